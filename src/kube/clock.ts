@@ -1,0 +1,53 @@
+// Time and chance as an argument. Everything in kube/ that waits, measures or jitters takes a Clock,
+// so that tests step it and never sleep. Wall time is for what people read; monotonic time is for
+// every decision, because the wall clock may jump.
+
+export type Timer = { cancel(): void };
+
+export type Clock = {
+  /** Wall time in milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds since an arbitrary start; never goes back. */
+  monotonic(): number;
+  /** Calls `fn` once after `ms` milliseconds (any non-negative length). */
+  setTimeout(fn: () => void, ms: number): Timer;
+  /** Uniform in [0, 1). */
+  random(): number;
+};
+
+// Node fires a longer timer at once (its timers hold a signed 32-bit count of milliseconds).
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  random: () => Math.random(),
+  setTimeout(fn, ms) {
+    let handle: NodeJS.Timeout;
+    const arm = (left: number): void => {
+      handle =
+        left > LONGEST_TIMER_MS
+          ? setTimeout(() => arm(left - LONGEST_TIMER_MS), LONGEST_TIMER_MS)
+          : setTimeout(fn, Math.max(0, left));
+    };
+    arm(ms);
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+/** Resolves after `ms` milliseconds or as soon as `signal` aborts; never rejects. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve();
+      return;
+    }
+    const finish = (): void => {
+      timer.cancel();
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = clock.setTimeout(finish, ms);
+    signal?.addEventListener("abort", finish, { once: true });
+  });
+}

@@ -1,0 +1,24 @@
+// Runs node's test runner over our tests. Options go to the runner (npm test -- --test-reporter=tap),
+// paths replace the default set (npm test -- test/kube/queue.test.ts).
+import { spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+
+const [major = 0] = process.versions.node.split(".").map(Number);
+if (major < 22) {
+  process.stderr.write(
+    `npm test: needs Node 22.19 or newer, this is ${process.versions.node}; run 'npm ci' first, it brings Node 24 on Linux\n`,
+  );
+  process.exit(1);
+}
+const given = process.argv.slice(2);
+const options = given.filter((word) => word.startsWith("-"));
+const paths = given.filter((word) => !word.startsWith("-"));
+// test/cluster needs a real API server and has a script of its own.
+const files =
+  paths.length > 0
+    ? paths
+    : globSync("test/**/*.test.ts", { exclude: ["test/cluster/**"] }).toSorted();
+const { status } = spawnSync(process.execPath, ["--test", ...options, ...files], {
+  stdio: "inherit",
+});
+process.exit(status ?? 1);
