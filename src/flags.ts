@@ -1,0 +1,148 @@
+// Every flag of `run`, its default and its meaning, in one table: the command line, the help and the
+// README's table are made from it or checked against it.
+
+export type FlagKind =
+  | "text"
+  | "list"
+  | "switch"
+  | "duration"
+  | "size"
+  | "count"
+  | "address"
+  | "choice";
+
+export type Flag = {
+  readonly name: string;
+  readonly kind: FlagKind;
+  /** As the help prints it; "" where there is none. */
+  readonly default: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+};
+
+export const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+export const FLAGS = [
+  {
+    name: "kubeconfig",
+    kind: "text",
+    default: "",
+    description: "path to a kubeconfig; in a cluster the pod's service account, else as kubectl",
+  },
+  { name: "context", kind: "text", default: "", description: "context of the kubeconfig to use" },
+  {
+    name: "source-namespaces",
+    kind: "list",
+    default: "in a cluster the controller's own, outside secretcast",
+    description:
+      "globs of the namespaces that may publish, in order of precedence; * lets every one",
+  },
+  {
+    name: "exclude-namespaces",
+    kind: "list",
+    default: "",
+    description: "globs of namespaces that are never a target, neither by push nor by pull",
+  },
+  {
+    name: "include-system-namespaces",
+    kind: "switch",
+    default: "false",
+    description:
+      "also serve kube-system, kube-public, kube-node-lease and the controller's own namespace",
+  },
+  {
+    name: "namespace-policy",
+    kind: "choice",
+    choices: ["opt-out", "opt-in"],
+    default: "opt-out; opt-in when * is among the source namespaces",
+    description: "what a namespace without the accept annotation takes: all copies or none",
+  },
+  {
+    name: "resync",
+    kind: "duration",
+    default: "10m",
+    description: "full pass at least this often, ±10 %; 0 never",
+  },
+  {
+    name: "concurrency",
+    kind: "count",
+    default: "32",
+    description: "writes in flight at most",
+  },
+  {
+    name: "delete-grace",
+    kind: "duration",
+    default: "10s",
+    description: "how long a source must be absent before its copies go",
+  },
+  {
+    name: "delete-limit",
+    kind: "count",
+    default: "100",
+    description:
+      "more deletions than this due at once are held for --delete-hold; 0 turns that off",
+  },
+  {
+    name: "delete-hold",
+    kind: "duration",
+    default: "5m",
+    description: "how long deletions above the limit must have been due before they are made",
+  },
+  {
+    name: "fanout-limit",
+    kind: "size",
+    default: "256Mi",
+    description: "bytes × places of one source; above it its creates are held",
+  },
+  {
+    name: "dry-run",
+    kind: "switch",
+    default: "false",
+    description: "plan and log, write nothing: no Secret, no Event, no Lease",
+  },
+  {
+    name: "once",
+    kind: "switch",
+    default: "false",
+    description: "passes until nothing is due, then exit: 0 when all is current, else 1",
+  },
+  {
+    name: "leader-elect",
+    kind: "switch",
+    default: "on in a cluster, off outside",
+    description: "one writer among replicas, by a Lease; --no-leader-elect turns it off",
+  },
+  {
+    name: "lease-namespace",
+    kind: "text",
+    default: "the controller's own namespace",
+    description: "namespace of the Lease",
+  },
+  { name: "lease-name", kind: "text", default: "secretcast", description: "name of the Lease" },
+  {
+    name: "http-address",
+    kind: "address",
+    default: "0.0.0.0:8080",
+    description: "where /healthz, /readyz and /metrics are served",
+  },
+  {
+    name: "log-level",
+    kind: "choice",
+    choices: LEVELS,
+    default: "info",
+    description: "least severe level that is logged",
+  },
+  {
+    name: "log-format",
+    kind: "choice",
+    choices: ["json", "pretty"],
+    default: "json; pretty on a terminal",
+    description: "form of a log line",
+  },
+] as const satisfies readonly Flag[];
+
+export type FlagName = (typeof FLAGS)[number]["name"];
+/** The environment variable that sets a flag. */
+export function environmentName(flag: FlagName): string {
+  return `SECRETCAST_${flag.toUpperCase().replaceAll("-", "_")}`;
+}
