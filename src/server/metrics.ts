@@ -1,0 +1,156 @@
+// The program's metrics under their public names, each given its zero at start so that a dashboard
+// shows a line before the first event. Gauges that follow from state are read at scrape time.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** Where gauges read from at scrape time. Times are milliseconds since the epoch. */
+export type Readings = {
+  copies(): Readonly<Record<string, number>>;
+  sources(): Readonly<Record<string, number>>;
+  lastConvergedMs(): number | undefined;
+  watchActivityMs(): Readonly<Record<string, number>>;
+  leading(): boolean;
+};
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+// client-go's buckets for the queue: exponential from 1e-6 s, factor 10, 10 buckets.
+const QUEUE_BUCKETS = Array.from({ length: 10 }, (_, power) => 1e-6 * 10 ** power);
+
+export function createMetrics(leaseName: string) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    ...ownMetrics(registry),
+    queue: queueMetrics(registry),
+    requests: new Counter({
+      name: "rest_client_requests_total",
+      help: "Requests to the API server by method and status code (<error> when none came)",
+      labelNames: ["method", "code"],
+      registers: [registry],
+    }),
+    /** Connects the gauges that are read when scraped. */
+    observe: (readings: Readings) => gauges(registry, readings, leaseName),
+  };
+}
+
+function ownMetrics(registry: Registry) {
+  const registers = [registry];
+  const restarts = new Counter({
+    name: "secretcast_watch_restarts_total",
+    help: "Rounds of list and watch that ended, by resource and reason",
+    labelNames: ["resource", "reason"],
+    registers,
+  });
+  const drift = new Counter({
+    name: "secretcast_drift_repaired_total",
+    help: "Copies put right after somebody edited or deleted them",
+    labelNames: ["kind"],
+    registers,
+  });
+  for (const kind of ["edited", "deleted"]) drift.inc({ kind }, 0);
+  const syncs = new Counter({
+    name: "secretcast_syncs_total",
+    help: "Passes over the whole cache by result",
+    labelNames: ["result"],
+    registers,
+  });
+  for (const result of ["ok", "error"]) syncs.inc({ result }, 0);
+  return {
+    restarts,
+    drift,
+    syncs,
+    writes: new Counter({
+      name: "secretcast_writes_total",
+      help: "Writes of Secrets by verb and result: ok or the kind of the error",
+      labelNames: ["verb", "result"],
+      registers,
+    }),
+    syncDuration: new Histogram({
+      name: "secretcast_sync_duration_seconds",
+      help: "Duration of a pass: plan and the writes it waited for",
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
+      registers,
+    }),
+    propagation: new Histogram({
+      name: "secretcast_propagation_seconds",
+      help: "From seeing a source's or namespace's change to its last copy written",
+      buckets: [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+      registers,
+    }),
+  };
+}
+
+function queueMetrics(registry: Registry) {
+  const registers = [registry];
+  const labelNames = ["name"];
+  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers });
+  const counter = (name: string, help: string) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string) =>
+    new Histogram({ name, help, labelNames, registers, buckets: QUEUE_BUCKETS });
+  return {
+    depth: gauge("workqueue_depth", "Current depth of the queue"),
+    adds: counter("workqueue_adds_total", "Accepted adds"),
+    latency: histogram("workqueue_queue_duration_seconds", "From the first accepted add to get"),
+    work: histogram("workqueue_work_duration_seconds", "From get to done"),
+    unfinished: gauge("workqueue_unfinished_work_seconds", "Sum of the ages of keys in process"),
+    longest: gauge(
+      "workqueue_longest_running_processor_seconds",
+      "Age of the oldest key in process",
+    ),
+    retries: counter("workqueue_retries_total", "Keys added with a delay"),
+  };
+}
+
+function gauges(registry: Registry, readings: Readings, leaseName: string): void {
+  const registers = [registry];
+  const labelled = (
+    name: string,
+    help: string,
+    label: string,
+    read: () => Readonly<Record<string, number>>,
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers,
+      collect() {
+        for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
+      },
+    });
+  labelled("secretcast_sources", "Sources by state", "state", () => readings.sources());
+  labelled("secretcast_copies", "Places by state", "state", () => readings.copies());
+  labelled(
+    "secretcast_watch_last_activity_timestamp_seconds",
+    "When each watch last gave a sign of life",
+    "resource",
+    () => seconds(readings.watchActivityMs()),
+  );
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      name: "secretcast_last_converged_timestamp_seconds",
+      help: "The last pass that left nothing pending or failed",
+      collect() {
+        this.set((readings.lastConvergedMs() ?? 0) / 1000);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      name: "leader_election_master_status",
+      help: "1 where this process leads, else 0",
+      labelNames: ["name"],
+      collect() {
+        this.set({ name: leaseName }, readings.leading() ? 1 : 0);
+      },
+    }),
+  );
+}
+
+function seconds(times: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(times).map(([key, ms]) => [key, ms / 1000]));
+}
