@@ -1,0 +1,28 @@
+// The control plane that `npm run test:cluster` started, for a test file that shares it. Files on it
+// run one after the other, and each leaves no namespace of its own behind.
+import { readFileSync } from "node:fs";
+import type { ClusterAccess, ControlPlane } from "./control-plane.ts";
+import { startControlPlane } from "./control-plane.ts";
+import { openHttp } from "./http.ts";
+import type { Http } from "./http.ts";
+
+export function sharedCluster(): ClusterAccess {
+  return JSON.parse(environment("CLUSTER_ACCESS"));
+}
+
+/** A control plane for this file alone, for tests that kill or compact it; the caller stops it. */
+export function ownCluster(): Promise<ControlPlane> {
+  return startControlPlane(environment("CLUSTER_ASSETS"));
+}
+
+/** The administrator's connection, or that of another `token`. */
+export function openCluster(access: ClusterAccess, token: string = access.token): Http {
+  return openHttp({ url: access.url, token, ca: readFileSync(access.caFile, "utf8") });
+}
+
+function environment(name: string): string {
+  const value = process.env[name];
+  if (value === undefined)
+    throw new Error(`${name} is not set: run these tests by "npm run test:cluster -- FILE"`);
+  return value;
+}

@@ -1,0 +1,154 @@
+// A real Kubernetes control plane for tests: etcd, kube-apiserver (RBAC on, its own certificates) and
+// kube-controller-manager on private loopback ports and a private folder. There is no scheduler and
+// no kubelet: Pods stay Pending until a test binds them. `stop` leaves nothing behind, and neither
+// does the death of the test process. Nothing is fsynced: the data survives a SIGKILL of the API
+// server, not a power cut.
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  apiserverArgs,
+  apiserverUrl,
+  auditLogFile,
+  caFile,
+  controllerManagerArgs,
+  etcdArgs,
+  etcdUrl,
+  kubeconfigFile,
+  writeFiles,
+} from "./control-plane-args.ts";
+import type { Layout } from "./control-plane-args.ts";
+import { openHttp } from "./http.ts";
+import { Guardian, Program } from "./program.ts";
+
+const READY_WITHIN_MS = 120_000;
+const POLL_MS = 50;
+
+/** How to reach it; plain data, so that a test process can be handed it. */
+export type ClusterAccess = {
+  readonly url: string;
+  readonly etcdUrl: string;
+  /** Bearer token of the administrator (group system:masters). */
+  readonly token: string;
+  /** Path of the PEM certificate to trust. */
+  readonly caFile: string;
+  /** Path of the administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  /** Path of the audit log: a JSON line for each answered request of a service account. */
+  readonly auditLog: string;
+};
+
+export type ControlPlane = ClusterAccess & {
+  /** Ends the API server by `signal`, starts it again on the same data and waits until it is ready. */
+  readonly restartApiServer: (how: { readonly signal: NodeJS.Signals }) => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+export async function startControlPlane(assets: string): Promise<ControlPlane> {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-cluster-"));
+  const guardian = new Guardian(folder);
+  const layout = await newLayout(folder);
+  writeFiles(layout);
+  const program = (name: string, args: readonly string[]): Program =>
+    new Program(guardian, folder, join(assets, name), args);
+  const etcd = program("etcd", etcdArgs(layout));
+  const apiserver = program("kube-apiserver", apiserverArgs(layout));
+  const controllerManager = program("kube-controller-manager", controllerManagerArgs(layout));
+  const stop = async (): Promise<void> => {
+    // The reverse order of start: who is still there would log that the other has gone.
+    for (const running of [controllerManager, apiserver, etcd]) await running.stop("SIGKILL");
+    await guardian.dismiss();
+  };
+  try {
+    etcd.start();
+    apiserver.start();
+    await apiServerReady(layout, [etcd, apiserver]);
+    controllerManager.start();
+    await namespacesWork(layout, controllerManager);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const restartApiServer = async (how: { readonly signal: NodeJS.Signals }): Promise<void> => {
+    await apiserver.stop(how.signal);
+    apiserver.start();
+    await apiServerReady(layout, [etcd, apiserver]);
+  };
+  return { ...accessOf(layout), restartApiServer, stop };
+}
+
+function accessOf(layout: Layout): ClusterAccess {
+  return {
+    url: apiserverUrl(layout),
+    etcdUrl: etcdUrl(layout),
+    token: layout.token,
+    caFile: caFile(layout),
+    kubeconfig: kubeconfigFile(layout),
+    auditLog: auditLogFile(layout),
+  };
+}
+
+async function newLayout(folder: string): Promise<Layout> {
+  const [etcdPort, etcdPeerPort, apiserverPort] = await freePorts();
+  const token = randomBytes(24).toString("hex");
+  return { folder, etcdPort, etcdPeerPort, apiserverPort, token };
+}
+
+// All three are held open at once, so that they differ.
+async function freePorts(): Promise<[number, number, number]> {
+  const servers = [createServer(), createServer(), createServer()] as const;
+  const port = async (server: ReturnType<typeof createServer>): Promise<number> => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port was given");
+    return address.port;
+  };
+  const ports = await Promise.all([port(servers[0]), port(servers[1]), port(servers[2])]);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+async function apiServerReady(layout: Layout, programs: readonly Program[]): Promise<void> {
+  await until("kube-apiserver is ready", programs, async () => {
+    const ca = readFileSync(caFile(layout), "utf8");
+    const http = openHttp({ url: apiserverUrl(layout), token: layout.token, ca });
+    try {
+      return (await http.send("GET", "/readyz")).status === 200;
+    } finally {
+      await http.close();
+    }
+  });
+}
+
+// The controller manager has no port; that it works shows in the objects it gives each namespace.
+async function namespacesWork(layout: Layout, program: Program): Promise<void> {
+  const ca = readFileSync(caFile(layout), "utf8");
+  const http = openHttp({ url: apiserverUrl(layout), token: layout.token, ca });
+  try {
+    await until("namespace default has its service account", [program], async () => {
+      const path = "/api/v1/namespaces/default/serviceaccounts/default";
+      return (await http.send("GET", path)).status === 200;
+    });
+  } finally {
+    await http.close();
+  }
+}
+
+async function until(
+  what: string,
+  programs: readonly Program[],
+  holds: () => Promise<boolean>,
+): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  for (;;) {
+    for (const program of programs) program.assertRunning();
+    // Refused connections and a certificate that is not written yet are what waiting is for.
+    if (await holds().catch(() => false)) return;
+    if (performance.now() > deadline)
+      throw new Error(`control plane: after ${READY_WITHIN_MS} ms it does not hold that ${what}`);
+    await delay(POLL_MS);
+  }
+}
