@@ -1,0 +1,59 @@
+// Items that wait for their time, with one timer for the earliest.
+// Promises: hands each item out once, in the order of their times, never before its time.
+// Does not promise an order among equal times.
+import type { Clock, Timer } from "./clock.ts";
+import { Heap } from "./heap.ts";
+
+/** `readyAt` is monotonic time in ms and belongs to the timetable while the item is in it. */
+export type Timed = { readyAt: number };
+
+export class Timetable<T extends Timed> {
+  readonly #clock: Clock;
+  readonly #onDue: (item: T) => void;
+  readonly #items = new Heap<T>((a, b) => a.readyAt < b.readyAt);
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock, onDue: (item: T) => void) {
+    this.#clock = clock;
+    this.#onDue = onDue;
+  }
+
+  /** Puts the item in, or moves it to another time. */
+  set(item: T, readyAt: number): void {
+    this.#items.remove(item);
+    item.readyAt = readyAt;
+    this.#items.push(item);
+    this.#arm();
+  }
+
+  remove(item: T): void {
+    if (this.#items.remove(item)) this.#arm();
+  }
+
+  /** Takes everything out without handing it out as due. */
+  drop(): T[] {
+    const dropped: T[] = [];
+    for (let item = this.#items.pop(); item; item = this.#items.pop()) dropped.push(item);
+    this.#arm();
+    return dropped;
+  }
+
+  #arm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const next = this.#items.peek();
+    if (!next) return;
+    const left = Math.max(0, next.readyAt - this.#clock.monotonic());
+    this.#timer = this.#clock.setTimeout(() => this.#fire(), left);
+  }
+
+  #fire(): void {
+    const now = this.#clock.monotonic();
+    for (let next = this.#items.peek(); next && next.readyAt <= now; next = this.#items.peek()) {
+      this.#items.pop();
+      this.#onDue(next);
+    }
+    // A timer may fire a little early by the monotonic clock: then nothing was due yet.
+    this.#arm();
+  }
+}

@@ -1,0 +1,59 @@
+// A token bucket by the monotonic clock, filled continuously.
+// Promises: never more than `burst` takes at once, and `perSecond` on average after that.
+// Does not promise order or fairness among takers: it is a counter, not a queue.
+import type { Clock } from "./clock.ts";
+
+export type TokenBucketOptions = {
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Tokens a second, > 0. */
+  readonly perSecond: number;
+  /** Tokens of a full bucket, >= 1. It starts full. */
+  readonly burst: number;
+};
+
+export class TokenBucket {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #perMs: number;
+  readonly #burst: number;
+  #tokens: number;
+  #filledAt: number;
+
+  constructor({ clock, perSecond, burst }: TokenBucketOptions) {
+    if (!(perSecond > 0 && burst >= 1))
+      throw new RangeError(
+        `Cannot make a token bucket of ${burst} with ${perSecond} a second: the burst must be at least 1 and the rate positive`,
+      );
+    this.#clock = clock;
+    this.#perMs = perSecond / 1000;
+    this.#burst = burst;
+    this.#tokens = burst;
+    this.#filledAt = clock.monotonic();
+  }
+
+  /** Takes a token if there is one. */
+  tryTake(): boolean {
+    this.#fill();
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  /** Takes a token, on credit if need be, and tells in how many ms it is there. */
+  reserve(): number {
+    this.#fill();
+    this.#tokens -= 1;
+    return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
+  }
+
+  /** Whether nothing was taken that has not come back: such a bucket may be forgotten. */
+  get full(): boolean {
+    this.#fill();
+    return this.#tokens === this.#burst;
+  }
+
+  #fill(): void {
+    const now = this.#clock.monotonic();
+    this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#filledAt) * this.#perMs);
+    this.#filledAt = now;
+  }
+}

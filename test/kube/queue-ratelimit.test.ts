@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { WorkQueue } from "../../src/kube/queue.ts";
+import { bucket, fastSlow, itemExponential, maxOf, withMaxWait } from "../../src/kube/ratelimit.ts";
+import type { RateLimiter } from "../../src/kube/ratelimit.ts";
+import { TokenBucket } from "../../src/kube/tokenbucket.ts";
+import { FakeClock } from "../support/clock.ts";
+import { takeAll } from "../support/queue.ts";
+
+const clock = new FakeClock();
+
+function times(count: number, limiter: RateLimiter<string>, key: string): number[] {
+  return Array.from({ length: count }, () => limiter.when(key));
+}
+
+test("WQ-40 a rate-limited add comes after the limiter's delay, each key by itself", async () => {
+  const own = new FakeClock();
+  const rateLimiter = itemExponential<string>({ clock: own, baseMs: 1, jitter: 0 });
+  const queue = new WorkQueue<string>({ name: "test", clock: own, rateLimiter });
+  queue.addRateLimited("one");
+  await own.advance(1);
+  assert.deepEqual(await takeAll(queue), ["one"]);
+  queue.addRateLimited("one");
+  queue.addRateLimited("two");
+  assert.deepEqual([queue.numRequeues("one"), queue.numRequeues("two")], [2, 1]);
+  await own.advance(1);
+  assert.deepEqual(await takeAll(queue), ["two"]);
+  await own.advance(1);
+  assert.deepEqual(await takeAll(queue), ["one"]);
+});
+
+test("WQ-40 forget clears the history only: a key in processing still needs done", async () => {
+  const own = new FakeClock();
+  const rateLimiter = itemExponential<string>({ clock: own, baseMs: 1000, jitter: 0 });
+  const queue = new WorkQueue<string>({ name: "test", clock: own, rateLimiter });
+  queue.addRateLimited("one");
+  await own.advance(1000);
+  await queue.get();
+  queue.forget("one");
+  assert.equal(queue.numRequeues("one"), 0);
+  queue.add("one");
+  assert.equal(queue.length, 0);
+  queue.done("one");
+  assert.deepEqual(await takeAll(queue), ["one"]);
+  queue.addRateLimited("one");
+  await own.advance(1000);
+  assert.deepEqual(await takeAll(queue), ["one"]);
+});
+
+test("WQ-41 item exponential doubles for each key by itself until it is forgotten", () => {
+  const limiter = itemExponential<string>({ clock, baseMs: 1, maxMs: 1000, jitter: 0 });
+  assert.deepEqual(times(5, limiter, "one"), [1, 2, 4, 8, 16]);
+  assert.equal(limiter.numRequeues("one"), 5);
+  assert.deepEqual(times(2, limiter, "two"), [1, 2]);
+  limiter.forget("one");
+  assert.equal(limiter.numRequeues("one"), 0);
+  assert.equal(limiter.when("one"), 1);
+  assert.equal(limiter.when("two"), 4);
+});
+
+test("WQ-41 a thousand failures and more give exactly the cap", () => {
+  for (const [baseMs, maxMs] of [
+    [1, 1_000_000],
+    [60_000, 3_600_000_000],
+  ] as const) {
+    const limiter = itemExponential<string>({ clock, baseMs, maxMs, jitter: 0 });
+    const delays = times(1100, limiter, "one");
+    assert.equal(delays[999], maxMs);
+    assert.equal(delays.at(-1), maxMs);
+  }
+});
+
+test("WQ-42 the default limiter starts at 5 ms, spreads ±10 % and never passes 5 minutes", async () => {
+  const own = new FakeClock();
+  for (const [chance, first, last] of [
+    [0, 4.5, 245_454],
+    [0.5, 5, 272_727],
+    [0.999999, 5.5, 300_000],
+  ] as const) {
+    own.chance = () => chance;
+    const limiter = itemExponential<string>({ clock: own });
+    const delays = times(30, limiter, "one");
+    assert.ok(Math.abs((delays[0] ?? 0) - first) < 0.001, `first delay ${delays[0]}`);
+    assert.ok(Math.abs((delays.at(-1) ?? 0) - last) < 1, `last delay ${delays.at(-1)}`);
+    assert.ok(Math.max(...delays) <= 300_000);
+  }
+});
+
+test("WQ-42 a queue that is given no limiter uses the default one", async () => {
+  const own = new FakeClock();
+  const queue = new WorkQueue<string>({ name: "test", clock: own });
+  queue.addRateLimited("one");
+  await own.advance(4.9);
+  assert.equal(queue.length, 0);
+  await own.advance(0.1);
+  assert.deepEqual(await takeAll(queue), ["one"]);
+});
+
+test("WQ-43 the bucket never refuses: each call over the burst is 100 ms further away", async () => {
+  const own = new FakeClock();
+  const limiter = bucket<string>({ clock: own, perSecond: 10, burst: 100 });
+  const delays = Array.from({ length: 150 }, (_, i) => limiter.when(`${i}`));
+  assert.deepEqual([delays[0], delays[99]], [0, 0]);
+  assert.ok(Math.abs((delays[100] ?? 0) - 100) < 0.001);
+  assert.ok(Math.abs((delays[149] ?? 0) - 5000) < 0.001);
+  limiter.forget("1");
+  assert.equal(limiter.numRequeues("1"), 0);
+  await own.advance(15_000);
+  assert.equal(limiter.when("later"), 0);
+});
+
+test("WQ-43 the bucket delays retries only, never a plain add", async () => {
+  const own = new FakeClock();
+  const rateLimiter = bucket<string>({ clock: own, perSecond: 1, burst: 1 });
+  const queue = new WorkQueue<string>({ name: "test", clock: own, rateLimiter });
+  for (let i = 0; i < 5; i++) queue.add(`plain ${i}`);
+  assert.equal(queue.length, 5);
+  for (let i = 0; i < 3; i++) queue.addRateLimited(`retry ${i}`);
+  assert.equal(queue.length, 6);
+});
+
+test("WQ-43 a token bucket refuses takes over its burst and refills at its rate", async () => {
+  const own = new FakeClock();
+  const tokens = new TokenBucket({ clock: own, perSecond: 2, burst: 3 });
+  assert.deepEqual(
+    [1, 2, 3, 4].map(() => tokens.tryTake()),
+    [true, true, true, false],
+  );
+  await own.advance(499);
+  assert.equal(tokens.tryTake(), false);
+  await own.advance(1);
+  assert.equal(tokens.tryTake(), true);
+  assert.equal(tokens.full, false);
+  await own.advance(60_000);
+  assert.equal(tokens.full, true);
+  assert.deepEqual(
+    [1, 2, 3, 4].map(() => tokens.tryTake()),
+    [true, true, true, false],
+  );
+  assert.throws(() => new TokenBucket({ clock: own, perSecond: 0, burst: 3 }), /of 3 with 0/);
+});
+
+test("WQ-44 fast for the first failures, then slow, until forgotten", () => {
+  const limiter = fastSlow<string>(5, 10_000, 3);
+  assert.deepEqual(times(5, limiter, "one"), [5, 5, 5, 10_000, 10_000]);
+  assert.equal(limiter.numRequeues("one"), 5);
+  assert.deepEqual(times(2, limiter, "two"), [5, 5]);
+  limiter.forget("one");
+  assert.equal(limiter.numRequeues("one"), 0);
+  assert.equal(limiter.when("one"), 5);
+});
+
+test("WQ-45 the longest delay of the parts, each charged on every call and forgotten together", () => {
+  const exponential = itemExponential<string>({ clock, baseMs: 1, maxMs: 1000, jitter: 0 });
+  const limiter = maxOf(fastSlow<string>(5, 3000, 3), exponential);
+  assert.deepEqual(times(5, limiter, "one"), [5, 5, 5, 3000, 3000]);
+  assert.equal(limiter.numRequeues("one"), 5);
+  assert.equal(exponential.numRequeues("one"), 5);
+  assert.equal(exponential.when("one"), 32);
+  assert.equal(limiter.numRequeues("one"), 6);
+  limiter.forget("one");
+  assert.equal(limiter.numRequeues("one"), 0);
+  assert.equal(limiter.when("one"), 5);
+});
+
+test("WQ-46 a maximal wait caps any limiter and keeps its history", () => {
+  const inner = fastSlow<string>(5, 1_000_000, 3);
+  const limiter = withMaxWait(inner, 500_000);
+  assert.deepEqual(times(5, limiter, "one"), [5, 5, 5, 500_000, 500_000]);
+  assert.equal(limiter.numRequeues("one"), 5);
+  limiter.forget("one");
+  assert.equal(inner.numRequeues("one"), 0);
+});
