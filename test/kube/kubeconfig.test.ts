@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { inCluster, KubeConfigError, loadKubeConfig } from "../../src/kube/kubeconfig.ts";
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "kubeconfig-"));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+const TWO = `
+apiVersion: v1
+kind: Config
+current-context: first
+clusters:
+- name: c1
+  cluster: { server: "https://one:6443", certificate-authority: ca.crt }
+- name: c2
+  cluster: { server: "http://two:8080" }
+users:
+- name: u1
+  user: { token: secret-token, tokenFile: tok }
+- name: u2
+  user: {}
+contexts:
+- name: first
+  context: { cluster: c1, user: u1, namespace: n1 }
+- name: second
+  context: { cluster: c2, user: u2 }
+- name: no-cluster
+  context: { cluster: c9, user: u2 }
+- name: no-user
+  context: { cluster: c1, user: u9 }
+`;
+
+function written(t: TestContext, text: string, name = "config"): string {
+  const file = join(folder(t), name);
+  writeFileSync(file, text);
+  return file;
+}
+
+test("a named file gives its current context, paths beside the file, and token files by kubectl's name", (t) => {
+  const file = written(t, TWO);
+  const config = loadKubeConfig({ kubeconfig: file });
+  const beside = (name: string): string => join(file, "..", name);
+  assert.equal(config.getCurrentCluster()?.server, "https://one:6443");
+  assert.equal(config.getCurrentCluster()?.caFile, beside("ca.crt"));
+  assert.equal(config.getContextObject("first")?.namespace, "n1");
+  assert.equal(config.getCurrentUser()?.authProvider.config.tokenFile, beside("tok"));
+  assert.equal(config.getCurrentUser()?.token, undefined);
+});
+
+test("a named context is taken instead of the current one", (t) => {
+  const config = loadKubeConfig({ kubeconfig: written(t, TWO), context: "second" });
+  assert.equal(config.getCurrentCluster()?.server, "http://two:8080");
+});
+
+test("each wrong kubeconfig is one clear line that names the file and quotes no credential", (t) => {
+  const config = (text: string): string => TWO.replace(/current-context.*/, text);
+  const cases: readonly (readonly [string | undefined, string | undefined, RegExp])[] = [
+    [undefined, undefined, /^kubeconfig ".*none" does not exist$/],
+    ["a: [b", undefined, /^kubeconfig ".*" is not YAML: .*$/],
+    ["token: {secret-token\n  x: *secret-token", undefined, /^kubeconfig ".*" is not YAML: .*$/],
+    ["", undefined, /^kubeconfig ".*" is not YAML: .* the input is empty$/],
+    ["- a", undefined, /^kubeconfig ".*" holds no configuration$/],
+    ["clusters: [{}]", undefined, /^kubeconfig ".*" is not valid: clusters\[0\].name is missing$/],
+    ["users: [null]", undefined, /^kubeconfig ".*" is not valid: its structure is wrong$/],
+    [TWO, "third", /has no context "third"; it has "first", "second", "no-cluster", "no-user"$/],
+    [config(""), undefined, /has no current-context; name one with --context$/],
+    [TWO, "no-cluster", /^context "no-cluster" of .* names cluster "c9", which is not there$/],
+    [TWO, "no-user", /^context "no-user" of .* names user "u9", which is not there$/],
+    [TWO.replace("https://one", "one"), undefined, /server "one:6443", which is no http\(s\) URL$/],
+  ];
+  for (const [text, context, message] of cases) {
+    const kubeconfig = text === undefined ? join(folder(t), "none") : written(t, text);
+    assert.throws(
+      () => loadKubeConfig({ kubeconfig, context }),
+      (error) => {
+        assert.ok(error instanceof KubeConfigError);
+        assert.match(error.message, message);
+        assert.ok(!error.message.includes("\n"));
+        assert.ok(!error.message.includes("secret-token"), error.message);
+        return true;
+      },
+    );
+  }
+});
+
+test("files in KUBECONFIG merge as kubectl does: the first to name a thing wins, missing files are passed over", (t) => {
+  const one = written(t, TWO);
+  const two = written(
+    t,
+    TWO.replaceAll("https://one", "https://other")
+      .replace("first", "second")
+      .replace("name: u2", "name: extra"),
+  );
+  const list = [join(folder(t), "none"), one, two].join(":");
+  const config = loadKubeConfig({ env: { KUBECONFIG: list } });
+  assert.equal(config.getCurrentCluster()?.server, "https://one:6443");
+  assert.equal(config.getCurrentContext(), "first");
+  assert.ok(config.getUser("extra"));
+  assert.throws(
+    () => loadKubeConfig({ env: { KUBECONFIG: join(folder(t), "none") } }),
+    /does not exist$/,
+  );
+});
+
+test("without anything named the file in the home folder is taken, and none at all is one line", (t) => {
+  const home = folder(t);
+  assert.throws(() => loadKubeConfig({ env: { HOME: home } }), {
+    message: `no kubeconfig: not in a cluster, KUBECONFIG is not set, and "${home}/.kube/config" does not exist; name one with --kubeconfig`,
+  });
+  mkdirSync(join(home, ".kube"));
+  writeFileSync(join(home, ".kube", "config"), TWO);
+  assert.equal(loadKubeConfig({ env: { HOME: home } }).getCurrentContext(), "first");
+});
+
+test("in a pod the service account is taken unless a file or context is named", (t) => {
+  const root = folder(t);
+  const account = join(root, "var/run/secrets/kubernetes.io/serviceaccount");
+  mkdirSync(account, { recursive: true });
+  const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
+  assert.equal(inCluster(env, root), false);
+  assert.throws(() => loadKubeConfig({ inCluster: true, env, root }), /token" does not exist/);
+  for (const file of ["token", "ca.crt", "namespace"]) writeFileSync(join(account, file), file);
+  assert.equal(inCluster(env, root), true);
+  const config = loadKubeConfig({ env, root });
+  assert.equal(config.getCurrentCluster()?.server, "https://[fd00::1]:443");
+  assert.equal(config.getContextObject("in-cluster")?.namespace, "namespace");
+  const named = loadKubeConfig({ env, root, kubeconfig: written(t, TWO) });
+  assert.equal(named.getCurrentContext(), "first");
+  assert.throws(() => loadKubeConfig({ inCluster: true, env: {}, root }), {
+    message: "not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be set",
+  });
+});
