@@ -1,0 +1,71 @@
+// The bytes of a Secret, held so that no log line, error or JSON text can show them by accident, and
+// the keyed digest by which two sets of them are compared without being kept.
+// It does not hide them from code that asks: reveal() is the one way out, for the body of a write.
+import { createHmac } from "node:crypto";
+import { inspect } from "node:util";
+
+const VEIL = "[secret]";
+
+export class SecretData {
+  readonly #entries: Readonly<Record<string, string>>;
+
+  /** `entries`: data keys to base64 text, as the API server writes it. */
+  constructor(entries: Readonly<Record<string, string>>) {
+    this.#entries = entries;
+  }
+
+  /** The entries in base64. Only for the body of a request and for the digest. */
+  reveal(): Readonly<Record<string, string>> {
+    return this.#entries;
+  }
+
+  keys(): readonly string[] {
+    return Object.keys(this.#entries);
+  }
+
+  /** Decoded size of the values in bytes. */
+  bytes(): number {
+    let total = 0;
+    for (const value of Object.values(this.#entries)) total += decodedLength(value);
+    return total;
+  }
+
+  toString(): string {
+    return VEIL;
+  }
+
+  toJSON(): string {
+    return VEIL;
+  }
+
+  [inspect.custom](): string {
+    return VEIL;
+  }
+}
+
+function decodedLength(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.max(0, (base64.length / 4) * 3 - padding);
+}
+
+/** Turns a list of texts into one short text; equal lists and no others give equal texts. */
+export type Digest = (parts: readonly string[]) => string;
+
+/**
+ * HMAC-SHA256 over length-prefixed parts. `key`: random bytes of this process; the result means
+ * nothing outside of it and never leaves it.
+ */
+export function createDigest(key: Uint8Array): Digest {
+  return (parts) => {
+    const hmac = createHmac("sha256", key);
+    for (const part of parts) hmac.update(`${part.length}:`).update(part);
+    return hmac.digest("base64");
+  };
+}
+
+/** The digest of a Secret's data; the order of the keys does not matter. */
+export function digestData(digest: Digest, entries: Readonly<Record<string, string>>): string {
+  const parts: string[] = [];
+  for (const key of Object.keys(entries).toSorted()) parts.push(key, entries[key] ?? "");
+  return digest(parts);
+}

@@ -1,0 +1,143 @@
+// Globs over names: `*` is any run of characters but "/", `?` one character but "/", everything else
+// itself, and a glob covers the whole name. Text of a tenant never becomes a regular expression.
+// Matching is bounded by the name, not by the glob: a glob with more literal characters than the name
+// has is answered at once, and the rest is at most name × name steps for names of 253 characters.
+import { faulty, parsed, type Parsed } from "./parsed.ts";
+
+export type Glob = {
+  readonly text: string;
+  /** Has neither `*` nor `?`. */
+  readonly literal: boolean;
+  matches(name: string): boolean;
+};
+
+/** Which characters a glob may hold besides `*` and `?`, and how to say so. */
+export type Alphabet = { readonly allowed: RegExp; readonly form: string };
+
+export const NAMESPACE_GLOBS: Alphabet = {
+  allowed: /^[-a-z0-9*?]+$/,
+  form: 'a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
+};
+export const SOURCE_GLOBS: Alphabet = {
+  allowed: /^[-a-z0-9*?]+\/[-.a-z0-9*?]+$/,
+  form: '"true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"',
+};
+export const DATA_KEY_GLOBS: Alphabet = {
+  allowed: /^[-._a-zA-Z0-9*?]+$/,
+  form: 'a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
+};
+export const METADATA_GLOBS: Alphabet = {
+  allowed: /^[-._a-zA-Z0-9*?]+(\/[-._a-zA-Z0-9*?]+)?$/,
+  form: 'a glob over label or annotation keys, such as "team" or "example.com/*"',
+};
+
+export function compileGlob(text: string): Glob {
+  const pattern = text.replaceAll(/\*+/g, "*");
+  if (!/[*?]/.test(pattern)) return { text, literal: true, matches: (name) => name === pattern };
+  if (pattern === "*") return { text, literal: false, matches: (name) => !name.includes("/") };
+  const least = pattern.length - (pattern.split("*").length - 1);
+  return {
+    text,
+    literal: false,
+    matches: (name) => name.length >= least && covers(pattern, name),
+  };
+}
+
+// Greedy with one way back: only the last star ever needs to take one character more.
+function covers(pattern: string, name: string): boolean {
+  let p = 0;
+  let n = 0;
+  let star = -1;
+  let retry = 0;
+  while (n < name.length) {
+    const want = pattern[p];
+    if (want === "*") {
+      star = p++;
+      retry = n;
+    } else if (want === name[n] || (want === "?" && name[n] !== "/")) {
+      p++;
+      n++;
+    } else if (star >= 0 && name[retry] !== "/") {
+      p = star + 1;
+      n = ++retry;
+    } else return false;
+  }
+  while (pattern[p] === "*") p++;
+  return p === pattern.length;
+}
+
+/** Positive globs in their order and `!` globs. */
+export class GlobList {
+  readonly text: string;
+  readonly #names = new Map<string, number>();
+  readonly #globs: { readonly rank: number; readonly glob: Glob }[] = [];
+  readonly #excludedNames = new Set<string>();
+  readonly #excludedGlobs: Glob[] = [];
+
+  constructor(text: string, positive: readonly Glob[], negative: readonly Glob[]) {
+    this.text = text;
+    for (const [rank, glob] of positive.entries()) {
+      if (!glob.literal) this.#globs.push({ rank, glob });
+      else if (!this.#names.has(glob.text)) this.#names.set(glob.text, rank);
+    }
+    for (const glob of negative) {
+      if (glob.literal) this.#excludedNames.add(glob.text);
+      else this.#excludedGlobs.push(glob);
+    }
+  }
+
+  matches(name: string): boolean {
+    return this.rank(name) >= 0;
+  }
+
+  /** Position of the first positive glob that covers `name`; -1 where none does or a `!` glob does. */
+  rank(name: string): number {
+    let best = this.#names.get(name) ?? Number.POSITIVE_INFINITY;
+    for (const { rank, glob } of this.#globs) {
+      if (rank >= best) break;
+      if (glob.matches(name)) best = rank;
+    }
+    if (best === Number.POSITIVE_INFINITY || this.excludes(name)) return -1;
+    return best;
+  }
+
+  excludes(name: string): boolean {
+    if (this.#excludedNames.has(name)) return true;
+    return this.#excludedGlobs.some((glob) => glob.matches(name));
+  }
+}
+
+// Names cost one look-up however many there are; each wildcard costs a comparison per name, and a
+// tenant may write 256 KiB of them.
+const MOST_WILDCARDS = 1000;
+
+/** A comma-separated list; `!` globs alone start from `everything`. */
+export function parseGlobList(
+  text: string,
+  alphabet: Alphabet,
+  everything = "*",
+): Parsed<GlobList> {
+  const positive: Glob[] = [];
+  const negative: Glob[] = [];
+  let wildcards = 0;
+  for (const entry of splitList(text)) {
+    const excluded = entry.startsWith("!");
+    const word = excluded ? entry.slice(1).trim() : entry;
+    if (!alphabet.allowed.test(word)) return faulty(entry, alphabet.form);
+    const glob = compileGlob(word);
+    if (!glob.literal && ++wildcards > MOST_WILDCARDS) {
+      return faulty(
+        entry,
+        `at most ${MOST_WILDCARDS} globs with "*" or "?" (names are not counted)`,
+      );
+    }
+    (excluded ? negative : positive).push(glob);
+  }
+  if (positive.length === 0) positive.push(compileGlob(everything));
+  return parsed(new GlobList(text, positive, negative));
+}
+
+/** The entries of a comma-separated list, trimmed; an empty entry stays and is the parser's to refuse. */
+export function splitList(text: string): readonly string[] {
+  return text.split(",").map((entry) => entry.trim());
+}

@@ -1,0 +1,180 @@
+// The words of the planner: what it reads (a World of reduced objects) and nothing else. Objects of
+// the API become these once, on their way into the cache (secrets.ts, namespaces.ts); from there on
+// nothing is optional by accident. What the planner answers is in verdicts.ts.
+// Times of objects are RFC 3339 texts in UTC, which sort as they are; times of the planner are
+// milliseconds of a monotonic clock.
+import type { KeyFilter } from "./keys.ts";
+import type { GlobList } from "./match.ts";
+import type { SecretData } from "./data.ts";
+import type { Selector } from "./selector.ts";
+
+export type Ref = { readonly namespace: string; readonly name: string };
+
+/** "NAMESPACE/NAME": how places and sources are named in maps, logs and reports. */
+export function refText(ref: Ref): string {
+  return `${ref.namespace}/${ref.name}`;
+}
+
+/** Why a text of a user cannot be taken as it is. */
+export type Problem = {
+  /** The annotation's full key; "type" or "name" where the Secret itself is at fault. */
+  readonly annotation: string;
+  /** The offending part as the user wrote it, shortened. */
+  readonly part: string;
+  /** What would be right. */
+  readonly expected: string;
+};
+
+export function problemText(problem: Problem): string {
+  return `${problem.annotation}: ${JSON.stringify(problem.part)}: want ${problem.expected}`;
+}
+
+/** Which namespaces a source names: both must hold where both are given. */
+export type Wants = {
+  readonly globs: GlobList | undefined;
+  readonly selector: Selector | undefined;
+};
+
+export type OnDelete = "delete" | "keep";
+
+/** The annotations of a source, understood. */
+export type Rule = {
+  /** From `to` and `to-selector`; undefined: it pushes nowhere. */
+  readonly push: Wants | undefined;
+  /** From `allow` and `allow-selector`; undefined: nobody may pull. */
+  readonly pull: Wants | undefined;
+  readonly copyName: string;
+  /** undefined: the source does not say, which means delete. */
+  readonly onDelete: OnDelete | undefined;
+  readonly paused: boolean;
+};
+
+/** What the copies of one version of a source hold; computed once for that version. */
+export type Replica = {
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly data: SecretData;
+  readonly dataDigest: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Copied from the source; our own marks are not among them. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The value of the mark `copied-keys`; "" where nothing is copied. */
+  readonly copiedKeys: string;
+  /** Digest over everything that is ours on a copy but its place and its source-version. */
+  readonly fingerprint: string;
+  /** What one copy puts into etcd, about: decoded data and metadata. */
+  readonly bytes: number;
+  /** What could not be copied and why, in plain words. */
+  readonly notes: readonly string[];
+};
+
+type Identity = Ref & {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** It carries a deletionTimestamp. */
+  readonly deleting: boolean;
+};
+
+/** Carries a source's annotations in a source namespace, and is neither a copy nor pulling. */
+export type SourceSecret = Identity & {
+  readonly role: "source";
+  readonly createdAt: string;
+  /** Not empty: refused. */
+  readonly problems: readonly Problem[];
+  readonly rule: Rule;
+  /** undefined where refused. */
+  readonly replica: Replica | undefined;
+};
+
+/** Carries `from`. */
+export type PullSecret = Identity & {
+  readonly role: "pull";
+  readonly type: string;
+  readonly immutable: boolean;
+  /** undefined where it cannot be read: problems then say so. */
+  readonly from: Ref | undefined;
+  readonly problems: readonly Problem[];
+  readonly keys: KeyFilter;
+  readonly onDelete: OnDelete;
+  readonly data: SecretData;
+  /** The record of what we filled in; empty: nothing. */
+  readonly pulledKeys: readonly string[];
+  readonly sourceUid: string | undefined;
+  readonly sourceVersion: string | undefined;
+};
+
+/** Carries our marks for its own place. */
+export type CopySecret = Identity & {
+  readonly role: "copy";
+  readonly source: Ref;
+  readonly sourceUid: string;
+  readonly sourceVersion: string;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly keys: readonly string[];
+  readonly dataDigest: string;
+  /** As Replica.fingerprint, over what is there. */
+  readonly fingerprint: string;
+  /** Its record of `on-delete`; one that cannot be read means keep. */
+  readonly onDelete: OnDelete;
+  readonly copiedKeys: string;
+};
+
+/** Anything else: a name in the way. */
+export type StrangerSecret = Identity & {
+  readonly role: "stranger";
+  readonly adopt: Adoptable | undefined;
+};
+
+export type Adoptable = {
+  /** undefined: the annotation cannot be read. */
+  readonly source: Ref | undefined;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly keys: readonly string[];
+};
+
+export type Secret = SourceSecret | PullSecret | CopySecret | StrangerSecret;
+
+/** Which copies a namespace takes. */
+export type Accept =
+  | { readonly kind: "absent" }
+  | { readonly kind: "all" }
+  | { readonly kind: "none" }
+  | { readonly kind: "sources"; readonly globs: GlobList }
+  | { readonly kind: "problem"; readonly problem: Problem };
+
+export type Namespace = {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly createdAt: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly terminating: boolean;
+  readonly accept: Accept;
+};
+
+/** The cache as the planner sees it. Secrets of other roles in the three lists are passed over. */
+export type World = {
+  readonly namespaces: ReadonlyMap<string, Namespace>;
+  /** By name; an empty map where the cache knows none. */
+  secretsIn(namespace: string): ReadonlyMap<string, Secret>;
+  readonly sources: Iterable<Secret>;
+  readonly pulls: Iterable<Secret>;
+  readonly copies: Iterable<Secret>;
+};
+
+export type Settings = {
+  /** In order of precedence. */
+  readonly sourceNamespaces: GlobList;
+  readonly excludeNamespaces: GlobList | undefined;
+  readonly includeSystemNamespaces: boolean;
+  /** The controller's own namespace, never a target; undefined outside a cluster. */
+  readonly ownNamespace: string | undefined;
+  readonly namespacePolicy: "opt-out" | "opt-in";
+  readonly deleteGraceMs: number;
+  /** 0: no guard. */
+  readonly deleteLimit: number;
+  readonly deleteHoldMs: number;
+  readonly fanoutLimitBytes: number;
+};

@@ -1,0 +1,24 @@
+// The answer of every parser of user text: a value, or what is wrong. Parsers never throw.
+
+export type Fault = {
+  /** The offending part as it was written. */
+  readonly part: string;
+  /** What would be right. */
+  readonly expected: string;
+};
+
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly fault: Fault };
+
+export function parsed<T>(value: T): Parsed<T> {
+  return { ok: true, value };
+}
+
+const LONGEST_PART = 80;
+
+/** A fault; of a long part only the beginning is kept. */
+export function faulty(part: string, expected: string): { ok: false; fault: Fault } {
+  const short = part.length > LONGEST_PART ? `${part.slice(0, LONGEST_PART)}...` : part;
+  return { ok: false, fault: { part: short, expected } };
+}

@@ -1,0 +1,144 @@
+// What the planner answers: verdicts, the writes that follow from them, and the reports that logs,
+// metrics, `plan`, `status`, `explain` and the status page print. All of it is data.
+import type {
+  CopySecret,
+  Problem,
+  PullSecret,
+  Ref,
+  Replica,
+  SourceSecret,
+  StrangerSecret,
+} from "./model.ts";
+
+export const VERDICTS = [
+  "create",
+  "current",
+  "update",
+  "replace",
+  "adopt",
+  "delete",
+  "release",
+  "wait",
+  "conflict",
+  "skip",
+  "held",
+  "paused",
+  "frozen",
+  "backoff",
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+export const METRIC_STATES = [
+  "current",
+  "pending",
+  "conflict",
+  "failed",
+  "held",
+  "paused",
+  "frozen",
+] as const;
+export type MetricState = (typeof METRIC_STATES)[number];
+
+/** The metric state of each verdict; a skipped place is nobody's copy and is not counted. */
+export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = {
+  create: "pending",
+  current: "current",
+  update: "pending",
+  replace: "pending",
+  adopt: "pending",
+  delete: "pending",
+  release: "pending",
+  wait: "pending",
+  conflict: "conflict",
+  skip: undefined,
+  held: "held",
+  paused: "paused",
+  frozen: "frozen",
+  backoff: "failed",
+};
+
+/** The source that must be really gone, by a live GET (404 or another UID), before the write. */
+export type Confirm = { readonly source: Ref; readonly uid: string };
+
+/** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
+export type Cause = "new" | "changed" | "edited" | "deleted" | "handover" | "unwanted" | "gone";
+
+type Write = {
+  readonly place: Ref;
+  readonly source: Ref;
+  readonly cause: Cause;
+  /** Why, in plain words. */
+  readonly reason: string;
+  /** What the write follows from, but for the target's version: a failure is remembered under it. */
+  readonly inputs: string;
+  readonly confirm?: Confirm;
+};
+
+/** A source as a write needs it. */
+export type Content = { readonly source: SourceSecret; readonly replica: Replica };
+
+export type Action =
+  | (Write & { readonly kind: "create"; readonly content: Content })
+  | (Write & { readonly kind: "update"; readonly content: Content; readonly target: CopySecret })
+  | (Write & { readonly kind: "replace"; readonly content: Content; readonly target: CopySecret })
+  | (Write & { readonly kind: "adopt"; readonly content: Content; readonly target: StrangerSecret })
+  | (Write & { readonly kind: "delete"; readonly target: CopySecret })
+  | (Write & { readonly kind: "release"; readonly target: CopySecret })
+  /** A pulling Secret gets or refreshes its entries ... */
+  | (Write & { readonly kind: "fill"; readonly target: PullSecret; readonly fill: Fill })
+  /** ... or loses them. */
+  | (Write & { readonly kind: "unfill"; readonly target: PullSecret; readonly fill: Fill })
+  /** No write: one live GET of a place where a Secret is that the cache does not show. */
+  | (Write & { readonly kind: "look" });
+
+/** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
+export type Fill = {
+  readonly set: ReadonlyMap<string, string>;
+  readonly remove: readonly string[];
+  /** undefined: take the record off. */
+  readonly record:
+    | {
+        readonly keys: readonly string[];
+        readonly sourceUid: string;
+        readonly sourceVersion: string;
+      }
+    | undefined;
+};
+
+/** One place whose verdict is neither `current` nor `skip`. */
+export type Row = {
+  readonly verdict: Verdict;
+  readonly place: Ref;
+  readonly source: Ref;
+  readonly reason: string;
+};
+
+export type VerdictCounts = Readonly<Record<Verdict, number>>;
+
+export type SourceReport = {
+  readonly source: Ref;
+  readonly uid: string;
+  readonly state: "ok" | "refused";
+  readonly problems: readonly Problem[];
+  readonly paused: boolean;
+  readonly notes: readonly string[];
+  readonly counts: VerdictCounts;
+  /** Bytes × places, and whether that is above the limit. */
+  readonly fanoutBytes: number;
+  readonly fanoutHeld: boolean;
+};
+
+export type Plan = {
+  /** Creates and updates first, youngest namespace first among them; then deletes. */
+  readonly actions: readonly Action[];
+  readonly rows: readonly Row[];
+  readonly sources: readonly SourceReport[];
+  readonly counts: VerdictCounts;
+  readonly states: Readonly<Record<MetricState, number>>;
+  /** Deletions and releases kept back by the delete limit. */
+  readonly deletesHeld: number;
+  /** Pairs looked at. */
+  readonly pairs: number;
+  /** Earliest time (ms, monotonic) at which something becomes due without any event. */
+  readonly nextAt: number | undefined;
+};
