@@ -8,7 +8,8 @@ import { faulty, parsed, type Fault, type Parsed } from "./parsed.ts";
 type Labels = Readonly<Record<string, string>>;
 
 type Requirement =
-  | { readonly kind: "exists" | "absent"; readonly key: string }
+  | { readonly kind: "exists"; readonly key: string }
+  | { readonly kind: "absent"; readonly key: string }
   | { readonly kind: "in" | "notin"; readonly key: string; readonly values: ReadonlySet<string> };
 
 export class Selector {
@@ -29,12 +30,12 @@ export class Selector {
 }
 
 function holds(requirement: Requirement, labels: Labels): boolean {
-  const { kind, key } = requirement;
+  const { key } = requirement;
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-  if (kind === "exists") return value !== undefined;
-  if (kind === "absent") return value === undefined;
+  if (requirement.kind === "exists") return value !== undefined;
+  if (requirement.kind === "absent") return value === undefined;
   const among = value !== undefined && requirement.values.has(value);
-  return kind === "in" ? among : !among;
+  return requirement.kind === "in" ? among : !among;
 }
 
 const SELECTOR_FORM =
