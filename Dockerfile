@@ -1,0 +1,27 @@
+# The controller's image: its sources, its production dependencies and Node, and nothing else.
+# Node strips the types itself, so what was tested is what runs: there is no build output.
+
+FROM node:24-slim AS dependencies
+WORKDIR /app
+# tools/dev-node is a development dependency by path: npm reads its package.json and installs nothing of it.
+COPY package.json package-lock.json ./
+COPY tools/dev-node/package.json tools/dev-node/
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+
+# Node and the libraries it needs: no npm, no shell, no package manager.
+FROM gcr.io/distroless/nodejs24-debian12:nonroot
+LABEL org.opencontainers.image.title="secretcast" \
+      org.opencontainers.image.description="Write a Secret once, have it in every Kubernetes namespace that should have it" \
+      org.opencontainers.image.licenses="Apache-2.0"
+WORKDIR /app
+ENV NODE_ENV=production
+COPY --from=dependencies /app/node_modules node_modules
+COPY LICENSE package.json ./
+COPY bin bin
+COPY manifests/example manifests/example
+COPY src src
+# A number, so that the kubelet can check runAsNonRoot.
+USER 65532:65532
+EXPOSE 8080
+ENTRYPOINT ["/nodejs/bin/node", "/app/bin/secretcast.js"]
+CMD ["run"]

@@ -1,0 +1,150 @@
+// The Dockerfile without an engine: its words are read, and its last stage is laid out in a folder
+// and started. Not shown here: that the base images exist and that an engine builds it.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const text = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
+type Stage = { readonly image: string; readonly name: string | undefined; readonly steps: Step[] };
+type Step = { readonly word: string; readonly rest: string };
+
+function readStages(dockerfile: string): readonly Stage[] {
+  const lines = dockerfile
+    .replaceAll(/^#.*\n/gm, "")
+    .replaceAll(/\\\n\s*/g, "")
+    .split("\n");
+  const stages: Stage[] = [];
+  for (const line of lines.filter((each) => each.trim() !== "")) {
+    const [word = "", ...words] = line.split(/\s+/);
+    if (word === "FROM") stages.push({ image: words[0] ?? "", name: words[2], steps: [] });
+    else stages.at(-1)?.steps.push({ word, rest: words.join(" ") });
+  }
+  return stages;
+}
+
+const stages = readStages(text("Dockerfile"));
+const last = stages.at(-1) ?? assert.fail("no stage");
+const one = (word: string) => last.steps.findLast((step) => step.word === word)?.rest ?? "";
+const words = (word: string): string[] => JSON.parse(one(word));
+
+type Copy = { readonly from: string | undefined; readonly sources: string[]; readonly to: string };
+function copies({ steps }: Stage): readonly Copy[] {
+  return steps
+    .filter(({ word }) => word === "COPY")
+    .map(({ rest }) => {
+      const given = rest.split(" ");
+      const paths = given.filter((each) => !each.startsWith("--"));
+      const from = given.find((each) => each.startsWith("--from="))?.slice("--from=".length);
+      return { from, sources: paths.slice(0, -1), to: paths.at(-1) ?? "" };
+    });
+}
+const fromContext = stages.flatMap(copies).filter(({ from }) => from === undefined);
+
+test("every file that the Dockerfile copies is there, and .dockerignore lets it through", () => {
+  const rules = text(".dockerignore")
+    .split("\n")
+    .filter((rule) => rule && !rule.startsWith("#"));
+  // The last rule that matches decides; a pattern matches a path and all below it.
+  const ignored = (path: string) =>
+    rules.reduce((state, rule) => {
+      const pattern = rule.replace(/^!/, "").replaceAll(".", "\\.").replaceAll("*", "[^/]*");
+      return new RegExp(`^${pattern}(/|$)`).test(path) ? !rule.startsWith("!") : state;
+    }, false);
+  for (const source of fromContext.flatMap(({ sources }) => sources)) {
+    assert.ok(existsSync(join(ROOT, source)), source);
+    assert.equal(ignored(source), false, source);
+  }
+  for (const kept of [".git/config", "node_modules/x", "test/a.ts", "manifests/role.yaml"])
+    assert.equal(ignored(kept), true, kept);
+});
+
+test("every stage that is copied from has been named before", () => {
+  stages.forEach((stage, at) => {
+    const named = stages.slice(0, at).map(({ name }) => name);
+    for (const { from } of copies(stage))
+      if (from !== undefined) assert.ok(named.includes(from), from);
+  });
+});
+
+test("every base image names a version of Node 24", () => {
+  for (const { image } of stages) assert.match(image, /^(node:24-|\S+\/nodejs24-)/);
+});
+
+test("dependencies are installed by the lockfile and without development ones", () => {
+  const installs = stages.flatMap(({ steps }) => steps.filter(({ rest }) => /\bnpm\b/.test(rest)));
+  assert.equal(installs.length, 1);
+  assert.match(installs[0]?.rest ?? "", /^npm ci --omit=dev /);
+  // npm ci reads the package.json of each package by path, development ones too.
+  const copied = fromContext.flatMap(({ sources }) => sources);
+  for (const path of Object.keys(lockedPackages()).filter((each) => each.startsWith("tools/")))
+    assert.ok(copied.includes(`${path}/package.json`), path);
+});
+
+test("the last stage runs no command, has no npm and runs as a number that is not root", () => {
+  assert.deepEqual(
+    last.steps.filter(({ word }) => word === "RUN"),
+    [],
+  );
+  assert.match(last.image, /distroless/);
+  assert.match(one("USER"), /^[1-9]\d*:[1-9]\d*$/);
+});
+
+test("the last stage starts on just the files it holds", () => {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-image-"));
+  try {
+    layOut(folder);
+    const [node, script, ...rest] = words("ENTRYPOINT");
+    assert.equal(node, "/nodejs/bin/node");
+    assert.equal(dirname(dirname(script ?? "")), one("WORKDIR"));
+    assert.deepEqual([...rest, ...words("CMD")], ["run"]);
+    // Symlinks are kept as they are, so that a package finds only what lies beside it here.
+    const keep = ["--preserve-symlinks", "--preserve-symlinks-main"];
+    const program = join(folder, (script ?? "").slice(one("WORKDIR").length));
+    for (const argv of [["--version"], ["run", "--kubeconfig", join(folder, "none")]]) {
+      const { stderr } = spawnSync(process.execPath, [...keep, program, ...argv], {
+        encoding: "utf8",
+        env: { HOME: folder },
+      });
+      assert.doesNotMatch(stderr, /Cannot find|ERR_|at .*:\d+:\d+/);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+/** The last stage's WORKDIR: what it copies, and the packages that an install without development ones leaves. */
+function layOut(folder: string): void {
+  for (const { from, sources, to } of copies(last))
+    for (const source of from === undefined ? sources : []) {
+      const target = join(folder, to === "./" ? source : to);
+      mkdirSync(dirname(target), { recursive: true });
+      cpSync(join(ROOT, source), target, { recursive: true });
+    }
+  for (const [path, { dev, link }] of Object.entries(lockedPackages())) {
+    const nested = path.lastIndexOf("node_modules/") > 0;
+    if (!path.startsWith("node_modules/") || nested || dev || link) continue;
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    symlinkSync(join(ROOT, path), join(folder, path));
+  }
+}
+
+function lockedPackages(): Record<string, { dev?: boolean; link?: boolean }> {
+  const lock: { packages: Record<string, { dev?: boolean; link?: boolean }> } = JSON.parse(
+    text("package-lock.json"),
+  );
+  return lock.packages;
+}

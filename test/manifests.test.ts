@@ -1,0 +1,171 @@
+// The manifests as files: what they ask for is exactly what the controller needs, and the example
+// goes with the base. What an API server makes of them is shown where there is one.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import {
+  loadAllYaml,
+  loadYaml,
+  type KubernetesObject,
+  type V1ClusterRole,
+  type V1ClusterRoleBinding,
+  type V1Deployment,
+  type V1Secret,
+} from "@kubernetes/client-node";
+import { FLAGS } from "../src/flags.ts";
+
+const FOLDER = new URL("../manifests/", import.meta.url);
+const read = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");
+// The client's classes would not compare equal to plain objects.
+const plain = <T>(loaded: T): T => JSON.parse(JSON.stringify(loaded));
+const objects = (file: string): readonly KubernetesObject[] => plain(loadAllYaml(read(file)));
+const yamlFiles = (folder: string) =>
+  readdirSync(new URL(folder, FOLDER))
+    .filter((file) => file.endsWith(".yaml"))
+    .toSorted();
+
+type Kustomization = { resources: string[]; images: { name: string; newTag: string }[] };
+const kustomization = plain(loadYaml<Kustomization>(read("kustomization.yaml")));
+const example = yamlFiles("example/").flatMap((file) => objects(`example/${file}`));
+const base = kustomization.resources.flatMap(objects);
+const identity = ({ kind, metadata }: KubernetesObject) =>
+  `${kind} ${metadata?.namespace ?? ""}/${metadata?.name}`;
+
+test("the kustomization lists every file of the base, and each holds one object", () => {
+  const files = yamlFiles("./").filter((file) => file !== "kustomization.yaml");
+  assert.deepEqual(kustomization.resources.toSorted(), files);
+  for (const file of files) assert.equal(objects(file).length, 1, file);
+});
+
+test("the cluster role allows what the controller does and no more", () => {
+  assert.deepEqual(plain(loadYaml<V1ClusterRole>(read("clusterrole.yaml"))).rules, [
+    {
+      apiGroups: [""],
+      resources: ["secrets"],
+      verbs: ["get", "list", "watch", "create", "patch", "delete"],
+    },
+    { apiGroups: [""], resources: ["namespaces"], verbs: ["list", "watch"] },
+    { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+  ]);
+});
+
+test("the role in the own namespace allows the one Lease and no more", () => {
+  const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+  assert.deepEqual(plain(loadYaml<V1ClusterRole>(read("role.yaml"))).rules, [
+    { ...leases, verbs: ["create"] },
+    { ...leases, resourceNames: ["secretcast"], verbs: ["get", "update"] },
+  ]);
+  const lease = FLAGS.find(({ name }) => name === "lease-name");
+  assert.equal(lease?.default, "secretcast");
+});
+
+for (const file of ["clusterrole.yaml", "role.yaml"])
+  test(`each rule of ${file} has its reason beside it`, () => {
+    const lines = read(file).split("\n");
+    const rules = lines.flatMap((line, at) => (line.startsWith("  - apiGroups:") ? [at] : []));
+    assert.equal(rules.length, plain(loadYaml<V1ClusterRole>(read(file))).rules?.length);
+    for (const at of rules) assert.match(lines[at - 1] ?? "", /^ {2}# \S/, lines[at]);
+  });
+
+for (const [file, kind] of [
+  ["clusterrolebinding.yaml", "ClusterRole"],
+  ["rolebinding.yaml", "Role"],
+] as const)
+  test(`${file} gives its role to the controller's service account alone`, () => {
+    const { roleRef, subjects } = plain(loadYaml<V1ClusterRoleBinding>(read(file)));
+    assert.deepEqual(roleRef, { apiGroup: "rbac.authorization.k8s.io", kind, name: "secretcast" });
+    assert.deepEqual(subjects, [
+      { kind: "ServiceAccount", name: "secretcast", namespace: "secretcast" },
+    ]);
+  });
+
+const deployment = plain(loadYaml<V1Deployment>(read("deployment.yaml")));
+const pod = deployment.spec?.template.spec;
+const [container, ...others] = pod?.containers ?? [];
+
+test("the pod satisfies Pod Security restricted with a read-only root besides", () => {
+  assert.deepEqual(pod?.securityContext, {
+    runAsNonRoot: true,
+    runAsUser: 65532,
+    runAsGroup: 65532,
+    seccompProfile: { type: "RuntimeDefault" },
+  });
+  assert.deepEqual(container?.securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"] },
+  });
+  assert.deepEqual(others, []);
+  for (const open of ["volumes", "hostNetwork", "hostPID", "hostIPC", "initContainers"])
+    assert.ok(!Object.hasOwn(pod ?? {}, open), open);
+});
+
+test("the pod is probed where the program listens by default", () => {
+  const address = FLAGS.find(({ name }) => name === "http-address")?.default;
+  const [port] = container?.ports ?? [];
+  assert.equal(address, `0.0.0.0:${port?.containerPort}`);
+  assert.deepEqual(container?.livenessProbe?.httpGet, { path: "/healthz", port: port?.name });
+  assert.deepEqual(container?.readinessProbe?.httpGet, { path: "/readyz", port: port?.name });
+});
+
+test("the pod has requests and a memory limit, and longer than the program's 30 s to stop", () => {
+  assert.deepEqual(container?.resources, {
+    requests: { cpu: "50m", memory: "192Mi" },
+    limits: { memory: "384Mi" },
+  });
+  assert.ok((pod?.terminationGracePeriodSeconds ?? 0) > 30);
+});
+
+test("the pod runs as the controller's service account and the image is this version's", () => {
+  assert.equal(pod?.serviceAccountName, "secretcast");
+  assert.deepEqual(container?.args, ["run"]);
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+  );
+  const image = kustomization.images.find(({ name }) => name === container?.image);
+  assert.equal(image?.newTag, version);
+});
+
+test("base and example agree on every object that both hold", () => {
+  const both = example.filter((one) => base.some((other) => identity(one) === identity(other)));
+  assert.deepEqual(both.map(identity), ["Namespace /secretcast"]);
+  for (const one of both)
+    assert.deepEqual(
+      one,
+      base.find((other) => identity(one) === identity(other)),
+    );
+});
+
+test("the example makes each namespace before the Secret that needs it, and none twice", () => {
+  const names = example.map(identity);
+  assert.deepEqual(names, [
+    "Namespace /secretcast",
+    "Namespace /team-a",
+    "Namespace /team-b",
+    "Namespace /team-c",
+    "Namespace /legacy",
+    "Secret secretcast/registry",
+  ]);
+});
+
+test("the example's source is a registry credential for a registry that cannot exist", () => {
+  const source = plain(loadYaml<V1Secret>(read("example/source.yaml")));
+  assert.equal(source.type, "kubernetes.io/dockerconfigjson");
+  assert.deepEqual(source.metadata?.annotations, { "secretcast.io/to": "team-*" });
+  const config: { auths: Record<string, { password: string }> } = JSON.parse(
+    source.stringData?.[".dockerconfigjson"] ?? "",
+  );
+  assert.deepEqual(Object.keys(config.auths), ["registry.example.com"]);
+});
+
+const kubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
+test("kubectl builds the base into the same objects", { skip: !kubectl && "no kubectl" }, () => {
+  const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", FOLDER.pathname], {
+    encoding: "utf8",
+  });
+  assert.equal(status, 0, stderr);
+  const built: readonly KubernetesObject[] = loadAllYaml(stdout);
+  assert.deepEqual(built.map(identity).toSorted(), base.map(identity).toSorted());
+  assert.match(stdout, /image: secretcast:\d+\.\d+\.\d+$/m);
+});
