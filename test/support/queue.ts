@@ -26,6 +26,8 @@ export async function takeAll<K>(queue: WorkQueue<K>): Promise<K[]> {
 export function watched<T>(promise: Promise<T>): { value(): Promise<T | "pending"> } {
   let settled = false;
   const done = promise.finally(() => void (settled = true));
+  // A rejection belongs to whoever asks for the value, however late.
+  done.catch(() => {});
   return {
     async value() {
       await settle();

@@ -1,0 +1,77 @@
+// A coordination.k8s.io/v1 Lease as JSON, and what each step of an election makes of it.
+// Promises: pure; every field that a step does not own is kept, known to us or not (strategy,
+// preferredHolder, labels of others); times have the six digits that the API server insists on.
+// Does not judge times in the record: clocks of two machines are not compared anywhere.
+
+export type LeaseSpec = {
+  readonly holderIdentity?: string;
+  readonly leaseDurationSeconds?: number;
+  readonly acquireTime?: string;
+  readonly renewTime?: string;
+  readonly leaseTransitions?: number;
+  readonly [field: string]: unknown;
+};
+
+export type Lease = {
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly resourceVersion?: string;
+    readonly [field: string]: unknown;
+  };
+  readonly spec?: LeaseSpec;
+  readonly [field: string]: unknown;
+};
+
+/** Who holds it, and for how long the others should believe so. */
+export type Claim = {
+  readonly identity: string;
+  readonly durationSeconds: number;
+  /** Wall time in ms, for people. */
+  readonly now: number;
+};
+
+export function holderOf(lease: Lease): string {
+  return lease.spec?.holderIdentity ?? "";
+}
+
+/** metav1.MicroTime: RFC 3339 with exactly six digits; three are refused with 400. */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace("Z", "000Z");
+}
+
+export function newLease(
+  metadata: { readonly namespace: string; readonly name: string; readonly labels?: object },
+  claim: Claim,
+): Lease {
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata,
+    spec: { ...claimed(claim), acquireTime: microTime(claim.now), leaseTransitions: 0 },
+  };
+}
+
+export function renewed(lease: Lease, claim: Claim): Lease {
+  return { ...lease, spec: { ...lease.spec, ...claimed(claim) } };
+}
+
+export function takenOver(lease: Lease, claim: Claim): Lease {
+  const leaseTransitions = (lease.spec?.leaseTransitions ?? 0) + 1;
+  const acquireTime = microTime(claim.now);
+  return { ...lease, spec: { ...lease.spec, ...claimed(claim), acquireTime, leaseTransitions } };
+}
+
+/** Free for the next: no holder, and the shortest duration that is valid. */
+export function released(lease: Lease, now: number): Lease {
+  const claim = claimed({ identity: "", durationSeconds: 1, now });
+  return { ...lease, spec: { ...lease.spec, ...claim, acquireTime: microTime(now) } };
+}
+
+function claimed({ identity, durationSeconds, now }: Claim): LeaseSpec {
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: durationSeconds,
+    renewTime: microTime(now),
+  };
+}
