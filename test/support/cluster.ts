@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { ClusterAccess, ControlPlane } from "./control-plane.ts";
 import { startControlPlane } from "./control-plane.ts";
-import { openHttp } from "./http.ts";
+import { field, openHttp } from "./http.ts";
 import type { Http } from "./http.ts";
 
 export function sharedCluster(): ClusterAccess {
@@ -18,6 +18,23 @@ export function ownCluster(): Promise<ControlPlane> {
 /** The administrator's connection, or that of another `token`. */
 export function openCluster(access: ClusterAccess, token: string = access.token): Http {
   return openHttp({ url: access.url, token, ca: readFileSync(access.caFile, "utf8") });
+}
+
+/** Makes etcd forget every revision but the present one. */
+export async function compact(access: ClusterAccess): Promise<void> {
+  const etcd = openHttp({ url: access.etcdUrl });
+  try {
+    const body = { key: "AA==", limit: "1" };
+    const now = await etcd.send("POST", "/v3/kv/range", { body });
+    const revision = field(now.body, "header", "revision");
+    const done = await etcd.send("POST", "/v3/kv/compaction", {
+      body: { revision, physical: true },
+    });
+    if (done.status !== 200)
+      throw new Error(`etcd did not compact to revision "${String(revision)}": ${done.status}`);
+  } finally {
+    await etcd.close();
+  }
 }
 
 function environment(name: string): string {

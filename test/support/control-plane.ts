@@ -41,9 +41,14 @@ export type ClusterAccess = {
   readonly auditLog: string;
 };
 
+export type Restart = {
+  readonly signal: NodeJS.Signals;
+  readonly whileDown?: () => Promise<void>;
+};
+
 export type ControlPlane = ClusterAccess & {
   /** Ends the API server by `signal`, starts it again on the same data and waits until it is ready. */
-  readonly restartApiServer: (how: { readonly signal: NodeJS.Signals }) => Promise<void>;
+  readonly restartApiServer: (how: Restart) => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -72,8 +77,9 @@ export async function startControlPlane(assets: string): Promise<ControlPlane> {
     await stop();
     throw error;
   }
-  const restartApiServer = async (how: { readonly signal: NodeJS.Signals }): Promise<void> => {
+  const restartApiServer = async (how: Restart): Promise<void> => {
     await apiserver.stop(how.signal);
+    await how.whileDown?.();
     apiserver.start();
     await apiServerReady(layout, [etcd, apiserver]);
   };

@@ -1,0 +1,85 @@
+// A fact is one thing that a Kubernetes API server answers, checked against whatever server it is
+// given: the sandbox and the real one answer the same. Each fact has a namespace of its own, so facts
+// may run side by side; no fact counts on anything outside its namespace standing still.
+import assert from "node:assert/strict";
+import { field } from "../http.ts";
+import type { Answer, Http } from "../http.ts";
+
+export type Place = {
+  readonly http: Http;
+  readonly namespace: string;
+  /** Path of the namespace's Secrets. */
+  readonly secrets: string;
+  /** How long this server leaves a quiet watch before its first bookmark. */
+  readonly quietBookmarkMs: number;
+  /** Makes the server forget every version but the present; absent where others share the server. */
+  readonly forgetHistory?: () => Promise<void>;
+};
+
+export type Fact = {
+  readonly name: string;
+  /** Facts that need `forgetHistory` disturb the server for all others and run alone. */
+  readonly alone?: true;
+  readonly check: (place: Place) => Promise<void>;
+};
+
+export type Expected = {
+  readonly code: number;
+  /** Absent where the server gives none. */
+  readonly reason?: string;
+  readonly message: string | RegExp;
+  readonly details?: Readonly<Record<string, unknown>>;
+};
+
+/** The answer is a Status that says just this; `details` may leave out the causes' messages. */
+export function assertFailure(answer: Answer, expected: Expected): void {
+  const { body } = answer;
+  const message = String(field(body, "message"));
+  if (typeof expected.message === "string") assert.equal(message, expected.message);
+  else assert.match(message, expected.message);
+  assert.equal(answer.status, expected.code);
+  assert.equal(field(body, "kind"), "Status");
+  assert.equal(field(body, "status"), "Failure");
+  assert.equal(field(body, "code"), expected.code);
+  assert.equal(field(body, "reason"), expected.reason);
+  for (const [key, value] of Object.entries(expected.details ?? {}))
+    assert.deepEqual(field(body, "details", key), value, `details.${key}`);
+}
+
+/** The causes as `reason field` pairs, in the order given. */
+export function causes(answer: Answer): readonly string[] {
+  const list = field(answer.body, "details", "causes");
+  if (!Array.isArray(list)) return [];
+  return list.map((cause) => `${String(field(cause, "reason"))} ${String(field(cause, "field"))}`);
+}
+
+/** A Secret that is there afterwards: its body as answered. */
+export async function given(
+  place: Place,
+  name: string,
+  rest: Readonly<Record<string, unknown>> = {},
+  metadata: Readonly<Record<string, unknown>> = {},
+): Promise<unknown> {
+  const body = secret(name, rest, metadata);
+  const answer = await place.http.send("POST", place.secrets, { body });
+  assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  return answer.body;
+}
+
+export function secret(
+  name: string,
+  rest: Readonly<Record<string, unknown>> = { data: { k: "dg==" } },
+  metadata: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return { apiVersion: "v1", kind: "Secret", metadata: { name, ...metadata }, ...rest };
+}
+
+export const version = (body: unknown): string =>
+  String(field(body, "metadata", "resourceVersion"));
+export const uid = (body: unknown): string => String(field(body, "metadata", "uid"));
+
+/** The answer when all went well: its body. */
+export function ok(answer: Answer, status: number): unknown {
+  assert.equal(answer.status, status, JSON.stringify(answer.body));
+  return answer.body;
+}
