@@ -1,0 +1,75 @@
+// What the documentation says of the program is what the code says: tables, scripts, paths.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { METRIC_STATE, VERDICTS } from "../src/core/verdicts.ts";
+import { environmentName, FLAGS } from "../src/flags.ts";
+import { createMetrics } from "../src/server/metrics.ts";
+import { tableRows, uncoded } from "./support/markdown.ts";
+
+const ROOT = new URL("../", import.meta.url);
+const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
+const readme = text("README.md");
+const PAGES = ["README.md", "CONTRIBUTING.md", "docs/operating.md"];
+
+test("the README's first command stands by line 12, and the file is 250 lines at most", () => {
+  const lines = readme.split("\n");
+  assert.ok(lines.findIndex((line) => line.startsWith("npm ci && npm run demo")) < 12);
+  assert.ok(lines.includes("npm ci && npm test"));
+  assert.ok(lines.length <= 250, `${lines.length} lines`);
+});
+
+test("the README's flag table is the table of flags", () => {
+  const rows = tableRows(readme, ["flag", "environment", "default", "meaning"]);
+  assert.deepEqual(
+    rows.map((row) => row.map(uncoded)),
+    FLAGS.map((flag) => [
+      `--${flag.name}`,
+      environmentName(flag.name),
+      flag.default,
+      flag.description,
+    ]),
+  );
+});
+
+test("the README's verdict table has each verdict with its metric state", () => {
+  const rows = tableRows(readme, ["verdict", "metric state", "meaning"]);
+  assert.deepEqual(
+    rows.map(([verdict = "", state = ""]) => [uncoded(verdict), uncoded(state)]),
+    VERDICTS.map((verdict) => [verdict, METRIC_STATE[verdict] ?? ""]),
+  );
+});
+
+test("the page on operating lists each metric of the program, with its type", async () => {
+  const metrics = createMetrics("secretcast");
+  const nothing = () => ({});
+  metrics.observe({
+    copies: nothing,
+    sources: nothing,
+    lastConvergedMs: () => undefined,
+    watchActivityMs: nothing,
+    leading: () => false,
+  });
+  const known = (await metrics.registry.getMetricsAsJSON())
+    .filter(({ name }) => !/^(process|nodejs)_/.test(name))
+    .map(({ name, type }) => `${name} ${String(type)}`);
+  const rows = tableRows(text("docs/operating.md"), ["metric", "type", "meaning"]);
+  assert.deepEqual(
+    rows.map(([name = "", type = ""]) => `${uncoded(name)} ${type}`).toSorted(),
+    known.toSorted(),
+  );
+});
+
+for (const page of PAGES) {
+  test(`every file that ${page} links to is there`, () => {
+    const base = new URL(page, ROOT);
+    for (const [, target = ""] of text(page).matchAll(/\]\(([^)#]+)[^)]*\)/g))
+      if (!/^https?:/.test(target)) assert.ok(existsSync(new URL(target, base)), target);
+  });
+
+  test(`every script that ${page} names is one of package.json`, () => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(text("package.json"));
+    for (const [, script = ""] of text(page).matchAll(/npm run ([a-z:-]+)/g))
+      assert.ok(Object.hasOwn(scripts, script), script);
+  });
+}
