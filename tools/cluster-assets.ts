@@ -93,7 +93,7 @@ function build(folder: string, env: Environment, say: (line: string) => void): F
     const args = ["build", "-trimpath", "-ldflags", linkerFlags(), "-o", `${making}/`];
     const built = spawnSync("go", [...args, ...PROGRAMS.map((program) => `./${program}`)], {
       cwd: MODULE,
-      env: { ...env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly" },
+      env: { ...env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly -buildvcs=false" },
       stdio: ["ignore", 2, 2],
     });
     if (built.status !== 0 || missingIn(making).length > 0)
