@@ -57,9 +57,8 @@ export type Digest = (parts: readonly string[]) => string;
  */
 export function createDigest(key: Uint8Array): Digest {
   return (parts) => {
-    const hmac = createHmac("sha256", key);
-    for (const part of parts) hmac.update(`${part.length}:`).update(part);
-    return hmac.digest("base64");
+    const text = parts.map((part) => `${part.length}:${part}`).join("");
+    return createHmac("sha256", key).update(text).digest("base64");
   };
 }
 

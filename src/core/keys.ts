@@ -2,7 +2,7 @@
 // Positives are globs and renames; none means all. A rename moves: its old key is not taken by a glob
 // as well. Filtering fails, rather than guessing, where an old key is missing, two entries meet at one
 // key, or nothing is left.
-import { compileGlob, DATA_KEY_GLOBS, GlobList, splitList, type Glob } from "./match.ts";
+import { DATA_KEY_GLOBS, globList, GlobList } from "./match.ts";
 import { DATA_KEY_FORM, isDataKey } from "./names.ts";
 import { faulty, parsed, type Parsed } from "./parsed.ts";
 
@@ -15,34 +15,33 @@ export type KeyFilter = {
   readonly text: string | undefined;
 };
 
-const MOST_WILDCARDS = 100;
-const EVERYTHING = new GlobList("*", [compileGlob("*")], []);
-export const ALL_KEYS: KeyFilter = { globs: EVERYTHING, renames: [], text: undefined };
+export const ALL_KEYS: KeyFilter = {
+  globs: new GlobList("*", ["*"], []),
+  renames: [],
+  text: undefined,
+};
 
 export function parseKeys(text: string): Parsed<KeyFilter> {
-  const positive: Glob[] = [];
-  const negative: Glob[] = [];
+  const entries = text.split(",");
   const renames: Rename[] = [];
-  for (const entry of splitList(text)) {
-    const equals = entry.indexOf("=");
-    if (equals >= 0) {
-      const to = entry.slice(0, equals).trim();
-      const from = entry.slice(equals + 1).trim();
-      if (!isDataKey(to) || !isDataKey(from))
-        return faulty(entry, `NEW=OLD, each ${DATA_KEY_FORM}`);
-      renames.push({ to, from });
-      continue;
-    }
-    const excluded = entry.startsWith("!");
-    const word = excluded ? entry.slice(1).trim() : entry;
-    if (!DATA_KEY_GLOBS.allowed.test(word)) return faulty(entry, DATA_KEY_GLOBS.form);
-    (excluded ? negative : positive).push(compileGlob(word));
+  for (const entry of entries) {
+    if (!entry.includes("=")) continue;
+    const rename = parseRename(entry.trim());
+    if (!rename.ok) return rename;
+    renames.push(rename.value);
   }
-  const wildcards = [...positive, ...negative].filter((glob) => !glob.literal);
-  const excess = wildcards[MOST_WILDCARDS];
-  if (excess) return faulty(excess.text, `at most ${MOST_WILDCARDS} globs with "*" or "?"`);
-  if (positive.length === 0 && renames.length === 0) positive.push(compileGlob("*"));
-  return parsed({ globs: new GlobList(text, positive, negative), renames, text });
+  const rest = entries.filter((entry) => !entry.includes("="));
+  const everything = renames.length === 0 ? "*" : undefined;
+  const globs = globList(text, rest, DATA_KEY_GLOBS, everything);
+  return globs.ok ? parsed({ globs: globs.value, renames, text }) : globs;
+}
+
+function parseRename(entry: string): Parsed<Rename> {
+  const equals = entry.indexOf("=");
+  const to = entry.slice(0, equals).trim();
+  const from = entry.slice(equals + 1).trim();
+  if (isDataKey(to) && isDataKey(from)) return parsed({ to, from });
+  return faulty(entry, `NEW=OLD, each ${DATA_KEY_FORM}`);
 }
 
 /** The entries that pass, under their new keys. */
@@ -69,8 +68,8 @@ export function filterKeys(
 }
 
 /** Without a prototype: "constructor" and "__proto__" are data keys like any other. */
-export function recordOf(entries: Iterable<readonly [string, string]>): Record<string, string> {
-  const record: Record<string, string> = Object.create(null);
+export function recordOf<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
+  const record: Record<string, T> = Object.create(null);
   for (const [key, value] of entries) record[key] = value;
   return record;
 }

@@ -4,12 +4,7 @@
 // has is answered at once, and the rest is at most name × name steps for names of 253 characters.
 import { faulty, parsed, type Parsed } from "./parsed.ts";
 
-export type Glob = {
-  readonly text: string;
-  /** Has neither `*` nor `?`. */
-  readonly literal: boolean;
-  matches(name: string): boolean;
-};
+export type Glob = { matches(name: string): boolean };
 
 /** Which characters a glob may hold besides `*` and `?`, and how to say so. */
 export type Alphabet = { readonly allowed: RegExp; readonly form: string };
@@ -31,16 +26,15 @@ export const METADATA_GLOBS: Alphabet = {
   form: 'a glob over label or annotation keys, such as "team" or "example.com/*"',
 };
 
-export function compileGlob(text: string): Glob {
+function hasWildcard(text: string): boolean {
+  return text.includes("*") || text.includes("?");
+}
+
+function compileGlob(text: string): Glob {
   const pattern = text.replaceAll(/\*+/g, "*");
-  if (!/[*?]/.test(pattern)) return { text, literal: true, matches: (name) => name === pattern };
-  if (pattern === "*") return { text, literal: false, matches: (name) => !name.includes("/") };
+  if (pattern === "*") return { matches: (name) => !name.includes("/") };
   const least = pattern.length - (pattern.split("*").length - 1);
-  return {
-    text,
-    literal: false,
-    matches: (name) => name.length >= least && covers(pattern, name),
-  };
+  return { matches: (name) => name.length >= least && covers(pattern, name) };
 }
 
 // Greedy with one way back: only the last star ever needs to take one character more.
@@ -66,7 +60,7 @@ function covers(pattern: string, name: string): boolean {
   return p === pattern.length;
 }
 
-/** Positive globs in their order and `!` globs. */
+/** Names and globs, some of them excluded with `!`. Names cost one look-up however many there are. */
 export class GlobList {
   readonly text: string;
   readonly #names = new Map<string, number>();
@@ -74,15 +68,15 @@ export class GlobList {
   readonly #excludedNames = new Set<string>();
   readonly #excludedGlobs: Glob[] = [];
 
-  constructor(text: string, positive: readonly Glob[], negative: readonly Glob[]) {
+  constructor(text: string, positive: readonly string[], negative: readonly string[]) {
     this.text = text;
-    for (const [rank, glob] of positive.entries()) {
-      if (!glob.literal) this.#globs.push({ rank, glob });
-      else if (!this.#names.has(glob.text)) this.#names.set(glob.text, rank);
+    for (const [rank, word] of positive.entries()) {
+      if (hasWildcard(word)) this.#globs.push({ rank, glob: compileGlob(word) });
+      else if (!this.#names.has(word)) this.#names.set(word, rank);
     }
-    for (const glob of negative) {
-      if (glob.literal) this.#excludedNames.add(glob.text);
-      else this.#excludedGlobs.push(glob);
+    for (const word of negative) {
+      if (hasWildcard(word)) this.#excludedGlobs.push(compileGlob(word));
+      else this.#excludedNames.add(word);
     }
   }
 
@@ -90,7 +84,7 @@ export class GlobList {
     return this.rank(name) >= 0;
   }
 
-  /** Position of the first positive glob that covers `name`; -1 where none does or a `!` glob does. */
+  /** Position of the first positive that covers `name`; -1 where none does or a `!` does. */
   rank(name: string): number {
     let best = this.#names.get(name) ?? Number.POSITIVE_INFINITY;
     for (const { rank, glob } of this.#globs) {
@@ -103,41 +97,48 @@ export class GlobList {
 
   excludes(name: string): boolean {
     if (this.#excludedNames.has(name)) return true;
-    return this.#excludedGlobs.some((glob) => glob.matches(name));
+    for (const glob of this.#excludedGlobs) if (glob.matches(name)) return true;
+    return false;
   }
 }
 
-// Names cost one look-up however many there are; each wildcard costs a comparison per name, and a
-// tenant may write 256 KiB of them.
-const MOST_WILDCARDS = 1000;
+// A tenant may write 256 KiB; each wildcard costs a comparison per name and pass.
+const MOST_WILDCARDS = 100;
+const MOST_ENTRIES = 10_000;
 
-/** A comma-separated list; `!` globs alone start from `everything`. */
+/** A comma-separated list; `!` entries alone start from `everything`. */
 export function parseGlobList(
   text: string,
   alphabet: Alphabet,
   everything = "*",
 ): Parsed<GlobList> {
-  const positive: Glob[] = [];
-  const negative: Glob[] = [];
+  return globList(text, text.split(","), alphabet, everything);
+}
+
+/** `text` is how the list is shown; `everything`, where it is given, stands in for no positives. */
+export function globList(
+  text: string,
+  entries: readonly string[],
+  alphabet: Alphabet,
+  everything?: string,
+): Parsed<GlobList> {
+  if (entries.length > MOST_ENTRIES) return faulty(text, `at most ${MOST_ENTRIES} entries`);
+  const positive: string[] = [];
+  const negative: string[] = [];
   let wildcards = 0;
-  for (const entry of splitList(text)) {
+  for (const raw of entries) {
+    const entry = raw.trim();
     const excluded = entry.startsWith("!");
     const word = excluded ? entry.slice(1).trim() : entry;
     if (!alphabet.allowed.test(word)) return faulty(entry, alphabet.form);
-    const glob = compileGlob(word);
-    if (!glob.literal && ++wildcards > MOST_WILDCARDS) {
+    if (hasWildcard(word) && ++wildcards > MOST_WILDCARDS) {
       return faulty(
         entry,
-        `at most ${MOST_WILDCARDS} globs with "*" or "?" (names are not counted)`,
+        `at most ${MOST_WILDCARDS} entries with "*" or "?"; names are not counted`,
       );
     }
-    (excluded ? negative : positive).push(glob);
+    (excluded ? negative : positive).push(word);
   }
-  if (positive.length === 0) positive.push(compileGlob(everything));
+  if (positive.length === 0 && everything !== undefined) positive.push(everything);
   return parsed(new GlobList(text, positive, negative));
-}
-
-/** The entries of a comma-separated list, trimmed; an empty entry stays and is the parser's to refuse. */
-export function splitList(text: string): readonly string[] {
-  return text.split(",").map((entry) => entry.trim());
 }

@@ -41,6 +41,10 @@ function holds(requirement: Requirement, labels: Labels): boolean {
 const SELECTOR_FORM =
   'requirements such as "team=a", "tier!=test", "env in (dev, prod)", "env notin (test)", "team" or "!team", joined by ","';
 
+// Each costs a look-up per namespace and pass, and a tenant may write 256 KiB of them.
+const MOST_REQUIREMENTS = 100;
+const FEWER = `at most ${MOST_REQUIREMENTS} requirements`;
+
 class SelectorFault extends Error {
   readonly fault: Fault;
   constructor(part: string, expected: string) {
@@ -53,8 +57,10 @@ export function parseSelector(text: string): Parsed<Selector> {
   const scanner = new Scanner(text);
   const requirements: Requirement[] = [];
   try {
-    do requirements.push(scanner.requirement());
-    while (scanner.takes(","));
+    do {
+      if (requirements.length === MOST_REQUIREMENTS) throw new SelectorFault(text, FEWER);
+      requirements.push(scanner.requirement());
+    } while (scanner.takes(","));
     scanner.end();
   } catch (error) {
     if (error instanceof SelectorFault) return { ok: false, fault: error.fault };
@@ -63,7 +69,8 @@ export function parseSelector(text: string): Parsed<Selector> {
   return parsed(new Selector(text, requirements));
 }
 
-const DELIMITER = /[\s,()=!<>]/;
+const WORD = /[^\s,()=!<>]*/y;
+const SPACE = /\s*/y;
 
 class Scanner {
   readonly #text: string;
@@ -123,13 +130,15 @@ class Scanner {
   }
 
   #word(): string {
-    const start = this.#at;
-    while (this.#at < this.#text.length && !DELIMITER.test(this.#text.charAt(this.#at))) this.#at++;
-    return this.#text.slice(start, this.#at);
+    WORD.lastIndex = this.#at;
+    const word = WORD.exec(this.#text)?.[0] ?? "";
+    this.#at += word.length;
+    return word;
   }
 
   #skip(): number {
-    while (this.#at < this.#text.length && /\s/.test(this.#text.charAt(this.#at))) this.#at++;
+    SPACE.lastIndex = this.#at;
+    this.#at += SPACE.exec(this.#text)?.[0].length ?? 0;
     return this.#at;
   }
 

@@ -1,5 +1,6 @@
 // What the planner answers: verdicts, the writes that follow from them, and the reports that logs,
 // metrics, `plan`, `status`, `explain` and the status page print. All of it is data.
+import type { SecretData } from "./data.ts";
 import type {
   CopySecret,
   Problem,
@@ -93,7 +94,7 @@ export type Action =
 
 /** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
 export type Fill = {
-  readonly set: ReadonlyMap<string, string>;
+  readonly set: SecretData;
   readonly remove: readonly string[];
   /** undefined: take the record off. */
   readonly record:
@@ -111,6 +112,10 @@ export type Row = {
   readonly place: Ref;
   readonly source: Ref;
   readonly reason: string;
+  /** When it is looked at again without any event (ms, monotonic); undefined: nothing is waited for. */
+  readonly dueAt: number | undefined;
+  /** The place is a pulling Secret. */
+  readonly pulling: boolean;
 };
 
 export type VerdictCounts = Readonly<Record<Verdict, number>>;
