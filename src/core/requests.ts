@@ -147,7 +147,7 @@ function fillBody(target: Version, fill: Fill): Body {
     [annotationKey("source-version")]: record ? record.sourceVersion : null,
   };
   const data = recordOf<string | null>([
-    ...fill.set,
+    ...Object.entries(fill.set.reveal()),
     ...fill.remove.map((key) => [key, null] as const),
   ]);
   return { metadata: { ...version(target), annotations }, data };
