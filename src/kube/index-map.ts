@@ -1,0 +1,37 @@
+// One index of a store: value → the objects that have it. Values without objects are removed, so
+// nothing stays behind as values come and go.
+
+export type IndexFunction<T> = (object: T) => readonly string[];
+
+export class IndexMap<T> {
+  readonly #values: IndexFunction<T>;
+  readonly #objects = new Map<string, Set<T>>();
+
+  /** `values` must give the same answer for the same object each time. */
+  constructor(values: IndexFunction<T>) {
+    this.#values = values;
+  }
+
+  add(object: T): void {
+    for (const value of this.#values(object)) {
+      const set = this.#objects.get(value);
+      if (set) set.add(object);
+      else this.#objects.set(value, new Set([object]));
+    }
+  }
+
+  delete(object: T): void {
+    for (const value of this.#values(object)) {
+      const set = this.#objects.get(value);
+      if (set?.delete(object) && set.size === 0) this.#objects.delete(value);
+    }
+  }
+
+  get(value: string): ReadonlySet<T> {
+    return this.#objects.get(value) ?? new Set();
+  }
+
+  values(): readonly string[] {
+    return [...this.#objects.keys()];
+  }
+}
