@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { COPIED_ANYWAY, NEVER_COPIED } from "../src/core/metadata.ts";
 import { METRIC_STATE, VERDICTS } from "../src/core/verdicts.ts";
+import { MARKS, VOCABULARY, type Carrier, type Word } from "../src/core/vocabulary.ts";
 import { environmentName, FLAGS } from "../src/flags.ts";
 import { createMetrics } from "../src/server/metrics.ts";
 import { tableRows, uncoded } from "./support/markdown.ts";
@@ -30,6 +32,42 @@ test("the README's flag table is the table of flags", () => {
       flag.description,
     ]),
   );
+});
+
+test("the README's annotation table is the vocabulary, but for the marks that we set", () => {
+  const rows = tableRows(readme, ["annotation", "on", "value", "meaning"]);
+  const words = Object.entries<readonly Carrier[]>(VOCABULARY)
+    .filter(([word]) => !MARKS.some((mark) => mark === word))
+    .map(([word, carriers]) => [word, carriers.filter((carrier) => carrier !== "copy").join(", ")]);
+  assert.deepEqual(
+    rows.map(([word = "", on = ""]) => [uncoded(word), on]),
+    words,
+  );
+});
+
+test("the README names each mark that we set, under what carries it", () => {
+  for (const [start, carrier] of [
+    ["On copies, ", "copy"],
+    ["On pulling Secrets, ", "pulling Secret"],
+  ] as const) {
+    const from = readme.indexOf(start);
+    const sentence = readme.slice(from, readme.indexOf(".", from));
+    const named = Array.from(sentence.matchAll(/`([^`]+)`/g), ([, word = ""]) => word);
+    const set: readonly Word[] = carrier === "copy" ? [...MARKS, "on-delete"] : MARKS;
+    const carried = set.filter((word) => VOCABULARY[word].some((each) => each === carrier));
+    assert.deepEqual(named.toSorted(), carried.toSorted());
+  }
+});
+
+test("the README lists the keys that are never copied, and those that are all the same", () => {
+  const [, list = ""] =
+    /<!-- never-copied:start -->(.*?)<!-- never-copied:end -->/s.exec(readme) ?? [];
+  assert.deepEqual(
+    Array.from(list.matchAll(/`([^`]+)`/g), ([, key]) => key),
+    NEVER_COPIED,
+  );
+  assert.deepEqual(COPIED_ANYWAY, ["app.kubernetes.io/*"]);
+  assert.ok(readme.includes("Of them, `app.kubernetes.io/*` may be copied"));
 });
 
 test("the README's verdict table has each verdict with its metric state", () => {
