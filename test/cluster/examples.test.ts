@@ -1,0 +1,189 @@
+// The example controllers, each run whole on a real API server. There is no kubelet here: tests bind
+// Pods to nodes and report on them themselves.
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { createClient } from "../../src/kube/client.ts";
+import type { ApiClient } from "../../src/kube/client.ts";
+import { systemClock as clock } from "../../src/kube/clock.ts";
+import { loadKubeConfig } from "../../src/kube/kubeconfig.ts";
+import { runNotifier, webhook } from "../examples/notifier.ts";
+import { runPodLogger } from "../examples/pod-logger.ts";
+import { runServicePerDeployment, SERVICE_PORT } from "../examples/service-per-deployment.ts";
+import { openCluster, sharedCluster } from "../support/cluster.ts";
+import { eventually } from "../support/eventually.ts";
+import { ok } from "../support/facts/place.ts";
+import { field } from "../support/http.ts";
+import type { Http } from "../support/http.ts";
+
+type Stage = {
+  readonly http: Http;
+  readonly client: ApiClient;
+  readonly namespace: string;
+  /** Of one kind of the namespace: `path("apps/v1", "deployments", name)`. */
+  readonly path: (groupVersion: string, plural: string, name?: string) => string;
+  readonly lines: string[];
+  /** Runs a controller until the test ends, which fails when the controller does. */
+  readonly play: (run: (signal: AbortSignal) => Promise<void>) => void;
+};
+
+async function stage(t: TestContext, namespace: string): Promise<Stage> {
+  const cluster = sharedCluster();
+  const http = openCluster(cluster);
+  const config = loadKubeConfig({ kubeconfig: cluster.kubeconfig });
+  const client = createClient(config, { clock, userAgent: "examples" });
+  const end = new AbortController();
+  const runs: Promise<void>[] = [];
+  const metadata = { name: namespace };
+  ok(await http.send("POST", "/api/v1/namespaces", { body: { metadata } }), 201);
+  t.after(async () => {
+    end.abort();
+    const ended = await Promise.allSettled(runs);
+    await http.send("DELETE", `/api/v1/namespaces/${namespace}`);
+    await Promise.all([http.close(), client.close()]);
+    for (const run of ended) assert.equal(run.status, "fulfilled", JSON.stringify(run));
+  });
+  return {
+    http,
+    client,
+    namespace,
+    lines: [],
+    path: (groupVersion, plural, name) => {
+      const root = groupVersion === "v1" ? "/api/v1" : `/apis/${groupVersion}`;
+      const collection = `${root}/namespaces/${namespace}/${plural}`;
+      return name === undefined ? collection : `${collection}/${name}`;
+    },
+    play: (run) => void runs.push(run(end.signal)),
+  };
+}
+
+const containers = [{ name: "main", image: "example.com/none" }];
+const pod = (name: string): object => ({ metadata: { name }, spec: { containers } });
+
+function deployment(name: string, annotations: Record<string, string> = {}): object {
+  const labels = { app: name };
+  return {
+    metadata: { name, annotations },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  };
+}
+
+const merge = { contentType: "application/merge-patch+json" };
+
+test("pod-logger writes of a Pod that came, was bound and went", async (t) => {
+  const { http, client, namespace, path, lines, play } = await stage(t, "pod-logger");
+  const log = (line: string): void => void lines.push(line);
+  play((signal) => runPodLogger({ client, clock, namespace, log, signal }));
+  const wrote = (line: string): Promise<unknown> =>
+    eventually(`${line} in ${lines.join("; ")}`, () => lines.includes(line));
+  await wrote("pod-logger: starting 2 workers");
+  ok(await http.send("POST", path("v1", "pods"), { body: pod("kuard") }), 201);
+  await wrote("Pod pod-logger/kuard is Pending on no node");
+  const target = { metadata: { name: "kuard" }, target: { kind: "Node", name: "node-1" } };
+  ok(await http.send("POST", `${path("v1", "pods", "kuard")}/binding`, { body: target }), 201);
+  await wrote("Pod pod-logger/kuard is Pending on node-1");
+  const body = { gracePeriodSeconds: 0 };
+  ok(await http.send("DELETE", path("v1", "pods", "kuard"), { body }), 200);
+  await wrote("Pod pod-logger/kuard is gone");
+});
+
+test("service-per-deployment keeps a Service while the Deployment asks for it", async (t) => {
+  const { http, client, path, lines, play } = await stage(t, "service-per-deployment");
+  const log = (line: string): void => void lines.push(line);
+  const deployments = path("apps/v1", "deployments");
+  const web = path("v1", "services", "web");
+  const ports = async (): Promise<unknown> =>
+    field((await http.send("GET", web)).body, "spec", "ports", 0, "port");
+  const annotate = (port: string | null) => {
+    const body = { metadata: { annotations: { [SERVICE_PORT]: port } } };
+    return http.send("PATCH", `${deployments}/web`, { body, ...merge });
+  };
+  const stranger = { metadata: { name: "taken" }, spec: { ports: [{ port: 1 }] } };
+  ok(await http.send("POST", path("v1", "services"), { body: stranger }), 201);
+  const taken = deployment("taken", { [SERVICE_PORT]: "80" });
+  ok(await http.send("POST", deployments, { body: taken }), 201);
+  play((signal) => runServicePerDeployment({ client, clock, log, signal }));
+  ok(await http.send("POST", deployments, { body: deployment("plain") }), 201);
+  const asks = deployment("web", { [SERVICE_PORT]: "8080" });
+  ok(await http.send("POST", deployments, { body: asks }), 201);
+  await eventually("the service is there", async () => (await ports()) === 8080);
+  const selector = field((await http.send("GET", web)).body, "spec", "selector");
+  assert.deepEqual(selector, { app: "web" });
+
+  ok(await annotate("9090"), 200);
+  await eventually("the port follows", async () => (await ports()) === 9090);
+  const edit = { spec: { selector: { app: "other" } } };
+  ok(await http.send("PATCH", web, { body: edit, ...merge }), 200);
+  await eventually("the edit is corrected", async () => {
+    const now = await http.send("GET", web);
+    return field(now.body, "spec", "selector", "app") === "web";
+  });
+  ok(await annotate(null), 200);
+  await eventually("the service goes", async () => (await http.send("GET", web)).status === 404);
+
+  ok(await annotate("8080"), 200);
+  await eventually("the service is back", async () => (await ports()) === 8080);
+  ok(await http.send("DELETE", `${deployments}/web`), 200);
+  await eventually("it goes with its owner", async () => (await ports()) === undefined, 30_000);
+  const untouched = await http.send("GET", path("v1", "services", "taken"));
+  assert.equal(field(untouched.body, "spec", "ports", 0, "port"), 1);
+  assert.equal((await http.send("GET", path("v1", "services", "plain"))).status, 404);
+});
+
+test("notifier tells a webhook of changes to the kinds it was given, and tries again", async (t) => {
+  const { http, client, namespace, path, lines, play } = await stage(t, "notifier");
+  const told: string[] = [];
+  let failures = 2;
+  const receive = (notice: unknown): number => {
+    const words = ["action", "kind", "name"].map((word) => String(field(notice, word))).join(" ");
+    if (field(notice, "namespace") !== namespace) return 204;
+    if (words === "created ConfigMap new" && failures-- > 0) return 503;
+    told.push(words);
+    return 204;
+  };
+  const receiver = createServer((request, response) => {
+    void json(request).then((notice) => response.writeHead(receive(notice)).end());
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  t.after(() => receiver.close());
+  const address = receiver.address();
+  assert.ok(address !== null && typeof address === "object");
+  const send = webhook(`http://127.0.0.1:${address.port}/`);
+
+  ok(
+    await http.send("POST", path("v1", "configmaps"), { body: { metadata: { name: "old" } } }),
+    201,
+  );
+  const kinds = ["ConfigMap", "Deployment"];
+  const log = (line: string): void => void lines.push(line);
+  play((signal) => runNotifier({ client, clock, kinds, send, log, signal }));
+  await eventually("it has started", () => lines.includes("notifier: starting 2 workers"));
+  ok(
+    await http.send("POST", path("v1", "configmaps"), { body: { metadata: { name: "new" } } }),
+    201,
+  );
+  await eventually("the third attempt arrived", () => told.includes("created ConfigMap new"));
+  const body = { data: { k: "v" } };
+  ok(await http.send("PATCH", path("v1", "configmaps", "old"), { body, ...merge }), 200);
+  await eventually("an update", () => told.includes("updated ConfigMap old"));
+  ok(await http.send("DELETE", path("v1", "configmaps", "old")), 200);
+  await eventually("a deletion", () => told.includes("deleted ConfigMap old"));
+  ok(await http.send("POST", path("apps/v1", "deployments"), { body: deployment("d") }), 201);
+  await eventually("another kind", () => told.includes("created Deployment d"));
+  assert.ok(!told.includes("created ConfigMap old"), "what was there before is no news");
+  assert.ok(lines.some((line) => line.includes("webhook answered 503, again later")));
+});
+
+test("notifier refuses a kind that the API server does not have", async (t) => {
+  const { client } = await stage(t, "notifier-unknown");
+  const { signal } = new AbortController();
+  const send = async (): Promise<void> => {};
+  const run = runNotifier({ client, clock, kinds: ["Unicorn"], send, log: () => {}, signal });
+  await assert.rejects(run, { message: 'the API server has no kind "Unicorn"' });
+});
