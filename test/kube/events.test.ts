@@ -218,7 +218,7 @@ test("EV-06 4096 series are remembered: the one unused the longest is closed wit
   assert.equal(server.events.filter(({ regarding }) => regarding.name === "registry").length, 2);
 });
 
-test("EV-12 two recorders share nothing: each begins its own event", async () => {
+test("EV-06 two recorders share nothing: each begins its own event", async () => {
   const { clock, server, recorder } = recording();
   const second = new EventRecorder({
     client: server,
