@@ -1,15 +1,161 @@
+// World -> Plan: one verdict for every place that a source wants or that one of our copies occupies.
+//
+//   the Secret at   | absent | ours,     | ours,     | ours, different   | ours, being | not ours
+//   the place is -> |        | equal     | different | where the API     | deleted     |
+//                   |        |           |           | allows no update  |             |
+//   ----------------+--------+-----------+-----------+-------------------+-------------+----------
+//   wanted          | create | current   | update    | replace           | wait        | conflict,
+//                   |        |           |           |                   |             | or adopt
+//   not wanted      | skip   | delete or | delete or | delete or release | wait        | skip
+//                   |        | release   | release   |                   |             |
+//
+// Further: held, paused, frozen, backoff. The table as data is in table.ts; who wants a place is
+// decided in targets.ts, whose copy it is in copies.ts, whether it may end in endings.ts. It depends on
+// nothing but its arguments, and changes nothing but what `memory` remembers. For a place that is
+// current or skipped nothing is allocated.
+import { judgeCopy, type Desk } from "./copies.ts";
+import { Endings } from "./endings.ts";
 import type { Memory } from "./memory.ts";
 import type { Settings, World } from "./model.ts";
-import type { Plan } from "./verdicts.ts";
+import { Pass } from "./pass.ts";
+import { judgePull } from "./pull.ts";
+import { Sources, type Contender, type Entry } from "./sources.ts";
+import { addTally, newTally, statesOf } from "./tally.ts";
+import { targetsOf, wantOf, type Target } from "./targets.ts";
+import { Vacancies } from "./vacancies.ts";
+import type { Plan, SourceReport } from "./verdicts.ts";
 
-/** Yields every few thousand pairs, so that its driver can let the event loop go on. */
+/** About this many pairs lie between two yields: half a millisecond. */
+const PAIRS_PER_TURN = 4096;
+
+/**
+ * Yields every few thousand pairs, so that its driver can let the event loop go on; what the cache
+ * learns meanwhile is for the next pass. `now`: ms, monotonic; `inFlight`: places ("NAMESPACE/NAME")
+ * whose write is under way, for which no action is given.
+ */
 export function* plan(
-  _world: World,
-  _settings: Settings,
-  _memory: Memory,
-  _now: number,
-  _inFlight: ReadonlySet<string>,
+  world: World,
+  settings: Settings,
+  memory: Memory,
+  now: number,
+  inFlight: ReadonlySet<string>,
 ): Generator<undefined, Plan> {
+  memory.beginPass(now);
+  const pass = new Pass(memory, now, inFlight);
+  const sources = new Sources(world, settings);
+  const targets = targetsOf(world, settings);
+  const byName = new Map(targets.map((target) => [target.name, target]));
+  const endings = new Endings(pass);
+  const vacancies = new Vacancies(pass, settings);
+  const desk = { pass, settings, sources, endings };
+  yield* judgeVacancies(sources, targets, vacancies, pass);
+  yield* judgeCopies(world, byName, desk);
+  yield* judgePulls(world, byName, desk);
+  vacancies.settle();
+  endings.settle(memory.deletions, settings);
   yield;
-  throw new Error("plan: not written yet");
+  settleSources(memory, sources.contenders);
+  memory.endPass(inFlight);
+  return report(pass, sources, vacancies);
+}
+
+function* judgeVacancies(
+  sources: Sources,
+  targets: readonly Target[],
+  vacancies: Vacancies,
+  pass: Pass,
+): Generator<undefined, void> {
+  for (const group of sources.groups()) {
+    const [only] = group;
+    const single = group.length === 1 ? only : undefined;
+    const copyName = only?.source.rule.copyName ?? "";
+    for (const target of targets) {
+      if (++pass.pairs % PAIRS_PER_TURN === 0) yield;
+      const present = target.secrets.get(copyName);
+      if (present?.role === "copy") continue; // judgeCopies has it
+      if (single && wantOf(single, target) !== "wanted") single.tally.skip++;
+      else vacancies.judge(group, target, present);
+    }
+  }
+}
+
+function* judgeCopies(
+  world: World,
+  byName: ReadonlyMap<string, Target>,
+  desk: Desk,
+): Generator<undefined, void> {
+  for (const copy of world.copies) {
+    if (++desk.pass.pairs % PAIRS_PER_TURN === 0) yield;
+    // In a namespace that the cache does not know, or that is being deleted, there is no verdict.
+    const target = byName.get(copy.namespace);
+    if (target && copy.role === "copy") judgeCopy(desk, copy, target);
+  }
+}
+
+function* judgePulls(
+  world: World,
+  byName: ReadonlyMap<string, Target>,
+  desk: Desk,
+): Generator<undefined, void> {
+  for (const pull of world.pulls) {
+    if (++desk.pass.pairs % PAIRS_PER_TURN === 0) yield;
+    const target = byName.get(pull.namespace);
+    if (target && pull.role === "pull") judgePull(desk, pull, target);
+  }
+}
+
+// A source none of whose copies is about to be updated has settled: a copy that differs from now on
+// was changed by somebody else.
+function settleSources(memory: Memory, contenders: readonly Contender[]): void {
+  const before = new Map(memory.settled);
+  memory.settled.clear();
+  for (const { source, content, tally } of contenders) {
+    const unsettled = tally.update + tally.replace + tally.backoff > 0;
+    const fingerprint = unsettled ? before.get(source.uid) : content.replica.fingerprint;
+    if (fingerprint !== undefined) memory.settled.set(source.uid, fingerprint);
+  }
+}
+
+function report(pass: Pass, sources: Sources, vacancies: Vacancies): Plan {
+  const counts = newTally();
+  addTally(counts, pass.orphans);
+  const contenders = new Map(sources.contenders.map((one) => [one.text, one]));
+  const reports: SourceReport[] = [];
+  for (const entry of sources.entries) {
+    addTally(counts, entry.tally);
+    if (publishes(entry)) reports.push(reportOf(entry, contenders.get(entry.text), vacancies));
+  }
+  return {
+    actions: pass.actions(),
+    rows: pass.rows,
+    sources: reports,
+    counts,
+    states: statesOf(counts),
+    deletesHeld: pass.deletesHeld,
+    pairs: pass.pairs,
+    nextAt: pass.nextAt,
+  };
+}
+
+// A Secret that only says `on-delete` or `name` is nobody's source.
+function publishes({ source }: Entry): boolean {
+  const { push, pull } = source.rule;
+  return push !== undefined || pull !== undefined || source.problems.length > 0;
+}
+
+function reportOf(
+  { source, content, tally }: Entry,
+  contender: Contender | undefined,
+  vacancies: Vacancies,
+): SourceReport {
+  return {
+    source: { namespace: source.namespace, name: source.name },
+    uid: source.uid,
+    state: source.problems.length > 0 ? "refused" : "ok",
+    problems: source.problems,
+    paused: source.rule.paused,
+    notes: content?.replica.notes ?? [],
+    counts: tally,
+    ...(contender ? vacancies.fanout(contender) : { fanoutBytes: 0, fanoutHeld: false }),
+  };
 }

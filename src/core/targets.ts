@@ -1,0 +1,82 @@
+// The namespaces that may receive, as one pass sees them, and whether a source wants one. Each is
+// asked for its Secrets and for its settings once a pass, because every source meets every target.
+import {
+  type Accept,
+  type Namespace,
+  type Secret,
+  type Settings,
+  type Wants,
+  type World,
+} from "./model.ts";
+import { exclusion } from "./settings.ts";
+
+export type Target = {
+  readonly name: string;
+  readonly namespace: Namespace;
+  readonly secrets: ReadonlyMap<string, Secret>;
+  /** Why it never receives anything. */
+  readonly excluded: string | undefined;
+  readonly accept: Exclude<Accept, { kind: "absent" }>;
+  /** 0 is the youngest namespace. */
+  readonly order: number;
+};
+
+/** Namespaces being deleted take part in nothing and are not among them. */
+export function targetsOf(world: World, settings: Settings): readonly Target[] {
+  const living = [...world.namespaces.values()].filter((namespace) => !namespace.terminating);
+  living.sort(youngestFirst);
+  return living.map((namespace, order) => ({
+    name: namespace.name,
+    namespace,
+    secrets: world.secretsIn(namespace.name),
+    excluded: exclusion(settings, namespace.name),
+    accept: withPolicy(namespace.accept, settings.namespacePolicy),
+    order,
+  }));
+}
+
+function youngestFirst(a: Namespace, b: Namespace): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
+  return a.name < b.name ? -1 : 1;
+}
+
+function withPolicy(accept: Accept, policy: Settings["namespacePolicy"]): Target["accept"] {
+  if (accept.kind !== "absent") return accept;
+  return policy === "opt-out" ? { kind: "all" } : { kind: "none" };
+}
+
+/** `wanted`, or the first rule that says no; `unclear`: nothing may change there. */
+export type Want = "wanted" | "own" | "excluded" | "globs" | "selector" | "declined" | "unclear";
+
+export type Wanting = { readonly namespace: string; readonly text: string; readonly push: Wants };
+
+export function wantOf(source: Wanting, target: Target): Want {
+  if (source.namespace === target.name) return "own";
+  if (target.excluded !== undefined) return "excluded";
+  const { globs, selector } = source.push;
+  if (globs !== undefined && !globs.matches(target.name)) return "globs";
+  if (selector !== undefined && !selector.matches(target.namespace.labels)) return "selector";
+  return acceptance(source.text, target.accept);
+}
+
+function acceptance(source: string, accept: Target["accept"]): Want {
+  switch (accept.kind) {
+    case "all":
+      return "wanted";
+    case "none":
+      return "declined";
+    case "sources":
+      return accept.globs.matches(source) ? "wanted" : "declined";
+    case "problem":
+      return "unclear";
+  }
+}
+
+/** Do globs and selector both name this namespace? What `allow` asks. */
+export function covers({ globs, selector }: Wants, { name, labels }: Namespace): boolean {
+  return (globs?.matches(name) ?? true) && (selector?.matches(labels) ?? true);
+}
+
+export function placeIn(target: Target, name: string): { namespace: string; name: string } {
+  return { namespace: target.name, name };
+}

@@ -1,0 +1,136 @@
+// The verdict for a place that no copy of ours occupies and that at least one source wants: it is
+// empty, or somebody else's Secret is there. Creates are gathered per source, because whether they may
+// go depends on how many places it has (the fan-out limit).
+import { refText, type Ref, type Secret, type Settings } from "./model.ts";
+import type { Pass } from "./pass.ts";
+import type { Contender } from "./sources.ts";
+import { obstacle } from "./table.ts";
+import { placeIn, wantOf, type Target } from "./targets.ts";
+import type { Action, SourceReport } from "./verdicts.ts";
+
+export class Vacancies {
+  readonly #pass: Pass;
+  readonly #settings: Settings;
+  readonly #creates = new Map<Contender, Target[]>();
+  readonly #held = new Set<Contender>();
+
+  constructor(pass: Pass, settings: Settings) {
+    this.#pass = pass;
+    this.#settings = settings;
+  }
+
+  /** A place of `group`'s name in `target`; `present` is not one of our copies. */
+  judge(group: readonly Contender[], target: Target, present: Secret | undefined): void {
+    const wanting = group.filter((contender) => {
+      if (wantOf(contender, target) === "wanted") return true;
+      contender.tally.skip++;
+      return false;
+    });
+    const winner = adopter(wanting, present) ?? wanting[0];
+    if (!winner) return;
+    for (const loser of wanting) {
+      if (loser !== winner) this.#lose(loser, target, winner);
+    }
+    this.#win(winner, target, present);
+  }
+
+  #lose(loser: Contender, target: Target, winner: Contender): void {
+    const place = placeIn(target, loser.source.rule.copyName);
+    const reason = `source ${winner.text} wants the same place and comes first`;
+    this.#pass.note(loser.tally, { verdict: "conflict", place, source: loser.source, reason });
+  }
+
+  #win(winner: Contender, target: Target, present: Secret | undefined): void {
+    const { source, content, tally } = winner;
+    const place = placeIn(target, source.rule.copyName);
+    if (source.rule.paused) {
+      const reason = `source ${winner.text} is paused`;
+      this.#pass.note(tally, { verdict: "paused", place, source, reason });
+      return;
+    }
+    if (present === undefined) {
+      this.#vacant(winner, target, place);
+      return;
+    }
+    const reason = obstacle(present, content);
+    if (reason !== undefined || present.role !== "stranger") {
+      this.#pass.note(tally, { verdict: "conflict", place, source, reason: reason ?? "" });
+      return;
+    }
+    const write = { ...writeOf(winner, place), cause: "new", target: present } as const;
+    const why = "its owner lets this source adopt it";
+    this.#pass.propose(tally, "adopt", { kind: "adopt", ...write, reason: why }, target.order);
+  }
+
+  #vacant(winner: Contender, target: Target, place: Ref): void {
+    const hiddenUntil = this.#pass.memory.pairs.hiddenUntil(refText(place));
+    if (hiddenUntil === undefined) {
+      const targets = this.#creates.get(winner);
+      if (targets) targets.push(target);
+      else this.#creates.set(winner, [target]);
+      return;
+    }
+    const reason = "a Secret that the cache does not show is in the way";
+    const { source, tally } = winner;
+    const finding = { verdict: "conflict", place, source, reason, dueAt: hiddenUntil } as const;
+    this.#pass.note(tally, finding);
+    if (hiddenUntil > this.#pass.now) return;
+    const { content: _, ...write } = writeOf(winner, place);
+    this.#pass.look({ kind: "look", ...write, cause: "new", reason }, target.order);
+  }
+
+  /** Proposes or holds the creates; to be called once, when every copy has been judged. */
+  settle(): void {
+    for (const [winner, targets] of this.#creates) {
+      const places = placesOf(winner) + targets.length;
+      const bytes = places * winner.content.replica.bytes;
+      if (bytes > this.#settings.fanoutLimitBytes) this.#hold(winner, targets, places, bytes);
+      else for (const target of targets) this.#create(winner, target);
+    }
+  }
+
+  fanout(contender: Contender): Pick<SourceReport, "fanoutBytes" | "fanoutHeld"> {
+    const held = this.#held.has(contender);
+    const places = placesOf(contender) + (held ? contender.tally.held : contender.tally.create);
+    return { fanoutBytes: places * contender.content.replica.bytes, fanoutHeld: held };
+  }
+
+  #hold(winner: Contender, targets: readonly Target[], places: number, bytes: number): void {
+    const { source, tally } = winner;
+    const { fanoutLimitBytes } = this.#settings;
+    const reason = `${places} places need ${bytes} bytes, more than ${fanoutLimitBytes} (--fanout-limit)`;
+    this.#held.add(winner);
+    for (const target of targets) {
+      const place = placeIn(target, source.rule.copyName);
+      this.#pass.note(tally, { verdict: "held", place, source, reason });
+    }
+  }
+
+  #create(winner: Contender, target: Target): void {
+    const place = placeIn(target, winner.source.rule.copyName);
+    const deleted = this.#pass.memory.pairs.hasVanished(refText(place));
+    const cause = deleted ? "deleted" : "new";
+    const reason = deleted ? "the copy was deleted by somebody else" : "there is no copy yet";
+    const action: Action = { kind: "create", ...writeOf(winner, place), cause, reason };
+    this.#pass.propose(winner.tally, "create", action, target.order);
+  }
+}
+
+// The places that a source has already, so that a create beyond them shows the whole size.
+function placesOf({ tally }: Contender): number {
+  return tally.current + tally.update + tally.replace + tally.adopt;
+}
+
+function adopter(
+  wanting: readonly Contender[],
+  present: Secret | undefined,
+): Contender | undefined {
+  if (present?.role !== "stranger" || present.adopt?.source === undefined) return undefined;
+  const text = refText(present.adopt.source);
+  return wanting.find((contender) => contender.text === text);
+}
+
+function writeOf({ source, content }: Contender, place: Ref) {
+  const inputs = `${source.uid} ${content.replica.fingerprint}`;
+  return { place, source: { namespace: source.namespace, name: source.name }, inputs, content };
+}
