@@ -193,7 +193,7 @@ export class Informer<T extends Stored> {
     const kept = event.kind === "set" ? object : undefined;
     const change = kept
       ? this.store.upsert(kept)
-      : this.store.remove(event.object.metadata, object);
+      : this.store.remove(object ?? event.object.metadata, object);
     if (change) this.#notify(change, this.#handlers);
   }
 

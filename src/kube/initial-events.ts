@@ -15,7 +15,7 @@ export class InitialEvents<T> {
   readonly #controller = new AbortController();
   readonly #transform: (raw: KubeObject) => T | undefined;
   readonly #objects = new Map<string, T>();
-  #timer: Timer;
+  #timer: Timer | undefined;
   #events = 0;
   #done = false;
   #timedOut = false;
@@ -24,9 +24,13 @@ export class InitialEvents<T> {
     this.#clock = clock;
     this.#parent = parent;
     this.#transform = transform;
-    this.#timer = this.#arm();
     if (parent.aborted) this.#controller.abort();
     else parent.addEventListener("abort", this.#abort, { once: true });
+  }
+
+  /** The server has accepted the request: the bound counts from here. */
+  opened(): void {
+    this.#timer ??= this.#arm();
   }
 
   /** For the stream: aborts with the parent, or when the bound is over. */
@@ -56,14 +60,14 @@ export class InitialEvents<T> {
 
   finish(): readonly T[] {
     this.#done = true;
-    this.#timer.cancel();
+    this.#timer?.cancel();
     const objects = [...this.#objects.values()];
     this.#objects.clear();
     return objects;
   }
 
   release(): void {
-    this.#timer.cancel();
+    this.#timer?.cancel();
     this.#parent.removeEventListener("abort", this.#abort);
   }
 

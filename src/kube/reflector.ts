@@ -116,12 +116,17 @@ export class Reflector<T> {
     const { clock, sink } = this.#options;
     const initial = new InitialEvents<T>(clock, signal, (raw) => sink.transform(raw));
     try {
-      return await this.#watch(STREAM, initial.signal, async (event) => {
-        if (initial.done) return this.#live(event);
-        const version = initial.take(event);
-        if (version === undefined) return undefined;
-        return this.#listed(initial.finish(), version);
-      });
+      return await this.#watch(
+        STREAM,
+        initial.signal,
+        async (event) => {
+          if (initial.done) return this.#live(event);
+          const version = initial.take(event);
+          if (version === undefined) return undefined;
+          return this.#listed(initial.finish(), version);
+        },
+        () => initial.opened(),
+      );
     } catch (error) {
       if (initial.done || signal.aborted) throw error;
       if (!initial.timedOut && !cannotStream(error)) {
@@ -160,6 +165,7 @@ export class Reflector<T> {
     query: Readonly<Record<string, string | boolean>>,
     signal: AbortSignal,
     onEvent: (event: LiveEvent) => void | Promise<void>,
+    onOpen?: () => void,
   ): Promise<End> {
     const { client, scope, clock } = this.#options;
     const opened = clock.monotonic();
@@ -170,6 +176,7 @@ export class Reflector<T> {
       scope,
       query,
       signal,
+      onOpen,
       onBytes: () => this.#heard(),
       onEvent: (event) => {
         events++;

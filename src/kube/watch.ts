@@ -22,6 +22,7 @@ export type WatchOptions = {
   readonly scope: Scope;
   readonly query: Readonly<Record<string, string | boolean>>;
   readonly signal: AbortSignal;
+  readonly onOpen?: (() => void) | undefined;
   /** The server was heard. */
   readonly onBytes: () => void;
   readonly onEvent: (event: LiveEvent) => void | Promise<void>;
@@ -76,6 +77,7 @@ async function read(stream: ApiStream, what: string, options: WatchOptions): Pro
   const lines = new LineSplitter();
   let events = 0;
   try {
+    options.onOpen?.();
     onBytes();
     for await (const chunk of stream.body) {
       onBytes();

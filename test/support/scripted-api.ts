@@ -51,7 +51,10 @@ export class Exchange {
   fail(details: ApiErrorDetails): void {
     const error = new ApiError(this.request.what, details);
     if (this.#accepted) this.#push(error);
-    else this.#settle.reject(error);
+    else {
+      this.#closed = true;
+      this.#settle.reject(error);
+    }
   }
 
   cut(): void {
@@ -119,6 +122,11 @@ export class ScriptedApi implements ApiClient {
     if (exchange.kind !== kind)
       throw new Error(`expected a ${kind} request, a ${exchange.kind} came`);
     return exchange;
+  }
+
+  /** The kind of the next request that nobody has taken. */
+  get peek(): Exchange["kind"] | undefined {
+    return this.seen[this.#taken]?.kind;
   }
 
   /** Requests that nobody has taken. */
