@@ -1,0 +1,33 @@
+// Request bodies: JSON, or YAML where the content type allows it. YAML needs a parser that is slow to
+// load, so it is loaded by the first body that is not JSON as well.
+import type { Json } from "./object.ts";
+import { badRequest, unsupportedMedia } from "./status.ts";
+
+const yamlTypes = new Set(["application/yaml", "application/apply-patch+yaml"]);
+
+/** Most bytes of a body (kube-apiserver, MaxRequestBodyBytes). */
+export const mostBodyBytes = 3 * 1024 * 1024;
+
+/** The value of `body`; an empty body is an empty object. Throws a 400 or 415. */
+export async function readBody(body: Buffer, contentType: string): Promise<Json> {
+  const type = contentType.split(";")[0]?.trim() ?? "";
+  const yaml = yamlTypes.has(type);
+  if (type !== "" && !yaml && !/^application\/([a-z-]+\+)?json$/.test(type) && body.length > 0)
+    throw unsupportedMedia("application/json, application/yaml");
+  if (body.length === 0) return {};
+  const text = body.toString();
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    if (!yaml)
+      throw badRequest(
+        `couldn't get version/kind; json parse error: ${error instanceof SyntaxError ? "the body is not JSON" : "unreadable"}`,
+      );
+  }
+  const { loadYaml } = await import("@kubernetes/client-node");
+  try {
+    return loadYaml<Json>(text);
+  } catch {
+    throw badRequest("error decoding YAML: the body is not YAML");
+  }
+}

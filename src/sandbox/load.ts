@@ -1,0 +1,36 @@
+// Objects that are there from the start: the namespaces of a new cluster, an example, a test's world.
+import { decode, strictError } from "./decode.ts";
+import { asObject, asText } from "./object.ts";
+import type { JsonObject } from "./object.ts";
+import { groupVersion, resources } from "./resources.ts";
+import type { Storage } from "./storage.ts";
+import { create } from "./writes.ts";
+
+/** Creates `objects` in order, as POST requests at `now` would; namespaced ones need a namespace. */
+export function loadObjects(storage: Storage, objects: readonly JsonObject[], now: number): void {
+  for (const body of objects) {
+    const apiVersion = asText(body["apiVersion"]) || "v1";
+    const resource = resources.find(
+      (row) => groupVersion(row) === apiVersion && row.kind === body["kind"],
+    );
+    if (resource === undefined)
+      throw new Error(
+        `cannot load an object of kind "${asText(body["kind"])}" in "${apiVersion}": the sandbox serves ${resources.map((row) => row.kind).join(", ")}`,
+      );
+    const { object, unknown } = decode(resource, body);
+    const refusal = strictError(resource, unknown);
+    if (refusal) throw refusal;
+    const given = asText(asObject(body["metadata"])["namespace"]);
+    const namespace = resource.namespaced ? given || "default" : undefined;
+    const write = {
+      storage,
+      resource,
+      namespace,
+      now,
+      dryRun: false,
+      manager: "secretcast-sandbox",
+      operation: "Update",
+    } as const;
+    create(write, object);
+  }
+}

@@ -1,0 +1,92 @@
+// The JSON values that the sandbox keeps and serves. A stored object is never changed: every write
+// puts a new one in its place, so that history, watches and lists may share it. Empty strings in
+// metadata mean "not set", as in the real server's own types; they are left out when served.
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [field: string]: Json | undefined };
+
+export type StringMap = { readonly [key: string]: string };
+
+export type Metadata = {
+  readonly name: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: StringMap;
+  readonly annotations?: StringMap;
+  readonly ownerReferences?: readonly JsonObject[];
+  readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly JsonObject[];
+};
+
+export type KubeObject = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly [field: string]: Json | undefined;
+};
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The object at `value`, or an empty one. */
+export function asObject(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The string at `value`, or "". */
+export function asText(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** Only the string members of `value`. */
+export function asStringMap(value: Json | undefined): StringMap {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(isTextEntry)) : {};
+}
+
+function isTextEntry(entry: [string, Json | undefined]): entry is [string, string] {
+  return typeof entry[1] === "string";
+}
+
+/** The part of `object` that metadata-only clients get. */
+export function partial(object: KubeObject): JsonObject {
+  return {
+    kind: "PartialObjectMetadata",
+    apiVersion: "meta.k8s.io/v1",
+    metadata: served(object).metadata,
+  };
+}
+
+const maybeEmpty = ["generateName", "namespace", "uid", "resourceVersion"] as const;
+
+/** `object` without the metadata fields that hold nothing (only answers to dry runs have any). */
+export function served(object: KubeObject): KubeObject {
+  if (maybeEmpty.every((field) => object.metadata[field] !== "")) return object;
+  const set = Object.entries(object.metadata).filter(([, value]) => value !== "");
+  return { ...object, metadata: { ...object.metadata, ...blank, ...Object.fromEntries(set) } };
+}
+
+const blank = Object.fromEntries(maybeEmpty.map((field) => [field, undefined]));
+
+/** Deep equality of two JSON values; a member that is undefined counts as absent. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (isList(a))
+    return isList(b) && a.length === b.length && a.every((value, at) => sameJson(value, b[at]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = definedKeys(a);
+  return keys.length === definedKeys(b).length && keys.every((key) => sameJson(a[key], b[key]));
+}
+
+function definedKeys(value: JsonObject): string[] {
+  return Object.keys(value).filter((key) => value[key] !== undefined);
+}

@@ -1,0 +1,250 @@
+// An in-memory Kubernetes API on loopback: what a newcomer tries the product on without a cluster, and
+// where tests inject faults. It answers as kube-apiserver 1.36 does for the resources in resources.ts.
+// No authentication, no authorization, no admission plugins but the namespace's, no garbage collector.
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { readInclude, showObject } from "./answers.ts";
+import type { View } from "./answers.ts";
+import { loadObjects } from "./load.ts";
+import { negotiate } from "./media.ts";
+import { initialNamespaces, NamespaceController } from "./namespaces.ts";
+import type { Json, JsonObject } from "./object.ts";
+import { perform } from "./operations.ts";
+import { route } from "./routes.ts";
+import type { Target } from "./routes.ts";
+import { ApiError, expired, internal } from "./status.ts";
+import { Storage } from "./storage.ts";
+import { isWatch, watchRequest } from "./watch-request.ts";
+import { Watch } from "./watch.ts";
+import type { WatchRequest } from "./watch.ts";
+import { readAll, send, sendUnnamed } from "./wire.ts";
+
+export type SandboxOptions = {
+  /** 0 (the default): any free port. */
+  readonly port?: number;
+  /** Wall time in milliseconds, for timestamps and ages. */
+  readonly now?: () => number;
+  /** Quiet time of a watch before a bookmark; 120 s, as seen on a real server. */
+  readonly quietBookmarkMs?: number;
+  /** Changes of each resource that watches can replay; 20,000. */
+  readonly historyLimit?: number;
+  /** How long a deleted namespace keeps its contents; 50 ms. */
+  readonly terminationDelayMs?: number;
+};
+
+export type LoggedRequest = {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** 0 when the connection was cut instead of an answer. */
+  readonly code: number;
+  readonly userAgent: string;
+};
+
+export type SeenRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly userAgent: string;
+};
+
+/** An answer instead of the real one; "reset" cuts the connection. */
+export type Injected =
+  | "reset"
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: Json;
+    };
+
+type Hook = (request: SeenRequest) => Injected | undefined | Promise<Injected | undefined>;
+
+/** Older entries of the request log are dropped beyond this. */
+const loggedRequests = 200_000;
+
+export class Sandbox {
+  readonly requests: LoggedRequest[] = [];
+  /** Asked before each request; it may delay it, or answer in its place. */
+  beforeRequest: Hook | undefined;
+  readonly #storage: Storage;
+  readonly #now: () => number;
+  readonly #quietBookmarkMs: number;
+  readonly #server: Server;
+  readonly #controller: NamespaceController;
+  readonly #watches = new Set<Watch>();
+
+  constructor(options: SandboxOptions) {
+    this.#now = options.now ?? Date.now;
+    this.#quietBookmarkMs = options.quietBookmarkMs ?? 120_000;
+    this.#storage = new Storage(options.historyLimit ?? 20_000);
+    const delayMs = options.terminationDelayMs ?? 50;
+    this.#controller = new NamespaceController(this.#storage, delayMs, this.#now);
+    this.load(initialNamespaces.map((name) => ({ kind: "Namespace", metadata: { name } })));
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+    // A client's idle connection must not be closed under a request that is on its way.
+    this.#server.keepAliveTimeout = 180_000;
+    this.#server.requestTimeout = 0;
+  }
+
+  listen(port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(port, "127.0.0.1", () => resolve());
+    });
+  }
+
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return `http://127.0.0.1:${port}`;
+  }
+
+  /** A kubeconfig for kubectl and every other client, as YAML text. */
+  kubeconfig(): string {
+    const name = "secretcast-sandbox";
+    return [
+      "apiVersion: v1",
+      "kind: Config",
+      `current-context: ${name}`,
+      "clusters:",
+      `  - name: ${name}`,
+      "    cluster:",
+      `      server: ${this.url}`,
+      "contexts:",
+      `  - name: ${name}`,
+      "    context:",
+      `      cluster: ${name}`,
+      `      user: ${name}`,
+      "      namespace: default",
+      "users:",
+      `  - name: ${name}`,
+      "    user: {}",
+      "",
+    ].join("\n");
+  }
+
+  /** Creates objects without HTTP, in order; throws what a POST would have been refused with. */
+  load(objects: readonly JsonObject[]): void {
+    loadObjects(this.#storage, objects, this.#now());
+  }
+
+  /** Forgets the history: watches and continue tokens from before get 410. Open watches go on. */
+  compact(): void {
+    this.#storage.compact();
+  }
+
+  /** Cuts the connections of all open watches; how many there were. */
+  killWatches(): number {
+    return this.#each((watch) => watch.cut());
+  }
+
+  /** Ends all open watches with an in-stream 410 Expired, as after a compaction. */
+  expireWatches(): number {
+    return this.#each((watch) => watch.fail(expired("too old resource version").status));
+  }
+
+  /** Open watches stay open and never say anything again, as behind a dead router. */
+  muteWatches(): number {
+    return this.#each((watch) => watch.mute());
+  }
+
+  async stop(): Promise<void> {
+    this.#controller.stop();
+    this.killWatches();
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #each(act: (watch: Watch) => void): number {
+    const open = [...this.#watches];
+    for (const watch of open) act(watch);
+    return open.length;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "GET", url: path = "/" } = request;
+    const userAgent = request.headers["user-agent"] ?? "";
+    const log = (code: number): void => {
+      if (this.requests.length >= loggedRequests) this.requests.splice(0, loggedRequests / 10);
+      this.requests.push({ method, path, code, userAgent });
+    };
+    try {
+      const { pathname, searchParams: query } = new URL(path, "http://sandbox");
+      const body = await readAll(request);
+      const injected = await this.beforeRequest?.({ method, path: pathname, query, userAgent });
+      if (injected === "reset") {
+        log(0);
+        response.destroy();
+      } else if (injected) {
+        log(injected.status);
+        send(response, injected.status, injected.body ?? "", injected.headers);
+      } else await this.#dispatch({ method, pathname, query, body, request }, response, log);
+    } catch (error) {
+      const refusal = error instanceof ApiError ? error : internal(String(error));
+      log(refusal.code);
+      send(response, refusal.code, refusal.status, refusal.headers);
+    }
+  }
+
+  async #dispatch(call: Incoming, response: ServerResponse, log: Log): Promise<void> {
+    const { method, pathname, query, body, request } = call;
+    const target = route(pathname);
+    if (target === undefined) {
+      sendUnnamed({ method, path: pathname, accept: request.headers.accept }, response);
+      log(200);
+      return;
+    }
+    const form = negotiate(request.headers.accept);
+    const view = { resource: target.resource, form, include: readInclude(query), now: this.#now };
+    if (method === "GET" && isWatch(query)) {
+      this.#watch(target, query, view, response);
+      log(200);
+      return;
+    }
+    const answer = await perform({
+      storage: this.#storage,
+      now: this.#now,
+      target,
+      view,
+      request: {
+        method,
+        query,
+        body,
+        contentType: request.headers["content-type"] ?? "",
+        userAgent: request.headers["user-agent"] ?? "",
+      },
+    });
+    log(answer.code);
+    const warnings = (answer.warnings ?? []).map((text) => `299 - ${JSON.stringify(text)}`);
+    send(response, answer.code, answer.body, warnings.length > 0 ? { warning: warnings } : {});
+  }
+
+  #watch(target: Target, query: URLSearchParams, view: View, response: ServerResponse): void {
+    const { resource, namespace, name } = target;
+    const wanted = watchRequest(resource, namespace, name, query);
+    const show: WatchRequest["show"] = (object, first) => showObject(view, object, first);
+    const quietBookmarkMs = this.#quietBookmarkMs;
+    const watch = new Watch(this.#storage, { ...wanted, quietBookmarkMs, show }, response);
+    this.#watches.add(watch);
+    response.on("close", () => this.#watches.delete(watch));
+    watch.start();
+  }
+}
+
+type Log = (code: number) => void;
+
+type Incoming = {
+  readonly method: string;
+  readonly pathname: string;
+  readonly query: URLSearchParams;
+  readonly body: Buffer;
+  readonly request: IncomingMessage;
+};
+
+/** Starts a sandbox on 127.0.0.1; rejects when the port is taken. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = new Sandbox(options);
+  await sandbox.listen(options.port ?? 0);
+  return sandbox;
+}

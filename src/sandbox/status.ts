@@ -1,0 +1,207 @@
+// Failures as the real API server words them: an ApiError carries the whole Status object that the
+// client gets. Every refusal of the sandbox is made here, so that a message exists once.
+import type { JsonObject } from "./object.ts";
+
+export type Named = { readonly group: string; readonly plural: string; readonly kind: string };
+
+export type Cause = { readonly reason: string; readonly message: string; readonly field: string };
+
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: number;
+  readonly status: JsonObject;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: number,
+    reason: string,
+    message: string,
+    details?: JsonObject,
+    metadata: JsonObject = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.status = {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata,
+      status: "Failure",
+      message,
+      ...(reason === "" ? {} : { reason }),
+      ...(details === undefined ? {} : { details }),
+      code,
+    };
+    const after = details?.["retryAfterSeconds"];
+    this.headers = typeof after === "number" ? { "retry-after": String(after) } : {};
+  }
+}
+
+/** `secrets`, or with a group `leases.coordination.k8s.io`. */
+export function groupResource(resource: Named): string {
+  return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
+}
+
+function details(resource: Named, name: string, kind = resource.plural): JsonObject {
+  return {
+    ...(name === "" ? {} : { name }),
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind,
+  };
+}
+
+/** A word as Go's %q prints it. */
+export function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+export function notFound(resource: Named, name: string): ApiError {
+  const message = `${groupResource(resource)} ${quoted(name)} not found`;
+  return new ApiError(404, "NotFound", message, details(resource, name));
+}
+
+/** No such path: the answer that has no object to name. */
+export function noSuchPath(): ApiError {
+  return new ApiError(404, "NotFound", "the server could not find the requested resource", {});
+}
+
+export function alreadyExists(resource: Named, name: string): ApiError {
+  const message = `${groupResource(resource)} ${quoted(name)} already exists`;
+  return new ApiError(409, "AlreadyExists", message, details(resource, name));
+}
+
+export function conflict(resource: Named, name: string, why: string): ApiError {
+  const message = `Operation cannot be fulfilled on ${groupResource(resource)} ${quoted(name)}: ${why}`;
+  return new ApiError(409, "Conflict", message, details(resource, name));
+}
+
+/** The precondition of a DELETE does not hold; the real server names the kind here, not the resource. */
+export function preconditionFailed(resource: Named, name: string, why: string): ApiError {
+  return conflict({ ...resource, plural: resource.kind }, name, why);
+}
+
+export const staleVersion =
+  "the object has been modified; please apply your changes to the latest version and try again";
+
+export function forbidden(
+  resource: Named,
+  name: string,
+  why: string,
+  causes: readonly Cause[] = [],
+): ApiError {
+  const message = `${groupResource(resource)} ${quoted(name)} is forbidden: ${why}`;
+  return new ApiError(403, "Forbidden", message, {
+    ...details(resource, name),
+    ...(causes.length > 0 ? { causes } : {}),
+  });
+}
+
+export function invalid(
+  resource: { readonly group: string; readonly kind: string },
+  name: string,
+  causes: readonly Cause[],
+): ApiError {
+  // The real server leaves out what it has said already.
+  const said = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))];
+  const all = said.length === 1 ? said.join("") : `[${said.join(", ")}]`;
+  const kind = resource.group === "" ? resource.kind : `${resource.kind}.${resource.group}`;
+  return new ApiError(422, "Invalid", `${kind} ${quoted(name)} is invalid: ${all}`, {
+    ...(name === "" ? {} : { name }),
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind: resource.kind,
+    causes,
+  });
+}
+
+export function badRequest(message: string): ApiError {
+  return new ApiError(400, "BadRequest", message);
+}
+
+export function expired(message: string, continueToken?: string): ApiError {
+  const metadata = continueToken === undefined ? {} : { continue: continueToken };
+  return new ApiError(410, "Expired", message, undefined, metadata);
+}
+
+export function tooLargeVersion(asked: number, current: number): ApiError {
+  const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
+  return new ApiError(504, "Timeout", message, {
+    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    retryAfterSeconds: 1,
+  });
+}
+
+export function methodNotAllowed(): ApiError {
+  return new ApiError(
+    405,
+    "MethodNotAllowed",
+    "the server does not allow this method on the requested resource",
+    {},
+  );
+}
+
+export function notAcceptable(accepted: string): ApiError {
+  return new ApiError(
+    406,
+    "NotAcceptable",
+    `only the following media types are accepted: ${accepted}`,
+  );
+}
+
+export function unsupportedMedia(accepted: string): ApiError {
+  return new ApiError(
+    415,
+    "UnsupportedMediaType",
+    `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
+  );
+}
+
+/** An error without a reason of its own, e.g. a resourceVersion on an object to be created. */
+export function unexplained(message: string): ApiError {
+  return new ApiError(500, "", message);
+}
+
+export function internal(why: string): ApiError {
+  const causes = [{ message: why }];
+  return new ApiError(500, "InternalError", `Internal error occurred: ${why}`, { causes });
+}
+
+export function tooLargeBody(most: number): ApiError {
+  const message = `Request entity too large: limit is ${most}`;
+  return new ApiError(413, "RequestEntityTooLarge", message, undefined);
+}
+
+/** A JSON patch that does not apply: the real server does not say why. */
+export function unprocessable(): ApiError {
+  const message = "the server rejected our request due to an error in our request";
+  return new ApiError(422, "Invalid", message, {});
+}
+
+// The causes of a 422, one function for each type of field error.
+
+export function invalidValue(
+  field: string,
+  value: string | number | undefined,
+  why: string,
+): Cause {
+  const shown = value === undefined ? "" : `: ${JSON.stringify(value)}`;
+  return { reason: "FieldValueInvalid", message: `Invalid value${shown}: ${why}`, field };
+}
+
+export function required(field: string, why = ""): Cause {
+  const message = why === "" ? "Required value" : `Required value: ${why}`;
+  return { reason: "FieldValueRequired", message, field };
+}
+
+export function forbiddenField(field: string, why: string): Cause {
+  return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
+}
+
+export function tooLong(field: string, most: number): Cause {
+  const message = `Too long: may not be more than ${most} bytes`;
+  return { reason: "FieldValueTooLong", message, field };
+}
+
+export function notSupported(field: string, value: string, supported: readonly string[]): Cause {
+  const all = supported.map((word) => quoted(word)).join(", ");
+  const message = `Unsupported value: ${quoted(value)}: supported values: ${all}`;
+  return { reason: "FieldValueNotSupported", message, field };
+}

@@ -1,0 +1,186 @@
+// What etcd and the watch cache are to a real server: objects by key, one counter of versions over
+// everything, and a bounded history from which watches replay and old lists are rebuilt. Keys are
+// "namespace/name" (cluster-scoped: "name") and lists come in the order of the keys. Everything here
+// is synchronous, so a write and the notices about it are one step for every observer.
+import type { KubeObject } from "./object.ts";
+
+export type Change = {
+  readonly kind: "ADDED" | "MODIFIED" | "DELETED";
+  readonly version: number;
+  readonly key: string;
+  /** The new state; for DELETED the last one under the version of the deletion. */
+  readonly object: KubeObject;
+  readonly before: KubeObject | undefined;
+};
+
+export type View = {
+  readonly keys: readonly string[];
+  readonly objects: ReadonlyMap<string, KubeObject>;
+};
+
+export class Collection {
+  readonly #next: () => number;
+  readonly #historyLimit: number;
+  readonly #objects = new Map<string, KubeObject>();
+  readonly #keys: string[] = [];
+  readonly #observers = new Set<(change: Change) => void>();
+  #history: Change[] = [];
+  /** Changes up to this version are forgotten. */
+  #floor: number;
+
+  constructor(next: () => number, floor: number, historyLimit: number) {
+    this.#next = next;
+    this.#floor = floor;
+    this.#historyLimit = historyLimit;
+  }
+
+  get floor(): number {
+    return this.#floor;
+  }
+
+  get(key: string): KubeObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** Stores `object` under `key`, with a version of its own, and returns what was stored. */
+  put(key: string, object: KubeObject): KubeObject {
+    const version = this.#next();
+    const before = this.#objects.get(key);
+    const stored = atVersion(object, version);
+    if (before === undefined) this.#keys.splice(lowerBound(this.#keys, key), 0, key);
+    this.#objects.set(key, stored);
+    this.#record({
+      kind: before === undefined ? "ADDED" : "MODIFIED",
+      version,
+      key,
+      object: stored,
+      before,
+    });
+    return stored;
+  }
+
+  /** Removes what is under `key`; the caller knows that it is there. */
+  remove(key: string): void {
+    const before = this.#objects.get(key);
+    if (before === undefined) return;
+    const version = this.#next();
+    this.#objects.delete(key);
+    this.#keys.splice(lowerBound(this.#keys, key), 1);
+    this.#record({ kind: "DELETED", version, key, object: atVersion(before, version), before });
+  }
+
+  observe(observer: (change: Change) => void): () => void {
+    this.#observers.add(observer);
+    return () => void this.#observers.delete(observer);
+  }
+
+  /** The changes after `version`, oldest first; undefined when some of them are forgotten. */
+  changesAfter(version: number): readonly Change[] | undefined {
+    if (version < this.#floor) return undefined;
+    return this.#history.slice(firstAfter(this.#history, version));
+  }
+
+  /** The state at `version`; undefined when history does not reach back that far. */
+  viewAt(version: number): View | undefined {
+    const since = this.changesAfter(version);
+    if (since === undefined) return undefined;
+    if (since.length === 0) return this.view();
+    const objects = new Map(this.#objects);
+    for (const change of since.toReversed()) {
+      if (change.before === undefined) objects.delete(change.key);
+      else objects.set(change.key, change.before);
+    }
+    return { keys: [...objects.keys()].toSorted(byCodeUnit), objects };
+  }
+
+  /** The present state, without a copy: read it before the next write. */
+  view(): View {
+    return { keys: this.#keys, objects: this.#objects };
+  }
+
+  forget(version: number): void {
+    this.#history = [];
+    this.#floor = version;
+  }
+
+  #record(change: Change): void {
+    this.#history.push(change);
+    // In steps of a quarter, so that dropping the oldest costs little for each change.
+    if (this.#history.length > this.#historyLimit * 1.25) {
+      const dropped = this.#history.splice(0, this.#history.length - this.#historyLimit);
+      this.#floor = dropped.at(-1)?.version ?? this.#floor;
+    }
+    for (const observer of this.#observers) observer(change);
+  }
+}
+
+export class Storage {
+  readonly #collections = new Map<string, Collection>();
+  readonly #historyLimit: number;
+  #version = 1;
+
+  /** `historyLimit`: changes remembered for each collection. */
+  constructor(historyLimit: number) {
+    this.#historyLimit = historyLimit;
+  }
+
+  /** The version of the last write anywhere. */
+  get version(): number {
+    return this.#version;
+  }
+
+  collection(name: string): Collection {
+    const known = this.#collections.get(name);
+    if (known) return known;
+    const made = new Collection(() => ++this.#version, 0, this.#historyLimit);
+    this.#collections.set(name, made);
+    return made;
+  }
+
+  /** Forgets all history, as etcd's compaction does. */
+  compact(): void {
+    for (const collection of this.#collections.values()) collection.forget(this.#version);
+  }
+}
+
+export function keyOf(namespace: string | undefined, name: string): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+/** The keys of `view` that begin with `prefix` and come at or after `start`, in order. */
+export function* keysFrom(view: View, prefix: string, start: string): Generator<string> {
+  const from = start > prefix ? start : prefix;
+  for (let at = lowerBound(view.keys, from); at < view.keys.length; at++) {
+    const key = view.keys[at];
+    if (key === undefined || !key.startsWith(prefix)) return;
+    yield key;
+  }
+}
+
+function atVersion(object: KubeObject, version: number): KubeObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+}
+
+function byCodeUnit(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+function lowerBound(keys: readonly string[], key: string): number {
+  let low = 0;
+  for (let high = keys.length; low < high;) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? "") < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function firstAfter(history: readonly Change[], version: number): number {
+  let low = 0;
+  for (let high = history.length; low < high;) {
+    const middle = (low + high) >>> 1;
+    if ((history[middle]?.version ?? 0) <= version) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

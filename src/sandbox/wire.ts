@@ -1,0 +1,65 @@
+// The HTTP side of requests and answers, and the paths that name no object: health, version,
+// discovery, OpenAPI.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { mostBodyBytes } from "./body.ts";
+import { discover, openapi } from "./discovery.ts";
+import { aggregatedDiscoveryType, wantsAggregatedDiscovery } from "./media.ts";
+import type { Json } from "./object.ts";
+import { methodNotAllowed, noSuchPath, tooLargeBody } from "./status.ts";
+
+type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+const healthPaths = /^\/(healthz|livez|readyz)(\/|$)/;
+
+/** The whole body; throws a 413 when it is longer than the real server reads. */
+export async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    if (!(chunk instanceof Buffer)) continue;
+    length += chunk.length;
+    if (length > mostBodyBytes) throw tooLargeBody(mostBodyBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+export function send(
+  response: ServerResponse,
+  code: number,
+  body: Json | string,
+  headers: Headers = {},
+): void {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const type = typeof body === "string" ? "text/plain; charset=utf-8" : "application/json";
+  response.writeHead(code, {
+    "content-type": type,
+    "content-length": Buffer.byteLength(text),
+    ...headers,
+  });
+  response.end(text);
+}
+
+/** Answers a GET of a path that names no object; throws a 404 when nothing is there. */
+export function sendUnnamed(
+  request: { readonly method: string; readonly path: string; readonly accept: string | undefined },
+  response: ServerResponse,
+): void {
+  const { path, accept } = request;
+  if (healthPaths.test(path)) {
+    send(response, 200, "ok");
+    return;
+  }
+  if (path.startsWith("/openapi/")) {
+    const document = openapi(path);
+    if (document === undefined) throw noSuchPath();
+    send(response, 200, document);
+    return;
+  }
+  const aggregated = wantsAggregatedDiscovery(accept);
+  const found = discover(path.replace(/\/$/, ""), aggregated);
+  if (found === undefined) throw noSuchPath();
+  if (request.method !== "GET") throw methodNotAllowed();
+  const isAggregated = found["kind"] === "APIGroupDiscoveryList";
+  send(response, 200, found, isAggregated ? { "content-type": aggregatedDiscoveryType } : {});
+}

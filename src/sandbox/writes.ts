@@ -1,0 +1,256 @@
+// Create and update as the real registry does them: admission of the namespace, defaults, preconditions,
+// optimistic locking, validation, and no new version when nothing changed. One step each: nothing here
+// waits, so no other request can come in between.
+import { randomUUID, randomInt } from "node:crypto";
+import { rulesFor } from "./kinds.ts";
+import { manage } from "./managed.ts";
+import { asObject, isList, sameJson } from "./object.ts";
+import type { KubeObject, Metadata } from "./object.ts";
+import { namespaces } from "./resources.ts";
+import type { Resource } from "./resources.ts";
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  forbidden,
+  invalid,
+  invalidValue,
+  notFound,
+  staleVersion,
+  unexplained,
+} from "./status.ts";
+import type { Cause } from "./status.ts";
+import { keyOf } from "./storage.ts";
+import type { Collection, Storage } from "./storage.ts";
+import { metadataCauses, metadataUpdateCauses } from "./validate.ts";
+
+export type Write = {
+  readonly storage: Storage;
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  /** Wall time in milliseconds. */
+  readonly now: number;
+  readonly dryRun: boolean;
+  /** Who writes, for managedFields. */
+  readonly manager: string;
+  readonly operation: "Update" | "Apply";
+  readonly subresource?: "status" | "finalize";
+};
+
+export type Written = { readonly code: 200 | 201; readonly object: KubeObject };
+
+/** Times in objects have whole seconds. */
+export function timestamp(now: number): string {
+  return `${new Date(now).toISOString().slice(0, 19)}Z`;
+}
+
+export function create(write: Write, draft: KubeObject): Written {
+  const { resource, storage } = write;
+  const named = withName(inNamespace(write, draft).metadata);
+  admitNamespace(write, named.name);
+  if (named.resourceVersion !== "" && named.resourceVersion !== "0")
+    throw unexplained("resourceVersion should not be set on objects to be created");
+  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = named;
+  const rules = rulesFor(resource);
+  const born = {
+    ...metadata,
+    uid: randomUUID(),
+    creationTimestamp: timestamp(write.now),
+    resourceVersion: "",
+  };
+  const object = rules.prepare({ ...draft, metadata: born }, undefined);
+  check(resource, object, [
+    ...rules.causes(object, undefined, resource.group),
+    ...metadataCauses(object, rules.name),
+  ]);
+  const collection = storage.collection(resource.storage);
+  const key = keyOf(write.namespace, metadata.name);
+  if (collection.get(key) !== undefined) throw alreadyExists(resource, metadata.name);
+  const managed = manage(write, object, undefined);
+  return { code: 201, object: write.dryRun ? managed : collection.put(key, managed) };
+}
+
+/** PUT: `draft` takes the place of what is there. */
+export function replace(write: Write, name: string, draft: KubeObject): Written {
+  const { resource } = write;
+  const collection = write.storage.collection(resource.storage);
+  const before = collection.get(keyOf(write.namespace, name));
+  const wanted = inNamespace(write, draft);
+  if (wanted.metadata.name === "" && before === undefined) throw notFound(resource, name);
+  if (wanted.metadata.name !== name)
+    throw badRequest(
+      `the name of the object (${wanted.metadata.name}) does not match the name on the URL (${name})`,
+    );
+  const { uid } = wanted.metadata;
+  if (uid !== "" && uid !== (before?.metadata.uid ?? ""))
+    throw conflict(
+      resource,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before?.metadata.uid ?? ""}`,
+    );
+  if (before) return update(write, before, wanted);
+  if (!resource.createOnUpdate) throw notFound(resource, name);
+  return create(write, { ...wanted, metadata: { ...wanted.metadata, resourceVersion: "" } });
+}
+
+/** Stores `draft` over `before`, which is the present state. */
+export function update(write: Write, before: KubeObject, draft: KubeObject): Written {
+  const { resource } = write;
+  const { name } = before.metadata;
+  checkVersion(resource, before, draft.metadata.resourceVersion);
+  const kept = keepSystemFields(before, inNamespace(write, draft));
+  const rules = rulesFor(resource);
+  const object =
+    write.subresource === undefined
+      ? rules.prepare(kept, before)
+      : onlySubresource(write.subresource, before, kept);
+  check(resource, object, [
+    ...identityCauses(object, before),
+    ...metadataUpdateCauses(object, before),
+    ...rules.causes(object, before, resource.group),
+    ...metadataCauses(object, rules.name),
+  ]);
+  const managed = manage(write, object, before);
+  if (sameButManaged(managed, before)) return { code: 200, object: before };
+  if (write.dryRun) return { code: 200, object: managed };
+  const collection = write.storage.collection(resource.storage);
+  const key = keyOf(write.namespace, name);
+  if (isFinal(managed)) {
+    collection.remove(key);
+    return { code: 200, object: managed };
+  }
+  return { code: 200, object: collection.put(key, managed) };
+}
+
+/** Whether nothing holds the deletion of `object` up any more. */
+export function isFinal(object: KubeObject): boolean {
+  if (object.metadata.deletionTimestamp === undefined) return false;
+  const held = asObject(object["spec"])["finalizers"];
+  const ofSpec = object.kind === namespaces.kind && isList(held) ? held.length : 0;
+  return (object.metadata.finalizers?.length ?? 0) + ofSpec === 0;
+}
+
+/** Marks `object` as being deleted, for its finalizers to act on. */
+export function marked(object: KubeObject, now: number): KubeObject {
+  const metadata: Metadata = {
+    ...object.metadata,
+    deletionTimestamp: timestamp(now),
+    deletionGracePeriodSeconds: 0,
+  };
+  return { ...object, metadata };
+}
+
+/** Deletes what is under `key` as far as its finalizers allow; what is left, if anything is. */
+export function erase(collection: Collection, key: string, now: number): KubeObject | undefined {
+  const object = collection.get(key);
+  if (object === undefined) return undefined;
+  if ((object.metadata.finalizers?.length ?? 0) === 0) {
+    collection.remove(key);
+    return undefined;
+  }
+  if (object.metadata.deletionTimestamp !== undefined) return object;
+  return collection.put(key, marked(object, now));
+}
+
+function inNamespace(write: Write, draft: KubeObject): KubeObject {
+  const given = draft.metadata.namespace ?? "";
+  if (given !== "" && given !== write.namespace)
+    throw badRequest(
+      "the namespace of the provided object does not match the namespace sent on the request",
+    );
+  if (write.namespace === undefined) return draft;
+  return { ...draft, metadata: { ...draft.metadata, namespace: write.namespace } };
+}
+
+// The letters of apimachinery's names: no vowels, so no words; nothing that looks like something else.
+const letters = "bcdfghjklmnpqrstvwxz2456789";
+
+function withName(metadata: Metadata): Metadata {
+  const prefix = metadata.generateName ?? "";
+  if (metadata.name !== "" || prefix === "") return metadata;
+  const suffix = Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join("");
+  return { ...metadata, name: `${prefix.slice(0, 58)}${suffix}` };
+}
+
+/** Nothing new in a namespace that is not there, or that is going. */
+function admitNamespace(write: Write, name: string): void {
+  if (write.namespace === undefined) return;
+  const owner = write.storage.collection(namespaces.storage).get(write.namespace);
+  if (owner === undefined) throw notFound(namespaces, write.namespace);
+  if (owner.metadata.deletionTimestamp === undefined) return;
+  const why = `unable to create new content in namespace ${write.namespace} because it is being terminated`;
+  throw forbidden(write.resource, name, why, [
+    {
+      reason: "NamespaceTerminating",
+      message: `namespace ${write.namespace} is being terminated`,
+      field: "metadata.namespace",
+    },
+  ]);
+}
+
+function checkVersion(resource: Resource, before: KubeObject, given: string): void {
+  const { name, resourceVersion } = before.metadata;
+  if (given === "" || given === "0") {
+    if (resource.unconditionalUpdate) return;
+    const cause = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
+    throw invalid(resource, name, [cause]);
+  }
+  if (given !== resourceVersion) throw conflict(resource, name, staleVersion);
+}
+
+function keepSystemFields(before: KubeObject, draft: KubeObject): KubeObject {
+  const { uid, creationTimestamp, resourceVersion } = before.metadata;
+  const { deletionTimestamp, deletionGracePeriodSeconds } = before.metadata;
+  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...given } = draft.metadata;
+  return {
+    ...draft,
+    metadata: {
+      ...given,
+      uid: given.uid === "" ? uid : given.uid,
+      creationTimestamp,
+      resourceVersion,
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    },
+  };
+}
+
+function identityCauses(object: KubeObject, before: KubeObject): Cause[] {
+  return (["name", "uid"] as const)
+    .filter((field) => object.metadata[field] !== before.metadata[field])
+    .map((field) =>
+      invalidValue(`metadata.${field}`, object.metadata[field], "field is immutable"),
+    );
+}
+
+function onlySubresource(
+  subresource: "status" | "finalize",
+  before: KubeObject,
+  draft: KubeObject,
+): KubeObject {
+  const metadata = {
+    ...before.metadata,
+    ...(draft.metadata.finalizers ? { finalizers: draft.metadata.finalizers } : {}),
+  };
+  return subresource === "status"
+    ? { ...before, status: draft["status"] ?? {} }
+    : { ...before, metadata, spec: draft["spec"] ?? {} };
+}
+
+function check(resource: Resource, object: KubeObject, causes: readonly Cause[]): void {
+  if (causes.length > 0) throw invalid(resource, object.metadata.name, causes);
+}
+
+function sameButManaged(next: KubeObject, before: KubeObject): boolean {
+  const { managedFields: a, ...metadata } = next.metadata;
+  const { managedFields: b, ...metadataBefore } = before.metadata;
+  return (
+    sameJson({ ...next, metadata }, { ...before, metadata: metadataBefore }) && sameOwners(a, b)
+  );
+}
+
+function sameOwners(a: Metadata["managedFields"], b: Metadata["managedFields"]): boolean {
+  const untimed = (entries: Metadata["managedFields"]) =>
+    (entries ?? []).map((entry) => ({ ...entry, time: undefined }));
+  return sameJson(untimed(a), untimed(b));
+}
