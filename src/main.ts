@@ -1,5 +1,38 @@
-// argv → command. The only file that knows process.
+// argv → command → exit code. The only file that knows process.
+import { existsSync, readFileSync } from "node:fs";
+import { runProgram, type Program } from "./cli/program.ts";
+
+const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 export async function main(): Promise<void> {
-  process.stdout.write("secretcast\n");
+  const stop = new AbortController();
+  const onSignal = (): void => {
+    // A second signal means now: what is in flight is lost to us, never half-written.
+    if (stop.signal.aborted) process.exit(1);
+    stop.abort();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  const program: Program = {
+    version: version(),
+    env: process.env,
+    clusterNamespace: clusterNamespace(),
+    stdout: process.stdout,
+    stderr: process.stderr,
+    signal: stop.signal,
+  };
+  process.exit(await runProgram(process.argv.slice(2), program));
+}
+
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  const { version }: { version: string } = JSON.parse(text);
+  return version;
+}
+
+/** The pod's namespace, which the kubelet writes beside the token; undefined outside a cluster. */
+function clusterNamespace(): string | undefined {
+  const file = `${SERVICE_ACCOUNT}/namespace`;
+  if (!process.env["KUBERNETES_SERVICE_HOST"] || !existsSync(file)) return undefined;
+  return readFileSync(file, "utf8").trim();
 }

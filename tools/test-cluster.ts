@@ -1,4 +1,4 @@
-// `npm run test:cluster`: the tests under test/cluster, on one real control plane that is started here
+// `npm run test:cluster`: the tests under test/cluster and test/integration, on one real control plane that is started here
 // and shared by the test files, one file after the other (a file that kills its API server starts one
 // of its own). Options go to the test runner, paths replace the default set, as with `npm test`.
 // Exit codes: the runner's; 1 when the control plane does not start; 3 when it cannot be had here.
@@ -36,7 +36,10 @@ async function runTests(
 ): Promise<number> {
   const options = given.filter((word) => word.startsWith("-"));
   const paths = given.filter((word) => !word.startsWith("-"));
-  const files = paths.length > 0 ? paths : globSync("test/cluster/**/*.test.ts").toSorted();
+  const files =
+    paths.length > 0
+      ? paths
+      : globSync(["test/integration/**/*.test.ts", "test/cluster/**/*.test.ts"]).toSorted();
   const runner = spawn(process.execPath, ["--test", "--test-concurrency=1", ...options, ...files], {
     stdio: "inherit",
     env: {

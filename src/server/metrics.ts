@@ -1,6 +1,9 @@
 // The program's metrics under their public names, each given its zero at start so that a dashboard
 // shows a line before the first event. Gauges that follow from state are read at scrape time.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { InformerMetrics } from "../kube/informer.ts";
+import type { QueueMetrics } from "../kube/queuemetrics.ts";
+import type { Figures } from "../report.ts";
 
 /** Where gauges read from at scrape time. Times are milliseconds since the epoch. */
 export type Readings = {
@@ -19,10 +22,19 @@ const QUEUE_BUCKETS = Array.from({ length: 10 }, (_, power) => 1e-6 * 10 ** powe
 export function createMetrics(leaseName: string) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const own = ownMetrics(registry);
   return {
     registry,
-    ...ownMetrics(registry),
-    queue: queueMetrics(registry),
+    figures: figuresOf(own),
+    queue: queueSink(queueMetrics(registry)),
+    /** The sink of one informer. */
+    watch: (resource: string): InformerMetrics => ({
+      activity: () => undefined,
+      restarted: (reason) => own.restarts.inc({ resource, reason }),
+      // Both are bugs of ours, and the log has them.
+      handlerFailed: () => undefined,
+      eventDropped: () => undefined,
+    }),
     requests: new Counter({
       name: "rest_client_requests_total",
       help: "Requests to the API server by method and status code (<error> when none came)",
@@ -100,6 +112,33 @@ function queueMetrics(registry: Registry) {
       "Age of the oldest key in process",
     ),
     retries: counter("workqueue_retries_total", "Keys added with a delay"),
+  };
+}
+
+/** The sync's figures, as report.ts asks for them. */
+function figuresOf(own: ReturnType<typeof ownMetrics>): Figures {
+  return {
+    write: (verb, result) => own.writes.inc({ verb, result }),
+    sync: (result, seconds) => {
+      own.syncs.inc({ result });
+      own.syncDuration.observe(seconds);
+    },
+    repaired: (kind) => own.drift.inc({ kind }),
+    propagated: (seconds) => own.propagation.observe(seconds),
+  };
+}
+
+const SYNC = { name: "sync" };
+
+function queueSink(queue: ReturnType<typeof queueMetrics>): QueueMetrics {
+  return {
+    depth: (keys) => queue.depth.set(SYNC, keys),
+    add: () => queue.adds.inc(SYNC),
+    latency: (seconds) => queue.latency.observe(SYNC, seconds),
+    workDuration: (seconds) => queue.work.observe(SYNC, seconds),
+    unfinished: (seconds) => queue.unfinished.set(SYNC, seconds),
+    longestRunning: (seconds) => queue.longest.set(SYNC, seconds),
+    retry: () => queue.retries.inc(SYNC),
   };
 }
 

@@ -1,0 +1,202 @@
+// Puts the parts together: clients → informers → planner → writes → controller. Nothing runs yet.
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { Apply } from "../apply.ts";
+import type { Config } from "../config.ts";
+import { Controller } from "../controller.ts";
+import { createDigest } from "../core/data.ts";
+import { Memory } from "../core/memory.ts";
+import type { Namespace, Secret, Settings, World } from "../core/model.ts";
+import { readNamespace } from "../core/namespaces.ts";
+import { readSecret, type ReadContext } from "../core/secrets.ts";
+import type { ApiClient } from "../kube/client.ts";
+import { eventClient } from "../kube/eventclient.ts";
+import type { EventDetails } from "../kube/eventrecord.ts";
+import { EventRecorder } from "../kube/events.ts";
+import type { Clock } from "../kube/clock.ts";
+import { Informer } from "../kube/informer.ts";
+import { LeaderElector, newIdentity } from "../kube/lease.ts";
+import { leaseClient } from "../kube/leaseclient.ts";
+import { NAMESPACES, SECRETS } from "../kube/resource.ts";
+import type { Log } from "../log.ts";
+import { Narrator, type Narration } from "../narrator.ts";
+import { WritePipe } from "../pipe.ts";
+import { Reporter, type Observer } from "../report.ts";
+import type { Metrics } from "../server/metrics.ts";
+import { namedSources } from "../settings.ts";
+import { Sync, type ActionWrite, type Cache } from "../sync.ts";
+
+export type Parts = {
+  readonly client: ApiClient;
+  /** Leases have a connection of their own: a renewal must never queue behind a fan-out. */
+  readonly leaseApi: ApiClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly observer: Observer;
+};
+
+type Informers = {
+  readonly secrets: Informer<Secret>;
+  readonly namespaces: Informer<Namespace>;
+};
+
+// The bulk of the Secrets of many clusters, never a source and never in the way of a copy that we
+// could make: their names begin with sh.helm.release.v1.
+const WITHOUT_HELM_RELEASES = "type!=helm.sh/release.v1";
+const ROLE = "role";
+
+export function assemble(config: Config, settings: Settings, parts: Parts): Controller {
+  const { client, clock, log, metrics, observer } = parts;
+  const context: ReadContext = {
+    // The key makes digests meaningless outside this process.
+    digest: createDigest(randomBytes(32)),
+    isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
+  };
+  const informers = createInformers(parts, context);
+  const elector = config.leaderElect && !config.dryRun ? createElector(config, parts) : undefined;
+  const memory = new Memory();
+  const events = config.dryRun ? undefined : createEvents(parts);
+  const narrator = new Narrator({
+    mayName: namedSources(config),
+    tell: (narration) => events?.record(eventOf(narration)),
+  });
+  const reporter = new Reporter(log, metrics.figures, clock, {
+    onOutcome: (outcome) => {
+      narrator.ended(outcome);
+      observer.onOutcome?.(outcome);
+    },
+    onPlan: (plan, note) => {
+      if (note.settled) narrator.settled(plan, memory.takeFights());
+      observer.onPlan?.(plan, note);
+    },
+  });
+  const apply: Apply = new Apply({
+    client,
+    permission: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
+    onWrite: (verb, result) => metrics.figures.write(verb, result),
+    onAbsence: (asked, answer) => sync.absence(asked, answer),
+  });
+  const pipe = new WritePipe<ActionWrite>(config.concurrency, clock, (write) =>
+    sync.perform(write),
+  );
+  const sync: Sync = new Sync({
+    world: worldOf(informers),
+    settings,
+    memory,
+    cache: cacheOf(informers.secrets, context),
+    apply,
+    pipe,
+    clock,
+    reporter,
+    dryRun: config.dryRun,
+  });
+  const controller = new Controller(
+    { ...informers, sync, elector, events, clock, log, queueMetrics: metrics.queue },
+    { resyncMs: config.resyncMs, once: config.once },
+  );
+  metrics.observe({
+    copies: () => reporter.plan?.states ?? {},
+    sources: () => countSources(reporter),
+    lastConvergedMs: () => reporter.convergedMs,
+    watchActivityMs: () => lastActivity(informers, clock),
+    leading: () => controller.leading,
+  });
+  return controller;
+}
+
+function createInformers({ client, clock, metrics, log }: Parts, context: ReadContext): Informers {
+  const onError = (resource: string) => (error: Error) =>
+    log.warn({ resource, error: error.message }, "list or watch failed, will try again");
+  const secrets = new Informer<Secret>({
+    client,
+    resource: SECRETS,
+    fieldSelector: WITHOUT_HELM_RELEASES,
+    transform: (raw) => readSecret(raw, context),
+    clock,
+    metrics: metrics.watch("secrets"),
+    onError: onError("secrets"),
+  });
+  secrets.store.addIndex(ROLE, ({ role }) => [role]);
+  const namespaces = new Informer<Namespace>({
+    client,
+    resource: NAMESPACES,
+    transform: (raw) => readNamespace(raw),
+    clock,
+    metrics: metrics.watch("namespaces"),
+    onError: onError("namespaces"),
+  });
+  return { secrets, namespaces };
+}
+
+function worldOf({ secrets, namespaces }: Informers): World {
+  const { store } = secrets;
+  return {
+    get namespaces() {
+      return namespaces.store.inNamespace("");
+    },
+    secretsIn: (namespace) => store.inNamespace(namespace),
+    get sources() {
+      return store.byIndex(ROLE, "source");
+    },
+    get pulls() {
+      return store.byIndex(ROLE, "pull");
+    },
+    get copies() {
+      return store.byIndex(ROLE, "copy");
+    },
+  };
+}
+
+function cacheOf({ store }: Informer<Secret>, context: ReadContext): Cache {
+  return {
+    remember: (raw) => {
+      const secret = readSecret(raw, context);
+      if (secret) store.remember(secret);
+    },
+    forget: (namespace, name, uid) => store.forget(namespace, name, uid),
+  };
+}
+
+function createElector(config: Config, { leaseApi, clock, log }: Parts): LeaderElector {
+  return new LeaderElector({
+    client: leaseClient(leaseApi, config.leaseNamespace, config.leaseName),
+    clock,
+    identity: newIdentity(),
+    namespace: config.leaseNamespace,
+    name: config.leaseName,
+    onError: (error) =>
+      log.warn(
+        { error: error instanceof Error ? error.message : "unexpected" },
+        "lease not renewed",
+      ),
+  });
+}
+
+function createEvents({ client, clock, log }: Parts): EventRecorder {
+  return new EventRecorder({
+    client: eventClient(client),
+    clock,
+    reporter: { controller: "secretcast", instance: hostname() },
+    onDrop: (reason) => log.debug({ reason }, "event not sent"),
+  });
+}
+
+function eventOf({ on, uid, type, reason, note }: Narration): EventDetails {
+  const regarding = { apiVersion: "v1", kind: "Secret", ...on, uid };
+  return { regarding, type, reason, action: "Copy", note };
+}
+
+function countSources({ plan }: Reporter): Record<string, number> {
+  const refused = plan?.sources.filter(({ state }) => state === "refused").length ?? 0;
+  return { ok: (plan?.sources.length ?? 0) - refused, refused };
+}
+
+/** Wall times out of monotonic ones. */
+function lastActivity({ secrets, namespaces }: Informers, clock: Clock): Record<string, number> {
+  const offset = clock.now() - clock.monotonic();
+  return {
+    secrets: secrets.lastActivityMs + offset,
+    namespaces: namespaces.lastActivityMs + offset,
+  };
+}

@@ -1,0 +1,106 @@
+// The example of manifests/example: loading it into an API server, checking through the API what the
+// controller made of it, and showing that as a table.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { loadAllYaml } from "@kubernetes/client-node";
+import equal from "fast-deep-equal";
+import type { ApiClient } from "../kube/client.ts";
+import { isRecord, NAMESPACES, resourcePath, SECRETS } from "../kube/resource.ts";
+
+const FOLDER = fileURLToPath(new URL("../../manifests/example/", import.meta.url));
+const SOURCE = { namespace: "secretcast", name: "registry" };
+
+type Loaded = {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+};
+type Listed = {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly type: string;
+  readonly data?: Readonly<Record<string, string>>;
+};
+
+/** Creates every object of the example; answers with a line for each. */
+export async function loadExample(client: ApiClient): Promise<string> {
+  let told = "";
+  for (const file of readdirSync(FOLDER).toSorted()) {
+    if (!file.endsWith(".yaml")) continue;
+    for (const object of loadAllYaml(readFileSync(`${FOLDER}${file}`, "utf8"))) {
+      if (!isLoaded(object)) continue;
+      const resource = object.kind === "Namespace" ? NAMESPACES : SECRETS;
+      const path = resourcePath(resource, object.metadata.namespace);
+      const what = `create ${object.kind} ${object.metadata.name}`;
+      await client.request({ method: "POST", path, body: object, what });
+      told += `loaded    ${object.kind} ${nameOf(object)}\n`;
+    }
+  }
+  return told;
+}
+
+/** What is not as the example promises, a line each. */
+export async function checkExample(client: ApiClient): Promise<readonly string[]> {
+  const secrets = await list<Listed>(client, resourcePath(SECRETS));
+  const namespaces = await list<Loaded>(client, resourcePath(NAMESPACES));
+  const at = (namespace: string): Listed | undefined =>
+    secrets.find(
+      ({ metadata }) => metadata.namespace === namespace && metadata.name === SOURCE.name,
+    );
+  const source = at(SOURCE.namespace);
+  const wrong: string[] = [];
+  for (const { metadata } of namespaces) {
+    if (metadata.name === SOURCE.namespace) continue;
+    const wanted = metadata.name.startsWith("team-");
+    const copy = at(metadata.name);
+    if (wanted && !(copy && copy.type === source?.type && equal(copy.data, source.data)))
+      wrong.push(`${metadata.name} has no equal copy of ${SOURCE.name}`);
+    if (!wanted && copy) wrong.push(`${metadata.name} has a copy that nobody wants`);
+  }
+  return wrong;
+}
+
+/** Every Secret of the example's server: where it is, and where it comes from. */
+export async function tableOf(client: ApiClient): Promise<string> {
+  const secrets = await list<Listed>(client, resourcePath(SECRETS));
+  const rows = secrets.map(({ metadata, type }) => [
+    metadata.namespace,
+    metadata.name,
+    type,
+    metadata.annotations?.["secretcast.io/source"] ?? "(source)",
+  ]);
+  return alignColumns([["NAMESPACE", "NAME", "TYPE", "COPY OF"], ...rows]);
+}
+
+function alignColumns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("   ")
+      .trimEnd();
+  return `${rows.map(line).join("\n")}\n`;
+}
+
+async function list<T>(client: ApiClient, path: string): Promise<readonly T[]> {
+  const { items } = await client.request<{ items: readonly T[] }>({
+    method: "GET",
+    path,
+    what: "list the example",
+  });
+  return items;
+}
+
+function isLoaded(value: unknown): value is Loaded {
+  return isRecord(value) && typeof value["kind"] === "string" && isRecord(value["metadata"]);
+}
+
+function nameOf({ metadata }: Loaded): string {
+  return metadata.namespace === undefined
+    ? metadata.name
+    : `${metadata.namespace}/${metadata.name}`;
+}

@@ -1,0 +1,109 @@
+// The command line: yargs wiring, help, and the one place where an error becomes a line on stderr
+// and an exit code. Commands are loaded when asked for, so that --help needs no Kubernetes client.
+import type { WriteStream } from "node:tty";
+import yargs, { type Argv } from "yargs";
+import { UsageError, type Given } from "../config.ts";
+import { environmentName, FLAGS, type Flag } from "../flags.ts";
+
+export type Output = Pick<WriteStream, "write"> & { readonly isTTY?: boolean };
+
+/** What the process hands in. */
+export type Program = {
+  readonly version: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clusterNamespace: string | undefined;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Aborts at SIGTERM or SIGINT. */
+  readonly signal: AbortSignal;
+};
+
+/** Runs one command line; resolves with the exit code and never rejects. */
+export async function runProgram(argv: readonly string[], program: Program): Promise<number> {
+  try {
+    return await dispatch(argv, program);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    program.stderr.write(`secretcast: ${message.split("\n", 1)[0]}\n`);
+    return 1;
+  }
+}
+
+async function dispatch(argv: readonly string[], program: Program): Promise<number> {
+  let command: () => Promise<number> = () => Promise.resolve(0);
+  const parser = yargs()
+    .scriptName("secretcast")
+    .usage("$0 <command>\n\nWrite a Secret once, have it in every namespace that should have it.")
+    .command(
+      "run",
+      "Run the controller",
+      (options) => runOptions(options),
+      (given) => {
+        command = async () => (await import("./run.ts")).run(givenFlags(given), program);
+      },
+    )
+    .command(
+      "sandbox",
+      "Run an in-memory Kubernetes API on loopback with an example and the controller on it",
+      (options) =>
+        options
+          .option("once", {
+            type: "boolean",
+            default: false,
+            describe: "exit once the example has converged and was checked",
+          })
+          .option("port", {
+            type: "number",
+            default: 0,
+            describe: "port of the API on 127.0.0.1; 0 takes a free one",
+          }),
+      (given) => {
+        command = async () => (await import("./sandbox.ts")).sandbox(given, program);
+      },
+    )
+    .version(program.version)
+    .help()
+    .alias("h", "help")
+    .strict()
+    .exitProcess(false)
+    .wrap(100)
+    .fail((message, error) => {
+      throw error ?? new UsageError(`${message} (see secretcast --help)`);
+    });
+  const help = (): Promise<string> => parser.getHelp();
+  // No command: in a cluster the controller, outside a look at what there is.
+  const words = argv.length === 0 && program.clusterNamespace !== undefined ? ["run"] : argv;
+  if (words.length === 0) {
+    program.stdout.write(`${await help()}\n`);
+    return 0;
+  }
+  await parser.parseAsync(words, {}, (_error, _given, output) => {
+    if (output) program.stdout.write(`${output}\n`);
+  });
+  return command();
+}
+
+/** The flags of `run`, as text: config.ts reads them, so that the environment gets the same errors. */
+function runOptions(options: Argv): Argv {
+  for (const flag of FLAGS as readonly Flag[]) {
+    const described = `${flag.description}${flag.default && ` [default: ${flag.default}]`}`;
+    options.option(flag.name, {
+      type: flag.kind === "switch" ? "boolean" : "string",
+      describe: described,
+      requiresArg: flag.kind !== "switch",
+    });
+  }
+  return options.epilogue(
+    `Each flag can be set in the environment, for example ${environmentName("resync")}=1h.`,
+  );
+}
+
+function givenFlags(parsed: Readonly<Record<string, unknown>>): Given {
+  const given: Partial<Record<keyof Given, string | boolean>> = {};
+  for (const { name } of FLAGS) {
+    const value = parsed[name];
+    if (Array.isArray(value)) throw new UsageError(`--${name} is given more than once`);
+    if (typeof value === "string" || typeof value === "boolean") given[name] = value;
+  }
+  return given;
+}

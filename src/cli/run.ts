@@ -1,0 +1,141 @@
+// `secretcast run`: from flags to exit code.
+import { readConfig, UsageError, type Config, type Given } from "../config.ts";
+import { ApiError } from "../kube/api-error.ts";
+import { createClient, type ApiClient } from "../kube/client.ts";
+import { systemClock } from "../kube/clock.ts";
+import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig.ts";
+import { createLog, type Log } from "../log.ts";
+import { serveHttp } from "../server/http.ts";
+import { createMetrics } from "../server/metrics.ts";
+import type { Ended } from "../controller.ts";
+import type { Observer } from "../report.ts";
+import { readSettings } from "../settings.ts";
+import { assemble } from "./assemble.ts";
+import { liveHolder } from "./holder.ts";
+import type { Program } from "./program.ts";
+
+// The contract with the kubelet: the manifests give a pod 40 s, we end within 30.
+const GRACE_MS = 30_000;
+const REACH_TIMEOUT_MS = 10_000;
+
+export async function run(given: Given, program: Program): Promise<number> {
+  const { env, clusterNamespace, stdout } = program;
+  const config = readConfig(given, { env, clusterNamespace, terminal: stdout.isTTY === true });
+  const kubeConfig = loadKubeConfig({
+    inCluster: config.inCluster,
+    ...(config.kubeconfig !== undefined && { kubeconfig: config.kubeconfig }),
+    ...(config.context !== undefined && { context: config.context }),
+  });
+  const log = createLog(config, stdout);
+  const ended = await runController(config, kubeConfig, program, log);
+  return ended === "stopped" || ended === "converged" ? 0 : 1;
+}
+
+/** Runs the controller until the program's signal aborts, or for `--once` until nothing is due. */
+export async function runController(
+  config: Config,
+  kubeConfig: KubeConfig,
+  { signal, version }: Pick<Program, "signal" | "version">,
+  log: Log,
+  observer: Observer = {},
+): Promise<Ended> {
+  const settings = readSettings(config);
+  const metrics = createMetrics(config.leaseName);
+  const connect = (connections: number): ApiClient =>
+    createClient(kubeConfig, {
+      clock: systemClock,
+      userAgent: `secretcast/${version}`,
+      connections,
+      onAnswer: (method, code) => metrics.requests.inc({ method, code }),
+    });
+  const client = connect(config.concurrency);
+  // Leases have a connection of their own: a renewal must never queue behind a fan-out.
+  const leaseClient = connect(1);
+  try {
+    log.info(settingsOf(config, client.server), "starting secretcast");
+    if (!config.inCluster) await checkSurroundings(config, client, leaseClient, signal, log);
+    const controller = assemble(config, settings, {
+      client,
+      leaseApi: leaseClient,
+      log,
+      metrics,
+      observer,
+      clock: systemClock,
+    });
+    const server = config.once
+      ? undefined
+      : await serveHttp(config.httpAddress, controller, metrics.registry);
+    if (server)
+      log.info(
+        { address: `${server.address.host}:${server.address.port}` },
+        "serving probes and metrics",
+      );
+    try {
+      return await withinGrace(controller.run(signal), signal, log);
+    } finally {
+      await server?.close();
+    }
+  } finally {
+    await Promise.all([client.close(), leaseClient.close()]);
+  }
+}
+
+/** Outside a cluster somebody is watching: say at once what would only be retried inside. */
+async function checkSurroundings(
+  config: Config,
+  client: ApiClient,
+  leaseClient: ApiClient,
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> {
+  await client
+    .request({
+      method: "GET",
+      path: "/version",
+      what: "reach the API server",
+      signal,
+      timeoutMs: REACH_TIMEOUT_MS,
+    })
+    .catch((error: unknown) => {
+      if (signal.aborted) return;
+      const reason = error instanceof ApiError ? error.reason : "unexpected error";
+      throw new UsageError(`cannot reach the API server ${client.server}: ${reason}`);
+    });
+  if (config.leaderElect || config.dryRun) return;
+  const holder = await liveHolder(leaseClient, config, signal, systemClock, log);
+  if (holder === undefined) return;
+  const lease = `${config.leaseNamespace}/${config.leaseName}`;
+  throw new UsageError(
+    `another secretcast is running: ${holder} holds the Lease ${lease}; stop it first, or use --leader-elect to wait for it`,
+  );
+}
+
+function withinGrace(running: Promise<Ended>, signal: AbortSignal, log: Log): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const arm = (): void => {
+      log.info({}, "shutting down");
+      timer = setTimeout(() => {
+        log.error({ seconds: GRACE_MS / 1000 }, "shutdown took too long, giving up");
+        resolve("lost");
+      }, GRACE_MS);
+    };
+    signal.addEventListener("abort", arm, { once: true });
+    running.then(resolve, reject).finally(() => {
+      signal.removeEventListener("abort", arm);
+      clearTimeout(timer);
+    });
+  });
+}
+
+function settingsOf(config: Config, server: string) {
+  return {
+    server,
+    sourceNamespaces: config.sourceNamespaces,
+    excludeNamespaces: config.excludeNamespaces,
+    namespacePolicy: config.namespacePolicy,
+    leaderElect: config.leaderElect,
+    dryRun: config.dryRun,
+    once: config.once,
+  };
+}

@@ -1,0 +1,128 @@
+// Tells users what became of their Secrets, as Events on the source (or the pulling Secret): one per
+// source and state when that state begins or changes, never one per namespace. The note names at most
+// five namespaces; where a namespace may publish only because every namespace may, it just counts,
+// because its tenants need not learn what other namespaces there are.
+import type { Outcome } from "./apply.ts";
+import type { Fight } from "./core/memory.ts";
+import { problemText, refText, type Ref } from "./core/model.ts";
+import type { Action, Plan, Row, SourceReport } from "./core/verdicts.ts";
+
+export type Narration = {
+  /** The Secret that the Event is on. */
+  readonly on: Ref;
+  readonly uid: string;
+  readonly type: "Normal" | "Warning";
+  readonly reason:
+    | "Copied"
+    | "Conflict"
+    | "Failed"
+    | "Refused"
+    | "DeletesHeld"
+    | "FanoutHeld"
+    | "Fought";
+  readonly note: string;
+};
+
+export type NarratorOptions = {
+  /** Whether Events in this namespace may name other namespaces. */
+  readonly mayName: (namespace: string) => boolean;
+  readonly tell: (narration: Narration) => void;
+};
+
+const MOST_NAMED = 5;
+
+export class Narrator {
+  readonly #options: NarratorOptions;
+  /** Namespaces written since the last settled pass, by source. */
+  #written = new Map<string, Set<string>>();
+  /** What was told of each state that still holds, by Secret and reason. */
+  #told = new Map<string, string>();
+
+  constructor(options: NarratorOptions) {
+    this.#options = options;
+  }
+
+  ended(outcome: Outcome): void {
+    if (outcome.kind !== "done" || !isCopying(outcome.action)) return;
+    const source = refText(outcome.action.source);
+    const namespaces = this.#written.get(source) ?? new Set();
+    this.#written.set(source, namespaces.add(outcome.action.place.namespace));
+  }
+
+  /** A pass found nothing more to write: say what is new since the last one. */
+  settled(plan: Plan, fights: readonly Fight[]): void {
+    const told = new Map<string, string>();
+    const rows = rowsBySource(plan.rows);
+    for (const report of plan.sources) this.#source(report, rows.get(refText(report.source)), told);
+    this.#told = told;
+    this.#fights(plan, fights);
+    this.#written = new Map();
+  }
+
+  #source(report: SourceReport, rows: readonly Row[] = [], told: Map<string, string>): void {
+    const { source, uid, problems, state } = report;
+    const once = (reason: Narration["reason"], note: string | undefined): void => {
+      if (note === undefined) return;
+      const key = `${uid} ${reason}`;
+      told.set(key, note);
+      if (this.#told.get(key) !== note)
+        this.#options.tell({ on: source, uid, type: "Warning", reason, note });
+    };
+    if (state === "refused") once("Refused", problems.map(problemText).join("; "));
+    const written = this.#written.get(refText(source));
+    if (written) {
+      const note = `copied to ${this.#where(source, Array.from(written).toSorted())}`;
+      this.#options.tell({ on: source, uid, type: "Normal", reason: "Copied", note });
+    }
+    const where = (verdict: Row["verdict"]) => this.#whereOf(source, rows, verdict);
+    const conflict = where("conflict");
+    once("Conflict", conflict && `not copied to ${conflict}: the name is taken there`);
+    const failed = where("backoff");
+    once("Failed", failed && `could not be written in ${failed}, will try again`);
+    const held = where("held");
+    if (!held) return;
+    if (report.fanoutHeld)
+      once("FanoutHeld", `not copied to ${held}: all copies together are above --fanout-limit`);
+    else once("DeletesHeld", `not deleted in ${held}: more deletions are due than --delete-limit`);
+  }
+
+  #fights(plan: Plan, fights: readonly Fight[]): void {
+    for (const { place, source } of fights) {
+      const report = plan.sources.find((one) => refText(one.source) === refText(source));
+      if (!report) continue;
+      const note = `somebody keeps changing the copy in ${this.#where(source, [place.namespace])}: repairing it less often`;
+      this.#options.tell({ on: source, uid: report.uid, type: "Warning", reason: "Fought", note });
+    }
+  }
+
+  #whereOf(source: Ref, rows: readonly Row[], verdict: Row["verdict"]): string | undefined {
+    const namespaces = rows
+      .filter((row) => row.verdict === verdict)
+      .map(({ place }) => place.namespace)
+      .toSorted();
+    return namespaces.length === 0 ? undefined : this.#where(source, namespaces);
+  }
+
+  #where(source: Ref, namespaces: readonly string[]): string {
+    const count = `${namespaces.length} namespace${namespaces.length === 1 ? "" : "s"}`;
+    if (!this.#options.mayName(source.namespace)) return count;
+    const rest = namespaces.length - MOST_NAMED;
+    const named = namespaces.slice(0, MOST_NAMED).join(", ");
+    return `${count} (${named}${rest > 0 ? ` and ${rest} more` : ""})`;
+  }
+}
+
+function isCopying({ kind }: Action): boolean {
+  return kind === "create" || kind === "update" || kind === "replace" || kind === "adopt";
+}
+
+function rowsBySource(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = refText(row.source);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return groups;
+}

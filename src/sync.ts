@@ -1,0 +1,228 @@
+// One pass: read the world from the cache, plan, hand the writes to the pipe, report. Promises: every
+// pass starts from scratch, so lost, doubled or disordered events end in the same state; a failed
+// write belongs to its pair and does not fail the pass; while writes wait, a new event makes a new
+// plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
+import { setImmediate } from "node:timers/promises";
+import type { Absence, Apply, Outcome } from "./apply.ts";
+import type { Memory } from "./core/memory.ts";
+import { refText, type Secret, type Settings, type World } from "./core/model.ts";
+import { plan } from "./core/plan.ts";
+import type { Action, Confirm, Plan } from "./core/verdicts.ts";
+import type { Clock } from "./kube/clock.ts";
+import type { Ended, WritePipe } from "./pipe.ts";
+import type { Reporter } from "./report.ts";
+
+export type ActionWrite = { readonly key: string; readonly action: Action };
+
+export type SyncDeps = {
+  readonly world: World;
+  readonly settings: Settings;
+  readonly memory: Memory;
+  /** The cache of Secrets, told of our own writes at once so that no pass repeats them. */
+  readonly cache: Cache;
+  readonly apply: Apply;
+  readonly pipe: WritePipe<ActionWrite>;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  readonly dryRun: boolean;
+};
+
+export type Cache = {
+  /** Takes an object that a write returned. */
+  remember(raw: unknown): void;
+  forget(namespace: string, name: string, uid: string): void;
+};
+
+export type PassResult = {
+  readonly settled: boolean;
+  /** Milliseconds until something becomes due without any event. */
+  readonly dueMs: number | undefined;
+  /** Places on their way to another state. */
+  readonly pending: number;
+  /** Everything that is wanted is there. */
+  readonly ok: boolean;
+  readonly planMs: number;
+};
+
+// A plan may hold the event loop this long; probes, lease and watches wait meanwhile.
+const TURN_MS = 10;
+// A newer plan takes over at the earliest after this much work, so that a stream of events cannot
+// starve the writes.
+const SLICE_MS = 250;
+const SLICE_WRITES = 64;
+// Writes were refused because the lease is not ours: look again when that is decided.
+const NO_PERMISSION_MS = 1000;
+
+export class Sync {
+  readonly #deps: SyncDeps;
+  #wantedNames: ReadonlySet<string> = new Set();
+  #dirty = false;
+  #stopping = false;
+  #refused = false;
+
+  constructor(deps: SyncDeps) {
+    this.#deps = deps;
+  }
+
+  /** An event came; a running pass hands over to the next as soon as its slice is done. */
+  markDirty(urgent: boolean): void {
+    this.#dirty = true;
+    if (urgent) this.#deps.reporter.changed();
+    this.#deps.pipe.nudge();
+  }
+
+  /** Whether a change of one Secret can change the plan, and whether somebody waits for it. */
+  concerns(old: Secret | undefined, secret: Secret | undefined): "urgent" | "later" | "no" {
+    const present = secret ?? old;
+    if (!present || (old && secret && old.resourceVersion === secret.resourceVersion)) return "no";
+    const roles = [old?.role, secret?.role];
+    if (roles.includes("source") || roles.includes("pull")) return "urgent";
+    // Our own write: the pass that waits for its answer looks again anyway.
+    if (this.#deps.pipe.inFlight.has(refText(present))) return "no";
+    if (old?.role === "copy" && !secret) this.#deps.memory.copyVanished(old);
+    if (roles.includes("copy")) return "later";
+    return this.#wantedNames.has(present.name) || mayBeAdopted(secret) ? "later" : "no";
+  }
+
+  async pass(): Promise<PassResult> {
+    const { pipe, apply, clock, reporter, dryRun } = this.#deps;
+    const started = clock.monotonic();
+    this.#dirty = false;
+    this.#refused = false;
+    const quiet = pipe.idle;
+    if (quiet) apply.forgetAbsences();
+    const made = await this.#plan(started);
+    const planMs = clock.monotonic() - started;
+    const settled = quiet && (made.actions.length === 0 || dryRun);
+    if (!settled && !this.#stopping) await this.#write(made.actions, started);
+    reporter.planned(made, { settled, planMs, dryRun, tookMs: clock.monotonic() - started });
+    return this.#result(made, settled, planMs);
+  }
+
+  /** No further write is begun. */
+  interrupt(): void {
+    this.#stopping = true;
+    this.#deps.pipe.replace([]);
+  }
+
+  /** Resolves when nothing is in flight any more. */
+  async stop(): Promise<void> {
+    this.interrupt();
+    await this.#deps.pipe.stop();
+  }
+
+  /** What became of one action; the pipe calls this for each. */
+  async perform({ action }: ActionWrite): Promise<Ended> {
+    const outcome = await this.#deps.apply.perform(action);
+    this.#remember(outcome);
+    this.#deps.reporter.ended(outcome);
+    const throttled = outcome.kind === "failed" && outcome.error === "throttled";
+    return { throttled, retryAfterMs: throttled ? outcome.retryAfterMs : undefined };
+  }
+
+  /** What the API server said of a source that vanished from the cache. */
+  absence(confirm: Confirm, answer: Absence): void {
+    const { memory, clock } = this.#deps;
+    switch (answer.kind) {
+      case "gone":
+        memory.confirmedGone(confirm, clock.monotonic());
+        return;
+      case "there":
+        memory.stillThere(confirm);
+        return;
+      case "unreadable":
+        memory.unreadable(confirm, answer.reason, clock.monotonic(), clock.random());
+    }
+  }
+
+  async #plan(now: number): Promise<Plan> {
+    const { world, settings, memory, pipe, clock } = this.#deps;
+    this.#wantedNames = wantedNames(world);
+    const planning = plan(world, settings, memory, now, new Set(pipe.inFlight.keys()));
+    let turn = clock.monotonic();
+    for (;;) {
+      const step = planning.next();
+      if (step.done) return step.value;
+      if (clock.monotonic() - turn < TURN_MS) continue;
+      await setImmediate();
+      turn = clock.monotonic();
+    }
+  }
+
+  async #write(actions: readonly Action[], started: number): Promise<void> {
+    const { pipe, clock } = this.#deps;
+    const before = pipe.started;
+    pipe.replace(actions.map((action) => ({ key: refText(action.place), action })));
+    const slice = clock.setTimeout(() => pipe.nudge(), SLICE_MS);
+    const sliceDone = (): boolean =>
+      this.#dirty &&
+      clock.monotonic() - started >= SLICE_MS &&
+      pipe.started - before >= SLICE_WRITES;
+    await pipe.until(() => pipe.idle || this.#stopping || sliceDone());
+    slice.cancel();
+  }
+
+  #result(made: Plan, settled: boolean, planMs: number): PassResult {
+    const { states, nextAt } = made;
+    const now = this.#deps.clock.monotonic();
+    const due = nextAt === undefined ? undefined : nextAt - now;
+    return {
+      settled: settled || this.#refused,
+      dueMs: this.#refused ? NO_PERMISSION_MS : due,
+      pending: states.pending,
+      ok: isAllCurrent(made),
+      planMs,
+    };
+  }
+
+  #remember(outcome: Outcome): void {
+    const { memory, cache, clock } = this.#deps;
+    const { action } = outcome;
+    const now = clock.monotonic();
+    const chance = clock.random();
+    switch (outcome.kind) {
+      case "done":
+        cache.remember(outcome.object);
+        memory.succeeded(action, now, chance);
+        return;
+      case "removed":
+        if (action.kind === "delete")
+          cache.forget(action.place.namespace, action.place.name, action.target.uid);
+        memory.succeeded(action, now, chance);
+        return;
+      case "moved":
+        memory.outdated(action, now);
+        return;
+      case "found":
+        if (outcome.object === undefined) memory.notHidden(action.place);
+        else memory.hidden(action.place, now, chance);
+        return;
+      case "unconfirmed":
+        return;
+      case "stopped":
+        this.#refused = true;
+        return;
+      case "failed":
+        memory.failed(action, outcome.message, now, chance);
+    }
+  }
+}
+
+function mayBeAdopted(secret: Secret | undefined): boolean {
+  return secret?.role === "stranger" && secret.adopt !== undefined;
+}
+
+function wantedNames(world: World): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const source of world.sources) if (source.role === "source") names.add(source.rule.copyName);
+  return names;
+}
+
+/** Every place is as its source wants it and no source is refused; a paused one is as its owner wants. */
+export function isAllCurrent({ states, sources }: Plan): boolean {
+  const { conflict, failed, held, pending, frozen } = states;
+  return (
+    conflict + failed + held + pending + frozen === 0 &&
+    sources.every(({ state }) => state === "ok")
+  );
+}

@@ -1,0 +1,113 @@
+// The program as a user starts it: exit codes, and one clear line for wrong input.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+
+type Result = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+
+function secretcast(args: readonly string[], env: Record<string, string> = {}): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ["bin/secretcast.js", ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env },
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+function file(t: TestContext, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-cli-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "config");
+  writeFileSync(path, text);
+  return path;
+}
+
+async function failsWith(args: readonly string[], line: RegExp, env?: Record<string, string>) {
+  const { code, stdout, stderr } = await secretcast(args, env);
+  assert.equal(code, 1, `exit code of ${args.join(" ")}`);
+  assert.match(stderr, line);
+  assert.match(stderr, /^secretcast: [^\n]+\n$/, "one line");
+  assert.doesNotMatch(stdout + stderr, /\n\s+at /, "no stack trace");
+}
+
+test("outside a cluster, no command shows the help", async () => {
+  const { code, stdout } = await secretcast([]);
+  assert.equal(code, 0);
+  assert.match(stdout, /secretcast run/);
+  assert.match(stdout, /secretcast sandbox/);
+});
+
+test("--version and --help answer everywhere", async () => {
+  assert.match((await secretcast(["--version"])).stdout, /^\d+\.\d+\.\d+\n$/);
+  for (const args of [["--help"], ["run", "--help"], ["sandbox", "--help"]]) {
+    const { code, stdout } = await secretcast(args);
+    assert.equal(code, 0);
+    assert.match(stdout, /--version/);
+  }
+  assert.match((await secretcast(["run", "--help"])).stdout, /--source-namespaces/);
+});
+
+test("an unknown flag or command is one line that names it", async () => {
+  await failsWith(["run", "--resinc=1m"], /resinc/);
+  await failsWith(["rum"], /rum/);
+  await failsWith(["run", "now"], /now/);
+});
+
+test("a wrong value is one line that names the flag, the value and what is right", async () => {
+  await failsWith(["run", "--resync=soon"], /--resync: "soon" is not a duration/);
+  await failsWith(["run"], /SECRETCAST_CONCURRENCY: "many"/, { SECRETCAST_CONCURRENCY: "many" });
+  await failsWith(["run", "--resync=1m", "--resync=2m"], /--resync is given more than once/);
+});
+
+test("a glob that is none is one line that names the flag and the entry", async (t) => {
+  const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  await failsWith(
+    ["run", `--kubeconfig=${kubeconfig}`, "--source-namespaces=Team_A"],
+    /--source-namespaces: "Team_A"/,
+  );
+});
+
+test("a kubeconfig that does not exist is one line that names it", async () => {
+  await failsWith(["run", "--kubeconfig=/nowhere/config"], /\/nowhere\/config/);
+});
+
+test("a kubeconfig that is broken is one line that names it, without its text", async (t) => {
+  const path = file(t, "apiVersion: [\n  token: hunter2");
+  const { code, stdout, stderr } = await secretcast(["run", `--kubeconfig=${path}`]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^secretcast: [^\n]+\n$/);
+  assert.ok(stderr.includes(path));
+  assert.ok(!(stdout + stderr).includes("hunter2"));
+});
+
+test("a context that the kubeconfig lacks is one line that names it", async (t) => {
+  const path = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  await failsWith(["run", `--kubeconfig=${path}`, "--context=prod"], /prod/);
+});
+
+test("a kubeconfig that points nowhere is one line that names the server", async (t) => {
+  const path = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  await failsWith(
+    ["run", `--kubeconfig=${path}`],
+    /cannot reach the API server http:\/\/127\.0\.0\.1:1: ECONNREFUSED/,
+  );
+});
+
+function kubeconfigOf(server: string): string {
+  return `apiVersion: v1
+kind: Config
+clusters: [{ name: c, cluster: { server: "${server}" } }]
+users: [{ name: u, user: {} }]
+contexts: [{ name: x, context: { cluster: c, user: u } }]
+current-context: x
+`;
+}
