@@ -1,78 +1,17 @@
-// The example controllers, each run whole on a real API server. There is no kubelet here: tests bind
-// Pods to nodes and report on them themselves.
+// The examples on the API server's own kinds, each run whole on a real API server. There is no scheduler
+// and no kubelet here: tests bind Pods to nodes themselves.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import { test } from "node:test";
-import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/client.ts";
-import type { ApiClient } from "../../src/kube/client.ts";
 import { systemClock as clock } from "../../src/kube/clock.ts";
-import { loadKubeConfig } from "../../src/kube/kubeconfig.ts";
 import { runNotifier, webhook } from "../examples/notifier.ts";
 import { runPodLogger } from "../examples/pod-logger.ts";
 import { runServicePerDeployment, SERVICE_PORT } from "../examples/service-per-deployment.ts";
-import { openCluster, sharedCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { ok } from "../support/facts/place.ts";
 import { field } from "../support/http.ts";
-import type { Http } from "../support/http.ts";
-
-type Stage = {
-  readonly http: Http;
-  readonly client: ApiClient;
-  readonly namespace: string;
-  /** Of one kind of the namespace: `path("apps/v1", "deployments", name)`. */
-  readonly path: (groupVersion: string, plural: string, name?: string) => string;
-  readonly lines: string[];
-  /** Runs a controller until the test ends, which fails when the controller does. */
-  readonly play: (run: (signal: AbortSignal) => Promise<void>) => void;
-};
-
-async function stage(t: TestContext, namespace: string): Promise<Stage> {
-  const cluster = sharedCluster();
-  const http = openCluster(cluster);
-  const config = loadKubeConfig({ kubeconfig: cluster.kubeconfig });
-  const client = createClient(config, { clock, userAgent: "examples" });
-  const end = new AbortController();
-  const runs: Promise<void>[] = [];
-  const metadata = { name: namespace };
-  ok(await http.send("POST", "/api/v1/namespaces", { body: { metadata } }), 201);
-  t.after(async () => {
-    end.abort();
-    const ended = await Promise.allSettled(runs);
-    await http.send("DELETE", `/api/v1/namespaces/${namespace}`);
-    await Promise.all([http.close(), client.close()]);
-    for (const run of ended) assert.equal(run.status, "fulfilled", JSON.stringify(run));
-  });
-  return {
-    http,
-    client,
-    namespace,
-    lines: [],
-    path: (groupVersion, plural, name) => {
-      const root = groupVersion === "v1" ? "/api/v1" : `/apis/${groupVersion}`;
-      const collection = `${root}/namespaces/${namespace}/${plural}`;
-      return name === undefined ? collection : `${collection}/${name}`;
-    },
-    play: (run) => void runs.push(run(end.signal)),
-  };
-}
-
-const containers = [{ name: "main", image: "example.com/none" }];
-const pod = (name: string): object => ({ metadata: { name }, spec: { containers } });
-
-function deployment(name: string, annotations: Record<string, string> = {}): object {
-  const labels = { app: name };
-  return {
-    metadata: { name, annotations },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers } },
-    },
-  };
-}
+import { deployment, pod, stage } from "../support/stage.ts";
 
 const merge = { contentType: "application/merge-patch+json" };
 

@@ -37,13 +37,13 @@ type Api = { readonly client: ApiClient; readonly clock: Clock };
 export function informerOf<O extends KubeObject>(
   { client, clock }: Api,
   resource: Resource,
-  namespace?: string,
+  scope: { readonly namespace?: string | undefined; readonly labelSelector?: string } = {},
 ): Informer<Kept<O>> {
   const transform = (raw: KubeObject): Kept<O> => {
-    const { namespace: of = "", name, uid, resourceVersion } = raw.metadata;
-    return { namespace: of, name, uid, resourceVersion, object: raw as O };
+    const { namespace = "", name, uid, resourceVersion } = raw.metadata;
+    return { namespace, name, uid, resourceVersion, object: raw as O };
   };
-  return new Informer({ client, clock, resource, namespace, transform });
+  return new Informer({ client, clock, resource, ...scope, transform });
 }
 
 /** Handlers that do no work: whatever happened to an object, its keys are looked at again. */

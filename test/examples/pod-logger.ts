@@ -26,7 +26,7 @@ export type PodLogger = {
 export async function runPodLogger(options: PodLogger): Promise<void> {
   const { clock, log, signal } = options;
   const queue = new WorkQueue<string>({ name: "pods", clock });
-  const pods = informerOf<Pod>(options, PODS, options.namespace);
+  const pods = informerOf<Pod>(options, PODS, { namespace: options.namespace });
   pods.addHandler(
     enqueues(
       (pod) => [keyOf(pod)],
