@@ -107,7 +107,7 @@ function delayed(trouble: Trouble, verdict: Verdict, reason: string): Partial<Fi
 function inTurns(lists: ReadonlyMap<string, Ordered[]>): readonly Action[] {
   let waiting = [...lists.entries()]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, list]) => list.toSorted((a, b) => a.order - b.order));
+    .map(([, list]) => list.toSorted(youngestFirst));
   const actions: Action[] = [];
   for (let round = 0; waiting.length > 0; round++) {
     for (const list of waiting) {
@@ -117,4 +117,9 @@ function inTurns(lists: ReadonlyMap<string, Ordered[]>): readonly Action[] {
     waiting = waiting.filter((list) => list.length > round + 1);
   }
   return actions;
+}
+
+function youngestFirst(a: Ordered, b: Ordered): number {
+  if (a.order !== b.order) return a.order - b.order;
+  return a.action.place.name < b.action.place.name ? -1 : 1;
 }

@@ -43,18 +43,18 @@ export class Vacancies {
   #win(winner: Contender, target: Target, present: Secret | undefined): void {
     const { source, content, tally } = winner;
     const place = placeIn(target, source.rule.copyName);
+    const reason = present && obstacle(present, content);
+    if (reason !== undefined) {
+      this.#pass.note(tally, { verdict: "conflict", place, source, reason });
+      return;
+    }
     if (source.rule.paused) {
       const reason = `source ${winner.text} is paused`;
       this.#pass.note(tally, { verdict: "paused", place, source, reason });
       return;
     }
-    if (present === undefined) {
+    if (present?.role !== "stranger") {
       this.#vacant(winner, target, place);
-      return;
-    }
-    const reason = obstacle(present, content);
-    if (reason !== undefined || present.role !== "stranger") {
-      this.#pass.note(tally, { verdict: "conflict", place, source, reason: reason ?? "" });
       return;
     }
     const write = { ...writeOf(winner, place), cause: "new", target: present } as const;

@@ -1,0 +1,305 @@
+// Random histories of a small cluster for the property test: what users, tenants and time may do, in
+// any order, with passes of the planner in between. A history is data, so that it can be run twice and
+// fast-check can shrink it.
+import * as fc from "fast-check";
+import { Cluster, globs, prefixed, type Texts } from "./world.ts";
+
+export const SOURCE_NAMESPACES = ["shared", "shared-2"] as const;
+export const TENANT = "team-a";
+export const NAMESPACES = [
+  ...SOURCE_NAMESPACES,
+  TENANT,
+  "team-b",
+  "team-c",
+  "kube-system",
+] as const;
+const NAMES = ["one", "two", "three"] as const;
+
+/** Values of `to` and the namespaces that they name, written by hand. */
+export const TO: Readonly<Record<string, readonly string[]>> = {
+  "*": NAMESPACES,
+  "team-*": [TENANT, "team-b", "team-c"],
+  "!team-b": NAMESPACES.filter((name) => name !== "team-b"),
+  "team-a,team-c": [TENANT, "team-c"],
+  "team-?, !team-a": ["team-b", "team-c"],
+  nowhere: [],
+};
+
+export type Step =
+  | {
+      readonly kind: "source";
+      readonly namespace: string;
+      readonly name: string;
+      readonly words: Texts;
+      readonly type: string;
+      readonly immutable: boolean;
+    }
+  | {
+      readonly kind: "stranger" | "pull";
+      readonly namespace: string;
+      readonly name: string;
+      readonly words: Texts;
+    }
+  | {
+      readonly kind: "forge";
+      readonly name: string;
+      readonly source: string;
+      readonly uid: string;
+      readonly words: Texts;
+    }
+  | {
+      readonly kind: "delete" | "edit" | "strip" | "freeze" | "doom";
+      readonly namespace: string;
+      readonly name: string;
+    }
+  | {
+      readonly kind: "namespace";
+      readonly namespace: string;
+      readonly words: Texts;
+      readonly tier: string;
+      readonly gone: boolean;
+    }
+  | { readonly kind: "pass"; readonly ms: number };
+
+const name = fc.constantFrom(...NAMES);
+const namespace = fc.constantFrom(...NAMESPACES);
+const sourceNamespace = fc.constantFrom(...SOURCE_NAMESPACES);
+const sourceRef = fc.tuple(sourceNamespace, name).map((parts) => parts.join("/"));
+const toText = fc.constantFrom(...Object.keys(TO));
+
+const sourceWords: fc.Arbitrary<Texts> = fc
+  .record(
+    {
+      to: fc.oneof({ weight: 8, arbitrary: toText }, fc.constantFrom("", "Team_A", "a,,b")),
+      "to-selector": fc.constantFrom("tier=gold", "tier!=gold", "tier in (gold,tin)", "tier ~ x"),
+      name: fc.constantFrom(...NAMES, "Not A Name"),
+      keys: fc.constantFrom("*", "!user", "password", "*,pass=password", "absent", "a=absent"),
+      "copy-labels": fc.constantFrom("*", "example.com/*"),
+      "copy-annotations": fc.constantFrom("*", "*/*"),
+      "on-delete": fc.constantFrom("delete", "keep", "later"),
+      paused: fc.constantFrom("true", "false", "perhaps"),
+      allow: toText,
+      "to-selecter": fc.constant("typo"),
+    },
+    { requiredKeys: [] },
+  )
+  // Mostly understood: a mistake in one of ten is enough.
+  .chain((words) =>
+    fc.nat(9).map((roll) => {
+      const { "to-selecter": typo, ...rest } = words;
+      const sound = Object.fromEntries(
+        Object.entries(rest).filter(
+          ([, value]) =>
+            ![
+              "",
+              "Team_A",
+              "a,,b",
+              "tier ~ x",
+              "Not A Name",
+              "later",
+              "perhaps",
+              "a=absent",
+            ].includes(value ?? ""),
+        ),
+      );
+      return roll === 0 ? { ...rest, ...(typo ? { "to-selecter": typo } : {}) } : sound;
+    }),
+  )
+  .map(texts);
+
+function texts(words: Readonly<Record<string, string | undefined>>): Texts {
+  return Object.fromEntries(
+    Object.entries(words).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("source" as const),
+      namespace: sourceNamespace,
+      name,
+      words: sourceWords,
+      type: fc.constantFrom("Opaque", "Opaque", "example.com/x", "helm.sh/release.v1"),
+      immutable: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("stranger" as const),
+      namespace,
+      name,
+      words: fc.oneof(
+        fc.constant({}),
+        sourceRef.map((adopt) => ({ adopt })),
+      ),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("pull" as const),
+      namespace,
+      name: fc.constantFrom("pull-1", "pull-2", "one"),
+      words: fc
+        .record(
+          {
+            from: sourceRef,
+            keys: fc.constantFrom("password", "!user", "x=user"),
+            "on-delete": fc.constantFrom("delete", "keep"),
+          },
+          { requiredKeys: ["from"] },
+        )
+        .map(texts),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("forge" as const),
+      name: fc.constantFrom(...NAMES, "forged"),
+      source: fc.oneof(sourceRef, fc.constant("shared/never-was"), fc.constant("team-b/one")),
+      uid: fc.constantFrom("uid-1", "uid-9", "made-up"),
+      words: fc.constantFrom<Texts>(
+        {},
+        { "on-delete": "keep" },
+        { "copied-keys": "label:x,label:app.kubernetes.io/managed-by" },
+      ),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("delete", "edit", "strip", "freeze", "doom"),
+      namespace,
+      name,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("namespace" as const),
+      namespace: fc.constantFrom("shared-2", TENANT, "team-b", "team-c"),
+      words: fc.constantFrom<Texts>(
+        {},
+        {},
+        { accept: "true" },
+        { accept: "false" },
+        { accept: "shared/*" },
+        { accept: "!shared/one" },
+        { accept: "maybe" },
+      ),
+      tier: fc.constantFrom("gold", "tin"),
+      gone: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("pass" as const),
+      ms: fc.constantFrom(0, 200, 2000, 15_000, 400_000),
+    }),
+  },
+);
+
+export type History = {
+  readonly policy: "opt-out" | "opt-in";
+  readonly limit: number;
+  readonly steps: readonly Step[];
+};
+
+export const histories: fc.Arbitrary<History> = fc.record({
+  policy: fc.constantFrom("opt-out", "opt-out", "opt-in"),
+  limit: fc.constantFrom(0, 1, 100),
+  steps: fc.array(step, { minLength: 1, maxLength: 40 }),
+});
+
+export function isTenants(one: Step): boolean {
+  return (
+    one.kind !== "pass" &&
+    one.kind !== "namespace" &&
+    (one.kind === "forge" || one.namespace === TENANT)
+  );
+}
+
+/** Runs the steps; after each pass `check` sees the cluster and its plan, before it is applied. */
+export function live(history: History, check: (made: Cluster) => void = () => undefined): Cluster {
+  const made = new Cluster({
+    namespacePolicy: history.policy,
+    deleteLimit: history.limit,
+    sourceNamespaces: globs(SOURCE_NAMESPACES.join(",")),
+  });
+  for (const [at, one] of NAMESPACES.entries()) made.namespace(one, {}, { tier: "gold" }, at);
+  for (const one of history.steps) {
+    if (one.kind === "pass") {
+      made.now += one.ms;
+      check(made);
+      made.pass();
+    } else take(made, one);
+  }
+  return made;
+}
+
+function take(made: Cluster, one: Exclude<Step, { kind: "pass" }>): void {
+  switch (one.kind) {
+    case "source": {
+      const place = `${one.namespace}/${one.name}`;
+      made.secret(place, one.words, {
+        type: one.type,
+        immutable: one.immutable,
+        data: valuesOf(place),
+        labels: { app: "x", "example.com/team": "y", owner: "helm" },
+      });
+      return;
+    }
+    case "stranger":
+    case "pull":
+      made.secret(`${one.namespace}/${one.name}`, one.words, { data: { own: "entry" } });
+      return;
+    case "forge": {
+      const place = `${TENANT}/${one.name}`;
+      const marks = {
+        source: one.source,
+        "source-uid": one.uid,
+        "placed-at": place,
+        "source-version": "1",
+      };
+      const labels = { "app.kubernetes.io/managed-by": "secretcast" };
+      made.secret(place, { ...marks, ...one.words }, { labels, data: { own: "forged" } });
+      return;
+    }
+    case "namespace": {
+      const raw = made.namespaces.get(one.namespace) ?? made.namespace(one.namespace);
+      raw.metadata.annotations = prefixed(one.words);
+      raw.metadata.labels = { tier: one.tier };
+      raw.status.phase = one.gone ? "Terminating" : "Active";
+      return;
+    }
+    case "delete":
+      made.delete(`${one.namespace}/${one.name}`);
+      return;
+    case "edit":
+    case "strip":
+    case "freeze":
+    case "doom":
+      change(made, one);
+  }
+}
+
+function change(made: Cluster, one: Extract<Step, { namespace: string; name: string }>): void {
+  const place = `${one.namespace}/${one.name}`;
+  if (!made.secrets.has(place)) return;
+  made.edit(place, (secret) => {
+    if (one.kind === "edit") secret.data["password"] = "ZWRpdGVk";
+    else if (one.kind === "strip") delete secret.metadata.annotations["secretcast.io/placed-at"];
+    else if (one.kind === "freeze") secret.immutable = true;
+    else secret.metadata.deletionTimestamp = "2026-01-02T00:00:00Z";
+  });
+}
+
+/** Data that tells which source it came from. */
+export function valuesOf(source: string): Texts {
+  return { user: `user of ${source}`, password: `password of ${source}` };
+}
