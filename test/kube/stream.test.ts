@@ -55,6 +55,21 @@ test("W5 an ERROR event is an error with the kind of its Status", () => {
   }
 });
 
+test("RF-07 a version that is too large is known by its cause and by two older messages", () => {
+  const details = { causes: [{ reason: "ResourceVersionTooLarge" }] };
+  const objects = [
+    { code: 504, reason: "Timeout", details },
+    { code: 504, reason: "Timeout", message: "Too large resource version: 9, current: 5" },
+    { code: 504, reason: "Timeout", message: "resourceVersion 9 is too large" },
+    { code: 504, reason: "Timeout", message: "the request timed out" },
+  ];
+  const kinds = objects.map((object) => {
+    const parsed = parse({ type: "ERROR", object });
+    return parsed.kind === "error" && parsed.error.kind;
+  });
+  assert.deepEqual(kinds, ["tooLarge", "tooLarge", "tooLarge", "timeout"]);
+});
+
 test("RF-52 only the annotation's value true is the end mark", () => {
   const ends = [bookmark(5, "true"), bookmark(5, "false"), bookmark(5)].map((event) => {
     const parsed = parse(event);

@@ -1,0 +1,206 @@
+// An HTTP proxy on loopback that stands before any API server and does to its answers what networks,
+// proxies and overloaded servers do. Each request asks `rule` for a fault; all else passes unchanged.
+// Faults of the connection itself (reset, silence) are those of real TCP sockets.
+import { Agent, createServer, request as httpRequest } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { Agent as TlsAgent, request as httpsRequest } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { TestContext } from "node:test";
+import { setImmediate } from "node:timers/promises";
+
+export type Upstream = {
+  readonly url: string;
+  /** Sent with every request, such as the credentials of a real server. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly ca?: string;
+};
+
+export type ProxyRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly kind: "list" | "watch" | "stream" | "other";
+};
+
+export type Fault =
+  /** An answer of the proxy's own; the server never hears of the request. */
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: unknown;
+    }
+  /** RST before any answer. */
+  | { readonly kind: "reset" }
+  /** The connection ends after so many bytes of the body, without an end of the answer. */
+  | { readonly kind: "cut"; readonly afterBytes: number }
+  /** After so many bytes of the body nothing comes any more, and no FIN. */
+  | { readonly kind: "silence"; readonly afterBytes: number }
+  /** The body comes in pieces of so many bytes, one each turn of the event loop. */
+  | { readonly kind: "slow"; readonly bytes: number }
+  /** The answer to another query: what a server does that does not know a parameter. */
+  | { readonly kind: "rewrite"; readonly query: Readonly<Record<string, string | undefined>> };
+
+export type FaultProxy = {
+  readonly url: string;
+  readonly seen: readonly ProxyRequest[];
+  /** The fault for each request from now on; undefined lets it pass. */
+  rule: (request: ProxyRequest) => Fault | undefined;
+  /** Text put into every watch that is open, between two lines. */
+  inject(text: string): void;
+  /** RST on every connection. */
+  resetAll(): void;
+  /** Every connection there is goes silent for ever; new ones are fine. */
+  freeze(): void;
+  /** TCP connections of the client that are open. */
+  readonly connections: number;
+};
+
+/** Gone, with all its connections, when the test ends. */
+export async function startFaultProxy(t: TestContext, upstream: Upstream): Promise<FaultProxy> {
+  const sockets = new Set<Socket>();
+  const frozen = new WeakSet<Socket>();
+  const watches = new Set<ServerResponse>();
+  const seen: ProxyRequest[] = [];
+  const forwarder = new Forwarder(upstream, (response) => {
+    watches.add(response);
+    response.once("close", () => watches.delete(response));
+  });
+  const server = createServer((request, response) => {
+    const asked = read(request);
+    seen.push(asked);
+    if (frozen.has(request.socket)) return;
+    const fault = proxy.rule(asked);
+    if (fault?.kind === "answer") answer(response, fault);
+    else if (fault?.kind === "reset") request.socket.resetAndDestroy();
+    else forwarder.forward(request, response, asked, fault, () => frozen.has(request.socket));
+  });
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket)).on("error", () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(async () => {
+    forwarder.close();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const proxy: FaultProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    rule: () => undefined,
+    inject: (text) => {
+      for (const response of watches) response.write(text);
+    },
+    resetAll: () => {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    freeze: () => {
+      for (const socket of sockets) frozen.add(socket);
+    },
+    get connections() {
+      return sockets.size;
+    },
+  };
+  return proxy;
+}
+
+class Forwarder {
+  readonly #upstream: Upstream;
+  readonly #agent: Agent;
+  readonly #onWatch: (response: ServerResponse) => void;
+
+  constructor(upstream: Upstream, onWatch: (response: ServerResponse) => void) {
+    this.#upstream = upstream;
+    this.#onWatch = onWatch;
+    this.#agent = upstream.url.startsWith("https:")
+      ? new TlsAgent({ ...(upstream.ca !== undefined && { ca: upstream.ca }) })
+      : new Agent();
+  }
+
+  forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    asked: ProxyRequest,
+    fault: Fault | undefined,
+    isFrozen: () => boolean,
+  ): void {
+    const url = new URL(this.#upstream.url + pathOf(asked, fault));
+    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+    const headers = { ...request.headers, ...this.#upstream.headers, host: url.host };
+    const outgoing = send(url, { agent: this.#agent, method: asked.method, headers });
+    outgoing.on("error", () => request.socket.destroy());
+    outgoing.on("response", (incoming) => {
+      response.writeHead(incoming.statusCode ?? 502, withoutLength(incoming, fault));
+      response.flushHeaders();
+      if (asked.kind === "watch" || asked.kind === "stream") this.#onWatch(response);
+      void pump(incoming, response, fault, isFrozen);
+    });
+    request.socket.once("close", () => outgoing.destroy());
+    request.pipe(outgoing);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+async function pump(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  fault: Fault | undefined,
+  isFrozen: () => boolean,
+): Promise<void> {
+  const limit = fault?.kind === "cut" || fault?.kind === "silence" ? fault.afterBytes : Infinity;
+  let sent = 0;
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      if (isFrozen() || sent >= limit) continue;
+      const piece = chunk.subarray(0, limit - sent);
+      sent += piece.length;
+      const step = fault?.kind === "slow" ? fault.bytes : piece.length;
+      for (let at = 0; at < piece.length; at += step) {
+        const last = fault?.kind === "cut" && sent >= limit;
+        response.write(piece.subarray(at, at + step), () => last && response.destroy());
+        if (fault?.kind === "slow") await setImmediate();
+      }
+    }
+    if (!isFrozen() && sent < limit) response.end();
+  } catch {
+    if (!isFrozen() && fault?.kind !== "silence") response.destroy();
+  }
+}
+
+function answer(
+  response: ServerResponse,
+  fault: Extract<Fault, { readonly kind: "answer" }>,
+): void {
+  const { status, headers = {}, body = {} } = fault;
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function read(request: IncomingMessage): ProxyRequest {
+  const url = new URL(request.url ?? "/", "http://proxy");
+  const query = url.searchParams;
+  const method = request.method ?? "GET";
+  const isCollection = /\/(?:secrets|namespaces)$/.test(url.pathname);
+  const watching = query.get("sendInitialEvents") === "true" ? "stream" : "watch";
+  const listing = method === "GET" && isCollection ? "list" : "other";
+  return { method, path: url.pathname, query, kind: query.has("watch") ? watching : listing };
+}
+
+function pathOf(asked: ProxyRequest, fault: Fault | undefined): string {
+  const query = new URLSearchParams(asked.query);
+  for (const [name, value] of Object.entries(fault?.kind === "rewrite" ? fault.query : {}))
+    if (value === undefined) query.delete(name);
+    else query.set(name, value);
+  return query.size > 0 ? `${asked.path}?${query.toString()}` : asked.path;
+}
+
+// A body that may end early is sent in chunks, so that its end is not announced.
+function withoutLength(incoming: IncomingMessage, fault: Fault | undefined): IncomingHttpHeaders {
+  const headers = { ...incoming.headers };
+  if (fault?.kind === "cut" || fault?.kind === "silence") delete headers["content-length"];
+  return headers;
+}
