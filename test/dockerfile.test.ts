@@ -103,24 +103,27 @@ test("the last stage runs no command, has no npm and runs as a number that is no
   assert.match(one("USER"), /^[1-9]\d*:[1-9]\d*$/);
 });
 
-test("the last stage starts on just the files it holds", () => {
+test("the last stage runs the program and its demo on just the files it holds", () => {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-image-"));
   try {
     layOut(folder);
-    const [node, script, ...rest] = words("ENTRYPOINT");
+    const [node, script = "", ...rest] = words("ENTRYPOINT");
     assert.equal(node, "/nodejs/bin/node");
-    assert.equal(dirname(dirname(script ?? "")), one("WORKDIR"));
+    assert.equal(dirname(dirname(script)), one("WORKDIR"));
     assert.deepEqual([...rest, ...words("CMD")], ["run"]);
     // Symlinks are kept as they are, so that a package finds only what lies beside it here.
     const keep = ["--preserve-symlinks", "--preserve-symlinks-main"];
-    const program = join(folder, (script ?? "").slice(one("WORKDIR").length));
-    for (const argv of [["--version"], ["run", "--kubeconfig", join(folder, "none")]]) {
-      const { stderr } = spawnSync(process.execPath, [...keep, program, ...argv], {
+    const program = join(folder, script.slice(one("WORKDIR").length));
+    const start = (...argv: readonly string[]) =>
+      spawnSync(process.execPath, [...keep, program, ...argv], {
         encoding: "utf8",
-        env: { HOME: folder },
+        env: { HOME: folder, NODE_ENV: "production" },
       });
-      assert.doesNotMatch(stderr, /Cannot find|ERR_|at .*:\d+:\d+/);
-    }
+    const { version }: { version: string } = JSON.parse(text("package.json"));
+    assert.equal(start("--version").stdout.trim(), version);
+    const demo = start("sandbox", "--once");
+    assert.equal(demo.status, 0, demo.stderr);
+    assert.match(demo.stdout, /^team-c +registry /m);
   } finally {
     rmSync(folder, { recursive: true });
   }

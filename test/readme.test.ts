@@ -1,8 +1,9 @@
 // What the documentation says of the program is what the code says: tables, scripts, paths.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { COPIED_ANYWAY, NEVER_COPIED } from "../src/core/metadata.ts";
+import { SITUATIONS, TABLE, type Situation } from "../src/core/table.ts";
 import { METRIC_STATE, VERDICTS } from "../src/core/verdicts.ts";
 import { MARKS, VOCABULARY, type Carrier, type Word } from "../src/core/vocabulary.ts";
 import { environmentName, FLAGS } from "../src/flags.ts";
@@ -70,6 +71,20 @@ test("the README lists the keys that are never copied, and those that are all th
   assert.ok(readme.includes("Of them, `app.kubernetes.io/*` may be copied"));
 });
 
+test("the README's table of situations is the planner's", () => {
+  const situations = Object.entries(SITUATIONS) as [Situation, string][];
+  const header = ["the Secret there is", ...situations.map(([, words]) => words)];
+  const line = (row: keyof typeof TABLE) =>
+    situations.map(([situation]) => TABLE[row][situation].join(" or "));
+  assert.deepEqual(
+    tableRows(readme, header).map((row) => row.map(uncoded)),
+    [
+      ["wanted", ...line("wanted")],
+      ["not wanted", ...line("unwanted")],
+    ],
+  );
+});
+
 test("the README's verdict table has each verdict with its metric state", () => {
   const rows = tableRows(readme, ["verdict", "metric state", "meaning"]);
   assert.deepEqual(
@@ -96,6 +111,12 @@ test("the page on operating lists each metric of the program, with its type", as
     rows.map(([name = "", type = ""]) => `${uncoded(name)} ${type}`).toSorted(),
     known.toSorted(),
   );
+});
+
+test("CONTRIBUTING's tree names what is at the top of src, and nothing that is not", () => {
+  const tree = text("CONTRIBUTING.md").match(/^src\/\n(?:  .*\n)+/m)?.[0] ?? "";
+  const named = Array.from(tree.matchAll(/^  ([\w.-]+)/gm), ([, name = ""]) => name);
+  assert.deepEqual(named.toSorted(), readdirSync(new URL("src", ROOT)).toSorted());
 });
 
 for (const page of PAGES) {

@@ -8,8 +8,10 @@ const yamlTypes = new Set(["application/yaml", "application/apply-patch+yaml"]);
 /** Most bytes of a body (kube-apiserver, MaxRequestBodyBytes). */
 export const mostBodyBytes = 3 * 1024 * 1024;
 
-/** The value of `body`; an empty body is an empty object. Throws a 400 or 415. */
-export async function readBody(body: Buffer, contentType: string): Promise<Json> {
+/**
+ * The value of `body`, which should be a `kind`; an empty body is an empty object. Throws a 400 or 415.
+ */
+export async function readBody(body: Buffer, contentType: string, kind: string): Promise<Json> {
   const type = contentType.split(";")[0]?.trim() ?? "";
   const yaml = yamlTypes.has(type);
   if (type !== "" && !yaml && !/^application\/([a-z-]+\+)?json$/.test(type) && body.length > 0)
@@ -18,10 +20,10 @@ export async function readBody(body: Buffer, contentType: string): Promise<Json>
   const text = body.toString();
   try {
     return JSON.parse(text) as Json;
-  } catch (error) {
+  } catch {
     if (!yaml)
       throw badRequest(
-        `couldn't get version/kind; json parse error: ${error instanceof SyntaxError ? "the body is not JSON" : "unreadable"}`,
+        `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: the body is not JSON`,
       );
   }
   const { loadYaml } = await import("@kubernetes/client-node");

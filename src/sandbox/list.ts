@@ -175,7 +175,7 @@ export function readVersion(query: URLSearchParams): number {
   const version = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(version)) return version;
   const message = `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
-  throw badRequest(`resourceVersion: ${message}`);
+  throw badRequest(`invalid resource version: resourceVersion: ${message}`);
 }
 
 /** A parameter that is a number of something; 0 when it is not given. */

@@ -21,7 +21,7 @@ import {
   notFound,
   notSupported,
   required,
-  unsupportedMedia,
+  unsupportedPatch,
 } from "./status.ts";
 import { keyOf } from "./storage.ts";
 import type { Storage } from "./storage.ts";
@@ -101,7 +101,7 @@ async function decodeBody(
   call: Call,
 ): Promise<{ object: KubeObject; warnings: readonly string[] }> {
   const { target, request } = call;
-  const body = await readBody(request.body, request.contentType);
+  const body = await readBody(request.body, request.contentType, target.resource.kind);
   const { object, unknown } = decode(target.resource, body);
   const strictness = validation(request);
   const refusal = strictError(target.resource, unknown);
@@ -112,8 +112,8 @@ async function decodeBody(
 async function patch(call: Call, name: string): Promise<Answer> {
   const { storage, target, request } = call;
   const type = request.contentType.split(";")[0]?.trim() ?? "";
-  if (!Object.hasOwn(patchTypes, type)) throw unsupportedMedia(Object.keys(patchTypes).join(", "));
-  const body = await readBody(request.body, type);
+  if (!Object.hasOwn(patchTypes, type)) throw unsupportedPatch();
+  const body = await readBody(request.body, type, target.resource.kind);
   const { resource, namespace } = target;
   const before = storage.collection(resource.storage).get(keyOf(namespace, name));
   if (type === "application/apply-patch+yaml") return apply(call, name, body, before);
@@ -195,7 +195,7 @@ function checkName(object: KubeObject, name: string): void {
 
 async function deleteOne(call: Call, name: string): Promise<Answer> {
   const { target, request } = call;
-  const options = await readBody(request.body, request.contentType);
+  const options = await readBody(request.body, request.contentType, "DeleteOptions");
   const write = writeOf(call, "Update", isObject(options) ? options : {});
   const { object, gone } = remove(write, name, options);
   if (!gone) return { code: 200, body: showObject(call.view, object) };
@@ -215,7 +215,7 @@ async function deleteAll(call: Call): Promise<Answer> {
   const { resource, namespace } = target;
   // Not served for namespaces, and not across namespaces.
   if (!resource.namespaced || namespace === undefined) throw methodNotAllowed();
-  const options = await readBody(request.body, request.contentType);
+  const options = await readBody(request.body, request.contentType, "DeleteOptions");
   const write = writeOf(call, "Update", isObject(options) ? options : {});
   const listed = list(storage, resource, namespace, request.query);
   for (const object of listed.objects) remove(write, object.metadata.name, options);

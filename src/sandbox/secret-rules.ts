@@ -70,7 +70,7 @@ function jsonCauses(data: StringMap, key: string): Cause[] {
     : [invalidValue(`data[${key}]`, "<secret contents redacted>", problem)];
 }
 
-// Go's wording without the character it stumbled over, which would be a piece of the value.
+// Go names the character it stumbled over, so one character of the value does get into the message.
 function jsonProblem(text: string): string | undefined {
   if (text === "") return "unexpected end of JSON input";
   try {
@@ -79,8 +79,12 @@ function jsonProblem(text: string): string | undefined {
     return fits
       ? undefined
       : "json: cannot unmarshal the value into Go value of type map[string]interface {}";
-  } catch {
-    return "invalid character looking for beginning of value";
+  } catch (error) {
+    const [, character] =
+      /^Unexpected token '(.)'/su.exec(String(error).replace(/^\w+: /, "")) ?? [];
+    return character === undefined
+      ? "invalid character after top-level value"
+      : `invalid character '${character}' looking for beginning of value`;
   }
 }
 

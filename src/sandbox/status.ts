@@ -154,6 +154,11 @@ export function unsupportedMedia(accepted: string): ApiError {
   );
 }
 
+/** A PATCH of no known type: refused before anybody looks at the resource. */
+export function unsupportedPatch(): ApiError {
+  return new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+}
+
 /** An error without a reason of its own, e.g. a resourceVersion on an object to be created. */
 export function unexplained(message: string): ApiError {
   return new ApiError(500, "", message);

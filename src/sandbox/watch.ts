@@ -175,7 +175,6 @@ export class Watch {
     const shown = fromStored(resource, mark);
     const metadata = {
       resourceVersion: String(this.#storage.version),
-      creationTimestamp: null,
       ...(annotations ? { annotations } : {}),
     };
     const { apiVersion, kind } = shown;

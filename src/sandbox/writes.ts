@@ -193,7 +193,8 @@ function checkVersion(resource: Resource, before: KubeObject, given: string): vo
   if (given === "" || given === "0") {
     if (resource.unconditionalUpdate) return;
     const cause = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
-    throw invalid(resource, name, [cause]);
+    // Worded with the resource where every other refusal has the kind.
+    throw invalid({ ...resource, kind: resource.plural }, name, [cause]);
   }
   if (given !== resourceVersion) throw conflict(resource, name, staleVersion);
 }

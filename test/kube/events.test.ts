@@ -197,6 +197,21 @@ test("EV-09 a thousand events about one object, each with another related one, a
   assert.equal(server.events.length, 25);
 });
 
+test("EV-05 a second time over the bucket is counted, and written when the series ends", async () => {
+  const { clock, server, recorder } = recording();
+  for (let i = 0; i < 25; i++) recorder.record(details({ note: `note ${i}` }));
+  recorder.record(details({ note: "note 3" }));
+  await clock.advance(0);
+  assert.equal(server.requests.length, 25);
+  await clock.advance(6 * MINUTE);
+  assert.equal(server.requests.length, 26);
+  const counted = server.events.filter((event) => event.series);
+  assert.deepEqual(
+    counted.map((event) => [event.note, event.series?.count]),
+    [["note 3", 2]],
+  );
+});
+
 test("EV-09 repeats counted in memory cost nothing of the bucket", async () => {
   const { clock, server, recorder, drops } = recording();
   for (let i = 0; i < 1000; i++) recorder.record(details());

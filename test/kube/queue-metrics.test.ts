@@ -136,6 +136,18 @@ for (const stop of ["shutDown", "shutDownWithDrain"] as const) {
   });
 }
 
+test("WQ-61 a key handed out during a drain does not start the refresh again", async () => {
+  const { clock, metrics, queue } = setup();
+  queue.add("foo");
+  const stopped = queue.shutDownWithDrain({ timeoutMs: 2000 });
+  await take(queue);
+  await clock.advance(1000);
+  assert.equal(metrics.unfinishedSeconds, 0);
+  queue.done("foo");
+  assert.equal(await stopped, "finished");
+  assert.deepEqual(metrics.durations, [1]);
+});
+
 test("WQ-61 a shutdown that drops keys leaves a depth of 0", async () => {
   const { metrics, queue } = setup();
   queue.add("foo");
