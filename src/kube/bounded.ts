@@ -4,7 +4,7 @@
 import type { Clock } from "./clock.ts";
 import { abandonable, Deadline } from "./deadline.ts";
 
-export class DeadlineError extends Error {
+class DeadlineError extends Error {
   override readonly name = "DeadlineError";
   readonly kind = "timeout";
 

@@ -55,7 +55,7 @@ export type LeaderCallbacks = {
   readonly onNewLeader?: (identity: string) => void;
 };
 
-export class LeaseLostError extends Error {
+class LeaseLostError extends Error {
   override readonly name = "LeaseLostError";
 }
 

@@ -39,7 +39,7 @@ export type ClaimResult =
   | { readonly held: true; readonly since: number }
   | { readonly held: false; readonly holder: string };
 
-export function kindOf(error: unknown): unknown {
+function kindOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "kind" in error ? error.kind : undefined;
 }
 

@@ -10,7 +10,7 @@ type Fault = {
   readonly act: (write: () => void) => void;
 };
 
-export class LeaseFault extends Error {
+class LeaseFault extends Error {
   readonly kind: string;
   constructor(kind: string) {
     super(`lease request failed: ${kind}`);
