@@ -17,7 +17,7 @@ export function applied(
   force: boolean,
 ): KubeObject {
   const { resource } = write;
-  const fields = fieldsOf(resource, wanted);
+  const fields = fieldsOf(resource, wanted, "Apply");
   const entries = before?.metadata.managedFields ?? [];
   const others = entries.filter((entry) => !isOwn(write, entry));
   const shown = fromStored(resource, wanted);

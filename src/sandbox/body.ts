@@ -1,9 +1,12 @@
-// Request bodies: JSON, or YAML where the content type allows it. YAML needs a parser that is slow to
+// Request bodies: JSON, protobuf, or YAML where the content type allows it. YAML needs a parser that is slow to
 // load, so it is loaded by the first body that is not JSON as well.
 import type { Json } from "./object.ts";
+import { protobufType, readProtobuf } from "./protobuf.ts";
 import { badRequest, unsupportedMedia } from "./status.ts";
 
 const yamlTypes = new Set(["application/yaml", "application/apply-patch+yaml"]);
+
+const jsonType = /^application\/([a-z-]+\+)?json$/;
 
 /** Most bytes of a body (kube-apiserver, MaxRequestBodyBytes). */
 export const mostBodyBytes = 3 * 1024 * 1024;
@@ -14,9 +17,11 @@ export const mostBodyBytes = 3 * 1024 * 1024;
 export async function readBody(body: Buffer, contentType: string, kind: string): Promise<Json> {
   const type = contentType.split(";")[0]?.trim() ?? "";
   const yaml = yamlTypes.has(type);
-  if (type !== "" && !yaml && !/^application\/([a-z-]+\+)?json$/.test(type) && body.length > 0)
-    throw unsupportedMedia("application/json, application/yaml");
+  const known = type === "" || yaml || type === protobufType || jsonType.test(type);
+  if (!known && body.length > 0)
+    throw unsupportedMedia(["application/json", "application/yaml", protobufType].join(", "));
   if (body.length === 0) return {};
+  if (type === protobufType) return readProtobuf(body);
   const text = body.toString();
   try {
     return JSON.parse(text) as Json;

@@ -70,7 +70,9 @@ function checkKind(resource: Resource, expected: string, body: JsonObject): void
 }
 
 function metadataOf(read: JsonObject): Metadata {
-  const { name, uid, resourceVersion, creationTimestamp, selfLink: _, ...rest } = read;
+  const { name, uid, resourceVersion, creationTimestamp, ...given } = read;
+  // Nothing that is served counts generations, and nothing links to itself any more.
+  const { selfLink: _, generation: __, ...rest } = given;
   return {
     // `read` has been checked against the shape of metadata.
     ...(rest as Partial<Metadata>),
@@ -105,10 +107,9 @@ function read(value: Json, shape: Shape, reading: Reading, path: string): Json {
 
 // A null member of a map is Go's zero value: the key stays.
 function readMap(value: JsonObject, shape: Shape, reading: Reading, path: string): JsonObject {
-  const members = Object.entries(value).map(([key, member]) => [
-    key,
-    read(member ?? "", shape, reading, path),
-  ]);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([key, member]) => [key, read(member ?? "", shape, reading, path)]);
   return Object.fromEntries(members);
 }
 

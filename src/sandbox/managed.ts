@@ -33,7 +33,11 @@ export type Owner = {
 };
 
 /** The fields that `object` (in its stored form) sets, each under a key that is unique to its path. */
-export function fieldsOf(resource: Resource, object: KubeObject): Map<string, readonly string[]> {
+export function fieldsOf(
+  resource: Resource,
+  object: KubeObject,
+  operation: Owner["operation"],
+): Map<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   const shown = fromStored(resource, object);
   const shape: Shape = { fields: { ...resource.fields, metadata: metadataShape } };
@@ -47,6 +51,9 @@ export function fieldsOf(resource: Resource, object: KubeObject): Map<string, re
     [],
     found,
   );
+  // Only updates own containers beside their members.
+  if (operation === "Apply")
+    for (const [key, path] of found) if (path.at(-1) === ".") found.delete(key);
   return found;
 }
 
@@ -92,8 +99,8 @@ export function manage(
   if (owner.operation === "Apply") return object;
   const { resource } = owner;
   const entries = before?.metadata.managedFields ?? [];
-  const now = fieldsOf(resource, object);
-  const old = before ? fieldsOf(resource, before) : new Map<string, readonly string[]>();
+  const now = fieldsOf(resource, object, "Update");
+  const old = before ? fieldsOf(resource, before, "Update") : new Map<string, readonly string[]>();
   const shown = fromStored(resource, object);
   const shownBefore = before ? fromStored(resource, before) : {};
   const changed = new Map(
