@@ -6,7 +6,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
 import { startControlPlane } from "../test/support/control-plane.ts";
-import type { ClusterAccess } from "../test/support/control-plane.ts";
+import { controllerAccount } from "../test/support/account.ts";
+import type { SharedCluster } from "../test/support/cluster.ts";
 import { clusterAssets } from "./cluster-assets.ts";
 
 const say = (line: string): void => void process.stderr.write(`test:cluster: ${line}\n`);
@@ -22,7 +23,9 @@ async function main(given: readonly string[]): Promise<number> {
   try {
     say(`control plane of ${assets.folder} ready after ${seconds(began)} s`);
     const { restartApiServer: _, stop: __, ...access } = controlPlane;
-    return await runTests(given, assets.folder, access);
+    // What runs in the tests as the controller has the rights that the manifests give it.
+    const controllerKubeconfig = await controllerAccount(access);
+    return await runTests(given, assets.folder, { ...access, controllerKubeconfig });
   } finally {
     await controlPlane.stop();
     say(`${seconds(began)} s in all`);
@@ -32,14 +35,14 @@ async function main(given: readonly string[]): Promise<number> {
 async function runTests(
   given: readonly string[],
   folder: string,
-  access: ClusterAccess,
+  access: SharedCluster,
 ): Promise<number> {
   const options = given.filter((word) => word.startsWith("-"));
   const paths = given.filter((word) => !word.startsWith("-"));
   const files =
     paths.length > 0
       ? paths
-      : globSync(["test/integration/**/*.test.ts", "test/cluster/**/*.test.ts"]).toSorted();
+      : globSync(["test/integration/**/*.test.ts", "test/cluster/**/*.test.ts"]).toSorted(inOrder);
   const runner = spawn(process.execPath, ["--test", "--test-concurrency=1", ...options, ...files], {
     stdio: "inherit",
     env: {
@@ -54,6 +57,13 @@ async function runTests(
   process.on("SIGINT", pass).on("SIGTERM", pass);
   const [code] = await once(runner, "exit");
   return typeof code === "number" ? code : 1;
+}
+
+// Which rights were used is asked when all the others have run.
+const LAST = "test/cluster/rights.test.ts";
+
+function inOrder(a: string, b: string): number {
+  return Number(a === LAST) - Number(b === LAST) || a.localeCompare(b);
 }
 
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(1);

@@ -6,7 +6,12 @@ import { startControlPlane } from "./control-plane.ts";
 import { field, openHttp } from "./http.ts";
 import type { Http } from "./http.ts";
 
-export function sharedCluster(): ClusterAccess {
+export type SharedCluster = ClusterAccess & {
+  /** Path of a kubeconfig of the controller's own account. */
+  readonly controllerKubeconfig: string;
+};
+
+export function sharedCluster(): SharedCluster {
   return JSON.parse(environment("CLUSTER_ACCESS"));
 }
 

@@ -102,13 +102,14 @@ export function writeFiles(layout: Layout): void {
   write("admin.kubeconfig", kubeconfigText(apiserverUrl(layout), caFile(layout), token));
 }
 
-/** A kubeconfig (JSON is YAML) for whoever holds the token. */
-export function kubeconfigText(server: string, ca: string, token: string): string {
+/** A kubeconfig (JSON is YAML) for whoever holds the token; `ca` is a file, absent for http. */
+export function kubeconfigText(server: string, ca: string | undefined, token: string): string {
   const name = "cluster-test";
+  const cluster = { server, ...(ca !== undefined && { "certificate-authority": ca }) };
   const config = {
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name, cluster: { server, "certificate-authority": ca } }],
+    clusters: [{ name, cluster }],
     users: [{ name, user: { token } }],
     contexts: [{ name, context: { cluster: name, user: name } }],
     "current-context": name,

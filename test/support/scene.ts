@@ -210,13 +210,15 @@ export class Scene {
 }
 
 export async function openScene(t: TestContext): Promise<Scene> {
-  const given = process.env["CLUSTER_ACCESS"] && sharedCluster().kubeconfig;
-  const sandbox = given ? undefined : await startSandbox({});
+  const cluster = process.env["CLUSTER_ACCESS"] ? sharedCluster() : undefined;
+  const sandbox = cluster ? undefined : await startSandbox({});
   const folder = mkdtempSync(join(tmpdir(), "secretcast-test-"));
-  const kubeconfig = given || join(folder, "kubeconfig");
+  // The user may do everything; the controller what its own account may, where there are accounts.
+  const kubeconfig = cluster?.controllerKubeconfig ?? join(folder, "kubeconfig");
   if (sandbox) writeFileSync(kubeconfig, sandbox.kubeconfig());
   const kubeConfig = loadKubeConfig({ kubeconfig });
-  const client = createClient(kubeConfig, { clock: systemClock, userAgent: "secretcast-test" });
+  const user = loadKubeConfig({ kubeconfig: cluster?.kubeconfig ?? kubeconfig });
+  const client = createClient(user, { clock: systemClock, userAgent: "secretcast-test" });
   const scene = new Scene({ client, kubeconfig, kubeConfig, sandbox });
   t.after(async () => {
     await scene.clear();

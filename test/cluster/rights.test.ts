@@ -1,0 +1,115 @@
+// The rights that the manifests give the controller, judged by the API server's own audit log: none was
+// missing in all the tests that ran before this file, and none is there that is not used.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { ACCOUNT, controllerToken } from "../support/account.ts";
+import { sharedCluster } from "../support/cluster.ts";
+import { spawnController } from "../support/controller-process.ts";
+import { kubeconfigText } from "../support/control-plane-args.ts";
+import { eventually } from "../support/eventually.ts";
+import { field } from "../support/http.ts";
+import { openOldServer } from "../support/old-server.ts";
+import { openScene } from "../support/scene.ts";
+
+/** What the controller's account asked for so far. */
+function requests(): readonly unknown[] {
+  const lines = readFileSync(sharedCluster().auditLog, "utf8").trimEnd().split("\n");
+  const all: readonly unknown[] = lines
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+  return all.filter((event) => field(event, "user", "username") === ACCOUNT);
+}
+
+/** `verb resource.group` of a request for a resource. */
+function rightOf(event: unknown): string | undefined {
+  const resource = field(event, "objectRef", "resource");
+  if (typeof resource !== "string") return undefined;
+  const group = field(event, "objectRef", "apiGroup");
+  return `${String(field(event, "verb"))} ${resource}.${typeof group === "string" ? group : ""}`;
+}
+
+function granted(kind: "clusterrole" | "role"): readonly string[] {
+  const { kubeconfig } = sharedCluster();
+  const given = [
+    "--kubeconfig",
+    kubeconfig,
+    "-n",
+    "secretcast",
+    "get",
+    kind,
+    "secretcast",
+    "-o",
+    "json",
+  ];
+  const { rules }: { rules: readonly Record<"apiGroups" | "resources" | "verbs", string[]>[] } =
+    JSON.parse(execFileSync("kubectl", given, { encoding: "utf8" }));
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    verbs.flatMap((verb) =>
+      resources.flatMap((resource) => apiGroups.map((group) => `${verb} ${resource}.${group}`)),
+    ),
+  );
+}
+
+/** A day in the life of a controller: it leads, copies, updates, deletes, asks and tells. */
+async function liveThroughEverything(t: TestContext): Promise<void> {
+  const scene = await openScene(t);
+  const { api, source } = scene;
+  const [a, b] = [await scene.namespace("a"), await scene.namespace("b")];
+  const controller = spawnController(t, scene.kubeconfig, {
+    "source-namespaces": source,
+    "delete-grace": "100ms",
+    "leader-elect": "true",
+    "lease-namespace": "secretcast",
+  });
+  const to = { "secretcast.io/to": scene.name("*") };
+  await api.createSecret(source, "s", { annotations: to, data: { k: "1" } });
+  for (const k of ["1", "2", "1"]) {
+    await api.setData(source, "s", { k });
+    await scene.holds(a, "s", { k });
+    // The same news again is a patch of the Event that told it first.
+    const told = (): boolean =>
+      requests().some((event) => rightOf(event)?.includes("events.") === true);
+    await eventually("an Event", told);
+  }
+  await api.annotate(source, "s", { "secretcast.io/to": b });
+  await scene.absent(a, "s");
+  await api.deleteSecret(source, "s");
+  await scene.absent(b, "s");
+  assert.equal(await controller.stop(), 0);
+}
+
+/** On a server without streaming lists the caches are filled by lists. */
+async function liveOnAnOldServer(t: TestContext): Promise<void> {
+  const cluster = sharedCluster();
+  const old = await openOldServer(cluster, controllerToken(cluster));
+  t.after(() => old.close());
+  const kubeconfig = join(dirname(cluster.kubeconfig), "old.kubeconfig");
+  writeFileSync(kubeconfig, kubeconfigText(old.url, undefined, ""));
+  const once = { once: "true", "source-namespaces": "none-of-them" };
+  assert.equal(await spawnController(t, kubeconfig, once).ended, 0);
+}
+
+test("every right that is granted is used", async (t) => {
+  await liveThroughEverything(t);
+  await liveOnAnOldServer(t);
+  const used = new Set(requests().map(rightOf));
+  const unused = [...granted("clusterrole"), ...granted("role")].filter(
+    (right) => !used.has(right),
+  );
+  assert.deepEqual(unused, []);
+});
+
+test("no right was missing, in this file and all before it", () => {
+  const refused = requests().filter(
+    (event) => field(event, "annotations", "authorization.k8s.io/decision") === "forbid",
+  );
+  const words = refused.map(
+    (event) => `${rightOf(event) ?? ""} ${String(field(event, "requestURI"))}`,
+  );
+  assert.deepEqual([...new Set(words)], []);
+  assert.ok(requests().length > 20, "the account was at work");
+});

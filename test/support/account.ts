@@ -1,0 +1,40 @@
+// The controller's own account on a real API server: what manifests/ gives it and nothing more.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openCluster } from "./cluster.ts";
+import { kubeconfigText } from "./control-plane-args.ts";
+import type { SharedCluster } from "./cluster.ts";
+import type { ClusterAccess } from "./control-plane.ts";
+import { field } from "./http.ts";
+
+const MANIFESTS = fileURLToPath(new URL("../../manifests", import.meta.url));
+const TOKEN = "/api/v1/namespaces/secretcast/serviceaccounts/secretcast/token";
+const TWO_HOURS_S = 7200;
+
+/** Its name in RBAC and in the audit log. */
+export const ACCOUNT = "system:serviceaccount:secretcast:secretcast";
+
+/** Applies the manifests and answers with the path of a kubeconfig of the account they make. */
+export async function controllerAccount(access: ClusterAccess): Promise<string> {
+  const apply = ["--kubeconfig", access.kubeconfig, "apply", "-k", MANIFESTS];
+  execFileSync("kubectl", apply, { stdio: ["ignore", "ignore", "inherit"] });
+  const http = openCluster(access);
+  try {
+    const body = { spec: { expirationSeconds: TWO_HOURS_S } };
+    const answer = await http.send("POST", TOKEN, { body });
+    const token = field(answer.body, "status", "token");
+    if (typeof token !== "string") throw new Error(`no token for ${ACCOUNT}: ${answer.status}`);
+    const file = join(dirname(access.kubeconfig), "controller.kubeconfig");
+    writeFileSync(file, kubeconfigText(access.url, access.caFile, token), { mode: 0o600 });
+    return file;
+  } finally {
+    await http.close();
+  }
+}
+
+export function controllerToken({ controllerKubeconfig }: SharedCluster): string {
+  const config: unknown = JSON.parse(readFileSync(controllerKubeconfig, "utf8"));
+  return String(field(config, "users", 0, "user", "token"));
+}

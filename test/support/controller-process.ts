@@ -1,0 +1,58 @@
+// The program itself as a child process, for tests that kill it or what it talks to, and read its log
+// and its metrics as an operator does.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { TestContext } from "node:test";
+import { eventually } from "./eventually.ts";
+import { field } from "./http.ts";
+
+export type ControllerProcess = {
+  /** Its log, a parsed line each. */
+  readonly log: readonly unknown[];
+  readonly running: () => boolean;
+  /** Its exit code; null when a signal ended it. */
+  readonly ended: Promise<number | null>;
+  /** The sum of a metric's samples; `labels` as they stand in the text, such as `resource="secrets"`. */
+  readonly metric: (name: string, labels?: string) => Promise<number>;
+  readonly ready: () => Promise<boolean>;
+  /** SIGTERM; resolves with the exit code. */
+  readonly stop: () => Promise<number | null>;
+};
+
+/** Starts `secretcast run`; it is stopped when the test ends. */
+export function spawnController(
+  t: TestContext,
+  kubeconfig: string,
+  flags: Readonly<Record<string, string>>,
+): ControllerProcess {
+  const given = { kubeconfig, "http-address": "127.0.0.1:0", "log-format": "json", ...flags };
+  const words = Object.entries(given).map(([flag, value]) => `--${flag}=${value}`);
+  const child = spawn(process.execPath, ["bin/secretcast.js", "run", ...words], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const log: unknown[] = [];
+  createInterface(child.stdout).on("line", (line) => log.push(JSON.parse(line)));
+  const running = (): boolean => child.exitCode === null && child.signalCode === null;
+  const ended = once(child, "exit").then(() => child.exitCode);
+  const stop = (): Promise<number | null> => {
+    if (running()) child.kill("SIGTERM");
+    return ended;
+  };
+  t.after(stop);
+  const serving = (): string | undefined =>
+    log.map((line) => field(line, "address")).find((address) => typeof address === "string");
+  const get = async (path: string): Promise<Response> => {
+    const address = await eventually("the controller serves", serving);
+    return fetch(`http://${address}${path}`);
+  };
+  const metric = async (name: string, labels = ""): Promise<number> => {
+    const text = await (await get("/metrics")).text();
+    const samples = text.split("\n").filter((line) => /^\w/.test(line) && line.includes(labels));
+    const ours = samples.filter(
+      (line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`),
+    );
+    return ours.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+  };
+  return { log, running, ended, metric, ready: async () => (await get("/readyz")).ok, stop };
+}
