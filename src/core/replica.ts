@@ -40,6 +40,7 @@ export function copyType(type: string, keys: readonly string[]): string {
 export type Marks = {
   readonly source: Ref;
   readonly sourceUid: string;
+  /** "" where there is none, or none that could be. */
   readonly sourceVersion: string;
 };
 
@@ -53,8 +54,12 @@ export function marksOf(place: Ref, labels: Texts, annotations: Annotations): Ma
   const source = parseRef(annotations[annotationKey("source")] ?? "");
   const sourceUid = annotations[annotationKey("source-uid")] ?? "";
   if (!source || source.namespace === place.namespace || sourceUid === "") return undefined;
-  return { source, sourceUid, sourceVersion: annotations[annotationKey("source-version")] ?? "" };
+  const version = annotations[annotationKey("source-version")] ?? "";
+  return { source, sourceUid, sourceVersion: VERSION.test(version) ? version : "" };
 }
+
+// How the API compares resourceVersions; what is none was not written by us and is restored.
+const VERSION = /^[1-9]\d{0,19}$/;
 
 type Face = {
   readonly type: string;

@@ -22,6 +22,7 @@ import { createMetrics } from "../../src/server/metrics.ts";
 import { Api, type NewSecret } from "./api.ts";
 import { sharedCluster } from "./cluster.ts";
 import { eventually } from "./eventually.ts";
+import { meddled, type Meddle } from "./meddle.ts";
 
 export type Running = {
   /** Every outcome of a write since the start. */
@@ -87,13 +88,19 @@ export class Scene {
     this.#strangers.set(`${namespace}/${name}`, `${metadata.uid} ${metadata.resourceVersion}`);
   }
 
+  /** What is at the place now is nobody's to write to from here on. */
+  async leaveAlone(namespace: string, name: string): Promise<void> {
+    const found = (await this.api.secret(namespace, name))?.metadata;
+    this.#strangers.set(`${namespace}/${name}`, `${found?.uid} ${found?.resourceVersion}`);
+  }
+
   /** The stranger is the test's own to change or delete from here on. */
   release(namespace: string, name: string): void {
     this.#strangers.delete(`${namespace}/${name}`);
   }
 
   /** A controller in this process; `given` overrides the scene's flags. */
-  start(given: Given = {}): Running {
+  start(given: Given = {}, meddle?: Meddle): Running {
     const config = readConfig(
       { ...this.flags(), ...given },
       { env: {}, clusterNamespace: undefined, terminal: false },
@@ -103,7 +110,7 @@ export class Scene {
     let settled: Plan | undefined;
     const connect = (): ApiClient =>
       createClient(this.#kubeConfig, { clock: systemClock, userAgent: "secretcast/test" });
-    const client = connect();
+    const client = meddle ? meddled(connect(), meddle) : connect();
     const leaseApi = connect();
     const stop = new AbortController();
     const controller = assemble(config, readSettings(config), {
