@@ -9,13 +9,14 @@ import type { Action, Plan } from "../../src/core/verdicts.ts";
 import {
   histories,
   isTenants,
-  live,
   SOURCE_NAMESPACES,
   TENANT,
   TO,
   type History,
 } from "../support/history.ts";
-import { runPlan, type Cluster, type RawSecret } from "../support/world.ts";
+import { live } from "../support/live.ts";
+import { type RawSecret } from "../support/raw-cluster.ts";
+import { runPlan, type Cluster } from "../support/world.ts";
 
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
 const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? String(Date.now() % 2 ** 31));

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TABLE, type Situation } from "../../src/core/table.ts";
-import { actionsAt, Cluster, verdictAt, type Texts } from "../support/world.ts";
+import { type Texts } from "../support/raw-cluster.ts";
+import { actionsAt, Cluster, verdictAt } from "../support/world.ts";
 
 const PLACE = "team-a/registry";
 const SOURCE = "shared/registry";
