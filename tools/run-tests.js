@@ -18,7 +18,11 @@ const files =
   paths.length > 0
     ? paths
     : globSync("test/**/*.test.ts", { exclude: ["test/cluster/**"] }).toSorted();
-const { status } = spawnSync(process.execPath, ["--test", ...options, ...files], {
+// Most tests wait for sockets, not for a core; the runner's default is one file less than cores.
+const concurrency = options.some((option) => option.startsWith("--test-concurrency"))
+  ? []
+  : ["--test-concurrency=4"];
+const { status } = spawnSync(process.execPath, ["--test", ...concurrency, ...options, ...files], {
   stdio: "inherit",
 });
 process.exit(status ?? 1);

@@ -1,11 +1,10 @@
 // The command line: yargs wiring, help, and the one place where an error becomes a line on stderr
 // and an exit code. Commands are loaded when asked for, so that --help needs no Kubernetes client.
-import type { WriteStream } from "node:tty";
 import yargs, { type Argv } from "yargs";
 import { UsageError, type Given } from "../config.ts";
 import { environmentName, FLAGS, type Flag } from "../flags.ts";
 
-export type Output = Pick<WriteStream, "write"> & { readonly isTTY?: boolean };
+export type Output = { write(text: string): boolean; readonly isTTY?: boolean };
 
 /** What the process hands in. */
 export type Program = {

@@ -5,14 +5,33 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
+import { runProgram } from "../../src/cli/program.ts";
 
 type Result = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-function secretcast(args: readonly string[], env: Record<string, string> = {}): Promise<Result> {
+/** One command line in this process: everything but bin/ and main.ts, which the last test starts. */
+async function secretcast(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Result> {
+  let stdout = "";
+  let stderr = "";
+  const code = await runProgram(args, {
+    version: "1.2.3",
+    env,
+    clusterNamespace: undefined,
+    stdout: { write: (text: string) => Boolean((stdout += text)) },
+    stderr: { write: (text: string) => Boolean((stderr += text)) },
+    signal: new AbortController().signal,
+  });
+  return { code, stdout, stderr };
+}
+
+/** The program as the shell starts it. */
+function started(args: readonly string[]): Promise<Result> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["bin/secretcast.js", ...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...env },
     });
     let stdout = "";
     let stderr = "";
@@ -46,8 +65,15 @@ test("outside a cluster, no command shows the help", async () => {
   assert.match(stdout, /secretcast sandbox/);
 });
 
+test("the program answers the shell with its exit code, one line on stderr and no stack trace", async () => {
+  assert.match((await started(["--version"])).stdout, /^\d+\.\d+\.\d+\n$/);
+  const { code, stdout, stderr } = await started(["run", "--resinc=1m"]);
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, /^secretcast: [^\n]*resinc[^\n]*\n$/);
+});
+
 test("--version and --help answer everywhere", async () => {
-  assert.match((await secretcast(["--version"])).stdout, /^\d+\.\d+\.\d+\n$/);
+  assert.equal((await secretcast(["--version"])).stdout, "1.2.3\n");
   for (const args of [["--help"], ["run", "--help"], ["sandbox", "--help"]]) {
     const { code, stdout } = await secretcast(args);
     assert.equal(code, 0);

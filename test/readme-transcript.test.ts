@@ -1,0 +1,83 @@
+// The README's terminal session is what this test sees: the unmodified kubectl on the sandbox, as the
+// demo starts it. `UPDATE_README=1 npm test -- test/readme-transcript.test.ts` writes it anew.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { eventually } from "./support/eventually.ts";
+
+const README = new URL("../README.md", import.meta.url);
+const START = "<!-- transcript:start -->\n";
+const END = "<!-- transcript:end -->";
+
+const SESSION = [
+  "kubectl get secrets --all-namespaces",
+  "kubectl create namespace team-d",
+  "kubectl get secret registry --namespace team-d",
+  "kubectl delete secret registry --namespace team-a",
+  "kubectl get secret registry --namespace team-a",
+];
+
+test("the README's transcript is what kubectl shows on the sandbox", async (t) => {
+  if (!onPath("kubectl")) return t.skip("kubectl is not on PATH");
+  const kubeconfig = await startDemo(t);
+  const home = mkdtempSync(join(tmpdir(), "secretcast-kubectl-"));
+  t.after(() => rmSync(home, { recursive: true }));
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, KUBECONFIG: kubeconfig };
+  const run = (line: string): string =>
+    execFileSync("kubectl", line.split(" ").slice(1), { env, encoding: "utf8", stdio: "pipe" });
+  let transcript = "";
+  for (const line of SESSION) {
+    // A copy arrives within milliseconds; the reader of the README types slower than that.
+    const output = line.includes("get secret registry")
+      ? await eventually(line, () => run(line))
+      : run(line);
+    transcript += `$ ${line}\n${ageless(output)}`;
+  }
+  const block = `${START}\n\`\`\`console\n${transcript}\`\`\`\n\n${END}`;
+  const text = readFileSync(README, "utf8");
+  if (process.env["UPDATE_README"]) writeFileSync(README, replaceBlock(text, block));
+  assert.equal(blockOf(readFileSync(README, "utf8")), block);
+});
+
+async function startDemo(t: TestContext): Promise<string> {
+  const demo = spawn(process.execPath, ["bin/secretcast.js", "sandbox"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(async () => {
+    demo.kill("SIGTERM");
+    if (demo.exitCode === null) await once(demo, "exit");
+  });
+  let printed = "";
+  demo.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  return eventually(
+    "the demo prints its kubeconfig",
+    () => /export KUBECONFIG=(\S+)/.exec(printed)?.[1],
+    30_000,
+  );
+}
+
+/** The one thing that changes from run to run. */
+function ageless(output: string): string {
+  return output.replaceAll(/ \d+s *$/gm, " 1s");
+}
+
+function blockOf(text: string): string {
+  return text.slice(text.indexOf(START), text.indexOf(END) + END.length);
+}
+
+function replaceBlock(text: string, block: string): string {
+  return text.replace(blockOf(text), () => block);
+}
+
+function onPath(program: string): boolean {
+  try {
+    execFileSync(program, ["version", "--client"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
