@@ -5,7 +5,7 @@
 import type { Outcome } from "./apply.ts";
 import type { Fight } from "./core/memory.ts";
 import { problemText, refText, type Ref } from "./core/model.ts";
-import type { Action, Plan, Row, SourceReport } from "./core/verdicts.ts";
+import type { Action, Plan, Row, SourceReport, Verdict } from "./core/verdicts.ts";
 
 export type Narration = {
   /** The Secret that the Event is on. */
@@ -26,7 +26,15 @@ export type Narration = {
 export type NarratorOptions = {
   /** Whether Events in this namespace may name other namespaces. */
   readonly mayName: (namespace: string) => boolean;
+  /** UID of a Secret in the cache. */
+  readonly uidOf: (secret: Ref) => string | undefined;
   readonly tell: (narration: Narration) => void;
+};
+
+const PULL_REASON: Partial<Record<Verdict, Narration["reason"]>> = {
+  conflict: "Conflict",
+  backoff: "Failed",
+  frozen: "Refused",
 };
 
 const MOST_NAMED = 5;
@@ -43,10 +51,17 @@ export class Narrator {
   }
 
   ended(outcome: Outcome): void {
-    if (outcome.kind !== "done" || !isCopying(outcome.action)) return;
-    const source = refText(outcome.action.source);
-    const namespaces = this.#written.get(source) ?? new Set();
-    this.#written.set(source, namespaces.add(outcome.action.place.namespace));
+    if (outcome.kind !== "done") return;
+    const { action } = outcome;
+    if (isCopying(action)) {
+      const source = refText(action.source);
+      const namespaces = this.#written.get(source) ?? new Set();
+      this.#written.set(source, namespaces.add(action.place.namespace));
+    } else if (action.kind === "fill") {
+      const note = `filled from ${refText(action.source)}`;
+      const { uid } = action.target;
+      this.#options.tell({ on: action.place, uid, type: "Normal", reason: "Copied", note });
+    }
   }
 
   /** A pass found nothing more to write: say what is new since the last one. */
@@ -54,6 +69,7 @@ export class Narrator {
     const told = new Map<string, string>();
     const rows = rowsBySource(plan.rows);
     for (const report of plan.sources) this.#source(report, rows.get(refText(report.source)), told);
+    for (const row of plan.rows) if (row.pulling) this.#pull(row, told);
     this.#told = told;
     this.#fights(plan, fights);
     this.#written = new Map();
@@ -61,13 +77,8 @@ export class Narrator {
 
   #source(report: SourceReport, rows: readonly Row[] = [], told: Map<string, string>): void {
     const { source, uid, problems, state } = report;
-    const once = (reason: Narration["reason"], note: string | undefined): void => {
-      if (note === undefined) return;
-      const key = `${uid} ${reason}`;
-      told.set(key, note);
-      if (this.#told.get(key) !== note)
-        this.#options.tell({ on: source, uid, type: "Warning", reason, note });
-    };
+    const once = (reason: Narration["reason"], note: string | undefined): void =>
+      this.#once({ on: source, uid, type: "Warning", reason, note: note ?? "" }, told);
     if (state === "refused") once("Refused", problems.map(problemText).join("; "));
     const written = this.#written.get(refText(source));
     if (written) {
@@ -84,6 +95,23 @@ export class Narrator {
     if (report.fanoutHeld)
       once("FanoutHeld", `not copied to ${held}: all copies together are above --fanout-limit`);
     else once("DeletesHeld", `not deleted in ${held}: more deletions are due than --delete-limit`);
+  }
+
+  /** To a pulling Secret's owner: the planner's reason, which is the same for no source and no consent. */
+  #pull({ verdict, place, reason: note }: Row, told: Map<string, string>): void {
+    const reason = PULL_REASON[verdict];
+    const uid = this.#options.uidOf(place);
+    if (reason && uid !== undefined)
+      this.#once({ on: place, uid, type: "Warning", reason, note }, told);
+  }
+
+  /** Tells what begins or changes; an empty note says nothing. */
+  #once(narration: Narration, told: Map<string, string>): void {
+    const { uid, reason, note } = narration;
+    if (note === "") return;
+    const key = `${uid} ${reason}`;
+    told.set(key, note);
+    if (this.#told.get(key) !== note) this.#options.tell(narration);
   }
 
   #fights(plan: Plan, fights: readonly Fight[]): void {
@@ -119,6 +147,7 @@ function isCopying({ kind }: Action): boolean {
 function rowsBySource(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
+    if (row.pulling) continue;
     const key = refText(row.source);
     const group = groups.get(key);
     if (group) group.push(row);

@@ -59,6 +59,7 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
   const events = config.dryRun ? undefined : createEvents(parts);
   const narrator = new Narrator({
     mayName: namedSources(config),
+    uidOf: ({ namespace, name }) => informers.secrets.store.get(namespace, name)?.uid,
     tell: (narration) => events?.record(eventOf(narration)),
   });
   const reporter = new Reporter(log, metrics.figures, clock, {
