@@ -35,7 +35,7 @@ test("the README's transcript is what kubectl shows on the sandbox", async (t) =
     const output = line.includes("get secret registry")
       ? await eventually(line, () => run(line))
       : run(line);
-    transcript += `$ ${line}\n${ageless(output)}`;
+    transcript += `$ ${line}\n${steady(output)}`;
   }
   const block = `${START}\n\`\`\`console\n${transcript}\`\`\`\n\n${END}`;
   const text = readFileSync(README, "utf8");
@@ -60,9 +60,11 @@ async function startDemo(t: TestContext): Promise<string> {
   );
 }
 
-/** The one thing that changes from run to run. */
-function ageless(output: string): string {
-  return output.replaceAll(/ \d+s *$/gm, " 1s");
+/** Without what differs from run to run, the age, and from one kubectl to the next. */
+function steady(output: string): string {
+  return output
+    .replaceAll(/ \d+s *$/gm, " 1s")
+    .replaceAll(/ deleted from \S+ namespace$/gm, " deleted");
 }
 
 function blockOf(text: string): string {
