@@ -11,6 +11,7 @@ import type { Credentials } from "./credentials.ts";
 import { abandonable, Deadline } from "./deadline.ts";
 import { KubeConfigError } from "./kubeconfig.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
+import { queryText } from "./resource.ts";
 import { Transport } from "./transport.ts";
 import type { Lane } from "./transport.ts";
 
@@ -181,8 +182,9 @@ class HttpClient implements ApiClient {
   ): Promise<Dispatcher.ResponseData> {
     const { method, body, contentType = "application/json" } = request;
     const { onAnswer, userAgent } = this.#options;
+    const dispatcher = this.#transport.dispatcher(lane, credentials.tls);
     try {
-      const answer = await this.#transport.dispatcher(lane, credentials.tls).request({
+      const answer = await dispatcher.request({
         origin: this.#base.origin,
         path: this.#base.pathname.replace(/\/$/, "") + request.path + queryText(request.query),
         method,
@@ -199,6 +201,7 @@ class HttpClient implements ApiClient {
       return answer;
     } catch (error) {
       onAnswer?.(method, "<error>");
+      if (signal.aborted && !request.signal?.aborted) this.#transport.distrust(lane, dispatcher);
       throw error;
     }
   }
@@ -242,16 +245,7 @@ class HttpClient implements ApiClient {
         reason: "NoCredentials",
         note: error.message,
       });
-    return new ApiError(what, {
-      kind: "unavailable",
-      reason: networkCode(error),
-      note: `cannot reach ${this.server}`,
-    });
+    const note = `cannot reach ${this.server}`;
+    return new ApiError(what, { kind: "unavailable", reason: networkCode(error), note });
   }
-}
-
-function queryText(query: ApiRequest["query"]): string {
-  const entries = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
-  if (entries.length === 0) return "";
-  return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
 }

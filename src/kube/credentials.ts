@@ -31,6 +31,8 @@ export class CredentialsError extends Error {
 
 // Short enough for rotated files to be seen at once, long enough for 500 requests a second.
 const FRESH_MS = 10_000;
+// A plugin that takes longer hangs: the next request starts it again.
+const HUNG_MS = 60_000;
 
 export class CredentialCache {
   readonly #clock: Clock;
@@ -38,7 +40,7 @@ export class CredentialCache {
   #reader: KubeConfig;
   #generation = 0;
   #last: { readonly at: number; readonly credentials: Credentials } | undefined;
-  #flight: Promise<Credentials> | undefined;
+  #flight: { readonly since: number; readonly credentials: Promise<Credentials> } | undefined;
 
   constructor(config: KubeConfig, clock: Clock) {
     this.#clock = clock;
@@ -47,15 +49,17 @@ export class CredentialCache {
   }
 
   get(): Promise<Credentials> {
-    if (this.#flight) return this.#flight;
-    const last = this.#last;
-    if (last && this.#clock.monotonic() - last.at < FRESH_MS)
-      return Promise.resolve(last.credentials);
-    const flight = this.#read().finally(() => {
-      if (this.#flight === flight) this.#flight = undefined;
-    });
+    const now = this.#clock.monotonic();
+    if (this.#flight && now - this.#flight.since < HUNG_MS) return this.#flight.credentials;
+    if (this.#last && now - this.#last.at < FRESH_MS)
+      return Promise.resolve(this.#last.credentials);
+    const flight = { since: now, credentials: this.#read() };
     this.#flight = flight;
-    return flight;
+    const land = (): void => {
+      if (this.#flight === flight) this.#flight = undefined;
+    };
+    flight.credentials.then(land, land);
+    return flight.credentials;
   }
 
   /** The server refused `used`; no-op when newer ones have been read since. */

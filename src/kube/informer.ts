@@ -8,33 +8,15 @@ import type { Backoff } from "./backoff.ts";
 import { Backoff as DefaultBackoff } from "./backoff.ts";
 import type { ApiClient } from "./client.ts";
 import type { Clock, Timer } from "./clock.ts";
+import { Handlers } from "./handlers.ts";
+import type { Handler, Registration } from "./handlers.ts";
 import { Reflector } from "./reflector.ts";
 import type { Log, ReflectorMetrics } from "./reflector.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 import { Store } from "./store.ts";
-import type { Change, Stored } from "./store.ts";
+import type { Stored } from "./store.ts";
 import { turn } from "./watch.ts";
 import type { LiveEvent } from "./watch.ts";
-
-/**
- * What to call for a change. `echo` is true when the store did not change by the event, because one
- * of our own writes had brought it there already. An exception is reported, not passed on.
- */
-export type Handler<T> = {
-  add?(object: T, isInInitialList: boolean, echo: boolean): void;
-  /** The two may have different UIDs. In a resync `old` is `object`. */
-  update?(old: T, object: T, echo: boolean): void;
-  delete?(last: T, info: { readonly finalStateUnknown: boolean; readonly echo: boolean }): void;
-  /** Called once in a resync, in place of one `update` for each object. */
-  resync?(): void;
-};
-
-export type Registration = {
-  /** The handler has been told of everything in the first list. */
-  readonly hasSynced: boolean;
-  /** No call comes after it; harmless when repeated. */
-  remove(): void;
-};
 
 export type InformerMetrics = ReflectorMetrics & {
   handlerFailed(): void;
@@ -71,7 +53,7 @@ export class Informer<T extends Stored> {
   readonly store: Store<T>;
   readonly #options: InformerOptions<T>;
   readonly #reflector: Reflector<T>;
-  #handlers: readonly Handler<T>[] = [];
+  readonly #handlers: Handlers<T>;
   readonly #stop = new AbortController();
   readonly #waiting = new Set<() => void>();
   #running: Promise<void> | undefined;
@@ -83,6 +65,10 @@ export class Informer<T extends Stored> {
     const { client, clock, resource, namespace, labelSelector, fieldSelector } = options;
     this.#options = options;
     this.store = new Store(clock);
+    this.#handlers = new Handlers((error) => {
+      this.#report(error);
+      options.metrics?.handlerFailed();
+    });
     this.#reflector = new Reflector<T>({
       client,
       clock,
@@ -139,7 +125,15 @@ export class Informer<T extends Stored> {
     return this.#reflector.lastActivityMs;
   }
 
-  /** Monotonic time of the next attempt while one is waited for: as good as a sign of life. */
+  /**
+   * Monotonic time at which the server was last heard or the last attempt was due: old only when the
+   * informer is stuck, whatever the server does.
+   */
+  get lastSignOfLifeMs(): number {
+    return this.#reflector.lastSignOfLifeMs;
+  }
+
+  /** Monotonic time of the next attempt while one is waited for. */
   get scheduledReconnect(): number | undefined {
     return this.#reflector.scheduledReconnect;
   }
@@ -147,18 +141,14 @@ export class Informer<T extends Stored> {
   /** The handler hears of every object already here as an add, then of what comes, without gap. */
   addHandler(handler: Handler<T>): Registration {
     if (this.#stop.signal.aborted) throw new Error("informer has been stopped");
-    // A copy of its own, so that the same handler given twice is two registrations.
-    const own = Object.create(handler) as Handler<T>;
-    for (const object of this.store.list()) this.#call(() => own.add?.(object, true, false));
-    this.#handlers = [...this.#handlers, own];
+    const { add, remove } = this.#handlers.register(handler);
+    for (const object of this.store.list()) add(object);
     const synced = (): boolean => this.#synced;
     return {
       get hasSynced() {
         return synced();
       },
-      remove: () => {
-        this.#handlers = this.#handlers.filter((other) => other !== own);
-      },
+      remove,
     };
   }
 
@@ -166,10 +156,10 @@ export class Informer<T extends Stored> {
     this.#replacing = true;
     const changes = this.store.replace(items, version);
     // A handler added from here on is told of the new state by addHandler.
-    const handlers = this.#handlers;
+    const handlers = this.#handlers.all;
     for (const [at, change] of changes.entries()) {
       if (this.#stop.signal.aborted) return;
-      this.#notify(change, handlers);
+      this.#handlers.tell(change, !this.#synced, handlers);
       if ((at + 1) % NOTIFICATIONS_BETWEEN_YIELDS === 0) await turn();
     }
     this.#replacing = false;
@@ -194,21 +184,7 @@ export class Informer<T extends Stored> {
     const change = kept
       ? this.store.upsert(kept)
       : this.store.remove(object ?? event.object.metadata, object);
-    if (change) this.#notify(change, this.#handlers);
-  }
-
-  #notify(change: Change<T>, handlers: readonly Handler<T>[]): void {
-    for (const handler of handlers)
-      if (this.#handlers.includes(handler)) this.#call(() => tell(handler, change, !this.#synced));
-  }
-
-  #call(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#report(error);
-      this.#options.metrics?.handlerFailed();
-    }
+    if (change) this.#handlers.tell(change, !this.#synced);
   }
 
   #report(error: unknown): void {
@@ -225,28 +201,7 @@ export class Informer<T extends Stored> {
     const period = Math.max(resyncMs, SHORTEST_RESYNC_MS) * (0.9 + 0.2 * clock.random());
     this.#resync = clock.setTimeout(() => {
       this.#armResync();
-      if (this.#synced && !this.#replacing) this.#resyncAll();
+      if (this.#synced && !this.#replacing) this.#handlers.resync(this.store);
     }, period);
-  }
-
-  #resyncAll(): void {
-    for (const handler of this.#handlers) {
-      if (handler.resync) this.#call(() => handler.resync?.());
-      else
-        for (const object of this.store.list())
-          this.#call(() => handler.update?.(object, object, false));
-    }
-  }
-}
-
-function tell<T>(handler: Handler<T>, change: Change<T>, initial: boolean): void {
-  const { echo } = change;
-  switch (change.kind) {
-    case "add":
-      return handler.add?.(change.object, initial, echo);
-    case "update":
-      return handler.update?.(change.old, change.object, echo);
-    case "delete":
-      return handler.delete?.(change.last, { finalStateUnknown: change.finalStateUnknown, echo });
   }
 }

@@ -74,6 +74,7 @@ export class Reflector<T> {
   #canStream = true;
   #failedStreams = 0;
   #lastActivity: number;
+  #lastAttempt = 0;
   #reconnectAt: number | undefined;
 
   constructor(options: ReflectorOptions<T>) {
@@ -84,6 +85,14 @@ export class Reflector<T> {
   /** Monotonic time at which the server was last heard; at first, when this was made. */
   get lastActivityMs(): number {
     return this.#lastActivity;
+  }
+
+  /**
+   * Monotonic time at which the server was last heard or the last attempt was due, whichever is later.
+   * Stays young through any outage, and grows old only when the loop itself is stuck.
+   */
+  get lastSignOfLifeMs(): number {
+    return Math.max(this.#lastActivity, this.#lastAttempt);
   }
 
   /** Monotonic time of the next attempt while one is waited for. */
@@ -220,6 +229,7 @@ export class Reflector<T> {
     const fields = { reason: end.reason, error: end.error?.message, waitMs: Math.round(waitMs) };
     log?.[end.error ? "warn" : "debug"](this.#fields(fields), "watch ended, trying again");
     this.#reconnectAt = clock.monotonic() + waitMs;
+    this.#lastAttempt = this.#reconnectAt;
     await sleep(clock, waitMs, signal);
     this.#reconnectAt = undefined;
   }

@@ -42,6 +42,15 @@ export function resourcePath(resource: Resource, namespace?: string, name?: stri
   return `${root}${scope}/${resource.plural}${object}`;
 }
 
+/** With its question mark; "" when nothing is set. */
+export function queryText(
+  query: Readonly<Record<string, string | number | boolean | undefined>> = {},
+): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (entries.length === 0) return "";
+  return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
+}
+
 /** What every object of the API has; the rest is for the reader of one kind to check. */
 export type KubeObject = {
   readonly apiVersion?: string;

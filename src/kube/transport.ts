@@ -17,7 +17,7 @@ export type TransportOptions = {
 const KEEP_ALIVE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-type Agents = { readonly tls: Tls } & Readonly<Record<Lane, Dispatcher>>;
+type Agents = { readonly tls: Tls } & Record<Lane, Dispatcher>;
 
 export class Transport {
   readonly #options: TransportOptions;
@@ -30,7 +30,11 @@ export class Transport {
   }
 
   dispatcher(lane: Lane, tls: Tls): Dispatcher {
-    if (this.#agents && !sameTls(this.#agents.tls, tls)) this.#retire(this.#agents);
+    if (this.#agents && !sameTls(this.#agents.tls, tls)) {
+      this.#retire(this.#agents.api);
+      this.#retire(this.#agents.watch);
+      this.#agents = undefined;
+    }
     this.#agents ??= { tls, api: this.#agent("api", tls), watch: this.#agent("watch", tls) };
     return this.#agents[lane];
   }
@@ -42,13 +46,20 @@ export class Transport {
     await Promise.all([...agents, ...this.#retiring].map((agent) => agent.destroy()));
   }
 
-  #retire(agents: Agents): void {
-    this.#agents = undefined;
-    for (const agent of [agents.api, agents.watch]) {
-      this.#retiring.add(agent);
-      const gone = (): void => void this.#retiring.delete(agent);
-      agent.close().then(gone, gone);
-    }
+  /**
+   * A request on `used` was not answered in time: its other connections may be dead as well, so what
+   * comes next gets new ones. No-op when that has happened already.
+   */
+  distrust(lane: Lane, used: Dispatcher): void {
+    if (this.#agents?.[lane] !== used) return;
+    this.#agents[lane] = this.#agent(lane, this.#agents.tls);
+    this.#retire(used);
+  }
+
+  #retire(agent: Dispatcher): void {
+    this.#retiring.add(agent);
+    const gone = (): void => void this.#retiring.delete(agent);
+    agent.close().then(gone, gone);
   }
 
   #agent(lane: Lane, tls: Tls): Dispatcher {

@@ -633,6 +633,22 @@ test("L17 the last activity moves when the server is heard, and a planned reconn
   assert.equal(informer.scheduledReconnect, undefined);
 });
 
+test("an outage of any length shows signs of life, a watch that says nothing shows none", async (t) => {
+  const { api, clock, filled, informer } = setup(t);
+  const stream = await filled(5);
+  const age = (): number => clock.monotonic() - informer.lastSignOfLifeMs;
+  await clock.advance(200_000);
+  assert.equal(age(), 200_000);
+  stream.cut();
+  for (let round = 0; round < 40; round++) {
+    await clock.advance(60_000);
+    assert.ok(age() <= 60_000, `${age()} ms`);
+    (await api.next("watch")).fail(REFUSED);
+    await settle();
+  }
+  assert.ok(clock.monotonic() - informer.lastActivityMs > 40 * 60_000);
+});
+
 test("RF a sequence of list and watch errors ends with the right store", async (t) => {
   const { api, clock, filled, shown } = setup(t);
   let watch = await filled(5, raw("x", 1), raw("y", 2));

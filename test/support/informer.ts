@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { Informer } from "../../src/kube/informer.ts";
-import type { Handler, InformerOptions } from "../../src/kube/informer.ts";
+import type { Handler } from "../../src/kube/handlers.ts";
+import type { InformerOptions } from "../../src/kube/informer.ts";
 import { SECRETS } from "../../src/kube/resource.ts";
 import type { KubeObject } from "../../src/kube/resource.ts";
 import { FakeClock } from "./clock.ts";

@@ -1,0 +1,46 @@
+// Two self-signed certificates for api.test and 127.0.0.1 and their keys, valid until 2126. They
+// protect nothing: servers of tests on loopback show them, and clients are told to trust one or not.
+
+export type Certificate = { readonly cert: string; readonly key: string };
+
+export const ONE: Certificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBjjCCATSgAwIBAgIUBhsvDKv52H0NqikqtG4T4EYB8hEwCgYIKoZIzj0EAwIw
+DjEMMAoGA1UEAwwDb25lMCAXDTI2MTEyMTAzNDkyNloYDzIxMjYxMDI4MDM0OTI2
+WjAOMQwwCgYDVQQDDANvbmUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATU1OF5
+LRtqSO+jBRbTDjlM3MNW8kspvRemVB3FX+ZGjS+sr0s/v4s/i7zACQlLwPCcl6wc
+bV+j80gowJyMY5aFo24wbDAdBgNVHQ4EFgQUov9/cLOfT636cdxldR4FTYP0Wlcw
+HwYDVR0jBBgwFoAUov9/cLOfT636cdxldR4FTYP0WlcwDwYDVR0TAQH/BAUwAwEB
+/zAZBgNVHREEEjAQgghhcGkudGVzdIcEfwAAATAKBggqhkjOPQQDAgNIADBFAiA9
+yqMFLtXHN6ros3XHMknvmr7CZVtAC36s/N+oGMW8FAIhALyd9hJRbLtlVtu7gqRb
+vSVV+ocGKksuihUYrkhajULU
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgbL8J5K7fU4i0rt+1
+NJ/jRj3FmLJo6S7/l8W28t5x7AShRANCAATU1OF5LRtqSO+jBRbTDjlM3MNW8ksp
+vRemVB3FX+ZGjS+sr0s/v4s/i7zACQlLwPCcl6wcbV+j80gowJyMY5aF
+-----END PRIVATE KEY-----
+`,
+};
+
+export const TWO: Certificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBjzCCATSgAwIBAgIUFIIYxNaG9/Jc2HkIKY6Wqx0D5UIwCgYIKoZIzj0EAwIw
+DjEMMAoGA1UEAwwDdHdvMCAXDTI2MTEyMTAzNDkyNloYDzIxMjYxMDI4MDM0OTI2
+WjAOMQwwCgYDVQQDDAN0d28wWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATMPwdg
++TiHolC86NKTW0YgsNjiShBpTOTU6RKbaBBoE1azqjAtd9AFekMf9mgCCo7DVAHm
+vwJ6bc5ld77kLbdro24wbDAdBgNVHQ4EFgQUvnx9SCG7omk6IMseMw5D1xWTUc0w
+HwYDVR0jBBgwFoAUvnx9SCG7omk6IMseMw5D1xWTUc0wDwYDVR0TAQH/BAUwAwEB
+/zAZBgNVHREEEjAQgghhcGkudGVzdIcEfwAAATAKBggqhkjOPQQDAgNJADBGAiEA
+4bisEXPmMPrmeMbCGYLJ2O8suzdUd87d2hKoOrzGC84CIQChCcpyL5pkIKCMAhOJ
+BUEtSbGnixgFqzKzXSHa1lU7qA==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgRan3SUVijuj87lvf
+8PrVTD6Uz0eqK1zs2X+WYHzlJ46hRANCAATMPwdg+TiHolC86NKTW0YgsNjiShBp
+TOTU6RKbaBBoE1azqjAtd9AFekMf9mgCCo7DVAHmvwJ6bc5ld77kLbdr
+-----END PRIVATE KEY-----
+`,
+};
