@@ -14,6 +14,13 @@ export type Metadata = {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly OwnerReference[];
+};
+export type OwnerReference = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
 };
 export type RawSecret = {
   readonly metadata: Metadata;
@@ -27,6 +34,7 @@ export type NewSecret = {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly OwnerReference[];
   /** Plain text values. */
   readonly data?: Readonly<Record<string, string>>;
 };
