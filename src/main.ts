@@ -1,6 +1,7 @@
 // argv → command → exit code. The only file that knows process.
 import { existsSync, readFileSync } from "node:fs";
-import { runProgram, type Program } from "./cli/program.ts";
+import type { Program } from "./cli/process.ts";
+import { runProgram } from "./cli/program.ts";
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 

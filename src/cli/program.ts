@@ -3,19 +3,7 @@
 import yargs, { type Argv } from "yargs";
 import { UsageError, type Given } from "../config.ts";
 import { environmentName, FLAGS, type Flag } from "../flags.ts";
-
-export type Output = { write(text: string): boolean; readonly isTTY?: boolean };
-
-/** What the process hands in. */
-export type Program = {
-  readonly version: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clusterNamespace: string | undefined;
-  readonly stdout: Output;
-  readonly stderr: Output;
-  /** Aborts at SIGTERM or SIGINT. */
-  readonly signal: AbortSignal;
-};
+import type { Program } from "./process.ts";
 
 /** Runs one command line; resolves with the exit code and never rejects. */
 export async function runProgram(argv: readonly string[], program: Program): Promise<number> {

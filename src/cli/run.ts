@@ -12,7 +12,7 @@ import type { Observer } from "../report.ts";
 import { readSettings } from "../settings.ts";
 import { assemble } from "./assemble.ts";
 import { liveHolder } from "./holder.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./process.ts";
 
 // The contract with the kubelet: the manifests give a pod 40 s, we end within 30.
 const GRACE_MS = 30_000;

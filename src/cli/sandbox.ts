@@ -14,7 +14,7 @@ import { createLog } from "../log.ts";
 import { startSandbox } from "../sandbox/server.ts";
 import { isAllCurrent } from "../sync.ts";
 import { checkExample, loadExample, tableOf } from "./example.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./process.ts";
 import { runController } from "./run.ts";
 
 type Given = { readonly once: boolean; readonly port: number };

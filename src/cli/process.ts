@@ -1,0 +1,14 @@
+// What the process hands to a command, so that a command can be run without one.
+
+type Output = { write(text: string): boolean; readonly isTTY?: boolean };
+
+/** The surroundings of one run of the program. */
+export type Program = {
+  readonly version: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clusterNamespace: string | undefined;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Aborts at SIGTERM or SIGINT. */
+  readonly signal: AbortSignal;
+};
