@@ -13,7 +13,7 @@ import type { Controller, Ended } from "../../src/controller.ts";
 import { refText } from "../../src/core/model.ts";
 import type { Plan } from "../../src/core/verdicts.ts";
 import { createClient, type ApiClient } from "../../src/kube/client.ts";
-import { systemClock } from "../../src/kube/clock.ts";
+import { systemClock, type Clock } from "../../src/kube/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../../src/kube/kubeconfig.ts";
 import { createLog } from "../../src/log.ts";
 import { startSandbox, type Sandbox } from "../../src/sandbox/server.ts";
@@ -32,6 +32,8 @@ export type Running = {
   readonly log: readonly string[];
   readonly ended: Promise<Ended>;
   readonly ready: () => boolean;
+  /** What /healthz would name. */
+  readonly live: () => readonly string[];
   stop(): Promise<void>;
 };
 
@@ -43,7 +45,10 @@ export class Scene {
   /** Undefined on a real API server. */
   readonly sandbox: Sandbox | undefined;
   readonly prefix: string;
-  readonly #kubeConfig: KubeConfig;
+  /** How controllers that start from now on reach the server: a proxy may stand between. */
+  access: KubeConfig;
+  /** The time of controllers that start from now on. */
+  clock: Clock = systemClock;
   readonly #running: Running[] = [];
   readonly #namespaces = new Set<string>();
   readonly #strangers = new Map<string, string>();
@@ -57,7 +62,7 @@ export class Scene {
   }) {
     this.api = new Api(parts.client);
     this.kubeconfig = parts.kubeconfig;
-    this.#kubeConfig = parts.kubeConfig;
+    this.access = parts.kubeConfig;
     this.sandbox = parts.sandbox;
     this.prefix = `s${process.pid.toString(36)}-${(scenes++).toString(36)}`;
   }
@@ -108,15 +113,15 @@ export class Scene {
     const outcomes: Outcome[] = [];
     const log: string[] = [];
     let settled: Plan | undefined;
-    const connect = (): ApiClient =>
-      createClient(this.#kubeConfig, { clock: systemClock, userAgent: "secretcast/test" });
+    const { access, clock } = this;
+    const connect = (): ApiClient => createClient(access, { clock, userAgent: "secretcast/test" });
     const client = meddle ? meddled(connect(), meddle) : connect();
     const leaseApi = connect();
     const stop = new AbortController();
     const controller = assemble(config, readSettings(config), {
       client,
       leaseApi,
-      clock: systemClock,
+      clock,
       log: createLog(config, {
         write: (line) => {
           log.push(line);
@@ -138,6 +143,7 @@ export class Scene {
       log,
       ended,
       ready: () => controller.ready().length === 0,
+      live: () => controller.live(),
       stop: async () => {
         stop.abort();
         await ended;
