@@ -1,0 +1,153 @@
+// Much at once, and the API server gone in the midst of it. One control plane for this file alone,
+// since it is killed, compacted and filled; the controller runs on it as its own account.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { TestContext } from "node:test";
+import { controllerAccount } from "../support/account.ts";
+import { compact, openCluster, ownCluster } from "../support/cluster.ts";
+import type { ControlPlane } from "../support/control-plane.ts";
+import { spawnController } from "../support/controller-process.ts";
+import type { ControllerProcess } from "../support/controller-process.ts";
+import { eventually } from "../support/eventually.ts";
+import { ok, version } from "../support/facts/place.ts";
+import { field } from "../support/http.ts";
+import type { Http } from "../support/http.ts";
+
+const MINUTE_MS = 60_000;
+const COPIES = "labelSelector=app.kubernetes.io/managed-by%3Dsecretcast";
+/** Copies of the fan-out that is interrupted: several seconds of work for one writer. */
+const STORM = 1200;
+const SIGKILL = { signal: "SIGKILL" } as const;
+
+let cluster: ControlPlane;
+let kubeconfig: string;
+let http: Http;
+before(async () => {
+  cluster = await ownCluster();
+  kubeconfig = await controllerAccount(cluster);
+  http = openCluster(cluster);
+});
+after(async () => {
+  await http.close();
+  await cluster.stop();
+});
+
+async function createNamespaces(names: readonly string[]): Promise<void> {
+  const left = [...names];
+  const some = async (): Promise<void> => {
+    for (let name = left.pop(); name !== undefined; name = left.pop())
+      ok(await http.send("POST", "/api/v1/namespaces", { body: { metadata: { name } } }), 201);
+  };
+  await Promise.all(Array.from({ length: 16 }, some));
+}
+
+const numbered = (base: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => `${base}-${at}`);
+
+/** A source namespace with one source for `base-*`, and a controller for it. */
+async function publish(
+  t: TestContext,
+  base: string,
+  concurrency = "32",
+): Promise<ControllerProcess> {
+  const namespace = `source-of-${base}`;
+  await createNamespaces([namespace]);
+  const metadata = { name: "s", annotations: { "secretcast.io/to": `${base}-*` } };
+  const body = { metadata, stringData: { k: "one" } };
+  ok(await http.send("POST", `/api/v1/namespaces/${namespace}/secrets`, { body }), 201);
+  return spawnController(t, kubeconfig, { "source-namespaces": namespace, concurrency });
+}
+
+async function change(base: string, k: string): Promise<void> {
+  const path = `/api/v1/namespaces/source-of-${base}/secrets/s`;
+  const contentType = "application/merge-patch+json";
+  ok(await http.send("PATCH", path, { body: { stringData: { k } }, contentType }), 200);
+}
+
+/** Namespaces `base-*` whose copy holds `k`. */
+async function copied(base: string, k: string): Promise<number> {
+  const { body } = await http.send("GET", `/api/v1/secrets?${COPIES}`);
+  const items = field(body, "items");
+  if (!Array.isArray(items)) return 0;
+  const data = Buffer.from(k).toString("base64");
+  return items.filter(
+    (item) =>
+      String(field(item, "metadata", "namespace")).startsWith(`${base}-`) &&
+      field(item, "data", "k") === data,
+  ).length;
+}
+
+test("1,000 namespaces made at once all have their copy, and then nothing is written", async (t) => {
+  const controller = await publish(t, "many");
+  await eventually("it is ready", controller.ready);
+  await createNamespaces(numbered("many", 1000));
+  const made = performance.now();
+  await eventually("1,000 copies", async () => (await copied("many", "one")) === 1000, MINUTE_MS);
+  t.diagnostic(
+    `copies complete ${Math.round(performance.now() - made)} ms after the last namespace`,
+  );
+  const writes = (result: string): Promise<number> =>
+    controller.metric("secretcast_writes_total", result);
+  assert.equal(await writes('result="ok"'), 1000, "one write a copy");
+  t.diagnostic(`writes that were refused meanwhile: ${(await writes("")) - 1000}`);
+  assert.equal(await controller.stop(), 0);
+});
+
+test("a fan-out over two deaths of the API server ends complete, by the same process", async (t) => {
+  const stranger = "/api/v1/namespaces/storm-stranger/secrets";
+  await createNamespaces([...numbered("storm", STORM), "storm-stranger"]);
+  const body = { metadata: { name: "s" }, stringData: { k: "mine" } };
+  const before = version(ok(await http.send("POST", stranger, { body }), 201));
+  const controller = await publish(t, "storm", "1");
+  for (const some of [50, 250]) {
+    const enough = async (): Promise<boolean> => (await copied("storm", "one")) >= some;
+    await eventually(`${some} copies`, enough, MINUTE_MS);
+    assert.ok((await copied("storm", "one")) < STORM, "killed in the midst of it");
+    await cluster.restartApiServer(SIGKILL);
+  }
+  await eventually(
+    `${STORM} copies`,
+    async () => (await copied("storm", "one")) === STORM,
+    2 * MINUTE_MS,
+  );
+  assert.ok(controller.running());
+  assert.equal(version((await http.send("GET", `${stranger}/s`)).body), before);
+  assert.equal(await controller.stop(), 0);
+});
+
+test("after a compaction while it was away, the watch starts anew and misses nothing", async (t) => {
+  await createNamespaces(numbered("compacted", 3));
+  const controller = await publish(t, "compacted");
+  const all = (k: string) => async (): Promise<boolean> => (await copied("compacted", k)) === 3;
+  await eventually("the copies", all("one"), MINUTE_MS);
+  // Other resources move on, so that the version where the Secrets' watch stands is in the past.
+  await createNamespaces(numbered("unrelated", 5));
+  await cluster.restartApiServer({ ...SIGKILL, whileDown: () => compact(cluster) });
+  await change("compacted", "two");
+  await eventually("the change arrives", all("two"), MINUTE_MS);
+  const expired = (): Promise<number> =>
+    controller.metric("secretcast_watch_restarts_total", 'resource="secrets"');
+  t.diagnostic(`restarts of the Secrets' watch: ${await expired()}`);
+  assert.equal(await controller.stop(), 0);
+});
+
+test("a namespace deleted and made again at once has its copy", async (t) => {
+  await createNamespaces(numbered("again", 2));
+  const controller = await publish(t, "again");
+  const both = async (): Promise<boolean> => (await copied("again", "one")) === 2;
+  await eventually("the copies", both, MINUTE_MS);
+  const path = "/api/v1/namespaces/again-0";
+  const uid = async (): Promise<unknown> =>
+    field((await http.send("GET", path)).body, "metadata", "uid");
+  const old = await uid();
+  await http.send("DELETE", path);
+  const body = { metadata: { name: "again-0" } };
+  const made = async (): Promise<boolean> =>
+    (await http.send("POST", "/api/v1/namespaces", { body })).status === 201;
+  await eventually("it can be made again", made, MINUTE_MS);
+  assert.notEqual(await uid(), old);
+  await eventually("the copies again", both, MINUTE_MS);
+  const failed = controller.log.filter((line) => field(line, "level") === "error");
+  assert.deepEqual(failed, []);
+  assert.equal(await controller.stop(), 0);
+});
