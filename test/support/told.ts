@@ -3,13 +3,22 @@
 import { EVENTS, resourcePath } from "../../src/kube/resource.ts";
 import { refText, type Ref } from "../../src/core/model.ts";
 import type { Plan, Row } from "../../src/core/verdicts.ts";
-import type { Scene } from "./scene.ts";
+import { eventually } from "./eventually.ts";
+import type { Running, Scene } from "./scene.ts";
 
 export function rowAt(plan: Plan | undefined, place: string, source?: Ref): Row | undefined {
   return plan?.rows.find(
     (row) =>
       refText(row.place) === place &&
       (source === undefined || refText(row.source) === refText(source)),
+  );
+}
+
+/** Waits until the newest plan calls the place of `registry` there a conflict. */
+export function conflictTold(running: Running, namespace: string): Promise<unknown> {
+  return eventually(
+    `the conflict in ${namespace} is told`,
+    () => rowAt(running.settled(), `${namespace}/registry`)?.verdict === "conflict",
   );
 }
 

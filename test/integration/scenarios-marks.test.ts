@@ -1,0 +1,196 @@
+// What our marks on a Secret mean: a copy is ours only where they say so of its very place, who takes
+// them off has taken the copy, and who forges them gains nothing outside his own namespace. Runs on the
+// sandbox and on a real API server.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { encode, type NewSecret, type RawSecret } from "../support/api.ts";
+import { eventually } from "../support/eventually.ts";
+import { openScene, type Scene } from "../support/scene.ts";
+import { conflictTold, eventNotes, rowAt } from "../support/told.ts";
+
+const ONE = { password: "one" };
+const TWO = { password: "two" };
+const MINE = { mine: "untouched" };
+
+/** A source for the namespaces whose names begin with "team-". */
+function publish(scene: Scene, rest: NewSecret = {}, namespace = scene.source): Promise<RawSecret> {
+  const { annotations, ...more } = rest;
+  return scene.api.createSecret(namespace, "registry", {
+    annotations: { "secretcast.io/to": scene.name("team-*"), ...annotations },
+    data: ONE,
+    ...more,
+  });
+}
+
+test("S18 a copy copied by hand with its marks, elsewhere or under another name, is a stranger's", async (t) => {
+  const scene = await openScene(t);
+  const [place, wanted] = [await scene.namespace("team-a"), await scene.namespace("team-b")];
+  const elsewhere = await scene.namespace("elsewhere");
+  await publish(scene, { annotations: { "secretcast.io/to": place } });
+  const running = scene.start();
+  await scene.holds(place, "registry", ONE);
+  const { labels = {}, annotations = {} } =
+    (await scene.api.secret(place, "registry"))?.metadata ?? {};
+  const marked = { labels, annotations, data: MINE };
+  await scene.stranger(elsewhere, "registry", marked);
+  await scene.stranger(place, "renamed", marked);
+  await scene.stranger(wanted, "registry", marked);
+  await scene.api.annotate(scene.source, "registry", { "secretcast.io/to": scene.name("team-*") });
+  await conflictTold(running, wanted);
+  await scene.api.deleteSecret(scene.source, "registry");
+  await scene.absent(place, "registry");
+  await running.stop();
+  await scene.finish();
+});
+
+test("S18 a copy restored from a backup to its own place is ours again", async (t) => {
+  const scene = await openScene(t);
+  const place = await scene.namespace("team-a");
+  await publish(scene);
+  const first = scene.start();
+  await scene.holds(place, "registry", ONE);
+  await first.stop();
+  const { labels = {}, annotations = {} } =
+    (await scene.api.secret(place, "registry"))?.metadata ?? {};
+  await scene.api.deleteSecret(place, "registry");
+  await scene.api.createSecret(place, "registry", {
+    labels,
+    annotations,
+    data: { password: "old" },
+  });
+  const second = scene.start();
+  await scene.holds(place, "registry", ONE);
+  await second.stop();
+  await scene.finish();
+});
+
+test("S20 a copy whose marks a user takes off is his: a conflict, and no more written or deleted", async (t) => {
+  const scene = await openScene(t);
+  const strips = [
+    { labels: { "app.kubernetes.io/managed-by": null } },
+    { labels: { "app.kubernetes.io/managed-by": "argocd" } },
+    { annotations: { "secretcast.io/source": null } },
+    { annotations: { "secretcast.io/source-uid": null } },
+    { annotations: { "secretcast.io/placed-at": null } },
+  ];
+  const his = await Promise.all(strips.map((_, index) => scene.namespace(`team-${index}`)));
+  const ours = await scene.namespace("team-ours");
+  await publish(scene);
+  const running = scene.start();
+  for (const namespace of [...his, ours]) await scene.holds(namespace, "registry", ONE);
+  for (const [index, namespace] of his.entries()) {
+    await scene.api.patchSecret(namespace, "registry", { metadata: strips[index] });
+    await scene.leaveAlone(namespace, "registry");
+  }
+  for (const namespace of his) await conflictTold(running, namespace);
+  await scene.api.setData(scene.source, "registry", TWO);
+  await scene.holds(ours, "registry", TWO);
+  await scene.api.deleteSecret(scene.source, "registry");
+  await scene.absent(ours, "registry");
+  await running.stop();
+  await scene.finish();
+});
+
+/** What a tenant writes into his own namespace; `Secret` names by what he hopes for. */
+async function forgeries(scene: Scene, tenant: string, victim: string): Promise<void> {
+  const [source, silent, target] = await Promise.all([
+    scene.api.secret(scene.source, "registry"),
+    scene.api.createSecret(scene.source, "silent", { data: ONE }),
+    scene.api.secret(victim, "private"),
+  ]);
+  const marked = (name: string, from: string, uid = "", at = `${tenant}/${name}`): NewSecret => ({
+    labels: { "app.kubernetes.io/managed-by": "secretcast" },
+    annotations: {
+      "secretcast.io/source": from,
+      "secretcast.io/source-uid": uid,
+      "secretcast.io/source-version": "1",
+      "secretcast.io/placed-at": at,
+    },
+    data: MINE,
+  });
+  const registry = `${scene.source}/registry`;
+  // Ours by every mark, in a place that the source does not want: his own Secret ends, no more.
+  await scene.api.createSecret(
+    tenant,
+    "registry",
+    marked("registry", registry, source?.metadata.uid),
+  );
+  const ofSilent = marked("of-silent", `${scene.source}/silent`, silent.metadata.uid);
+  await scene.api.createSecret(tenant, "of-silent", ofSilent);
+  await scene.api.createSecret(tenant, "of-none", marked("of-none", `${scene.source}/none`, "u-1"));
+  // Not ours, or not in scope: nobody's business.
+  const atVictim = marked("at-victim", registry, source?.metadata.uid, `${victim}/private`);
+  await scene.stranger(tenant, "at-victim", atVictim);
+  const ofVictim = marked("of-victim", `${victim}/private`, target?.metadata.uid);
+  await scene.stranger(tenant, "of-victim", ofVictim);
+  const annotated = (annotations: Record<string, string>): NewSecret => ({
+    annotations,
+    data: MINE,
+  });
+  await scene.stranger(tenant, "adopting", annotated({ "secretcast.io/adopt": registry }));
+  const publishing = { "secretcast.io/to": scene.name("*"), "secretcast.io/name": "private" };
+  await scene.stranger(tenant, "publishing", annotated(publishing));
+  await scene.stranger(tenant, "pulling", annotated({ "secretcast.io/from": registry }));
+}
+
+test("S21 forged marks gain a tenant nothing outside his own namespace, and bring him nobody's Secret", async (t) => {
+  const scene = await openScene(t);
+  const [place, victim] = [await scene.namespace("team-a"), await scene.namespace("victim")];
+  const tenant = await scene.namespace("tenant");
+  await publish(scene);
+  await scene.stranger(victim, "private", { data: { private: "key" } });
+  const running = scene.start();
+  await scene.holds(place, "registry", ONE);
+  await scene.leaveAlone(place, "registry");
+  await forgeries(scene, tenant, victim);
+  for (const name of ["registry", "of-silent", "of-none"]) await scene.absent(tenant, name);
+  await eventually("the rest is judged", () => running.settled()?.states.pending === 0);
+  const names = (namespace: string) => async () =>
+    (await scene.api.secrets(namespace)).map(({ metadata }) => metadata.name).toSorted();
+  assert.deepEqual(await names(victim)(), ["private"]);
+  assert.deepEqual(await names(tenant)(), [
+    "adopting",
+    "at-victim",
+    "of-victim",
+    "publishing",
+    "pulling",
+  ]);
+  for (const { data } of await scene.api.secrets(tenant)) assert.deepEqual(data, encode(MINE));
+  const given = running.outcomes.filter(
+    ({ kind, action }) => kind === "done" && action.place.namespace === tenant,
+  );
+  assert.deepEqual(given, [], "nothing was written into his namespace meanwhile");
+  await running.stop();
+  await scene.finish();
+});
+
+test("S21 where every namespace may publish, a tenant takes no place that another has, and none that did not accept him", async (t) => {
+  const scene = await openScene(t);
+  const tenant = await scene.namespace("tenant");
+  const accept = { annotations: { "secretcast.io/accept": `${scene.source}/*` } };
+  const [place, victim] = [
+    await scene.namespace("team-a", accept),
+    await scene.namespace("team-b"),
+  ];
+  await scene.stranger(place, "private", { data: MINE });
+  await publish(scene);
+  const everyone = { "source-namespaces": `${scene.source},*` };
+  const running = scene.start(everyone);
+  await scene.holds(place, "registry", ONE);
+  await scene.leaveAlone(place, "registry");
+  await publish(scene, { data: TWO }, tenant);
+  const annotations = { "secretcast.io/to": scene.name("*"), "secretcast.io/name": "private" };
+  await scene.api.createSecret(tenant, "evil", { annotations, data: TWO });
+  await scene.api.patchNamespace(place, { annotations: { "secretcast.io/accept": "true" } });
+  await conflictTold(running, place);
+  await eventually("the other conflict is told", () =>
+    rowAt(running.settled(), `${place}/private`),
+  );
+  assert.deepEqual(await scene.api.secrets(victim), []);
+  const note = await eventually("he is told", async () =>
+    (await eventNotes(scene, tenant, "registry", "Conflict")).at(0),
+  );
+  assert.equal(note, "not copied to 1 namespace: the name is taken there");
+  await running.stop();
+  await scene.finish(everyone);
+});
