@@ -104,10 +104,9 @@ export class Controller {
       ["secrets", secrets] as const,
       ["namespaces", namespaces] as const,
     ]) {
-      const silent = now - informer.lastActivityMs;
-      // Waiting for its turn to connect again is a sign of life: an API server's outage must not
-      // restart every replica.
-      if (silent > SILENCE_MS && informer.scheduledReconnect === undefined)
+      // Attempts in vain are signs of life: an API server's outage must not restart every replica.
+      const silent = now - informer.lastSignOfLifeMs;
+      if (silent > SILENCE_MS)
         problems.push(`${name}: no sign of life for ${Math.round(silent / 1000)} s`);
     }
     if (this.#passStarted !== undefined && now - this.#passStarted > STUCK_MS)

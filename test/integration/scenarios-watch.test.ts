@@ -1,0 +1,123 @@
+// What the cache promises while networks break watches: nothing is missed, nobody is asked in a hot
+// loop, a dead connection is found. A proxy between the controller and the server does the breaking;
+// what is expected is read past it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { annotationKey } from "../../src/core/vocabulary.ts";
+import { all, copied, crews, ONE, over, TWO } from "../support/crews.ts";
+import { eventually } from "../support/eventually.ts";
+import type { Fault } from "../support/fault-proxy.ts";
+import { count, inGap, isWatch, NOTHING, openStage, refusal } from "../support/proxied.ts";
+import { openScene } from "../support/scene.ts";
+
+const EXPIRED =
+  '{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":410,"reason":"Expired"}}\n';
+
+const ENDINGS: Readonly<Record<string, Fault>> = {
+  "a reset": { kind: "reset" },
+  "410 Gone as the answer": refusal(410, "Expired"),
+  "an end without a word": NOTHING,
+  "a cut inside a line": { kind: "cut", afterBytes: 60 },
+  "500": refusal(500, "InternalError"),
+};
+for (const [what, fault] of Object.entries(ENDINGS))
+  test(`S01 after ${what} nothing that happened in the gap is missed`, async (t) => {
+    const { scene, proxy } = await openStage(t);
+    const namespaces = await crews(scene);
+    const running = scene.start();
+    await all(scene, namespaces, ONE);
+    await inGap(proxy, fault, async () => {
+      await scene.api.setData(scene.source, "registry", TWO);
+      await scene.namespace("crew-late");
+    });
+    await all(scene, [...namespaces, scene.name("crew-late")], TWO);
+    await over(scene, running);
+  });
+
+test("S01 a watch that ends with 410 Gone in its stream is listed anew", async (t) => {
+  const { scene, proxy } = await openStage(t);
+  const namespaces = await crews(scene);
+  const running = scene.start();
+  await all(scene, namespaces, ONE);
+  const lists = count(proxy, "stream");
+  proxy.inject(EXPIRED);
+  await scene.api.setData(scene.source, "registry", TWO);
+  await all(scene, namespaces, TWO);
+  await eventually("both are listed anew", () => count(proxy, "stream") >= lists + 2);
+  await over(scene, running);
+});
+
+test("S01 a server that closes every watch at once is not asked in a hot loop", async (t) => {
+  const { scene, proxy, clock } = await openStage(t);
+  const namespaces = await crews(scene);
+  const running = scene.start();
+  await all(scene, namespaces, ONE);
+  proxy.rule = (request) => (isWatch(request) ? NOTHING : undefined);
+  const began = { asked: proxy.seen.length, at: clock.monotonic() };
+  clock.run(60);
+  proxy.resetAll();
+  await eventually("a minute has passed", () => clock.monotonic() - began.at > 60_000);
+  const asked = proxy.seen.length - began.asked;
+  assert.ok(asked >= 4 && asked <= 24, `${asked} requests in a minute for two resources`);
+  proxy.rule = () => undefined;
+  await scene.api.setData(scene.source, "registry", TWO);
+  await all(scene, namespaces, TWO);
+  await over(scene, running);
+});
+
+test("S02 a watch that goes silent without closing is replaced within five minutes", async (t) => {
+  const { scene, proxy, clock } = await openStage(t);
+  const namespaces = await crews(scene);
+  const running = scene.start();
+  await all(scene, namespaces, ONE);
+  proxy.freeze();
+  const silentSince = clock.monotonic();
+  await scene.api.setData(scene.source, "registry", TWO);
+  clock.run(100);
+  await all(scene, namespaces, TWO);
+  const tookMs = clock.monotonic() - silentSince;
+  // Beside the five minutes: the waits of the retries, and a write on a connection just as dead.
+  assert.ok(tookMs <= 6 * 60_000, `took ${Math.round(tookMs / 1000)} s`);
+  assert.deepEqual(running.live(), []);
+  clock.run(10);
+  await over(scene, running);
+});
+
+test("S05 a source deleted in a watch gap takes its copies with it after the new list", async (t) => {
+  const { scene, proxy } = await openStage(t);
+  const namespaces = await crews(scene);
+  const running = scene.start();
+  await all(scene, namespaces, ONE);
+  const gone = refusal(410, "Expired");
+  await inGap(proxy, gone, () => scene.api.deleteSecret(scene.source, "registry"));
+  for (const namespace of namespaces) await scene.absent(namespace, "registry");
+  await over(scene, running);
+});
+
+test("S06 a source deleted while the controller is down takes its copies with it", async (t) => {
+  const scene = await openScene(t);
+  const namespaces = await copied(scene);
+  await scene.api.deleteSecret(scene.source, "registry");
+  const running = scene.start();
+  for (const namespace of namespaces) await scene.absent(namespace, "registry");
+  await over(scene, running);
+});
+
+test("S07 a source narrowed while the controller is down loses just the copies outside", async (t) => {
+  const scene = await openScene(t);
+  const [a = "", b = ""] = await copied(scene);
+  await scene.api.annotate(scene.source, "registry", { [annotationKey("to")]: b });
+  const running = scene.start();
+  await scene.absent(a, "registry");
+  await scene.holds(b, "registry", ONE);
+  await over(scene, running);
+});
+
+test("S07 a source that lost its annotation while the controller is down loses its copies", async (t) => {
+  const scene = await openScene(t);
+  const namespaces = await copied(scene);
+  await scene.api.annotate(scene.source, "registry", { [annotationKey("to")]: null });
+  const running = scene.start();
+  for (const namespace of namespaces) await scene.absent(namespace, "registry");
+  await over(scene, running);
+});
