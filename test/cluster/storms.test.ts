@@ -86,10 +86,10 @@ test("1,000 namespaces made at once all have their copy, and then nothing is wri
   t.diagnostic(
     `copies complete ${Math.round(performance.now() - made)} ms after the last namespace`,
   );
-  const writes = (result: string): Promise<number> =>
-    controller.metric("secretcast_writes_total", result);
-  assert.equal(await writes('result="ok"'), 1000, "one write a copy");
-  t.diagnostic(`writes that were refused meanwhile: ${(await writes("")) - 1000}`);
+  // The caches may run ahead of admission's own view of a namespace: such a write is tried again.
+  t.diagnostic((await controller.samples("secretcast_writes_total")).join("; "));
+  const good = await controller.metric("secretcast_writes_total", 'result="ok"');
+  assert.equal(good, 1000, "one write a copy");
   assert.equal(await controller.stop(), 0);
 });
 
@@ -125,9 +125,7 @@ test("after a compaction while it was away, the watch starts anew and misses not
   await cluster.restartApiServer({ ...SIGKILL, whileDown: () => compact(cluster) });
   await change("compacted", "two");
   await eventually("the change arrives", all("two"), MINUTE_MS);
-  const expired = (): Promise<number> =>
-    controller.metric("secretcast_watch_restarts_total", 'resource="secrets"');
-  t.diagnostic(`restarts of the Secrets' watch: ${await expired()}`);
+  t.diagnostic((await controller.samples("secretcast_watch_restarts_total")).join("; "));
   assert.equal(await controller.stop(), 0);
 });
 

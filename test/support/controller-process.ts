@@ -13,6 +13,8 @@ export type ControllerProcess = {
   readonly running: () => boolean;
   /** Its exit code; null when a signal ended it. */
   readonly ended: Promise<number | null>;
+  /** A metric's lines as they stand on /metrics. */
+  readonly samples: (name: string) => Promise<readonly string[]>;
   /** The sum of a metric's samples; `labels` as they stand in the text, such as `resource="secrets"`. */
   readonly metric: (name: string, labels?: string) => Promise<number>;
   readonly ready: () => Promise<boolean>;
@@ -46,13 +48,23 @@ export function spawnController(
     const address = await eventually("the controller serves", serving);
     return fetch(`http://${address}${path}`);
   };
-  const metric = async (name: string, labels = ""): Promise<number> => {
+  const samples = async (name: string): Promise<readonly string[]> => {
     const text = await (await get("/metrics")).text();
-    const samples = text.split("\n").filter((line) => /^\w/.test(line) && line.includes(labels));
-    const ours = samples.filter(
-      (line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`),
-    );
+    return text
+      .split("\n")
+      .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+  };
+  const metric = async (name: string, labels = ""): Promise<number> => {
+    const ours = (await samples(name)).filter((line) => line.includes(labels));
     return ours.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
   };
-  return { log, running, ended, metric, ready: async () => (await get("/readyz")).ok, stop };
+  return {
+    log,
+    running,
+    ended,
+    samples,
+    metric,
+    ready: async () => (await get("/readyz")).ok,
+    stop,
+  };
 }
