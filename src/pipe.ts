@@ -22,6 +22,8 @@ export class WritePipe<W extends Write> {
   #next = 0;
   #paused: Timer | undefined;
   readonly #inFlight = new Map<string, W>();
+  /** Keys of writes started since the last mark. */
+  #sinceMark = new Set<string>();
   #onChange: (() => void)[] = [];
 
   /** `perform` must not reject: a failed write is an outcome. */
@@ -55,9 +57,17 @@ export class WritePipe<W extends Write> {
     return this.waiting === 0 && this.#inFlight.size === 0;
   }
 
-  /** Drops what waits and takes these instead, in their order. */
+  /** A plan begins to be made: what starts from here on, it cannot know of. */
+  mark(): void {
+    this.#sinceMark = new Set();
+  }
+
+  /**
+   * Drops what waits and takes these instead, in their order, but for the keys that were started
+   * since the mark: whatever became of them, the next plan sees it and this one does not.
+   */
   replace(writes: readonly W[]): void {
-    this.#waiting = writes;
+    this.#waiting = writes.filter(({ key }) => !this.#sinceMark.has(key));
     this.#next = 0;
     this.#pump();
     this.#changed();
@@ -86,6 +96,7 @@ export class WritePipe<W extends Write> {
 
   #start(write: W): void {
     this.#started++;
+    this.#sinceMark.add(write.key);
     this.#inFlight.set(write.key, write);
     void this.#perform(write).then((ended) => {
       this.#inFlight.delete(write.key);

@@ -139,6 +139,8 @@ export class Sync {
     const { world, settings, memory, pipe, clock } = this.#deps;
     this.#wantedNames = wantedNames(world);
     const planning = plan(world, settings, memory, now, new Set(pipe.inFlight.keys()));
+    // The writes of the plan before go on while this one is made.
+    pipe.mark();
     let turn = clock.monotonic();
     for (;;) {
       const step = planning.next();

@@ -53,6 +53,22 @@ test("a write whose key is in flight is not started twice", async () => {
   assert.equal(pipe.idle, true);
 });
 
+test("a plan does not repeat the writes that began and ended while it was made", async () => {
+  const { pipe, order, end } = open(1);
+  pipe.replace(jobs("a", "b", "c"));
+  pipe.mark();
+  await end("a");
+  await end("b");
+  pipe.replace(jobs("b", "c", "d"));
+  await end("c");
+  await end("d");
+  assert.deepEqual(order, ["a", "b", "c", "d"]);
+  pipe.mark();
+  pipe.replace(jobs("b"));
+  assert.deepEqual(order.at(-1), "b", "the next plan may write there again");
+  await end("b");
+});
+
 test("a 429 halves what may fly and pauses the pipe for as long as the server asks", async () => {
   const { clock, pipe, order, end } = open(8);
   pipe.replace(jobs(...Array.from("abcdefghijklmnop")));
