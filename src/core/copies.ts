@@ -6,45 +6,21 @@
 //   absent, within the grace          wait, and it keeps the place
 //   gone, or wants it no more         the strongest other source that wants the place takes it over
 //                                     by one update; where there is none it ends
-import type { Endings } from "./endings.ts";
-import { going } from "./absent.ts";
-import { problemText, refText, type CopySecret, type OnDelete, type Settings } from "./model.ts";
-import type { Pass } from "./pass.ts";
-import type { Contender, Entry, Sources, Standing } from "./sources.ts";
+import { claimOf, type Lapse } from "./claims.ts";
+import type { Desk } from "./desk.ts";
+import { refText, type CopySecret } from "./model.ts";
+import type { Contender, Entry, Standing } from "./sources.ts";
 import { situationOf, TABLE } from "./table.ts";
 import { wantOf, type Target } from "./targets.ts";
 import type { Cause, Confirm } from "./verdicts.ts";
 
-export type Desk = {
-  readonly pass: Pass;
-  readonly settings: Settings;
-  readonly sources: Sources;
-  readonly endings: Endings;
-};
-
-/** Why the source that a copy names has no claim to the place any more. */
-type Lapse = {
-  readonly cause: "unwanted" | "gone";
-  readonly reason: string;
-  readonly onDelete: OnDelete;
-  readonly confirm: Confirm | undefined;
-  readonly vanished: { readonly key: string; readonly since: number } | undefined;
-};
-
-/** What the copy's source says: the place is still taken, or it has lapsed. */
-type Claim =
-  | { readonly kind: "serve"; readonly contender: Contender }
-  | {
-      readonly kind: "hold";
-      readonly verdict: "paused" | "frozen" | "wait";
-      readonly reason: string;
-      readonly dueAt?: number;
-    }
-  | ({ readonly kind: "lapsed" } & Lapse);
-
 export function judgeCopy(desk: Desk, copy: CopySecret, target: Target): void {
   const { pass, sources } = desk;
   const standing = sources.standing(copy.source);
+  if (standing.kind === "entry" && isCurrent(copy, target, standing)) {
+    standing.entry.tally.current++;
+    return;
+  }
   const tally = standing.kind === "entry" ? standing.entry.tally : pass.orphans;
   const group = sources.contendersFor(copy.name);
   const claim = claimOf(desk, copy, target, standing);
@@ -65,80 +41,22 @@ export function judgeCopy(desk: Desk, copy: CopySecret, target: Target): void {
   }
 }
 
-function claimOf(desk: Desk, copy: CopySecret, target: Target, standing: Standing): Claim {
-  if (target.excluded !== undefined) return hold("frozen", target.excluded);
-  if (target.accept.kind === "problem") {
-    return hold("frozen", `namespace ${target.name}: ${problemText(target.accept.problem)}`);
-  }
-  switch (standing.kind) {
-    case "entry":
-      return claimOfEntry(desk, copy, target, standing.entry, standing.contender);
-    case "frozen":
-      return hold("frozen", standing.reason);
-    case "unsettled":
-      return hold("wait", `source ${refText(copy.source)} has just arrived`);
-    case "silent": {
-      if (standing.uid !== copy.sourceUid) return claimOfAbsent(desk, copy);
-      const reason = `${refText(copy.source)} carries neither to nor to-selector any more`;
-      return lapsed(reason, copy.onDelete);
-    }
-    case "absent":
-      return claimOfAbsent(desk, copy);
-  }
-}
-
-function claimOfEntry(
-  desk: Desk,
+// Almost every copy of a quiet cluster ends here, so nothing is allocated: the long way round gives the
+// same answer.
+function isCurrent(
   copy: CopySecret,
   target: Target,
-  entry: Entry,
-  contender: Contender | undefined,
-): Claim {
-  const { source, text, frozen } = entry;
-  if (frozen !== undefined) return hold("frozen", frozen);
-  if (source.rule.paused) return hold("paused", `source ${text} is paused`);
-  const named = source.rule.copyName === copy.name;
-  const want = contender && named ? wantOf(contender, target) : "globs";
-  if (contender && want === "wanted") return { kind: "serve", contender };
-  // Another object under the source's old name says nothing of the source's copies.
-  if (source.uid !== copy.sourceUid) return claimOfAbsent(desk, copy);
-  const word = source.rule.onDelete ?? (source.rule.push ? "delete" : copy.onDelete);
-  if (want === "declined") {
-    return lapsed(`namespace ${target.name} does not accept copies of ${text}`, word);
-  }
-  return lapsed(`source ${text} no longer wants this place`, word);
-}
-
-function claimOfAbsent(desk: Desk, copy: CopySecret): Claim {
-  const confirm = { source: copy.source, uid: copy.sourceUid };
-  const state = going(desk.pass, desk.settings, confirm);
-  switch (state.kind) {
-    case "grace":
-      return { kind: "hold", verdict: "wait", reason: state.reason, dueAt: state.dueAt };
-    case "unreadable":
-      return { kind: "hold", verdict: "frozen", reason: state.reason, dueAt: state.dueAt };
-    case "gone": {
-      const reason = `source ${refText(copy.source)} is gone`;
-      const { vanished } = state;
-      return {
-        kind: "lapsed",
-        cause: "gone",
-        reason,
-        onDelete: copy.onDelete,
-        confirm: state.confirm,
-        vanished,
-      };
-    }
-  }
-}
-
-function hold(verdict: "frozen" | "paused" | "wait", reason: string): Claim {
-  return { kind: "hold", verdict, reason };
-}
-
-function lapsed(reason: string, onDelete: OnDelete): Claim {
-  const none = undefined;
-  return { kind: "lapsed", cause: "unwanted", reason, onDelete, confirm: none, vanished: none };
+  { contender, group }: Extract<Standing, { kind: "entry" }>,
+): boolean {
+  return (
+    contender !== undefined &&
+    group.length === 1 &&
+    copy.fingerprint === contender.content.replica.fingerprint &&
+    copy.name === contender.source.rule.copyName &&
+    !copy.deleting &&
+    !contender.source.rule.paused &&
+    wantOf(contender, target) === "wanted"
+  );
 }
 
 // The copy's place with the source that has it: the table's upper line.

@@ -31,6 +31,8 @@ type PullEnding = Because & {
   readonly fill: Fill;
 };
 
+const ENDINGS_PER_TURN = 1024;
+
 export class Endings {
   readonly #endings: {
     readonly because: Because;
@@ -72,14 +74,15 @@ export class Endings {
     this.#endings.push({ because: ending, verdict: "release", action });
   }
 
-  /** Proposes what may go and notes what is held; to be called once, at the end of the pass. */
-  settle(deletions: Deletions, settings: Settings): void {
+  /** Proposes what may go and notes what is held; to be run once, at the end of the pass. */
+  *settle(deletions: Deletions, settings: Settings): Generator<undefined, void> {
     const due = this.#endings.map(({ because, action }): Due => {
       return { place: refText(action.place), vanished: because.vanished };
     });
     const guard = { limit: settings.deleteLimit, holdMs: settings.deleteHoldMs };
     const rulings = deletions.rule(due, guard, this.#pass.now);
     for (const [index, { because, verdict, action }] of this.#endings.entries()) {
+      if (index % ENDINGS_PER_TURN === 0) yield;
       const ruling = rulings[index];
       if (ruling?.kind === "held") this.#hold(because, action, ruling, due.length, settings);
       else this.#pass.propose(because.tally, verdict, action, because.order);

@@ -89,8 +89,11 @@ export class Pass {
   }
 
   /** Creates and updates before deletes; in both the sources take turns, youngest namespace first. */
-  actions(): readonly Action[] {
-    return [...inTurns(this.#writes), ...inTurns(this.#ends)];
+  *actions(): Generator<undefined, readonly Action[]> {
+    const actions: Action[] = [];
+    yield* takeTurns(this.#writes, actions);
+    yield* takeTurns(this.#ends, actions);
+    return actions;
   }
 }
 
@@ -104,19 +107,24 @@ function delayed(trouble: Trouble, verdict: Verdict, reason: string): Partial<Fi
   return { verdict: "backoff", reason: trouble.reason, dueAt: trouble.until };
 }
 
-function inTurns(lists: ReadonlyMap<string, Ordered[]>): readonly Action[] {
-  let waiting = [...lists.entries()]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, list]) => list.toSorted(youngestFirst));
-  const actions: Action[] = [];
+const ACTIONS_PER_TURN = 8192;
+
+function* takeTurns(
+  lists: ReadonlyMap<string, Ordered[]>,
+  into: Action[],
+): Generator<undefined, void> {
+  let waiting: (readonly Ordered[])[] = [];
+  for (const key of [...lists.keys()].toSorted()) {
+    waiting.push((lists.get(key) ?? []).toSorted(youngestFirst));
+    yield;
+  }
   for (let round = 0; waiting.length > 0; round++) {
     for (const list of waiting) {
       const turn = list[round];
-      if (turn) actions.push(turn.action);
+      if (turn && into.push(turn.action) % ACTIONS_PER_TURN === 0) yield;
     }
     waiting = waiting.filter((list) => list.length > round + 1);
   }
-  return actions;
 }
 
 function youngestFirst(a: Ordered, b: Ordered): number {

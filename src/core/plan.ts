@@ -13,17 +13,17 @@
 // decided in targets.ts, whose copy it is in copies.ts, whether it may end in endings.ts. It depends on
 // nothing but its arguments, and changes nothing but what `memory` remembers. For a place that is
 // current or skipped nothing is allocated.
-import { judgeCopy, type Desk } from "./copies.ts";
+import { judgeCopy } from "./copies.ts";
 import { Endings } from "./endings.ts";
 import type { Memory } from "./memory.ts";
-import type { Settings, World } from "./model.ts";
+import type { Secret, Settings, World } from "./model.ts";
 import { Pass } from "./pass.ts";
 import { judgePull } from "./pull.ts";
 import { Sources, type Contender, type Entry } from "./sources.ts";
 import { addTally, newTally, statesOf } from "./tally.ts";
 import { targetsOf, wantOf, type Target } from "./targets.ts";
 import { Vacancies } from "./vacancies.ts";
-import type { Plan, SourceReport } from "./verdicts.ts";
+import type { Action, Plan, SourceReport } from "./verdicts.ts";
 
 /** About this many pairs lie between two yields: half a millisecond. */
 const PAIRS_PER_TURN = 4096;
@@ -49,14 +49,20 @@ export function* plan(
   const vacancies = new Vacancies(pass, settings);
   const desk = { pass, settings, sources, endings };
   yield* judgeVacancies(sources, targets, vacancies, pass);
-  yield* judgeCopies(world, byName, desk);
-  yield* judgePulls(world, byName, desk);
-  vacancies.settle();
-  endings.settle(memory.deletions, settings);
-  yield;
+  // In a namespace that the cache does not know, or that is being deleted, there is no verdict.
+  yield* inTurns(world.copies, pass, (copy) => {
+    const target = byName.get(copy.namespace);
+    if (target && copy.role === "copy") judgeCopy(desk, copy, target);
+  });
+  yield* inTurns(world.pulls, pass, (pull) => {
+    const target = byName.get(pull.namespace);
+    if (target && pull.role === "pull") judgePull(desk, pull, target);
+  });
+  yield* vacancies.settle();
+  yield* endings.settle(memory.deletions, settings);
   settleSources(memory, sources.contenders);
   memory.endPass(inFlight);
-  return report(pass, sources, vacancies);
+  return report(pass, sources, vacancies, yield* pass.actions());
 }
 
 function* judgeVacancies(
@@ -65,43 +71,50 @@ function* judgeVacancies(
   vacancies: Vacancies,
   pass: Pass,
 ): Generator<undefined, void> {
+  let turn = pass.pairs;
   for (const group of sources.groups()) {
-    const [only] = group;
-    const single = group.length === 1 ? only : undefined;
-    const copyName = only?.source.rule.copyName ?? "";
-    for (const target of targets) {
-      if (++pass.pairs % PAIRS_PER_TURN === 0) yield;
-      const present = target.secrets.get(copyName);
-      if (present?.role === "copy") continue; // judgeCopies has it
-      if (single && wantOf(single, target) !== "wanted") single.tally.skip++;
-      else vacancies.judge(group, target, present);
-    }
+    judgeGroup(group, targets, vacancies);
+    pass.pairs += targets.length;
+    if (pass.pairs - turn < PAIRS_PER_TURN) continue;
+    turn = pass.pairs;
+    yield;
   }
 }
 
-function* judgeCopies(
-  world: World,
-  byName: ReadonlyMap<string, Target>,
-  desk: Desk,
-): Generator<undefined, void> {
-  for (const copy of world.copies) {
-    if (++desk.pass.pairs % PAIRS_PER_TURN === 0) yield;
-    // In a namespace that the cache does not know, or that is being deleted, there is no verdict.
-    const target = byName.get(copy.namespace);
-    if (target && copy.role === "copy") judgeCopy(desk, copy, target);
+// The loops over pairs are no generators themselves: there each step would allocate its result.
+function judgeGroup(
+  group: readonly Contender[],
+  targets: readonly Target[],
+  vacancies: Vacancies,
+): void {
+  const [only] = group;
+  const single = group.length === 1 ? only : undefined;
+  const copyName = only?.source.rule.copyName ?? "";
+  for (const target of targets) {
+    const present = target.secrets.get(copyName);
+    if (present?.role === "copy") continue; // judgeCopy has it
+    if (single && wantOf(single, target) !== "wanted") single.tally.skip++;
+    else vacancies.judge(group, target, present);
   }
 }
 
-function* judgePulls(
-  world: World,
-  byName: ReadonlyMap<string, Target>,
-  desk: Desk,
+function* inTurns(
+  secrets: Iterable<Secret>,
+  pass: Pass,
+  judge: (secret: Secret) => void,
 ): Generator<undefined, void> {
-  for (const pull of world.pulls) {
-    if (++desk.pass.pairs % PAIRS_PER_TURN === 0) yield;
-    const target = byName.get(pull.namespace);
-    if (target && pull.role === "pull") judgePull(desk, pull, target);
+  const steps = secrets[Symbol.iterator]();
+  while (judgeSome(steps, pass, judge)) yield;
+}
+
+function judgeSome(steps: Iterator<Secret>, pass: Pass, judge: (secret: Secret) => void): boolean {
+  for (let count = 0; count < PAIRS_PER_TURN; count++) {
+    const step = steps.next();
+    if (step.done) return false;
+    judge(step.value);
+    pass.pairs++;
   }
+  return true;
 }
 
 // A source none of whose copies is about to be updated has settled: a copy that differs from now on
@@ -116,7 +129,12 @@ function settleSources(memory: Memory, contenders: readonly Contender[]): void {
   }
 }
 
-function report(pass: Pass, sources: Sources, vacancies: Vacancies): Plan {
+function report(
+  pass: Pass,
+  sources: Sources,
+  vacancies: Vacancies,
+  actions: readonly Action[],
+): Plan {
   const counts = newTally();
   addTally(counts, pass.orphans);
   const contenders = new Map(sources.contenders.map((one) => [one.text, one]));
@@ -126,7 +144,7 @@ function report(pass: Pass, sources: Sources, vacancies: Vacancies): Plan {
     if (publishes(entry)) reports.push(reportOf(entry, contenders.get(entry.text), vacancies));
   }
   return {
-    actions: pass.actions(),
+    actions,
     rows: pass.rows,
     sources: reports,
     counts,

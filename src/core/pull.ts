@@ -2,7 +2,7 @@
 // It is its owner's object: never deleted, entries of its own survive; what we filled is recorded and
 // taken out when consent or source goes. To its owner there is one reason for both.
 import { going } from "./absent.ts";
-import type { Desk } from "./copies.ts";
+import type { Desk } from "./desk.ts";
 import { SecretData } from "./data.ts";
 import { filterKeys, recordOf } from "./keys.ts";
 import { problemText, refText, type PullSecret, type Ref } from "./model.ts";

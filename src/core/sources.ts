@@ -32,7 +32,13 @@ export type Contender = Entry & { readonly content: Content; readonly push: Want
 
 /** How the source stands that a copy or a pulling Secret names. */
 export type Standing =
-  | { readonly kind: "entry"; readonly entry: Entry; readonly contender: Contender | undefined }
+  | {
+      readonly kind: "entry";
+      readonly entry: Entry;
+      readonly contender: Contender | undefined;
+      /** All that want places of the contender's copy name; filled while the snapshot is taken. */
+      readonly group: readonly Contender[];
+    }
   | { readonly kind: "frozen"; readonly reason: string }
   /** The Secret is there and has nothing to say. */
   | { readonly kind: "silent"; readonly uid: string }
@@ -109,11 +115,14 @@ export class Sources {
     const { push, copyName } = source.rule;
     const contender =
       content && push && frozen === undefined ? { ...entry, content, push } : undefined;
-    this.#remember(source, { kind: "entry", entry: contender ?? entry, contender });
-    if (!contender) return [];
-    const group = this.#byCopyName.get(copyName);
-    if (group) group.push(contender);
-    else this.#byCopyName.set(copyName, [contender]);
+    if (!contender) {
+      this.#remember(source, { kind: "entry", entry, contender, group: [] });
+      return [];
+    }
+    const group = this.#byCopyName.get(copyName) ?? [];
+    group.push(contender);
+    this.#byCopyName.set(copyName, group);
+    this.#remember(source, { kind: "entry", entry: contender, contender, group });
     return [contender];
   }
 

@@ -8,6 +8,8 @@ import { obstacle } from "./table.ts";
 import { placeIn, wantOf, type Target } from "./targets.ts";
 import type { Action, SourceReport } from "./verdicts.ts";
 
+const CREATES_PER_TURN = 1024;
+
 export class Vacancies {
   readonly #pass: Pass;
   readonly #settings: Settings;
@@ -79,13 +81,18 @@ export class Vacancies {
     this.#pass.look({ kind: "look", ...write, cause: "new", reason }, target.order);
   }
 
-  /** Proposes or holds the creates; to be called once, when every copy has been judged. */
-  settle(): void {
+  /** Proposes or holds the creates; to be run once, when every copy has been judged. */
+  *settle(): Generator<undefined, void> {
     for (const [winner, targets] of this.#creates) {
       const places = placesOf(winner) + targets.length;
       const bytes = places * winner.content.replica.bytes;
-      if (bytes > this.#settings.fanoutLimitBytes) this.#hold(winner, targets, places, bytes);
-      else for (const target of targets) this.#create(winner, target);
+      const held = bytes > this.#settings.fanoutLimitBytes;
+      if (held) this.#held.add(winner);
+      for (const [index, target] of targets.entries()) {
+        if (index % CREATES_PER_TURN === 0) yield;
+        if (held) this.#hold(winner, target, places, bytes);
+        else this.#create(winner, target);
+      }
     }
   }
 
@@ -95,15 +102,11 @@ export class Vacancies {
     return { fanoutBytes: places * contender.content.replica.bytes, fanoutHeld: held };
   }
 
-  #hold(winner: Contender, targets: readonly Target[], places: number, bytes: number): void {
-    const { source, tally } = winner;
+  #hold({ source, tally }: Contender, target: Target, places: number, bytes: number): void {
     const { fanoutLimitBytes } = this.#settings;
     const reason = `${places} places need ${bytes} bytes, more than ${fanoutLimitBytes} (--fanout-limit)`;
-    this.#held.add(winner);
-    for (const target of targets) {
-      const place = placeIn(target, source.rule.copyName);
-      this.#pass.note(tally, { verdict: "held", place, source, reason });
-    }
+    const place = placeIn(target, source.rule.copyName);
+    this.#pass.note(tally, { verdict: "held", place, source, reason });
   }
 
   #create(winner: Contender, target: Target): void {

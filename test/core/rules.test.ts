@@ -1,0 +1,263 @@
+// Who gets a copy: rivals, consent of namespaces, scope, pause, frozen copies, renames.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Plan } from "../../src/core/verdicts.ts";
+import type { Texts } from "../support/raw-cluster.ts";
+import { actionsAt, Cluster, globs, verdictAt } from "../support/world.ts";
+
+function cluster(namespaces: readonly string[] = ["shared", "other", "team-a", "team-b"]): Cluster {
+  const made = new Cluster({ sourceNamespaces: globs("shared,other") });
+  for (const name of namespaces) made.namespace(name);
+  return made;
+}
+
+function owner(made: Cluster, place: string): string | undefined {
+  return made.secrets.get(place)?.metadata.annotations["secretcast.io/source"];
+}
+
+function reasonAt(result: Plan, place: string, source?: string): string {
+  const row = result.rows.find(
+    (one) =>
+      `${one.place.namespace}/${one.place.name}` === place &&
+      (source === undefined || `${one.source.namespace}/${one.source.name}` === source),
+  );
+  return row?.reason ?? "";
+}
+
+function annotate(made: Cluster, place: string, words: Texts): void {
+  made.edit(place, ({ metadata }) => {
+    for (const [word, value] of Object.entries(words)) {
+      metadata.annotations[`secretcast.io/${word}`] = value;
+    }
+  });
+}
+
+test("S17 of two sources the one whose namespace comes first wins, and the other is told", () => {
+  const made = cluster();
+  made.secret("other/cred", { to: "team-*" }, { at: 1 });
+  made.secret("shared/cred", { to: "team-a" }, { at: 9 });
+  const result = made.pass();
+  assert.equal(owner(made, "team-a/cred"), "shared/cred");
+  assert.equal(owner(made, "team-b/cred"), "other/cred");
+  assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "conflict");
+  assert.match(reasonAt(result, "team-a/cred", "other/cred"), /shared\/cred/);
+});
+
+test("S17 within one namespace the older wins, then the name", () => {
+  const made = cluster();
+  made.secret("shared/young", { to: "team-a", name: "x" }, { at: 9 });
+  made.secret("shared/old", { to: "team-a,team-b", name: "x" }, { at: 1 });
+  made.secret("shared/also-old", { to: "team-b", name: "x" }, { at: 1 });
+  made.pass();
+  assert.equal(owner(made, "team-a/x"), "shared/old");
+  assert.equal(owner(made, "team-b/x"), "shared/also-old");
+});
+
+test("S17 the source that the existing copy names keeps the place; when it goes the other takes it by one update", () => {
+  const made = cluster();
+  made.secret("other/cred", { to: "team-a" });
+  made.settle();
+  made.secret("shared/cred", { to: "team-a" });
+  made.now += 5000;
+  assert.equal(verdictAt(made.pass(), "team-a/cred", "shared/cred"), "conflict");
+  assert.equal(owner(made, "team-a/cred"), "other/cred");
+  const { uid } = made.get("team-a/cred").metadata;
+  made.delete("other/cred");
+  assert.equal(verdictAt(made.pass(), "team-a/cred", "other/cred"), "wait");
+  made.now += 10_000;
+  assert.deepEqual(actionsAt(made.pass(), "team-a/cred"), ["update"]);
+  assert.equal(owner(made, "team-a/cred"), "shared/cred");
+  assert.equal(made.get("team-a/cred").metadata.uid, uid);
+});
+
+test("S38 a source never targets its own namespace", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "*", name: "copy" });
+  made.settle();
+  assert.equal(made.secrets.has("shared/copy"), false);
+  assert.equal(made.secrets.has("team-a/copy"), true);
+});
+
+test("S39 a copy is never a source, whatever is annotated on it", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "other" });
+  made.settle();
+  annotate(made, "other/cred", { to: "team-*" });
+  made.now += 5000;
+  made.settle();
+  assert.equal(made.secrets.has("team-a/cred"), false);
+});
+
+test("S39 a Secret that pulls and pushes is refused and its copies are frozen", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  annotate(made, "shared/cred", { from: "other/root" });
+  made.now += 60_000;
+  assert.equal(verdictAt(made.plan(), "team-a/cred"), "frozen");
+});
+
+test("S18 a copy carried elsewhere with its marks is a stranger there", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-*" });
+  made.settle();
+  const stolen = structuredClone(made.get("team-a/cred"));
+  stolen.metadata.namespace = "team-b";
+  stolen.metadata.uid = "restored";
+  made.secrets.set("team-b/cred", stolen);
+  assert.equal(verdictAt(made.plan(), "team-b/cred"), "conflict");
+  made.delete("shared/cred");
+  made.settle();
+  assert.equal(made.secrets.has("team-b/cred"), true);
+  assert.equal(made.secrets.has("team-a/cred"), false);
+});
+
+test("S20 a copy whose marks were stripped is its owner's: conflict, not overwritten", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  made.edit("team-a/cred", ({ metadata }) => (metadata.labels = {}));
+  made.now += 5000;
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-a/cred"), "conflict");
+  assert.deepEqual(result.actions, []);
+});
+
+for (const [policy, accept, taken] of [
+  ["opt-out", undefined, true],
+  ["opt-in", undefined, false],
+  ["opt-in", "true", true],
+  ["opt-out", "false", false],
+  ["opt-out", "shared/*", true],
+  ["opt-out", "other/*", false],
+  ["opt-in", "!other/*", true],
+  ["opt-out", "!shared/cred", false],
+  ["opt-out", "perhaps", false],
+  ["opt-out", "", false],
+] as const) {
+  test(`accept ${accept ?? "absent"} under ${policy} takes ${taken ? "the" : "no"} copy`, () => {
+    const made = cluster();
+    made.settings = { ...made.settings, namespacePolicy: policy };
+    made.namespace("team-a", accept === undefined ? {} : { accept });
+    made.secret("shared/cred", { to: "team-a" });
+    made.settle();
+    assert.equal(made.secrets.has("team-a/cred"), taken);
+  });
+}
+
+test("a namespace that no longer accepts loses its copy; one that cannot be understood keeps it", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-*" });
+  made.settle();
+  made.namespace("team-a", { accept: "false" });
+  made.namespace("team-b", { acept: "false" });
+  made.now += 5000;
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-a/cred"), "delete");
+  assert.match(reasonAt(result, "team-a/cred"), /does not accept/);
+  assert.equal(verdictAt(result, "team-b/cred"), "frozen");
+  assert.match(reasonAt(result, "team-b/cred"), /acept/);
+});
+
+test("system, excluded and the controller's own namespaces receive nothing, and copies there are frozen", () => {
+  const made = cluster(["shared", "kube-system", "secretcast", "secret-area", "team-a"]);
+  made.secret("shared/cred", { to: "*" });
+  made.settings = { ...made.settings, excludeNamespaces: globs("secret-*") };
+  made.settle();
+  const reached = ["kube-system", "secretcast", "secret-area", "team-a"].filter((name) =>
+    made.secrets.has(`${name}/cred`),
+  );
+  assert.deepEqual(reached, ["team-a"]);
+  made.settings = { ...made.settings, excludeNamespaces: globs("team-*") };
+  made.delete("shared/cred");
+  made.now += 60_000;
+  assert.equal(verdictAt(made.plan(), "team-a/cred"), "frozen");
+  made.settings = { ...made.settings, includeSystemNamespaces: true };
+  made.secret("shared/cred", { to: "*" });
+  made.settle();
+  assert.equal(made.secrets.has("kube-system/cred"), true);
+});
+
+test("copies of a source that is refused, out of scope or in a namespace being deleted are frozen", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  const edited = (change: () => void): string | undefined => {
+    change();
+    made.now += 60_000;
+    made.reread();
+    const result = made.plan();
+    assert.deepEqual(result.actions, []);
+    return verdictAt(result, "team-a/cred");
+  };
+  assert.equal(
+    edited(() => annotate(made, "shared/cred", { "to-selecter": "a" })),
+    "frozen",
+  );
+  made.edit(
+    "shared/cred",
+    ({ metadata }) => delete metadata.annotations["secretcast.io/to-selecter"],
+  );
+  const space = made.namespaces.get("shared");
+  assert.ok(space);
+  assert.equal(
+    edited(() => (space.status.phase = "Terminating")),
+    "frozen",
+  );
+  space.status.phase = "Active";
+  assert.equal(
+    edited(() => (made.settings = { ...made.settings, sourceNamespaces: globs("other") })),
+    "frozen",
+  );
+  assert.equal(
+    edited(() => made.delete("shared/cred")),
+    "frozen",
+  );
+});
+
+test("a copy in a namespace being deleted or unknown has no verdict", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "*" });
+  made.settle();
+  const space = made.namespaces.get("team-a");
+  assert.ok(space);
+  space.status.phase = "Terminating";
+  made.namespaces.delete("team-b");
+  made.delete("shared/cred");
+  made.now += 60_000;
+  const result = made.plan();
+  assert.deepEqual(
+    result.rows.map(({ place }) => place.namespace),
+    ["other"],
+  );
+});
+
+test("paused: nothing is written, whatever is there; a paused source that goes is gone", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-*" });
+  made.settle();
+  made.delete("team-a/cred");
+  annotate(made, "shared/cred", { paused: "true", to: "nowhere" });
+  made.now += 60_000;
+  const result = made.plan();
+  assert.deepEqual(result.actions, []);
+  assert.equal(verdictAt(result, "team-b/cred"), "paused");
+  annotate(made, "shared/cred", { to: "team-*" });
+  assert.equal(verdictAt(made.plan(), "team-a/cred"), "paused");
+  made.delete("shared/cred");
+  made.settle();
+  assert.equal(made.secrets.has("team-b/cred"), false);
+});
+
+test("a new name moves the copies: created there before they are deleted here", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  annotate(made, "shared/cred", { name: "renamed" });
+  made.now += 5000;
+  const { actions } = made.pass();
+  assert.deepEqual(
+    actions.map(({ kind, place }) => `${kind} ${place.name}`),
+    ["create renamed", "delete cred"],
+  );
+});
