@@ -2,6 +2,7 @@
 // preconditions that the planner put into it; a write that removes a copy because its source is gone
 // first asks the API server itself whether that is so; nothing is thrown, a failure is an outcome; no
 // write begins once we may not write any more, and none outlives that permission.
+import { faultText } from "./fault.ts";
 import { ApiError, type ApiErrorKind } from "./kube/api-error.ts";
 import type { ApiClient } from "./kube/client.ts";
 import { isKubeObject, resourcePath, SECRETS } from "./kube/resource.ts";
@@ -9,27 +10,7 @@ import type { Ref } from "./core/model.ts";
 import { refText } from "./core/model.ts";
 import { requestsFor, type SecretRequest } from "./core/requests.ts";
 import type { Action, Confirm } from "./core/verdicts.ts";
-
-export type Outcome =
-  /** Written; `objects` are the raw Secrets that the server answered with. */
-  | { readonly kind: "done"; readonly action: Action; readonly object: unknown }
-  /** Removed, or found removed: nothing of ours is at the place. */
-  | { readonly kind: "removed"; readonly action: Action }
-  /** The world has moved since the plan: look again shortly. */
-  | { readonly kind: "moved"; readonly action: Action }
-  /** Somebody's Secret is where the cache shows none; `object` is it, undefined when it has gone. */
-  | { readonly kind: "found"; readonly action: Action; readonly object: unknown }
-  /** The source of a removal is there after all, or could not be asked for. */
-  | { readonly kind: "unconfirmed"; readonly action: Action }
-  /** Not tried: this process may not write any more. */
-  | { readonly kind: "stopped"; readonly action: Action }
-  | {
-      readonly kind: "failed";
-      readonly action: Action;
-      readonly error: ApiErrorKind;
-      readonly message: string;
-      readonly retryAfterMs: number | undefined;
-    };
+import type { Absence, Outcome } from "./outcome.ts";
 
 export type ApplyDeps = {
   readonly client: ApiClient;
@@ -40,19 +21,16 @@ export type ApplyDeps = {
   readonly onAbsence: (asked: Confirm, answer: Absence) => void;
 };
 
-/** What the API server said of a source that the cache does not show. */
-export type Absence =
-  | { readonly kind: "gone" }
-  | { readonly kind: "there" }
-  | { readonly kind: "unreadable"; readonly reason: string };
-
 const TIMEOUT_MS = 30_000;
+// Another version, gone, or in a namespace that is gone or going: the watch is about to tell.
+const MOVED: readonly ApiErrorKind[] = ["conflict", "notFound", "terminating"];
 const VERB = { GET: "get", POST: "create", PATCH: "patch", DELETE: "delete" } as const;
 
 export class Apply {
   readonly #deps: ApplyDeps;
   // One live look a source and absence; forgotten when the pass that asked is over.
   readonly #absences = new Map<string, Promise<boolean>>();
+  readonly #cancelled = new AbortController();
 
   constructor(deps: ApplyDeps) {
     this.#deps = deps;
@@ -75,6 +53,11 @@ export class Apply {
     this.#absences.clear();
   }
 
+  /** Ends every request under way; whether its write was made is then unknown. None begins after it. */
+  cancel(): void {
+    this.#cancelled.abort();
+  }
+
   async #write(action: Action): Promise<Outcome> {
     let object: unknown;
     for (const request of requestsFor(action)) object = await this.#send(action, request);
@@ -88,7 +71,7 @@ export class Apply {
     const verb = VERB[method];
     const what = `${verb} secret ${refText(action.place)}`;
     const left = this.#deps.permission();
-    if (left <= 0) throw new NoPermission();
+    if (left <= 0 || this.#cancelled.signal.aborted) throw new NoPermission();
     const path = resourcePath(SECRETS, namespace, method === "POST" ? undefined : name);
     try {
       const answer = await this.#deps.client.request<unknown>({
@@ -97,6 +80,7 @@ export class Apply {
         body,
         ...(contentType !== undefined && { contentType }),
         what,
+        signal: this.#cancelled.signal,
         timeoutMs: Math.min(TIMEOUT_MS, left),
       });
       this.#deps.onWrite(verb, "ok");
@@ -121,6 +105,7 @@ export class Apply {
         method: "GET",
         path: resourcePath(SECRETS, place.namespace, place.name),
         what: `get secret ${refText(place)}`,
+        signal: this.#cancelled.signal,
         timeoutMs: TIMEOUT_MS,
       });
     } catch (error) {
@@ -144,7 +129,7 @@ export class Apply {
       const found = await this.#get(confirm.source);
       absence = uidOf(found) === confirm.uid ? { kind: "there" } : { kind: "gone" };
     } catch (error) {
-      absence = { kind: "unreadable", reason: reasonOf(error) };
+      absence = { kind: "unreadable", reason: faultText(error) };
     }
     this.#deps.onAbsence(confirm, absence);
     return absence.kind === "gone";
@@ -152,12 +137,10 @@ export class Apply {
 
   async #outcomeOf(action: Action, error: unknown): Promise<Outcome> {
     if (error instanceof NoPermission) return { kind: "stopped", action };
-    if (!(error instanceof ApiError)) return failed(action, "unavailable", reasonOf(error));
+    if (!(error instanceof ApiError)) return failed(action, "unavailable", faultText(error));
     if (error.kind === "cancelled") return { kind: "stopped", action };
     if (error.kind === "alreadyExists") return this.#outcomeOfTaken(action);
-    if (error.kind === "conflict") return { kind: "moved", action };
-    if (error.kind === "notFound" && action.kind !== "create" && action.kind !== "replace")
-      return { kind: "moved", action };
+    if (MOVED.includes(error.kind)) return { kind: "moved", action };
     return failed(action, error.kind, error.message, error.retryAfterMs);
   }
 
@@ -166,7 +149,7 @@ export class Apply {
     try {
       return await this.#look(action);
     } catch (error) {
-      return failed(action, "alreadyExists", reasonOf(error));
+      return failed(action, "alreadyExists", faultText(error));
     }
   }
 }
@@ -178,12 +161,6 @@ function failed(
   retryAfterMs?: number,
 ): Outcome {
   return { kind: "failed", action, error, message, retryAfterMs };
-}
-
-/** Of an error of ours its message; of any other only its name, for its message may quote a body. */
-function reasonOf(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
-  return `unexpected ${error instanceof Error ? error.name : typeof error}`;
 }
 
 function uidOf(object: unknown): string | undefined {

@@ -1,7 +1,10 @@
 // Wires two informers to one key and one worker. Any event says only "look again"; what to do
 // follows from the whole cache (sync.ts). Promises: no pass before both caches are complete; at most
-// one pass at a time; a pass that fails as a whole is tried again with back-off; after stop nothing
-// runs on. Every replica keeps warm caches, only the leader works.
+// one pass at a time; a pass that fails as a whole is tried again with back-off. Every replica keeps
+// warm caches, only the leader works. The end comes in this order: the worker with what is in flight,
+// the lease, the informers, the Events; after it nothing runs on.
+import { faultText } from "./fault.ts";
+import { troubles } from "./health.ts";
 import type { Clock } from "./kube/clock.ts";
 import type { EventRecorder } from "./kube/events.ts";
 import type { Informer } from "./kube/informer.ts";
@@ -37,9 +40,6 @@ const KEY = "sync";
 // Passes keep a distance of this many times the last one's planning, so that a storm of events costs
 // at most a sixth of a core; changes of namespaces and sources do not wait.
 const DISTANCE = 5;
-// A watch may be quiet for two minutes and healthy, and is renewed every five at most.
-const SILENCE_MS = 10 * 60_000;
-const STUCK_MS = 10 * 60_000;
 
 export class Controller {
   readonly #deps: ControllerDeps;
@@ -49,7 +49,9 @@ export class Controller {
   #planTook = 0;
   #passStarted: number | undefined;
   #ended: Ended | undefined;
+  #started = false;
   #working = false;
+  #worker: Promise<void> | undefined;
 
   constructor(deps: ControllerDeps, settings: ControllerSettings) {
     const { clock, queueMetrics } = deps;
@@ -62,57 +64,37 @@ export class Controller {
     });
   }
 
-  /** Runs until `signal` aborts, the lease is lost, or, with `once`, nothing is due. */
+  /** Runs until `signal` aborts, the lease is lost, or, with `once`, nothing is due. Works once. */
   async run(signal: AbortSignal): Promise<Ended> {
-    const { secrets, namespaces, elector, events, log, sync } = this.#deps;
-    this.#listen();
+    if (this.#started) throw new Error("Cannot run a controller twice: make a new one");
+    this.#started = true;
+    const { secrets, namespaces, elector, log } = this.#deps;
     log.info({}, "starting informers");
+    this.#listen();
     secrets.start();
     namespaces.start();
     try {
+      log.info({}, "waiting for caches");
       await Promise.all([secrets.waitForSync(signal), namespaces.waitForSync(signal)]);
       if (signal.aborted) return "stopped";
       log.info({ secrets: secrets.store.size, namespaces: namespaces.store.size }, "caches filled");
-      if (!elector) {
-        await this.#work(signal);
-        return this.#ended ?? "stopped";
-      }
-      return await this.#lead(elector, signal);
+      if (elector) return await this.#lead(elector, signal);
+      await this.#work(signal);
+      return this.#ended ?? "stopped";
     } finally {
-      await sync.stop();
-      await Promise.all([secrets.stop(), namespaces.stop()]);
-      // Last, so that what the last pass did is still told.
-      await events?.close();
-      log.info({}, "stopped");
+      await this.#stop();
     }
-  }
-
-  /** Asks for a pass. Urgent ones do not keep the distance. */
-  enqueue(urgent: boolean): void {
-    const { clock, sync } = this.#deps;
-    const distance = this.#planEnded + DISTANCE * this.#planTook - clock.monotonic();
-    sync.markDirty(urgent);
-    this.#queue.add(KEY, { after: urgent ? 0 : Math.max(0, distance) });
   }
 
   /** Problems that a restart may mend, in plain words. */
   live(): readonly string[] {
-    const { secrets, namespaces, clock, elector } = this.#deps;
-    const problems: string[] = [];
-    const now = clock.monotonic();
-    for (const [name, informer] of [
-      ["secrets", secrets] as const,
-      ["namespaces", namespaces] as const,
-    ]) {
-      // Attempts in vain are signs of life: an API server's outage must not restart every replica.
-      const silent = now - informer.lastSignOfLifeMs;
-      if (silent > SILENCE_MS)
-        problems.push(`${name}: no sign of life for ${Math.round(silent / 1000)} s`);
-    }
-    if (this.#passStarted !== undefined && now - this.#passStarted > STUCK_MS)
-      problems.push(`sync: one pass has taken ${Math.round((now - this.#passStarted) / 1000)} s`);
-    if (elector && !elector.healthy()) problems.push("lease: held but not renewed");
-    return problems;
+    const { secrets, namespaces, clock, elector, sync } = this.#deps;
+    return troubles(clock.monotonic(), {
+      watches: { secrets, namespaces },
+      passStartedMs: this.#passStarted,
+      lastWriteMs: sync.lastWriteMs,
+      elector,
+    });
   }
 
   /** What is missing before this replica could serve; a stand-by is ready. */
@@ -137,33 +119,46 @@ export class Controller {
       delete: (last, { echo }) => this.#look(echo ? "no" : sync.concerns(last, undefined)),
     });
     namespaces.addHandler({
-      add: () => this.enqueue(true),
+      add: () => this.#enqueue(true),
       update: (old, namespace) => {
-        if (old.resourceVersion !== namespace.resourceVersion) this.enqueue(true);
+        if (old.resourceVersion !== namespace.resourceVersion) this.#enqueue(true);
       },
-      delete: () => this.enqueue(true),
+      delete: () => this.#enqueue(true),
     });
   }
 
   #look(concern: "urgent" | "later" | "no"): void {
-    if (concern !== "no") this.enqueue(concern === "urgent");
+    if (concern !== "no") this.#enqueue(concern === "urgent");
+  }
+
+  // An event asks for a pass; an urgent one does not keep the distance. On a stand-by nothing is
+  // asked for: leading begins with a pass.
+  #enqueue(urgent: boolean): void {
+    if (!this.#working) return;
+    const { clock, sync } = this.#deps;
+    const distance = this.#planEnded + DISTANCE * this.#planTook - clock.monotonic();
+    sync.markDirty(urgent);
+    this.#queue.add(KEY, { after: urgent ? 0 : Math.max(0, distance) });
   }
 
   async #lead(elector: LeaderElector, signal: AbortSignal): Promise<Ended> {
-    const { log } = this.#deps;
+    const { log, sync } = this.#deps;
     log.info({}, "waiting for the lease");
     const stop = new AbortController();
     const either = AbortSignal.any([signal, stop.signal]);
     const outcome = await elector.run(either, {
       onStartedLeading: async (leading) => {
         log.info({}, "leading");
-        await this.#work(leading);
+        this.#worker = this.#work(leading);
+        await this.#worker;
         stop.abort();
       },
-      onStoppedLeading: () => undefined,
       onNewLeader: (identity) => log.info({ identity }, "new leader"),
     });
-    return outcome === "lost" ? "lost" : (this.#ended ?? "stopped");
+    if (outcome === "cancelled") return this.#ended ?? "stopped";
+    log.error({}, "the lease is lost, another replica may be leading");
+    await sync.abandon();
+    return "lost";
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -173,22 +168,32 @@ export class Controller {
       void this.#queue.shutDown();
     };
     signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
     this.#working = true;
     log.info({}, "started worker");
-    this.enqueue(true);
+    this.#queue.add(KEY);
     for (let item = await this.#queue.get(); !item.shutdown; item = await this.#queue.get()) {
-      try {
-        await this.#process();
-      } finally {
-        this.#queue.done(KEY);
-      }
+      await this.#process();
+      this.#queue.done(KEY);
       if (this.#ended) void this.#queue.shutDown();
     }
     this.#working = false;
     signal.removeEventListener("abort", stop);
     await sync.stop();
+    log.info({}, "stopped worker");
   }
 
+  async #stop(): Promise<void> {
+    const { secrets, namespaces, events, log, sync } = this.#deps;
+    await sync.stop();
+    await this.#worker;
+    await Promise.all([secrets.stop(), namespaces.stop()]);
+    // Last, so that what the last pass did is still told.
+    await events?.close();
+    log.info({}, "stopped");
+  }
+
+  /** One pass; never rejects. */
   async #process(): Promise<void> {
     const { clock, log, sync } = this.#deps;
     this.#passStarted = clock.monotonic();
@@ -199,21 +204,22 @@ export class Controller {
       this.#planTook = result.planMs;
       this.#schedule(result);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      log.error({ error: message }, "sync failed, trying again");
       this.#queue.addRateLimited(KEY);
+      const failures = this.#queue.numRequeues(KEY);
+      log.error({ error: faultText(error), failures }, "sync failed, will try again");
     } finally {
       this.#passStarted = undefined;
     }
   }
 
-  #schedule({ settled, dueMs, pending, ok }: PassResult): void {
+  #schedule({ settled, dueMs, waiting, ok }: PassResult): void {
     const { clock } = this.#deps;
     if (!settled) {
-      this.enqueue(true);
+      this.#queue.add(KEY);
       return;
     }
-    if (this.#settings.once && pending === 0) this.#ended = ok ? "converged" : "unconverged";
+    if (this.#settings.once && !waiting) this.#ended = ok ? "converged" : "unconverged";
+    // An add at once takes a pending delay away, so each pass asks for its own again.
     if (dueMs !== undefined) this.#queue.addAfter(KEY, Math.max(0, dueMs));
     const { resyncMs } = this.#settings;
     if (resyncMs > 0) this.#queue.addAfter(KEY, resyncMs * (0.9 + 0.2 * clock.random()));

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Program } from "./cli/process.ts";
 import { runProgram } from "./cli/program.ts";
+import { faultText } from "./fault.ts";
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
@@ -14,6 +15,8 @@ export async function main(): Promise<void> {
   };
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
+  process.on("uncaughtException", crash);
+  process.on("unhandledRejection", crash);
   const program: Program = {
     version: version(),
     env: process.env,
@@ -23,6 +26,12 @@ export async function main(): Promise<void> {
     signal: stop.signal,
   };
   process.exit(await runProgram(process.argv.slice(2), program));
+}
+
+/** Nobody knows what state we are in: say where it was, and let a new process look at the world. */
+function crash(error: unknown): never {
+  process.stderr.write(`secretcast: ${faultText(error)}\n`);
+  process.exit(1);
 }
 
 function version(): string {

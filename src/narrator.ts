@@ -2,7 +2,7 @@
 // source and state when that state begins or changes, never one per namespace. The note names at most
 // five namespaces; where a namespace may publish only because every namespace may, it just counts,
 // because its tenants need not learn what other namespaces there are.
-import type { Outcome } from "./apply.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Fight } from "./core/memory.ts";
 import { problemText, refText, type Ref } from "./core/model.ts";
 import type { Action, Plan, Row, SourceReport, Verdict } from "./core/verdicts.ts";

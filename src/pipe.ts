@@ -21,6 +21,8 @@ export class WritePipe<W extends Write> {
   #waiting: readonly W[] = [];
   #next = 0;
   #paused: Timer | undefined;
+  #stopped = false;
+  #lastEndedMs = Number.NEGATIVE_INFINITY;
   readonly #inFlight = new Map<string, W>();
   /** Keys of writes started since the last mark. */
   #sinceMark = new Set<string>();
@@ -53,6 +55,11 @@ export class WritePipe<W extends Write> {
     return this.#limit;
   }
 
+  /** Monotonic time at which a write last ended; -Infinity before the first. */
+  get lastEndedMs(): number {
+    return this.#lastEndedMs;
+  }
+
   get idle(): boolean {
     return this.waiting === 0 && this.#inFlight.size === 0;
   }
@@ -64,10 +71,12 @@ export class WritePipe<W extends Write> {
 
   /**
    * Drops what waits and takes these instead, in their order, but for the keys that were started
-   * since the mark: whatever became of them, the next plan sees it and this one does not.
+   * since the mark: whatever became of them, the next plan sees it and this one does not. After
+   * stop() it takes none.
    */
   replace(writes: readonly W[]): void {
-    this.#waiting = writes.filter(({ key }) => !this.#sinceMark.has(key));
+    const fresh = writes.filter(({ key }) => !this.#sinceMark.has(key));
+    this.#waiting = this.#stopped ? [] : fresh;
     this.#next = 0;
     this.#pump();
     this.#changed();
@@ -100,6 +109,7 @@ export class WritePipe<W extends Write> {
     this.#inFlight.set(write.key, write);
     void this.#perform(write).then((ended) => {
       this.#inFlight.delete(write.key);
+      this.#lastEndedMs = this.#clock.monotonic();
       if (ended.throttled) this.#slowDown(ended.retryAfterMs ?? PAUSE_MS);
       else this.#speedUp();
       this.#pump();
@@ -109,7 +119,7 @@ export class WritePipe<W extends Write> {
 
   #slowDown(pauseMs: number): void {
     // The other writes of the same burst are refused with it: halve once a pause, not once a write.
-    if (this.#paused) return;
+    if (this.#paused || this.#stopped) return;
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
     this.#successes = 0;
     this.#paused = this.#clock.setTimeout(() => {
@@ -126,6 +136,7 @@ export class WritePipe<W extends Write> {
 
   /** Drops what waits and resolves when nothing is in flight any more. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#waiting = [];
     this.#next = 0;
     this.#paused?.cancel();

@@ -1,7 +1,7 @@
 // What a pass says of itself: one log line for a pass that changed something, one for each failure,
 // refusal and conflict when it begins, metrics, and the last plan for whoever asks. A quiet cluster
 // logs nothing. Only names, counts and reasons pass through here, never a Secret's content.
-import type { Outcome } from "./apply.ts";
+import type { Outcome } from "./outcome.ts";
 import { problemText, refText } from "./core/model.ts";
 import type { Action, Plan, Row } from "./core/verdicts.ts";
 import type { ApiErrorKind } from "./kube/api-error.ts";
@@ -76,6 +76,11 @@ export class Reporter {
       this.#tally.set("failed", (this.#tally.get("failed") ?? 0) + 1);
       this.#log.warn({ ...keysOf(action), error: outcome.message }, "write failed, will try again");
     }
+  }
+
+  /** A pass threw, and is tried again. */
+  passFailed(tookMs: number): void {
+    this.#figures.sync("error", tookMs / 1000);
   }
 
   planned(plan: Plan, note: PassNote): void {

@@ -3,12 +3,13 @@
 // write belongs to its pair and does not fail the pass; while writes wait, a new event makes a new
 // plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
 import { setImmediate } from "node:timers/promises";
-import type { Absence, Apply, Outcome } from "./apply.ts";
+import type { Apply } from "./apply.ts";
 import type { Memory } from "./core/memory.ts";
 import { refText, type Secret, type Settings, type World } from "./core/model.ts";
 import { plan } from "./core/plan.ts";
-import type { Action, Confirm, Plan } from "./core/verdicts.ts";
+import { METRIC_STATE, type Action, type Plan, type Row } from "./core/verdicts.ts";
 import type { Clock } from "./kube/clock.ts";
+import { learn, type Cache } from "./outcome.ts";
 import type { Ended, WritePipe } from "./pipe.ts";
 import type { Reporter } from "./report.ts";
 
@@ -27,18 +28,12 @@ export type SyncDeps = {
   readonly dryRun: boolean;
 };
 
-export type Cache = {
-  /** Takes an object that a write returned. */
-  remember(raw: unknown): void;
-  forget(namespace: string, name: string, uid: string): void;
-};
-
 export type PassResult = {
   readonly settled: boolean;
   /** Milliseconds until something becomes due without any event. */
   readonly dueMs: number | undefined;
-  /** Places on their way to another state. */
-  readonly pending: number;
+  /** Something is on its way to another state and will be there without anybody's doing. */
+  readonly waiting: boolean;
   /** Everything that is wanted is there. */
   readonly ok: boolean;
   readonly planMs: number;
@@ -52,6 +47,8 @@ const SLICE_MS = 250;
 const SLICE_WRITES = 64;
 // Writes were refused because the lease is not ours: look again when that is decided.
 const NO_PERMISSION_MS = 1000;
+// What flies at the end may land for this long; lease and Events then have their turn within 30 s.
+const LANDING_MS = 10_000;
 
 export class Sync {
   readonly #deps: SyncDeps;
@@ -64,7 +61,7 @@ export class Sync {
     this.#deps = deps;
   }
 
-  /** An event came; a running pass hands over to the next as soon as its slice is done. */
+  /** An event came: a running pass hands over to the next as soon as its slice is done. */
   markDirty(urgent: boolean): void {
     this.#dirty = true;
     if (urgent) this.#deps.reporter.changed();
@@ -84,9 +81,25 @@ export class Sync {
     return this.#wantedNames.has(present.name) || mayBeAdopted(secret) ? "later" : "no";
   }
 
+  /** Rejects when the pass as a whole failed; a failed write does not make it fail. */
   async pass(): Promise<PassResult> {
-    const { pipe, apply, clock, reporter, dryRun } = this.#deps;
+    const { clock, reporter } = this.#deps;
     const started = clock.monotonic();
+    try {
+      return await this.#pass(started);
+    } catch (error) {
+      reporter.passFailed(clock.monotonic() - started);
+      throw error;
+    }
+  }
+
+  /** Monotonic time at which a write last ended. */
+  get lastWriteMs(): number {
+    return this.#deps.pipe.lastEndedMs;
+  }
+
+  async #pass(started: number): Promise<PassResult> {
+    const { pipe, apply, clock, reporter, dryRun } = this.#deps;
     this.#dirty = false;
     this.#refused = false;
     const quiet = pipe.idle;
@@ -105,34 +118,30 @@ export class Sync {
     this.#deps.pipe.replace([]);
   }
 
-  /** Resolves when nothing is in flight any more. */
+  /** Resolves when nothing is in flight any more; what takes too long is cut off. */
   async stop(): Promise<void> {
+    const { apply, clock, pipe } = this.#deps;
     this.interrupt();
-    await this.#deps.pipe.stop();
+    const patience = clock.setTimeout(() => apply.cancel(), LANDING_MS);
+    await pipe.stop();
+    patience.cancel();
+  }
+
+  /** As stop, but cuts off at once what is in flight: we may not write any more. */
+  async abandon(): Promise<void> {
+    this.#deps.apply.cancel();
+    await this.stop();
   }
 
   /** What became of one action; the pipe calls this for each. */
   async perform({ action }: ActionWrite): Promise<Ended> {
-    const outcome = await this.#deps.apply.perform(action);
-    this.#remember(outcome);
-    this.#deps.reporter.ended(outcome);
+    const { apply, memory, cache, clock, reporter } = this.#deps;
+    const outcome = await apply.perform(action);
+    if (outcome.kind === "stopped") this.#refused = true;
+    learn(outcome, { memory, cache, now: clock.monotonic(), chance: clock.random() });
+    reporter.ended(outcome);
     const throttled = outcome.kind === "failed" && outcome.error === "throttled";
     return { throttled, retryAfterMs: throttled ? outcome.retryAfterMs : undefined };
-  }
-
-  /** What the API server said of a source that vanished from the cache. */
-  absence(confirm: Confirm, answer: Absence): void {
-    const { memory, clock } = this.#deps;
-    switch (answer.kind) {
-      case "gone":
-        memory.confirmedGone(confirm, clock.monotonic());
-        return;
-      case "there":
-        memory.stillThere(confirm);
-        return;
-      case "unreadable":
-        memory.unreadable(confirm, answer.reason, clock.monotonic(), clock.random());
-    }
   }
 
   async #plan(now: number): Promise<Plan> {
@@ -156,58 +165,32 @@ export class Sync {
     const before = pipe.started;
     pipe.replace(actions.map((action) => ({ key: refText(action.place), action })));
     const slice = clock.setTimeout(() => pipe.nudge(), SLICE_MS);
+    // A write that hangs must not hold up fresh work, once no other waits.
     const sliceDone = (): boolean =>
       this.#dirty &&
       clock.monotonic() - started >= SLICE_MS &&
-      pipe.started - before >= SLICE_WRITES;
+      (pipe.started - before >= SLICE_WRITES || pipe.waiting === 0);
     await pipe.until(() => pipe.idle || this.#stopping || sliceDone());
     slice.cancel();
   }
 
   #result(made: Plan, settled: boolean, planMs: number): PassResult {
-    const { states, nextAt } = made;
+    const { nextAt } = made;
     const now = this.#deps.clock.monotonic();
     const due = nextAt === undefined ? undefined : nextAt - now;
     return {
       settled: settled || this.#refused,
       dueMs: this.#refused ? NO_PERMISSION_MS : due,
-      pending: states.pending,
+      waiting: this.#refused || this.#dirty || made.rows.some(isUnderWay),
       ok: isAllCurrent(made),
       planMs,
     };
   }
+}
 
-  #remember(outcome: Outcome): void {
-    const { memory, cache, clock } = this.#deps;
-    const { action } = outcome;
-    const now = clock.monotonic();
-    const chance = clock.random();
-    switch (outcome.kind) {
-      case "done":
-        cache.remember(outcome.object);
-        memory.succeeded(action, now, chance);
-        return;
-      case "removed":
-        if (action.kind === "delete")
-          cache.forget(action.place.namespace, action.place.name, action.target.uid);
-        memory.succeeded(action, now, chance);
-        return;
-      case "moved":
-        memory.outdated(action, now);
-        return;
-      case "found":
-        if (outcome.object === undefined) memory.notHidden(action.place);
-        else memory.hidden(action.place, now, chance);
-        return;
-      case "unconfirmed":
-        return;
-      case "stopped":
-        this.#refused = true;
-        return;
-      case "failed":
-        memory.failed(action, outcome.message, now, chance);
-    }
-  }
+/** It becomes due by itself; a retry after a failure does not count, for it may fail for ever. */
+function isUnderWay({ verdict, dueAt }: Row): boolean {
+  return dueAt !== undefined && METRIC_STATE[verdict] === "pending";
 }
 
 function mayBeAdopted(secret: Secret | undefined): boolean {

@@ -20,11 +20,12 @@ import { leaseClient } from "../kube/leaseclient.ts";
 import { NAMESPACES, SECRETS } from "../kube/resource.ts";
 import type { Log } from "../log.ts";
 import { Narrator, type Narration } from "../narrator.ts";
+import { learnAbsence, type Cache } from "../outcome.ts";
 import { WritePipe } from "../pipe.ts";
 import { Reporter, type Observer } from "../report.ts";
 import type { Metrics } from "../server/metrics.ts";
 import { namedSources } from "../settings.ts";
-import { Sync, type ActionWrite, type Cache } from "../sync.ts";
+import { Sync, type ActionWrite } from "../sync.ts";
 
 export type Parts = {
   readonly client: ApiClient;
@@ -72,11 +73,14 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
       observer.onPlan?.(plan, note);
     },
   });
-  const apply: Apply = new Apply({
+  const apply = new Apply({
     client,
     permission: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
     onWrite: (verb, result) => metrics.figures.write(verb, result),
-    onAbsence: (asked, answer) => sync.absence(asked, answer),
+    onAbsence: (asked, answer) => {
+      const [now, chance] = [clock.monotonic(), clock.random()];
+      learnAbsence(asked, answer, { memory, now, chance });
+    },
   });
   const pipe = new WritePipe<ActionWrite>(config.concurrency, clock, (write) =>
     sync.perform(write),

@@ -2,7 +2,7 @@
 import { readConfig, UsageError, type Config, type Given } from "../config.ts";
 import { ApiError } from "../kube/api-error.ts";
 import { createClient, type ApiClient } from "../kube/client.ts";
-import { systemClock } from "../kube/clock.ts";
+import { systemClock, type Clock, type Timer } from "../kube/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig.ts";
 import { createLog, type Log } from "../log.ts";
 import { serveHttp } from "../server/http.ts";
@@ -71,7 +71,7 @@ export async function runController(
         "serving probes and metrics",
       );
     try {
-      return await withinGrace(controller.run(signal), signal, log);
+      return await withinGrace(controller.run(signal), signal, systemClock, log);
     } finally {
       await server?.close();
     }
@@ -110,22 +110,29 @@ async function checkSurroundings(
   );
 }
 
-function withinGrace(running: Promise<Ended>, signal: AbortSignal, log: Log): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    let timer: NodeJS.Timeout | undefined;
+/** As `running`, or with an error when it has not ended in time after `signal`. */
+export async function withinGrace<T>(
+  running: Promise<T>,
+  signal: AbortSignal,
+  clock: Clock,
+  log: Log,
+): Promise<T> {
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
     const arm = (): void => {
       log.info({}, "shutting down");
-      timer = setTimeout(() => {
-        log.error({ seconds: GRACE_MS / 1000 }, "shutdown took too long, giving up");
-        resolve("lost");
-      }, GRACE_MS);
+      const error = new Error(`shutdown took longer than ${GRACE_MS / 1000} s, giving up`);
+      timer = clock.setTimeout(() => reject(error), GRACE_MS);
     };
-    signal.addEventListener("abort", arm, { once: true });
-    running.then(resolve, reject).finally(() => {
-      signal.removeEventListener("abort", arm);
-      clearTimeout(timer);
-    });
+    if (signal.aborted) arm();
+    else signal.addEventListener("abort", arm, { once: true });
+    void running.finally(() => signal.removeEventListener("abort", arm)).catch(() => undefined);
   });
+  try {
+    return await Promise.race([running, late]);
+  } finally {
+    timer?.cancel();
+  }
 }
 
 function settingsOf(config: Config, server: string) {

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Outcome } from "../apply.ts";
+import type { Outcome } from "../outcome.ts";
 import { readConfig } from "../config.ts";
 import { refText } from "../core/model.ts";
 import type { Action } from "../core/verdicts.ts";

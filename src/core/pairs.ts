@@ -7,8 +7,9 @@ const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 5 * 60_000;
 const JITTER = 0.1;
 
-/** After a 409: the cache is about to catch up; not a failure. */
+/** After a 409: the cache is about to catch up; not a failure. It doubles while the cache does not. */
 const STALE_RETRY_MS = 100;
+const LONGEST_STALE_RETRY_MS = 5000;
 /** A flapping source costs at most one write a place in this time. */
 const WRITE_DISTANCE_MS = 1000;
 
@@ -81,9 +82,12 @@ export class Pairs {
   }
 
   stale(place: string, inputs: string, now: number): void {
-    const until = now + STALE_RETRY_MS;
+    const before = this.#troubles.get(place);
+    const again = before?.kind === "stale" && before.inputs === inputs;
+    const attempts = again ? before.attempts + 1 : 1;
+    const waitMs = Math.min(LONGEST_STALE_RETRY_MS, STALE_RETRY_MS * 2 ** (attempts - 1));
     const reason = "the cache was behind; tried again at once";
-    this.#set(place, { kind: "stale", inputs, until, attempts: 1, reason });
+    this.#set(place, { kind: "stale", inputs, until: now + waitMs, attempts, reason });
   }
 
   #set(place: string, trouble: Trouble): void {

@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Outcome } from "../../src/apply.ts";
+import type { Outcome } from "../../src/outcome.ts";
 import { assemble } from "../../src/cli/assemble.ts";
 import { readConfig, type Given } from "../../src/config.ts";
 import type { Controller, Ended } from "../../src/controller.ts";

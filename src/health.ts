@@ -1,0 +1,40 @@
+// What /healthz fails for: only what a restart may mend. Promises: an API server that is away, however
+// long, is no trouble, because a restart of every replica would not bring it back; a quiet watch is
+// none, and neither is a fan-out that takes hours while its writes end one after the other.
+import type { LeaderElector } from "./kube/lease.ts";
+
+export type Vitals = {
+  /** By resource: when each watch last showed that it is alive. */
+  readonly watches: Readonly<Record<string, { readonly lastSignOfLifeMs: number }>>;
+  /** Of the pass that is running. */
+  readonly passStartedMs: number | undefined;
+  readonly lastWriteMs: number;
+  readonly elector: Pick<LeaderElector, "healthy"> | undefined;
+};
+
+// A healthy watch may be quiet for two minutes, and ends after five at most.
+const SILENCE_MS = 10 * 60_000;
+// A write ends within 30 s, and a pause that the server asks for within five minutes.
+const STUCK_MS = 10 * 60_000;
+
+/** In plain words; `now` and the vitals in ms of the same monotonic clock. */
+export function troubles(
+  now: number,
+  { watches, passStartedMs, lastWriteMs, elector }: Vitals,
+): readonly string[] {
+  const found: string[] = [];
+  for (const [resource, { lastSignOfLifeMs }] of Object.entries(watches)) {
+    const silentMs = now - lastSignOfLifeMs;
+    if (silentMs > SILENCE_MS) found.push(`${resource}: no sign of life for ${seconds(silentMs)}`);
+  }
+  if (passStartedMs !== undefined) {
+    const stuckMs = now - Math.max(passStartedMs, lastWriteMs);
+    if (stuckMs > STUCK_MS) found.push(`sync: nothing has moved for ${seconds(stuckMs)}`);
+  }
+  if (elector && !elector.healthy()) found.push("lease: held but not renewed");
+  return found;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}
