@@ -1,15 +1,33 @@
 // What the cache promises while lists fail and while it lags behind our own writes: nothing is done on
 // the strength of half an answer, no stranger is overwritten, memory and pages stay bounded.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { test, type TestContext } from "node:test";
 import { all, copied, crews, ONE, over, source, TWO } from "../support/crews.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Fault, FaultProxy, ProxyRequest } from "../support/fault-proxy.ts";
 import { inGap, isWatch, openStage, refusal } from "../support/proxied.ts";
-import type { Scene } from "../support/scene.ts";
+import { openScene, type Scene } from "../support/scene.ts";
 
 // Copies come before their source in a list: what breaks off here shows copies without a source.
+const LARGE = 300;
 const BETWEEN = 1800;
+
+test("S03 the first list of many and large Secrets fits into a heap smaller than they are", async (t) => {
+  const scene = await openScene(t);
+  const namespaces = await crews(scene);
+  const large = { blob: "x".repeat(200_000) };
+  await many(scene, 2000);
+  await many(scene, LARGE, large);
+  const child = spawnRun(t, scene, ["--max-old-space-size=64"]);
+  await all(scene, namespaces, ONE);
+  assert.equal(child.exitCode, null);
+  child.kill("SIGTERM");
+  const [code] = await once(child, "exit");
+  assert.equal(code, 0);
+  await scene.finish();
+});
 
 test("S04 a list that fails or breaks off deletes nothing and writes nothing", async (t) => {
   const { scene, proxy, clock } = await openStage(t);
@@ -199,8 +217,19 @@ function see(proxy: FaultProxy): void {
 const rest = (proxy: FaultProxy): readonly ProxyRequest[] =>
   proxy.seen.filter(({ query }) => query.has("continue"));
 
+type Data = Readonly<Record<string, string>>;
+
 /** So many Secrets that are nothing to us, before the source in a list. */
-async function many(scene: Scene, amount: number): Promise<void> {
-  const names = Array.from({ length: amount }, (_, at) => `any-${at}`);
-  await Promise.all(names.map((name) => scene.api.createSecret(scene.source, name)));
+async function many(scene: Scene, amount: number, data: Data = {}): Promise<void> {
+  const names = Array.from({ length: amount }, (_, at) => `any-${at}${Object.keys(data).join()}`);
+  await Promise.all(names.map((name) => scene.api.createSecret(scene.source, name, { data })));
+}
+
+function spawnRun(t: TestContext, scene: Scene, nodeFlags: readonly string[]): ChildProcess {
+  const words = Object.entries(scene.flags()).map(([flag, value]) => `--${flag}=${value}`);
+  const child = spawn(process.execPath, [...nodeFlags, "bin/secretcast.js", "run", ...words], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  return child;
 }
