@@ -2,11 +2,11 @@
 // metadata only. Items of a list carry no kind of their own, as in the real server's typed lists.
 import type { Form } from "./media.ts";
 import { partial, served } from "./object.ts";
-import type { JsonObject, KubeObject } from "./object.ts";
+import type { JsonObject, KubeObject, StringMap } from "./object.ts";
 import type { Listed } from "./list.ts";
 import { fromStored, groupVersion } from "./resources.ts";
 import type { Resource } from "./resources.ts";
-import { invalid, notSupported } from "./status.ts";
+import { badRequest, quoted } from "./status.ts";
 import { table } from "./table.ts";
 import type { TableOptions } from "./table.ts";
 
@@ -17,9 +17,23 @@ export type View = {
   readonly now: () => number;
 };
 
+/** The object of a bookmark: a kind, a version, and annotations for the special one. */
+export function showBookmark(view: View, version: string, annotations?: StringMap): JsonObject {
+  const { resource, form } = view;
+  const marks = { resourceVersion: version, ...(annotations ? { annotations } : {}) };
+  if (form === "object")
+    return { kind: resource.kind, apiVersion: groupVersion(resource), metadata: marks };
+  const metadata = { name: "", uid: "", creationTimestamp: "", ...marks };
+  const empty = { apiVersion: groupVersion(resource), kind: resource.kind, metadata };
+  return form === "metadata"
+    ? { ...partial(empty), metadata: marks }
+    : showObject(view, empty, false);
+}
+
 /** `columns`: whether a table says what its columns are (only the first of a watch does). */
 export function showObject(view: View, object: KubeObject, columns = true): JsonObject {
-  if (view.form === "object") return served(fromStored(view.resource, object));
+  if (view.form === "object")
+    return { ...view.resource.always, ...served(fromStored(view.resource, object)) };
   if (view.form === "metadata") return partial(object);
   const { resourceVersion } = object.metadata;
   const options = { now: view.now(), include: view.include, columns };
@@ -39,7 +53,7 @@ export function showList(view: View, listed: Listed): JsonObject {
   }
   const items = objects.map((object) => {
     const { apiVersion: _, kind: __, ...item } = fromStored(resource, object);
-    return item;
+    return { ...resource.always, ...item };
   });
   return { kind: `${resource.kind}List`, apiVersion: groupVersion(resource), metadata, items };
 }
@@ -49,7 +63,7 @@ export function readInclude(query: URLSearchParams): TableOptions["include"] {
   const text = query.get("includeObject") ?? "Metadata";
   if (text === "" || text === "Metadata") return "Metadata";
   if (text === "None" || text === "Object") return text;
-  throw invalid({ group: "meta.k8s.io", kind: "TableOptions" }, "", [
-    notSupported("includeObject", text, ["Metadata", "None", "Object", ""]),
-  ]);
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quoted(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }

@@ -4,7 +4,7 @@
 import { entryFields, entryOf, fieldsOf, isOwn, tree, valueAt, withEntries } from "./managed.ts";
 import type { FieldSet } from "./managed.ts";
 import { asObject, asText, isList, isObject, sameJson } from "./object.ts";
-import type { Json, JsonObject, KubeObject } from "./object.ts";
+import type { Json, JsonObject, KubeObject, StringMap } from "./object.ts";
 import { fromStored } from "./resources.ts";
 import { ApiError } from "./status.ts";
 import type { Write } from "./writes.ts";
@@ -37,7 +37,19 @@ export function applied(
     return left.size === 0 ? [] : [{ ...entry, fieldsV1: tree(left) }];
   });
   const unchanged = own && sameJson(own["fieldsV1"], tree(fields));
-  return withEntries(merged, [...kept, unchanged ? own : entryOf(write, fields)]);
+  const mine = fields.size === 0 ? [] : [unchanged ? own : entryOf(write, fields)];
+  return withEntries(withoutEmptyMaps(merged), [...kept, ...mine]);
+}
+
+function withoutEmptyMaps(object: KubeObject): KubeObject {
+  const { labels, annotations, ...rest } = object.metadata;
+  const filled = (map: StringMap | undefined) => map && Object.keys(map).length > 0;
+  const metadata = {
+    ...rest,
+    ...(labels && filled(labels) ? { labels } : {}),
+    ...(annotations && filled(annotations) ? { annotations } : {}),
+  };
+  return { ...object, metadata };
 }
 
 function refuseConflicts(others: readonly JsonObject[], contested: FieldSet): void {
@@ -48,6 +60,7 @@ function refuseConflicts(others: readonly JsonObject[], contested: FieldSet): vo
     );
   });
   if (causes.length === 0) return;
+  causes.sort((a, b) => (a.field < b.field ? -1 : Number(a.field > b.field)));
   const count = causes.length === 1 ? "1 conflict" : `${causes.length} conflicts`;
   const owners = [...new Set(causes.map(({ owner }) => owner))];
   const listed = owners.map((owner) => {
@@ -106,7 +119,9 @@ function cutAt(value: Json, path: readonly string[]): Json | undefined {
   if (!isObject(value)) return value;
   const field = step.slice(2);
   const child = value[field];
-  return { ...value, [field]: child === undefined ? undefined : cutAt(child, rest) };
+  const left = child === undefined ? undefined : cutAt(child, rest);
+  const { [field]: _, ...others } = value;
+  return left === undefined ? others : { ...others, [field]: left };
 }
 
 function merge(before: KubeObject | undefined, wanted: KubeObject): KubeObject {

@@ -11,30 +11,53 @@ const jsonType = /^application\/([a-z-]+\+)?json$/;
 /** Most bytes of a body (kube-apiserver, MaxRequestBodyBytes). */
 export const mostBodyBytes = 3 * 1024 * 1024;
 
+/** What is wrong with a body that is no JSON, as Go says it, as far as we can tell. */
+export function jsonProblem(text: string): string {
+  if (text.trim() === "") return "unexpected end of JSON input";
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const said = String(error);
+    const [, position] = /at position (\d+)/.exec(said) ?? [];
+    if (/end of JSON input|Unterminated/.test(said) || Number(position) >= text.length)
+      return "unexpected end of JSON input";
+    const [, character] = /Unexpected token '(.)'/su.exec(said) ?? [];
+    if (character !== undefined)
+      return `invalid character '${character}' looking for beginning of value`;
+  }
+  return "invalid character after top-level value";
+}
+
 /**
- * The value of `body`, which should be a `kind`; an empty body is an empty object. Throws a 400 or 415.
+ * The value of `body`; null when it is empty. Throws a 415 for a type that is not served, a 400 for
+ * bad YAML, and what `unreadable` makes of the problem for bad JSON.
  */
-export async function readBody(body: Buffer, contentType: string, kind: string): Promise<Json> {
-  const type = contentType.split(";")[0]?.trim() ?? "";
+export async function readBody(
+  body: Buffer,
+  contentType: string,
+  unreadable: (why: string) => Error,
+): Promise<Json> {
+  const type = mediaType(contentType);
   const yaml = yamlTypes.has(type);
   const known = type === "" || yaml || type === protobufType || jsonType.test(type);
   if (!known && body.length > 0)
     throw unsupportedMedia(["application/json", "application/yaml", protobufType].join(", "));
-  if (body.length === 0) return {};
+  if (body.length === 0) return null;
   if (type === protobufType) return readProtobuf(body);
   const text = body.toString();
   try {
     return JSON.parse(text) as Json;
   } catch {
-    if (!yaml)
-      throw badRequest(
-        `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: the body is not JSON`,
-      );
+    if (!yaml) throw unreadable(jsonProblem(text));
   }
   const { loadYaml } = await import("@kubernetes/client-node");
   try {
-    return loadYaml<Json>(text);
+    return loadYaml<Json>(text) ?? null;
   } catch {
-    throw badRequest("error decoding YAML: the body is not YAML");
+    throw badRequest("error decoding YAML: error converting YAML to JSON: the body is not YAML");
   }
+}
+
+export function mediaType(contentType: string): string {
+  return contentType.split(";")[0]?.trim() ?? "";
 }

@@ -3,15 +3,14 @@
 // have are dropped, reported as a warning or refused, as the fieldValidation parameter asks.
 import { asObject, asText, isList, isObject } from "./object.ts";
 import type { Json, JsonObject, KubeObject, Metadata } from "./object.ts";
-import { groupVersion, toStored } from "./resources.ts";
+import { groupVersion, resources, toStored } from "./resources.ts";
 import type { Resource } from "./resources.ts";
+import { Mismatch, goName, mismatch, readScalar } from "./scalars.ts";
 import { metadataShape } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 import { badRequest, quoted } from "./status.ts";
 
 export type Decoded = { readonly object: KubeObject; readonly unknown: readonly string[] };
-
-class Mismatch extends Error {}
 
 /** Reads `body` as an object of `resource`; throws a 400 when it is none. */
 export function decode(resource: Resource, body: Json): Decoded {
@@ -21,8 +20,9 @@ export function decode(resource: Resource, body: Json): Decoded {
       `${resource.kind} in version ${quoted(resource.version)} cannot be handled as a ${resource.kind}: ${why}`,
     );
   if (!isObject(body))
-    throw refuse(
-      `json: cannot unmarshal ${goName(body)} into Go value of type v1.${resource.kind}`,
+    throw unrecognized(
+      resource,
+      `json: cannot unmarshal ${goName(body)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
     );
   checkKind(resource, expected, body);
   const unknown: string[] = [];
@@ -47,6 +47,13 @@ export function decode(resource: Resource, body: Json): Decoded {
   }
 }
 
+/** The 400 for a body whose kind cannot even be read. */
+export function unrecognized(resource: { readonly kind: string }, why: string): Error {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${resource.kind}): couldn't get version/kind; json parse error: ${why}`,
+  );
+}
+
 /** The refusal of a strict request, or undefined when all fields are known. */
 export function strictError(resource: Resource, unknown: readonly string[]): Error | undefined {
   if (unknown.length === 0) return undefined;
@@ -56,23 +63,25 @@ export function strictError(resource: Resource, unknown: readonly string[]): Err
   );
 }
 
+/** Where the real server keeps its registry of kinds; part of its messages. */
+const scheme = 'in scheme "pkg/runtime/scheme.go:111"';
+
 function checkKind(resource: Resource, expected: string, body: JsonObject): void {
-  const kind = body["kind"] ?? resource.kind;
-  const apiVersion = body["apiVersion"] ?? expected;
-  if (kind !== resource.kind)
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${resource.kind}): no kind ${quoted(asText(kind))} is registered for version ${quoted(asText(apiVersion))}`,
-    );
-  if (apiVersion !== expected)
-    throw badRequest(
-      `the API version in the data (${asText(apiVersion)}) does not match the expected API version (${expected})`,
-    );
+  const kind = asText(body["kind"]) || resource.kind;
+  const apiVersion = asText(body["apiVersion"]) || expected;
+  if (kind === resource.kind && apiVersion === expected) return;
+  const known = resources.some((row) => row.kind === kind && groupVersion(row) === apiVersion);
+  const why = known
+    ? `converting (v1.${kind}) to (core.${resource.kind}): unknown conversion`
+    : `no kind ${quoted(kind)} is registered for version ${quoted(apiVersion)} ${scheme}`;
+  throw badRequest(
+    `${kind} in version ${quoted(apiVersion)} cannot be handled as a ${resource.kind}: ${why}`,
+  );
 }
 
 function metadataOf(read: JsonObject): Metadata {
-  const { name, uid, resourceVersion, creationTimestamp, ...given } = read;
-  // Nothing that is served counts generations, and nothing links to itself any more.
-  const { selfLink: _, generation: __, ...rest } = given;
+  // Nothing links to itself any more.
+  const { name, uid, resourceVersion, creationTimestamp, selfLink: _, ...rest } = read;
   return {
     // `read` has been checked against the shape of metadata.
     ...(rest as Partial<Metadata>),
@@ -87,22 +96,30 @@ type Reading = { readonly kind: string; readonly unknown: string[] };
 
 function read(value: Json, shape: Shape, reading: Reading, path: string): Json {
   if (shape === "any") return value;
-  if (typeof shape === "string") return readScalar(value, shape, reading, path);
+  if (typeof shape === "string") return readScalar(value, shape, goField(reading, path));
   if ("list" in shape) {
-    if (!isList(value)) throw mismatch(value, reading, path, "[]");
+    if (!isList(value)) throw mismatch(value, goField(reading, path), shape);
     return value.map((item, at) => read(item, shape.list, reading, `${path}[${at}]`));
   }
-  if (!isObject(value)) throw mismatch(value, reading, path, "map[string]");
+  if (!isObject(value)) throw mismatch(value, goField(reading, path), shape);
   if ("map" in shape) return readMap(value, shape.map, reading, path);
   const out: Record<string, Json> = {};
   for (const [field, member] of Object.entries(value)) {
     const where = path === "" ? field : `${path}.${field}`;
     const known = Object.hasOwn(shape.fields, field) ? shape.fields[field] : undefined;
     if (known === undefined) reading.unknown.push(`unknown field ${quoted(where)}`);
-    else if (member !== undefined && member !== null)
-      out[field] = read(member, known, reading, where);
+    else if (member !== undefined && member !== null) {
+      const clean = read(member, known, reading, where);
+      if (!isEmpty(clean, known)) out[field] = clean;
+    }
   }
   return out;
+}
+
+// Maps and lists without a member are not set.
+function isEmpty(value: Json, shape: Shape): boolean {
+  if (typeof shape === "string" || "fields" in shape) return false;
+  return isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
 // A null member of a map is Go's zero value: the key stays.
@@ -113,72 +130,12 @@ function readMap(value: JsonObject, shape: Shape, reading: Reading, path: string
   return Object.fromEntries(members);
 }
 
-type Scalar = Extract<Shape, string>;
-
-const goTypes: Readonly<Record<Exclude<Scalar, "any">, string>> = {
-  string: "string",
-  bytes: "[]uint8",
-  boolean: "bool",
-  integer: "int32",
-  time: "time.Time",
-  microTime: "time.Time",
-};
-
-function readScalar(
-  value: Json,
-  shape: Exclude<Scalar, "any">,
-  reading: Reading,
-  path: string,
-): Json {
-  const wrong = () => mismatch(value, reading, path, goTypes[shape]);
-  if (shape === "boolean" || shape === "integer") {
-    const fits = shape === "boolean" ? typeof value === "boolean" : Number.isInteger(value);
-    if (!fits) throw wrong();
-    return value;
-  }
-  if (typeof value !== "string") throw wrong();
-  if (shape === "bytes") return canonicalBase64(value);
-  if (shape === "time")
-    return readTime(
-      value,
-      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
-      "2006-01-02T15:04:05Z07:00",
-    );
-  if (shape === "microTime")
-    return readTime(
-      value,
-      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/,
-      "2006-01-02T15:04:05.000000Z07:00",
-    );
-  return value;
-}
-
-function readTime(value: string, pattern: RegExp, layout: string): string {
-  if (pattern.test(value) && !Number.isNaN(Date.parse(value))) return value;
-  throw new Mismatch(`parsing time ${quoted(value)} as ${quoted(layout)}: cannot parse it`);
-}
-
-function mismatch(value: Json, reading: Reading, path: string, goType: string): Mismatch {
-  const field = path.replace(/\[\d+\]/g, "");
-  return new Mismatch(
-    `json: cannot unmarshal ${goName(value)} into Go struct field ${reading.kind}.${field} of type ${goType}`,
-  );
-}
-
-function goName(value: Json): string {
-  if (isList(value)) return "array";
-  if (isObject(value)) return "object";
-  return typeof value === "boolean" ? "bool" : typeof value;
-}
-
-/** Standard base64 with padding, line breaks allowed; throws what Go says of anything else. */
-function canonicalBase64(text: string): string {
-  const compact = text.replace(/[\r\n]/g, "");
-  const padding = compact.endsWith("==") ? 2 : Number(compact.endsWith("="));
-  const body = compact.slice(0, compact.length - padding);
-  const bad = body.search(/[^A-Za-z0-9+/]/);
-  const whole = compact.length % 4 === 0;
-  if (bad < 0 && whole) return Buffer.from(compact, "base64").toString("base64");
-  const at = bad >= 0 ? bad : compact.length - (compact.length % 4);
-  throw new Mismatch(`illegal base64 data at input byte ${at}`);
+/** The field as Go names it: the struct it is in, then its whole path. */
+function goField(reading: Reading, path: string): string {
+  const struct = path.startsWith("metadata.")
+    ? "ObjectMeta"
+    : path.startsWith("spec.")
+      ? `${reading.kind}Spec`
+      : reading.kind;
+  return `${struct}.${path.replace(/\[\d+\]/g, "")}`;
 }

@@ -1,12 +1,12 @@
 // DELETE of one object and of a collection: preconditions, finalizers, dry runs. A namespace goes its
 // own way: it is marked, and namespaces.ts empties it. Owner references are not followed: there is no
 // garbage collector here, whatever propagationPolicy asks for.
-import { asObject, asText, isObject } from "./object.ts";
-import type { Json, JsonObject, KubeObject } from "./object.ts";
+import { erase, marked } from "./lifecycle.ts";
+import { asObject, asText } from "./object.ts";
+import type { JsonObject, KubeObject } from "./object.ts";
 import { namespaces } from "./resources.ts";
 import { conflict, forbidden, notFound, preconditionFailed } from "./status.ts";
 import { keyOf } from "./storage.ts";
-import { erase, marked } from "./writes.ts";
 import type { Write } from "./writes.ts";
 
 export type Deleted = { readonly object: KubeObject; readonly gone: boolean };
@@ -14,8 +14,8 @@ export type Deleted = { readonly object: KubeObject; readonly gone: boolean };
 /** The namespaces that the real server never lets go. */
 const permanent = new Set(["default", "kube-system", "kube-public"]);
 
-/** Deletes `name` under the preconditions of `options` (a DeleteOptions body, or nothing). */
-export function remove(write: Write, name: string, options: Json | undefined): Deleted {
+/** Deletes `name` under the preconditions of `options` (a DeleteOptions body). */
+export function remove(write: Write, name: string, options: JsonObject): Deleted {
   const { resource, storage } = write;
   const collection = storage.collection(resource.storage);
   const key = keyOf(write.namespace, name);
@@ -23,7 +23,7 @@ export function remove(write: Write, name: string, options: Json | undefined): D
     throw forbidden(resource, name, "this namespace may not be deleted");
   const object = collection.get(key);
   if (object === undefined) throw notFound(resource, name);
-  checkPreconditions(write, object, asObject(isObject(options) ? options["preconditions"] : {}));
+  checkPreconditions(write, object, asObject(options["preconditions"]));
   if (resource === namespaces) return terminate(write, object);
   if (write.dryRun) return { object, gone: (object.metadata.finalizers?.length ?? 0) === 0 };
   const left = erase(collection, key, write.now);

@@ -131,6 +131,12 @@ function aggregatedEntry(row: Resource): JsonObject {
   };
 }
 
+/** Whether a path belongs to a group that is served, so that its 404 is a Status. */
+export function isServed(path: string): boolean {
+  const [, root, group] = path.split("/");
+  return root === "api" || (root === "apis" && groups.includes(group ?? ""));
+}
+
 /** The answer to a path under /openapi/v3; undefined when there is none. */
 export function openapi(path: string): JsonObject | undefined {
   const all = [...new Set(resources.map((row) => groupVersion(row)))];

@@ -1,6 +1,6 @@
 // Events as the real server treats them: an Event lives in the namespace of the object it is about,
 // and Events of the new style (with eventTime, or through events.k8s.io) must say who reports what.
-import { asObject, asText } from "./object.ts";
+import { asObject, asText, sameJson } from "./object.ts";
 import type { KubeObject } from "./object.ts";
 import { invalidValue, required } from "./status.ts";
 import type { Cause } from "./status.ts";
@@ -9,9 +9,53 @@ import { qualifiedNameErrors } from "./validate.ts";
 const elsewhere = "does not match event.namespace";
 
 /** `modern`: the request came through events.k8s.io/v1. Objects are in the stored (core) form. */
-export function eventCauses(event: KubeObject, modern: boolean): Cause[] {
+export function eventCauses(
+  event: KubeObject,
+  before: KubeObject | undefined,
+  modern: boolean,
+): Cause[] {
   const causes = event["eventTime"] === undefined ? oldStyle(event) : newStyle(event, modern);
-  return modern ? [...causes, ...modernOnly(event)] : causes;
+  if (!modern) return causes;
+  return [...causes, ...(before ? modernUpdate(event, before) : modernOnly(event))];
+}
+
+/** All but the series, which is what an update is for. */
+const frozen = [
+  "involvedObject",
+  "reason",
+  "message",
+  "source",
+  "firstTimestamp",
+  "lastTimestamp",
+  "count",
+  "type",
+  "eventTime",
+  "action",
+  "related",
+  "reportingComponent",
+  "reportingInstance",
+];
+
+function modernUpdate(event: KubeObject, before: KubeObject): Cause[] {
+  const changed = frozen.filter((field) => !sameJson(event[field], before[field]));
+  return [
+    ...(sameJson(event["series"], before["series"]) ? [] : seriesCauses(event)),
+    ...changed.map((field) => {
+      const shown = field === "reportingComponent" ? "reportingController" : field;
+      return invalidValue(shown, event[field], "field is immutable");
+    }),
+  ];
+}
+
+function seriesCauses(event: KubeObject): Cause[] {
+  if (event["series"] === undefined) return [];
+  const series = asObject(event["series"]);
+  return [
+    ...(Number(series["count"] ?? 0) < 2
+      ? [invalidValue("series.count", "", "should be at least 2")]
+      : []),
+    ...(series["lastObservedTime"] === undefined ? [required("series.lastObservedTime")] : []),
+  ];
 }
 
 function oldStyle(event: KubeObject): Cause[] {
@@ -53,14 +97,8 @@ function modernOnly(event: KubeObject): Cause[] {
   const unset = (["firstTimestamp", "lastTimestamp", "count"] as const).filter(
     (field) => event[field] !== undefined && event[field] !== 0,
   );
-  const series = event["series"] === undefined ? undefined : asObject(event["series"]);
   return [
-    ...(series && Number(series["count"] ?? 0) < 2
-      ? [invalidValue("series.count", "", "should be at least 2")]
-      : []),
-    ...(series && series["lastObservedTime"] === undefined
-      ? [required("series.lastObservedTime")]
-      : []),
+    ...seriesCauses(event),
     ...(event["eventTime"] === undefined ? [required("eventTime")] : []),
     ...(type === "Normal" || type === "Warning"
       ? []

@@ -78,6 +78,9 @@ const configMapRules: Rules = {
     const keys = [...Object.keys(text), ...Object.keys(binary)];
     return [
       ...(before ? immutableCauses(object, before, ["data", "binaryData"]) : []),
+      ...Object.keys(text)
+        .filter((key) => key in binary)
+        .map((key) => invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData")),
       ...keys.flatMap((key) =>
         dataKeyErrors(key).map((why) => invalidValue(`data[${key}]`, key, why)),
       ),
@@ -101,7 +104,7 @@ const byStorage: Readonly<Record<string, Rules>> = {
   events: {
     ...plain,
     name: pathSegmentErrors,
-    causes: (object, _before, group) => eventCauses(object, group === "events.k8s.io"),
+    causes: (object, before, group) => eventCauses(object, before, group === "events.k8s.io"),
   },
 };
 

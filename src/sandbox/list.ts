@@ -53,6 +53,7 @@ type Page = {
 
 function firstPage(storage: Storage, query: URLSearchParams, limit: number): Page {
   const asked = readVersion(query);
+  if (asked === undefined) throw badRequest(`invalid resource version: ${noVersion(query)}`);
   const match = query.get("resourceVersionMatch") ?? "";
   if (asked > storage.version) throw tooLargeVersion(asked, storage.version);
   // A limit at a version means exactly that version, unless the match says otherwise.
@@ -102,13 +103,13 @@ function collect(
   const found: Found = { objects: [], next: undefined, left: 0 };
   for (const key of candidates(view, resource, namespace, selected, start || prefix)) {
     const object = view.objects.get(key);
-    if (object === undefined || (selected.matches && !selected.matches(object))) continue;
+    if (object === undefined) continue;
     if (limit > 0 && found.objects.length === limit) {
+      // With selectors nobody knows what is left, or whether any of it matches.
       found.next ??= key.slice(prefix.length);
       found.left++;
-      // How many are left is only said of lists without selectors.
       if (selected.matches) break;
-    } else found.objects.push(object);
+    } else if (!selected.matches || selected.matches(object)) found.objects.push(object);
   }
   return found;
 }
@@ -168,14 +169,18 @@ function parseToken(text: string): JsonObject {
   throw badRequest("invalid continue token: continue key is not valid: it cannot be decoded");
 }
 
-/** resourceVersion as a number; 0 when it is not given. Throws as the real server does. */
-export function readVersion(query: URLSearchParams): number {
+/** resourceVersion as a number; 0 when it is not given, undefined when it is no number. */
+export function readVersion(query: URLSearchParams): number | undefined {
   const text = query.get("resourceVersion") ?? "";
   if (text === "" || text === "0") return 0;
   const version = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(version)) return version;
-  const message = `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
-  throw badRequest(`invalid resource version: resourceVersion: ${message}`);
+  return Number.isSafeInteger(version) ? version : undefined;
+}
+
+/** What the real server says of a resourceVersion that is no number. */
+export function noVersion(query: URLSearchParams): string {
+  const text = JSON.stringify(query.get("resourceVersion"));
+  return `resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`;
 }
 
 /** A parameter that is a number of something; 0 when it is not given. */

@@ -1,9 +1,10 @@
 // Who owns which field: the managedFields of metadata. Updates give the fields they change to the
 // writer and take them from everybody else; server-side apply (apply.ts) asks here for conflicts.
 // Sets of fields are kept as paths; lists are one field, except finalizers, as the schema has it.
+import { timestamp } from "./lifecycle.ts";
 import { asObject, asText, isList, isObject, sameJson } from "./object.ts";
 import type { Json, JsonObject, KubeObject } from "./object.ts";
-import { fromStored, groupVersion } from "./resources.ts";
+import { fromStored, groupVersion, namespaces } from "./resources.ts";
 import type { Resource } from "./resources.ts";
 import { metadataShape } from "./shape.ts";
 import type { Shape } from "./shape.ts";
@@ -23,6 +24,9 @@ const system = new Set([
   "selfLink",
   "managedFields",
 ]);
+
+/** Objects that are one field. */
+const atomic = new Set(["f:involvedObject", "f:regarding", "f:related"]);
 
 export type Owner = {
   readonly resource: Resource;
@@ -51,6 +55,9 @@ export function fieldsOf(
     [],
     found,
   );
+  // A namespace's finalizers and phase are not its writer's.
+  if (resource === namespaces)
+    for (const [key, path] of found) if (path[0] !== "f:metadata") found.delete(key);
   // Only updates own containers beside their members.
   if (operation === "Apply")
     for (const [key, path] of found) if (path.at(-1) === ".") found.delete(key);
@@ -64,7 +71,8 @@ function collect(
   found: Map<string, readonly string[]>,
 ): void {
   const add = (at: string[]) => void found.set(at.join("\0"), at);
-  if (typeof shape === "object" && "fields" in shape && isObject(value)) {
+  if (atomic.has(path.join("."))) add(path);
+  else if (typeof shape === "object" && "fields" in shape && isObject(value)) {
     for (const [field, member] of Object.entries(value)) {
       const known = shape.fields[field];
       if (member !== undefined && known) collect(member, known, [...path, `f:${field}`], found);
@@ -122,10 +130,17 @@ export function manage(
 
 export function withEntries(object: KubeObject, entries: readonly JsonObject[]): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata;
+  const managedFields = entries.toSorted(byOwner);
   return {
     ...object,
-    metadata: entries.length === 0 ? metadata : { ...metadata, managedFields: entries },
+    metadata: entries.length === 0 ? metadata : { ...metadata, managedFields },
   };
+}
+
+function byOwner(a: JsonObject, b: JsonObject): number {
+  const rank = (entry: JsonObject) =>
+    (["operation", "time", "manager"] as const).map((field) => asText(entry[field])).join("\0");
+  return rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b));
 }
 
 export function isOwn(owner: Owner, entry: JsonObject): boolean {
@@ -141,7 +156,7 @@ export function entryOf(owner: Owner, fields: FieldSet): JsonObject {
     manager: owner.manager,
     operation: owner.operation,
     apiVersion: groupVersion(owner.resource),
-    time: `${new Date(owner.now).toISOString().slice(0, 19)}Z`,
+    time: timestamp(owner.now),
     fieldsType: "FieldsV1",
     fieldsV1: tree(fields),
     ...(owner.subresource === undefined ? {} : { subresource: owner.subresource }),

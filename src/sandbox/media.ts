@@ -19,7 +19,7 @@ export function negotiate(accept: string | undefined): Form {
     if (fits && (as === "PartialObjectMetadata" || as === "PartialObjectMetadataList"))
       return "metadata";
   }
-  throw notAcceptable("application/json");
+  throw notAcceptable("application/json, application/yaml, application/vnd.kubernetes.protobuf");
 }
 
 /** Whether the client's first acceptable choice for discovery is the aggregated one. */

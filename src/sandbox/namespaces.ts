@@ -1,10 +1,10 @@
 // The namespace controller of a cluster: a namespace that was deleted is emptied, and goes when no
 // object and no finalizer holds it any more. What still has finalizers is looked at again and again.
+import { erase, isFinal } from "./lifecycle.ts";
 import { asObject, isList } from "./object.ts";
 import { namespaces, resources } from "./resources.ts";
 import { keysFrom } from "./storage.ts";
 import type { Change, Storage } from "./storage.ts";
-import { erase, isFinal } from "./writes.ts";
 
 /** The namespaces that a cluster has from the start. */
 export const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];

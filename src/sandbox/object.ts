@@ -10,6 +10,7 @@ export type StringMap = { readonly [key: string]: string };
 export type Metadata = {
   readonly name: string;
   readonly generateName?: string;
+  readonly generation?: number;
   readonly namespace?: string;
   readonly uid: string;
   readonly resourceVersion: string;

@@ -2,32 +2,20 @@
 // delete and delete of a collection. Watches are opened by server.ts, which holds the connections.
 import { showList, showObject } from "./answers.ts";
 import type { View } from "./answers.ts";
-import { applied } from "./apply.ts";
 import { readBody } from "./body.ts";
-import { decode, strictError } from "./decode.ts";
+import { decode, strictError, unrecognized } from "./decode.ts";
 import { remove } from "./deletes.ts";
-import { list } from "./list.ts";
-import { asText, isObject } from "./object.ts";
-import type { Json, JsonObject, KubeObject } from "./object.ts";
-import { jsonPatch, mergePatch, strategicMerge } from "./patch.ts";
-import { fromStored } from "./resources.ts";
+import { list, noVersion, readVersion } from "./list.ts";
+import { asObject } from "./object.ts";
+import type { JsonObject, KubeObject } from "./object.ts";
+import { patch } from "./patching.ts";
 import type { Target } from "./routes.ts";
-import {
-  ApiError,
-  badRequest,
-  invalid,
-  invalidValue,
-  methodNotAllowed,
-  notFound,
-  notSupported,
-  required,
-  unsupportedPatch,
-} from "./status.ts";
+import { badRequest, methodNotAllowed, notFound, tooLargeVersion, unexplained } from "./status.ts";
 import { keyOf } from "./storage.ts";
 import type { Storage } from "./storage.ts";
-import { readFlag } from "./watch-request.ts";
-import { create, replace, update } from "./writes.ts";
-import type { Write, Written } from "./writes.ts";
+import { strictness, writeOf } from "./write-options.ts";
+import { create, replace } from "./writes.ts";
+import type { Written } from "./writes.ts";
 
 export type Request = {
   readonly method: string;
@@ -53,18 +41,21 @@ export type Call = {
 
 export async function perform(call: Call): Promise<Answer> {
   const { target, request } = call;
+  const { name } = target;
+  if (target.subresource === "finalize" && request.method !== "PUT") throw methodNotAllowed();
   switch (request.method) {
     case "GET":
       return get(call);
     case "POST":
-      if (target.name !== undefined) throw methodNotAllowed();
       return post(call);
     case "PUT":
       return put(call, named(target));
-    case "PATCH":
-      return patch(call, named(target));
+    case "PATCH": {
+      const { written, warnings } = await patch(call, named(target));
+      return answer(call, written, warnings);
+    }
     case "DELETE":
-      return target.name === undefined ? deleteAll(call) : deleteOne(call, target.name);
+      return name === undefined ? deleteAll(call) : deleteOne(call, name);
     default:
       throw methodNotAllowed();
   }
@@ -79,127 +70,59 @@ function get({ storage, target, request, view }: Call): Answer {
   const { resource, namespace, name } = target;
   if (name === undefined)
     return { code: 200, body: showList(view, list(storage, resource, namespace, request.query)) };
+  const version = readVersion(request.query);
+  if (version === undefined) throw unexplained(noVersion(request.query));
+  if (version > storage.version) throw tooLargeVersion(version, storage.version);
   const object = storage.collection(resource.storage).get(keyOf(namespace, name));
   if (object === undefined) throw notFound(resource, name);
   return { code: 200, body: showObject(view, object) };
 }
 
 async function post(call: Call): Promise<Answer> {
-  const { target } = call;
+  const { name, namespace, resource } = call.target;
   // A namespaced object without a namespace in the path has nowhere to go.
-  if (target.resource.namespaced && target.namespace === undefined) throw methodNotAllowed();
+  if (name !== undefined || (resource.namespaced && namespace === undefined))
+    throw methodNotAllowed();
+  const write = writeOf(call, "CreateOptions");
   const { object, warnings } = await decodeBody(call);
-  return answer(call, create(writeOf(call, "Update"), object), warnings);
+  return answer(call, create(write, object), warnings);
 }
 
 async function put(call: Call, name: string): Promise<Answer> {
+  const write = writeOf(call, "UpdateOptions");
   const { object, warnings } = await decodeBody(call);
-  return answer(call, replace(writeOf(call, "Update"), name, object), warnings);
+  return answer(call, replace(write, name, object), warnings);
 }
 
 async function decodeBody(
   call: Call,
-): Promise<{ object: KubeObject; warnings: readonly string[] }> {
+): Promise<{ readonly object: KubeObject; readonly warnings: readonly string[] }> {
   const { target, request } = call;
-  const body = await readBody(request.body, request.contentType, target.resource.kind);
-  const { object, unknown } = decode(target.resource, body);
-  const strictness = validation(request);
-  const refusal = strictError(target.resource, unknown);
-  if (refusal && strictness === "Strict") throw refusal;
-  return { object, warnings: strictness === "Warn" ? unknown : [] };
+  const { resource } = target;
+  if (request.body.length === 0)
+    throw unrecognized(resource, "unexpected end of JSON input (<empty>)");
+  const unreadable = (why: string) => unrecognized(resource, why);
+  const body = await readBody(request.body, request.contentType, unreadable);
+  const { object, unknown } = decode(resource, body ?? {});
+  const refusal = strictError(resource, unknown);
+  const asked = strictness(request.query);
+  if (refusal && asked === "Strict") throw refusal;
+  return { object, warnings: asked === "Warn" ? unknown : [] };
 }
 
-async function patch(call: Call, name: string): Promise<Answer> {
-  const { storage, target, request } = call;
-  const type = request.contentType.split(";")[0]?.trim() ?? "";
-  if (!Object.hasOwn(patchTypes, type)) throw unsupportedPatch();
-  const body = await readBody(request.body, type, target.resource.kind);
-  const { resource, namespace } = target;
-  const before = storage.collection(resource.storage).get(keyOf(namespace, name));
-  if (type === "application/apply-patch+yaml") return apply(call, name, body, before);
-  if (before === undefined) throw notFound(resource, name);
-  const document = fromStored(resource, before);
-  const patched = patchTypes[type]?.(document, body) ?? document;
-  const { object, warnings } = decodePatched(call, patched, type);
-  checkName(object, name);
-  return answer(call, update(writeOf(call, "Update"), before, object), warnings);
-}
-
-type Patcher = (document: JsonObject, patch: Json) => Json;
-
-const patchTypes: Readonly<Record<string, Patcher>> = {
-  "application/json-patch+json": jsonPatch,
-  "application/merge-patch+json": mergePatch,
-  "application/strategic-merge-patch+json": (document, patch) => {
-    if (!isObject(patch)) throw badRequest("error decoding patch: it is not an object");
-    return strategicMerge(document, patch);
-  },
-  "application/apply-patch+yaml": (document) => document,
-};
-
-// Like the real server, this repeats the whole object in the message of a patch that breaks it: the
-// reason why clients must not show messages of Secrets.
-function decodePatched(
-  call: Call,
-  patched: Json,
-  type: string,
-): { object: KubeObject; warnings: readonly string[] } {
-  const { resource } = call.target;
-  const broken = (why: string) =>
-    type === "application/strategic-merge-patch+json"
-      ? badRequest(why)
-      : invalid({ group: "", kind: "" }, "", [invalidValue("patch", JSON.stringify(patched), why)]);
-  try {
-    const { object, unknown } = decode(resource, patched);
-    const strictness = validation(call.request);
-    if (unknown.length > 0 && strictness === "Strict")
-      throw broken(`strict decoding error: ${unknown.join(", ")}`);
-    return { object, warnings: strictness === "Warn" ? unknown : [] };
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 400) throw broken(error.message);
-    throw error;
-  }
-}
-
-function apply(call: Call, name: string, body: Json, before: KubeObject | undefined): Answer {
-  const { target, request } = call;
-  const manager = request.query.get("fieldManager") ?? "";
-  if (manager === "")
-    throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [
-      required("fieldManager", "is required for apply patch"),
-    ]);
-  const { object, unknown } = decode(target.resource, body);
-  const refusal = strictError(target.resource, unknown);
-  if (refusal) throw refusal;
-  if ((object.metadata.managedFields?.length ?? 0) > 0)
-    throw badRequest("metadata.managedFields must be nil");
-  const wanted = object.metadata.name === "" ? withName(object, name) : object;
-  checkName(wanted, name);
-  const write = writeOf(call, "Apply");
-  const force = readFlag(request.query, "force") ?? false;
-  const next = applied(write, before, wanted, force);
-  return answer(call, before ? update(write, before, next) : create(write, next), []);
-}
-
-function withName(object: KubeObject, name: string): KubeObject {
-  return { ...object, metadata: { ...object.metadata, name } };
-}
-
-function checkName(object: KubeObject, name: string): void {
-  const given = object.metadata.name;
-  if (given !== name)
-    throw badRequest(
-      `the name of the object (${given}) does not match the name on the URL (${name})`,
-    );
+// Either a body or parameters: with a body the parameters count for nothing.
+async function readOptions({ request }: Call): Promise<JsonObject> {
+  if (request.body.length === 0) return {};
+  const given = asObject(await readBody(request.body, request.contentType, badRequest));
+  return { dryRun: [], propagationPolicy: "", ...given };
 }
 
 async function deleteOne(call: Call, name: string): Promise<Answer> {
-  const { target, request } = call;
-  const options = await readBody(request.body, request.contentType, "DeleteOptions");
-  const write = writeOf(call, "Update", isObject(options) ? options : {});
+  const options = await readOptions(call);
+  const write = writeOf(call, "DeleteOptions", "Update", options);
   const { object, gone } = remove(write, name, options);
   if (!gone) return { code: 200, body: showObject(call.view, object) };
-  const { group, plural } = target.resource;
+  const { group, plural } = call.target.resource;
   const details = {
     name,
     ...(group === "" ? {} : { group }),
@@ -215,8 +138,8 @@ async function deleteAll(call: Call): Promise<Answer> {
   const { resource, namespace } = target;
   // Not served for namespaces, and not across namespaces.
   if (!resource.namespaced || namespace === undefined) throw methodNotAllowed();
-  const options = await readBody(request.body, request.contentType, "DeleteOptions");
-  const write = writeOf(call, "Update", isObject(options) ? options : {});
+  const options = await readOptions(call);
+  const write = writeOf(call, "DeleteOptions", "Update", options);
   const listed = list(storage, resource, namespace, request.query);
   for (const object of listed.objects) remove(write, object.metadata.name, options);
   return { code: 200, body: showList(call.view, listed) };
@@ -224,30 +147,4 @@ async function deleteAll(call: Call): Promise<Answer> {
 
 function answer(call: Call, written: Written, warnings: readonly string[]): Answer {
   return { code: written.code, body: showObject(call.view, written.object), warnings };
-}
-
-function writeOf(call: Call, operation: Write["operation"], options: JsonObject = {}): Write {
-  const { storage, target, request } = call;
-  const { resource, namespace, subresource } = target;
-  const inBody = options["dryRun"];
-  const asked = [...request.query.getAll("dryRun"), ...(Array.isArray(inBody) ? inBody : [])];
-  const dryRun = asked.filter((word) => word !== "");
-  if (dryRun.some((word) => word !== "All"))
-    throw invalid({ group: "meta.k8s.io", kind: "WriteOptions" }, "", [
-      notSupported("dryRun", asText(dryRun.find((word) => word !== "All")), ["All"]),
-    ]);
-  return {
-    storage,
-    resource,
-    namespace,
-    now: call.now(),
-    dryRun: dryRun.length > 0,
-    manager: request.query.get("fieldManager") || (request.userAgent.split("/")[0] ?? "unknown"),
-    operation,
-    ...(subresource === undefined ? {} : { subresource }),
-  };
-}
-
-function validation(request: Request): string {
-  return request.query.get("fieldValidation") || "Warn";
 }

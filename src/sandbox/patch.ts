@@ -3,6 +3,7 @@
 // decoded and validated by the caller like any other body.
 import { asText, isList, isObject, sameJson } from "./object.ts";
 import type { Json, JsonObject } from "./object.ts";
+import { goName } from "./scalars.ts";
 import { badRequest, quoted, unprocessable } from "./status.ts";
 
 // JSON patch.
@@ -10,7 +11,9 @@ import { badRequest, quoted, unprocessable } from "./status.ts";
 /** Applies the operations in order; throws a 400 for what is no patch, a 422 when one cannot be done. */
 export function jsonPatch(document: Json, patch: Json): Json {
   if (!isList(patch))
-    throw badRequest("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${goName(patch)} into Go value of type []handlers.jsonPatchOp`,
+    );
   let result = document;
   for (const operation of patch) {
     if (!isObject(operation))
@@ -28,8 +31,8 @@ function applyOperation(document: Json, operation: JsonObject): Json {
       return place(document, path, value, "add");
     case "remove":
       return place(document, path, undefined, "remove");
+    // The real server's library takes a replace of an absent member for an add.
     case "replace":
-      read(document, path);
       return place(document, path, value, "replace");
     case "move": {
       const from = pointer(operation["from"]);
@@ -125,7 +128,6 @@ const mergedLists: Readonly<Record<string, string>> = {
   "metadata.finalizers": "",
   "metadata.ownerReferences": "uid",
   secrets: "name",
-  imagePullSecrets: "name",
 };
 
 const listDeletion = "$deleteFromPrimitiveList/";

@@ -150,6 +150,8 @@ function member(
 }
 
 function single(value: Wire["value"], type: Shape, name: string): Json | undefined {
+  // The one number that Go writes although it is not set.
+  if (name === "generation" && value === 0) return undefined;
   if (!Buffer.isBuffer(value)) return type === "boolean" ? value !== 0 : value;
   if (type === "time" || type === "microTime") return time(value, type === "microTime");
   if (type === "any") return name === "fieldsV1" ? fieldsV1(value) : undefined;

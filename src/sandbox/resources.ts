@@ -1,6 +1,6 @@
 // The resources that the sandbox serves, one row each. `storage` names the collection that holds the
 // objects: Events are one collection under two groups, kept in the core form and renamed on the way.
-import type { KubeObject } from "./object.ts";
+import type { JsonObject, KubeObject } from "./object.ts";
 import {
   configMapFields,
   coreEventFields,
@@ -28,6 +28,8 @@ export type Resource = {
   readonly createOnUpdate: boolean;
   /** A PUT without resourceVersion overwrites. */
   readonly unconditionalUpdate: boolean;
+  /** Fields that are served even when they are not set. */
+  readonly always?: JsonObject;
   /** Field names here that differ from the stored form: served name → stored name. */
   readonly renamed?: Readonly<Record<string, string>>;
 };
@@ -92,6 +94,14 @@ const coreEvents: Resource = {
     ...paths(["reason", "reportingComponent", "type"]),
     source: "source.component",
   },
+  always: {
+    eventTime: null,
+    firstTimestamp: null,
+    lastTimestamp: null,
+    source: {},
+    reportingComponent: "",
+    reportingInstance: "",
+  },
 };
 
 const newEvents: Resource = {
@@ -105,6 +115,12 @@ const newEvents: Resource = {
     ),
     ...paths(["reason", "type"]),
     reportingController: "reportingComponent",
+  },
+  always: {
+    eventTime: null,
+    deprecatedFirstTimestamp: null,
+    deprecatedLastTimestamp: null,
+    deprecatedSource: {},
   },
   renamed: {
     regarding: "involvedObject",

@@ -1,7 +1,9 @@
 // Secrets as the real server treats them: defaults, sizes, the keys each type asks for, and what may
 // not change afterwards. No message holds a value.
-import { asObject, asStringMap, asText, sameJson } from "./object.ts";
-import type { KubeObject, StringMap } from "./object.ts";
+import { jsonProblem } from "./body.ts";
+import { asObject, asStringMap, asText, isObject, sameJson } from "./object.ts";
+import type { Json, KubeObject, StringMap } from "./object.ts";
+import { goName } from "./scalars.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "./status.ts";
 import type { Cause } from "./status.ts";
 import { dataKeyErrors } from "./validate.ts";
@@ -64,27 +66,21 @@ function missing(data: StringMap, ...keys: readonly string[]): Cause[] {
 function jsonCauses(data: StringMap, key: string): Cause[] {
   const value = data[key];
   if (value === undefined) return [required(`data[${key}]`)];
-  const problem = jsonProblem(Buffer.from(value, "base64").toString());
+  const problem = configProblem(Buffer.from(value, "base64").toString());
   return problem === undefined
     ? []
     : [invalidValue(`data[${key}]`, "<secret contents redacted>", problem)];
 }
 
 // Go names the character it stumbled over, so one character of the value does get into the message.
-function jsonProblem(text: string): string | undefined {
-  if (text === "") return "unexpected end of JSON input";
+function configProblem(text: string): string | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    const fits = value === null || (typeof value === "object" && !Array.isArray(value));
-    return fits
+    const value = JSON.parse(text) as Json;
+    return value === null || isObject(value)
       ? undefined
-      : "json: cannot unmarshal the value into Go value of type map[string]interface {}";
-  } catch (error) {
-    const [, character] =
-      /^Unexpected token '(.)'/su.exec(String(error).replace(/^\w+: /, "")) ?? [];
-    return character === undefined
-      ? "invalid character after top-level value"
-      : `invalid character '${character}' looking for beginning of value`;
+      : `json: cannot unmarshal ${goName(value)} into Go value of type map[string]interface {}`;
+  } catch {
+    return jsonProblem(text);
   }
 }
 

@@ -4,12 +4,13 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readInclude, showObject } from "./answers.ts";
+import { readInclude, showBookmark, showObject } from "./answers.ts";
 import type { View } from "./answers.ts";
 import { loadObjects } from "./load.ts";
 import { negotiate } from "./media.ts";
 import { initialNamespaces, NamespaceController } from "./namespaces.ts";
-import type { Json, JsonObject } from "./object.ts";
+import type { JsonObject } from "./object.ts";
+import type { Injected, LoggedRequest, SandboxOptions, SeenRequest } from "./options.ts";
 import { perform } from "./operations.ts";
 import { route } from "./routes.ts";
 import type { Target } from "./routes.ts";
@@ -19,44 +20,6 @@ import { isWatch, watchRequest } from "./watch-request.ts";
 import { Watch } from "./watch.ts";
 import type { WatchRequest } from "./watch.ts";
 import { readAll, send, sendUnnamed } from "./wire.ts";
-
-export type SandboxOptions = {
-  /** 0 (the default): any free port. */
-  readonly port?: number;
-  /** Wall time in milliseconds, for timestamps and ages. */
-  readonly now?: () => number;
-  /** Quiet time of a watch before a bookmark; 120 s, as seen on a real server. */
-  readonly quietBookmarkMs?: number;
-  /** Changes of each resource that watches can replay; 20,000. */
-  readonly historyLimit?: number;
-  /** How long a deleted namespace keeps its contents; 50 ms. */
-  readonly terminationDelayMs?: number;
-};
-
-export type LoggedRequest = {
-  readonly method: string;
-  /** Path and query. */
-  readonly path: string;
-  /** 0 when the connection was cut instead of an answer. */
-  readonly code: number;
-  readonly userAgent: string;
-};
-
-export type SeenRequest = {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly userAgent: string;
-};
-
-/** An answer instead of the real one; "reset" cuts the connection. */
-export type Injected =
-  | "reset"
-  | {
-      readonly status: number;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly body?: Json;
-    };
 
 type Hook = (request: SeenRequest) => Injected | undefined | Promise<Injected | undefined>;
 
@@ -191,13 +154,12 @@ export class Sandbox {
     const { method, pathname, query, body, request } = call;
     const target = route(pathname);
     if (target === undefined) {
-      sendUnnamed({ method, path: pathname, accept: request.headers.accept }, response);
-      log(200);
+      log(sendUnnamed({ method, path: pathname, accept: request.headers.accept }, response));
       return;
     }
     const form = negotiate(request.headers.accept);
     const view = { resource: target.resource, form, include: readInclude(query), now: this.#now };
-    if (method === "GET" && isWatch(query)) {
+    if (method === "GET" && target.name === undefined && isWatch(query)) {
       this.#watch(target, query, view, response);
       log(200);
       return;
@@ -221,11 +183,14 @@ export class Sandbox {
   }
 
   #watch(target: Target, query: URLSearchParams, view: View, response: ServerResponse): void {
-    const { resource, namespace, name } = target;
-    const wanted = watchRequest(resource, namespace, name, query);
-    const show: WatchRequest["show"] = (object, first) => showObject(view, object, first);
-    const quietBookmarkMs = this.#quietBookmarkMs;
-    const watch = new Watch(this.#storage, { ...wanted, quietBookmarkMs, show }, response);
+    const wanted = watchRequest(target.resource, target.namespace, query);
+    const request: WatchRequest = {
+      ...wanted,
+      quietBookmarkMs: this.#quietBookmarkMs,
+      show: (object, first) => showObject(view, object, first),
+      showBookmark: (version, annotations) => showBookmark(view, version, annotations),
+    };
+    const watch = new Watch(this.#storage, request, response);
     this.#watches.add(watch);
     response.on("close", () => this.#watches.delete(watch));
     watch.start();

@@ -1,6 +1,6 @@
 // Failures as the real API server words them: an ApiError carries the whole Status object that the
 // client gets. Every refusal of the sandbox is made here, so that a message exists once.
-import type { JsonObject } from "./object.ts";
+import type { Json, JsonObject } from "./object.ts";
 
 export type Named = { readonly group: string; readonly plural: string; readonly kind: string };
 
@@ -64,8 +64,10 @@ export function noSuchPath(): ApiError {
   return new ApiError(404, "NotFound", "the server could not find the requested resource", {});
 }
 
-export function alreadyExists(resource: Named, name: string): ApiError {
-  const message = `${groupResource(resource)} ${quoted(name)} already exists`;
+/** `going`: what is there is being deleted. */
+export function alreadyExists(resource: Named, name: string, going: boolean): ApiError {
+  const taken = `${groupResource(resource)} ${quoted(name)} already exists`;
+  const message = going ? `object is being deleted: ${taken}` : taken;
   return new ApiError(409, "AlreadyExists", message, details(resource, name));
 }
 
@@ -107,7 +109,7 @@ export function invalid(
   return new ApiError(422, "Invalid", `${kind} ${quoted(name)} is invalid: ${all}`, {
     ...(name === "" ? {} : { name }),
     ...(resource.group === "" ? {} : { group: resource.group }),
-    kind: resource.kind,
+    ...(resource.kind === "" ? {} : { kind: resource.kind }),
     causes,
   });
 }
@@ -142,7 +144,8 @@ export function notAcceptable(accepted: string): ApiError {
   return new ApiError(
     406,
     "NotAcceptable",
-    `only the following media types are accepted: ${accepted}`,
+    `406: Not Acceptable\n\nAvailable representations: ${accepted}`,
+    {},
   );
 }
 
@@ -182,11 +185,7 @@ export function unprocessable(): ApiError {
 
 // The causes of a 422, one function for each type of field error.
 
-export function invalidValue(
-  field: string,
-  value: string | number | undefined,
-  why: string,
-): Cause {
+export function invalidValue(field: string, value: Json | undefined, why: string): Cause {
   const shown = value === undefined ? "" : `: ${JSON.stringify(value)}`;
   return { reason: "FieldValueInvalid", message: `Invalid value${shown}: ${why}`, field };
 }
@@ -205,8 +204,12 @@ export function tooLong(field: string, most: number): Cause {
   return { reason: "FieldValueTooLong", message, field };
 }
 
-export function notSupported(field: string, value: string, supported: readonly string[]): Cause {
+export function notSupported(
+  field: string,
+  value: string | readonly string[],
+  supported: readonly string[],
+): Cause {
   const all = supported.map((word) => quoted(word)).join(", ");
-  const message = `Unsupported value: ${quoted(value)}: supported values: ${all}`;
+  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${all}`;
   return { reason: "FieldValueNotSupported", message, field };
 }

@@ -1,13 +1,12 @@
 // The tables that kubectl prints: columns and cells are the server's business, so that an unmodified
 // kubectl shows what it shows on a cluster.
-import { asObject, asText, isList, partial } from "./object.ts";
+import { asObject, asText, partial } from "./object.ts";
 import type { Json, JsonObject, KubeObject } from "./object.ts";
 import { fromStored } from "./resources.ts";
 import type { Resource } from "./resources.ts";
 
 type Column = {
   readonly name: string;
-  readonly type?: "string" | "integer";
   readonly cell: (object: KubeObject, now: number) => Json;
   /** 1: only with `-o wide`. */
   readonly priority?: number;
@@ -16,14 +15,14 @@ type Column = {
 const name: Column = { name: "Name", cell: ({ metadata }) => metadata.name };
 const age: Column = {
   name: "Age",
-  cell: ({ metadata }, now) => duration(now - Date.parse(metadata.creationTimestamp)),
+  cell: ({ metadata }, now) => since(metadata.creationTimestamp, now),
 };
 
 const columnsOf: Readonly<Record<string, readonly Column[]>> = {
   secrets: [
     name,
     { name: "Type", cell: (secret) => asText(secret["type"]) },
-    { name: "Data", type: "integer", cell: (secret) => size(secret["data"]) },
+    { name: "Data", cell: (secret) => size(secret["data"]) },
     age,
   ],
   namespaces: [
@@ -35,17 +34,8 @@ const columnsOf: Readonly<Record<string, readonly Column[]>> = {
     name,
     {
       name: "Data",
-      type: "integer",
+
       cell: (map) => size(map["data"]) + size(map["binaryData"]),
-    },
-    age,
-  ],
-  serviceaccounts: [
-    name,
-    {
-      name: "Secrets",
-      type: "integer",
-      cell: ({ secrets }) => (isList(secrets) ? secrets.length : 0),
     },
     age,
   ],
@@ -63,7 +53,7 @@ const columnsOf: Readonly<Record<string, readonly Column[]>> = {
     { name: "Source", priority: 1, cell: source },
     { name: "Message", cell: (event) => asText(event["message"]).trim() },
     { name: "First Seen", priority: 1, cell: (event, now) => firstSeen(event, now) },
-    { name: "Count", priority: 1, type: "integer", cell: count },
+    { name: "Count", priority: 1, cell: count },
     { ...name, priority: 1 },
   ],
 };
@@ -88,7 +78,7 @@ export function table(
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
     metadata,
-    columnDefinitions: options.columns ? columns.map(definition) : [],
+    columnDefinitions: options.columns ? columns.map(definition) : null,
     rows: objects.map((object) => ({
       cells: columns.map((column) => column.cell(object, options.now)),
       ...rowObject(resource, object, options.include),
@@ -108,7 +98,7 @@ function rowObject(
 function definition(column: Column): JsonObject {
   return {
     name: column.name,
-    type: column.type ?? "string",
+    type: "string",
     format: column.name === "Name" ? "name" : "",
     description: `${column.name} of the object`,
     priority: column.priority ?? 0,
@@ -130,7 +120,7 @@ function about(event: KubeObject): string {
 
 function source(event: KubeObject): string {
   const component = text(event, "source", "component") || asText(event["reportingComponent"]);
-  const host = text(event, "source", "host");
+  const host = text(event, "source", "host") || asText(event["reportingInstance"]);
   return host === "" ? component : `${component}, ${host}`;
 }
 

@@ -135,12 +135,31 @@ export function metadataCauses(object: KubeObject, nameRule: NameRule): Cause[] 
       : nameRule(metadata.name).map((why) => invalidValue("metadata.name", metadata.name, why))),
     ...labelCauses(metadata.labels ?? {}),
     ...annotationCauses(metadata.annotations ?? {}),
-    ...(metadata.finalizers ?? []).flatMap((finalizer) =>
+    ...finalizerCauses(metadata.finalizers ?? []),
+  ];
+}
+
+/** The finalizers that need no domain. */
+const standardFinalizers = ["kubernetes", "orphan", "foregroundDeletion"];
+const unqualified = "name is neither a standard finalizer name nor is it fully qualified";
+
+function finalizerCauses(finalizers: readonly string[]): Cause[] {
+  return [
+    ...finalizers.flatMap((finalizer) =>
       qualifiedNameErrors(finalizer).map((why) =>
         invalidValue("metadata.finalizers", finalizer, why),
       ),
     ),
+    ...finalizers.flatMap((finalizer, at) =>
+      finalizer.includes("/") || standardFinalizers.includes(finalizer)
+        ? []
+        : [invalidValue(`metadata.finalizers[${at}]`, finalizer, unqualified)],
+    ),
   ];
+}
+
+function sorted(map: StringMap): [string, string][] {
+  return Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 // What is generated is appended, so the prefix may end in what a name must not end in.
@@ -153,14 +172,14 @@ function generateNameCauses(metadata: Metadata, nameRule: NameRule): Cause[] {
 }
 
 function labelCauses(labels: StringMap): Cause[] {
-  return Object.entries(labels).flatMap(([key, value]) => [
+  return sorted(labels).flatMap(([key, value]) => [
     ...qualifiedNameErrors(key).map((why) => invalidValue("metadata.labels", key, why)),
     ...labelValueErrors(value).map((why) => invalidValue("metadata.labels", value, why)),
   ]);
 }
 
 function annotationCauses(annotations: StringMap): Cause[] {
-  const entries = Object.entries(annotations);
+  const entries = sorted(annotations);
   let bytes = 0;
   for (const [key, value] of entries) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   return [

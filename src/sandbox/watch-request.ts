@@ -1,33 +1,31 @@
 // The parameters of a watch, with the rules of the real server for their combinations.
 import type { Resource } from "./resources.ts";
-import { readCount, readVersion } from "./list.ts";
+import { noVersion, readCount, readVersion } from "./list.ts";
 import { selection } from "./selectors.ts";
-import { forbiddenField, invalid, notSupported } from "./status.ts";
+import { forbiddenField, invalid, notSupported, unexplained } from "./status.ts";
 import type { Cause } from "./status.ts";
 import type { WatchRequest } from "./watch.ts";
 
 /** Without timeoutSeconds a watch lasts half an hour at least (kube-apiserver, min-request-timeout). */
 const defaultTimeoutMs = 30 * 60_000;
 
-type Wanted = Omit<WatchRequest, "show" | "quietBookmarkMs">;
+type Wanted = Omit<WatchRequest, "show" | "showBookmark" | "quietBookmarkMs">;
 
-/** Reads `query`; `name` is set when the path names one object. Throws a 400 or 422. */
+/** Reads `query`; throws as the real server does, which is with a 500 for a bad version. */
 export function watchRequest(
   resource: Resource,
   namespace: string | undefined,
-  name: string | undefined,
   query: URLSearchParams,
 ): Wanted {
   check(query);
   const version = readVersion(query);
+  if (version === undefined) throw unexplained(noVersion(query));
   const streaming = readFlag(query, "sendInitialEvents");
   const seconds = readCount(query, "timeoutSeconds");
-  const scoped = new URLSearchParams(query);
-  if (name !== undefined) scoped.set("fieldSelector", `metadata.name=${name}`);
   return {
     resource,
     namespace,
-    selected: selection(resource, scoped),
+    selected: selection(resource, query),
     version,
     initialEvents: streaming ?? version === 0,
     notOlderThan: streaming === true,

@@ -4,8 +4,7 @@
 // answered inside the stream, with status 200, as the real server does.
 import type { ServerResponse } from "node:http";
 import { candidates } from "./list.ts";
-import type { JsonObject, KubeObject } from "./object.ts";
-import { fromStored } from "./resources.ts";
+import type { JsonObject, KubeObject, StringMap } from "./object.ts";
 import type { Resource } from "./resources.ts";
 import type { Selection } from "./selectors.ts";
 import { ApiError, expired, tooLargeVersion } from "./status.ts";
@@ -25,6 +24,7 @@ export type WatchRequest = {
   readonly quietBookmarkMs: number;
   /** How the client wants objects; `first` is false from the second event on. */
   readonly show: (object: KubeObject, first: boolean) => JsonObject;
+  readonly showBookmark: (version: string, annotations?: StringMap) => JsonObject;
 };
 
 const initialEventsEnd = "k8s.io/initial-events-end";
@@ -160,25 +160,9 @@ export class Watch {
     return shown;
   }
 
-  #bookmark(annotations?: JsonObject): void {
-    const { resource } = this.#request;
-    const mark = {
-      apiVersion: "v1",
-      kind: resource.kind,
-      metadata: {
-        name: "",
-        uid: "",
-        creationTimestamp: "",
-        resourceVersion: String(this.#storage.version),
-      },
-    };
-    const shown = fromStored(resource, mark);
-    const metadata = {
-      resourceVersion: String(this.#storage.version),
-      ...(annotations ? { annotations } : {}),
-    };
-    const { apiVersion, kind } = shown;
-    this.#send("BOOKMARK", { kind, apiVersion, metadata });
+  #bookmark(annotations?: StringMap): void {
+    const version = String(this.#storage.version);
+    this.#send("BOOKMARK", this.#request.showBookmark(version, annotations));
   }
 
   #send(type: string, object: JsonObject): void {

@@ -2,7 +2,7 @@
 // discovery, OpenAPI.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { mostBodyBytes } from "./body.ts";
-import { discover, openapi } from "./discovery.ts";
+import { discover, isServed, openapi } from "./discovery.ts";
 import { aggregatedDiscoveryType, wantsAggregatedDiscovery } from "./media.ts";
 import type { Json } from "./object.ts";
 import { methodNotAllowed, noSuchPath, tooLargeBody } from "./status.ts";
@@ -24,12 +24,13 @@ export async function readAll(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** Answers with JSON, or with text when `body` is a string; returns `code`. */
 export function send(
   response: ServerResponse,
   code: number,
   body: Json | string,
   headers: Headers = {},
-): void {
+): number {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const type = typeof body === "string" ? "text/plain; charset=utf-8" : "application/json";
   response.writeHead(code, {
@@ -38,28 +39,24 @@ export function send(
     ...headers,
   });
   response.end(text);
+  return code;
 }
 
-/** Answers a GET of a path that names no object; throws a 404 when nothing is there. */
+/** Answers a GET of a path that names no object, and says how; throws where the answer is a Status. */
 export function sendUnnamed(
   request: { readonly method: string; readonly path: string; readonly accept: string | undefined },
   response: ServerResponse,
-): void {
+): number {
   const { path, accept } = request;
-  if (healthPaths.test(path)) {
-    send(response, 200, "ok");
-    return;
-  }
-  if (path.startsWith("/openapi/")) {
-    const document = openapi(path);
-    if (document === undefined) throw noSuchPath();
-    send(response, 200, document);
-    return;
-  }
+  if (healthPaths.test(path)) return send(response, 200, "ok");
   const aggregated = wantsAggregatedDiscovery(accept);
-  const found = discover(path.replace(/\/$/, ""), aggregated);
-  if (found === undefined) throw noSuchPath();
+  const found = path.startsWith("/openapi/")
+    ? openapi(path)
+    : discover(path.replace(/\/$/, ""), aggregated);
+  if (found === undefined && isServed(path)) throw noSuchPath();
+  if (found === undefined) return send(response, 404, "404 page not found\n");
   if (request.method !== "GET") throw methodNotAllowed();
   const isAggregated = found["kind"] === "APIGroupDiscoveryList";
-  send(response, 200, found, isAggregated ? { "content-type": aggregatedDiscoveryType } : {});
+  const headers = isAggregated ? { "content-type": aggregatedDiscoveryType } : {};
+  return send(response, 200, found, headers);
 }

@@ -3,8 +3,9 @@
 // waits, so no other request can come in between.
 import { randomUUID, randomInt } from "node:crypto";
 import { rulesFor } from "./kinds.ts";
+import { isFinal, timestamp } from "./lifecycle.ts";
 import { manage } from "./managed.ts";
-import { asObject, isList, sameJson } from "./object.ts";
+import { sameJson } from "./object.ts";
 import type { KubeObject, Metadata } from "./object.ts";
 import { namespaces } from "./resources.ts";
 import type { Resource } from "./resources.ts";
@@ -16,12 +17,13 @@ import {
   invalid,
   invalidValue,
   notFound,
+  quoted,
   staleVersion,
   unexplained,
 } from "./status.ts";
 import type { Cause } from "./status.ts";
 import { keyOf } from "./storage.ts";
-import type { Collection, Storage } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 import { metadataCauses, metadataUpdateCauses } from "./validate.ts";
 
 export type Write = {
@@ -39,15 +41,11 @@ export type Write = {
 
 export type Written = { readonly code: 200 | 201; readonly object: KubeObject };
 
-/** Times in objects have whole seconds. */
-export function timestamp(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19)}Z`;
-}
-
 export function create(write: Write, draft: KubeObject): Written {
   const { resource, storage } = write;
-  const named = withName(inNamespace(write, draft).metadata);
-  admitNamespace(write, named.name);
+  const given = inNamespace(write, draft).metadata;
+  admitNamespace(write, given.name || (given.generateName ?? ""));
+  const named = withName(given);
   if (named.resourceVersion !== "" && named.resourceVersion !== "0")
     throw unexplained("resourceVersion should not be set on objects to be created");
   const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = named;
@@ -65,7 +63,9 @@ export function create(write: Write, draft: KubeObject): Written {
   ]);
   const collection = storage.collection(resource.storage);
   const key = keyOf(write.namespace, metadata.name);
-  if (collection.get(key) !== undefined) throw alreadyExists(resource, metadata.name);
+  const taken = collection.get(key);
+  if (taken)
+    throw alreadyExists(resource, metadata.name, taken.metadata.deletionTimestamp !== undefined);
   const managed = manage(write, object, undefined);
   return { code: 201, object: write.dryRun ? managed : collection.put(key, managed) };
 }
@@ -76,19 +76,21 @@ export function replace(write: Write, name: string, draft: KubeObject): Written 
   const collection = write.storage.collection(resource.storage);
   const before = collection.get(keyOf(write.namespace, name));
   const wanted = inNamespace(write, draft);
-  if (wanted.metadata.name === "" && before === undefined) throw notFound(resource, name);
+  if (wanted.metadata.name === "")
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
   if (wanted.metadata.name !== name)
     throw badRequest(
       `the name of the object (${wanted.metadata.name}) does not match the name on the URL (${name})`,
     );
-  const { uid } = wanted.metadata;
-  if (uid !== "" && uid !== (before?.metadata.uid ?? ""))
-    throw conflict(
-      resource,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before?.metadata.uid ?? ""}`,
-    );
-  if (before) return update(write, before, wanted);
+  if (before) {
+    const { uid } = wanted.metadata;
+    const there = before.metadata.uid;
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`;
+    if (uid !== "" && uid !== there) throw conflict(resource, name, why);
+    return update(write, before, wanted);
+  }
   if (!resource.createOnUpdate) throw notFound(resource, name);
   return create(write, { ...wanted, metadata: { ...wanted.metadata, resourceVersion: "" } });
 }
@@ -120,36 +122,6 @@ export function update(write: Write, before: KubeObject, draft: KubeObject): Wri
     return { code: 200, object: managed };
   }
   return { code: 200, object: collection.put(key, managed) };
-}
-
-/** Whether nothing holds the deletion of `object` up any more. */
-export function isFinal(object: KubeObject): boolean {
-  if (object.metadata.deletionTimestamp === undefined) return false;
-  const held = asObject(object["spec"])["finalizers"];
-  const ofSpec = object.kind === namespaces.kind && isList(held) ? held.length : 0;
-  return (object.metadata.finalizers?.length ?? 0) + ofSpec === 0;
-}
-
-/** Marks `object` as being deleted, for its finalizers to act on. */
-export function marked(object: KubeObject, now: number): KubeObject {
-  const metadata: Metadata = {
-    ...object.metadata,
-    deletionTimestamp: timestamp(now),
-    deletionGracePeriodSeconds: 0,
-  };
-  return { ...object, metadata };
-}
-
-/** Deletes what is under `key` as far as its finalizers allow; what is left, if anything is. */
-export function erase(collection: Collection, key: string, now: number): KubeObject | undefined {
-  const object = collection.get(key);
-  if (object === undefined) return undefined;
-  if ((object.metadata.finalizers?.length ?? 0) === 0) {
-    collection.remove(key);
-    return undefined;
-  }
-  if (object.metadata.deletionTimestamp !== undefined) return object;
-  return collection.put(key, marked(object, now));
 }
 
 function inNamespace(write: Write, draft: KubeObject): KubeObject {
@@ -196,6 +168,8 @@ function checkVersion(resource: Resource, before: KubeObject, given: string): vo
     // Worded with the resource where every other refusal has the kind.
     throw invalid({ ...resource, kind: resource.plural }, name, [cause]);
   }
+  if (!/^\d+$/.test(given))
+    throw unexplained(`strconv.ParseUint: parsing ${quoted(given)}: invalid syntax`);
   if (given !== resourceVersion) throw conflict(resource, name, staleVersion);
 }
 
@@ -239,7 +213,10 @@ function onlySubresource(
 }
 
 function check(resource: Resource, object: KubeObject, causes: readonly Cause[]): void {
-  if (causes.length > 0) throw invalid(resource, object.metadata.name, causes);
+  // Events are one kind under two groups, and refused in the name of the older.
+  const group = resource.storage === "events" ? "" : resource.group;
+  if (causes.length > 0)
+    throw invalid({ group, kind: resource.kind }, object.metadata.name, causes);
 }
 
 function sameButManaged(next: KubeObject, before: KubeObject): boolean {

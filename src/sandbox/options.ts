@@ -1,0 +1,40 @@
+// How a sandbox is set up, and what a test sees of the requests and may answer in its place.
+import type { Json } from "./object.ts";
+
+export type SandboxOptions = {
+  /** 0 (the default): any free port. */
+  readonly port?: number;
+  /** Wall time in milliseconds, for timestamps and ages. */
+  readonly now?: () => number;
+  /** Quiet time of a watch before a bookmark; 120 s, as seen on a real server. */
+  readonly quietBookmarkMs?: number;
+  /** Changes of each resource that watches can replay; 20,000. */
+  readonly historyLimit?: number;
+  /** How long a deleted namespace keeps its contents; 50 ms. */
+  readonly terminationDelayMs?: number;
+};
+
+export type LoggedRequest = {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** 0 when the connection was cut instead of an answer. */
+  readonly code: number;
+  readonly userAgent: string;
+};
+
+export type SeenRequest = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly userAgent: string;
+};
+
+/** An answer instead of the real one; "reset" cuts the connection. */
+export type Injected =
+  | "reset"
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: Json;
+    };
