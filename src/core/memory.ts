@@ -33,7 +33,10 @@ export class Memory {
       case "update":
       case "replace":
       case "adopt":
+        this.#repaired(action, place, now, chance);
+        return;
       case "fill":
+        this.pairs.filled(place, action.inputs);
         this.#repaired(action, place, now, chance);
     }
   }

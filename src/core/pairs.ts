@@ -43,6 +43,10 @@ export class Pairs {
   readonly #written = new Map<string, number>();
   readonly #repairs = new Map<string, Repairs>();
   readonly #vanished = new Set<string>();
+  /** Of pulling Secrets that the pass now running, and the one before it, found wanting or full. */
+  #filled = new Map<string, string>();
+  #filledBefore: ReadonlyMap<string, string> = new Map();
+  #now = 0;
   /** Places that the pass now running has asked for. */
   #asked = new Set<string>();
 
@@ -144,8 +148,23 @@ export class Pairs {
     return true;
   }
 
+  /** A pulling Secret was filled. */
+  filled(place: string, inputs: string): void {
+    this.#filled.set(place, inputs);
+  }
+
+  /** The inputs of the last fill, for as long as each pass asks: its record may have been taken off. */
+  lastFill(place: string): string | undefined {
+    const inputs = this.#filled.get(place) ?? this.#filledBefore.get(place);
+    if (inputs !== undefined) this.#filled.set(place, inputs);
+    return inputs;
+  }
+
   beginPass(now: number): void {
+    this.#now = now;
     this.#asked = new Set();
+    this.#filledBefore = this.#filled;
+    this.#filled = new Map();
     for (const [place, time] of this.#written) {
       if (now - time < WRITE_DISTANCE_MS) break;
       this.#written.delete(place);
@@ -157,9 +176,12 @@ export class Pairs {
 
   /** Forgets what this pass did not ask for; places in flight are not asked for and stay. */
   endPass(inFlight: ReadonlySet<string>): void {
-    for (const map of [this.#troubles, this.#hidden]) {
-      for (const place of map.keys()) this.#forget(map, place, inFlight);
+    for (const [place, { kind, until }] of this.#troubles) {
+      // Between our repair and the next change a pass finds nothing to ask for.
+      if (kind === "fight" && until > this.#now) continue;
+      this.#forget(this.#troubles, place, inFlight);
     }
+    for (const place of this.#hidden.keys()) this.#forget(this.#hidden, place, inFlight);
     for (const place of this.#vanished) {
       if (!this.#asked.has(place) && !inFlight.has(place)) this.#vanished.delete(place);
     }

@@ -138,20 +138,25 @@ function fillFrom(desk: Desk, pull: PullSecret, from: Ref, target: Target, conte
     return;
   }
   const { fill, shadowed } = outcome;
+  const { source, replica } = content;
+  const place = { namespace: pull.namespace, name: pull.name };
+  const inputs = `${source.uid} ${replica.fingerprint}`;
+  const sameFill = desk.pass.memory.pairs.lastFill(refText(place)) === inputs;
   if (fill === undefined) {
     if (shadowed === undefined) desk.pass.orphans.current++;
     else note(desk, pull, from, "conflict", shadowed);
     return;
   }
-  const { source, replica } = content;
-  const edited = pull.sourceUid === source.uid && pull.sourceVersion === source.resourceVersion;
+  const sameVersion =
+    pull.sourceUid === source.uid && pull.sourceVersion === source.resourceVersion;
+  const edited = sameFill || (isFilled(pull) && sameVersion);
   const action = {
     kind: "fill",
-    place: { namespace: pull.namespace, name: pull.name },
+    place,
     source: from,
-    cause: !isFilled(pull) ? "new" : edited ? "edited" : "changed",
+    cause: edited ? "edited" : isFilled(pull) ? "changed" : "new",
     reason: "its entries are not the source's",
-    inputs: `${source.uid} ${replica.fingerprint}`,
+    inputs,
     target: pull,
     fill,
   } as const;
