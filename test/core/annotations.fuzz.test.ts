@@ -1,0 +1,166 @@
+// Every parser of user text with arbitrary text of up to 256 KiB: never an exception, an answer in time,
+// and a Problem that names the annotation, the offending part and what would be right.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { parseAccept, parseAdopt, parsePull, parseSource } from "../../src/core/annotations.ts";
+import { createDigest } from "../../src/core/data.ts";
+import { parseRecord } from "../../src/core/metadata.ts";
+import type { Problem } from "../../src/core/model.ts";
+import { readNamespace } from "../../src/core/namespaces.ts";
+import { readSecret } from "../../src/core/secrets.ts";
+import { VOCABULARY, type Word } from "../../src/core/vocabulary.ts";
+
+const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
+const WORDS = Object.keys(VOCABULARY) as Word[];
+const LARGEST = 256 * 1024;
+// A hundred times what the slowest takes alone: machines of tests are busy, and a parser that is not
+// linear would need minutes.
+const LONGEST_MS = 1000;
+
+const context = { digest: createDigest(Buffer.from("k")), isSourceNamespace: () => true };
+
+function problemsOf(word: string, text: string): readonly Problem[] {
+  const annotations = { "secretcast.io/to": "*", [`secretcast.io/${word}`]: text };
+  const pulling = { "secretcast.io/from": "a/b", [`secretcast.io/${word}`]: text };
+  const accept = parseAccept({ [`secretcast.io/${word}`]: text });
+  parseAdopt(annotations);
+  parseRecord(text);
+  const raw = {
+    metadata: { namespace: "a", name: "b", uid: "u", annotations, labels: { [text]: text } },
+    data: { [text]: text },
+  };
+  readSecret(raw, context);
+  readNamespace(raw);
+  return [
+    ...parseSource(annotations, "b").problems,
+    ...parsePull(pulling).problems,
+    ...(accept.kind === "problem" ? [accept.problem] : []),
+  ];
+}
+
+function judge(word: string, text: string): void {
+  const start = performance.now();
+  const problems = problemsOf(word, text);
+  assert.ok(performance.now() - start < LONGEST_MS, `${word} took too long`);
+  for (const { annotation, part, expected } of problems) {
+    assert.match(annotation, /^secretcast\.io\//);
+    assert.ok(part.length <= 83, "the part is short enough to print");
+    assert.ok(
+      text.includes(part.replace(/\.\.\.$/, "")) ||
+        word.includes(part) ||
+        part === "*" ||
+        part === "a/b",
+      part,
+    );
+    assert.ok(expected.length > 0);
+  }
+}
+
+// What the grammars are made of, so that not every text fails at its first character.
+const grammar = fc
+  .array(
+    fc.constantFrom(
+      "a",
+      "team",
+      "*",
+      "?",
+      "!",
+      ",",
+      "=",
+      " in ",
+      "notin",
+      "(",
+      ")",
+      "/",
+      "-",
+      ".",
+      " ",
+      "\n",
+      "true",
+      "keep",
+      "1",
+      "_",
+      "\u0000",
+      "ü",
+    ),
+    { maxLength: 40 },
+  )
+  .map((parts) => parts.join(""));
+
+test("no text makes a parser throw, and every Problem says where and what", () => {
+  const texts = fc.oneof(fc.string(), fc.string({ unit: "binary", maxLength: 200 }), grammar);
+  fc.assert(fc.property(fc.constantFrom(...WORDS), texts, judge), { numRuns: runs * 10 });
+});
+
+test("an unknown key is a Problem that names it", () => {
+  const key = fc.stringMatching(/^[a-z-]{1,20}$/).filter((one) => !(one in VOCABULARY));
+  fc.assert(
+    fc.property(key, (word) => {
+      const [problem] = parseSource({ [`secretcast.io/${word}`]: "x" }, "b").problems;
+      assert.equal(problem?.annotation, `secretcast.io/${word}`);
+      assert.match(problem.expected, /to-selector/);
+    }),
+    { numRuns: runs },
+  );
+});
+
+test("S13 text of 256 KiB is answered for every annotation, whatever it repeats", () => {
+  const units = [
+    "a",
+    "*",
+    "?",
+    "!",
+    ",",
+    "a,",
+    "*a",
+    "*,",
+    "a*,",
+    "!a,",
+    "a=b,",
+    "=",
+    "a in (b),",
+    "a in (",
+    "a,!b,",
+    "(",
+    "a/",
+    "*/*,",
+    "label:a,",
+    " ",
+    "\u0000",
+    "__proto__,",
+  ];
+  for (const unit of units) {
+    const text = unit.repeat(Math.ceil(LARGEST / unit.length)).slice(0, LARGEST);
+    for (const word of WORDS) judge(word, text);
+  }
+});
+
+test("S13 lists of distinct entries of 256 KiB are answered", () => {
+  for (const make of [
+    (index: number) => `n${index}`,
+    (index: number) => `n${index}*`,
+    (index: number) => `!n${index}?`,
+    (index: number) => `k${index}=v${index}`,
+    (index: number) => `k in (v${index})`,
+    (index: number) => `label:k${index}`,
+  ]) {
+    let text = make(0);
+    for (let index = 1; text.length < LARGEST - 20; index++) text += `,${make(index)}`;
+    for (const word of WORDS) judge(word, text);
+  }
+});
+
+test("objects of any shape are read without an exception", () => {
+  fc.assert(
+    fc.property(fc.anything(), (raw) => {
+      readSecret(raw, context);
+      readNamespace(raw);
+      readSecret({ metadata: raw }, context);
+      readNamespace({ metadata: raw, status: raw });
+      const named = { namespace: "a", name: "b", labels: raw, annotations: raw };
+      readSecret({ metadata: named, data: raw, type: raw }, context);
+    }),
+    { numRuns: runs },
+  );
+});

@@ -1,0 +1,277 @@
+// What a copy holds, and what a write of it says.
+import assert from "node:assert/strict";
+import { inspect } from "node:util";
+import { test } from "node:test";
+import { isNeverCopied, NEVER_COPIED } from "../../src/core/metadata.ts";
+import { requestsFor } from "../../src/core/requests.ts";
+import type { Given, RawSecret, Texts } from "../support/raw-cluster.ts";
+import { Cluster } from "../support/world.ts";
+
+function copied(words: Texts, given: Given = {}): { made: Cluster; copy: RawSecret } {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/one", { to: "*", ...words }, given);
+  made.settle();
+  return { made, copy: made.get("team-a/one") };
+}
+
+test("a copy carries our marks for its own place, and data, type and immutable of the source", () => {
+  const given = { type: "example.com/x", immutable: true, data: { a: "1" }, labels: { team: "x" } };
+  const { made, copy } = copied({ "on-delete": "keep" }, given);
+  const source = made.get("shared/one");
+  assert.deepEqual(copy.metadata.labels, { "app.kubernetes.io/managed-by": "secretcast" });
+  assert.deepEqual(copy.metadata.annotations, {
+    "secretcast.io/source": "shared/one",
+    "secretcast.io/source-uid": source.metadata.uid,
+    "secretcast.io/placed-at": "team-a/one",
+    "secretcast.io/source-version": source.metadata.resourceVersion,
+    "secretcast.io/on-delete": "keep",
+  });
+  assert.deepEqual([copy.data, copy.type, copy.immutable], [source.data, source.type, true]);
+});
+
+test("S30 a source of 253 characters: nothing derived from its name is in a label value", () => {
+  const name = "n".repeat(253);
+  const made = new Cluster();
+  for (const space of ["shared", "team-a"]) made.namespace(space);
+  made.secret(`shared/${name}`, { to: "*" });
+  made.settle();
+  const { labels } = made.get(`team-a/${name}`).metadata;
+  assert.ok(Object.values(labels).every((value) => value.length <= 63));
+});
+
+test("S27 a mere metadata change of the source rewrites nothing", () => {
+  const { made } = copied({});
+  made.edit("shared/one", ({ metadata }) => (metadata.labels["team"] = "b"));
+  made.now += 5000;
+  assert.deepEqual(made.pass().actions, []);
+});
+
+test("S23 S24 an edited copy is restored, a deleted one made again, and the causes are told", () => {
+  const { made } = copied({});
+  made.edit("team-a/one", ({ data }) => (data["extra"] = "eA=="));
+  made.now += 5000;
+  assert.equal(made.pass().actions[0]?.cause, "edited");
+  assert.deepEqual(made.get("team-a/one").data, made.get("shared/one").data);
+  made.delete("team-a/one");
+  made.memory.copyVanished({ namespace: "team-a", name: "one" });
+  made.now += 5000;
+  assert.equal(made.pass().actions[0]?.cause, "deleted");
+  made.edit("shared/one", ({ data }) => (data["key"] = "bmV3"));
+  made.now += 5000;
+  assert.equal(made.pass().actions[0]?.cause, "changed");
+});
+
+test("S25 labels, annotations, owners and finalizers of others survive an update; ours are restored", () => {
+  const { made } = copied(
+    { "copy-labels": "team", "copy-annotations": "note" },
+    { labels: { team: "x" } },
+  );
+  made.edit("team-a/one", ({ metadata }) => {
+    metadata.labels["team"] = "edited";
+    metadata.labels["theirs"] = "1";
+    metadata.annotations["theirs"] = "2";
+    Object.assign(metadata, { finalizers: ["example.com/f"], ownerReferences: [{ name: "o" }] });
+  });
+  made.now += 5000;
+  made.settle();
+  const { metadata } = made.get("team-a/one");
+  assert.equal(metadata.labels["team"], "x");
+  assert.equal(metadata.labels["theirs"], "1");
+  assert.equal(metadata.annotations["theirs"], "2");
+  assert.deepEqual(
+    Object.entries(metadata).filter(([key]) => key === "finalizers" || key === "ownerReferences")
+      .length,
+    2,
+  );
+});
+
+test("what is no longer copied is taken off the copy", () => {
+  const { made } = copied({ "copy-labels": "team,tier" }, { labels: { team: "x", tier: "y" } });
+  assert.equal(
+    made.get("team-a/one").metadata.annotations["secretcast.io/copied-keys"],
+    "label:team,label:tier",
+  );
+  made.edit(
+    "shared/one",
+    ({ metadata }) => (metadata.annotations["secretcast.io/copy-labels"] = "team"),
+  );
+  made.now += 5000;
+  made.settle();
+  const { metadata } = made.get("team-a/one");
+  assert.deepEqual(Object.keys(metadata.labels).toSorted(), [
+    "app.kubernetes.io/managed-by",
+    "team",
+  ]);
+  assert.equal(metadata.annotations["secretcast.io/copied-keys"], "label:team");
+});
+
+test("a forged record of copied keys cannot take our own marks off", () => {
+  const { made } = copied({});
+  made.edit("team-a/one", ({ metadata }) => {
+    metadata.annotations["secretcast.io/copied-keys"] =
+      "label:app.kubernetes.io/managed-by,annotation:secretcast.io/placed-at";
+  });
+  made.now += 5000;
+  made.settle();
+  assert.equal(made.cached("team-a/one").role, "copy");
+});
+
+const REFUSED_KEYS = [
+  "secretcast.io/to",
+  "kubernetes.io/x",
+  "kubectl.kubernetes.io/last-applied-configuration",
+  "app.kubernetes.io/instance",
+  "app.kubernetes.io/managed-by",
+  "argocd.argoproj.io/tracking-id",
+  "kustomize.toolkit.fluxcd.io/name",
+  "helm.sh/chart",
+  "meta.helm.sh/release-name",
+  "owner",
+  "sealedsecrets.bitnami.com/managed",
+  "cert-manager.io/certificate-name",
+  "controller.cert-manager.io/fao",
+  "strimzi.io/cluster",
+  "reflector.v1.k8s.emberstack.com/reflects",
+  "replicator.v1.mittwald.de/replicate-to",
+  "kubed.appscode.com/origin.name",
+  "clustersecret.io/created-by",
+];
+
+test("S31 S32 keys that make other controllers act are never copied, whatever the source asks for", () => {
+  const labels = Object.fromEntries(REFUSED_KEYS.map((key) => [key, "v"]));
+  const wanted = { "app.kubernetes.io/name": "n", "example.com/team": "t", plain: "p" };
+  const { copy } = copied(
+    { "copy-labels": "*,*/*", "copy-annotations": "*,*/*" },
+    { labels: { ...labels, ...wanted } },
+  );
+  assert.deepEqual(copy.metadata.labels, {
+    ...wanted,
+    "app.kubernetes.io/managed-by": "secretcast",
+  });
+  for (const key of REFUSED_KEYS) assert.equal(isNeverCopied(key), true, key);
+  assert.equal(isNeverCopied("notowner"), false);
+  assert.equal(new Set(NEVER_COPIED).size, NEVER_COPIED.length);
+});
+
+test("S34 copied annotations that would not fit are dropped and told; ours never", () => {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/one", { to: "*", "copy-annotations": "*" });
+  made.edit("shared/one", ({ metadata }) => {
+    metadata.annotations["big"] = "b".repeat(200_000);
+    metadata.annotations["bigger"] = "c".repeat(61_000);
+    metadata.annotations["small"] = "s";
+  });
+  const result = made.settle();
+  const { annotations } = made.get("team-a/one").metadata;
+  assert.ok("big" in annotations && "small" in annotations);
+  assert.equal("bigger" in annotations, false);
+  assert.match(result.sources[0]?.notes[0] ?? "", /bigger/);
+  const bytes = Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + key.length + value.length,
+    0,
+  );
+  assert.ok(bytes <= 262_144);
+});
+
+test("S34 a source without data has copies without data", () => {
+  const { made, copy } = copied({}, { data: {} });
+  assert.deepEqual(copy.data, {});
+  assert.deepEqual(made.pass().actions, []);
+});
+
+for (const [type, keep, expected] of [
+  ["kubernetes.io/tls", "tls.crt", "Opaque"],
+  ["kubernetes.io/tls", "tls.*", "kubernetes.io/tls"],
+  ["kubernetes.io/basic-auth", "username", "kubernetes.io/basic-auth"],
+  ["kubernetes.io/basic-auth", "tls.crt", "Opaque"],
+  ["example.com/x", "tls.crt", "example.com/x"],
+  ["constructor", "tls.crt", "constructor"],
+] as const) {
+  test(`a copy of ${type} with keys ${keep} is of type ${expected}`, () => {
+    const data = { "tls.crt": "c", "tls.key": "k", username: "u" };
+    assert.equal(copied({ keys: keep }, { type, data }).copy.type, expected);
+  });
+}
+
+test("adopt: equal type only, the named source only, not an immutable one", () => {
+  for (const [words, given, adopted] of [
+    [{ adopt: "shared/one" }, {}, true],
+    [{ adopt: "shared/other" }, {}, false],
+    [{ adopt: "one" }, {}, false],
+    [{ adopt: "shared/one" }, { type: "example.com/x" }, false],
+    [{ adopt: "shared/one" }, { immutable: true }, false],
+  ] as const) {
+    const made = new Cluster();
+    for (const name of ["shared", "team-a"]) made.namespace(name);
+    made.secret("team-a/one", words, given);
+    made.secret("shared/one", { to: "*" });
+    made.settle();
+    assert.equal(made.cached("team-a/one").role === "copy", adopted);
+  }
+});
+
+test("the fan-out limit holds the creates of one source, counts what it has, and lets the others go", () => {
+  const made = new Cluster({ fanoutLimitBytes: 5000 });
+  for (const name of ["shared", "team-a", "team-b", "team-c"]) made.namespace(name);
+  made.secret("shared/big", { to: "team-a,team-b" }, { data: { key: "x".repeat(1500) } });
+  made.secret("shared/small", { to: "*" });
+  made.settle();
+  assert.equal(made.secrets.has("team-b/big"), true);
+  made.edit("shared/big", ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "*"));
+  made.now += 5000;
+  const result = made.pass();
+  assert.equal(made.secrets.has("team-c/big"), false);
+  assert.equal(made.secrets.has("team-c/small"), true);
+  const big = result.sources.find(({ source }) => source.name === "big");
+  assert.equal(big?.fanoutHeld, true);
+  assert.ok(big.fanoutBytes > 5000);
+  assert.equal(result.states.held, 1);
+});
+
+test("every call that touches an existing Secret carries its UID and resourceVersion", () => {
+  const { made } = copied({});
+  made.edit("team-a/one", ({ data }) => (data["key"] = "ZWRpdGVk"));
+  made.now += 5000;
+  const [action] = made.plan().actions;
+  assert.ok(action);
+  const { uid, resourceVersion } = made.get("team-a/one").metadata;
+  const [request] = requestsFor(action);
+  assert.match(
+    JSON.stringify(request?.body),
+    new RegExp(`"uid":"${uid}","resourceVersion":"${resourceVersion}"`),
+  );
+});
+
+test("S50 no value shows when plans, rows or cached Secrets are printed", () => {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
+  const data = { key: "TOPSECRETVALUE" };
+  made.secret("shared/one", { to: "team-a", allow: "*" }, { data });
+  made.secret("team-b/pull", { from: "shared/one" }, { data });
+  const result = made.plan();
+  assert.equal(result.actions.length, 2);
+  const base64 = Buffer.from(data.key).toString("base64");
+  for (const printed of [
+    result,
+    result.actions,
+    [...made.world().sources],
+    [...made.world().pulls],
+  ]) {
+    const text = inspect(printed, { depth: 20, showHidden: true }) + JSON.stringify(printed);
+    assert.equal(text.includes(base64), false);
+    assert.equal(text.includes(data.key), false);
+  }
+});
+
+test("rows and reports are names only: no digest leaves with them", () => {
+  const { made } = copied({});
+  made.edit("team-a/one", ({ data }) => (data["key"] = "ZWRpdGVk"));
+  const result = made.plan();
+  const cached = made.cached("team-a/one");
+  assert.ok(cached.role === "copy");
+  const text = JSON.stringify([result.rows, result.sources]);
+  assert.equal(text.includes(cached.dataDigest), false);
+  assert.equal(text.includes(cached.fingerprint), false);
+});
