@@ -1,0 +1,228 @@
+// What operators do to a controller and what happens to it: conflicts by the thousand on the first
+// day, refused credentials, an uninstall, a mistake that would delete everything, a clock that is off.
+// Replicas are in scenarios-replicas.test.ts.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { annotationKey } from "../../src/core/vocabulary.ts";
+import { all, copied, crews, ONE, over, source, TWO } from "../support/crews.ts";
+import { ElasticClock } from "../support/elastic-clock.ts";
+import { eventually } from "../support/eventually.ts";
+import type { FaultProxy } from "../support/fault-proxy.ts";
+import { openStage, refusal } from "../support/proxied.ts";
+import { openScene, type Running, type Scene } from "../support/scene.ts";
+import { eventNotes } from "../support/told.ts";
+
+const REFLECTED = { "reflector.v1.k8s.emberstack.com/auto-reflects": "True" };
+
+test("S45 a thousand conflicts on the first day are no write and one summary a source", async (t) => {
+  const scene = await openScene(t);
+  const namespaces = await numbered(scene, 50);
+  const sources = Array.from({ length: 20 }, (_, at) => `s-${at}`);
+  for (const name of sources) await source(scene, name);
+  for (const namespace of namespaces)
+    await Promise.all(sources.map((name) => inTheWay(scene, namespace, name)));
+  const before = await scene.versions();
+  const running = scene.start();
+  await eventually("all are in conflict", () => running.settled()?.states.conflict === 1000);
+  await running.stop();
+  assert.deepEqual(running.outcomes, []);
+  assert.deepEqual(await scene.versions(), before);
+  const told = running.log.filter((line) => line.includes("in conflict"));
+  assert.equal(told.length, sources.length);
+  assert.ok(running.log.length < 60, `${running.log.length} lines`);
+  for (const name of sources) {
+    const [note, ...more] = await eventNotes(scene, scene.source, name, "Conflict");
+    assert.match(note ?? "", /^not copied to 50 namespaces \(.* and 45 more\)/);
+    assert.deepEqual(more, []);
+  }
+  await scene.finish();
+});
+
+for (const [status, reason] of [
+  [401, "Unauthorized"],
+  [403, "Forbidden"],
+] as const)
+  test(`S46 a server that answers ${status} to everything is told of, and nothing is lost`, async (t) => {
+    const { scene, proxy } = await openStage(t);
+    const namespaces = await crews(scene);
+    const running = scene.start();
+    await all(scene, namespaces, ONE);
+    const before = await scene.versions();
+    proxy.rule = () => refusal(status, reason);
+    proxy.resetAll();
+    await eventually("it is told", () => tells(running, `${status} ${reason}`));
+    assert.deepEqual(await scene.versions(), before);
+    await scene.api.setData(scene.source, "registry", TWO);
+    proxy.rule = () => undefined;
+    await all(scene, namespaces, TWO);
+    await over(scene, running);
+  });
+
+test("S46 writes that are forbidden are told of and tried again", async (t) => {
+  const { scene, proxy } = await openStage(t);
+  const [a = "", b = ""] = await copied(scene);
+  proxy.rule = forbidIn(a, ["POST", "PATCH", "DELETE"]);
+  const running = scene.start();
+  await scene.api.setData(scene.source, "registry", TWO);
+  await scene.holds(b, "registry", TWO);
+  await eventually("one has failed", () => running.settled()?.states.failed === 1);
+  await scene.holds(a, "registry", ONE);
+  assert.ok(tells(running, "403 Forbidden"));
+  await eventually("its owner is told", async () => {
+    const [note] = await eventNotes(scene, scene.source, "registry", "Failed");
+    return note?.includes(a);
+  });
+  proxy.rule = () => undefined;
+  await scene.holds(a, "registry", TWO);
+  await over(scene, running);
+});
+
+test("S46 a source that vanishes while it may not be read freezes its copies", async (t) => {
+  const { scene, proxy } = await openStage(t);
+  const namespaces = await copied(scene);
+  proxy.rule = forbidIn(scene.source, ["GET"]);
+  const running = scene.start();
+  await eventually("the controller has seen it all", () => running.settled());
+  await scene.api.deleteSecret(scene.source, "registry");
+  await eventually("its copies are frozen", () => running.settled()?.states.frozen === 2);
+  await all(scene, namespaces, ONE);
+  assert.ok(tells(running, "copies frozen"));
+  proxy.rule = () => undefined;
+  for (const namespace of namespaces) await scene.absent(namespace, "registry");
+  await over(scene, running);
+});
+
+test("S47 after an uninstall every Secret is usable and nothing is stuck", async (t) => {
+  const scene = await openScene(t);
+  const [a = "", b = ""] = await copied(scene);
+  for (const { metadata } of await scene.api.secrets()) {
+    if (!metadata.namespace?.startsWith(scene.prefix)) continue;
+    assert.equal(metadata.finalizers, undefined);
+    assert.equal("ownerReferences" in metadata, false);
+  }
+  // What is there belongs to its namespaces from now on, whatever becomes of the source.
+  await scene.api.deleteSecret(scene.source, "registry");
+  await all(scene, [a, b], ONE);
+  await scene.api.setData(a, "registry", TWO);
+  await scene.holds(a, "registry", TWO);
+  await scene.api.deleteSecret(a, "registry");
+  assert.equal(await scene.api.secret(a, "registry"), undefined);
+  scene.release(b, "own");
+  await scene.api.deleteNamespace(b);
+  await scene.api.namespaceGone(b);
+  await scene.finish();
+});
+
+const MISTAKES: Readonly<Record<string, (scene: Scene, name: string) => Promise<unknown>>> = {
+  "sources that all lose their annotations": (scene, name) =>
+    scene.api.annotate(scene.source, name, { [annotationKey("to")]: null }),
+  "a selector that matches nothing any more": (scene, name) =>
+    scene.api.annotate(scene.source, name, { [annotationKey("to-selector")]: "no=where" }),
+  "sources that are all deleted": (scene, name) => scene.api.deleteSecret(scene.source, name),
+};
+const LIMIT = { "delete-limit": "5", "delete-hold": "5m" };
+for (const [what, mistake] of Object.entries(MISTAKES))
+  test(`S48 ${what} delete nothing before the hold is over, and it is said`, async (t) => {
+    const scene = await openScene(t);
+    const clock = (scene.clock = new ElasticClock());
+    const namespaces = await numbered(scene, 5);
+    const names = ["registry", "s-1", "s-2"];
+    for (const name of names) await source(scene, name);
+    await scene.stranger(namespaces[0] ?? "", "own", { data: ONE });
+    const running = scene.start(LIMIT);
+    await eventually("all are copied", () => running.settled()?.states.current === 15);
+    const before = await scene.versions();
+    for (const name of names) await mistake(scene, name);
+    // The one source whose deletion is ordinary, where sources were deleted.
+    const held = what.endsWith("deleted") ? 10 : 15;
+    await eventually("they are held", () => running.settled()?.states.held === held);
+    assert.ok(tells(running, '"held"'));
+    const since = clock.monotonic();
+    clock.run(300);
+    await eventually("four minutes have passed", () => clock.monotonic() - since > 240_000);
+    clock.run(1);
+    await source(scene, "fresh");
+    for (const namespace of namespaces) await scene.holds(namespace, "fresh", ONE);
+    const now = await scene.versions();
+    const left = [...before].filter(([place, version]) => now.get(place) === version);
+    assert.ok(left.length >= held, `${left.length} of ${held} are as they were`);
+    clock.run(300);
+    for (const namespace of namespaces) await scene.absent(namespace, "s-2");
+    clock.run(1);
+    await over(scene, running);
+  });
+
+test("S48 a mistake that is taken back within the hold has cost nothing", async (t) => {
+  const scene = await openScene(t);
+  await numbered(scene, 10);
+  await source(scene, "registry");
+  const running = scene.start(LIMIT);
+  await eventually("all are copied", () => running.settled()?.states.current === 10);
+  const before = await scene.versions();
+  const to = annotationKey("to");
+  await scene.api.annotate(scene.source, "registry", { [to]: "no-such-namespace" });
+  await eventually("they are held", () => running.settled()?.states.held === 10);
+  await eventually("it is an Event", async () => {
+    const [note] = await eventNotes(scene, scene.source, "registry", "DeletesHeld");
+    return note?.startsWith("not deleted in 10 namespaces");
+  });
+  await scene.api.annotate(scene.source, "registry", { [to]: scene.name("crew-*") });
+  await eventually("all are wanted again", () => running.settled()?.states.current === 10);
+  const after = await scene.versions();
+  const changed = [...before].filter(([place, version]) => after.get(place) !== version);
+  assert.deepEqual(
+    changed.map(([place]) => place),
+    [`${scene.source}/registry`],
+  );
+  await over(scene, running);
+});
+
+test("S49 wall clocks that are years off and restarts in a loop change nothing", async (t) => {
+  const scene = await openScene(t);
+  const namespaces = await copied(scene);
+  const year = 365 * 24 * 3600 * 1000;
+  let data = ONE;
+  for (const skewMs of [20 * year, -20 * year, 60_000, -60_000]) {
+    const before = await scene.versions();
+    scene.clock = new ElasticClock(skewMs);
+    const first = scene.start();
+    await eventually("it has seen it all", () => first.settled());
+    await first.stop();
+    assert.deepEqual(first.outcomes, []);
+    assert.deepEqual(await scene.versions(), before);
+    const second = scene.start();
+    data = { password: `skewed by ${skewMs}` };
+    await scene.api.setData(scene.source, "registry", data);
+    await all(scene, namespaces, data);
+    await second.stop();
+  }
+  await scene.finish();
+});
+
+/** The namespaces of so many crews. */
+function numbered(scene: Scene, amount: number): Promise<readonly string[]> {
+  const names = Array.from({ length: amount }, (_, at) => `crew-${at}`);
+  return Promise.all(names.map((name) => scene.namespace(name)));
+}
+
+/** Somebody's Secret at a place that a source wants, every other one with a peer's mark. */
+async function inTheWay(scene: Scene, namespace: string, name: string): Promise<void> {
+  const annotations = {
+    ...REFLECTED,
+    "reflector.v1.k8s.emberstack.com/reflects": `${scene.source}/${name}`,
+  };
+  const peer = name.length % 2 === 0;
+  await scene.api.createSecret(namespace, name, { data: TWO, ...(peer && { annotations }) });
+}
+
+function tells(running: Running, words: string): boolean {
+  return running.log.some((line) => line.includes(words));
+}
+
+/** These verbs on Secrets of this namespace are forbidden, one by one. */
+function forbidIn(namespace: string, methods: readonly string[]): FaultProxy["rule"] {
+  return ({ method, path, kind }) =>
+    kind === "other" && methods.includes(method) && path.includes(`/${namespace}/secrets`)
+      ? refusal(403, "Forbidden")
+      : undefined;
+}
