@@ -112,8 +112,11 @@ export class Endings {
   }
 }
 
-function why({ cause, reason, confirm }: Because): Pick<Action, "cause" | "reason" | "confirm"> {
-  return confirm ? { cause, reason, confirm } : { cause, reason };
+type Why = Pick<Action, "cause" | "reason" | "confirm" | "vanished">;
+
+function why({ cause, reason, confirm, vanished }: Because): Why {
+  const because: Why = { cause, reason, ...(confirm ? { confirm } : {}) };
+  return vanished ? { ...because, vanished: vanished.key } : because;
 }
 
 function placeOf({ namespace, name }: Ref): Ref {

@@ -2,7 +2,7 @@
 // Positives are globs and renames; none means all. A rename moves: its old key is not taken by a glob
 // as well. Filtering fails, rather than guessing, where an old key is missing, two entries meet at one
 // key, or nothing is left.
-import { DATA_KEY_GLOBS, globList, GlobList } from "./match.ts";
+import { DATA_KEY_GLOBS, globList, GlobList, MOST_ENTRIES, splitList } from "./match.ts";
 import { DATA_KEY_FORM, isDataKey } from "./names.ts";
 import { faulty, parsed, type Parsed } from "./parsed.ts";
 
@@ -22,7 +22,8 @@ export const ALL_KEYS: KeyFilter = {
 };
 
 export function parseKeys(text: string): Parsed<KeyFilter> {
-  const entries = text.split(",");
+  const entries = splitList(text);
+  if (entries.length > MOST_ENTRIES) return faulty(text, `at most ${MOST_ENTRIES} entries`);
   const renames: Rename[] = [];
   for (const entry of entries) {
     if (!entry.includes("=")) continue;

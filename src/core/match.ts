@@ -64,14 +64,14 @@ function covers(pattern: string, name: string): boolean {
 export class GlobList {
   readonly text: string;
   readonly #names = new Map<string, number>();
-  readonly #globs: { readonly rank: number; readonly glob: Glob }[] = [];
+  readonly #globs: { readonly rank: number; readonly word: string; readonly glob: Glob }[] = [];
   readonly #excludedNames = new Set<string>();
   readonly #excludedGlobs: Glob[] = [];
 
   constructor(text: string, positive: readonly string[], negative: readonly string[]) {
     this.text = text;
     for (const [rank, word] of positive.entries()) {
-      if (hasWildcard(word)) this.#globs.push({ rank, glob: compileGlob(word) });
+      if (hasWildcard(word)) this.#globs.push({ rank, word, glob: compileGlob(word) });
       else if (!this.#names.has(word)) this.#names.set(word, rank);
     }
     for (const word of negative) {
@@ -95,6 +95,12 @@ export class GlobList {
     return best;
   }
 
+  /** Only a bare "*" lets `name` in; nobody named it. */
+  matchesByStarAlone(name: string): boolean {
+    if (!this.matches(name) || this.#names.has(name)) return false;
+    return this.#globs.every(({ word, glob }) => word === "*" || !glob.matches(name));
+  }
+
   excludes(name: string): boolean {
     if (this.#excludedNames.has(name)) return true;
     for (const glob of this.#excludedGlobs) if (glob.matches(name)) return true;
@@ -104,7 +110,9 @@ export class GlobList {
 
 // A tenant may write 256 KiB; each wildcard costs a comparison per name and pass.
 const MOST_WILDCARDS = 100;
-const MOST_ENTRIES = 10_000;
+export const MOST_ENTRIES = 10_000;
+// Twice the longest name there is, a label key; a longer glob covers nothing.
+const LONGEST_ENTRY = 2 * 317;
 
 /** A comma-separated list; `!` entries alone start from `everything`. */
 export function parseGlobList(
@@ -112,7 +120,12 @@ export function parseGlobList(
   alphabet: Alphabet,
   everything = "*",
 ): Parsed<GlobList> {
-  return globList(text, text.split(","), alphabet, everything);
+  return globList(text, splitList(text), alphabet, everything);
+}
+
+/** The entries of a comma-separated list; of too many only enough to see that they are. */
+export function splitList(text: string): string[] {
+  return text.split(",", MOST_ENTRIES + 1);
 }
 
 /** `text` is how the list is shown; `everything`, where it is given, stands in for no positives. */
@@ -130,7 +143,9 @@ export function globList(
     const entry = raw.trim();
     const excluded = entry.startsWith("!");
     const word = excluded ? entry.slice(1).trim() : entry;
-    if (!alphabet.allowed.test(word)) return faulty(entry, alphabet.form);
+    if (word.length > LONGEST_ENTRY || !alphabet.allowed.test(word)) {
+      return faulty(entry, alphabet.form);
+    }
     if (hasWildcard(word) && ++wildcards > MOST_WILDCARDS) {
       return faulty(
         entry,

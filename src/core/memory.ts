@@ -2,7 +2,7 @@
 // written anywhere and a controller that starts anew starts without it. plan() reads it and notes in
 // it since when something has been so; apply tells it what became of each action.
 // Every `now` is milliseconds of a monotonic clock, every `chance` uniform in [0, 1).
-import { Absences, absenceKey } from "./absences.ts";
+import { Absences } from "./absences.ts";
 import { Deletions } from "./deletions.ts";
 import { refText, type Ref } from "./model.ts";
 import { Pairs } from "./pairs.ts";
@@ -27,7 +27,7 @@ export class Memory {
       case "delete":
       case "release":
       case "unfill":
-        this.deletions.made(action.confirm && absenceKey(action.confirm), now);
+        this.deletions.made(action.vanished, now);
         return;
       case "create":
       case "update":

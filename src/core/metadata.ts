@@ -112,12 +112,15 @@ function choose(texts: Texts, wanted: GlobList | undefined): (readonly [string, 
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
+// More than fit beside their values into the annotations of one object.
+const MOST_RECORDED = 20_000;
+
 /** What a copy's record names; keys that we never copy are passed over, whoever wrote them there. */
 export function parseRecord(record: string): {
   readonly labels: readonly string[];
   readonly annotations: readonly string[];
 } {
-  const entries = record.split(",");
+  const entries = record.split(",", MOST_RECORDED);
   const of = (prefix: string): string[] =>
     entries
       .filter((entry) => entry.startsWith(prefix))

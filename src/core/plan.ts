@@ -23,7 +23,7 @@ import { Sources, type Contender, type Entry } from "./sources.ts";
 import { addTally, newTally, statesOf } from "./tally.ts";
 import { targetsOf, wantOf, type Target } from "./targets.ts";
 import { Vacancies } from "./vacancies.ts";
-import type { Action, Plan, SourceReport } from "./verdicts.ts";
+import type { NamespaceReport, Plan, SourceReport } from "./verdicts.ts";
 
 /** About this many pairs lie between two yields: half a millisecond. */
 const PAIRS_PER_TURN = 4096;
@@ -62,7 +62,8 @@ export function* plan(
   yield* endings.settle(memory.deletions, settings);
   settleSources(memory, sources.contenders);
   memory.endPass(inFlight);
-  return report(pass, sources, vacancies, yield* pass.actions());
+  const actions = yield* pass.actions();
+  return { ...report(pass, sources, vacancies), actions, namespaces: unclear(targets) };
 }
 
 function* judgeVacancies(
@@ -133,8 +134,7 @@ function report(
   pass: Pass,
   sources: Sources,
   vacancies: Vacancies,
-  actions: readonly Action[],
-): Plan {
+): Omit<Plan, "actions" | "namespaces"> {
   const counts = newTally();
   addTally(counts, pass.orphans);
   const contenders = new Map(sources.contenders.map((one) => [one.text, one]));
@@ -144,7 +144,6 @@ function report(
     if (publishes(entry)) reports.push(reportOf(entry, contenders.get(entry.text), vacancies));
   }
   return {
-    actions,
     rows: pass.rows,
     sources: reports,
     counts,
@@ -153,6 +152,12 @@ function report(
     pairs: pass.pairs,
     nextAt: pass.nextAt,
   };
+}
+
+function unclear(targets: readonly Target[]): readonly NamespaceReport[] {
+  return targets.flatMap(({ name, accept }) =>
+    accept.kind === "problem" ? [{ namespace: name, problem: accept.problem }] : [],
+  );
 }
 
 // A Secret that only says `on-delete` or `name` is nobody's source.

@@ -12,6 +12,11 @@ export function sourceRank(settings: Settings, namespace: string): number {
   return settings.sourceNamespaces.rank(namespace);
 }
 
+/** A namespace that publishes only because every namespace may: others' names are not for it. */
+export function isPublicNamespace(settings: Settings, namespace: string): boolean {
+  return settings.sourceNamespaces.matchesByStarAlone(namespace);
+}
+
 /** Why a namespace is never a target; undefined where it may be one. */
 export function exclusion(settings: Settings, namespace: string): string | undefined {
   if (settings.excludeNamespaces?.matches(namespace)) {

@@ -73,6 +73,8 @@ type Write = {
   /** What the write follows from, but for the target's version: a failure is remembered under it. */
   readonly inputs: string;
   readonly confirm?: Confirm;
+  /** The absence (absences.ts) because of which something ends; confirmed already or not. */
+  readonly vanished?: string;
 };
 
 /** A source as a write needs it. */
@@ -133,6 +135,8 @@ export type SourceReport = {
   readonly fanoutHeld: boolean;
 };
 
+export type NamespaceReport = { readonly namespace: string; readonly problem: Problem };
+
 export type Plan = {
   /** Creates and updates first, youngest namespace first among them; then deletes. */
   readonly actions: readonly Action[];
@@ -140,6 +144,8 @@ export type Plan = {
   readonly sources: readonly SourceReport[];
   readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
+  /** Namespaces whose annotations cannot be understood: nothing changes there. */
+  readonly namespaces: readonly NamespaceReport[];
   /** Deletions and releases kept back by the delete limit. */
   readonly deletesHeld: number;
   /** Pairs looked at. */

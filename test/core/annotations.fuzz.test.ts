@@ -14,46 +14,60 @@ import { VOCABULARY, type Word } from "../../src/core/vocabulary.ts";
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
 const WORDS = Object.keys(VOCABULARY) as Word[];
 const LARGEST = 256 * 1024;
-// A hundred times what the slowest takes alone: machines of tests are busy, and a parser that is not
-// linear would need minutes.
-const LONGEST_MS = 1000;
+// What one parser may take, and how often it is asked before it counts as too slow: machines of tests
+// are busy, and the fastest of several answers is the parser's own time.
+const LONGEST_MS = 10;
+const TRIES = 20;
 
 const context = { digest: createDigest(Buffer.from("k")), isSourceNamespace: () => true };
 
-function problemsOf(word: string, text: string): readonly Problem[] {
+type Parser = () => readonly Problem[];
+
+function parsersOf(word: string, text: string): readonly Parser[] {
   const annotations = { "secretcast.io/to": "*", [`secretcast.io/${word}`]: text };
   const pulling = { "secretcast.io/from": "a/b", [`secretcast.io/${word}`]: text };
-  const accept = parseAccept({ [`secretcast.io/${word}`]: text });
-  parseAdopt(annotations);
-  parseRecord(text);
-  const raw = {
-    metadata: { namespace: "a", name: "b", uid: "u", annotations, labels: { [text]: text } },
-    data: { [text]: text },
+  const none = (parse: () => unknown): Parser => {
+    return () => {
+      parse();
+      return [];
+    };
   };
-  readSecret(raw, context);
-  readNamespace(raw);
   return [
-    ...parseSource(annotations, "b").problems,
-    ...parsePull(pulling).problems,
-    ...(accept.kind === "problem" ? [accept.problem] : []),
+    () => parseSource(annotations, "b").problems,
+    () => parsePull(pulling).problems,
+    () => {
+      const accept = parseAccept({ [`secretcast.io/${word}`]: text });
+      return accept.kind === "problem" ? [accept.problem] : [];
+    },
+    none(() => parseAdopt(annotations)),
+    none(() => parseRecord(text)),
   ];
 }
 
 function judge(word: string, text: string): void {
-  const start = performance.now();
-  const problems = problemsOf(word, text);
-  assert.ok(performance.now() - start < LONGEST_MS, `${word} took too long`);
-  for (const { annotation, part, expected } of problems) {
-    assert.match(annotation, /^secretcast\.io\//);
-    assert.ok(part.length <= 83, "the part is short enough to print");
-    assert.ok(
-      text.includes(part.replace(/\.\.\.$/, "")) ||
-        word.includes(part) ||
-        part === "*" ||
-        part === "a/b",
-      part,
-    );
-    assert.ok(expected.length > 0);
+  for (const parse of parsersOf(word, text)) {
+    for (const { annotation, part, expected } of parse()) {
+      assert.match(annotation, /^secretcast\.io\//);
+      assert.ok(part.length <= 83, "the part is short enough to print");
+      const written = part.replace(/\.\.\.$/, "");
+      assert.ok(
+        [text, word, "*", "a/b"].some((one) => one.includes(written)),
+        part,
+      );
+      assert.ok(expected.length > 0);
+    }
+  }
+}
+
+function hurry(word: string, text: string): void {
+  for (const parse of parsersOf(word, text)) {
+    let fastest = Number.POSITIVE_INFINITY;
+    for (let turn = 0; turn < TRIES && fastest > LONGEST_MS; turn++) {
+      const start = performance.now();
+      parse();
+      fastest = Math.min(fastest, performance.now() - start);
+    }
+    assert.ok(fastest <= LONGEST_MS, `${word}: ${text.slice(0, 20)}... took ${fastest} ms`);
   }
 }
 
@@ -132,7 +146,10 @@ test("S13 text of 256 KiB is answered for every annotation, whatever it repeats"
   ];
   for (const unit of units) {
     const text = unit.repeat(Math.ceil(LARGEST / unit.length)).slice(0, LARGEST);
-    for (const word of WORDS) judge(word, text);
+    for (const word of WORDS) {
+      judge(word, text);
+      hurry(word, text);
+    }
   }
 });
 
@@ -147,7 +164,10 @@ test("S13 lists of distinct entries of 256 KiB are answered", () => {
   ]) {
     let text = make(0);
     for (let index = 1; text.length < LARGEST - 20; index++) text += `,${make(index)}`;
-    for (const word of WORDS) judge(word, text);
+    for (const word of WORDS) {
+      judge(word, text);
+      hurry(word, text);
+    }
   }
 });
 

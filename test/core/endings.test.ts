@@ -199,6 +199,20 @@ test("the first source that vanishes within a hold is ordinary; the second count
   assert.equal(copies(made), 5);
 });
 
+test("the copies of the first vanished source stay uncounted when they go in several passes", () => {
+  const made = cluster(5, {}, { deleteLimit: 4 });
+  made.delete("shared/one");
+  made.pass();
+  made.now += 10_000;
+  const [first, second] = made.plan().actions;
+  assert.ok(first && second);
+  made.apply(first);
+  made.settle();
+  assert.equal(copies(made), 5);
+  made.edit("shared/two", ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "!team-0"));
+  assert.equal(verdictAt(made.pass(), "team-0/two"), "delete");
+});
+
 test("deletions made within the last hold count, and 0 turns the guard off", () => {
   const made = cluster(3, {}, { deleteLimit: 4 });
   const narrow = (name: string): void => {

@@ -157,6 +157,10 @@ test("a namespace that no longer accepts loses its copy; one that cannot be unde
   assert.match(reasonAt(result, "team-a/cred"), /does not accept/);
   assert.equal(verdictAt(result, "team-b/cred"), "frozen");
   assert.match(reasonAt(result, "team-b/cred"), /acept/);
+  assert.deepEqual(
+    result.namespaces.map(({ namespace }) => namespace),
+    ["team-b"],
+  );
 });
 
 test("system, excluded and the controller's own namespaces receive nothing, and copies there are frozen", () => {
