@@ -3,7 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { DELETE_FACTS } from "./facts/deletes.ts";
+import { KIND_FACTS } from "./facts/kinds.ts";
 import { LIST_FACTS } from "./facts/lists.ts";
+import { PATCH_FACTS } from "./facts/patches.ts";
 import { ok } from "./facts/place.ts";
 import type { Fact } from "./facts/place.ts";
 import { VALIDATION_FACTS } from "./facts/validation.ts";
@@ -14,9 +16,11 @@ import type { Http, Server } from "./http.ts";
 
 export const API_FACTS: readonly Fact[] = [
   ...WRITE_FACTS,
+  ...PATCH_FACTS,
   ...DELETE_FACTS,
   ...VALIDATION_FACTS,
   ...LIST_FACTS,
+  ...KIND_FACTS,
   ...WATCH_FACTS,
 ];
 
