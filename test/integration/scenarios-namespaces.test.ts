@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { ApiError } from "../../src/kube/api-error.ts";
 import type { RawSecret } from "../support/api.ts";
 import { eventually } from "../support/eventually.ts";
+import { openFastScene } from "../support/fast-scene.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 
 const LOGIN = { username: "ada", password: "one" };
@@ -30,7 +31,7 @@ async function taken(scene: Scene, base = "team-taken"): Promise<string> {
 }
 
 test("S36 a namespace's copy comes and goes with its label, and a change of another label is nothing", async (t) => {
-  const scene = await openScene(t);
+  const scene = await openFastScene(t);
   await taken(scene);
   const namespace = await scene.namespace("shop", { labels: { tls: "no" } });
   const unlabelled = await scene.namespace("bare");
@@ -76,7 +77,7 @@ async function again(scene: Scene, base: string): Promise<void> {
 }
 
 test("S37 a namespace deleted and created again at once is served again", async (t) => {
-  const scene = await openScene(t);
+  const scene = await openFastScene(t);
   await taken(scene);
   await publish(scene, scene.source, scene.name("team-*"));
   const namespace = await scene.namespace("team-a");
@@ -91,7 +92,7 @@ test("S37 a namespace deleted and created again at once is served again", async 
 });
 
 test("S37 a namespace made again while no controller ran is served, and what was there is forgotten", async (t) => {
-  const scene = await openScene(t);
+  const scene = await openFastScene(t);
   await publish(scene, scene.source, scene.name("team-*"));
   const namespace = await scene.namespace("team-a");
   const first = scene.start();
@@ -108,7 +109,7 @@ test("S37 a namespace made again while no controller ran is served, and what was
 });
 
 test("S38 a source never targets its own namespace and is never deleted, however its rules narrow", async (t) => {
-  const scene = await openScene(t);
+  const scene = await openFastScene(t);
   await taken(scene);
   const namespace = await scene.namespace("team-a", { labels: { tls: "wanted" } });
   await scene.api.patchNamespace(scene.source, { labels: { tls: "wanted" } });
@@ -141,7 +142,7 @@ test("S38 a source never targets its own namespace and is never deleted, however
 });
 
 test("S39 a chain of namespaces that all may publish ends at the first copy: it is never a source", async (t) => {
-  const scene = await openScene(t);
+  const scene = await openFastScene(t);
   const [a, b, c] = await chain(scene);
   const given = { "source-namespaces": [a, b, c].join(","), "namespace-policy": "opt-out" };
   await publish(scene, a, b);
@@ -163,7 +164,7 @@ test("S39 a chain of namespaces that all may publish ends at the first copy: it 
 });
 
 test("S39 a cycle of sources writes nothing onto a source, and the strongest serves the rest", async (t) => {
-  const scene = await openScene(t);
+  const scene = await openFastScene(t);
   const [a, b, c] = await chain(scene);
   const given = { "source-namespaces": [a, b].join(",") };
   const all = `${a},${b},${c}`;

@@ -1,0 +1,152 @@
+// What of a source never stands on a copy: long names in labels, labels and annotations that other
+// controllers obey, owner references, and Secrets that are no sources at all. Runs on the sandbox and
+// on a real API server.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { NewSecret, RawSecret } from "../support/api.ts";
+import { openFastScene } from "../support/fast-scene.ts";
+import { copyIn, LOGIN, stage } from "../support/registry.ts";
+
+const MARKS = ["source", "source-uid", "placed-at", "source-version"].map(
+  (word) => `secretcast.io/${word}`,
+);
+const MANAGED = { "app.kubernetes.io/managed-by": "secretcast" };
+
+test("S30 a source with a name of 253 characters is copied, and no label value comes from it", async (t) => {
+  const scene = await openFastScene(t);
+  const name = Array.from({ length: 4 }, (_, n) => `${n}`.padEnd(63, "x"))
+    .join(".")
+    .slice(0, 253)
+    .replace(/\.$/, "x");
+  assert.equal(name.length, 253);
+  const namespace = await scene.namespace("team-a");
+  await scene.stranger(namespace, name.slice(0, 63), { data: { mine: "x" } });
+  const annotations = { "secretcast.io/to": namespace, "secretcast.io/copy-labels": "*" };
+  await scene.api.createSecret(scene.source, name, { annotations, data: LOGIN });
+  const running = scene.start();
+  await scene.holds(namespace, name, LOGIN);
+  await scene.api.setData(scene.source, name, { password: "two" });
+  await scene.holds(namespace, name, { ...LOGIN, password: "two" });
+  const copy = await scene.api.secret(namespace, name);
+  assert.deepEqual(copy?.metadata.labels, MANAGED);
+  assert.equal(copy?.metadata.annotations?.["secretcast.io/source"], `${scene.source}/${name}`);
+  await running.stop();
+  await scene.finish();
+});
+
+const ACTING_LABELS = {
+  "app.kubernetes.io/instance": "root",
+  "app.kubernetes.io/managed-by": "Helm",
+  "argocd.argoproj.io/instance": "root",
+  "kustomize.toolkit.fluxcd.io/name": "apps",
+  "helm.toolkit.fluxcd.io/name": "apps",
+  "strimzi.io/cluster": "kafka",
+  "strimzi.io/kind": "KafkaUser",
+  "controller.cert-manager.io/fao": "true",
+  "objectset.rio.cattle.io/hash": "abc",
+  owner: "helm",
+};
+const ACTING_ANNOTATIONS = {
+  "kubectl.kubernetes.io/last-applied-configuration": '{"data":{"password":"b25l"}}',
+  "argocd.argoproj.io/tracking-id": "root:/Secret:a/registry",
+  "argocd.argoproj.io/sync-options": "Prune=false",
+  "fluxcd.io/sync-checksum": "abc",
+  "kustomize.toolkit.fluxcd.io/prune": "enabled",
+  "meta.helm.sh/release-name": "db",
+  "helm.sh/resource-policy": "keep",
+  "cert-manager.io/certificate-name": "db",
+  "sealedsecrets.bitnami.com/managed": "true",
+  "strimzi.io/generation": "1",
+  "reflector.v1.k8s.emberstack.com/reflection-allowed": "true",
+  "replicator.v1.mittwald.de/replicate-to": "*",
+};
+
+test("S31 labels and annotations that other controllers obey are never on a copy, asked for or not", async (t) => {
+  const scene = await openFastScene(t);
+  const plain = { team: "pay", "app.kubernetes.io/name": "db" };
+  const contact = { "example.com/contact": "ada" };
+  const namespace = await stage(scene, {
+    labels: { ...ACTING_LABELS, ...plain },
+    annotations: {
+      ...ACTING_ANNOTATIONS,
+      ...contact,
+      "secretcast.io/copy-labels": "*,*/*",
+      "secretcast.io/copy-annotations": "*,*/*",
+    },
+    finalizers: ["example.com/hold"],
+    data: LOGIN,
+  });
+  const running = scene.start();
+  await scene.holds(namespace, "registry", LOGIN);
+  const { metadata } = await copyIn(scene, namespace);
+  assert.deepEqual(metadata.labels, { ...plain, ...MANAGED });
+  assert.deepEqual(
+    Object.keys(metadata.annotations ?? {}).toSorted(),
+    [...MARKS, "secretcast.io/copied-keys", ...Object.keys(contact)].toSorted(),
+  );
+  assert.equal(metadata.finalizers, undefined);
+  assert.equal(metadata.ownerReferences, undefined);
+  await scene.api.patchSecret(scene.source, "registry", { metadata: { finalizers: null } });
+  await running.stop();
+  await scene.finish();
+});
+
+test("S32 owner references stay where they are: a source's off its copies, a copy's own on it", async (t) => {
+  const scene = await openFastScene(t);
+  const parent = await scene.api.createSecret(scene.source, "parent");
+  const namespace = await stage(scene, { ownerReferences: [ownedBy(parent)], data: LOGIN });
+  const running = scene.start();
+  await scene.holds(namespace, "registry", LOGIN);
+  assert.equal((await copyIn(scene, namespace)).metadata.ownerReferences, undefined);
+  const local = await scene.api.createSecret(namespace, "local-parent");
+  const own = { metadata: { ownerReferences: [ownedBy(local)] } };
+  await scene.api.patchSecret(namespace, "registry", own);
+  await scene.api.setData(scene.source, "registry", { password: "two" });
+  await scene.holds(namespace, "registry", { ...LOGIN, password: "two" });
+  const { metadata } = await copyIn(scene, namespace);
+  assert.deepEqual(metadata.ownerReferences, own.metadata.ownerReferences);
+  await running.stop();
+  await scene.finish();
+});
+
+function ownedBy({ metadata: { name, uid = "" } }: RawSecret) {
+  return { apiVersion: "v1", kind: "Secret", name, uid };
+}
+
+test("S33 Secrets that other controllers make and fill are refused as sources, with a reason", async (t) => {
+  const scene = await openFastScene(t);
+  const namespace = await stage(scene, { data: LOGIN });
+  const account = { "kubernetes.io/service-account.name": "default" };
+  const refused: readonly (readonly [string, NewSecret])[] = [
+    ["token", { type: "kubernetes.io/service-account-token", annotations: account }],
+    ["bootstrap", { type: "bootstrap.kubernetes.io/token" }],
+    ["release", { type: "helm.sh/release.v1" }],
+    ["sh.helm.release.v1.db.v1", { data: { release: "x" } }],
+  ];
+  for (const [name, secret] of refused) {
+    const annotations = { ...secret.annotations, "secretcast.io/to": scene.name("team-*") };
+    await scene.api.createSecret(scene.source, name, { ...secret, annotations });
+  }
+  const running = scene.start();
+  await scene.holds(namespace, "registry", LOGIN);
+  await running.stop();
+  const { sources } = await scene.finish();
+  const told = sources.filter(({ state }) => state === "refused");
+  // A Secret of Helm's type is left out by the watch: it is nobody's source and no one's cost.
+  assert.deepEqual(
+    told
+      .flatMap(({ problems }) => problems)
+      .map(({ annotation, part }) => `${annotation} ${part}`)
+      .toSorted(),
+    [
+      "name sh.helm.release.v1.db.v1",
+      "type bootstrap.kubernetes.io/token",
+      "type kubernetes.io/service-account-token",
+    ],
+  );
+  const there = await scene.api.secrets(namespace);
+  assert.deepEqual(
+    there.map(({ metadata }) => metadata.name),
+    ["registry"],
+  );
+});

@@ -1,0 +1,199 @@
+// Secrets that pull: filled when their source comes, again after somebody empties them, and left with
+// their owner's own entries whenever source, consent or reference goes. Runs on the sandbox and on a
+// real API server.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resourcePath, SECRETS } from "../../src/kube/resource.ts";
+import type { NewSecret } from "../support/api.ts";
+import { eventually } from "../support/eventually.ts";
+import { openFastScene } from "../support/fast-scene.ts";
+import type { Running, Scene } from "../support/scene.ts";
+
+const LOGIN = { username: "ada", password: "one" };
+
+async function allow(
+  scene: Scene,
+  name: string,
+  data: Readonly<Record<string, string>>,
+): Promise<void> {
+  const annotations = { "secretcast.io/allow": scene.name("team-*") };
+  await scene.api.createSecret(scene.source, name, { annotations, data });
+}
+
+/** "team-a" with a Secret "db" that pulls "login", and strangers beside both. */
+async function pulling(scene: Scene, secret: NewSecret = {}): Promise<string> {
+  const namespace = await scene.namespace("team-a");
+  const annotations = { "secretcast.io/from": `${scene.source}/login`, ...secret.annotations };
+  await scene.api.createSecret(namespace, "db", { ...secret, annotations });
+  await scene.stranger(namespace, "login", { data: { mine: "untouched" } });
+  await scene.stranger(scene.source, "db", { data: { mine: "untouched" } });
+  return namespace;
+}
+
+/** Waits for a settled plan that tells the owner of "db" why it is not filled. */
+async function refused(running: Running): Promise<string> {
+  return eventually("its owner is told", () => {
+    const row = running.settled()?.rows.find(({ place }) => place.name === "db");
+    return row?.verdict === "conflict" && row.reason;
+  });
+}
+
+test("S40 a Secret that pulls from a source not there yet is filled when it comes", async (t) => {
+  const scene = await openFastScene(t);
+  const namespace = await pulling(scene, { data: { own: "x" } });
+  const running = scene.start();
+  const absent = await refused(running);
+  await scene.api.createSecret(scene.source, "login", { data: LOGIN });
+  await scene.api.createSecret(scene.source, "later", {
+    annotations: { "secretcast.io/to": namespace },
+    data: LOGIN,
+  });
+  await eventually("what came later is settled", () => running.settled()?.states.current === 1);
+  assert.equal(
+    await refused(running),
+    absent,
+    "the same words when it is there and does not allow",
+  );
+  await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": scene.name("team-*") });
+  await scene.holds(namespace, "db", { ...LOGIN, own: "x" });
+  await scene.api.setData(scene.source, "login", { password: "two", username: null });
+  await scene.holds(namespace, "db", { password: "two", own: "x" });
+  await running.stop();
+  const { states } = await scene.finish();
+  assert.equal(states.current, 2);
+});
+
+test("S41 a manifest applied again over a filled Secret is filled again, and a fight backs off", async (t) => {
+  const scene = await openFastScene(t);
+  const type = "kubernetes.io/dockerconfigjson";
+  const config = { ".dockerconfigjson": '{"auths":{}}' };
+  await scene.api.createSecret(scene.source, "login", {
+    type,
+    annotations: { "secretcast.io/allow": "*" },
+    data: config,
+  });
+  const namespace = await pulling(scene, { type, data: { ".dockerconfigjson": "{}" } });
+  const running = scene.start();
+  await scene.holds(namespace, "db", config);
+  await scene.api.setData(namespace, "db", { ".dockerconfigjson": "{}" });
+  await scene.holds(namespace, "db", config);
+  const failed = (): boolean => running.settled()?.states.failed === 1;
+  await insist(scene, failed, async () => {
+    const { data } = (await scene.api.secret(namespace, "db")) ?? {};
+    if (data?.[".dockerconfigjson"] === "{}") return;
+    await scene.api.setData(namespace, "db", { ".dockerconfigjson": "{}" });
+  });
+  assert.ok(running.outcomes.length <= 7, `${running.outcomes.length} writes`);
+  await running.stop();
+  await scene.start({ once: true }).ended;
+  await scene.holds(namespace, "db", config);
+  await scene.finish();
+});
+
+test("S41 a manifest that replaces the whole Secret, record and all, is no endless fight either", async (t) => {
+  const scene = await openFastScene(t);
+  await allow(scene, "login", LOGIN);
+  const namespace = await pulling(scene);
+  const running = scene.start();
+  await scene.holds(namespace, "db", LOGIN);
+  const failed = (): boolean => running.settled()?.states.failed === 1;
+  await insist(scene, failed, async () => {
+    const found = await scene.api.secret(namespace, "db");
+    if (found?.data) await replaceByManifest(scene, namespace);
+  });
+  assert.ok(running.outcomes.length <= 7, `${running.outcomes.length} writes`);
+  await running.stop();
+  await scene.start({ once: true }).ended;
+  await scene.holds(namespace, "db", LOGIN);
+  await scene.finish();
+});
+
+/** Does `again` until `over`. */
+async function insist(
+  scene: Scene,
+  over: () => boolean,
+  again: () => Promise<void>,
+): Promise<void> {
+  await eventually(
+    `${scene.prefix}: the fight is over`,
+    async () => {
+      await again();
+      return over();
+    },
+    20_000,
+  );
+}
+
+/** What `kubectl replace` does, and a GitOps tool told to replace. */
+async function replaceByManifest(scene: Scene, namespace: string): Promise<void> {
+  await scene.api.client.request({
+    method: "PUT",
+    path: resourcePath(SECRETS, namespace, "db"),
+    body: {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        name: "db",
+        namespace,
+        annotations: { "secretcast.io/from": `${scene.source}/login` },
+      },
+    },
+    what: "replace db",
+  });
+}
+
+test("S42 a Secret that pulls from another source now has its entries and none of the old one's", async (t) => {
+  const scene = await openFastScene(t);
+  await allow(scene, "login", LOGIN);
+  await allow(scene, "token", { token: "t", password: "of token" });
+  const namespace = await pulling(scene, { data: { own: "x" } });
+  const running = scene.start();
+  const pullFrom = (name: string): Promise<unknown> =>
+    scene.api.annotate(namespace, "db", { "secretcast.io/from": `${scene.source}/${name}` });
+  await scene.holds(namespace, "db", { ...LOGIN, own: "x" });
+  await pullFrom("token");
+  await scene.holds(namespace, "db", { token: "t", password: "of token", own: "x" });
+  await scene.api.deleteSecret(scene.source, "login");
+  await scene.api.setData(scene.source, "token", { token: "t2" });
+  await scene.holds(namespace, "db", { token: "t2", password: "of token", own: "x" });
+  await pullFrom("nowhere");
+  await scene.holds(namespace, "db", { own: "x" });
+  await pullFrom("token");
+  await scene.holds(namespace, "db", { token: "t2", password: "of token", own: "x" });
+  await running.stop();
+  await scene.finish();
+});
+
+test("S43 when the source or its consent goes, the owner's own entries stay, and so does the Secret", async (t) => {
+  const scene = await openFastScene(t);
+  await allow(scene, "login", LOGIN);
+  const namespace = await pulling(scene, { data: { own: "x", username: "mine" } });
+  const { metadata } = (await scene.api.secret(namespace, "db")) ?? {};
+  const running = scene.start();
+  const filled = { own: "x", username: "mine", password: "one" };
+  await scene.holds(namespace, "db", filled);
+  await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": scene.name("other") });
+  await scene.holds(namespace, "db", { own: "x", username: "mine" });
+  await scene.api.annotate(scene.source, "login", { "secretcast.io/allow": namespace });
+  await scene.holds(namespace, "db", filled);
+  await scene.api.deleteSecret(scene.source, "login");
+  await scene.holds(namespace, "db", { own: "x", username: "mine" });
+  const left = (await scene.api.secret(namespace, "db"))?.metadata;
+  assert.equal(left?.uid, metadata?.uid);
+  assert.deepEqual(left?.annotations, metadata?.annotations, "no record is left");
+  await running.stop();
+  await scene.finish();
+});
+
+test("S43 a Secret that keeps what it pulled keeps it when the source goes", async (t) => {
+  const scene = await openFastScene(t);
+  await allow(scene, "login", LOGIN);
+  const namespace = await pulling(scene, { annotations: { "secretcast.io/on-delete": "keep" } });
+  const running = scene.start();
+  await scene.holds(namespace, "db", LOGIN);
+  await scene.api.deleteSecret(scene.source, "login");
+  await refused(running);
+  await scene.holds(namespace, "db", LOGIN);
+  await running.stop();
+  await scene.finish();
+});

@@ -1,0 +1,26 @@
+// What several scenarios start from: a source "registry" for all the teams, a namespace "team-a" that
+// takes it, and "team-taken", where somebody else's Secret of that name is in the way.
+import assert from "node:assert/strict";
+import type { NewSecret, RawSecret } from "./api.ts";
+import type { Scene } from "./scene.ts";
+
+export const LOGIN = { username: "ada", password: "one" };
+
+/** Resolves to the name of "team-a". */
+export async function stage(scene: Scene, source: NewSecret): Promise<string> {
+  const taken = await scene.namespace("team-taken");
+  await scene.stranger(taken, "registry", { data: { mine: "untouched" } });
+  await publish(scene, source);
+  return scene.namespace("team-a");
+}
+
+export async function publish(scene: Scene, source: NewSecret): Promise<RawSecret> {
+  const annotations = { "secretcast.io/to": scene.name("team-*"), ...source.annotations };
+  return scene.api.createSecret(scene.source, "registry", { ...source, annotations });
+}
+
+export async function copyIn(scene: Scene, namespace: string): Promise<RawSecret> {
+  const copy = await scene.api.secret(namespace, "registry");
+  assert.ok(copy, `the copy in ${namespace} is there`);
+  return copy;
+}
