@@ -1,0 +1,83 @@
+// A real API server for benchmarks: the control plane of the cluster tests, with the controller's own
+// account on it. Undefined where etcd and kube-apiserver cannot be had.
+import { setTimeout as delay } from "node:timers/promises";
+import type { Dispatcher } from "undici";
+import { controllerAccount } from "../test/support/account.ts";
+import { openCluster } from "../test/support/cluster.ts";
+import { startControlPlane, type ControlPlane } from "../test/support/control-plane.ts";
+import { field, type Http } from "../test/support/http.ts";
+import { clusterAssets } from "../tools/cluster-assets.ts";
+import type { How } from "./scorecard.ts";
+
+const SETUP_CONCURRENCY = 16;
+
+export type RealCluster = {
+  readonly access: ControlPlane;
+  /** The administrator. */
+  readonly http: Http;
+  /** Of the controller's account. */
+  readonly kubeconfig: string;
+  send(method: Dispatcher.HttpMethod, path: string, body?: unknown): Promise<unknown>;
+  createNamespaces(names: readonly string[]): Promise<void>;
+  /** A source `shared/NAME` with one entry. */
+  publish(name: string, to: string, value?: string): Promise<void>;
+};
+
+/** Starts the control plane; it is stopped when the benchmark has ended. */
+export async function realCluster(how: How): Promise<RealCluster | undefined> {
+  const assets = clusterAssets(process.env, how.say);
+  if (assets.kind === "failed") {
+    how.say(`not measured: ${assets.message}`);
+    return undefined;
+  }
+  process.env["PATH"] = `${assets.folder}:${process.env["PATH"] ?? ""}`;
+  const access = await startControlPlane(assets.folder);
+  how.after(() => access.stop());
+  const kubeconfig = await controllerAccount(access);
+  const http = openCluster(access);
+  how.after(() => http.close());
+  const send: RealCluster["send"] = async (method, path, body) => {
+    const contentType =
+      method === "PATCH" ? { contentType: "application/merge-patch+json" } : undefined;
+    const answer = await http.send(method, path, { body, ...contentType });
+    if (answer.status >= 300)
+      throw new Error(
+        `${method} ${path}: ${answer.status} ${String(field(answer.body, "reason"))}`,
+      );
+    return answer.body;
+  };
+  const createNamespaces = (names: readonly string[]): Promise<void> =>
+    inParallel(names, SETUP_CONCURRENCY, async (name) => {
+      await send("POST", "/api/v1/namespaces", { metadata: { name } });
+    });
+  await createNamespaces(["shared"]);
+  const publish = async (name: string, to: string, value = "one"): Promise<void> => {
+    const metadata = { name, annotations: { "secretcast.io/to": to } };
+    await send("POST", "/api/v1/namespaces/shared/secrets", { metadata, stringData: { value } });
+  };
+  return { access, http, kubeconfig, send, createNamespaces, publish };
+}
+
+export const FLAGS = { "source-namespaces": "shared", "log-level": "info" } as const;
+
+export function numbered(base: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `${base}-${at}`);
+}
+
+export async function inParallel<T>(
+  items: readonly T[],
+  concurrency: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) {
+      const item = items[at];
+      if (item !== undefined) await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+}
+
+/** Until the last change of a fresh control plane has gone through all its watches. */
+export const calm = (): Promise<void> => delay(500);

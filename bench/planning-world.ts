@@ -1,0 +1,148 @@
+// Plans one world again and again and prints what it took: the child of planning.ts.
+import { createDigest } from "../src/core/data.ts";
+import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../src/core/match.ts";
+import { Memory } from "../src/core/memory.ts";
+import type { Namespace, Secret, Settings, World } from "../src/core/model.ts";
+import { readNamespace } from "../src/core/namespaces.ts";
+import { plan } from "../src/core/plan.ts";
+import { readSecret } from "../src/core/secrets.ts";
+import type { Plan } from "../src/core/verdicts.ts";
+import type { Measured, Shape } from "./planning.ts";
+import { median } from "./scorecard.ts";
+
+const ROUNDS = 7;
+const CREATED = "2026-01-01T00:00:00Z";
+const digest = createDigest(Buffer.from("a key of the benchmark"));
+
+function globs(text: string): GlobList {
+  const list = parseGlobList(text, NAMESPACE_GLOBS);
+  if (!list.ok) throw new Error(`bad globs "${text}"`);
+  return list.value;
+}
+
+const settings: Settings = {
+  sourceNamespaces: globs("shared"),
+  excludeNamespaces: undefined,
+  includeSystemNamespaces: false,
+  ownNamespace: "secretcast",
+  namespacePolicy: "opt-out",
+  deleteGraceMs: 10_000,
+  deleteLimit: 100,
+  deleteHoldMs: 300_000,
+  fanoutLimitBytes: 2 ** 40,
+};
+const context = { digest, isSourceNamespace: (name: string) => name === "shared" };
+
+function read(raw: unknown): Secret {
+  const secret = readSecret(raw, context);
+  if (!secret) throw new Error("not a Secret");
+  return secret;
+}
+
+const data = { password: "c2VjcmV0" };
+
+function sourceOf(at: number, wanted: number): Secret {
+  // Namespaces of the first letters are wanted by all; a list of names would be longer, not slower.
+  const to = wanted === 0 ? "nobody-*" : `w${wanted}-*`;
+  return read({
+    metadata: {
+      namespace: "shared",
+      name: `source-${at}`,
+      uid: `uid-${at}`,
+      resourceVersion: `${at + 1}`,
+      creationTimestamp: CREATED,
+      annotations: { "secretcast.io/to": to },
+    },
+    data,
+  });
+}
+
+function copyOf(at: number, namespace: string): Secret {
+  const name = `source-${at}`;
+  return read({
+    metadata: {
+      namespace,
+      name,
+      uid: `copy-${at}-${namespace}`,
+      resourceVersion: "12345",
+      creationTimestamp: CREATED,
+      labels: { "app.kubernetes.io/managed-by": "secretcast" },
+      annotations: {
+        "secretcast.io/source": `shared/${name}`,
+        "secretcast.io/source-uid": `uid-${at}`,
+        "secretcast.io/source-version": `${at + 1}`,
+        "secretcast.io/placed-at": `${namespace}/${name}`,
+      },
+    },
+    data,
+  });
+}
+
+function worldOf(shape: Shape): World {
+  const namespaces = new Map<string, Namespace>();
+  for (let at = 0; at < shape.namespaces; at++) {
+    const name = `${at < shape.wanted ? `w${shape.wanted}` : "other"}-${at}`;
+    const raw = { metadata: { name, uid: name, resourceVersion: "1", creationTimestamp: CREATED } };
+    const namespace = readNamespace(raw);
+    if (namespace) namespaces.set(name, namespace);
+  }
+  const secrets = new Map([...namespaces.keys()].map((name) => [name, new Map<string, Secret>()]));
+  const sources = new Set<Secret>();
+  const copies = new Set<Secret>();
+  const wanted = [...namespaces.keys()].slice(0, shape.wanted);
+  for (let at = 0; at < shape.sources; at++) {
+    sources.add(sourceOf(at, shape.wanted));
+    for (const namespace of wanted) {
+      const copy = copyOf(at, namespace);
+      copies.add(copy);
+      secrets.get(namespace)?.set(copy.name, copy);
+    }
+  }
+  const nothing: ReadonlyMap<string, Secret> = new Map();
+  const secretsIn = (name: string): ReadonlyMap<string, Secret> => secrets.get(name) ?? nothing;
+  return { namespaces, sources, copies, pulls: [], secretsIn };
+}
+
+type Timed = { readonly made: Plan; readonly ms: number; readonly longestTurnMs: number };
+
+function planOnce(world: World, memory: Memory, now: number): Timed {
+  const planning = plan(world, settings, memory, now, new Set());
+  const began = performance.now();
+  let [turn, longestTurnMs] = [began, 0];
+  for (;;) {
+    const step = planning.next();
+    const at = performance.now();
+    longestTurnMs = Math.max(longestTurnMs, at - turn);
+    turn = at;
+    if (step.done) return { made: step.value, ms: at - began, longestTurnMs };
+  }
+}
+
+function measure(shape: Shape): Measured {
+  const world = worldOf(shape);
+  const memory = new Memory();
+  const pairs = shape.sources * shape.namespaces;
+  const [times, turns, bytes]: [number[], number[], number[]] = [[], [], []];
+  let last: Plan | undefined;
+  for (let round = 0; round < ROUNDS + 2; round++) {
+    globalThis.gc?.();
+    const before = process.memoryUsage().heapUsed;
+    const { made, ms, longestTurnMs } = planOnce(world, memory, 1000 * round);
+    bytes.push(process.memoryUsage().heapUsed - before);
+    times.push(ms);
+    turns.push(longestTurnMs);
+    last = made;
+  }
+  // Two rounds warm up.
+  return {
+    pairs,
+    current: last?.counts.current ?? 0,
+    writes: last?.actions.length ?? -1,
+    nsAPair: (median(times.slice(2)) * 1e6) / pairs,
+    bytesAPair: median(bytes.slice(2)) / pairs,
+    longestTurnMs: median(turns.slice(2)),
+  };
+}
+
+const shape: Shape = JSON.parse(process.argv[2] ?? "{}");
+process.stdout.write(JSON.stringify(measure(shape)));

@@ -1,0 +1,64 @@
+// The plan alone, on a world that holds every object: nanoseconds and bytes a pair when nothing
+// differs, and whether ten times the pairs cost ten times the time. A process of its own each, with
+// room enough that no garbage collection falls into a measured pass.
+import { execFileSync } from "node:child_process";
+import type { Bench, How } from "./scorecard.ts";
+
+export type Shape = {
+  readonly sources: number;
+  readonly namespaces: number;
+  /** Namespaces that each source wants; all its copies are there and correct. */
+  readonly wanted: number;
+};
+export type Measured = {
+  readonly pairs: number;
+  readonly current: number;
+  readonly writes: number;
+  readonly nsAPair: number;
+  readonly bytesAPair: number;
+  readonly longestTurnMs: number;
+};
+
+export const planning: Bench = {
+  name: "plan",
+  about: "the plan when nothing differs: time and allocation a pair, linear up to 10,000,000 pairs",
+  run(how) {
+    const scale = how.quick ? 10 : 1;
+    const side = 1000 / scale;
+    const all = measure(how, { sources: side, namespaces: side, wanted: side });
+    judge(how, "every pair a correct copy", all);
+    const none = measure(how, { sources: side, namespaces: side, wanted: 0 });
+    judge(how, "no pair wanted", none);
+    const small = measure(how, { sources: side, namespaces: 100, wanted: 10 });
+    const large = measure(how, { sources: 10 * side, namespaces: side, wanted: 10 });
+    judge(how, `${large.pairs} pairs, 10 copies a source`, large);
+    how.figure({
+      name: `ns a pair, ${large.pairs} pairs to ${small.pairs}`,
+      value: large.nsAPair / small.nsAPair,
+      unit: "x",
+      atMost: 2,
+    });
+    return Promise.resolve();
+  },
+};
+
+function judge(how: How, what: string, measured: Measured): void {
+  const { nsAPair, bytesAPair, longestTurnMs, writes } = measured;
+  how.figure({ name: `${what}: time a pair`, value: nsAPair, unit: "ns", atMost: 200 });
+  how.figure({ name: `${what}: allocated a pair`, value: bytesAPair, unit: "bytes", atMost: 1 });
+  how.figure({ name: `${what}: longest turn`, value: longestTurnMs, unit: "ms", atMost: 25 });
+  how.figure({ name: `${what}: writes`, value: writes, unit: "", atMost: 0, exact: true });
+}
+
+function measure(how: How, shape: Shape): Measured {
+  const world = new URL("planning-world.ts", import.meta.url).pathname;
+  const flags = ["--expose-gc", "--max-semi-space-size=512", "--max-old-space-size=8192"];
+  const out = execFileSync(process.execPath, [...flags, world, JSON.stringify(shape)], {
+    encoding: "utf8",
+  });
+  const measured: Measured = JSON.parse(out);
+  how.say(
+    `${shape.sources} sources x ${shape.namespaces} namespaces, ${measured.current} copies: ${measured.nsAPair.toFixed(0)} ns and ${measured.bytesAPair.toFixed(2)} bytes a pair`,
+  );
+  return measured;
+}

@@ -1,0 +1,89 @@
+// `secretcast run` as a child process, watched from outside: CPU and memory by the kernel, its log
+// with the time of each line, its metrics as an operator reads them.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { field } from "../test/support/http.ts";
+import { eventually } from "../test/support/eventually.ts";
+import { cpuMs, memory, type Memory } from "./proc.ts";
+import type { How } from "./scorecard.ts";
+
+type Line = { readonly at: number; readonly body: unknown };
+
+export class Program {
+  readonly pid: number;
+  readonly startedAt: number;
+  readonly #lines: Line[] = [];
+  readonly #stop: () => Promise<unknown>;
+
+  /** Stopped when the benchmark has ended, if not before. */
+  constructor(how: How, kubeconfig: string, flags: Readonly<Record<string, string>>) {
+    const given = { kubeconfig, "http-address": "127.0.0.1:0", "log-format": "json", ...flags };
+    const words = Object.entries(given).map(([flag, value]) => `--${flag}=${value}`);
+    const nodeFlags = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter(Boolean);
+    const args = [...nodeFlags, "bin/secretcast.js", "run", ...words];
+    this.startedAt = performance.now();
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    if (child.pid === undefined) throw new Error("secretcast did not start");
+    this.pid = child.pid;
+    const ended = once(child, "exit");
+    createInterface(child.stdout).on("line", (line) =>
+      this.#lines.push({ at: performance.now(), body: JSON.parse(line) }),
+    );
+    this.#stop = () => {
+      child.kill("SIGCONT");
+      child.kill("SIGTERM");
+      return ended;
+    };
+    how.after(this.#stop);
+  }
+
+  stop(): Promise<unknown> {
+    return this.#stop();
+  }
+
+  /** Holds the process still while something else is measured. */
+  freeze(): void {
+    process.kill(this.pid, "SIGSTOP");
+  }
+
+  thaw(): void {
+    process.kill(this.pid, "SIGCONT");
+  }
+
+  get cpuMs(): number {
+    return cpuMs(this.pid);
+  }
+
+  get memory(): Memory {
+    return memory(this.pid);
+  }
+
+  /** Lines of the log so far; a mark for `said`. */
+  get mark(): number {
+    return this.#lines.length;
+  }
+
+  /** The first line after `mark` with this message; resolves with the time at which it came. */
+  async said(message: string, mark = 0, timeoutMs = 60_000): Promise<Line> {
+    const find = (): Line | undefined =>
+      this.#lines.slice(mark).find(({ body }) => field(body, "msg") === message);
+    return eventually(`the log says "${message}"`, find, timeoutMs);
+  }
+
+  /** Milliseconds from the start of the process until the caches were filled. */
+  async readyMs(timeoutMs = 300_000): Promise<number> {
+    return (await this.said("caches filled", 0, timeoutMs)).at - this.startedAt;
+  }
+
+  /** All samples of a metric; `labels` as they stand in the text, such as `method="GET"`. */
+  async metric(name: string, labels = ""): Promise<number> {
+    const { body } = await this.said("serving probes and metrics");
+    const text = await (await fetch(`http://${String(field(body, "address"))}/metrics`)).text();
+    const samples = text
+      .split("\n")
+      .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+      .filter((line) => line.includes(labels));
+    return samples.reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" "))), 0);
+  }
+}

@@ -1,0 +1,60 @@
+// What a benchmark says: figures with their targets, printed as they come. Times on a shared machine
+// mean little alone, so most figures are ratios of medians that were measured in turns in one run.
+
+export type Figure = {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+  /** Counts are judged always; times only in a full run on a quiet machine. */
+  readonly exact?: boolean;
+};
+
+export type Bench = {
+  readonly name: string;
+  readonly about: string;
+  run(how: How): Promise<void>;
+};
+
+export type How = {
+  /** Small enough to end within seconds; its times are not judged. */
+  readonly quick: boolean;
+  readonly say: (line: string) => void;
+  readonly figure: (figure: Figure) => void;
+  /** Called in reverse order when the benchmark has ended. */
+  readonly after: (clean: () => unknown) => void;
+};
+
+export function missed({ value, atMost, atLeast }: Figure): boolean {
+  return !(value <= (atMost ?? value) && value >= (atLeast ?? value));
+}
+
+export function lineOf(figure: Figure): string {
+  const { name, value, unit, atMost, atLeast } = figure;
+  const target =
+    atMost !== undefined ? `at most ${atMost}` : atLeast !== undefined ? `at least ${atLeast}` : "";
+  const verdict = target === "" ? "" : missed(figure) ? " MISSED" : " ok";
+  return `${name.padEnd(58)} ${rounded(value).padStart(10)} ${unit.padEnd(10)} ${target}${verdict}`;
+}
+
+/** Three digits that mean something. */
+export function rounded(value: number): string {
+  const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2;
+  return value.toFixed(digits);
+}
+
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
+}
+
+/** Of an even number the mean of the middle two. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
+}
+
+export const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
