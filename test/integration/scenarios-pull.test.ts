@@ -197,3 +197,27 @@ test("S43 a Secret that keeps what it pulled keeps it when the source goes", asy
   await running.stop();
   await scene.finish();
 });
+
+test("S39 a chain or a cycle of pulls is refused: a Secret that pulls is nobody's source", async (t) => {
+  const scene = await openFastScene(t);
+  const given = { "source-namespaces": `${scene.source},${scene.name("team-a")}` };
+  await allow(scene, "login", LOGIN);
+  const namespace = await pulling(scene);
+  const last = await scene.namespace("team-b");
+  await scene.api.createSecret(last, "db", {
+    annotations: { "secretcast.io/from": `${namespace}/db` },
+  });
+  const running = scene.start({ ...given, "namespace-policy": "opt-out" });
+  await scene.holds(namespace, "db", LOGIN);
+  await scene.api.annotate(namespace, "db", { "secretcast.io/allow": "*" });
+  await scene.api.annotate(scene.source, "login", { "secretcast.io/from": `${last}/db` });
+  const frozen = await eventually("the chain is refused", () => {
+    const { rows = [], states } = running.settled() ?? {};
+    return states?.frozen === 2 && rows.find(({ place }) => place.namespace === namespace);
+  });
+  assert.match(frozen.reason, /^secretcast.io\/allow: .* a pulling Secret is no source$/);
+  await running.stop();
+  await scene.finish(given);
+  assert.equal((await scene.api.secret(last, "db"))?.data, undefined);
+  assert.deepEqual((await scene.api.secret(namespace, "db"))?.data, LOGIN);
+});
