@@ -231,3 +231,26 @@ test("deletions made within the last hold count, and 0 turns the guard off", () 
   made.pass();
   assert.equal(copies(made), 0);
 });
+
+test("recreated under the old name but wanting other places: the old copies have the grace", () => {
+  const made = cluster(2);
+  made.delete("shared/one");
+  made.secret("shared/one", { to: "team-1", "on-delete": "keep" });
+  made.now += 5000;
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-0/one"), "wait");
+  assert.equal(made.get("team-1/one").metadata.annotations["secretcast.io/on-delete"], "keep");
+  made.settle();
+  assert.equal(made.secrets.has("team-0/one"), false);
+});
+
+test("what the limit holds does not hold the copies of the first vanished source", () => {
+  const made = cluster(5, {}, { deleteLimit: 4 });
+  made.delete("shared/one");
+  made.pass();
+  made.now += 10_000;
+  made.edit("shared/two", ({ metadata }) => (metadata.annotations = {}));
+  assert.equal(made.pass().counts.held, 5);
+  assert.equal(made.secrets.has("team-0/one"), false);
+  assert.equal(copies(made), 5);
+});

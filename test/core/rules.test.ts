@@ -1,18 +1,14 @@
-// Who gets a copy: rivals, consent of namespaces, scope, pause, frozen copies, renames.
+// Who gets a copy: consent of namespaces, scope, pause, frozen copies, renames.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan } from "../../src/core/verdicts.ts";
 import type { Texts } from "../support/raw-cluster.ts";
-import { actionsAt, Cluster, globs, verdictAt } from "../support/world.ts";
+import { Cluster, globs, verdictAt } from "../support/world.ts";
 
 function cluster(namespaces: readonly string[] = ["shared", "other", "team-a", "team-b"]): Cluster {
   const made = new Cluster({ sourceNamespaces: globs("shared,other") });
   for (const name of namespaces) made.namespace(name);
   return made;
-}
-
-function owner(made: Cluster, place: string): string | undefined {
-  return made.secrets.get(place)?.metadata.annotations["secretcast.io/source"];
 }
 
 function reasonAt(result: Plan, place: string, source?: string): string {
@@ -31,44 +27,6 @@ function annotate(made: Cluster, place: string, words: Texts): void {
     }
   });
 }
-
-test("S17 of two sources the one whose namespace comes first wins, and the other is told", () => {
-  const made = cluster();
-  made.secret("other/cred", { to: "team-*" }, { at: 1 });
-  made.secret("shared/cred", { to: "team-a" }, { at: 9 });
-  const result = made.pass();
-  assert.equal(owner(made, "team-a/cred"), "shared/cred");
-  assert.equal(owner(made, "team-b/cred"), "other/cred");
-  assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "conflict");
-  assert.match(reasonAt(result, "team-a/cred", "other/cred"), /shared\/cred/);
-});
-
-test("S17 within one namespace the older wins, then the name", () => {
-  const made = cluster();
-  made.secret("shared/young", { to: "team-a", name: "x" }, { at: 9 });
-  made.secret("shared/old", { to: "team-a,team-b", name: "x" }, { at: 1 });
-  made.secret("shared/also-old", { to: "team-b", name: "x" }, { at: 1 });
-  made.pass();
-  assert.equal(owner(made, "team-a/x"), "shared/old");
-  assert.equal(owner(made, "team-b/x"), "shared/also-old");
-});
-
-test("S17 the source that the existing copy names keeps the place; when it goes the other takes it by one update", () => {
-  const made = cluster();
-  made.secret("other/cred", { to: "team-a" });
-  made.settle();
-  made.secret("shared/cred", { to: "team-a" });
-  made.now += 5000;
-  assert.equal(verdictAt(made.pass(), "team-a/cred", "shared/cred"), "conflict");
-  assert.equal(owner(made, "team-a/cred"), "other/cred");
-  const { uid } = made.get("team-a/cred").metadata;
-  made.delete("other/cred");
-  assert.equal(verdictAt(made.pass(), "team-a/cred", "other/cred"), "wait");
-  made.now += 10_000;
-  assert.deepEqual(actionsAt(made.pass(), "team-a/cred"), ["update"]);
-  assert.equal(owner(made, "team-a/cred"), "shared/cred");
-  assert.equal(made.get("team-a/cred").metadata.uid, uid);
-});
 
 test("S38 a source never targets its own namespace", () => {
   const made = cluster();
@@ -264,4 +222,28 @@ test("a new name moves the copies: created there before they are deleted here", 
     actions.map(({ kind, place }) => `${kind} ${place.name}`),
     ["create renamed", "delete cred"],
   );
+});
+
+test("a paused source's copies are paused, equal or not", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-*" });
+  made.settle();
+  annotate(made, "shared/cred", { paused: "true" });
+  made.edit("team-a/cred", ({ data }) => (data["key"] = "ZWRpdGVk"));
+  made.now += 5000;
+  assert.equal(made.plan().counts.paused, 2);
+});
+
+test("a source that is being deleted puts nothing anywhere and keeps what it has", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  made.edit("shared/cred", ({ metadata }) => {
+    metadata.deletionTimestamp = "2026-01-02T00:00:00Z";
+    metadata.annotations["secretcast.io/to"] = "team-b";
+  });
+  made.now += 60_000;
+  const result = made.plan();
+  assert.deepEqual(result.actions, []);
+  assert.equal(verdictAt(result, "team-a/cred"), "frozen");
 });

@@ -1,0 +1,107 @@
+// Several sources that want one place: who has it, who is told, and how it changes hands.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Plan } from "../../src/core/verdicts.ts";
+import type { Texts } from "../support/raw-cluster.ts";
+import { actionsAt, Cluster, globs, verdictAt } from "../support/world.ts";
+
+function cluster(namespaces: readonly string[] = ["shared", "other", "team-a", "team-b"]): Cluster {
+  const made = new Cluster({ sourceNamespaces: globs("shared,other") });
+  for (const name of namespaces) made.namespace(name);
+  return made;
+}
+
+function owner(made: Cluster, place: string): string | undefined {
+  return made.secrets.get(place)?.metadata.annotations["secretcast.io/source"];
+}
+
+function reasonAt(result: Plan, place: string, source?: string): string {
+  const row = result.rows.find(
+    (one) =>
+      `${one.place.namespace}/${one.place.name}` === place &&
+      (source === undefined || `${one.source.namespace}/${one.source.name}` === source),
+  );
+  return row?.reason ?? "";
+}
+
+function annotate(made: Cluster, place: string, words: Texts): void {
+  made.edit(place, ({ metadata }) => {
+    for (const [word, value] of Object.entries(words)) {
+      metadata.annotations[`secretcast.io/${word}`] = value;
+    }
+  });
+}
+
+test("S17 of two sources the one whose namespace comes first wins, and the other is told", () => {
+  const made = cluster();
+  made.secret("other/cred", { to: "team-*" }, { at: 1 });
+  made.secret("shared/cred", { to: "team-a" }, { at: 9 });
+  const result = made.pass();
+  assert.equal(owner(made, "team-a/cred"), "shared/cred");
+  assert.equal(owner(made, "team-b/cred"), "other/cred");
+  assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "conflict");
+  assert.match(reasonAt(result, "team-a/cred", "other/cred"), /shared\/cred/);
+});
+
+test("S17 within one namespace the older wins, then the name", () => {
+  const made = cluster();
+  made.secret("shared/young", { to: "team-a", name: "x" }, { at: 9 });
+  made.secret("shared/old", { to: "team-a,team-b", name: "x" }, { at: 1 });
+  made.secret("shared/also-old", { to: "team-b", name: "x" }, { at: 1 });
+  made.pass();
+  assert.equal(owner(made, "team-a/x"), "shared/old");
+  assert.equal(owner(made, "team-b/x"), "shared/also-old");
+});
+
+test("S17 the source that the existing copy names keeps the place; when it goes the other takes it by one update", () => {
+  const made = cluster();
+  made.secret("other/cred", { to: "team-a" });
+  made.settle();
+  made.secret("shared/cred", { to: "team-a" });
+  made.now += 5000;
+  assert.equal(verdictAt(made.pass(), "team-a/cred", "shared/cred"), "conflict");
+  assert.equal(owner(made, "team-a/cred"), "other/cred");
+  const { uid } = made.get("team-a/cred").metadata;
+  made.delete("other/cred");
+  assert.equal(verdictAt(made.pass(), "team-a/cred", "other/cred"), "wait");
+  made.now += 10_000;
+  assert.deepEqual(actionsAt(made.pass(), "team-a/cred"), ["update"]);
+  assert.equal(owner(made, "team-a/cred"), "shared/cred");
+  assert.equal(made.get("team-a/cred").metadata.uid, uid);
+});
+
+test("an heir that is paused takes the place when it goes on; until then the copy stays", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  made.secret("other/cred", { to: "team-a", paused: "true" });
+  annotate(made, "shared/cred", { to: "nowhere" });
+  made.now += 5000;
+  const result = made.pass();
+  assert.deepEqual(result.actions, []);
+  assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "paused");
+  annotate(made, "other/cred", { paused: "false" });
+  assert.deepEqual(actionsAt(made.pass(), "team-a/cred"), ["update"]);
+});
+
+test("at a hand-over the sources that do not get the place are told", () => {
+  const made = cluster();
+  made.secret("shared/a", { to: "team-a", name: "x" }, { at: 1 });
+  made.settle();
+  made.secret("shared/b", { to: "team-a", name: "x" }, { at: 2 });
+  made.secret("shared/c", { to: "team-a", name: "x" }, { at: 3 });
+  annotate(made, "shared/a", { to: "nowhere" });
+  made.now += 5000;
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-a/x", "shared/b"), "update");
+  assert.equal(verdictAt(result, "team-a/x", "shared/c"), "conflict");
+});
+
+test("the source that the Secret in the way lets adopt it wins over a stronger one", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.secret("other/cred", { to: "team-a" });
+  made.secret("team-a/cred", { adopt: "other/cred" });
+  made.pass();
+  assert.equal(owner(made, "team-a/cred"), "other/cred");
+});
