@@ -14,7 +14,7 @@ import {
   tooLargeVersion,
 } from "./status.ts";
 import type { Cause } from "./status.ts";
-import { keyOf, keysFrom } from "./storage.ts";
+import { countFrom, keyOf, keysFrom } from "./storage.ts";
 import type { Collection, Storage, View } from "./storage.ts";
 
 export type Listed = { readonly metadata: JsonObject; readonly objects: readonly KubeObject[] };
@@ -41,7 +41,7 @@ export function list(
   const view = page.exact ? collection.viewAt(page.version) : collection.view();
   if (view === undefined) throw expired("The resourceVersion for the provided list is too old.");
   const found = collect(view, resource, namespace, prefix, page.start, selected, page.limit);
-  return { objects: found.objects, metadata: listMetadata(page.version, found, selected) };
+  return { objects: found.objects, metadata: listMetadata(page.version, found) };
 }
 
 type Page = {
@@ -105,10 +105,10 @@ function collect(
     const object = view.objects.get(key);
     if (object === undefined) continue;
     if (limit > 0 && found.objects.length === limit) {
+      found.next = key.slice(prefix.length);
       // With selectors nobody knows what is left, or whether any of it matches.
-      found.next ??= key.slice(prefix.length);
-      found.left++;
-      if (selected.matches) break;
+      if (!selected.matches) found.left = countFrom(view, prefix, key);
+      break;
     } else if (!selected.matches || selected.matches(object)) found.objects.push(object);
   }
   return found;
@@ -127,11 +127,11 @@ export function candidates(
   return keysFrom(view, namespace === undefined ? "" : `${namespace}/`, start);
 }
 
-function listMetadata(version: number, found: Found, selected: Selection): JsonObject {
+function listMetadata(version: number, found: Found): JsonObject {
   return {
     resourceVersion: String(version),
     ...(found.next === undefined ? {} : { continue: writeToken(version, found.next) }),
-    ...(found.left === 0 || selected.matches ? {} : { remainingItemCount: found.left }),
+    ...(found.left === 0 ? {} : { remainingItemCount: found.left }),
   };
 }
 

@@ -14,15 +14,20 @@ export type Change = {
 };
 
 export type View = {
-  readonly keys: readonly string[];
+  /** All keys in order; put in order only when somebody asks. */
+  readonly keys: () => readonly string[];
   readonly objects: ReadonlyMap<string, KubeObject>;
 };
+
+/** Past states kept for the further pages of lists that are being read. */
+const keptViews = 4;
 
 export class Collection {
   readonly #next: () => number;
   readonly #historyLimit: number;
   readonly #objects = new Map<string, KubeObject>();
-  readonly #keys: string[] = [];
+  readonly #keys = new SortedKeys();
+  readonly #past = new Map<number, View>();
   readonly #observers = new Set<(change: Change) => void>();
   #history: Change[] = [];
   /** Changes up to this version are forgotten. */
@@ -47,7 +52,7 @@ export class Collection {
     const version = this.#next();
     const before = this.#objects.get(key);
     const stored = atVersion(object, version);
-    if (before === undefined) this.#keys.splice(lowerBound(this.#keys, key), 0, key);
+    if (before === undefined) this.#keys.add(key);
     this.#objects.set(key, stored);
     this.#record({
       kind: before === undefined ? "ADDED" : "MODIFIED",
@@ -65,7 +70,7 @@ export class Collection {
     if (before === undefined) return;
     const version = this.#next();
     this.#objects.delete(key);
-    this.#keys.splice(lowerBound(this.#keys, key), 1);
+    this.#keys.remove(key);
     this.#record({ kind: "DELETED", version, key, object: atVersion(before, version), before });
   }
 
@@ -83,23 +88,30 @@ export class Collection {
   /** The state at `version`; undefined when history does not reach back that far. */
   viewAt(version: number): View | undefined {
     const since = this.changesAfter(version);
-    if (since === undefined) return undefined;
-    if (since.length === 0) return this.view();
+    if (since?.length === 0) return this.view();
+    const known = this.#past.get(version);
+    if (known || since === undefined) return known;
     const objects = new Map(this.#objects);
     for (const change of since.toReversed()) {
       if (change.before === undefined) objects.delete(change.key);
       else objects.set(change.key, change.before);
     }
-    return { keys: [...objects.keys()].toSorted(byCodeUnit), objects };
+    const keys = [...objects.keys()].toSorted(byCodeUnit);
+    const view = { keys: () => keys, objects };
+    this.#past.set(version, view);
+    const [oldest] = this.#past.keys();
+    if (oldest !== undefined && this.#past.size > keptViews) this.#past.delete(oldest);
+    return view;
   }
 
   /** The present state, without a copy: read it before the next write. */
   view(): View {
-    return { keys: this.#keys, objects: this.#objects };
+    return { keys: () => this.#keys.inOrder(), objects: this.#objects };
   }
 
   forget(version: number): void {
     this.#history = [];
+    this.#past.clear();
     this.#floor = version;
   }
 
@@ -149,12 +161,55 @@ export function keyOf(namespace: string | undefined, name: string): string {
 
 /** The keys of `view` that begin with `prefix` and come at or after `start`, in order. */
 export function* keysFrom(view: View, prefix: string, start: string): Generator<string> {
-  const from = start > prefix ? start : prefix;
-  for (let at = lowerBound(view.keys, from); at < view.keys.length; at++) {
-    const key = view.keys[at];
+  const keys = view.keys();
+  for (let at = lowerBound(keys, start > prefix ? start : prefix); at < keys.length; at++) {
+    const key = keys[at];
     if (key === undefined || !key.startsWith(prefix)) return;
     yield key;
   }
+}
+
+/** How many keys of `view` begin with `prefix` and come at or after `start`. */
+export function countFrom(view: View, prefix: string, start: string): number {
+  const keys = view.keys();
+  // Prefixes end in "/", so the first key behind them is the prefix with the next character.
+  const end = prefix === "" ? keys.length : lowerBound(keys, `${prefix.slice(0, -1)}0`);
+  return end - lowerBound(keys, start > prefix ? start : prefix);
+}
+
+/** Keys in order, sorted by need: a thousand writes between two lists cost one merge. */
+class SortedKeys {
+  #keys: string[] = [];
+  readonly #added = new Set<string>();
+  readonly #removed = new Set<string>();
+
+  add(key: string): void {
+    if (!this.#removed.delete(key)) this.#added.add(key);
+  }
+
+  remove(key: string): void {
+    if (!this.#added.delete(key)) this.#removed.add(key);
+  }
+
+  inOrder(): readonly string[] {
+    if (this.#removed.size > 0) this.#keys = this.#keys.filter((key) => !this.#removed.has(key));
+    if (this.#added.size > 0)
+      this.#keys = merged(this.#keys, [...this.#added].toSorted(byCodeUnit));
+    this.#added.clear();
+    this.#removed.clear();
+    return this.#keys;
+  }
+}
+
+function merged(a: readonly string[], b: readonly string[]): string[] {
+  const all: string[] = [];
+  let at = 0;
+  for (const key of b) {
+    for (let next = a[at]; next !== undefined && next < key; next = a[++at]) all.push(next);
+    all.push(key);
+  }
+  for (; at < a.length; at++) all.push(a[at] ?? "");
+  return all;
 }
 
 function atVersion(object: KubeObject, version: number): KubeObject {
