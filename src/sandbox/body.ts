@@ -1,5 +1,6 @@
 // Request bodies: JSON, protobuf, or YAML where the content type allows it. YAML needs a parser that is slow to
 // load, so it is loaded by the first body that is not JSON as well.
+import { parseJson } from "./object.ts";
 import type { Json } from "./object.ts";
 import { protobufType, readProtobuf } from "./protobuf.ts";
 import { badRequest, unsupportedMedia } from "./status.ts";
@@ -46,7 +47,7 @@ export async function readBody(
   if (type === protobufType) return readProtobuf(body);
   const text = body.toString();
   try {
-    return JSON.parse(text) as Json;
+    return parseJson(text);
   } catch {
     if (!yaml) throw unreadable(jsonProblem(text));
   }

@@ -7,7 +7,7 @@ import type { Resource } from "./resources.ts";
 /** The release of Kubernetes whose answers the sandbox gives. */
 const release = "v1.36.2+sandbox";
 
-export const version: JsonObject = {
+const version: JsonObject = {
   major: "1",
   minor: "36",
   gitVersion: release,

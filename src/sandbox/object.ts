@@ -31,6 +31,11 @@ export type KubeObject = {
   readonly [field: string]: Json | undefined;
 };
 
+/** Throws a SyntaxError for what is no JSON. */
+export function parseJson(text: string): Json {
+  return JSON.parse(text) as Json;
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -70,7 +70,7 @@ export const namespaces: Resource = {
   fieldLabels: { name: "metadata.name", "status.phase": "status.phase" },
 };
 
-export const secrets: Resource = {
+const secrets: Resource = {
   ...common,
   plural: "secrets",
   singular: "secret",

@@ -19,7 +19,7 @@ const goTypes: Readonly<Record<Scalar, string>> = {
 };
 
 /** The name of a type in Go's messages. */
-export function goType(shape: Shape): string {
+function goType(shape: Shape): string {
   if (typeof shape === "string") return shape === "any" ? "interface {}" : goTypes[shape];
   if ("map" in shape) return `map[string]${goType(shape.map)}`;
   return "list" in shape ? `[]${goType(shape.list)}` : "struct";

@@ -1,8 +1,8 @@
 // Secrets as the real server treats them: defaults, sizes, the keys each type asks for, and what may
 // not change afterwards. No message holds a value.
 import { jsonProblem } from "./body.ts";
-import { asObject, asStringMap, asText, isObject, sameJson } from "./object.ts";
-import type { Json, KubeObject, StringMap } from "./object.ts";
+import { asObject, asStringMap, asText, isObject, parseJson, sameJson } from "./object.ts";
+import type { KubeObject, StringMap } from "./object.ts";
 import { goName } from "./scalars.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "./status.ts";
 import type { Cause } from "./status.ts";
@@ -75,7 +75,7 @@ function jsonCauses(data: StringMap, key: string): Cause[] {
 // Go names the character it stumbled over, so one character of the value does get into the message.
 function configProblem(text: string): string | undefined {
   try {
-    const value = JSON.parse(text) as Json;
+    const value = parseJson(text);
     return value === null || isObject(value)
       ? undefined
       : `json: cannot unmarshal ${goName(value)} into Go value of type map[string]interface {}`;

@@ -146,7 +146,9 @@ export class Sandbox {
     } catch (error) {
       const refusal = error instanceof ApiError ? error : internal(String(error));
       log(refusal.code);
-      send(response, refusal.code, refusal.status, refusal.headers);
+      // Too late for an answer where a stream has begun.
+      if (response.headersSent) response.destroy();
+      else send(response, refusal.code, refusal.status, refusal.headers);
     }
   }
 

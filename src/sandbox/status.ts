@@ -37,7 +37,7 @@ export class ApiError extends Error {
 }
 
 /** `secrets`, or with a group `leases.coordination.k8s.io`. */
-export function groupResource(resource: Named): string {
+function groupResource(resource: Named): string {
   return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
