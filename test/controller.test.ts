@@ -1,58 +1,192 @@
-// What the probes say of a controller whose API server does not answer. Time is stepped.
+// From the first list to work: when passes run, and what becomes of one that fails. On a fake clock.
 import assert from "node:assert/strict";
-import { test, type TestContext } from "node:test";
-import { assemble } from "../src/cli/assemble.ts";
-import { readConfig } from "../src/config.ts";
-import type { Controller } from "../src/controller.ts";
-import { ApiError } from "../src/kube/api-error.ts";
-import type { ApiClient } from "../src/kube/client.ts";
-import { createLog } from "../src/log.ts";
-import { createMetrics } from "../src/server/metrics.ts";
-import { readSettings } from "../src/settings.ts";
-import { FakeClock } from "./support/clock.ts";
+import { test } from "node:test";
+import { refusal } from "./support/memory-api.ts";
+import { faults, hang, isWrite, Rig, unavailable, type Started } from "./support/rig.ts";
 
-const MINUTE = 60_000;
-
-/** A controller whose every request ends as `answer` does. */
-function controllerOn(t: TestContext, clock: FakeClock, answer: () => Promise<never>): Controller {
-  const client: ApiClient = {
-    server: "http://nowhere",
-    request: answer,
-    open: answer,
-    close: () => Promise.resolve(),
-  };
-  const config = readConfig({}, { env: {}, clusterNamespace: undefined, terminal: false });
-  const log = createLog(config, { write: () => undefined });
-  const metrics = createMetrics("test");
-  const parts = { client, leaseApi: client, clock, log, metrics, observer: {} };
-  const controller = assemble(config, readSettings(config), parts);
-  const stop = new AbortController();
-  void controller.run(stop.signal);
-  t.after(() => stop.abort());
-  return controller;
-}
-
-test("S02 liveness fails when a watch has hung for ten minutes and nothing ends it", async (t) => {
-  const clock = new FakeClock();
-  const controller = controllerOn(t, clock, () => new Promise(() => undefined));
-  await clock.advance(9 * MINUTE);
-  assert.deepEqual(controller.live(), []);
-  await clock.advance(2 * MINUTE);
-  assert.deepEqual(controller.live(), [
-    "secrets: no sign of life for 660 s",
-    "namespaces: no sign of life for 660 s",
-  ]);
-  assert.equal(controller.ready().length, 2);
+test("CL-03 no pass runs before both caches are complete, and then one does", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const namespaces = faults(({ path }) => path.endsWith("/namespaces"), hang);
+  namespaces.on = true;
+  const started = rig.start({ before: namespaces.before });
+  await rig.clock.advance(20_000);
+  assert.deepEqual(started.controller.ready(), ["namespaces: cache not filled yet"]);
+  assert.equal(started.passes.length, 0);
+  namespaces.on = false;
+  await rig.clock.advance(60_000);
+  assert.deepEqual(started.controller.ready(), []);
+  assert.deepEqual(rig.api.writes, ["POST team-a"]);
+  assert.equal(await started.stop(), "stopped");
 });
 
-test("liveness holds through any outage of the API server, even one that swallows requests", async (t) => {
-  const clock = new FakeClock();
-  const controller = controllerOn(t, clock, async () => {
-    await new Promise<void>((resolve) => clock.setTimeout(resolve, 30_000));
-    throw new ApiError("watch secrets", { kind: "timeout", reason: "NoAnswer" });
-  });
-  for (let step = 0; step < 360; step++) {
-    await clock.advance(10_000);
-    assert.deepEqual(controller.live(), [], `after ${step} steps`);
+test("CL-03 CL-19 a cache that cannot be filled is named, and tried again until it can", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const forbidden = faults(
+    ({ path }) => path.endsWith("/namespaces"),
+    (request) => {
+      throw refusal(request, "forbidden");
+    },
+  );
+  forbidden.on = true;
+  const started = rig.start({ before: forbidden.before });
+  for (let minute = 0; minute < 30; minute++) {
+    await rig.clock.advance(60_000);
+    assert.deepEqual(started.controller.live(), [], "a restart would not help");
   }
+  assert.deepEqual(started.controller.ready(), ["namespaces: cache not filled yet"]);
+  const told = started.lines.filter(({ resource }) => resource === "namespaces");
+  assert.equal(told[0]?.level, "warn");
+  assert.match(String(told[0]?.["error"]), /^(?:list|watch) namespaces: Forbidden/);
+  assert.equal(started.passes.length, 0);
+  forbidden.on = false;
+  await rig.clock.advance(60_000);
+  assert.deepEqual(rig.api.writes, ["POST team-a"]);
+  await started.stop();
+});
+
+test("CL-19 a stop while the caches fill is an ordinary end", async () => {
+  const rig = new Rig();
+  const started = rig.start({ before: hang });
+  await rig.clock.advance(1000);
+  assert.equal(await started.stop(), "stopped");
+  assert.equal(rig.clock.timers, 0);
+});
+
+test("CL-18 a controller that has been started cannot be started again", async () => {
+  const rig = new Rig();
+  const started = rig.start();
+  const again = started.controller.run(new AbortController().signal);
+  await assert.rejects(again, /^Error: Cannot run a controller twice: make a new one$/);
+  await started.stop();
+});
+
+test("CL-04 events during a pass make one more, and what flies is not written twice", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const slow = faults(isWrite, hang);
+  slow.on = true;
+  const started = rig.start({ before: slow.before });
+  await rig.clock.advance(100);
+  for (const label of ["x", "y", "z"]) rig.api.namespace("team-b", { labels: { label } });
+  await rig.clock.advance(100);
+  assert.equal(started.passes.length, 0, "the pass still waits for its write");
+  slow.on = false;
+  await rig.clock.advance(1000);
+  assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
+  await started.stop();
+});
+
+test("CL-05 CL-07 CL-10 a pass that throws is counted and tried again, with longer and longer waits", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  let broken = true;
+  const onPlan = (): void => {
+    if (broken) throw new TypeError("Unexpected token 'h', \"hunter2\" is not valid JSON");
+  };
+  const started = rig.start({ observer: { onPlan } });
+  await rig.clock.advance(0);
+  const failuresAfter = async (ms: number): Promise<number> => {
+    await rig.clock.advance(ms);
+    return started.metric("secretcast_syncs_total", { result: "error" });
+  };
+  assert.equal(await failuresAfter(0), 1);
+  // 5, 10, 20 ... ms after one another.
+  assert.equal(await failuresAfter(4), 1);
+  assert.equal(await failuresAfter(1), 2);
+  assert.equal(await failuresAfter(9), 2);
+  assert.equal(await failuresAfter(1), 3);
+  const waited = await waitsOf(rig, started, 3 * 3_600_000);
+  const [longest = 0] = waited.slice(-1);
+  assert.ok(longest <= 300_000 && longest > 240_000, "five minutes at most");
+  broken = false;
+  await rig.clock.advance(300_000);
+  assert.equal((await started.metric("secretcast_syncs_total", { result: "ok" })) > 0, true);
+  const failed = started.lines.filter(({ msg }) => msg === "sync failed, will try again");
+  assert.match(String(failed[0]?.["error"]), /^unexpected TypeError at controller\.test\.ts:\d+/);
+  assert.doesNotMatch(JSON.stringify(started.lines), /hunter2/);
+  await started.stop();
+});
+
+async function waitsOf(rig: Rig, started: Started, ms: number): Promise<readonly number[]> {
+  const before = started.passes.length;
+  await rig.clock.advance(ms);
+  const times = started.passes.slice(before).map(({ at }) => at);
+  return times.slice(1).map((at, n) => at - (times[n] ?? 0));
+}
+
+test("CL-06 after a pass without error the waits begin anew", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  let broken = 4;
+  const onPlan = (): void => {
+    if (broken-- > 0) throw new Error("broken");
+  };
+  const started = rig.start({ observer: { onPlan } });
+  await rig.clock.advance(10_000);
+  broken = 2;
+  rig.api.namespace("team-b");
+  await rig.clock.advance(4);
+  assert.equal(broken, 1);
+  await rig.clock.advance(1);
+  assert.equal(broken, 0);
+  await rig.clock.advance(10);
+  assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
+  await started.stop();
+});
+
+test("CL-12 what is due later stays due whatever passes run before", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start({ given: { "delete-grace": "10s" } });
+  await rig.clock.advance(5000);
+  rig.api.removeSecret("shared/registry");
+  for (let second = 0; second < 9; second++) {
+    await rig.clock.advance(1000);
+    rig.api.namespace("elsewhere", { labels: { second: String(second) } });
+  }
+  assert.ok(rig.api.get("team-a/registry"), "the grace is not over");
+  await rig.clock.advance(1000);
+  assert.equal(rig.api.get("team-a/registry"), undefined);
+  await started.stop();
+});
+
+test("CL-17 CL-20 a full pass runs at least each resync, counted from the last one", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start({ given: { resync: "10m" } });
+  await rig.clock.advance(5000);
+  assert.deepEqual(await waitsOf(rig, started, 3_600_000), Array(5).fill(600_000));
+  await rig.clock.advance(300_000);
+  rig.api.namespace("elsewhere");
+  await rig.clock.advance(0);
+  const before = started.passes.length;
+  await rig.clock.advance(599_000);
+  assert.equal(started.passes.length, before);
+  await rig.clock.advance(1000);
+  assert.equal(started.passes.length, before + 1);
+  assert.deepEqual(rig.api.writes, ["POST team-a"], "none of them writes");
+  await started.stop();
+});
+
+test("CL-26 an outage of an hour leaves /healthz alone, and what was missed is made good", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const outage = faults(() => true, unavailable);
+  const started = rig.start({ before: outage.before });
+  await rig.clock.advance(5000);
+  outage.on = true;
+  rig.api.expireWatches();
+  for (let minute = 0; minute < 60; minute++) {
+    await rig.clock.advance(60_000);
+    assert.deepEqual(started.controller.live(), []);
+  }
+  rig.api.namespace("team-b");
+  rig.api.removeSecret("team-a/registry");
+  outage.on = false;
+  await rig.clock.advance(120_000);
+  assert.ok(rig.api.get("team-a/registry"));
+  assert.ok(rig.api.get("team-b/registry"));
+  await started.stop();
 });

@@ -1,0 +1,36 @@
+// Each row of /healthz, at the minute it begins.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { troubles, type Vitals } from "../src/health.ts";
+
+const MINUTE = 60_000;
+
+function at(now: number, changes: Partial<Vitals> = {}): readonly string[] {
+  const alive = { lastSignOfLifeMs: now };
+  return troubles(now, {
+    watches: { secrets: alive, namespaces: alive },
+    passStartedMs: undefined,
+    lastWriteMs: Number.NEGATIVE_INFINITY,
+    elector: undefined,
+    ...changes,
+  });
+}
+
+test("CL-26 a watch without a sign of life for ten minutes is named", () => {
+  const watches = { secrets: { lastSignOfLifeMs: 0 } };
+  assert.deepEqual(at(10 * MINUTE, { watches }), []);
+  assert.deepEqual(at(11 * MINUTE, { watches }), ["secrets: no sign of life for 660 s"]);
+});
+
+test("CL-26 a pass in which nothing moves for ten minutes is named, a long one that writes is not", () => {
+  const passStartedMs = 0;
+  assert.deepEqual(at(10 * MINUTE, { passStartedMs }), []);
+  assert.deepEqual(at(11 * MINUTE, { passStartedMs }), ["sync: nothing has moved for 660 s"]);
+  assert.deepEqual(at(300 * MINUTE, { passStartedMs, lastWriteMs: 295 * MINUTE }), []);
+  assert.deepEqual(at(300 * MINUTE), [], "no pass is running");
+});
+
+test("CL-26 LE-20 a lease that we hold and do not renew is named", () => {
+  assert.deepEqual(at(0, { elector: { healthy: () => true } }), []);
+  assert.deepEqual(at(0, { elector: { healthy: () => false } }), ["lease: held but not renewed"]);
+});

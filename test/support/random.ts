@@ -1,0 +1,16 @@
+// Chance that can be had again: the same seed gives the same run.
+
+/** Uniform in [0, 1), by mulberry32. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function pick<T>(chance: () => number, from: readonly [T, ...T[]]): T {
+  return from[Math.floor(chance() * from.length)] ?? from[0];
+}

@@ -1,0 +1,174 @@
+// A controller with all its parts on a fake clock and an API server in memory: what takes minutes takes
+// no time, and every order of events can be had. What goes over sockets is the scenes' part.
+import assert from "node:assert/strict";
+import type { ApiRequest } from "../../src/kube/client.ts";
+import { assemble } from "../../src/cli/assemble.ts";
+import { readConfig, type Given } from "../../src/config.ts";
+import type { Controller, Ended } from "../../src/controller.ts";
+import type { Plan } from "../../src/core/verdicts.ts";
+import { createLog } from "../../src/log.ts";
+import type { Outcome } from "../../src/outcome.ts";
+import type { Observer, PassNote } from "../../src/report.ts";
+import { readSettings } from "../../src/settings.ts";
+import { createMetrics } from "../../src/server/metrics.ts";
+import { FakeClock } from "./clock.ts";
+import { MemoryApi, refusal } from "./memory-api.ts";
+import { watched } from "./queue.ts";
+
+export type Line = {
+  readonly level: string;
+  readonly msg: string;
+  readonly [key: string]: unknown;
+};
+
+type Options = {
+  readonly given?: Given;
+  /** Ahead of each request but those for the lease. */
+  readonly before?: (request: ApiRequest) => Promise<void>;
+  readonly beforeLease?: (request: ApiRequest) => Promise<void>;
+  readonly observer?: Observer;
+};
+
+export class Rig {
+  readonly clock = new FakeClock();
+  readonly api = new MemoryApi(this.clock);
+
+  /** A namespace for sources, teams, and a source for all of them. */
+  teams(...names: readonly string[]): void {
+    this.api.namespace("shared");
+    for (const name of names) this.api.namespace(name);
+    this.source("shared/registry", { password: "one" });
+  }
+
+  source(place: string, data: Readonly<Record<string, string>>, to = "team-*"): void {
+    this.api.secret(place, { annotations: { "secretcast.io/to": to } }, data);
+  }
+
+  /** A controller comes, does what there is to do, and goes. */
+  async converge(): Promise<void> {
+    const started = this.start();
+    await this.clock.advance(5000);
+    await started.stop();
+  }
+
+  /** A full pass from scratch finds nothing to do; strangers' Secrets are none here. */
+  async assertRight(): Promise<void> {
+    const before = this.api.writes.length;
+    const oracle = this.start({ given: { once: true, "delete-grace": "0" } });
+    await this.clock.advance(30_000);
+    assert.notEqual(await oracle.ended(), "pending");
+    assert.deepEqual(this.api.writes.slice(before), []);
+  }
+
+  start({ given, before, beforeLease, observer }: Options = {}): Started {
+    const config = readConfig(
+      { "source-namespaces": "shared", "log-level": "trace", ...given },
+      { env: {}, clusterNamespace: undefined, terminal: false },
+    );
+    const started = new Started(this.clock);
+    const { api, clock } = this;
+    const metrics = createMetrics(config.leaseName);
+    const controller = assemble(config, readSettings(config), {
+      client: api.client(before),
+      leaseApi: api.client(beforeLease),
+      clock,
+      log: createLog(config, { write: (line) => started.lines.push(JSON.parse(line)) }),
+      metrics,
+      observer: {
+        onOutcome: (outcome) => {
+          started.outcomes.push(outcome);
+          observer?.onOutcome?.(outcome);
+        },
+        onPlan: (plan, note) => {
+          started.passes.push({ plan, note, at: clock.monotonic() });
+          observer?.onPlan?.(plan, note);
+        },
+      },
+    });
+    started.run(controller, metrics);
+    return started;
+  }
+}
+
+export class Started {
+  readonly lines: Line[] = [];
+  readonly outcomes: Outcome[] = [];
+  readonly passes: { readonly plan: Plan; readonly note: PassNote; readonly at: number }[] = [];
+  readonly #clock: FakeClock;
+  readonly #stop = new AbortController();
+  #controller: Controller | undefined;
+  #metrics: ReturnType<typeof createMetrics> | undefined;
+  #ended: { value(): Promise<Ended | "pending"> } | undefined;
+
+  constructor(clock: FakeClock) {
+    this.#clock = clock;
+  }
+
+  run(controller: Controller, metrics: ReturnType<typeof createMetrics>): void {
+    this.#controller = controller;
+    this.#metrics = metrics;
+    this.#ended = watched(controller.run(this.#stop.signal));
+  }
+
+  get controller(): Controller {
+    if (!this.#controller) throw new Error("test: not started");
+    return this.#controller;
+  }
+
+  /** How it ended, or "pending". */
+  async ended(): Promise<Ended | "pending"> {
+    return (await this.#ended?.value()) ?? "pending";
+  }
+
+  /** As SIGTERM does; nothing is waited for. */
+  signal(): void {
+    this.#stop.abort();
+  }
+
+  /** SIGTERM, and then as long as it takes. */
+  async stop(): Promise<Ended | "pending"> {
+    this.signal();
+    for (let second = 0; second < 30 && (await this.ended()) === "pending"; second++)
+      await this.#clock.advance(1000);
+    return this.ended();
+  }
+
+  /** The messages logged, in order. */
+  get said(): readonly string[] {
+    return this.lines.map(({ msg }) => msg);
+  }
+
+  /** One value of a metric, by its labels. */
+  async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+    const metric = await this.#metrics?.registry.getSingleMetric(name)?.get();
+    const found = metric?.values.find((value) =>
+      Object.entries(labels).every(([key, wanted]) => value.labels[key] === wanted),
+    );
+    return found?.value ?? Number.NaN;
+  }
+}
+
+/** A write to a Secret. */
+export const isWrite = ({ method, path }: ApiRequest): boolean =>
+  method !== "GET" && path.includes("/secrets");
+
+/** Never answered. */
+export const hang = (): Promise<never> => new Promise(() => {});
+
+/** A switch that a test can turn: while it is on, requests that `when` names are done `what` to. */
+export function faults(
+  when: (request: ApiRequest) => boolean,
+  what: (request: ApiRequest) => unknown,
+) {
+  const state = {
+    on: false,
+    before: async (request: ApiRequest): Promise<void> => {
+      if (state.on && when(request)) await what(request);
+    },
+  };
+  return state;
+}
+
+export const unavailable = (request: ApiRequest): never => {
+  throw refusal(request, "unavailable");
+};
