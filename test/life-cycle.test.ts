@@ -58,7 +58,7 @@ test("CL-25 CL-26 a stand-by keeps its caches warm, is ready, and works from the
     "nothing is listed anew",
   );
   assert.ok(
-    (await second.metric("secretcast_propagation_seconds")) < 10,
+    (await second.metric("secretcast_propagation_seconds_sum")) < 10,
     "waiting is no propagation",
   );
   await second.stop();

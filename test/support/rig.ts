@@ -138,15 +138,26 @@ export class Started {
     return this.lines.map(({ msg }) => msg);
   }
 
-  /** One value of a metric, by its labels. */
+  /** One value of a metric, by its labels; of a histogram by name_sum, name_count or name_bucket. */
   async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
-    const metric = await this.#metrics?.registry.getSingleMetric(name)?.get();
-    const found = metric?.values.find((value) =>
-      Object.entries(labels).every(([key, wanted]) => value.labels[key] === wanted),
+    const registered = name.replace(/_(?:sum|count|bucket)$/, "");
+    const metric = await this.#metrics?.registry.getSingleMetric(registered)?.get();
+    const samples: readonly Sample[] = metric?.values ?? [];
+    const found = samples.find(
+      (sample) =>
+        (sample.metricName ?? name) === name &&
+        Object.entries(labels).every(([key, wanted]) => String(sample.labels[key]) === wanted),
     );
     return found?.value ?? Number.NaN;
   }
 }
+
+/** As prom-client hands them out; those of a histogram have a name. */
+type Sample = {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  readonly metricName?: string;
+};
 
 /** A write to a Secret. */
 export const isWrite = ({ method, path }: ApiRequest): boolean =>

@@ -1,0 +1,98 @@
+// The process itself: signals, a lost lease and what nobody expects, by exit code.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { test, type TestContext } from "node:test";
+import { LEASES, resourcePath } from "../src/kube/resource.ts";
+import { eventually } from "./support/eventually.ts";
+import { openScene, type Scene } from "./support/scene.ts";
+
+type Child = {
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly ended: Promise<number | null>;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+};
+
+function program(
+  t: TestContext,
+  scene: Scene,
+  { flags = [], env = {}, preload }: { flags?: string[]; env?: object; preload?: string } = {},
+): Child {
+  const given = Object.entries(scene.flags()).map(([flag, value]) => `--${flag}=${value}`);
+  const ahead = preload === undefined ? [] : ["--import", preload];
+  const child = spawn(
+    process.execPath,
+    [...ahead, "bin/secretcast.js", "run", "--log-format=json", ...given, ...flags],
+    { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } },
+  );
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const ended = once(child, "close").then(() => child.exitCode);
+  t.after(() => void child.kill("SIGKILL"));
+  return {
+    kill: (signal) => void child.kill(signal),
+    ended,
+    stdout: () => stdout,
+    stderr: () => stderr,
+  };
+}
+
+type Stuck = { readonly scene: Scene; readonly writing: () => boolean };
+
+/** A source for one team, and a server that never answers the write of its copy. */
+async function unanswered(t: TestContext): Promise<Stuck> {
+  const scene = await openScene(t);
+  await scene.namespace("team-a");
+  await scene.api.createSecret(scene.source, "registry", {
+    annotations: { "secretcast.io/to": scene.name("team-*") },
+    data: { password: "one" },
+  });
+  let writing = false;
+  assert.ok(scene.sandbox);
+  scene.sandbox.beforeRequest = ({ method, path }) => {
+    if (method !== "POST" || !path.endsWith("/secrets")) return undefined;
+    writing = true;
+    return new Promise(() => {});
+  };
+  return { scene, writing: () => writing };
+}
+
+test("CL-20 a signal lets the write in flight land, a second one exits 1 at once", async (t) => {
+  const { scene, writing } = await unanswered(t);
+  const child = program(t, scene);
+  await eventually("a write is under way", writing);
+  child.kill("SIGTERM");
+  await eventually("it has heard", () => child.stdout().includes("shutting down"));
+  const from = performance.now();
+  child.kill("SIGINT");
+  assert.equal(await child.ended, 1);
+  assert.ok(performance.now() - from < 5000, "not after the time for landing");
+});
+
+test("CL-24 a lease that another takes ends the program with exit code 1", async (t) => {
+  const { scene } = await unanswered(t);
+  const child = program(t, scene, {
+    flags: ["--leader-elect", `--lease-namespace=${scene.source}`],
+  });
+  const { client } = scene.api;
+  const path = resourcePath(LEASES, scene.source, "secretcast");
+  await eventually("it leads", () => child.stdout().includes("started worker"));
+  const body = { spec: { holderIdentity: "another" } };
+  const contentType = "application/merge-patch+json";
+  await client.request({ method: "PATCH", path, body, contentType, what: "take the lease" });
+  assert.equal(await child.ended, 1);
+  assert.match(child.stdout(), /the lease is lost, another replica may be leading/);
+});
+
+for (const crash of ["exception", "rejection"])
+  test(`CL-10 an unexpected ${crash} is one line without its text, and exit code 1`, async (t) => {
+    const { scene } = await unanswered(t);
+    const env = { CRASH: crash };
+    const child = program(t, scene, { env, preload: "./test/support/crash.ts" });
+    assert.equal(await child.ended, 1);
+    assert.match(child.stderr(), /^secretcast: unexpected TypeError at crash\.ts:\d+:\d+\n$/);
+    assert.doesNotMatch(child.stdout() + child.stderr(), /hunter2/);
+  });
