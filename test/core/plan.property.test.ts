@@ -5,7 +5,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { Memory } from "../../src/core/memory.ts";
 import { refText, type World } from "../../src/core/model.ts";
-import type { Action, Plan } from "../../src/core/verdicts.ts";
+import { VERDICTS, type Action, type Plan } from "../../src/core/verdicts.ts";
 import {
   histories,
   isTenants,
@@ -192,3 +192,13 @@ function summary(result: Plan, keep: Keep = () => true): { actions: string[]; ro
     .toSorted();
   return { actions, rows };
 }
+
+test("the random histories reach every verdict but backoff, which takes a failing server", () => {
+  const seen = new Set<string>();
+  const look = (made: Cluster): void => {
+    for (const { verdict } of made.plan().rows) seen.add(verdict);
+  };
+  for (const history of fc.sample(histories, { numRuns: 2000, seed: 1 })) live(history, look);
+  const expected = VERDICTS.filter((one) => !["backoff", "current", "skip"].includes(one));
+  assert.deepEqual([...seen].toSorted(), expected.toSorted());
+});
