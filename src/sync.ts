@@ -107,7 +107,7 @@ export class Sync {
     const made = await this.#plan(started);
     const planMs = clock.monotonic() - started;
     const settled = quiet && (made.actions.length === 0 || dryRun);
-    if (!settled && !this.#stopping) await this.#write(made.actions, started);
+    if (!settled && !this.#stopping) await this.#write(made, started);
     reporter.planned(made, { settled, planMs, dryRun, tookMs: clock.monotonic() - started });
     return this.#result(made, settled, planMs);
   }
@@ -138,6 +138,8 @@ export class Sync {
     const { apply, memory, cache, clock, reporter } = this.#deps;
     const outcome = await apply.perform(action);
     if (outcome.kind === "stopped") this.#refused = true;
+    // What is still to be done there has a time, which the next plan knows.
+    else if (outcome.kind !== "done" && outcome.kind !== "removed") this.#dirty = true;
     learn(outcome, { memory, cache, now: clock.monotonic(), chance: clock.random() });
     reporter.ended(outcome);
     const throttled = outcome.kind === "failed" && outcome.error === "throttled";
@@ -160,18 +162,22 @@ export class Sync {
     }
   }
 
-  async #write(actions: readonly Action[], started: number): Promise<void> {
+  async #write({ actions, nextAt = Infinity }: Plan, started: number): Promise<void> {
     const { pipe, clock } = this.#deps;
     const before = pipe.started;
     pipe.replace(actions.map((action) => ({ key: refText(action.place), action })));
-    const slice = clock.setTimeout(() => pipe.nudge(), SLICE_MS);
-    // A write that hangs must not hold up fresh work, once no other waits.
-    const sliceDone = (): boolean =>
-      this.#dirty &&
-      clock.monotonic() - started >= SLICE_MS &&
+    // When the slice ends and when something else becomes due: a write that hangs must hold up
+    // neither fresh work nor retries, once no other waits.
+    const timers = [started + SLICE_MS, nextAt]
+      .filter((at) => at < Infinity)
+      // Timers count whole milliseconds and may be one early.
+      .map((at) => clock.setTimeout(() => pipe.nudge(), Math.ceil(at - clock.monotonic()) + 1));
+    const sliceDone = (now: number): boolean =>
+      (this.#dirty || now >= nextAt) &&
+      now - started >= SLICE_MS &&
       (pipe.started - before >= SLICE_WRITES || pipe.waiting === 0);
-    await pipe.until(() => pipe.idle || this.#stopping || sliceDone());
-    slice.cancel();
+    await pipe.until(() => pipe.idle || this.#stopping || sliceDone(clock.monotonic()));
+    for (const timer of timers) timer.cancel();
   }
 
   #result(made: Plan, settled: boolean, planMs: number): PassResult {

@@ -21,6 +21,8 @@ test("S03 the first list of many and large Secrets fits into a heap smaller than
   await many(scene, 2000);
   await many(scene, LARGE, large);
   const child = spawnRun(t, scene, ["--max-old-space-size=64"]);
+  const [first = ""] = namespaces;
+  await eventually("there are copies", () => scene.api.secret(first, "registry"), 60_000);
   await all(scene, namespaces, ONE);
   assert.equal(child.exitCode, null);
   child.kill("SIGTERM");
@@ -46,7 +48,7 @@ test("S04 a list that fails or breaks off deletes nothing and writes nothing", a
   };
   clock.run(50);
   const running = scene.start();
-  await eventually("each fault was met twice", () => asked > 6);
+  await eventually("each fault was met twice", () => asked > 6, 30_000);
   assert.equal(running.ready(), false);
   assert.deepEqual(await scene.versions(), before);
   proxy.rule = () => undefined;

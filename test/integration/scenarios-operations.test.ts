@@ -8,7 +8,7 @@ import { all, copied, crews, ONE, over, source, TWO } from "../support/crews.ts"
 import { ElasticClock } from "../support/elastic-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import type { FaultProxy } from "../support/fault-proxy.ts";
-import { openStage, refusal } from "../support/proxied.ts";
+import { openStage, proxied, refusal } from "../support/proxied.ts";
 import { openScene, type Running, type Scene } from "../support/scene.ts";
 import { eventNotes } from "../support/told.ts";
 
@@ -89,6 +89,27 @@ test("S46 a source that vanishes while it may not be read freezes its copies", a
   assert.ok(tells(running, "copies frozen"));
   proxy.rule = () => undefined;
   for (const namespace of namespaces) await scene.absent(namespace, "registry");
+  await over(scene, running);
+});
+
+test("S11 a write that gets no answer holds up no retry in another namespace", async (t) => {
+  const scene = await openScene(t);
+  const proxy = await proxied(t, scene);
+  const [hung = "", failing = ""] = await crews(scene);
+  let failed = false;
+  proxy.rule = ({ method, path }) => {
+    if (method !== "POST" || !path.endsWith("/secrets")) return undefined;
+    if (path.includes(`/${hung}/`)) return { kind: "silence", afterBytes: 0 };
+    if (!path.includes(`/${failing}/`) || failed) return undefined;
+    failed = true;
+    return refusal(500, "InternalError");
+  };
+  const running = scene.start();
+  await scene.holds(failing, "registry", ONE);
+  assert.ok(failed);
+  proxy.rule = () => undefined;
+  proxy.resetAll();
+  await all(scene, [hung, failing], ONE);
   await over(scene, running);
 });
 

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
+import type { Given } from "../../src/config.ts";
 import { eventually } from "./eventually.ts";
 import { field } from "./http.ts";
 
@@ -20,13 +21,15 @@ export type ControllerProcess = {
   readonly ready: () => Promise<boolean>;
   /** SIGTERM; resolves with the exit code. */
   readonly stop: () => Promise<number | null>;
+  /** SIGKILL; resolves when it is gone. */
+  readonly kill: () => Promise<number | null>;
 };
 
 /** Starts `secretcast run`; it is stopped when the test ends. */
 export function spawnController(
   t: TestContext,
   kubeconfig: string,
-  flags: Readonly<Record<string, string>>,
+  flags: Given,
 ): ControllerProcess {
   const given = { kubeconfig, "http-address": "127.0.0.1:0", "log-format": "json", ...flags };
   const words = Object.entries(given).map(([flag, value]) => `--${flag}=${value}`);
@@ -39,6 +42,10 @@ export function spawnController(
   const ended = once(child, "exit").then(() => child.exitCode);
   const stop = (): Promise<number | null> => {
     if (running()) child.kill("SIGTERM");
+    return ended;
+  };
+  const kill = (): Promise<number | null> => {
+    child.kill("SIGKILL");
     return ended;
   };
   t.after(stop);
@@ -66,5 +73,6 @@ export function spawnController(
     metric,
     ready: async () => (await get("/readyz")).ok,
     stop,
+    kill,
   };
 }

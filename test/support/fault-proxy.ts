@@ -136,7 +136,9 @@ class Forwarder {
       if (asked.kind === "watch" || asked.kind === "stream") this.#onWatch(response);
       void pump(incoming, response, fault, isFrozen);
     });
-    request.socket.once("close", () => outgoing.destroy());
+    const drop = (): void => void outgoing.destroy();
+    request.socket.once("close", drop);
+    response.once("close", () => request.socket.off("close", drop));
     request.pipe(outgoing);
   }
 

@@ -2,6 +2,7 @@
 // requests go past it.
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
+import { controllerToken } from "./account.ts";
 import { sharedCluster } from "./cluster.ts";
 import { ElasticClock } from "./elastic-clock.ts";
 import { startFaultProxy, type Fault, type FaultProxy, type ProxyRequest } from "./fault-proxy.ts";
@@ -31,9 +32,10 @@ export async function proxied(t: TestContext, scene: Scene): Promise<FaultProxy>
 
 function upstream({ sandbox }: Scene) {
   if (sandbox) return { url: sandbox.url };
-  const { url, token, caFile } = sharedCluster();
-  const headers = { authorization: `Bearer ${token}` };
-  return { url, headers, ca: readFileSync(caFile, "utf8") };
+  const cluster = sharedCluster();
+  // As the scene's controllers: with the rights of their own account.
+  const headers = { authorization: `Bearer ${controllerToken(cluster)}` };
+  return { url: cluster.url, headers, ca: readFileSync(cluster.caFile, "utf8") };
 }
 
 /** What the API server answers when it refuses: a Status of this code. */

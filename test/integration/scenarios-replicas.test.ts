@@ -1,0 +1,115 @@
+// What happens when a leader dies in the middle of its work, and when two replicas overlap: the state
+// converges, and nothing is damaged twice.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Outcome } from "../../src/outcome.ts";
+import { spawnController } from "../support/controller-process.ts";
+import { crews, over, source, TWO } from "../support/crews.ts";
+import { ElasticClock } from "../support/elastic-clock.ts";
+import { eventually } from "../support/eventually.ts";
+import { field } from "../support/http.ts";
+import { kubeConfigFile } from "../support/kubeconfig.ts";
+import { proxied } from "../support/proxied.ts";
+import { openScene, type Scene } from "../support/scene.ts";
+
+const CREWS = 20;
+
+/** Crews with strangers, many more crews, and two sources for all of them. */
+async function crowd(scene: Scene): Promise<readonly string[]> {
+  const names = Array.from({ length: CREWS - 2 }, (_, at) => `crew-${at}`);
+  const first = await crews(scene);
+  const more = await Promise.all(names.map((name) => scene.namespace(name)));
+  await source(scene, "other");
+  return [...first, ...more];
+}
+
+/** On a real server the controller's account may hold just the one Lease of the manifests. */
+function elected({ sandbox, source }: Scene) {
+  return { "leader-elect": true, "lease-namespace": sandbox ? source : "secretcast" };
+}
+
+/** Where the copy of this name is one. */
+async function holders(scene: Scene, name: string): Promise<number> {
+  const versions = await scene.versions();
+  return [...versions.keys()].filter(
+    (place) => /-crew-\w+\//.test(place) && place.endsWith(`/${name}`),
+  ).length;
+}
+
+const created = (outcomes: readonly Outcome[]): number =>
+  outcomes.filter(({ kind, action }) => kind === "done" && action.kind === "create").length;
+
+async function uids(scene: Scene, namespaces: readonly string[]): Promise<readonly unknown[]> {
+  const found = await Promise.all(namespaces.map((ns) => scene.api.secret(ns, "other")));
+  return found.map((secret) => secret?.metadata.uid);
+}
+
+test("S44 a leader killed in the middle of a mass delete leaves it to the next one", async (t) => {
+  const scene = await openScene(t);
+  const namespaces = await crowd(scene);
+  await scene.start({ once: true }).ended;
+  const direct = scene.access;
+  const proxy = await proxied(t, scene);
+  const { kubeconfig: _, ...flags } = scene.flags();
+  const first = spawnController(t, kubeConfigFile(t, scene.access), {
+    ...flags,
+    ...elected(scene),
+    concurrency: "4",
+  });
+  await eventually("it leads", () => first.log.some((line) => field(line, "msg") === "leading"));
+  scene.access = direct;
+  const clock = (scene.clock = new ElasticClock());
+  const second = scene.start(elected(scene));
+  await eventually("the stand-by is ready", () => second.ready());
+  const before = await uids(scene, namespaces);
+  // The server hears the deletes and the leader never learns of it, so it is stuck among them.
+  let deletes = 0;
+  proxy.rule = ({ method }) =>
+    method === "DELETE" && deletes++ >= 5 ? { kind: "silence", afterBytes: 0 } : undefined;
+  await scene.api.deleteSecret(scene.source, "registry");
+  await eventually("it is among the deletes", () => deletes >= 9);
+  await first.kill();
+  const left = await holders(scene, "registry");
+  assert.ok(left > 0 && left < CREWS, `${left} of ${CREWS} are left`);
+  assert.deepEqual(second.outcomes, []);
+  clock.run(10);
+  await eventually("all are gone", async () => (await holders(scene, "registry")) === 0);
+  assert.deepEqual(await uids(scene, namespaces), before, "the other copies are the same objects");
+  clock.run(1);
+  await over(scene, second);
+});
+
+test("S44 a replica that leaves in the middle of a fan-out hands it on, and no copy is made twice", async (t) => {
+  const scene = await openScene(t);
+  await crowd(scene);
+  const first = scene.start({ ...elected(scene), concurrency: "1" });
+  const second = scene.start(elected(scene));
+  await eventually("it is under way", () => first.outcomes.length + second.outcomes.length > 5);
+  await (first.outcomes.length > 0 ? first : second).stop();
+  const stayed = first.outcomes.length > 0 ? second : first;
+  for (const name of ["registry", "other"])
+    await eventually("all are copied", async () => (await holders(scene, name)) === CREWS);
+  await eventually("it is settled", () => stayed.settled()?.states.current === 2 * CREWS);
+  assert.equal(created(first.outcomes) + created(second.outcomes), 2 * CREWS);
+  await over(scene, stayed);
+});
+
+test("S44 two replicas that both write for a while damage nothing and end in one state", async (t) => {
+  const scene = await openScene(t);
+  const namespaces = await crowd(scene);
+  const both = [scene.start(), scene.start()];
+  for (const name of ["registry", "other"])
+    await eventually("all are copied", async () => (await holders(scene, name)) === CREWS);
+  assert.equal(
+    both.flatMap(({ outcomes }) => created(outcomes)).reduce((a, b) => a + b),
+    2 * CREWS,
+  );
+  const before = await uids(scene, namespaces);
+  await scene.api.setData(scene.source, "other", TWO);
+  await scene.api.deleteSecret(scene.source, "registry");
+  await eventually("all are gone", async () => (await holders(scene, "registry")) === 0);
+  for (const namespace of namespaces) await scene.holds(namespace, "other", TWO);
+  assert.deepEqual(await uids(scene, namespaces), before, "updated in place");
+  await Promise.all(both.map((one) => one.stop()));
+  await scene.finish();
+});
