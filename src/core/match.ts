@@ -64,14 +64,14 @@ function covers(pattern: string, name: string): boolean {
 export class GlobList {
   readonly text: string;
   readonly #names = new Map<string, number>();
-  readonly #globs: { readonly rank: number; readonly word: string; readonly glob: Glob }[] = [];
+  readonly #globs: { readonly rank: number; readonly glob: Glob }[] = [];
   readonly #excludedNames = new Set<string>();
   readonly #excludedGlobs: Glob[] = [];
 
   constructor(text: string, positive: readonly string[], negative: readonly string[]) {
     this.text = text;
     for (const [rank, word] of positive.entries()) {
-      if (hasWildcard(word)) this.#globs.push({ rank, word, glob: compileGlob(word) });
+      if (hasWildcard(word)) this.#globs.push({ rank, glob: compileGlob(word) });
       else if (!this.#names.has(word)) this.#names.set(word, rank);
     }
     for (const word of negative) {
@@ -93,12 +93,6 @@ export class GlobList {
     }
     if (best === Number.POSITIVE_INFINITY || this.excludes(name)) return -1;
     return best;
-  }
-
-  /** Only a bare "*" lets `name` in; nobody named it. */
-  matchesByStarAlone(name: string): boolean {
-    if (!this.matches(name) || this.#names.has(name)) return false;
-    return this.#globs.every(({ word, glob }) => word === "*" || !glob.matches(name));
   }
 
   excludes(name: string): boolean {

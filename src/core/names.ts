@@ -5,8 +5,6 @@ const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const QUALIFIED = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const DATA_KEY = /^[-._a-zA-Z0-9]+$/;
 
-export const NAMESPACE_NAME_FORM =
-  'the name of a namespace: at most 63 lower-case letters, digits and "-"';
 export const SECRET_NAME_FORM =
   'the name of a Secret: at most 253 lower-case letters, digits, "-" and "."';
 export const REF_FORM = "NAMESPACE/NAME of a Secret";
@@ -16,7 +14,7 @@ export const LABEL_KEY_FORM =
 export const LABEL_VALUE_FORM =
   'a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric';
 
-export function isNamespaceName(text: string): boolean {
+function isNamespaceName(text: string): boolean {
   return text.length <= 63 && DNS_LABEL.test(text);
 }
 

@@ -11,7 +11,7 @@ import type { Entry, Standing } from "./sources.ts";
 import { covers, type Target } from "./targets.ts";
 import type { Content, Fill } from "./verdicts.ts";
 
-export function noConsent(from: Ref): string {
+function noConsent(from: Ref): string {
   return `there is no source ${refText(from)}, or it does not allow this namespace`;
 }
 

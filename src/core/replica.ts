@@ -29,7 +29,7 @@ export function requires(type: string, key: string): boolean {
 }
 
 /** The type of a copy that holds `keys`: the source's, or Opaque where a required key is left out. */
-export function copyType(type: string, keys: readonly string[]): string {
+function copyType(type: string, keys: readonly string[]): string {
   const enough =
     type === BASIC_AUTH
       ? BASIC_AUTH_KEYS.some((key) => keys.includes(key))

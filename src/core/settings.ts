@@ -1,20 +1,11 @@
 // What the settings say of a namespace: may it publish, may it receive.
 import type { Settings } from "./model.ts";
 
-export const SYSTEM_NAMESPACES: readonly string[] = [
-  "kube-system",
-  "kube-public",
-  "kube-node-lease",
-];
+const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
 
 /** Place of a namespace in `--source-namespaces`, the smaller the stronger; -1: it may not publish. */
 export function sourceRank(settings: Settings, namespace: string): number {
   return settings.sourceNamespaces.rank(namespace);
-}
-
-/** A namespace that publishes only because every namespace may: others' names are not for it. */
-export function isPublicNamespace(settings: Settings, namespace: string): boolean {
-  return settings.sourceNamespaces.matchesByStarAlone(namespace);
 }
 
 /** Why a namespace is never a target; undefined where it may be one. */

@@ -109,15 +109,6 @@ test("the first positive that covers a name is its rank", () => {
   );
 });
 
-test("by star alone: only a bare star lets the name in", () => {
-  const list = parseGlobList("platform,team-*,*,!gone", NAMESPACE_GLOBS);
-  assert.ok(list.ok);
-  assert.deepEqual(
-    ["platform", "team-a", "other", "gone"].map((name) => list.value.matchesByStarAlone(name)),
-    [false, false, true, false],
-  );
-});
-
 test("names such as constructor are names like any other", () => {
   assert.equal(matches("constructor", "constructor", DATA_KEY_GLOBS), true);
   assert.equal(matches("a", "constructor", DATA_KEY_GLOBS), false);

@@ -204,7 +204,7 @@ export type History = {
 export const histories: fc.Arbitrary<History> = fc.record({
   policy: fc.constantFrom("opt-out", "opt-out", "opt-in"),
   limit: fc.constantFrom(0, 1, 1, 100),
-  steps: fc.array(step, { minLength: 1, maxLength: 40 }),
+  steps: fc.array(step, { minLength: 1, maxLength: 40, size: "max" }),
 });
 
 export function isTenants(one: Step): boolean {

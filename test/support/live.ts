@@ -79,6 +79,6 @@ function change(made: Cluster, one: Extract<Step, { namespace: string; name: str
 }
 
 /** Data that tells which source it came from. */
-export function valuesOf(source: string): Texts {
+function valuesOf(source: string): Texts {
   return { user: `user of ${source}`, password: `password of ${source}` };
 }

@@ -48,7 +48,7 @@ export function base64(text: string): string {
   return Buffer.from(text).toString("base64");
 }
 
-export function timestamp(seconds: number): string {
+function timestamp(seconds: number): string {
   return new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString().replace(".000Z", "Z");
 }
 

@@ -18,7 +18,7 @@ export function globs(text: string): GlobList {
   return list.value;
 }
 
-export function settingsOf(changes: Partial<Settings> = {}): Settings {
+function settingsOf(changes: Partial<Settings> = {}): Settings {
   return {
     sourceNamespaces: globs("shared"),
     excludeNamespaces: undefined,
