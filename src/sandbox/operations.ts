@@ -6,10 +6,11 @@ import { readBody } from "./body.ts";
 import { decode, strictError, unrecognized } from "./decode.ts";
 import { remove } from "./deletes.ts";
 import { list, noVersion, readVersion } from "./list.ts";
-import { asObject } from "./object.ts";
+import { isObject } from "./object.ts";
 import type { JsonObject, KubeObject } from "./object.ts";
 import { patch } from "./patching.ts";
 import type { Target } from "./routes.ts";
+import { goName } from "./scalars.ts";
 import { badRequest, methodNotAllowed, notFound, tooLargeVersion, unexplained } from "./status.ts";
 import { keyOf } from "./storage.ts";
 import type { Storage } from "./storage.ts";
@@ -113,7 +114,10 @@ async function decodeBody(
 // Either a body or parameters: with a body the parameters count for nothing.
 async function readOptions({ request }: Call): Promise<JsonObject> {
   if (request.body.length === 0) return {};
-  const given = asObject(await readBody(request.body, request.contentType, badRequest));
+  const unreadable = (why: string) =>
+    badRequest(`couldn't get version/kind; json parse error: ${why}`);
+  const given = await readBody(request.body, request.contentType, unreadable);
+  if (!isObject(given)) throw unreadable(`json: cannot unmarshal ${goName(given)} into Go value`);
   return { dryRun: [], propagationPolicy: "", ...given };
 }
 

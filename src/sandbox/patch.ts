@@ -155,7 +155,7 @@ function mergeMember(present: Json | undefined, value: Json, path: string): Json
   const mergeKey = mergedLists[path];
   if (!isList(value) || mergeKey === undefined) return value;
   const before = isList(present) ? present : [];
-  if (mergeKey === "") return [...before, ...value.filter((item) => !before.includes(item))];
+  if (mergeKey === "") return ordered(before, value, (item) => item);
   return mergeByKey(before, value, mergeKey, path);
 }
 
@@ -167,17 +167,40 @@ function mergeByKey(
 ): Json {
   if (patch.some((item) => isObject(item) && item["$patch"] === "replace"))
     return patch.filter((item) => isObject(item) && item["$patch"] === undefined);
-  let merged = [...before];
+  const merged: Json[] = [];
+  const deleted: Json[] = [];
   for (const item of patch) {
     if (!isObject(item) || item[mergeKey] === undefined)
       throw badRequest(`map does not contain declared merge key: ${mergeKey} (${quoted(path)})`);
-    const at = merged.findIndex((one) => isObject(one) && one[mergeKey] === item[mergeKey]);
-    const present = merged[at];
-    if (item["$patch"] === "delete") merged = merged.filter((_, index) => index !== at);
-    else if (isObject(present)) merged[at] = strategicMerge(present, item, `${path}[]`);
-    else merged.push(item);
+    const present = before.find((one) => isObject(one) && one[mergeKey] === item[mergeKey]);
+    if (item["$patch"] === "delete") deleted.push(item[mergeKey] ?? null);
+    else merged.push(isObject(present) ? strategicMerge(present, item, `${path}[]`) : item);
   }
-  return merged;
+  const key = (item: Json): Json | undefined => (isObject(item) ? item[mergeKey] : undefined);
+  const kept = before.filter((item) => !deleted.includes(key(item) ?? null));
+  return ordered(kept, merged, key);
+}
+
+/**
+ * The items of the patch in their order, and between them those that only the server has: each as soon
+ * as it stood before the next of the patch's (apimachinery, strategicpatch, mergeSortedSlice).
+ */
+function ordered(
+  before: readonly Json[],
+  patch: readonly Json[],
+  key: (item: Json) => Json | undefined,
+): Json[] {
+  const places = before.map(key);
+  const keys = patch.map(key);
+  const others = before.filter((item) => !keys.includes(key(item)));
+  const merged: Json[] = [];
+  for (const item of patch) {
+    const at = places.indexOf(key(item));
+    while (others[0] !== undefined && places.indexOf(key(others[0])) < at)
+      merged.push(...others.splice(0, 1));
+    merged.push(item);
+  }
+  return [...merged, ...others];
 }
 
 function without(present: Json | undefined, gone: Json | undefined): Json | undefined {

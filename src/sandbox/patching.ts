@@ -48,9 +48,10 @@ export async function patch(call: Call, name: string): Promise<Patched> {
   const type = mediaType(request.contentType);
   if (!isPatchType(type) && type !== applyType) throw unsupportedPatch();
   const strategic = type === "application/strategic-merge-patch+json";
-  const body = await readBody(request.body, type, (why) =>
-    badRequest(strategic ? why : `error decoding patch: ${why}`),
-  );
+  const unreadable = (why: string) => badRequest(strategic ? why : `error decoding patch: ${why}`);
+  if (request.body.length === 0 && type !== applyType)
+    throw unreadable("unexpected end of JSON input");
+  const body = await readBody(request.body, type, unreadable);
   const { resource, namespace } = target;
   const before = storage.collection(resource.storage).get(keyOf(namespace, name));
   if (type === applyType) return apply(call, name, body, before);
@@ -63,6 +64,7 @@ export async function patch(call: Call, name: string): Promise<Patched> {
 
 function mergeOf(document: JsonObject, patch: Json): Json {
   if (isObject(patch)) return mergePatch(document, patch);
+  if (patch === null) throw badRequest("Invalid JSON Patch");
   throw badRequest(
     `error decoding patch: json: cannot unmarshal ${goName(patch)} into Go value of type map[string]interface {}`,
   );
@@ -139,6 +141,10 @@ function withName(object: KubeObject, name: string): KubeObject {
 
 function checkName(object: KubeObject, name: string): void {
   const given = object.metadata.name;
+  if (given === "")
+    throw badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
   if (given !== name)
     throw badRequest(
       `the name of the object (${given}) does not match the name on the URL (${name})`,

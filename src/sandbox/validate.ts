@@ -1,6 +1,7 @@
 // The rules for metadata: names, labels, annotations, namespaces, finalizers, each with the wording
 // of the real server. What holds for one kind only is in kinds.ts.
-import type { KubeObject, Metadata, StringMap } from "./object.ts";
+import { asObject, asText, isList } from "./object.ts";
+import type { Json, KubeObject, Metadata, StringMap } from "./object.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "./status.ts";
 import type { Cause } from "./status.ts";
 
@@ -28,6 +29,9 @@ function mustMatch(what: string, format: string, ...examples: readonly string[])
 function tooManyCharacters(most: number): string {
   return `must be no more than ${most} characters`;
 }
+
+// Names are counted in characters, labels in bytes.
+const tooManyBytes = "must be no more than 63 bytes";
 
 export type NameRule = (name: string) => readonly string[];
 
@@ -105,13 +109,13 @@ export function qualifiedNameErrors(key: string): string[] {
   else if (prefix !== undefined)
     errors.push(...subdomainErrors(prefix).map((error) => `prefix part ${error}`));
   if (name === "") errors.push("name part must be non-empty");
-  else if (name.length > 63) errors.push(`name part ${tooManyCharacters(63)}`);
+  else if (name.length > 63) errors.push(`name part ${tooManyBytes}`);
   if (!patterns.key.test(name)) errors.push(`name part ${keyRule}`);
   return errors;
 }
 
 export function labelValueErrors(value: string): string[] {
-  const errors = value.length > 63 ? [tooManyCharacters(63)] : [];
+  const errors = Buffer.byteLength(value) > 63 ? [tooManyBytes] : [];
   if (!patterns.value.test(value))
     errors.push(
       mustMatch(
@@ -135,8 +139,21 @@ export function metadataCauses(object: KubeObject, nameRule: NameRule): Cause[] 
       : nameRule(metadata.name).map((why) => invalidValue("metadata.name", metadata.name, why))),
     ...labelCauses(metadata.labels ?? {}),
     ...annotationCauses(metadata.annotations ?? {}),
+    ...ownerCauses(metadata["ownerReferences"]),
     ...finalizerCauses(metadata.finalizers ?? []),
   ];
+}
+
+function ownerCauses(references: Json | undefined): Cause[] {
+  const owners = isList(references) ? references.map(asObject) : [];
+  return owners.flatMap((owner) =>
+    ["apiVersion", "kind", "name", "uid"]
+      .filter((field) => asText(owner[field]) === "")
+      .map((field) => {
+        const why = field === "apiVersion" ? "version must not be empty" : "must not be empty";
+        return invalidValue(`metadata.ownerReferences.${field}`, "", why);
+      }),
+  );
 }
 
 /** The finalizers that need no domain. */

@@ -2,7 +2,7 @@
 import { asText, isList } from "./object.ts";
 import type { JsonObject } from "./object.ts";
 import type { Call } from "./operations.ts";
-import { invalid, notSupported } from "./status.ts";
+import { invalid, invalidValue, notSupported, tooLong } from "./status.ts";
 import type { Cause } from "./status.ts";
 import type { Write } from "./writes.ts";
 
@@ -35,6 +35,9 @@ export function writeOf(
   };
 }
 
+/** Most bytes of a field manager (apimachinery, FieldManagerMaxLength). */
+const managerBytes = 128;
+
 const policies = ["Foreground", "Background", "Orphan"];
 
 function check(
@@ -45,6 +48,8 @@ function check(
 ): void {
   const { query } = call.request;
   const causes: Cause[] = [];
+  if (Buffer.byteLength(query.get("fieldManager") ?? "") > managerBytes)
+    causes.push(tooLong("fieldManager", managerBytes));
   if (dryRun.some((word) => word !== "All")) causes.push(notSupported("dryRun", dryRun, ["All"]));
   const strictness = query.get("fieldValidation") ?? "";
   if (!["", "Strict", "Warn", "Ignore"].includes(strictness))
@@ -53,6 +58,10 @@ function check(
   const policy = inBody === undefined ? (query.get("propagationPolicy") ?? "") : asText(inBody);
   if (kind === "DeleteOptions" && policy !== "" && !policies.includes(policy))
     causes.push(notSupported("propagationPolicy", policy, [...policies, "nil"]));
+  if (kind === "DeleteOptions" && policy !== "" && options["orphanDependents"] !== undefined) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    causes.push(invalidValue("propagationPolicy", policy, why));
+  }
   if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind }, "", causes);
 }
 

@@ -87,7 +87,8 @@ export function replace(write: Write, name: string, draft: KubeObject): Written 
   if (before) {
     const { uid } = wanted.metadata;
     const there = before.metadata.uid;
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`;
+    const at = `/registry/${resource.storage}/${keyOf(write.namespace, name)}`;
+    const why = `StorageError: invalid object, Code: 4, Key: ${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`;
     if (uid !== "" && uid !== there) throw conflict(resource, name, why);
     return update(write, before, wanted);
   }

@@ -1,0 +1,51 @@
+// The same requests, one after the other, to the sandbox and to a real API server: the answers are
+// equal, but for what each server makes up for itself.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startSandbox } from "../../src/sandbox/server.ts";
+import type { Sandbox } from "../../src/sandbox/server.ts";
+import { openCluster, sharedCluster } from "../support/cluster.ts";
+import { openHttp } from "../support/http.ts";
+import type { Http } from "../support/http.ts";
+import { label, Normalizer } from "../support/replay/request.ts";
+import type { Request } from "../support/replay/request.ts";
+import { DELETES, UPDATES } from "../support/replay/changes.ts";
+import { CREATES, NAMESPACES } from "../support/replay/creates.ts";
+import { OTHERS, READS } from "../support/replay/reads.ts";
+
+let sandbox: Sandbox;
+let servers: readonly [Http, Http];
+before(async () => {
+  sandbox = await startSandbox();
+  servers = [openCluster(sharedCluster()), openHttp({ url: sandbox.url })];
+});
+after(async () => {
+  await servers[0].send("DELETE", "/api/v1/namespaces/replay");
+  await Promise.all(servers.map((http) => http.close()));
+  await sandbox.stop();
+});
+const words = [new Normalizer(), new Normalizer()] as const;
+
+async function compare(requests: readonly Request[]): Promise<void> {
+  const differences: string[] = [];
+  for (const request of requests) {
+    const { method, path, ...options } = request;
+    const real = words[0].answer(await servers[0].send(method, path, options));
+    const ours = words[1].answer(await servers[1].send(method, path, options));
+    const [expected, actual] = [JSON.stringify(real), JSON.stringify(ours)];
+    if (expected !== actual)
+      differences.push(`${label(request)}\n   real    ${expected}\n   sandbox ${actual}`);
+  }
+  assert.deepEqual(
+    differences,
+    [],
+    `${differences.length} answers differ:\n${differences.join("\n")}`,
+  );
+}
+
+test("namespaces", () => compare(NAMESPACES));
+test("creates", () => compare(CREATES));
+test("updates and patches", () => compare(UPDATES));
+test("reads, lists and selectors", () => compare(READS));
+test("deletes", () => compare(DELETES));
+test("leases, events, service accounts and config maps", () => compare(OTHERS));
