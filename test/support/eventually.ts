@@ -3,12 +3,12 @@ import { setTimeout } from "node:timers/promises";
 
 /**
  * Calls `look` until it returns something that is not undefined, null or false, and returns that.
- * Throws after `timeoutMs` (10 s) with `what` and the last error that `look` threw, if any.
+ * Throws after `timeoutMs` (60 s) with `what` and the last error that `look` threw, if any.
  */
 export async function eventually<T>(
   what: string,
   look: () => T | Promise<T>,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = performance.now() + timeoutMs;
   let cause: unknown;
