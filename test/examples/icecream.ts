@@ -18,7 +18,7 @@ import type { Kept } from "./objects.ts";
 
 const API_VERSION = "example.com/v1alpha1";
 const KIND = "Icecream";
-export const ICECREAMS: Resource = {
+const ICECREAMS: Resource = {
   group: "example.com",
   version: "v1alpha1",
   plural: "icecreams",

@@ -14,7 +14,7 @@ import { WRITE_FACTS } from "./facts/writes.ts";
 import { openHttp } from "./http.ts";
 import type { Http, Server } from "./http.ts";
 
-export const API_FACTS: readonly Fact[] = [
+const API_FACTS: readonly Fact[] = [
   ...WRITE_FACTS,
   ...PATCH_FACTS,
   ...DELETE_FACTS,
