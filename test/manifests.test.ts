@@ -11,6 +11,7 @@ import {
   type V1ClusterRole,
   type V1ClusterRoleBinding,
   type V1Deployment,
+  type V1PodDisruptionBudget,
   type V1Secret,
 } from "@kubernetes/client-node";
 import { FLAGS } from "../src/flags.ts";
@@ -119,12 +120,33 @@ test("the pod has requests and a memory limit, and longer than the program's 30 
 
 test("the pod runs as the controller's service account and the image is this version's", () => {
   assert.equal(pod?.serviceAccountName, "secretcast");
-  assert.deepEqual(container?.args, ["run"]);
+  assert.deepEqual(container?.args, ["run", "--leader-elect"]);
   const { version }: { version: string } = JSON.parse(
     readFileSync(new URL("../package.json", import.meta.url), "utf8"),
   );
   const image = kustomization.images.find(({ name }) => name === container?.image);
   assert.equal(image?.newTag, version);
+});
+
+test("two replicas, spread, and never fewer ready ones than that during a rolling update", () => {
+  assert.equal(deployment.spec?.replicas, 2);
+  assert.deepEqual(deployment.spec.strategy, {
+    type: "RollingUpdate",
+    rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+  });
+  const labels = deployment.spec.template.metadata?.labels;
+  const spread = pod?.topologySpreadConstraints ?? [];
+  assert.deepEqual(
+    spread.map(({ topologyKey, whenUnsatisfiable }) => `${topologyKey} ${whenUnsatisfiable}`),
+    ["kubernetes.io/hostname ScheduleAnyway", "topology.kubernetes.io/zone ScheduleAnyway"],
+  );
+  for (const { labelSelector } of spread) assert.deepEqual(labelSelector?.matchLabels, labels);
+});
+
+test("the disruption budget is for the Deployment's pods and leaves one of them", () => {
+  const { spec } = plain(loadYaml<V1PodDisruptionBudget>(read("poddisruptionbudget.yaml")));
+  assert.equal(spec?.maxUnavailable, 1);
+  assert.deepEqual(spec.selector, deployment.spec?.selector);
 });
 
 test("base and example agree on every object that both hold", () => {
