@@ -2,19 +2,16 @@
 // and started. Not shown here: that the base images exist and that an engine builds it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import {
+  KEEP_LINKS,
+  linkProductionPackages,
+  lockedPackages,
+} from "./support/production-packages.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const text = (file: string) => readFileSync(join(ROOT, file), "utf8");
@@ -111,11 +108,9 @@ test("the last stage runs the program and its demo on just the files it holds", 
     assert.equal(node, "/nodejs/bin/node");
     assert.equal(dirname(dirname(script)), one("WORKDIR"));
     assert.deepEqual([...rest, ...words("CMD")], ["run"]);
-    // Symlinks are kept as they are, so that a package finds only what lies beside it here.
-    const keep = ["--preserve-symlinks", "--preserve-symlinks-main"];
     const program = join(folder, script.slice(one("WORKDIR").length));
     const start = (...argv: readonly string[]) =>
-      spawnSync(process.execPath, [...keep, program, ...argv], {
+      spawnSync(process.execPath, [...KEEP_LINKS, program, ...argv], {
         encoding: "utf8",
         env: { HOME: folder, NODE_ENV: "production" },
       });
@@ -137,17 +132,5 @@ function layOut(folder: string): void {
       mkdirSync(dirname(target), { recursive: true });
       cpSync(join(ROOT, source), target, { recursive: true });
     }
-  for (const [path, { dev, link }] of Object.entries(lockedPackages())) {
-    const nested = path.lastIndexOf("node_modules/") > 0;
-    if (!path.startsWith("node_modules/") || nested || dev || link) continue;
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    symlinkSync(join(ROOT, path), join(folder, path));
-  }
-}
-
-function lockedPackages(): Record<string, { dev?: boolean; link?: boolean }> {
-  const lock: { packages: Record<string, { dev?: boolean; link?: boolean }> } = JSON.parse(
-    text("package-lock.json"),
-  );
-  return lock.packages;
+  linkProductionPackages(folder);
 }

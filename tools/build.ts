@@ -1,0 +1,19 @@
+// `npm run build`: dist/ for the npm package, since Node strips no types inside node_modules. Every
+// .ts file of src becomes a .js file at the same depth, every other file goes along as it is.
+// dist/ is made anew each time; a clone never runs it.
+import { spawnSync } from "node:child_process";
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "..");
+const DIST = join(ROOT, "dist");
+
+rmSync(DIST, { recursive: true, force: true });
+const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
+const compiled = spawnSync(process.execPath, [compiler, "--project", "tsconfig.build.json"], {
+  cwd: ROOT,
+  stdio: "inherit",
+});
+if (compiled.status === 0)
+  cpSync(join(ROOT, "src"), DIST, { recursive: true, filter: (path) => !path.endsWith(".ts") });
+process.exitCode = compiled.status ?? 1;
