@@ -1,6 +1,7 @@
-// The plan alone, on a world that holds every object: nanoseconds and bytes a pair when nothing
+// The plan alone, on a world that holds every object: CPU time and bytes a pair when nothing
 // differs, and whether ten times the pairs cost ten times the time. A process of its own each, with
-// room enough that no garbage collection falls into a measured pass.
+// room enough that no garbage collection falls into a measured pass. The smallest object there is takes
+// 16 bytes: less than half of that a pair is what a pass allocates once, and what runs before it is compiled.
 import { execFileSync } from "node:child_process";
 import type { Bench, How } from "./scorecard.ts";
 
@@ -44,8 +45,8 @@ export const planning: Bench = {
 
 function judge(how: How, what: string, measured: Measured): void {
   const { nsAPair, bytesAPair, longestTurnMs, writes } = measured;
-  how.figure({ name: `${what}: time a pair`, value: nsAPair, unit: "ns", atMost: 200 });
-  how.figure({ name: `${what}: allocated a pair`, value: bytesAPair, unit: "bytes", atMost: 1 });
+  how.figure({ name: `${what}: CPU time a pair`, value: nsAPair, unit: "ns", atMost: 200 });
+  how.figure({ name: `${what}: allocated a pair`, value: bytesAPair, unit: "bytes", atMost: 8 });
   how.figure({ name: `${what}: longest turn`, value: longestTurnMs, unit: "ms", atMost: 25 });
   how.figure({ name: `${what}: writes`, value: writes, unit: "", atMost: 0, exact: true });
 }

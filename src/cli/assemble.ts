@@ -5,6 +5,7 @@ import { Apply } from "../apply.ts";
 import type { Config } from "../config.ts";
 import { Controller } from "../controller.ts";
 import { createDigest } from "../core/data.ts";
+import { createIntern } from "../core/intern.ts";
 import { Memory } from "../core/memory.ts";
 import type { Namespace, Secret, Settings, World } from "../core/model.ts";
 import { readNamespace } from "../core/namespaces.ts";
@@ -52,6 +53,7 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
   const context: ReadContext = {
     // The key makes digests meaningless outside this process.
     digest: createDigest(randomBytes(32)),
+    intern: createIntern(),
     isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
   };
   const informers = createInformers(parts, context);
@@ -122,7 +124,7 @@ function createInformers({ client, clock, metrics, log }: Parts, context: ReadCo
     metrics: metrics.watch("secrets"),
     onError: onError("secrets"),
   });
-  secrets.store.addIndex(ROLE, ({ role }) => [role]);
+  secrets.store.addIndex(ROLE, ({ role }) => (role === "source" || role === "pull" ? [role] : []));
   const namespaces = new Informer<Namespace>({
     client,
     resource: NAMESPACES,
@@ -146,9 +148,6 @@ function worldOf({ secrets, namespaces }: Informers): World {
     },
     get pulls() {
       return store.byIndex(ROLE, "pull");
-    },
-    get copies() {
-      return store.byIndex(ROLE, "copy");
     },
   };
 }

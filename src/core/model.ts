@@ -154,14 +154,13 @@ export type Namespace = {
   readonly accept: Accept;
 };
 
-/** The cache as the planner sees it. Secrets of other roles in the three lists are passed over. */
+/** The cache as the planner sees it. Secrets of other roles in the two lists are passed over. */
 export type World = {
   readonly namespaces: ReadonlyMap<string, Namespace>;
   /** By name; an empty map where the cache knows none. */
   secretsIn(namespace: string): ReadonlyMap<string, Secret>;
   readonly sources: Iterable<Secret>;
   readonly pulls: Iterable<Secret>;
-  readonly copies: Iterable<Secret>;
 };
 
 export type Settings = {

@@ -14,6 +14,7 @@
 // nothing but its arguments, and changes nothing but what `memory` remembers. For a place that is
 // current or skipped nothing is allocated.
 import { judgeCopy } from "./copies.ts";
+import type { Desk } from "./desk.ts";
 import { Endings } from "./endings.ts";
 import type { Memory } from "./memory.ts";
 import type { Secret, Settings, World } from "./model.ts";
@@ -48,12 +49,8 @@ export function* plan(
   const endings = new Endings(pass);
   const vacancies = new Vacancies(pass, settings);
   const desk = { pass, settings, sources, endings };
-  yield* judgeVacancies(sources, targets, vacancies, pass);
+  yield* judgePlaces(targets, vacancies, desk);
   // In a namespace that the cache does not know, or that is being deleted, there is no verdict.
-  yield* inTurns(world.copies, pass, (copy) => {
-    const target = byName.get(copy.namespace);
-    if (target && copy.role === "copy") judgeCopy(desk, copy, target);
-  });
   yield* inTurns(world.pulls, pass, (pull) => {
     const target = byName.get(pull.namespace);
     if (target && pull.role === "pull") judgePull(desk, pull, target);
@@ -66,16 +63,19 @@ export function* plan(
   return { ...report(pass, sources, vacancies), actions, namespaces: unclear(targets) };
 }
 
-function* judgeVacancies(
-  sources: Sources,
+// One namespace after the other: its map stays in the processor's cache, which halves the time a pair.
+function* judgePlaces(
   targets: readonly Target[],
   vacancies: Vacancies,
-  pass: Pass,
+  desk: Desk,
 ): Generator<undefined, void> {
+  const { pass } = desk;
+  const groups = [...desk.sources.groups()];
   let turn = pass.pairs;
-  for (const group of sources.groups()) {
-    judgeGroup(group, targets, vacancies);
-    pass.pairs += targets.length;
+  for (const target of targets) {
+    judgeVacancies(target, groups, vacancies);
+    judgeCopies(target, desk);
+    pass.pairs += groups.length + target.secrets.size;
     if (pass.pairs - turn < PAIRS_PER_TURN) continue;
     turn = pass.pairs;
     yield;
@@ -83,19 +83,24 @@ function* judgeVacancies(
 }
 
 // The loops over pairs are no generators themselves: there each step would allocate its result.
-function judgeGroup(
-  group: readonly Contender[],
-  targets: readonly Target[],
+function judgeVacancies(
+  target: Target,
+  groups: readonly (readonly Contender[])[],
   vacancies: Vacancies,
 ): void {
-  const [only] = group;
-  const single = group.length === 1 ? only : undefined;
-  const copyName = only?.source.rule.copyName ?? "";
-  for (const target of targets) {
-    const present = target.secrets.get(copyName);
-    if (present?.role === "copy") continue; // judgeCopy has it
-    if (single && wantOf(single, target) !== "wanted") single.tally.skip++;
+  for (const group of groups) {
+    const [only] = group;
+    if (!only) continue;
+    const present = target.secrets.get(only.source.rule.copyName);
+    if (present?.role === "copy") continue; // judgeCopies has it
+    if (group.length === 1 && wantOf(only, target) !== "wanted") only.tally.skip++;
     else vacancies.judge(group, target, present);
+  }
+}
+
+function judgeCopies(target: Target, desk: Desk): void {
+  for (const secret of target.secrets.values()) {
+    if (secret.role === "copy") judgeCopy(desk, secret, target);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type Annotations,
 } from "./annotations.ts";
 import { digestData, SecretData, type Digest } from "./data.ts";
+import type { Intern } from "./intern.ts";
 import { filterKeys } from "./keys.ts";
 import type {
   CopySecret,
@@ -35,6 +36,7 @@ import {
 
 export type ReadContext = {
   readonly digest: Digest;
+  readonly intern: Intern;
   isSourceNamespace(namespace: string): boolean;
 };
 
@@ -63,7 +65,7 @@ export function readSecret(raw: unknown, context: ReadContext): Secret | undefin
   const object = objectOf(raw);
   const metadata = objectOf(object.metadata);
   const given: Given = {
-    namespace: textOf(metadata.namespace),
+    namespace: context.intern(textOf(metadata.namespace)),
     name: textOf(metadata.name),
     uid: textOf(metadata.uid),
     resourceVersion: textOf(metadata.resourceVersion),
@@ -80,10 +82,10 @@ export function readSecret(raw: unknown, context: ReadContext): Secret | undefin
     data: () => textsOf(object.data),
   };
   const marks = marksOf(given, whole.labels, whole.annotations);
-  if (marks) return readCopy(whole, marks, context.digest);
+  if (marks) return readCopy(whole, marks, context);
   if (carries(whole.annotations, ["from"])) return readPull(whole);
   if (context.isSourceNamespace(given.namespace) && speaks(whole.annotations)) {
-    return readSource(whole, context.digest);
+    return readSource(whole, context);
   }
   return readStranger(whole);
 }
@@ -95,8 +97,9 @@ function speaks(annotations: Annotations): boolean {
   return Object.keys(annotations).some((key) => key.startsWith(PREFIX) && !SILENT.has(key));
 }
 
-function readSource(whole: Whole, digest: Digest): SourceSecret {
-  const { given, createdAt } = whole;
+function readSource(whole: Whole, { digest, intern }: ReadContext): SourceSecret {
+  const { createdAt } = whole;
+  const given = { ...whole.given, name: intern(whole.given.name) };
   const text = parseSource(whole.annotations, given.name);
   const problems = [...refusals(whole), ...text.problems];
   const source = { role: "source", ...given, createdAt, rule: text.rule } as const;
@@ -145,35 +148,41 @@ function readPull(whole: Whole): PullSecret {
   };
 }
 
-function readCopy(whole: Whole, marks: Marks, digest: Digest): CopySecret {
+function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopySecret {
+  const { digest, intern } = context;
   const { given, type, immutable, labels, annotations } = whole;
   const data = whole.data();
   const dataDigest = digestData(digest, data);
   const onDeleteText = annotations[annotationKey("on-delete")] ?? "";
   const copiedKeys = annotations[annotationKey("copied-keys")] ?? "";
+  const face =
+    marks.sourceVersion === ""
+      ? ""
+      : fingerprint(digest, {
+          ...marks,
+          type,
+          immutable,
+          dataDigest,
+          onDelete: onDeleteText,
+          copiedKeys,
+          labels,
+          annotations,
+        });
+  // What all copies of a source have in common is kept once.
   return {
     role: "copy",
     ...given,
-    ...marks,
-    type,
+    name: intern(given.name),
+    source: { namespace: intern(marks.source.namespace), name: intern(marks.source.name) },
+    sourceUid: intern(marks.sourceUid),
+    sourceVersion: intern(marks.sourceVersion),
+    type: intern(type),
     immutable,
     keys: Object.keys(data),
-    dataDigest,
-    fingerprint:
-      marks.sourceVersion === ""
-        ? ""
-        : fingerprint(digest, {
-            ...marks,
-            type,
-            immutable,
-            dataDigest,
-            onDelete: onDeleteText,
-            copiedKeys,
-            labels,
-            annotations,
-          }),
+    dataDigest: intern(dataDigest),
+    fingerprint: intern(face),
     onDelete: recordedOnDelete(onDeleteText),
-    copiedKeys,
+    copiedKeys: intern(copiedKeys),
   };
 }
 

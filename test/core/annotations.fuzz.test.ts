@@ -19,7 +19,11 @@ const LARGEST = 256 * 1024;
 const LONGEST_MS = 10;
 const TRIES = 20;
 
-const context = { digest: createDigest(Buffer.from("k")), isSourceNamespace: () => true };
+const context = {
+  digest: createDigest(Buffer.from("k")),
+  intern: (text: string) => text,
+  isSourceNamespace: () => true,
+};
 
 type Parser = () => readonly Problem[];
 

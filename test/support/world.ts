@@ -56,6 +56,7 @@ export class Cluster extends RawCluster {
     if (known) return known;
     const secret = readSecret(raw, {
       digest,
+      intern: (text) => text,
       isSourceNamespace: (namespace) => sourceRank(this.settings, namespace) >= 0,
     });
     if (!secret) throw new Error(`test: not a Secret: ${refText(raw.metadata)}`);
@@ -80,7 +81,6 @@ export class Cluster extends RawCluster {
       secretsIn: (namespace) => byNamespace.get(namespace) ?? nothing,
       sources: all.filter((secret) => secret.role === "source"),
       pulls: all.filter((secret) => secret.role === "pull"),
-      copies: all.filter((secret) => secret.role === "copy"),
     };
   }
 
