@@ -30,7 +30,7 @@ export const NAMESPACES: readonly Request[] = [
   put({ metadata: { name: "replay" } }, NAMESPACE),
   get(NAMESPACE),
   get("/api/v1/namespaces?fieldSelector=metadata.name%3Dreplay"),
-  get("/api/v1/namespaces?fieldSelector=status.phase%3DTerminating"),
+  get("/api/v1/namespaces?fieldSelector=metadata.name%3Dreplay,status.phase%3DTerminating"),
   get("/api/v1/namespaces?fieldSelector=spec.x%3Dy"),
   get("/api/v1/namespaces/none"),
   remove("/api/v1/namespaces/none"),
