@@ -5,7 +5,6 @@ import { Agent, createServer, request as httpRequest } from "node:http";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Agent as TlsAgent, request as httpsRequest } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import type { TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 
 export type Upstream = {
@@ -52,12 +51,17 @@ export type FaultProxy = {
   resetAll(): void;
   /** Every connection there is goes silent for ever; new ones are fine. */
   freeze(): void;
+  /** Empties `seen`, so that a long run does not fill the memory. */
+  forget(): void;
   /** TCP connections of the client that are open. */
   readonly connections: number;
 };
 
+/** A test, or whoever else knows when it is over. */
+export type Ending = { after(end: () => Promise<void>): void };
+
 /** Gone, with all its connections, when the test ends. */
-export async function startFaultProxy(t: TestContext, upstream: Upstream): Promise<FaultProxy> {
+export async function startFaultProxy(t: Ending, upstream: Upstream): Promise<FaultProxy> {
   const sockets = new Set<Socket>();
   const frozen = new WeakSet<Socket>();
   const watches = new Set<ServerResponse>();
@@ -83,14 +87,14 @@ export async function startFaultProxy(t: TestContext, upstream: Upstream): Promi
   t.after(async () => {
     forwarder.close();
     for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
+    await new Promise<void>((resolve) => server.close(() => resolve()));
   });
   const proxy: FaultProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
     rule: () => undefined,
     inject: (text) => {
-      for (const response of watches) response.write(text);
+      for (const response of watches) if (!response.writableEnded) response.write(text);
     },
     resetAll: () => {
       for (const socket of sockets) socket.resetAndDestroy();
@@ -98,6 +102,7 @@ export async function startFaultProxy(t: TestContext, upstream: Upstream): Promi
     freeze: () => {
       for (const socket of sockets) frozen.add(socket);
     },
+    forget: () => void seen.splice(0),
     get connections() {
       return sockets.size;
     },
