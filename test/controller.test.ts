@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { refusal } from "./support/memory-api.ts";
 import { faults, hang, isWrite, Rig, unavailable, type Started } from "./support/rig.ts";
 
-test("CL-03 no pass runs before both caches are complete, and then one does", async () => {
+test("CL-03 LV-16 no pass runs before both caches are complete, and then one does", async () => {
   const rig = new Rig();
   rig.teams("team-a");
   const namespaces = faults(({ path }) => path.endsWith("/namespaces"), hang);
@@ -59,6 +59,23 @@ test("CL-18 a controller that has been started cannot be started again", async (
   const started = rig.start();
   const again = started.controller.run(new AbortController().signal);
   await assert.rejects(again, /^Error: Cannot run a controller twice: make a new one$/);
+  await started.stop();
+});
+
+test("CL-02 only what can change the plan asks for a pass, and the echo of a write does not", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  assert.equal(started.passes.length, 2, "one that wrote, one that found nothing more");
+  rig.api.secret("team-a/unrelated", {}, { a: "b" });
+  rig.api.put("/api/v1/namespaces/team-a/secrets/unrelated", { data: { a: "Yw==" } });
+  rig.api.removeSecret("team-a/unrelated");
+  await rig.clock.advance(60_000);
+  assert.equal(started.passes.length, 2);
+  rig.api.secret("elsewhere/registry", {}, { a: "b" });
+  await rig.clock.advance(1000);
+  assert.equal(started.passes.length, 3, "a name that somebody wants");
   await started.stop();
 });
 
@@ -152,7 +169,7 @@ test("CL-12 what is due later stays due whatever passes run before", async () =>
   await started.stop();
 });
 
-test("CL-17 CL-20 a full pass runs at least each resync, counted from the last one", async () => {
+test("LV-20 a full pass runs at least each resync, counted from the last one", async () => {
   const rig = new Rig();
   rig.teams("team-a");
   const started = rig.start({ given: { resync: "10m" } });

@@ -1,10 +1,13 @@
 // Prints the ids of test/kube/README.md beside the tests that passed for them, and fails when an id
-// that is listed as tested has no passing test, or when a test that carries an id fails.
+// that is listed as tested has no passing test, or when a test that carries an id fails. Runs those
+// tests, or reads what `TEST_RESULTS=FILE npm test` left in FILE: npm run ids -- FILE.
 import { globSync, readFileSync } from "node:fs";
 import { run } from "node:test";
 
 const LIST = "test/kube/README.md";
 const ID = /\b[A-Z]{1,2}-?\d+\b/g;
+// A result in the Test Anything Protocol; subtests are indented.
+const RESULT = /^ *(?<not>not )?ok \d+ - (?<name>.*?)(?<directive> # (?:SKIP|TODO).*)?$/;
 const LEADING_IDS = /^(?:[A-Z]{1,2}-?\d+[ ,:/]+)+/;
 
 type Row = { readonly about: string; readonly ids: readonly string[]; readonly reason: string };
@@ -61,6 +64,19 @@ async function runTests(files: string[]): Promise<Results> {
   return { passed, failed };
 }
 
+function readResults(file: string): Results {
+  const passed = new Map<string, string[]>();
+  const failed: string[] = [];
+  for (const line of readFileSync(file, "utf8").split("\n")) {
+    const { not, name, directive } = RESULT.exec(line)?.groups ?? {};
+    if (name === undefined || directive !== undefined) continue;
+    const said = name.replaceAll(/\\(.)/g, "$1");
+    if (not !== undefined) failed.push(said);
+    else for (const id of idsAtStart(said)) passed.set(id, [...(passed.get(id) ?? []), said]);
+  }
+  return { passed, failed };
+}
+
 function report(rows: readonly Row[], { passed, failed }: Results): string[] {
   const problems: string[] = [];
   const listed = new Set<string>();
@@ -93,7 +109,11 @@ function print(line: string): void {
 }
 
 const rows = readRows(readFileSync(LIST, "utf8"));
-const results = await runTests(testFiles(new Set(rows.flatMap((row) => row.ids))));
+const [file] = process.argv.slice(2);
+const results =
+  file === undefined
+    ? await runTests(testFiles(new Set(rows.flatMap((row) => row.ids))))
+    : readResults(file);
 const problems = report(rows, results);
 const tested = rows.filter((row) => row.ids.length > 0).length;
 print(`\n${rows.length} rows: ${tested} tested, ${rows.length - tested} with a reason`);

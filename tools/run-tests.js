@@ -22,7 +22,16 @@ const files =
 const concurrency = options.some((option) => option.startsWith("--test-concurrency"))
   ? []
   : ["--test-concurrency=4"];
-const { status } = spawnSync(process.execPath, ["--test", ...concurrency, ...options, ...files], {
-  stdio: "inherit",
-});
+// TEST_RESULTS names a file for the results, which `npm run ids` reads.
+const results = process.env.TEST_RESULTS;
+const reporters = results
+  ? ["spec", "stdout", "tap", results].map(
+      (word, at) => `--test-reporter${at % 2 === 0 ? "" : "-destination"}=${word}`,
+    )
+  : [];
+const { status } = spawnSync(
+  process.execPath,
+  ["--test", ...concurrency, ...reporters, ...options, ...files],
+  { stdio: "inherit" },
+);
 process.exit(status ?? 1);
