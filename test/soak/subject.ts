@@ -99,7 +99,7 @@ export class Subject {
   }
 }
 
-export function count<K>(counts: Map<K, number>, key: K): void {
+function count<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 

@@ -7,7 +7,7 @@ type Source = { readonly to: string; readonly type: string; readonly data: Recor
 
 /** Every value of every Secret has this in it: no log line may. */
 export const MARKER = "hunter2";
-export const SOURCES = "shared";
+const SOURCES = "shared";
 const NAMES = ["s0", "s1", "s2", "s3", "s4", "s5"] as const;
 const TO = ["*", "team-*", "team-1*,team-2", "*,!team-3", "team-?", "team-[bad]"] as const;
 const TYPES = ["Opaque", "Opaque", "example.com/other"] as const;
