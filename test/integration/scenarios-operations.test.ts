@@ -107,6 +107,8 @@ test("S11 a write that gets no answer holds up no retry in another namespace", a
   const running = scene.start();
   await scene.holds(failing, "registry", ONE);
   assert.ok(failed);
+  const hanging = running.outcomes.every(({ action }) => action.place.namespace !== hung);
+  assert.ok(hanging, "the other write has not ended yet");
   proxy.rule = () => undefined;
   proxy.resetAll();
   await all(scene, [hung, failing], ONE);
