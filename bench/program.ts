@@ -18,7 +18,13 @@ export class Program {
 
   /** Stopped when the benchmark has ended, if not before. */
   constructor(how: How, kubeconfig: string, flags: Readonly<Record<string, string>>) {
-    const given = { kubeconfig, "http-address": "127.0.0.1:0", "log-format": "json", ...flags };
+    const given = {
+      kubeconfig,
+      "http-address": "127.0.0.1:0",
+      "status-address": "127.0.0.1:0",
+      "log-format": "json",
+      ...flags,
+    };
     const words = Object.entries(given).map(([flag, value]) => `--${flag}=${value}`);
     const nodeFlags = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter(Boolean);
     const args = [...nodeFlags, "bin/secretcast.js", "run", ...words];

@@ -30,6 +30,7 @@ export type Config = Readonly<{
   leaseNamespace: string;
   leaseName: string;
   httpAddress: Address;
+  statusAddress: Address;
   logLevel: (typeof LEVELS)[number];
   logFormat: "json" | "pretty";
 }>;
@@ -84,6 +85,7 @@ export function readConfig(given: Given, around: Surroundings): Config {
     leaseNamespace: leaseNamespace ?? ownNamespace,
     leaseName: read.text("lease-name") ?? "secretcast",
     httpAddress: read.address("http-address"),
+    statusAddress: read.address("status-address"),
     logLevel: read.choice("log-level", LEVELS) ?? "info",
     logFormat:
       read.choice("log-format", ["json", "pretty"]) ?? (around.terminal ? "pretty" : "json"),

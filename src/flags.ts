@@ -126,6 +126,12 @@ export const FLAGS = [
     description: "where /healthz, /readyz and /metrics are served",
   },
   {
+    name: "status-address",
+    kind: "address",
+    default: "127.0.0.1:8081",
+    description: "where the status page and /api/status are served; they name all tenants",
+  },
+  {
     name: "log-level",
     kind: "choice",
     choices: LEVELS,

@@ -28,6 +28,7 @@ test("outside a cluster the defaults are those of the table", () => {
     leaseNamespace: "secretcast",
     leaseName: "secretcast",
     httpAddress: { host: "0.0.0.0", port: 8080 },
+    statusAddress: { host: "127.0.0.1", port: 8081 },
     logLevel: "info",
     logFormat: "json",
   });

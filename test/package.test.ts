@@ -55,6 +55,8 @@ test("the package holds the program, its example and its papers, and no source o
     "bin/secretcast.js",
     "dist/main.js",
     "dist/core/plan.js",
+    "dist/server/page/page.html",
+    "dist/server/page/page.js",
     "manifests/example/source.yaml",
     "package.json",
   ])

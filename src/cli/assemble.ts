@@ -24,9 +24,11 @@ import { Narrator, type Narration } from "../narrator.ts";
 import { learnAbsence, type Cache } from "../outcome.ts";
 import { WritePipe } from "../pipe.ts";
 import { Reporter, type Observer } from "../report.ts";
+import type { Board } from "../server/board.ts";
 import type { Metrics } from "../server/metrics.ts";
 import { namedSources } from "../settings.ts";
 import { Sync, type ActionWrite } from "../sync.ts";
+import { glanceOf } from "./glance.ts";
 
 export type Parts = {
   readonly client: ApiClient;
@@ -36,6 +38,8 @@ export type Parts = {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly observer: Observer;
+  /** The status page reads here, where there is one. */
+  readonly board?: Board;
 };
 
 type Informers = {
@@ -73,6 +77,7 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
     onPlan: (plan, note) => {
       if (note.settled) narrator.settled(plan, memory.takeFights());
       observer.onPlan?.(plan, note);
+      parts.board?.changed();
     },
   });
   const apply = new Apply({
@@ -87,8 +92,9 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
   const pipe = new WritePipe<ActionWrite>(config.concurrency, clock, (write) =>
     sync.perform(write),
   );
+  const world = worldOf(informers);
   const sync: Sync = new Sync({
-    world: worldOf(informers),
+    world,
     settings,
     memory,
     cache: cacheOf(informers.secrets, context),
@@ -109,6 +115,10 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
     watchActivityMs: () => lastActivity(informers, clock),
     leading: () => controller.leading,
   });
+  const { dryRun } = config;
+  parts.board?.observe(
+    glanceOf({ world, watches: informers, elector, controller, reporter, clock, dryRun }),
+  );
   return controller;
 }
 

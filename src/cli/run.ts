@@ -5,7 +5,7 @@ import { createClient, type ApiClient } from "../kube/client.ts";
 import { systemClock, type Clock, type Timer } from "../kube/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig.ts";
 import { createLog, type Log } from "../log.ts";
-import { serveHttp } from "../server/http.ts";
+import { Board } from "../server/board.ts";
 import { createMetrics } from "../server/metrics.ts";
 import type { Ended } from "../controller.ts";
 import type { Observer } from "../report.ts";
@@ -13,6 +13,7 @@ import { readSettings } from "../settings.ts";
 import { assemble } from "./assemble.ts";
 import { liveHolder } from "./holder.ts";
 import type { Program } from "./process.ts";
+import { serveAll } from "./serve.ts";
 
 // The contract with the kubelet: the manifests give a pod 40 s, we end within 30.
 const GRACE_MS = 30_000;
@@ -37,7 +38,7 @@ export async function runController(
   kubeConfig: KubeConfig,
   { signal, version }: Pick<Program, "signal" | "version">,
   log: Log,
-  observer: Observer = {},
+  observer: Observer & { readonly onServing?: (statusUrl: string) => void } = {},
 ): Promise<Ended> {
   const settings = readSettings(config);
   const metrics = createMetrics(config.leaseName);
@@ -54,6 +55,7 @@ export async function runController(
   try {
     log.info(settingsOf(config, client.server), "starting secretcast");
     if (!config.inCluster) await checkSurroundings(config, client, leaseClient, signal, log);
+    const board = new Board(systemClock, version);
     const controller = assemble(config, settings, {
       client,
       leaseApi: leaseClient,
@@ -61,19 +63,16 @@ export async function runController(
       metrics,
       observer,
       clock: systemClock,
+      board,
     });
-    const server = config.once
+    const served = config.once
       ? undefined
-      : await serveHttp(config.httpAddress, controller, metrics.registry);
-    if (server)
-      log.info(
-        { address: `${server.address.host}:${server.address.port}` },
-        "serving probes and metrics",
-      );
+      : await serveAll(config, controller, metrics, board, log);
+    if (served) observer.onServing?.(served.statusUrl);
     try {
       return await withinGrace(controller.run(signal), signal, systemClock, log);
     } finally {
-      await server?.close();
+      await served?.close();
     }
   } finally {
     await Promise.all([client.close(), leaseClient.close()]);

@@ -65,6 +65,7 @@ async function demonstrate(
     {
       kubeconfig,
       "http-address": "127.0.0.1:0",
+      "status-address": "127.0.0.1:0",
       "log-level": "warn",
       "log-format": "pretty",
       "leader-elect": false,
@@ -74,6 +75,7 @@ async function demonstrate(
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   let converged = (): void => undefined;
+  let page = "";
   const firstTime = new Promise<void>((resolve) => (converged = resolve));
   const running = runController(
     config,
@@ -81,6 +83,7 @@ async function demonstrate(
     { signal: either, version },
     createLog(config, stdout),
     {
+      onServing: (statusUrl) => (page = statusUrl),
       onOutcome: (outcome) => stdout.write(lineOf(outcome)),
       onPlan: (plan, { settled }) => {
         if (settled && isAllCurrent(plan)) converged();
@@ -93,7 +96,7 @@ async function demonstrate(
     stdout.write(`\n${await tableOf(client)}`);
     for (const line of wrong) stdout.write(`wrong: ${line}\n`);
     if (once) return wrong.length === 0 ? 0 : 1;
-    stdout.write(whatToTry(kubeconfig));
+    stdout.write(whatToTry(kubeconfig, page));
     await running;
     return 0;
   } finally {
@@ -131,9 +134,10 @@ function lineOf(outcome: Outcome): string {
   }
 }
 
-function whatToTry(kubeconfig: string): string {
+function whatToTry(kubeconfig: string, page: string): string {
   return `
-The controller keeps running; Ctrl-C ends it all. In another terminal try:
+The controller keeps running; Ctrl-C ends it all. Its status page: ${page}
+In another terminal try:
 
   export KUBECONFIG=${kubeconfig}
   kubectl get secrets -A

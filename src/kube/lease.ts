@@ -104,6 +104,11 @@ export class LeaderElector {
     return this.msLeft > 0;
   }
 
+  /** The identity that holds the lease, as far as it was seen; "" is nobody. */
+  get holder(): string {
+    return this.#reported;
+  }
+
   /** Monotonic ms since the last successful renewal was sent; Infinity when not leading. */
   get msSinceRenewal(): number {
     return this.#leading ? this.#clock.monotonic() - this.#renewedAt : Number.POSITIVE_INFINITY;

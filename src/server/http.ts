@@ -1,13 +1,13 @@
 // /healthz, /readyz and /metrics for the kubelet and Prometheus. Read only; a problem is named in the
 // answer's text. It promises nothing about who may reach it: that is the address's and a network
 // policy's part, and nothing served here holds a Secret's value.
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { Address } from "../config.ts";
+import { listenOn, targetOf, type HttpServer } from "./listen.ts";
 
 /** Problems in plain words; empty means all is well. */
 export type Health = { live(): readonly string[]; ready(): readonly string[] };
 export type Scrape = { readonly contentType: string; metrics(): Promise<string> };
-export type HttpServer = { readonly address: Address; close(): Promise<void> };
 
 /** Rejects with a one-line error when the address cannot be listened on. */
 export async function serveHttp(
@@ -21,18 +21,9 @@ export async function serveHttp(
       answer(response, 405, "only GET is served here\n");
       return;
     }
-    void route(new URL(request.url ?? "/", "http://localhost").pathname, response, health, scrape);
+    void route(targetOf(request).path, response, health, scrape);
   });
-  await listen(server, address);
-  const bound = server.address();
-  return {
-    address: { host: address.host, port: typeof bound === "object" && bound ? bound.port : 0 },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return listenOn(server, address);
 }
 
 async function route(
@@ -59,13 +50,4 @@ function answer(response: ServerResponse, status: number, text: string): void {
   if (!response.hasHeader("Content-Type"))
     response.setHeader("Content-Type", "text/plain; charset=utf-8");
   response.end(text);
-}
-
-function listen(server: Server, { host, port }: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(new Error(`cannot listen on ${host}:${port}: ${error.code ?? error.message}`)),
-    );
-    server.listen(port, host, resolve);
-  });
 }

@@ -66,6 +66,8 @@ test("another path is a 404 and another method a 405", async (t) => {
   const url = await start(t, { live: () => [], ready: () => [] });
   assert.equal((await fetch(`${url}/`)).status, 404);
   assert.equal((await fetch(`${url}/healthz`, { method: "POST" })).status, 405);
+  // A path that `new URL` throws at.
+  assert.equal((await fetch(`${url}//`)).status, 404);
 });
 
 test("an address in use is one clear line", async (t) => {

@@ -31,7 +31,13 @@ export function spawnController(
   kubeconfig: string,
   flags: Given,
 ): ControllerProcess {
-  const given = { kubeconfig, "http-address": "127.0.0.1:0", "log-format": "json", ...flags };
+  const given = {
+    kubeconfig,
+    "http-address": "127.0.0.1:0",
+    "status-address": "127.0.0.1:0",
+    "log-format": "json",
+    ...flags,
+  };
   const words = Object.entries(given).map(([flag, value]) => `--${flag}=${value}`);
   const child = spawn(process.execPath, ["bin/secretcast.js", "run", ...words], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -159,6 +159,7 @@ export class Scene {
       "source-namespaces": this.source,
       "delete-grace": "100ms",
       "http-address": "127.0.0.1:0",
+      "status-address": "127.0.0.1:0",
       "log-level": "trace",
     };
   }

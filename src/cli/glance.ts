@@ -1,0 +1,46 @@
+// What the status page asks of a running controller, read at the moment it asks.
+import type { Controller } from "../controller.ts";
+import type { World } from "../core/model.ts";
+import type { Clock } from "../kube/clock.ts";
+import type { Informer } from "../kube/informer.ts";
+import type { LeaderElector } from "../kube/lease.ts";
+import type { Reporter } from "../report.ts";
+import type { Glance, Leader } from "../server/status.ts";
+
+export type Observed = {
+  readonly world: World;
+  readonly watches: Readonly<Record<string, Pick<Informer<never>, "hasSynced" | "lastActivityMs">>>;
+  readonly elector: LeaderElector | undefined;
+  readonly controller: Controller;
+  readonly reporter: Reporter;
+  readonly clock: Clock;
+  readonly dryRun: boolean;
+};
+
+export function glanceOf(observed: Observed): () => Glance {
+  const { world, watches, controller, reporter, clock, dryRun } = observed;
+  return () => {
+    const offsetMs = clock.now() - clock.monotonic();
+    const { plan, convergedMs } = reporter;
+    return {
+      world,
+      plan,
+      convergedMs,
+      offsetMs,
+      dryRun,
+      leader: leaderOf(observed),
+      watches: Object.entries(watches).map(([resource, { hasSynced, lastActivityMs }]) => ({
+        resource,
+        filled: hasSynced,
+        aliveMs: Math.round(lastActivityMs + offsetMs),
+      })),
+      troubles: [...controller.live(), ...controller.ready()],
+    };
+  };
+}
+
+function leaderOf({ elector }: Observed): Leader {
+  if (!elector) return { state: "alone", holder: undefined };
+  const state = elector.isLeader ? "leading" : "stand-by";
+  return { state, holder: elector.holder === "" ? undefined : elector.holder };
+}

@@ -1,0 +1,34 @@
+// What a running controller serves: probes and metrics on one address, the status page on another.
+import type { Config } from "../config.ts";
+import type { Controller } from "../controller.ts";
+import { systemClock } from "../kube/clock.ts";
+import type { Log } from "../log.ts";
+import type { Board } from "../server/board.ts";
+import { serveHttp } from "../server/http.ts";
+import { urlOf } from "../server/listen.ts";
+import type { Metrics } from "../server/metrics.ts";
+import { serveStatus } from "../server/page.ts";
+
+export type Served = { readonly statusUrl: string; close(): Promise<unknown> };
+
+/** Rejects with a one-line error when one of the addresses cannot be listened on. */
+export async function serveAll(
+  config: Config,
+  controller: Controller,
+  { registry }: Metrics,
+  board: Board,
+  log: Log,
+): Promise<Served> {
+  const probes = await serveHttp(config.httpAddress, controller, registry);
+  const { host, port } = probes.address;
+  log.info({ address: `${host}:${port}` }, "serving probes and metrics");
+  try {
+    const page = await serveStatus(config.statusAddress, board, systemClock);
+    const statusUrl = `${urlOf(page.address)}/`;
+    log.info({ url: statusUrl }, "serving the status page");
+    return { statusUrl, close: () => Promise.all([probes.close(), page.close()]) };
+  } catch (error) {
+    await probes.close();
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+// What a reader of the status page wants to see: parts of names and one state. It comes from a URL's
+// query; a part is compared as it is, never as a pattern.
+import { METRIC_STATES, type MetricState } from "../core/verdicts.ts";
+
+/** The page's states: those of the metrics, and sources that are refused. */
+const STATES = [...METRIC_STATES, "refused"] as const;
+export type State = MetricState | "refused";
+
+/** The worst first. */
+export const SEVERITY: readonly State[] = [
+  "refused",
+  "failed",
+  "conflict",
+  "held",
+  "frozen",
+  "pending",
+  "paused",
+  "current",
+];
+export function severity(state: State): number {
+  return SEVERITY.indexOf(state);
+}
+
+export type Filter = {
+  /** Part of a source's NAMESPACE/NAME; "" is in all. */
+  readonly source: string;
+  /** Part of a target namespace's name. */
+  readonly namespace: string;
+  readonly state: State | undefined;
+};
+
+// NAMESPACE/NAME is no longer.
+const LONGEST = 63 + 1 + 253;
+
+/** Throws a RangeError that names the parameter, its value and what would be right. */
+export function readFilter(query: URLSearchParams): Filter {
+  const part = (name: string): string => {
+    const text = (query.get(name) ?? "").trim().toLowerCase();
+    if (text.length > LONGEST)
+      throw new RangeError(`${name}: ${text.length} characters, want at most ${LONGEST}`);
+    return text;
+  };
+  const given = query.get("state") ?? "";
+  const state = STATES.find((each) => each === given);
+  if (given !== "" && state === undefined)
+    throw new RangeError(
+      `state: ${JSON.stringify(given.slice(0, 40))} is not one of ${STATES.join(", ")}`,
+    );
+  return { source: part("source"), namespace: part("namespace"), state };
+}

@@ -1,0 +1,92 @@
+// The rows of a plan for reading: filtered, then those of one source with one verdict for one reason
+// put together, the worst first. Lists can be long: the work lets the event loop go on in between.
+import { setImmediate } from "node:timers/promises";
+import { refText } from "../core/model.ts";
+import { METRIC_STATE, type MetricState, type Row, type Verdict } from "../core/verdicts.ts";
+import { severity, type Filter } from "./filter.ts";
+
+/** The first of a list, and how long it is. */
+export type Cut<T> = { readonly total: number; readonly shown: readonly T[] };
+
+/** Places of one source that have one verdict for one reason. */
+export type Group = {
+  readonly source: string;
+  readonly verdict: Verdict;
+  readonly state: MetricState;
+  readonly reason: string;
+  readonly places: Cut<string>;
+  /** When the first of them is looked at again without any event. */
+  readonly dueMs: number | undefined;
+};
+
+const MOST_PLACES = 50;
+// Well under 10 ms of work between two turns of the event loop.
+const PER_TURN = 4096;
+
+/** The rows that the filter lets through. */
+export async function pickRows(
+  rows: readonly Row[],
+  filter: Filter,
+  refused: ReadonlySet<string>,
+): Promise<readonly Row[]> {
+  const { state } = filter;
+  const kept: Row[] = [];
+  const wanted = (row: Row): boolean => {
+    if (!row.place.namespace.includes(filter.namespace)) return false;
+    const source = refText(row.source);
+    if (!source.includes(filter.source)) return false;
+    if (state === undefined) return true;
+    return state === "refused" ? refused.has(source) : METRIC_STATE[row.verdict] === state;
+  };
+  for await (const slice of inSlices(rows))
+    for (const row of slice) if (wanted(row)) kept.push(row);
+  return kept;
+}
+
+export async function groupRows(rows: readonly Row[], offsetMs: number): Promise<readonly Group[]> {
+  const groups = new Map<string, Row[]>();
+  for await (const slice of inSlices(rows))
+    for (const row of slice) {
+      const key = `${refText(row.source)} ${row.verdict} ${row.reason}`;
+      const group = groups.get(key);
+      if (group) group.push(row);
+      else groups.set(key, [row]);
+    }
+  return [...groups.values()]
+    .flatMap((group) => groupOf(group, offsetMs))
+    .toSorted((a, b) => severity(a.state) - severity(b.state) || b.places.total - a.places.total);
+}
+
+function groupOf(rows: readonly Row[], offsetMs: number): readonly Group[] {
+  const [first] = rows;
+  const state = first && METRIC_STATE[first.verdict];
+  if (!first || !state) return [];
+  const due = rows.reduce((least, { dueAt = Infinity }) => Math.min(least, dueAt), Infinity);
+  const places = rows.slice(0, MOST_PLACES).map(({ place }) => refText(place));
+  return [
+    {
+      source: refText(first.source),
+      verdict: first.verdict,
+      state,
+      reason: first.reason,
+      places: { total: rows.length, shown: places },
+      dueMs: due === Infinity ? undefined : Math.round(due + offsetMs),
+    },
+  ];
+}
+
+export function cut<T>(list: readonly T[], most: number): Cut<T> {
+  return { total: list.length, shown: list.slice(0, most) };
+}
+
+/** All of them, with the event loop let go on between two slices. */
+export async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<readonly T[], void> {
+  let slice: T[] = [];
+  for (const item of items) {
+    if (slice.push(item) < PER_TURN) continue;
+    yield slice;
+    slice = [];
+    await setImmediate();
+  }
+  yield slice;
+}

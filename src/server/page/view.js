@@ -1,0 +1,244 @@
+// @ts-check
+/** @import { Status, SourceLine, Totals } from "../status.ts" */
+/** @import { Cut, Group } from "../groups.ts" */
+/** @import { Grid } from "../grid.ts" */
+// What is drawn from a status, a section each. Names of sources and namespaces are buttons that put
+// them into the filter: page.js listens for them by `data-filter`.
+import { counted, el, number } from "./dom.js";
+
+export const STATES = /** @type {const} */ ([
+  "current",
+  "pending",
+  "conflict",
+  "failed",
+  "held",
+  "paused",
+  "frozen",
+]);
+
+/** @type {Readonly<Record<string, (typeof STATES)[number]>>} */
+const STATE_OF = {
+  current: "current",
+  create: "pending",
+  update: "pending",
+  replace: "pending",
+  adopt: "pending",
+  delete: "pending",
+  release: "pending",
+  wait: "pending",
+  conflict: "conflict",
+  backoff: "failed",
+  held: "held",
+  paused: "paused",
+  frozen: "frozen",
+};
+
+/** One sentence that says it all. @param {Status} status */
+export function summaryOf({ totals, leader, plannedMs }) {
+  if (!totals || plannedMs === undefined)
+    return leader.state === "stand-by"
+      ? "On stand-by: another replica writes, and knows the state of the copies."
+      : "No plan yet: the caches are being filled.";
+  const { states, refused } = totals;
+  const all = STATES.reduce((sum, state) => sum + states[state], 0);
+  const other = STATES.filter((state) => state !== "current" && states[state] > 0);
+  const problem = refused > 0 ? ` ${counted(refused, "source")} refused.` : "";
+  if (all === 0) return `No copy is wanted anywhere.${problem}`;
+  if (other.length === 0)
+    return `${all === 1 ? "The one copy is" : `All ${number(all)} copies are`} current.${problem}`;
+  const rest = other.map((state) => `${number(states[state])} ${state}`).join(", ");
+  return `${number(states.current)} of ${counted(all, "place")} current, ${rest}.${problem}`;
+}
+
+/** @param {Totals | undefined} totals @param {string} chosen */
+export function drawStates(totals, chosen) {
+  return [...STATES, "refused"].map((state) => {
+    const count =
+      state === "refused" ? totals?.refused : totals?.states[STATE_OF[state] ?? "failed"];
+    const attributes = {
+      type: "button",
+      "data-state": state,
+      "data-key": `state ${state}`,
+      "data-none": count ? undefined : "",
+      "aria-pressed": String(state === chosen),
+    };
+    return el("button", attributes, `${state} `, el("b", {}, number(count ?? 0)));
+  });
+}
+
+/** @param {Cut<Group>} groups @param {Status["unclear"]} unclear */
+export function drawGroups(groups, unclear) {
+  const notes = unclear.shown.map(({ namespace, problem }) =>
+    el("p", { class: "problem" }, `namespace ${namespace}: ${problem}`),
+  );
+  if (groups.total === 0) return [...notes, el("p", { class: "quiet" }, "Nothing.")];
+  const head = ["Verdict", "Source", "Places", "Why", "Next try"];
+  const table = el(
+    "table",
+    { class: "groups" },
+    el("caption", { class: "hidden" }, "Places that are not current, by source and reason"),
+    headOf(head),
+    el("tbody", {}, ...groups.shown.map(drawGroup)),
+  );
+  return [...notes, el("div", { class: "scroll" }, table), ...more(groups, "group")];
+}
+
+/** @param {Group} group */
+function drawGroup({ source, verdict, state, reason, places, dueMs }) {
+  return el(
+    "tr",
+    {},
+    el("td", {}, el("span", { "data-state": state }, verdict)),
+    el("th", { scope: "row" }, nameButton("source", source, "group")),
+    el("td", {}, drawPlaces(places, `${source} ${verdict} ${reason}`)),
+    el("td", { class: "why" }, reason),
+    el("td", { class: "due" }, dueMs === undefined ? "" : timeOf(dueMs)),
+  );
+}
+
+/** @param {Cut<string>} places @param {string} key */
+function drawPlaces({ total, shown }, key) {
+  const items = shown.map((place) => el("li", { class: "name" }, place));
+  if (total <= 3) return el("ul", { class: "plain" }, ...items);
+  const rest = total - shown.length;
+  return el(
+    "details",
+    { "data-key": key },
+    el("summary", { "data-key": `${key} summary` }, counted(total, "place")),
+    el("ul", { class: "plain" }, ...items),
+    ...(rest > 0 ? [el("small", {}, `and ${number(rest)} more; filter by namespace`)] : []),
+  );
+}
+
+/** @param {Status["sources"]} sources @param {boolean} filtered */
+export function drawSources(sources, filtered) {
+  if (sources.total === 0)
+    return [el("p", { class: "quiet" }, filtered ? "None matches." : "There is none yet.")];
+  const fine = sources.shown.filter(isFine);
+  const rest = sources.shown.filter((line) => !isFine(line));
+  const parts = rest.length > 0 ? [sourceTable(rest)] : [];
+  if (fine.length > 0) {
+    const beyond = sources.total > sources.shown.length ? "+" : "";
+    const title = `${number(fine.length)}${beyond} ${fine.length === 1 ? "source is" : "sources are"} current wherever wanted`;
+    const summary = el("summary", { "data-state": "current", "data-key": "fine summary" }, title);
+    const attributes = { class: "fine", "data-key": "fine" };
+    parts.push(el("details", attributes, summary, sourceTable(fine)));
+  }
+  return [...parts, ...more(sources, "source")];
+}
+
+/** @param {SourceLine} line */
+function isFine({ state, notes, paused }) {
+  return state === "current" && notes.length === 0 && !paused;
+}
+
+/** @param {readonly SourceLine[]} lines */
+function sourceTable(lines) {
+  const table = el(
+    "table",
+    {},
+    el("caption", { class: "hidden" }, "Sources, and their places by state"),
+    headOf(["Source", "", ...STATES], STATES),
+    el("tbody", {}, ...lines.map(drawSource)),
+  );
+  return el("div", { class: "scroll" }, table);
+}
+
+/** @param {SourceLine} line */
+function drawSource({ source, state, paused, problems, notes, states }) {
+  const bar = el("div", { class: "bar", "aria-hidden": "true" });
+  for (const each of STATES)
+    if (states[each] > 0) {
+      const part = el("i", {});
+      part.style.flexGrow = String(states[each]);
+      part.style.setProperty("--shade", `var(--${each})`);
+      bar.append(part);
+    }
+  const told = [
+    ...(state === "refused" ? [el("small", { "data-state": "refused" }, "refused")] : []),
+    ...problems.map((problem) => el("div", { class: "problem" }, problem)),
+    ...(paused ? [el("div", { class: "quiet" }, "paused")] : []),
+    ...notes.map((note) => el("div", { class: "quiet" }, note)),
+  ];
+  return el(
+    "tr",
+    {},
+    el("th", { scope: "row" }, nameButton("source", source, "line"), " ", ...told),
+    el("td", {}, bar),
+    ...STATES.map((each) =>
+      states[each] > 0
+        ? el("td", { class: "number" }, number(states[each]))
+        : el("td", { class: "number quiet" }, el("span", { class: "hidden" }, "0")),
+    ),
+  );
+}
+
+/** @param {Grid | undefined} grid */
+export function drawGrid(grid) {
+  if (!grid || grid.lines.length === 0) return [el("p", { class: "quiet" }, "No copy to show.")];
+  const { sources, lines, sourcesTotal, namespacesTotal } = grid;
+  const head = el(
+    "tr",
+    {},
+    el("td", {}),
+    ...sources.map((source) => el("th", { scope: "col" }, nameButton("source", source, "column"))),
+  );
+  const rows = lines.map(({ namespace, cells }) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, nameButton("namespace", namespace, "row")),
+      ...cells.map((verdict, at) => drawCell(verdict, `${namespace}, ${sources[at]}`)),
+    ),
+  );
+  const table = el(
+    "table",
+    { class: sources.length > 5 ? "matrix many" : "matrix" },
+    el("caption", { class: "hidden" }, "The verdict for each source in each namespace"),
+    el("thead", {}, head),
+    el("tbody", {}, ...rows),
+  );
+  const note = `${number(lines.length)} of ${counted(namespacesTotal, "namespace")} and ${number(sources.length)} of ${counted(sourcesTotal, "source")}: what is not current comes first, namespaces without a copy are left out.`;
+  return [el("p", { class: "quiet" }, note), el("div", { class: "scroll" }, table)];
+}
+
+/** @param {string} verdict @param {string} where */
+function drawCell(verdict, where) {
+  if (verdict === "") return el("td", {});
+  const attributes = { "data-state": STATE_OF[verdict], title: `${verdict}: ${where}` };
+  return el("td", attributes, el("span", { class: "hidden" }, verdict));
+}
+
+/** @param {readonly string[]} titles @param {readonly string[]} numbers */
+function headOf(titles, numbers = []) {
+  const cells = titles.map((title) =>
+    title === ""
+      ? el("td", {})
+      : el("th", { scope: "col", class: numbers.includes(title) ? "number" : undefined }, title),
+  );
+  return el("thead", {}, el("tr", {}, ...cells));
+}
+
+/** @param {"source" | "namespace"} filter @param {string} name @param {string} where */
+function nameButton(filter, name, where) {
+  const attributes = {
+    type: "button",
+    class: "name",
+    "data-filter": filter,
+    "data-key": `${where} ${name}`,
+    title: `show only this ${filter}`,
+  };
+  return el("button", attributes, name);
+}
+
+/** @param {Cut<unknown>} cut @param {string} noun */
+function more({ total, shown }, noun) {
+  if (total <= shown.length) return [];
+  const text = `The first ${number(shown.length)} of ${counted(total, noun)}. Filter to see others.`;
+  return [el("p", { class: "quiet" }, text)];
+}
+
+/** A moment that page.js keeps saying anew. @param {number} ms */
+export function timeOf(ms) {
+  return el("time", { datetime: new Date(ms).toISOString() });
+}

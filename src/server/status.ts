@@ -1,0 +1,139 @@
+// What the status page shows, as JSON: the newest plan, made small. Places that are current are only
+// counted, the others are put together by source, verdict and reason; each list is cut at a bound and
+// says how much there is. So the answer has the same size at 5 and at 5,000 namespaces. Names, counts
+// and reasons only, never a Secret's content. The work yields to the event loop.
+import { problemText, refText, type World } from "../core/model.ts";
+import { statesOf } from "../core/tally.ts";
+import type { MetricState, Plan, SourceReport } from "../core/verdicts.ts";
+import { SEVERITY, severity, type Filter, type State } from "./filter.ts";
+import { drawGrid, type Grid } from "./grid.ts";
+import { cut, groupRows, pickRows, type Cut, type Group } from "./groups.ts";
+
+/** What the controller knows of itself at this moment. Times are milliseconds since the epoch. */
+export type Glance = {
+  readonly dryRun: boolean;
+  readonly world: World;
+  readonly plan: Plan | undefined;
+  readonly convergedMs: number | undefined;
+  /** What a monotonic time of the plan lacks to be one since the epoch. */
+  readonly offsetMs: number;
+  readonly leader: Leader;
+  readonly watches: readonly Watch[];
+  /** What the probes complain about. */
+  readonly troubles: readonly string[];
+};
+
+/** `alone`: there is no election. */
+export type Leader = {
+  readonly state: "leading" | "alone" | "stand-by";
+  readonly holder: string | undefined;
+};
+
+export type Watch = {
+  readonly resource: string;
+  readonly filled: boolean;
+  readonly aliveMs: number;
+};
+
+export type Status = Omit<Glance, "world" | "plan" | "offsetMs"> & {
+  readonly version: string;
+  /** When the plan was made; undefined: there is none, as on a stand-by. */
+  readonly plannedMs: number | undefined;
+  readonly totals: Totals | undefined;
+  readonly groups: Cut<Group>;
+  readonly sources: Cut<SourceLine>;
+  /** Namespaces whose annotations cannot be understood. */
+  readonly unclear: Cut<{ readonly namespace: string; readonly problem: string }>;
+  readonly grid: Grid | undefined;
+};
+
+export type Totals = {
+  readonly namespaces: number;
+  readonly sources: number;
+  readonly refused: number;
+  readonly deletesHeld: number;
+  readonly states: Readonly<Record<MetricState, number>>;
+};
+
+export type SourceLine = {
+  readonly source: string;
+  /** The worst that is true of it. */
+  readonly state: State;
+  readonly paused: boolean;
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
+  readonly states: Readonly<Record<MetricState, number>>;
+};
+
+const MOST_GROUPS = 100;
+const MOST_SOURCES = 200;
+const MOST_UNCLEAR = 50;
+
+/** Of which program, and from when the plan is. */
+export type Origin = Pick<Status, "version" | "plannedMs">;
+
+export async function readStatus(glance: Glance, origin: Origin, filter: Filter): Promise<Status> {
+  const { world, plan, offsetMs, ...rest } = glance;
+  const told = { ...origin, ...rest };
+  const nothing = { total: 0, shown: [] };
+  if (!plan)
+    return {
+      ...told,
+      totals: undefined,
+      groups: nothing,
+      sources: nothing,
+      unclear: nothing,
+      grid: undefined,
+    };
+  const sources = plan.sources.map(lineOf).filter((line) => isWanted(line, filter));
+  const refused = plan.sources.filter(({ state }) => state === "refused");
+  const rows = await pickRows(
+    plan.rows,
+    filter,
+    new Set(refused.map(({ source }) => refText(source))),
+  );
+  const lines = sources.toSorted(worstFirst);
+  return {
+    ...told,
+    totals: {
+      namespaces: world.namespaces.size,
+      sources: plan.sources.length,
+      refused: refused.length,
+      deletesHeld: plan.deletesHeld,
+      states: plan.states,
+    },
+    groups: cut(await groupRows(rows, offsetMs), MOST_GROUPS),
+    sources: cut(lines, MOST_SOURCES),
+    unclear: cut(unclear(plan, filter), MOST_UNCLEAR),
+    grid: await drawGrid(world, rows, lines, filter),
+  };
+}
+
+function lineOf({ source, state, paused, problems, notes, counts }: SourceReport): SourceLine {
+  const states = statesOf(counts);
+  const found = SEVERITY.find((each) => each !== "refused" && states[each] > 0);
+  return {
+    source: refText(source),
+    state: state === "refused" ? "refused" : (found ?? "current"),
+    paused,
+    problems: problems.map(problemText),
+    notes,
+    states,
+  };
+}
+
+function isWanted(line: SourceLine, { source, state }: Filter): boolean {
+  if (!line.source.includes(source)) return false;
+  if (state === undefined) return true;
+  return state === "refused" ? line.state === "refused" : line.states[state] > 0;
+}
+
+function worstFirst(a: SourceLine, b: SourceLine): number {
+  return severity(a.state) - severity(b.state) || (a.source < b.source ? -1 : 1);
+}
+
+function unclear({ namespaces }: Plan, filter: Filter) {
+  return namespaces
+    .filter(({ namespace }) => namespace.includes(filter.namespace))
+    .map(({ namespace, problem }) => ({ namespace, problem: problemText(problem) }));
+}
