@@ -1,4 +1,5 @@
-// The controller's own account on a real API server: what manifests/ gives it and nothing more.
+// The controller's own account on a real API server: what manifests/ gives it and nothing more, under
+// the guardrail, so that whatever runs as the controller shows that the guardrail lets it.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,9 +8,11 @@ import { openCluster } from "./cluster.ts";
 import { kubeconfigText } from "./control-plane-args.ts";
 import type { SharedCluster } from "./cluster.ts";
 import type { ClusterAccess } from "./control-plane.ts";
+import { eventually } from "./eventually.ts";
 import { field } from "./http.ts";
 
-const MANIFESTS = fileURLToPath(new URL("../../manifests", import.meta.url));
+const MANIFESTS = fileURLToPath(new URL("../cluster/guarded", import.meta.url));
+const PROBE = "/api/v1/namespaces/secretcast/secrets?dryRun=All";
 const TOKEN = "/api/v1/namespaces/secretcast/serviceaccounts/secretcast/token";
 const TWO_HOURS_S = 7200;
 
@@ -28,7 +31,18 @@ export async function controllerAccount(access: ClusterAccess): Promise<string> 
     if (typeof token !== "string") throw new Error(`no token for ${ACCOUNT}: ${answer.status}`);
     const file = join(dirname(access.kubeconfig), "controller.kubeconfig");
     writeFileSync(file, kubeconfigText(access.url, access.caFile, token), { mode: 0o600 });
+    await eventually("the guardrail is in force", () => isGuarded(access, token));
     return file;
+  } finally {
+    await http.close();
+  }
+}
+
+async function isGuarded(access: ClusterAccess, token: string): Promise<boolean> {
+  const http = openCluster(access, token);
+  try {
+    const body = { metadata: { name: "probe" } };
+    return (await http.send("POST", PROBE, { body })).status === 403;
   } finally {
     await http.close();
   }
