@@ -2,7 +2,16 @@
 // goes with the base. What an API server makes of them is shown where there is one.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { test } from "node:test";
 import {
   loadAllYaml,
@@ -13,6 +22,7 @@ import {
   type V1Deployment,
   type V1PodDisruptionBudget,
   type V1Secret,
+  type V1ValidatingAdmissionPolicy,
 } from "@kubernetes/client-node";
 import { FLAGS } from "../src/flags.ts";
 
@@ -190,4 +200,50 @@ test("kubectl builds the base into the same objects", { skip: !kubectl && "no ku
   const built: readonly KubernetesObject[] = loadAllYaml(stdout);
   assert.deepEqual(built.map(identity).toSorted(), base.map(identity).toSorted());
   assert.match(stdout, /image: secretcast:\d+\.\d+\.\d+$/m);
+});
+
+for (const component of readdirSync(new URL("components/", FOLDER)).toSorted())
+  test(
+    `kubectl builds the base with the component ${component}`,
+    { skip: !kubectl && "no kubectl" },
+    (t) => {
+      const folder = mkdtempSync(join(tmpdir(), "secretcast-overlay-"));
+      t.after(() => rmSync(folder, { recursive: true }));
+      const manifests = relative(realpathSync(folder), FOLDER.pathname);
+      const overlay = {
+        resources: [manifests],
+        components: [`${manifests}/components/${component}`],
+      };
+      writeFileSync(`${folder}/kustomization.yaml`, JSON.stringify(overlay));
+      const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", folder], {
+        encoding: "utf8",
+      });
+      assert.equal(status, 0, stderr);
+      const built: readonly KubernetesObject[] = loadAllYaml(stdout);
+      const added = built.map(identity).filter((one) => !base.map(identity).includes(one));
+      const files = yamlFiles(`components/${component}/`).filter(
+        (file) => file !== "kustomization.yaml",
+      );
+      const listed = files.flatMap((file) =>
+        objects(`components/${component}/${file}`).map(identity),
+      );
+      assert.deepEqual(added.toSorted(), listed.toSorted());
+    },
+  );
+
+test("both guards spare and judge the controller's own account, by the same marks", () => {
+  const of = (component: string) =>
+    plain(loadYaml<V1ValidatingAdmissionPolicy>(read(`components/${component}/policy.yaml`))).spec;
+  const [guardrail, tenants] = [of("guardrail"), of("tenant-guard")];
+  const account = "'system:serviceaccount:secretcast:secretcast'";
+  const conditions = [guardrail, tenants].map((spec) => spec?.matchConditions?.[0]?.expression);
+  assert.deepEqual(conditions, [
+    `request.userInfo.username == ${account}`,
+    `request.userInfo.username != ${account}`,
+  ]);
+  const variable = (spec: typeof guardrail, name: string) =>
+    spec?.variables?.find((one) => one.name === name)?.expression;
+  assert.equal(variable(tenants, "wasCopy"), variable(guardrail, "wasCopy"));
+  const is = variable(guardrail, "wasCopy")?.replaceAll("oldLabels", "labels");
+  assert.equal(variable(guardrail, "isCopy"), is?.replaceAll("oldAnnotations", "annotations"));
 });
