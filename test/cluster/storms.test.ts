@@ -126,6 +126,8 @@ test("after a compaction while it was away, the watch starts anew and misses not
   await change("compacted", "two");
   await eventually("the change arrives", all("two"), MINUTE_MS);
   t.diagnostic((await controller.samples("secretcast_watch_restarts_total")).join("; "));
+  const gone = await controller.metric("secretcast_watch_restarts_total", 'reason="gone"');
+  assert.ok(gone > 0, "a watch was told 410");
   assert.equal(await controller.stop(), 0);
 });
 

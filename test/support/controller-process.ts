@@ -7,6 +7,7 @@ import type { TestContext } from "node:test";
 import type { Given } from "../../src/config.ts";
 import { eventually } from "./eventually.ts";
 import { field } from "./http.ts";
+import { Guardian } from "./program.ts";
 
 export type ControllerProcess = {
   /** Its log, a parsed line each. */
@@ -42,6 +43,8 @@ export function spawnController(
   const child = spawn(process.execPath, ["bin/secretcast.js", "run", ...words], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  const guardian = new Guardian();
+  if (child.pid !== undefined) guardian.watch(child.pid);
   const log: unknown[] = [];
   createInterface(child.stdout).on("line", (line) => log.push(JSON.parse(line)));
   const running = (): boolean => child.exitCode === null && child.signalCode === null;
@@ -54,7 +57,11 @@ export function spawnController(
     child.kill("SIGKILL");
     return ended;
   };
-  t.after(stop);
+  t.after(async () => {
+    await stop();
+    if (child.pid !== undefined) guardian.unwatch(child.pid);
+    await guardian.dismiss();
+  });
   const serving = (): string | undefined =>
     log.map((line) => field(line, "address")).find((address) => typeof address === "string");
   const get = async (path: string): Promise<Response> => {

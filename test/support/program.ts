@@ -8,16 +8,17 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 
 // Each line it reads is the whole list of process ids that are alive now.
-const GUARD = `while read -r line; do pids=$line; done; [ -n "$pids" ] && kill -9 $pids; rm -rf "$0"`;
+const GUARD = `while read -r line; do pids=$line; done; [ -n "$pids" ] && kill -9 $pids; [ -n "$1" ] && rm -rf "$1"`;
 
 export class Guardian {
   readonly #shell: ChildProcess;
   readonly #pids = new Set<number>();
-  readonly #folder: string;
+  readonly #folder: string | undefined;
 
-  constructor(folder: string) {
+  /** `folder` is removed at the end. */
+  constructor(folder?: string) {
     this.#folder = folder;
-    this.#shell = spawn("sh", ["-c", GUARD, folder], {
+    this.#shell = spawn("sh", ["-c", GUARD, "guardian", folder ?? ""], {
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
     });
@@ -40,7 +41,7 @@ export class Guardian {
     this.#shell.ref();
     this.#shell.stdin?.end();
     await ended;
-    rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
   #tell(): void {
