@@ -1,0 +1,75 @@
+// The Helm chart as files: its version is the program's, and its schema knows every value that it
+// has and every flag that the program has. What Helm makes of it is shown where there is a Helm.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { loadYaml } from "@kubernetes/client-node";
+import { FLAGS, type Flag } from "../src/flags.ts";
+import { parseDuration, parseSize } from "../src/units.ts";
+
+const read = (file: string) =>
+  readFileSync(new URL(`../manifests/chart/${file}`, import.meta.url), "utf8");
+
+type Schema = {
+  readonly $defs: Readonly<Record<string, { readonly pattern: string }>>;
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean;
+};
+const schema: Schema = JSON.parse(read("values.schema.json"));
+
+test("the chart has the version of the program, and installs it", () => {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+  );
+  const chart = loadYaml<{ version: string; appVersion: string }>(read("Chart.yaml"));
+  assert.deepEqual([chart.version, chart.appVersion], [version, version]);
+});
+
+test("the schema knows every value and no other", () => {
+  const values = Object.keys(loadYaml<object>(read("values.yaml")));
+  // Helm itself adds `global` where the chart is part of another.
+  assert.deepEqual(Object.keys(schema.properties).toSorted(), [...values, "global"].toSorted());
+  assert.equal(schema.additionalProperties, false);
+});
+
+// A Deployment has its service account and runs for ever.
+const NOT_FOR_A_DEPLOYMENT = ["kubeconfig", "context", "once"];
+
+test("the schema's flags are those of `run` that a Deployment can use, with their kinds", () => {
+  const flags = FLAGS.filter(({ name }) => !NOT_FOR_A_DEPLOYMENT.includes(name));
+  assert.deepEqual(
+    schema.properties["flags"]?.properties,
+    Object.fromEntries(flags.map((flag: Flag) => [flag.name, shapeOf(flag)])),
+  );
+  assert.equal(schema.properties["flags"]?.additionalProperties, false);
+});
+
+function shapeOf({ kind, choices }: Flag): object {
+  switch (kind) {
+    case "switch":
+      return { type: "boolean" };
+    case "choice":
+      return { enum: choices };
+    case "text":
+    case "list":
+    case "duration":
+    case "size":
+    case "count":
+    case "address":
+      return { $ref: `#/$defs/${kind}` };
+  }
+}
+
+test("the schema takes the durations and sizes that the program takes", () => {
+  for (const [kind, parse, texts] of [
+    ["duration", parseDuration, ["0", "500ms", "1h30m", "1.5s", ".5s", "10", "", "1d", "-1s"]],
+    ["size", parseSize, ["0", "256Mi", "1.5G", "2e6", "1048576", "256MB", "", "-1", "1.5.5"]],
+  ] as const) {
+    const pattern = new RegExp(schema.$defs[kind]?.pattern ?? "", "u");
+    for (const text of texts) {
+      const taken = pattern.test(text);
+      if (taken) parse(text);
+      else assert.throws(() => parse(text), RangeError, text);
+    }
+  }
+});
