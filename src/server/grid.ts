@@ -1,5 +1,5 @@
 // Sources × namespaces, drawn for as many as a person can look at. Where there are more, those with
-// something that is not current come first; namespaces without any copy are left out. A cell is the
+// something that is not current come first; whoever has no copy there is left out. A cell is the
 // worst verdict of the places that the source has in the namespace; "" is no place.
 import { refText, type Secret, type World } from "../core/model.ts";
 import { METRIC_STATE, type Row, type Verdict } from "../core/verdicts.ts";
@@ -35,12 +35,14 @@ export async function drawGrid(
     .toSorted();
   const namespaces = await choose(world, matching, worst.ranks, filter, new Set(shown));
   const cells = await fill(world, rows, new Set(namespaces), new Set(shown));
+  const holds = (namespace: string, source: string) => cells.get(`${namespace} ${source}`) ?? "";
+  const columns = shown.filter((source) => namespaces.some((each) => holds(each, source) !== ""));
   const lines = namespaces.map((namespace) => ({
     namespace,
-    cells: shown.map((source) => cells.get(`${namespace} ${source}`) ?? ""),
+    cells: columns.map((source) => holds(namespace, source)),
   }));
   return {
-    sources: shown,
+    sources: columns,
     lines: lines.filter((line) => line.cells.some((cell) => cell !== "")),
     sourcesTotal: all.length,
     namespacesTotal: matching.length,

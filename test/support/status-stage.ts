@@ -3,7 +3,7 @@ import type { TestContext } from "node:test";
 import type { Plan } from "../../src/core/verdicts.ts";
 import { systemClock } from "../../src/kube/clock.ts";
 import { Board } from "../../src/server/board.ts";
-import { urlOf } from "../../src/server/listen.ts";
+import { urlOf, type HttpServer } from "../../src/server/listen.ts";
 import { serveStatus } from "../../src/server/page.ts";
 import type { Glance } from "../../src/server/status.ts";
 import { Cluster } from "./world.ts";
@@ -16,13 +16,28 @@ export class StatusStage {
   url = "";
   #plan: Plan | undefined;
   #converged: number | undefined;
+  #server: HttpServer | undefined;
 
   /** Starts the page; it ends with the test. */
   async serve(t: TestContext): Promise<void> {
     this.board.observe(() => this.#look());
-    const server = await serveStatus({ host: "127.0.0.1", port: 0 }, this.board, systemClock);
-    t.after(() => server.close());
-    this.url = urlOf(server.address);
+    t.after(() => this.stop());
+    await this.#listen(0);
+  }
+
+  /** The page goes, with all connections. */
+  async stop(): Promise<void> {
+    await this.#server?.close();
+  }
+
+  /** It comes back at the same address. */
+  async restart(): Promise<void> {
+    await this.#listen(Number(new URL(this.url).port));
+  }
+
+  async #listen(port: number): Promise<void> {
+    this.#server = await serveStatus({ host: "127.0.0.1", port }, this.board, systemClock);
+    this.url = urlOf(this.#server.address);
   }
 
   /** Copies are made until nothing is due, but those at `failing`, whose writes fail. */

@@ -75,7 +75,7 @@ function drawHead({ version, dryRun, leader, watches, plannedMs, convergedMs, tr
     ...watches.map(
       ({ resource, filled, aliveMs }) =>
         /** @type {[string, string | Node]} */ ([
-          `Watch of ${resource}`,
+          `${resource} last heard`,
           filled ? timeOf(aliveMs) : "cache not filled yet",
         ]),
     ),

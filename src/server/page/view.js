@@ -52,9 +52,8 @@ export function summaryOf({ totals, leader, plannedMs }) {
 
 /** @param {Totals | undefined} totals @param {string} chosen */
 export function drawStates(totals, chosen) {
-  return [...STATES, "refused"].map((state) => {
-    const count =
-      state === "refused" ? totals?.refused : totals?.states[STATE_OF[state] ?? "failed"];
+  return [...STATES, /** @type {const} */ ("refused")].map((state) => {
+    const count = state === "refused" ? totals?.refused : totals?.states[state];
     const attributes = {
       type: "button",
       "data-state": state,
@@ -198,7 +197,7 @@ export function drawGrid(grid) {
     el("thead", {}, head),
     el("tbody", {}, ...rows),
   );
-  const note = `${number(lines.length)} of ${counted(namespacesTotal, "namespace")} and ${number(sources.length)} of ${counted(sourcesTotal, "source")}: what is not current comes first, namespaces without a copy are left out.`;
+  const note = `${number(lines.length)} of ${counted(namespacesTotal, "namespace")} and ${number(sources.length)} of ${counted(sourcesTotal, "source")}: what is not current comes first, who has no copy is left out.`;
   return [el("p", { class: "quiet" }, note), el("div", { class: "scroll" }, table)];
 }
 

@@ -1,0 +1,173 @@
+// The status page in a real browser. UPDATE_SCREENSHOTS=1 also writes the pictures of the documentation.
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { Chromium, noBrowser } from "../support/browser.ts";
+import { largeStage, smallStage } from "../support/status-stage.ts";
+
+const PICTURES = fileURLToPath(new URL("../../docs/images/", import.meta.url));
+const skip = noBrowser;
+
+let browser: Chromium;
+before(async () => {
+  if (!skip) browser = await Chromium.start();
+});
+after(async () => {
+  if (!skip) await browser.close();
+});
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (process.env["UPDATE_SCREENSHOTS"] !== "1") return;
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ path: `${PICTURES}${name}.png`, fullPage: name !== "status-large" });
+}
+
+const says = (page: Page, text: string) => page.locator("#summary").getByText(text).waitFor();
+const groups = (page: Page) => page.getByRole("table", { name: /not current/ });
+const flat = (text: string) => text.replaceAll(/\s+/g, " ").trim();
+
+test(
+  "the page shows what is not current and why, and everything on it has a name",
+  { skip },
+  async (t) => {
+    const { page, complaints } = await browser.open((await smallStage(t)).url);
+    await says(page, "9 of 11 places current, 1 conflict, 1 failed. 1 source refused.");
+    const failing = groups(page).getByRole("row", { name: /shared\/smtp/ });
+    assert.match(
+      flat(await failing.innerText()),
+      /^backoff shared\/smtp monitoring\/smtp .*403 Forb/,
+    );
+    await page.getByText("secretcast.io/to-selecter").waitFor();
+    await page.getByText("namespace team-legacy").waitFor();
+    const grid = page.getByRole("table", { name: /each source in each namespace/ });
+    const line = await grid.getByRole("row", { name: /team-b/ }).innerText();
+    assert.equal(flat(line), "team-b current conflict current");
+    await picture(page, "status");
+    // By the browser's own accessibility tree.
+    for (const each of await page.locator("button:visible, input:visible").all())
+      assert.match(await each.ariaSnapshot(), /^- (button|searchbox) "[\w/. -]+"/);
+    for (const role of ["banner", "search", "main"] as const)
+      assert.equal(await page.getByRole(role).count(), 1, role);
+    for (const cell of await page.locator("td[data-state]").all())
+      assert.match((await cell.textContent()) ?? "", /^[a-z]+$/);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+test(
+  "updates arrive live, what was opened stays open, and screen readers are told",
+  { skip },
+  async (t) => {
+    const stage = await smallStage(t);
+    const { page, complaints } = await browser.open(stage.url);
+    const fine = page.getByText("1 source is current wherever wanted");
+    await fine.waitFor();
+    const inside = page.getByRole("button", { name: "shared/ca-bundle" }).first();
+    assert.equal(await page.locator("#sources").getByText("shared/ca-bundle").isVisible(), false);
+    await fine.click();
+    await page.locator("#sources").getByText("shared/ca-bundle").waitFor();
+    stage.cluster.delete("team-b/registry");
+    stage.cluster.now += 60_000;
+    stage.look();
+    await says(page, "9 of 11 places current, 2 pending.");
+    stage.settle();
+    await says(page, "All 11 copies are current. 1 source refused.");
+    await page.getByRole("status").getByText("All 11 copies are current").waitFor();
+    assert.equal(await inside.isVisible(), true);
+    await page.getByText("Nothing.").waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
+
+test(
+  "filters work by keyboard, keep the focus, stand in the address and survive a reload",
+  { skip },
+  async (t) => {
+    const { page, complaints } = await browser.open((await smallStage(t)).url);
+    const smtp = groups(page).getByText("shared/smtp");
+    const registry = groups(page).getByRole("button", { name: "shared/registry" });
+    await smtp.waitFor();
+    await page.getByRole("button", { name: /^conflict/ }).focus();
+    await page.keyboard.press("Enter");
+    await smtp.waitFor({ state: "detached" });
+    assert.equal(await page.locator("button:focus").getAttribute("data-state"), "conflict");
+    assert.equal(await page.locator("button:focus").getAttribute("aria-pressed"), "true");
+    assert.equal(new URL(page.url()).search, "?state=conflict");
+    await page.getByRole("button", { name: "Show all" }).click();
+    await smtp.waitFor();
+    await page.getByRole("searchbox", { name: "Namespace" }).fill("monitor");
+    await registry.waitFor({ state: "detached" });
+    await page.reload();
+    await smtp.waitFor();
+    const box = page.getByRole("searchbox", { name: "Namespace" });
+    assert.deepEqual([await box.inputValue(), await registry.count()], ["monitor", 0]);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+const COLOURS = "text quiet link current pending conflict failed refused held paused frozen".split(
+  " ",
+);
+for (const look of ["light", "dark"] as const)
+  test(
+    `in the ${look} every colour of text stands out from what is behind it`,
+    { skip },
+    async (t) => {
+      const { page, complaints } = await browser.open((await smallStage(t)).url, look);
+      await groups(page).waitFor();
+      const back = await luminance(page, "back");
+      assert.equal(back < 0.1, look === "dark");
+      for (const behind of [back, await luminance(page, "panel")])
+        for (const name of COLOURS) {
+          const [dark = 0, light = 0] = [await luminance(page, name), behind].toSorted(
+            (a, b) => a - b,
+          );
+          // WCAG 2: AA for text of normal size.
+          assert.ok((light + 0.05) / (dark + 0.05) >= 4.5, `--${name}`);
+        }
+      if (look === "dark") await picture(page, "status-dark");
+      assert.deepEqual(complaints, []);
+    },
+  );
+
+/** Relative luminance (WCAG 2) of one of the page's colours. */
+async function luminance(page: Page, name: string): Promise<number> {
+  const colour = await page.evaluate<string>(
+    `getComputedStyle(document.documentElement).getPropertyValue("--${name}")`,
+  );
+  const [red = 0, green = 0, blue = 0] = Array.from(colour.matchAll(/[0-9a-f]{2}/g), ([part]) => {
+    const value = Number.parseInt(part, 16) / 255;
+    return value <= 0.040_45 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+test("at 5,000 namespaces the page is short, and a search finds the one", { skip }, async (t) => {
+  const { page, complaints } = await browser.open((await largeStage(t, 5000)).url);
+  await page.getByText(/^60 of 5,001 namespaces/).waitFor();
+  assert.ok((await page.locator("*").count()) < 4000);
+  await groups(page).getByText("100 places").waitFor();
+  await picture(page, "status-large");
+  await page.getByRole("searchbox", { name: "Namespace" }).fill("tenant-4321");
+  await page.getByText(/^1 of 1 namespace/).waitFor();
+  await groups(page).getByText("tenant-4321/registry").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test(
+  "when the controller goes the page says so; a stand-by that comes names the leader",
+  { skip },
+  async (t) => {
+    const stage = await smallStage(t);
+    const { page } = await browser.open(stage.url);
+    await page.getByText("live", { exact: true }).waitFor();
+    await stage.stop();
+    await page.getByText("connection lost, trying again").waitFor();
+    stage.glance = { plan: undefined, leader: { state: "stand-by", holder: "secretcast-7d4f_2" } };
+    await stage.restart();
+    await page.getByText("secretcast-7d4f_2; this replica is on stand-by").waitFor();
+    await says(page, "On stand-by");
+  },
+);
