@@ -2,9 +2,17 @@
 // types, and what its bill of materials lists. A copy of the tree is packed, so the clone stays clean.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
@@ -53,8 +61,7 @@ test("the package holds the program, its example and its papers, and no source o
     "LICENSE",
     "README.md",
     "bin/secretcast.js",
-    "dist/main.js",
-    "dist/core/plan.js",
+    ...inDist(),
     "dist/server/page/page.html",
     "dist/server/page/page.js",
     "manifests/example/source.yaml",
@@ -67,6 +74,15 @@ test("the package holds the program, its example and its papers, and no source o
     [],
   );
 });
+
+/** Every file of src, as the build names it. */
+function inDist(): readonly string[] {
+  const files = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true });
+  return files
+    .filter((file) => file.isFile())
+    .map((file) => join("dist", relative(join(ROOT, "src"), file.parentPath), file.name))
+    .map((path) => path.replace(/\.ts$/, ".js"));
+}
 
 test("the packed program runs from node_modules beside production packages alone", () => {
   const home = join(folder, "project");

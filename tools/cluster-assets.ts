@@ -2,37 +2,36 @@
 // kube-controller-manager that `npm run test:cluster` runs on, and prints its path (nothing else) on
 // stdout. In this order: KUBEBUILDER_ASSETS; the cache outside the tree; a build from
 // test/cluster/assets with Go; else one line on how to get them and exit code 3 (a failed build: 1).
-// The cache is keyed by everything that goes into the programs. A build happens in a folder of its
-// own that is renamed when complete, so an interrupted or a second run never leaves a broken one.
 // kubectl is not made here: the tests take it from the folder or from PATH.
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  cacheFolder,
+  digestOf,
+  GO,
+  goBuild,
+  goVersion,
+  missingIn,
+  type Environment,
+  type Found,
+} from "./go-build.ts";
 
 const PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager"] as const;
 const MODULE = join(import.meta.dirname, "../test/cluster/assets");
-const GO = { major: 1, minor: 26 };
 /** Exit code for "neither there nor can they be made here"; CI goes on after this one only. */
 const NOT_TO_BE_HAD = 3;
-
-type Environment = Readonly<Record<string, string | undefined>>;
-type Found =
-  | { readonly kind: "found"; readonly folder: string }
-  | { readonly kind: "failed"; readonly exitCode: number; readonly message: string };
 
 export function clusterAssets(env: Environment, say: (line: string) => void): Found {
   const given = env["KUBEBUILDER_ASSETS"];
   if (given !== undefined && given !== "") return checkGiven(given);
-  const folder = join(cacheHome(env), "secretcast", "cluster-assets", cacheKey());
-  if (missingIn(folder).length === 0) return { kind: "found", folder };
-  const go = goVersion(env);
+  const folder = cacheFolder(env, "cluster-assets", cacheKey());
+  if (missingIn(folder, PROGRAMS).length === 0) return { kind: "found", folder };
+  const go = goVersion(env, MODULE);
   return go.fits ? build(folder, env, say) : notToBeHad(go.text);
 }
 
 function checkGiven(folder: string): Found {
-  const missing = missingIn(folder);
+  const missing = missingIn(folder, PROGRAMS);
   if (missing.length === 0) return { kind: "found", folder };
   const message = `KUBEBUILDER_ASSETS "${folder}" has no ${missing.join(", no ")}: put it there (${howToDownload()}), or unset KUBEBUILDER_ASSETS`;
   return { kind: "failed", exitCode: 1, message };
@@ -49,16 +48,9 @@ function howToDownload(): string {
   return `setup-envtest use ${version.slice(1)} downloads etcd and kube-apiserver, https://dl.k8s.io/${version}/bin/${platform}/kube-controller-manager is the third`;
 }
 
-const missingIn = (folder: string): readonly string[] =>
-  PROGRAMS.filter((program) => !existsSync(join(folder, program)));
-
-const cacheHome = (env: Environment): string => env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-
 function cacheKey(): string {
-  const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`);
   const sources = ["go.mod", "go.sum", ...PROGRAMS.map((program) => join(program, "main.go"))];
-  for (const file of sources) hash.update(readFileSync(join(MODULE, file)));
-  return `${kubernetes().version}-${hash.digest("hex").slice(0, 16)}`;
+  return `${kubernetes().version}-${digestOf(MODULE, sources)}`;
 }
 
 function kubernetes(): {
@@ -74,46 +66,13 @@ function kubernetes(): {
   return { version, major, minor };
 }
 
-function goVersion(env: Environment): { readonly fits: boolean; readonly text: string } {
-  const asked = spawnSync("go", ["env", "GOVERSION"], { env, encoding: "utf8", cwd: MODULE });
-  if (asked.status !== 0) return { fits: false, text: "there is no working go on PATH" };
-  const [, major, minor] = /^go(\d+)\.(\d+)/.exec(asked.stdout) ?? [];
-  const fits =
-    Number(major) > GO.major || (Number(major) === GO.major && Number(minor) >= GO.minor);
-  return { fits, text: `go on PATH is ${asked.stdout.trim()}` };
-}
-
 function build(folder: string, env: Environment, say: (line: string) => void): Found {
   say(
     `building ${PROGRAMS.join(", ")} ${kubernetes().version} from Go modules, once: about ten minutes on two cores`,
   );
-  mkdirSync(join(folder, ".."), { recursive: true });
-  const making = mkdtempSync(`${folder}.building-`);
-  try {
-    const args = ["build", "-trimpath", "-ldflags", linkerFlags(), "-o", `${making}/`];
-    const built = spawnSync("go", [...args, ...PROGRAMS.map((program) => `./${program}`)], {
-      cwd: MODULE,
-      env: { ...env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly -buildvcs=false" },
-      stdio: ["ignore", 2, 2],
-    });
-    if (built.status !== 0 || missingIn(making).length > 0)
-      return { kind: "failed", exitCode: 1, message: `go build in "${MODULE}" failed` };
-    moveInto(making, folder);
-    return { kind: "found", folder };
-  } finally {
-    rmSync(making, { recursive: true, force: true });
-  }
-}
-
-// A run that was faster has put the same programs there: theirs stay.
-function moveInto(making: string, folder: string): void {
-  if (missingIn(folder).length === 0) return;
-  rmSync(folder, { recursive: true, force: true });
-  try {
-    renameSync(making, folder);
-  } catch (error) {
-    if (missingIn(folder).length > 0) throw error;
-  }
+  const packages = PROGRAMS.map((program) => `./${program}`);
+  const what = { module: MODULE, packages, programs: PROGRAMS, linkerFlags: linkerFlags() };
+  return goBuild(folder, what, env);
 }
 
 // What `kubectl version` shows. "archive" is upstream's word for a build that knows no commit.

@@ -1,6 +1,7 @@
-// `npm run test:cluster`: the tests under test/cluster and test/integration, on one real control plane that is started here
-// and shared by the test files, one file after the other (a file that kills its API server starts one
-// of its own). Options go to the test runner, paths replace the default set, as with `npm test`.
+// `npm run test:cluster`: the tests under test/cluster and test/integration, on one real
+// control plane that is started here and shared by the test files, one file after the other (a file
+// that kills its API server starts one of its own). Helm is built where there is Go; without one the
+// chart's tests say so and are skipped. Options go to the test runner, paths replace the default set, as with `npm test`.
 // Exit codes: the runner's; 1 when the control plane does not start; 3 when it cannot be had here.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,6 +10,7 @@ import { startControlPlane } from "../test/support/control-plane.ts";
 import { controllerAccount } from "../test/support/account.ts";
 import type { SharedCluster } from "../test/support/cluster.ts";
 import { clusterAssets } from "./cluster-assets.ts";
+import { helmFolder } from "./helm.ts";
 
 const say = (line: string): void => void process.stderr.write(`test:cluster: ${line}\n`);
 
@@ -47,7 +49,7 @@ async function runTests(
     stdio: "inherit",
     env: {
       ...process.env,
-      PATH: `${folder}:${process.env["PATH"] ?? ""}`,
+      PATH: [folder, ...helmFolder(process.env, say), process.env["PATH"]].join(":"),
       CLUSTER_ASSETS: folder,
       CLUSTER_ACCESS: JSON.stringify(access),
     },

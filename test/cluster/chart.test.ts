@@ -1,0 +1,170 @@
+// The chart with the real Helm on a real API server: by default it is what the kustomize base is, bad
+// values are refused in words, and a release comes, changes and goes without touching a Secret.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { loadAllYaml, type KubernetesObject, type V1Deployment } from "@kubernetes/client-node";
+import { openCluster, sharedCluster } from "../support/cluster.ts";
+import { eventually } from "../support/eventually.ts";
+import { ok } from "../support/facts/place.ts";
+import { Helm, helmMissing } from "../support/helm.ts";
+import { field, type Http } from "../support/http.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const CHART = `${ROOT}manifests/chart`;
+const HOME = "chart-home";
+const missing = helmMissing();
+const options = { skip: missing ?? false };
+
+let helm: Helm;
+let http: Http;
+before(() => {
+  const cluster = sharedCluster();
+  helm = new Helm(cluster.kubeconfig);
+  http = openCluster(cluster);
+});
+after(async () => {
+  helm.close();
+  await http.send("DELETE", `/api/v1/namespaces/${HOME}`);
+  await http.close();
+});
+
+const template = (...values: readonly string[]) =>
+  objects(helm.run("template", "secretcast", CHART, "--namespace", "secretcast", ...values));
+const objects = (yaml: string): readonly KubernetesObject[] =>
+  JSON.parse(JSON.stringify(loadAllYaml(yaml)));
+function deploymentIn(rendered: readonly KubernetesObject[]): V1Deployment {
+  const found = rendered.find(({ kind }) => kind === "Deployment");
+  return found ?? assert.fail("no Deployment");
+}
+
+test("Helm's linter has nothing to say against the chart", options, () => {
+  assert.match(helm.run("lint", "--strict", CHART), /1 chart\(s\) linted, 0 chart\(s\) failed/);
+});
+
+test("by default the chart is the kustomize base, but for the namespace", options, () => {
+  const built = spawnSync("kubectl", ["kustomize", `${ROOT}manifests`], { encoding: "utf8" });
+  assert.equal(built.status, 0, built.stderr);
+  // Helm makes the namespace of a release itself and would take sources along when it goes.
+  const base = objects(built.stdout).filter(({ kind }) => kind !== "Namespace");
+  assert.deepEqual(inOrder(template().map(withoutHelm)), inOrder(base));
+});
+
+const HELMS_LABELS = [
+  "app.kubernetes.io/instance",
+  "app.kubernetes.io/managed-by",
+  "app.kubernetes.io/version",
+  "helm.sh/chart",
+];
+
+/** The object without the labels that each chart adds; and without ours, where the base has none. */
+function withoutHelm(object: KubernetesObject): KubernetesObject {
+  const text = JSON.stringify(object, (key, value: unknown) =>
+    HELMS_LABELS.includes(key) ? undefined : value,
+  );
+  const plain: KubernetesObject & { metadata: { labels?: object } } = JSON.parse(text);
+  if (plain.kind !== "Deployment") delete plain.metadata.labels;
+  return plain;
+}
+
+const inOrder = (all: readonly KubernetesObject[]) =>
+  all.toSorted((a, b) => String(a.kind).localeCompare(String(b.kind)));
+
+for (const [value, complaint] of [
+  ["flags.to-selecter=x", "additional properties 'to-selecter' not allowed"],
+  ["replica=3", "additional properties 'replica' not allowed"],
+  ["flags.resync=10 minutes", "'/flags/resync': '10 minutes' does not match pattern"],
+  ["flags.fanout-limit=1GB", "'/flags/fanout-limit': '1GB' does not match pattern"],
+  ["flags.concurrency=many", "'/flags/concurrency': got string, want integer"],
+  ["flags.namespace-policy=maybe", "value must be one of 'opt-out', 'opt-in'"],
+  ["flags.leader-elect=false", "'/flags/leader-elect': value must be true"],
+  ["image.digest=latest", "'/image/digest': 'latest' does not match pattern"],
+  ["commonLabels.app\\.kubernetes\\.io/name=x", "propertyName 'app.kubernetes.io/name'"],
+] as const)
+  test(`the schema refuses ${value} and says why`, options, () => {
+    const { code, stderr } = helm.try("template", "secretcast", CHART, "--set", value);
+    assert.equal(code, 1);
+    assert.ok(stderr.includes(complaint), stderr);
+  });
+
+test("the program takes the flags as the chart renders them", options, () => {
+  const given = [
+    "source-namespaces={chart-none,none-*}",
+    "exclude-namespaces=legacy-*",
+    "include-system-namespaces=false",
+    "namespace-policy=opt-in",
+    "resync=1h30m",
+    "delete-limit=1000000",
+    "delete-grace=20s",
+    "fanout-limit=1Gi",
+    "dry-run=true",
+    "lease-name=mine",
+    "lease-namespace=leases",
+    "http-address=127.0.0.1:0",
+    "log-level=warn",
+    "log-format=json",
+  ];
+  const [container] = deploymentIn(
+    template("--set", given.map((flag) => `flags.${flag}`).join(",")),
+  ).spec?.template.spec?.containers ?? [assert.fail("no container")];
+  const args = container?.args ?? [];
+  assert.ok(args.includes("--source-namespaces=chart-none,none-*"), args.join(" "));
+  assert.ok(args.includes("--delete-limit=1000000"), args.join(" "));
+  const words = [...args, "--once", "--kubeconfig", sharedCluster().kubeconfig];
+  const program = [`${ROOT}bin/secretcast.js`, ...words];
+  const { status, stderr } = spawnSync(process.execPath, program, { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+});
+
+test("a release under another name has names, a Lease and rights of its own", options, () => {
+  const rendered = objects(helm.run("template", "two", CHART, "--namespace", HOME));
+  assert.deepEqual(
+    [...new Set(rendered.map(({ metadata }) => metadata?.name))],
+    ["two-secretcast"],
+  );
+  const [container] = deploymentIn(rendered).spec?.template.spec?.containers ?? [];
+  assert.ok(container?.args?.includes("--lease-name=two-secretcast"));
+  const role = rendered.find(({ kind }) => kind === "Role");
+  assert.deepEqual(field(role, "rules", 1, "resourceNames"), ["two-secretcast"]);
+});
+
+test(
+  "a release is installed, upgraded and removed, and leaves Secrets alone",
+  options,
+  async () => {
+    const place = ["--namespace", HOME, "--wait=false"];
+    const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+    ok(
+      await http.send("POST", "/api/v1/namespaces", { body: { metadata: { name: HOME, labels } } }),
+      201,
+    );
+    helm.run("install", "chart", CHART, "--create-namespace", ...place);
+    const path = `/apis/apps/v1/namespaces/${HOME}/deployments/chart-secretcast`;
+    assert.equal(field((await http.send("GET", path)).body, "spec", "replicas"), 2);
+    await eventually("its pods are let in", async () => {
+      const { body } = await http.send("GET", `/api/v1/namespaces/${HOME}/pods`);
+      return field(body, "items", 1, "metadata", "name") !== undefined;
+    });
+
+    const secrets = `/api/v1/namespaces/${HOME}/secrets`;
+    const metadata = { name: "kept", annotations: { "secretcast.io/to": "nowhere-*" } };
+    ok(await http.send("POST", secrets, { body: { metadata } }), 201);
+    const changes = ["--set", "replicas=1,flags.leader-elect=false,flags.resync=1h"];
+    helm.run("upgrade", "chart", CHART, ...place, ...changes);
+    const { body } = await http.send("GET", path);
+    assert.equal(field(body, "spec", "replicas"), 1);
+    assert.deepEqual(field(body, "spec", "template", "spec", "containers", 0, "args"), [
+      "run",
+      "--no-leader-elect",
+      "--lease-name=chart-secretcast",
+      "--resync=1h",
+    ]);
+
+    helm.run("uninstall", "chart", "--namespace", HOME);
+    assert.equal((await http.send("GET", path)).status, 404);
+    const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/chart-secretcast";
+    assert.equal((await http.send("GET", role)).status, 404);
+    assert.equal((await http.send("GET", `${secrets}/kept`)).status, 200);
+  },
+);

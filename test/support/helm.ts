@@ -1,0 +1,46 @@
+// The Helm on PATH, with a home folder of its own: no repository, plug-in or cache of the machine
+// leaks in, and nothing of the test's leaks out.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export type HelmResult = {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** Why Helm cannot be run here, or undefined when it can. */
+export function helmMissing(): string | undefined {
+  const asked = spawnSync("helm", ["version", "--short"], { encoding: "utf8" });
+  if (asked.status !== 0) return "there is no helm on PATH, and no Go to build one";
+  return undefined;
+}
+
+export class Helm {
+  readonly #home = mkdtempSync(join(tmpdir(), "helm-"));
+  readonly #env: Readonly<Record<string, string>>;
+
+  constructor(kubeconfig: string) {
+    this.#env = { PATH: process.env["PATH"] ?? "", HOME: this.#home, KUBECONFIG: kubeconfig };
+  }
+
+  /** Runs to the end, whatever the exit code. */
+  try(...words: readonly string[]): HelmResult {
+    const env = this.#env;
+    const { status, stdout, stderr } = spawnSync("helm", words, { encoding: "utf8", env });
+    return { code: status, stdout, stderr };
+  }
+
+  /** The output of a run that must succeed, and without a warning. */
+  run(...words: readonly string[]): string {
+    const { code, stdout, stderr } = this.try(...words);
+    if (code === 0 && !/warn/i.test(stderr)) return stdout;
+    throw new Error(`helm ${words.join(" ")}: exit code ${code}: ${stderr}`);
+  }
+
+  close(): void {
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+}
