@@ -13,7 +13,7 @@ import { tableRows, uncoded } from "./support/markdown.ts";
 const ROOT = new URL("../", import.meta.url);
 const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
 const readme = text("README.md");
-const PAGES = ["README.md", "CONTRIBUTING.md", "docs/operating.md"];
+const PAGES = ["README.md", "CONTRIBUTING.md", "docs/operations.md"];
 
 test("the README's first command stands by line 12, and the file is 250 lines at most", () => {
   const lines = readme.split("\n");
@@ -106,7 +106,7 @@ test("the page on operating lists each metric of the program, with its type", as
   const known = (await metrics.registry.getMetricsAsJSON())
     .filter(({ name }) => !/^(process|nodejs)_/.test(name))
     .map(({ name, type }) => `${name} ${String(type)}`);
-  const rows = tableRows(text("docs/operating.md"), ["metric", "type", "meaning"]);
+  const rows = tableRows(text("docs/operations.md"), ["metric", "type", "meaning"]);
   assert.deepEqual(
     rows.map(([name = "", type = ""]) => `${uncoded(name)} ${type}`).toSorted(),
     known.toSorted(),
