@@ -78,6 +78,7 @@ async function serveApi(
   }
   if (path === "/api/status")
     answer(response, 200, JSON.stringify(await board.read(filter)), "application/json");
+  else if (response.req.method === "HEAD") answer(response, 200, "", "text/event-stream");
   else if (live.full) answer(response, 503, "too many readers of live updates\n");
   else await live.serve(response, filter);
 }

@@ -234,5 +234,7 @@ test("another path is a 404, another method a 405, and a path that is no URL bre
   const port = Number(new URL(url).port);
   assert.equal((await fetch(`${url}/page.html`)).status, 404);
   assert.equal((await fetch(url, { method: "DELETE" })).status, 405);
+  // Its answer ends, other than that of a GET.
+  assert.equal((await fetch(`${url}/api/events`, { method: "HEAD" })).status, 200);
   assert.equal(await statusFor(port, "localhost", "//"), 404);
 });
