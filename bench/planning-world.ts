@@ -23,6 +23,7 @@ function globs(text: string): GlobList {
 
 const settings: Settings = {
   sourceNamespaces: globs("shared"),
+  scope: undefined,
   excludeNamespaces: undefined,
   includeSystemNamespaces: false,
   ownNamespace: "secretcast",

@@ -15,6 +15,8 @@ export type Config = Readonly<{
   inCluster: boolean;
   ownNamespace: string;
   sourceNamespaces: readonly string[];
+  /** undefined: all. */
+  namespaces: readonly string[] | undefined;
   excludeNamespaces: readonly string[];
   includeSystemNamespaces: boolean;
   namespacePolicy: "opt-out" | "opt-in";
@@ -68,6 +70,7 @@ export function readConfig(given: Given, around: Surroundings): Config {
     inCluster,
     ownNamespace,
     sourceNamespaces,
+    namespaces: read.list("namespaces"),
     excludeNamespaces: read.list("exclude-namespaces") ?? [],
     includeSystemNamespaces: read.flag("include-system-namespaces") ?? false,
     namespacePolicy:

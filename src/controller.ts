@@ -7,7 +7,7 @@ import { faultText } from "./fault.ts";
 import { troubles } from "./health.ts";
 import type { Clock } from "./kube/clock.ts";
 import type { EventRecorder } from "./kube/events.ts";
-import type { Informer } from "./kube/informer.ts";
+import type { Watched } from "./kube/informer-group.ts";
 import type { LeaderElector } from "./kube/lease.ts";
 import { WorkQueue } from "./kube/queue.ts";
 import type { QueueMetrics } from "./kube/queuemetrics.ts";
@@ -16,8 +16,8 @@ import type { Log } from "./log.ts";
 import type { PassResult, Sync } from "./sync.ts";
 
 export type ControllerDeps = {
-  readonly secrets: Informer<Secret>;
-  readonly namespaces: Informer<Namespace>;
+  readonly secrets: Watched<Secret>;
+  readonly namespaces: Watched<Namespace>;
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
   readonly events: EventRecorder | undefined;

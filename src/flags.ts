@@ -38,6 +38,13 @@ export const FLAGS = [
       "globs of the namespaces that may publish, in order of precedence; * lets every one",
   },
   {
+    name: "namespaces",
+    kind: "list",
+    default: "all",
+    description:
+      "names of the only namespaces to serve; only they and named source namespaces are read, so that rights in each are enough",
+  },
+  {
     name: "exclude-namespaces",
     kind: "list",
     default: "",

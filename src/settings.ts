@@ -2,12 +2,14 @@
 import { UsageError, type Config } from "./config.ts";
 import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "./core/match.ts";
 import type { Settings } from "./core/model.ts";
+import { isNamespaceName } from "./core/names.ts";
 
 /** Throws a UsageError that names the flag and the entry at fault. */
 export function readSettings(config: Config): Settings {
   const { excludeNamespaces } = config;
   return {
     sourceNamespaces: globs("source-namespaces", config.sourceNamespaces),
+    scope: scopeOf(config),
     excludeNamespaces:
       excludeNamespaces.length > 0 ? globs("exclude-namespaces", excludeNamespaces) : undefined,
     includeSystemNamespaces: config.includeSystemNamespaces,
@@ -18,6 +20,17 @@ export function readSettings(config: Config): Settings {
     deleteHoldMs: config.deleteHoldMs,
     fanoutLimitBytes: config.fanoutLimitBytes,
   };
+}
+
+function scopeOf({ namespaces, sourceNamespaces }: Config): Settings["scope"] {
+  if (!namespaces) return undefined;
+  const wrong = namespaces.find((name) => !isNamespaceName(name));
+  if (wrong !== undefined)
+    throw new UsageError(
+      `--namespaces: "${wrong}" is wrong: want the name of a namespace, no glob: each is watched for itself`,
+    );
+  const targets = new Set(namespaces);
+  return { targets, watched: new Set([...targets, ...sourceNamespaces.filter(isNamespaceName)]) };
 }
 
 /** Which namespaces may publish by more than `*`: only their tenants may read of other namespaces. */

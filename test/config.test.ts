@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readConfig, UsageError, type Given, type Surroundings } from "../src/config.ts";
 import { environmentName, FLAGS } from "../src/flags.ts";
+import { readSettings } from "../src/settings.ts";
 
 const outside: Surroundings = { env: {}, clusterNamespace: undefined, terminal: false };
 const inside: Surroundings = { env: {}, clusterNamespace: "platform", terminal: false };
@@ -13,6 +14,7 @@ test("outside a cluster the defaults are those of the table", () => {
     inCluster: false,
     ownNamespace: "secretcast",
     sourceNamespaces: ["secretcast"],
+    namespaces: undefined,
     excludeNamespaces: [],
     includeSystemNamespaces: false,
     namespacePolicy: "opt-out",
@@ -109,4 +111,22 @@ test("every flag has its own environment name", () => {
   const names = FLAGS.map(({ name }) => environmentName(name));
   assert.equal(new Set(names).size, names.length);
   assert.ok(names.every((name) => /^SECRETCAST_[A-Z_]+$/.test(name)));
+});
+
+test("listed namespaces are names: a glob could not be watched", () => {
+  const config = readConfig({ namespaces: "team-a,team-*" }, outside);
+  assert.throws(
+    () => readSettings(config),
+    new UsageError(
+      '--namespaces: "team-*" is wrong: want the name of a namespace, no glob: each is watched for itself',
+    ),
+  );
+});
+
+test("listed namespaces are read besides those of the sources that are named, and they alone may receive", () => {
+  const given = { namespaces: "team-a", "source-namespaces": "shared,src-*" };
+  const { scope } = readSettings(readConfig(given, outside));
+  assert.deepEqual([...(scope?.targets ?? [])], ["team-a"]);
+  assert.deepEqual([...(scope?.watched ?? [])], ["team-a", "shared"]);
+  assert.equal(readSettings(readConfig({}, outside)).scope, undefined);
 });

@@ -247,3 +247,19 @@ test("both guards spare and judge the controller's own account, by the same mark
   const is = variable(guardrail, "wasCopy")?.replaceAll("oldLabels", "labels");
   assert.equal(variable(guardrail, "isCopy"), is?.replaceAll("oldAnnotations", "annotations"));
 });
+
+test("the rights in a listed namespace are those on Secrets and Events, no more and no fewer", () => {
+  const role = plain(loadYaml<V1ClusterRole>(read("namespace-rights/role.yaml")));
+  const { rules } = plain(loadYaml<V1ClusterRole>(read("clusterrole.yaml")));
+  assert.deepEqual(
+    role.rules,
+    rules?.filter(({ resources }) => !resources?.includes("namespaces")),
+  );
+  const { roleRef, subjects } = plain(
+    loadYaml<V1ClusterRoleBinding>(read("namespace-rights/rolebinding.yaml")),
+  );
+  assert.equal(roleRef.name, role.metadata?.name);
+  assert.deepEqual(subjects, [
+    { kind: "ServiceAccount", name: "secretcast", namespace: "secretcast" },
+  ]);
+});

@@ -2,26 +2,24 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { Apply } from "../apply.ts";
+import { createCaches, type Caches } from "../caches.ts";
 import type { Config } from "../config.ts";
 import { Controller } from "../controller.ts";
 import { createDigest } from "../core/data.ts";
 import { createIntern } from "../core/intern.ts";
 import { Memory } from "../core/memory.ts";
-import type { Namespace, Secret, Settings, World } from "../core/model.ts";
-import { readNamespace } from "../core/namespaces.ts";
-import { readSecret, type ReadContext } from "../core/secrets.ts";
+import type { Settings } from "../core/model.ts";
+import type { ReadContext } from "../core/secrets.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { eventClient } from "../kube/eventclient.ts";
 import type { EventDetails } from "../kube/eventrecord.ts";
 import { EventRecorder } from "../kube/events.ts";
 import type { Clock } from "../kube/clock.ts";
-import { Informer } from "../kube/informer.ts";
 import { LeaderElector, newIdentity } from "../kube/lease.ts";
 import { leaseClient } from "../kube/leaseclient.ts";
-import { NAMESPACES, SECRETS } from "../kube/resource.ts";
 import type { Log } from "../log.ts";
 import { Narrator, type Narration } from "../narrator.ts";
-import { learnAbsence, type Cache } from "../outcome.ts";
+import { learnAbsence } from "../outcome.ts";
 import { WritePipe } from "../pipe.ts";
 import { Reporter, type Observer } from "../report.ts";
 import type { Board } from "../server/board.ts";
@@ -42,16 +40,6 @@ export type Parts = {
   readonly board?: Board;
 };
 
-type Informers = {
-  readonly secrets: Informer<Secret>;
-  readonly namespaces: Informer<Namespace>;
-};
-
-// The bulk of the Secrets of many clusters, never a source and never in the way of a copy that we
-// could make: their names begin with sh.helm.release.v1.
-const WITHOUT_HELM_RELEASES = "type!=helm.sh/release.v1";
-const ROLE = "role";
-
 export function assemble(config: Config, settings: Settings, parts: Parts): Controller {
   const { client, clock, log, metrics, observer } = parts;
   const context: ReadContext = {
@@ -60,13 +48,14 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
     intern: createIntern(),
     isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
   };
-  const informers = createInformers(parts, context);
+  const caches = createCaches(settings.scope?.watched, parts, context);
+  const { world, cache, secrets, namespaces } = caches;
   const elector = config.leaderElect && !config.dryRun ? createElector(config, parts) : undefined;
   const memory = new Memory();
   const events = config.dryRun ? undefined : createEvents(parts);
   const narrator = new Narrator({
     mayName: namedSources(config),
-    uidOf: ({ namespace, name }) => informers.secrets.store.get(namespace, name)?.uid,
+    uidOf: (place) => caches.get(place)?.uid,
     tell: (narration) => events?.record(eventOf(narration)),
   });
   const reporter = new Reporter(log, metrics.figures, clock, {
@@ -92,12 +81,11 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
   const pipe = new WritePipe<ActionWrite>(config.concurrency, clock, (write) =>
     sync.perform(write),
   );
-  const world = worldOf(informers);
   const sync: Sync = new Sync({
     world,
     settings,
     memory,
-    cache: cacheOf(informers.secrets, context),
+    cache,
     apply,
     pipe,
     clock,
@@ -105,71 +93,20 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
     dryRun: config.dryRun,
   });
   const controller = new Controller(
-    { ...informers, sync, elector, events, clock, log, queueMetrics: metrics.queue },
+    { secrets, namespaces, sync, elector, events, clock, log, queueMetrics: metrics.queue },
     { resyncMs: config.resyncMs, once: config.once },
   );
   metrics.observe({
     copies: () => reporter.plan?.states ?? {},
     sources: () => countSources(reporter),
     lastConvergedMs: () => reporter.convergedMs,
-    watchActivityMs: () => lastActivity(informers, clock),
+    watchActivityMs: () => lastActivity(caches, clock),
     leading: () => controller.leading,
   });
   const { dryRun } = config;
-  parts.board?.observe(
-    glanceOf({ world, watches: informers, elector, controller, reporter, clock, dryRun }),
-  );
+  const watches = { secrets, namespaces };
+  parts.board?.observe(glanceOf({ world, watches, elector, controller, reporter, clock, dryRun }));
   return controller;
-}
-
-function createInformers({ client, clock, metrics, log }: Parts, context: ReadContext): Informers {
-  const onError = (resource: string) => (error: Error) =>
-    log.warn({ resource, error: error.message }, "list or watch failed, will try again");
-  const secrets = new Informer<Secret>({
-    client,
-    resource: SECRETS,
-    fieldSelector: WITHOUT_HELM_RELEASES,
-    transform: (raw) => readSecret(raw, context),
-    clock,
-    metrics: metrics.watch("secrets"),
-    onError: onError("secrets"),
-  });
-  secrets.store.addIndex(ROLE, ({ role }) => (role === "source" || role === "pull" ? [role] : []));
-  const namespaces = new Informer<Namespace>({
-    client,
-    resource: NAMESPACES,
-    transform: (raw) => readNamespace(raw),
-    clock,
-    metrics: metrics.watch("namespaces"),
-    onError: onError("namespaces"),
-  });
-  return { secrets, namespaces };
-}
-
-function worldOf({ secrets, namespaces }: Informers): World {
-  const { store } = secrets;
-  return {
-    get namespaces() {
-      return namespaces.store.inNamespace("");
-    },
-    secretsIn: (namespace) => store.inNamespace(namespace),
-    get sources() {
-      return store.byIndex(ROLE, "source");
-    },
-    get pulls() {
-      return store.byIndex(ROLE, "pull");
-    },
-  };
-}
-
-function cacheOf({ store }: Informer<Secret>, context: ReadContext): Cache {
-  return {
-    remember: (raw) => {
-      const secret = readSecret(raw, context);
-      if (secret) store.remember(secret);
-    },
-    forget: (namespace, name, uid) => store.forget(namespace, name, uid),
-  };
 }
 
 function createElector(config: Config, { leaseApi, clock, log }: Parts): LeaderElector {
@@ -207,7 +144,7 @@ function countSources({ plan }: Reporter): Record<string, number> {
 }
 
 /** Wall times out of monotonic ones. */
-function lastActivity({ secrets, namespaces }: Informers, clock: Clock): Record<string, number> {
+function lastActivity({ secrets, namespaces }: Caches, clock: Clock): Record<string, number> {
   const offset = clock.now() - clock.monotonic();
   return {
     secrets: secrets.lastActivityMs + offset,

@@ -2,14 +2,14 @@
 import type { Controller } from "../controller.ts";
 import type { World } from "../core/model.ts";
 import type { Clock } from "../kube/clock.ts";
-import type { Informer } from "../kube/informer.ts";
+import type { Watched } from "../kube/informer-group.ts";
 import type { LeaderElector } from "../kube/lease.ts";
 import type { Reporter } from "../report.ts";
 import type { Glance, Leader } from "../server/status.ts";
 
 export type Observed = {
   readonly world: World;
-  readonly watches: Readonly<Record<string, Pick<Informer<never>, "hasSynced" | "lastActivityMs">>>;
+  readonly watches: Readonly<Record<string, Pick<Watched<never>, "hasSynced" | "lastActivityMs">>>;
   readonly elector: LeaderElector | undefined;
   readonly controller: Controller;
   readonly reporter: Reporter;

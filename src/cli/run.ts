@@ -138,6 +138,7 @@ function settingsOf(config: Config, server: string) {
   return {
     server,
     sourceNamespaces: config.sourceNamespaces,
+    namespaces: config.namespaces,
     excludeNamespaces: config.excludeNamespaces,
     namespacePolicy: config.namespacePolicy,
     leaderElect: config.leaderElect,

@@ -163,9 +163,17 @@ export type World = {
   readonly pulls: Iterable<Secret>;
 };
 
+/** By name, where namespaces are listed: which may receive, and which of them and of the sources' are read. */
+export type Scope = {
+  readonly targets: ReadonlySet<string>;
+  readonly watched: ReadonlySet<string>;
+};
+
 export type Settings = {
   /** In order of precedence. */
   readonly sourceNamespaces: GlobList;
+  /** undefined: the whole cluster. */
+  readonly scope: Scope | undefined;
   readonly excludeNamespaces: GlobList | undefined;
   readonly includeSystemNamespaces: boolean;
   /** The controller's own namespace, never a target; undefined outside a cluster. */

@@ -14,7 +14,8 @@ export const LABEL_KEY_FORM =
 export const LABEL_VALUE_FORM =
   'a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric';
 
-function isNamespaceName(text: string): boolean {
+/** RFC 1123 label. */
+export function isNamespaceName(text: string): boolean {
   return text.length <= 63 && DNS_LABEL.test(text);
 }
 

@@ -5,11 +5,15 @@ const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kub
 
 /** Place of a namespace in `--source-namespaces`, the smaller the stronger; -1: it may not publish. */
 export function sourceRank(settings: Settings, namespace: string): number {
+  if (settings.scope?.watched.has(namespace) === false) return -1;
   return settings.sourceNamespaces.rank(namespace);
 }
 
 /** Why a namespace is never a target; undefined where it may be one. */
 export function exclusion(settings: Settings, namespace: string): string | undefined {
+  if (settings.scope?.targets.has(namespace) === false) {
+    return `namespace ${namespace} is not listed (--namespaces)`;
+  }
   if (settings.excludeNamespaces?.matches(namespace)) {
     return `namespace ${namespace} is excluded (--exclude-namespaces)`;
   }

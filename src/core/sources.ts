@@ -134,7 +134,11 @@ export class Sources {
 
   #judge(ref: Ref): Standing {
     if (!this.inScope(ref.namespace)) {
-      const reason = `source ${refText(ref)} is not in a source namespace (--source-namespaces)`;
+      const flag =
+        this.#settings.scope?.watched.has(ref.namespace) === false
+          ? "namespaces"
+          : "source-namespaces";
+      const reason = `source ${refText(ref)} is not in a source namespace (--${flag})`;
       return { kind: "frozen", reason };
     }
     return standingOf(this.#world.secretsIn(ref.namespace).get(ref.name));

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { controllerToken } from "../support/account.ts";
 import { openCluster, sharedCluster } from "../support/cluster.ts";
+import { eventually } from "../support/eventually.ts";
 import { field, type Http } from "../support/http.ts";
 
 const NAMESPACE = "guarded";
@@ -21,6 +22,9 @@ before(async () => {
 });
 after(async () => {
   await admin.send("DELETE", `/api/v1/namespaces/${NAMESPACE}`);
+  const gone = async (): Promise<boolean> =>
+    (await admin.send("GET", `/api/v1/namespaces/${NAMESPACE}`)).status === 404;
+  await eventually("the namespace is gone", gone);
   await Promise.all([admin.close(), controller.close()]);
 });
 

@@ -11,7 +11,7 @@ import type { ClusterAccess } from "./control-plane.ts";
 import { eventually } from "./eventually.ts";
 import { field } from "./http.ts";
 
-const MANIFESTS = fileURLToPath(new URL("../cluster/guarded", import.meta.url));
+const GUARDED = fileURLToPath(new URL("../cluster/guarded", import.meta.url));
 const PROBE = "/api/v1/namespaces/secretcast/secrets?dryRun=All";
 const TOKEN = "/api/v1/namespaces/secretcast/serviceaccounts/secretcast/token";
 const TWO_HOURS_S = 7200;
@@ -19,9 +19,12 @@ const TWO_HOURS_S = 7200;
 /** Its name in RBAC and in the audit log. */
 export const ACCOUNT = "system:serviceaccount:secretcast:secretcast";
 
-/** Applies the manifests and answers with the path of a kubeconfig of the account they make. */
-export async function controllerAccount(access: ClusterAccess): Promise<string> {
-  const apply = ["--kubeconfig", access.kubeconfig, "apply", "-k", MANIFESTS];
+/**
+ * Applies the manifests, or `overlay` of them under the guardrail, and answers with the path of a
+ * kubeconfig of the account they make.
+ */
+export async function controllerAccount(access: ClusterAccess, overlay = GUARDED): Promise<string> {
+  const apply = ["--kubeconfig", access.kubeconfig, "apply", "-k", overlay];
   execFileSync("kubectl", apply, { stdio: ["ignore", "ignore", "inherit"] });
   const http = openCluster(access);
   try {
@@ -42,7 +45,8 @@ async function isGuarded(access: ClusterAccess, token: string): Promise<boolean>
   const http = openCluster(access, token);
   try {
     const body = { metadata: { name: "probe" } };
-    return (await http.send("POST", PROBE, { body })).status === 403;
+    const answer = await http.send("POST", PROBE, { body });
+    return String(field(answer.body, "message")).includes("'secretcast-guardrail'");
   } finally {
     await http.close();
   }

@@ -21,6 +21,7 @@ export function globs(text: string): GlobList {
 function settingsOf(changes: Partial<Settings> = {}): Settings {
   return {
     sourceNamespaces: globs("shared"),
+    scope: undefined,
     excludeNamespaces: undefined,
     includeSystemNamespaces: false,
     ownNamespace: "secretcast",

@@ -1,0 +1,125 @@
+// Listed namespaces on a real API server: with rights in them alone the controller does its work, asks
+// for nothing that it may not have, and leaves alone what is off the list.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { after, before, test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { ACCOUNT, controllerAccount } from "../support/account.ts";
+import { ownCluster } from "../support/cluster.ts";
+import { spawnController } from "../support/controller-process.ts";
+import { eventually } from "../support/eventually.ts";
+import { field } from "../support/http.ts";
+
+const OVERLAY = fileURLToPath(new URL("listed", import.meta.url));
+const RIGHTS = fileURLToPath(new URL("../../manifests/namespace-rights", import.meta.url));
+
+let cluster: Awaited<ReturnType<typeof ownCluster>>;
+let kubeconfig: string;
+before(async () => {
+  cluster = await ownCluster();
+  kubeconfig = await controllerAccount(cluster, OVERLAY);
+  for (const namespace of ["team-a", "team-c"]) kubectl("create", "namespace", namespace);
+  giveRights("team-a");
+});
+after(() => cluster.stop());
+
+function kubectl(...words: readonly string[]): string {
+  const given = ["--kubeconfig", cluster.kubeconfig, ...words];
+  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+const giveRights = (namespace: string): string => kubectl("apply", "-n", namespace, "-k", RIGHTS);
+const keyOf = (namespace: string): string =>
+  kubectl("get", "secret", "s", "-n", namespace, "--ignore-not-found", "-o", "jsonpath={.data.k}");
+const holds = (namespace: string, text: string) =>
+  eventually(
+    `${namespace}/s holds ${text}`,
+    () => keyOf(namespace) === Buffer.from(text).toString("base64"),
+  );
+const start = (t: TestContext, namespaces: string) =>
+  spawnController(t, kubeconfig, {
+    namespaces,
+    "source-namespaces": "secretcast",
+    "leader-elect": "true",
+    "lease-namespace": "secretcast",
+  });
+const setTo = (text: string): string =>
+  kubectl(
+    "patch",
+    "secret",
+    "s",
+    "-n",
+    "secretcast",
+    "-p",
+    JSON.stringify({ stringData: { k: text } }),
+  );
+
+/** Requests of the controller that RBAC refused. */
+function refused(): readonly string[] {
+  const lines = readFileSync(cluster.auditLog, "utf8").trimEnd().split("\n");
+  const events: readonly unknown[] = lines.map((line) => JSON.parse(line));
+  const forbidden = events.filter(
+    (event) =>
+      field(event, "user", "username") === ACCOUNT &&
+      field(event, "annotations", "authorization.k8s.io/decision") === "forbid",
+  );
+  return forbidden.map((event) => String(field(event, "requestURI")));
+}
+
+test("the account has no right on Secrets off the list, nor on all of them", () => {
+  const may = (...words: readonly string[]): string => {
+    const given = ["--kubeconfig", cluster.kubeconfig, "auth", "can-i", "--as", ACCOUNT, ...words];
+    return spawnSync("kubectl", given, { encoding: "utf8" }).stdout.trim();
+  };
+  assert.equal(may("create", "secrets", "-n", "team-a"), "yes");
+  assert.equal(may("watch", "namespaces/team-a"), "yes");
+  for (const words of [
+    ["get", "secrets", "-n", "team-c"],
+    ["create", "secrets", "-n", "team-c"],
+    ["list", "secrets", "-A"],
+    ["list", "namespaces"],
+    ["watch", "namespaces/team-c"],
+  ])
+    assert.equal(may(...words), "no", words.join(" "));
+});
+
+test("listed namespaces are served, one that comes later too, and no other", async (t) => {
+  kubectl("create", "secret", "generic", "s", "-n", "secretcast", "--from-literal=k=1");
+  kubectl("annotate", "secret", "s", "-n", "secretcast", "secretcast.io/to=*");
+  const controller = start(t, "team-a,team-b");
+  await holds("team-a", "1");
+  assert.ok(await controller.ready(), "a namespace that is not there keeps nobody waiting");
+
+  kubectl("create", "namespace", "team-b");
+  giveRights("team-b");
+  await holds("team-b", "1");
+  setTo("2");
+  for (const namespace of ["team-a", "team-b"]) await holds(namespace, "2");
+  assert.equal(keyOf("team-c"), "");
+  assert.equal(await controller.stop(), 0);
+  // While team-b was not there, or had no Role yet, its Secrets were asked for in vain.
+  const others = refused().filter((uri) => !uri.startsWith("/api/v1/namespaces/team-b/secrets"));
+  assert.deepEqual(others, []);
+});
+
+test("a namespace taken off the list freezes its copies", async (t) => {
+  const controller = start(t, "team-a");
+  setTo("3");
+  await holds("team-a", "3");
+  const version = [
+    "get",
+    "secret",
+    "s",
+    "-n",
+    "team-b",
+    "-o",
+    "jsonpath={.metadata.resourceVersion}",
+  ];
+  const before = kubectl(...version);
+  kubectl("delete", "secret", "s", "-n", "secretcast");
+  await eventually("team-a/s is gone", () => keyOf("team-a") === "");
+  assert.equal(kubectl(...version), before);
+  assert.equal(await controller.stop(), 0);
+});

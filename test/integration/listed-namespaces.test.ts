@@ -1,0 +1,85 @@
+// --namespaces: only these are read and served. What is off the list stays as it is.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually } from "../support/eventually.ts";
+import { openScene } from "../support/scene.ts";
+
+test("only listed namespaces have copies; each keeps up with its source and its own Secrets", async (t) => {
+  const scene = await openScene(t);
+  const { api, source } = scene;
+  const [a, b, c] = [
+    await scene.namespace("a"),
+    await scene.namespace("b"),
+    await scene.namespace("c"),
+  ];
+  await api.createSecret(source, "s", {
+    annotations: { "secretcast.io/to": "*" },
+    data: { k: "1" },
+  });
+  await scene.stranger(b, "taken");
+  const given = { namespaces: `${a},${b}` };
+  scene.start(given);
+  for (const place of [a, b]) await scene.holds(place, "s", { k: "1" });
+  await api.setData(source, "s", { k: "2" });
+  for (const place of [a, b]) await scene.holds(place, "s", { k: "2" });
+  await api.deleteSecret(a, "s");
+  await scene.holds(a, "s", { k: "2" });
+  await api.annotate(source, "s", { "secretcast.io/to": `!${b}` });
+  await scene.absent(b, "s");
+  assert.deepEqual(await api.secrets(c), []);
+  assert.equal((await api.secrets(source)).length, 1, "a source namespace that is not listed");
+  await scene.finish(given);
+});
+
+test("a listed namespace that is not there keeps nobody waiting and is served when it comes", async (t) => {
+  const scene = await openScene(t);
+  const { api, source } = scene;
+  const a = await scene.namespace("a");
+  const later = scene.name("later");
+  await api.createSecret(source, "s", {
+    annotations: { "secretcast.io/to": "*" },
+    data: { k: "1" },
+  });
+  const given = { namespaces: `${a},${later}` };
+  const controller = scene.start(given);
+  await scene.holds(a, "s", { k: "1" });
+  assert.ok(controller.ready());
+  await scene.namespace("later");
+  await scene.holds(later, "s", { k: "1" });
+  await api.deleteNamespace(later);
+  await api.namespaceGone(later);
+  await api.setData(source, "s", { k: "2" });
+  await scene.holds(a, "s", { k: "2" });
+  await scene.finish(given);
+});
+
+test("a namespace taken off the list, of copies or of their source, freezes the copies", async (t) => {
+  const scene = await openScene(t);
+  const { api } = scene;
+  const [one, two] = [await scene.namespace("src-1"), await scene.namespace("src-2")];
+  const [a, b] = [await scene.namespace("a"), await scene.namespace("b")];
+  const sources = { "source-namespaces": scene.name("src-*"), "namespace-policy": "opt-out" };
+  const to = { "secretcast.io/to": `${a},${b}` };
+  await api.createSecret(one, "first", { annotations: to, data: { k: "1" } });
+  await api.createSecret(two, "second", { annotations: to, data: { k: "1" } });
+  const whole = scene.start({ ...sources, namespaces: [one, two, a, b].join() });
+  for (const place of [a, b])
+    for (const name of ["first", "second"]) await scene.holds(place, name, { k: "1" });
+  await whole.stop();
+
+  await api.setData(one, "first", { k: "2" });
+  await api.deleteSecret(two, "second");
+  for (const name of ["first", "second"]) await scene.leaveAlone(b, name);
+  await scene.leaveAlone(a, "second");
+  const less = { ...sources, namespaces: [one, a].join() };
+  const narrow = scene.start(less);
+  await scene.holds(a, "first", { k: "2" });
+  const rows = await eventually("a settled plan", () => narrow.settled()?.rows);
+  assert.deepEqual(
+    rows.map(
+      ({ verdict, place, reason }) => `${verdict} ${place.namespace}/${place.name} ${reason}`,
+    ),
+    [`frozen ${a}/second source ${two}/second is not in a source namespace (--namespaces)`],
+  );
+  await scene.finish(less);
+});
