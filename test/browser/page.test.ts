@@ -150,6 +150,9 @@ test("at 5,000 namespaces the page is short, and a search finds the one", { skip
   assert.ok((await page.locator("*").count()) < 4000);
   await groups(page).getByText("100 places").waitFor();
   await picture(page, "status-large");
+  // On a phone the tables scroll, the page does not.
+  await page.setViewportSize({ width: 420, height: 860 });
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 420);
   await page.getByRole("searchbox", { name: "Namespace" }).fill("tenant-4321");
   await page.getByText(/^1 of 1 namespace/).waitFor();
   await groups(page).getByText("tenant-4321/registry").waitFor();

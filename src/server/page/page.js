@@ -106,7 +106,8 @@ function tell() {
   const now = Date.now() + skewMs;
   for (const time of document.querySelectorAll("time")) {
     const ms = now - Date.parse(time.dateTime);
-    const text = ms >= 0 ? `${duration(ms)} ago` : `in ${duration(-ms)}`;
+    const past = time.className === "due" ? "now" : `${duration(ms)} ago`;
+    const text = ms >= 0 ? past : `in ${duration(-ms)}`;
     if (time.textContent !== text) time.textContent = text;
   }
   const summary = byId("summary").textContent;

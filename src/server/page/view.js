@@ -91,7 +91,7 @@ function drawGroup({ source, verdict, state, reason, places, dueMs }) {
     el("th", { scope: "row" }, nameButton("source", source, "group")),
     el("td", {}, drawPlaces(places, `${source} ${verdict} ${reason}`)),
     el("td", { class: "why" }, reason),
-    el("td", { class: "due" }, dueMs === undefined ? "" : timeOf(dueMs)),
+    el("td", { class: "due" }, dueMs === undefined ? "" : timeOf(dueMs, "due")),
   );
 }
 
@@ -135,7 +135,7 @@ function isFine({ state, notes, paused }) {
 function sourceTable(lines) {
   const table = el(
     "table",
-    {},
+    { class: "sources" },
     el("caption", { class: "hidden" }, "Sources, and their places by state"),
     headOf(["Source", "", ...STATES], STATES),
     el("tbody", {}, ...lines.map(drawSource)),
@@ -237,7 +237,7 @@ function more({ total, shown }, noun) {
   return [el("p", { class: "quiet" }, text)];
 }
 
-/** A moment that page.js keeps saying anew. @param {number} ms */
-export function timeOf(ms) {
-  return el("time", { datetime: new Date(ms).toISOString() });
+/** A moment that page.js keeps saying anew. @param {number} ms @param {"due"} [kind] */
+export function timeOf(ms, kind) {
+  return el("time", { datetime: new Date(ms).toISOString(), class: kind });
 }
