@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { eventually } from "./support/eventually.ts";
+import { kubectlMissing } from "./support/kubectl.ts";
 
 const README = new URL("../README.md", import.meta.url);
 const START = "<!-- transcript:start -->\n";
@@ -22,7 +23,8 @@ const SESSION = [
 ];
 
 test("the README's transcript is what kubectl shows on the sandbox", async (t) => {
-  if (!onPath("kubectl")) return t.skip("kubectl is not on PATH");
+  const missing = kubectlMissing();
+  if (missing) return t.skip(missing);
   const kubeconfig = await startDemo(t);
   const home = mkdtempSync(join(tmpdir(), "secretcast-kubectl-"));
   t.after(() => rmSync(home, { recursive: true }));
@@ -73,13 +75,4 @@ function blockOf(text: string): string {
 
 function replaceBlock(text: string, block: string): string {
   return text.replace(blockOf(text), () => block);
-}
-
-function onPath(program: string): boolean {
-  try {
-    execFileSync(program, ["version", "--client"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,80 @@
+// Every Event of the public list, on the Secret it is about, as kubectl shows them to its owner
+// (`kubectl describe secret` lists no Events; `kubectl events --for` does).
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { sharedCluster } from "../support/cluster.ts";
+import { eventually } from "../support/eventually.ts";
+import { Kubectl, kubectlMissing } from "../support/kubectl.ts";
+import { openScene } from "../support/scene.ts";
+import { eventNotes } from "../support/told.ts";
+
+const DATA = { password: "one" };
+
+test("kubectl shows a source's owner what was copied, what is in the way and what was refused", async (t) => {
+  const missing = kubectlMissing();
+  if (missing) return t.skip(missing);
+  const scene = await openScene(t);
+  const config = scene.sandbox ? scene.kubeconfig : sharedCluster().kubeconfig;
+  const kubectl = new Kubectl(readFileSync(config, "utf8"));
+  t.after(() => kubectl.close());
+  const shown = (name: string): Promise<string> =>
+    kubectl.run(["events", "--for", `secret/${name}`, "-n", scene.source]);
+  await scene.namespace("team-a");
+  const taken = await scene.namespace("team-taken");
+  await scene.stranger(taken, "registry", { data: { mine: "x" } });
+  const to = { "secretcast.io/to": scene.name("team-*") };
+  await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
+  const mistyped = { ...to, "secretcast.io/to-selecter": "a=b" };
+  await scene.api.createSecret(scene.source, "wrong", { annotations: mistyped, data: DATA });
+  const running = scene.start();
+  await scene.holds(scene.name("team-a"), "registry", DATA);
+  for (const [name, line] of [
+    [
+      "registry",
+      new RegExp(`Normal +Copied .*copied to 1 namespace \\(${scene.name("team-a")}\\)`),
+    ],
+    ["registry", new RegExp(`Warning +Conflict .*not copied to 1 namespace \\(${taken}\\)`)],
+    ["wrong", /Warning +Refused .*secretcast\.io\/to-selecter/],
+  ] as const)
+    await eventually(`kubectl shows ${line.source}`, async () => line.test(await shown(name)));
+  await running.stop();
+  await scene.finish();
+});
+
+test("deletions above the limit are told on the source as held", async (t) => {
+  const scene = await openScene(t);
+  const teams = await Promise.all(
+    ["team-a", "team-b", "team-c"].map((team) => scene.namespace(team)),
+  );
+  const to = { "secretcast.io/to": scene.name("team-*") };
+  await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
+  const limits = { "delete-limit": "2", "delete-hold": "10m" };
+  const running = scene.start(limits);
+  for (const team of teams) await scene.holds(team, "registry", DATA);
+  await scene.api.annotate(scene.source, "registry", { "secretcast.io/to": scene.name("none") });
+  const notes = await eventually("the hold is told", async () => {
+    const found = await eventNotes(scene, scene.source, "registry", "DeletesHeld");
+    return found.length > 0 && found;
+  });
+  assert.match(notes[0] ?? "", /^not deleted in 3 namespaces \(.*--delete-limit$/);
+  for (const team of teams) await scene.holds(team, "registry", DATA);
+  await running.stop();
+  await scene.finish(limits);
+});
+
+test("a fan-out above the limit is told on the source as held", async (t) => {
+  const scene = await openScene(t);
+  await scene.namespace("team-a");
+  const to = { "secretcast.io/to": scene.name("team-*") };
+  await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
+  const limit = { "fanout-limit": "10" };
+  const running = scene.start(limit);
+  await eventually("the hold is told", async () => {
+    const [note] = await eventNotes(scene, scene.source, "registry", "FanoutHeld");
+    return note?.includes("--fanout-limit");
+  });
+  assert.equal(await scene.api.secret(scene.name("team-a"), "registry"), undefined);
+  await running.stop();
+  await scene.finish(limit);
+});
