@@ -40,6 +40,9 @@ export type Parts = {
   readonly board?: Board;
 };
 
+// A stand-by looks after up to 2.2 times this: 3.3 s, so that it has written within 5 s of a release.
+const LEASE_RETRY_MS = 1500;
+
 export function assemble(config: Config, settings: Settings, parts: Parts): Controller {
   const { client, clock, log, metrics, observer } = parts;
   const context: ReadContext = {
@@ -116,6 +119,7 @@ function createElector(config: Config, { leaseApi, clock, log }: Parts): LeaderE
     identity: newIdentity(),
     namespace: config.leaseNamespace,
     name: config.leaseName,
+    retryPeriodMs: LEASE_RETRY_MS,
     onError: (error) =>
       log.warn(
         { error: error instanceof Error ? error.message : "unexpected" },

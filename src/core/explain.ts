@@ -82,7 +82,7 @@ function places(
     const place = { namespace: name, name: source.rule.copyName };
     const steps = target
       ? placeSteps(source, target, settings)
-      : [livingStep(world.namespaces.get(name), name)];
+      : [unreadStep(settings, name) ?? livingStep(world.namespaces.get(name), name)];
     const wanted = source.replica !== undefined && steps.every(({ holds }) => holds);
     const row = rows.get(rowKey({ place, source }));
     return answer(place, source, row, wanted && source.rule.push !== undefined, steps);
@@ -107,6 +107,12 @@ function answer(
     : (refused?.answer ?? "it is not wanted there");
   const { namespace, name } = source;
   return { place, source: { namespace, name }, verdict, reason: row?.reason ?? otherwise, steps };
+}
+
+// Of what is not read it is not known whether it exists.
+function unreadStep({ scope }: Settings, name: string): Step | undefined {
+  if (scope?.watched.has(name) !== false) return undefined;
+  return step("it is listed", false, `namespace ${name} is not listed (--namespaces)`);
 }
 
 function livingStep(namespace: Namespace | undefined, name: string): Step {

@@ -53,9 +53,12 @@ export class Sources {
   readonly #standings = new Map<string, Map<string, Standing>>();
   readonly #world: World;
   readonly #settings: Settings;
+  // Asked for once: the world may have to put it together.
+  readonly #namespaces: World["namespaces"];
 
   constructor(world: World, settings: Settings) {
     this.#world = world;
+    this.#namespaces = world.namespaces;
     this.#settings = settings;
     const entries: Entry[] = [];
     for (const secret of world.sources) {
@@ -104,7 +107,7 @@ export class Sources {
     const problem = source.problems[0];
     if (problem) return `source ${refText(source)} is refused: ${problemText(problem)}`;
     if (source.deleting) return `source ${refText(source)} is being deleted`;
-    if (this.#world.namespaces.get(source.namespace)?.terminating === true) {
+    if (this.#namespaces.get(source.namespace)?.terminating === true) {
       return `namespace ${source.namespace} of source ${refText(source)} is being deleted`;
     }
     return undefined;

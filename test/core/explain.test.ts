@@ -83,3 +83,15 @@ test("a namespace that is not there or is being deleted is told", () => {
   );
   assert.match(firstNo(ask(made, "shared/one", "going"), "going") ?? "", /going is being deleted/);
 });
+
+test("a namespace that is not listed is told as that: it is not read", () => {
+  const made = cluster({ to: "*" });
+  const targets = new Set(["team-a"]);
+  made.settings = { ...made.settings, scope: { targets, watched: new Set(["team-a", "shared"]) } };
+  made.namespaces.delete("team-b");
+  assert.match(
+    firstNo(ask(made, "shared/one", "team-b"), "team-b") ?? "",
+    /team-b is not listed \(--namespaces\)/,
+  );
+  assert.equal(ask(made, "shared/one", "team-a").places[0]?.verdict, "create");
+});
