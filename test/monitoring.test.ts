@@ -107,7 +107,7 @@ test("every value of a label that a query asks for is one that the program gives
 });
 
 test("each alert has a severity, a duration and a word on what to do, and the page on operating lists it", () => {
-  const page = readFileSync(new URL("../docs/operating.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
   const listed = tableRows(page, ["alert", "severity", "means"]);
   assert.deepEqual(
     listed.map(([alert = "", severity]) => [uncoded(alert), severity]),
