@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { loadAllYaml } from "@kubernetes/client-node";
 import { COPIED_ANYWAY, NEVER_COPIED } from "../src/core/metadata.ts";
 import { SITUATIONS, TABLE, type Situation } from "../src/core/table.ts";
 import { METRIC_STATE, VERDICTS } from "../src/core/verdicts.ts";
@@ -13,7 +14,7 @@ import { tableRows, uncoded } from "./support/markdown.ts";
 const ROOT = new URL("../", import.meta.url);
 const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
 const readme = text("README.md");
-const PAGES = ["README.md", "CONTRIBUTING.md", "docs/operations.md"];
+const PAGES = ["README.md", "CONTRIBUTING.md", "docs/operations.md", "docs/release.md"];
 
 test("the README's first command stands by line 12, and the file is 250 lines at most", () => {
   const lines = readme.split("\n");
@@ -130,5 +131,13 @@ for (const page of PAGES) {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(text("package.json"));
     for (const [, script = ""] of text(page).matchAll(/npm run ([a-z:-]+)/g))
       assert.ok(Object.hasOwn(scripts, script), script);
+  });
+
+  test(`every YAML in ${page} is YAML, with annotations that exist`, () => {
+    for (const [, yaml = ""] of text(page).matchAll(/^```yaml\n(.*?)^```/gms)) {
+      assert.notEqual(loadAllYaml(yaml).length, 0);
+      for (const [, key = ""] of yaml.matchAll(/secretcast\.io\/([\w-]+)/g))
+        assert.ok(Object.hasOwn(VOCABULARY, key), key);
+    }
   });
 }
