@@ -68,8 +68,14 @@ function withoutHelm(object: KubernetesObject): KubernetesObject {
   return plain;
 }
 
+// Neither the order of objects nor that of a role's rules means anything.
 const inOrder = (all: readonly KubernetesObject[]) =>
-  all.toSorted((a, b) => String(a.kind).localeCompare(String(b.kind)));
+  all
+    .map((each: KubernetesObject & { rules?: readonly object[] }) =>
+      each.rules === undefined ? each : { ...each, rules: each.rules.toSorted(byText) },
+    )
+    .toSorted(byText);
+const byText = (a: object, b: object) => JSON.stringify(a).localeCompare(JSON.stringify(b));
 
 for (const [value, complaint] of [
   ["flags.to-selecter=x", "additional properties 'to-selecter' not allowed"],
@@ -128,6 +134,34 @@ test("a release under another name has names, a Lease and rights of its own", op
   const role = rendered.find(({ kind }) => kind === "Role");
   assert.deepEqual(field(role, "rules", 1, "resourceNames"), ["two-secretcast"]);
 });
+
+test(
+  "with listed namespaces, the rights are in each of them and of the sources alone",
+  options,
+  () => {
+    const rendered = template("--set", "flags.namespaces={team-a,team-b}");
+    const clusterRole = rendered.find(({ kind }) => kind === "ClusterRole");
+    const resourceNames = ["team-a", "team-b", "secretcast"];
+    const verbs = ["list", "watch"];
+    const rule = { apiGroups: [""], resources: ["namespaces"], resourceNames, verbs };
+    assert.deepEqual(field(clusterRole, "rules"), [rule]);
+    const folder = `${ROOT}manifests/namespace-rights`;
+    const built = objects(spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" }).stdout);
+    const expected = field(
+      built.find(({ kind }) => kind === "Role"),
+      "rules",
+    );
+    const roles = rendered.filter(
+      ({ kind, metadata }) => kind === "Role" && metadata?.name === "secretcast-secrets",
+    );
+    assert.deepEqual(
+      roles.map((role) => [role.metadata?.namespace, field(role, "rules")]).toSorted(),
+      resourceNames.toSorted().map((namespace) => [namespace, expected]),
+    );
+    const [container] = deploymentIn(rendered).spec?.template.spec?.containers ?? [];
+    assert.ok(container?.args?.includes("--namespaces=team-a,team-b"));
+  },
+);
 
 test(
   "a release is installed, upgraded and removed, and leaves Secrets alone",

@@ -63,3 +63,36 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 {{- toYaml $args -}}
 {{- end -}}
+
+{{- /* A flag's list, which may be text with commas, as JSON. */ -}}
+{{- define "secretcast.list" -}}
+{{- ternary . (splitList "," (toString . | replace " " "")) (kindIs "slice" .) | toJson -}}
+{{- end -}}
+
+{{- /* With --namespaces, where rights are needed, as JSON: in those, and in the namespaces of sources
+that are named and not globs. An empty list where all are served. */ -}}
+{{- define "secretcast.namespaces" -}}
+{{- $all := list -}}
+{{- with get .Values.flags "namespaces" -}}
+{{- $all = include "secretcast.list" . | fromJsonArray -}}
+{{- range include "secretcast.list" (get $.Values.flags "source-namespaces" | default $.Release.Namespace) | fromJsonArray -}}
+{{- if not (regexMatch "[*?!]" .) -}}
+{{- $all = append $all . -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- uniq $all | toJson -}}
+{{- end -}}
+
+{{- /* list, watch: the cache of what is there. get: a live look before a vanished source's copies go,
+and at a Secret in the way. create, patch, delete: the copies. No update: every change is a patch that
+names the UID and the version it was made for. Events lie beside sources and pulling Secrets; patch
+counts a repeated one up instead of piling up. */ -}}
+{{- define "secretcast.secretRules" -}}
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [events.k8s.io]
+  resources: [events]
+  verbs: [create, patch]
+{{- end -}}
