@@ -113,7 +113,9 @@ test("each alert has a severity, a duration and a word on what to do, and the pa
     listed.map(([alert = "", severity]) => [uncoded(alert), severity]),
     rules.map(({ alert, labels }) => [alert, labels["severity"]]),
   );
+  const steps = tableRows(page, ["alert", "look at", "do"]).map(([alert = ""]) => alert);
   for (const { alert, labels, annotations, ...rule } of rules) {
+    assert.ok(steps.join().includes(`\`${alert}\``), `what to do about ${alert}`);
     assert.match(rule.for, /^\d+[mh]$/, alert);
     assert.match(labels["severity"] ?? "", /^(info|warning|critical)$/, alert);
     assert.ok(annotations["summary"] && annotations["description"], alert);
