@@ -1,6 +1,10 @@
 // All benchmarks in the order in which they run.
 import { fanout } from "./fanout.ts";
+import { memory } from "./memory.ts";
 import { planning } from "./planning.ts";
 import type { Bench } from "./scorecard.ts";
+import { start } from "./start.ts";
+import { storm } from "./storm.ts";
+import { throttle } from "./throttle.ts";
 
-export const BENCHES: readonly Bench[] = [fanout, planning];
+export const BENCHES: readonly Bench[] = [fanout, planning, start, memory, storm, throttle];

@@ -1,0 +1,188 @@
+// An API server that serves lists and watches from a script, far faster than a real one could, so that
+// what is measured is the controller. It streams lists as the real one does and takes every write;
+// it knows nothing of selectors, versions or rights. Plain HTTP on loopback.
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { kubeconfigText } from "../test/support/control-plane-args.ts";
+import type { How } from "./scorecard.ts";
+
+export type Script = {
+  readonly namespaces: Iterable<string>;
+  /** Secrets as JSON; made anew for each list, so that they need not be held. */
+  readonly secrets: () => Iterable<string>;
+};
+
+/** What a write of a Secret is answered with, other than success. */
+export type Refusal = { readonly status: number; readonly retryAfterS: number };
+
+const CHUNK_BYTES = 256 * 1024;
+
+export class ScriptedServer {
+  readonly kubeconfig: string;
+  readonly url: string;
+  /** When each write of a Secret came in, by "METHOD PATH" and name. */
+  readonly writes: { readonly at: number; readonly what: string }[] = [];
+  refuse: (() => Refusal | undefined) | undefined;
+  readonly #script: Script;
+  readonly #watches = new Map<string, Set<ServerResponse>>();
+  #version = 1_000_000;
+
+  constructor(script: Script, url: string, kubeconfig: string) {
+    this.#script = script;
+    this.url = url;
+    this.kubeconfig = kubeconfig;
+  }
+
+  static async start(how: How, script: Script): Promise<ScriptedServer> {
+    let scripted: ScriptedServer | undefined;
+    const server = createServer((request, response) => {
+      scripted?.serve(request, response).catch(() => response.destroy());
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port was given");
+    const folder = mkdtempSync(join(tmpdir(), "secretcast-bench-"));
+    const file = join(folder, "kubeconfig");
+    const url = `http://127.0.0.1:${address.port}`;
+    writeFileSync(file, kubeconfigText(url, undefined, "bench"));
+    how.after(() => rmSync(folder, { recursive: true }));
+    how.after(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    scripted = new ScriptedServer(script, url, file);
+    return scripted;
+  }
+
+  /** Tells every watch of `resource`; false: wait for `drained` before more. */
+  emit(resource: "secrets" | "namespaces", lines: string): boolean {
+    let room = true;
+    for (const watch of this.#watches.get(resource) ?? []) room = watch.write(lines) && room;
+    return room;
+  }
+
+  async drained(resource: "secrets" | "namespaces"): Promise<void> {
+    for (const watch of this.#watches.get(resource) ?? [])
+      if (watch.writableNeedDrain) await once(watch, "drain");
+  }
+
+  nextVersion(): number {
+    return ++this.#version;
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? "/", this.url);
+    const resource = pathname.slice(pathname.lastIndexOf("/") + 1);
+    if (request.method !== "GET") return this.#write(request, response, pathname);
+    if (pathname === "/api/v1/secrets" || pathname === "/api/v1/namespaces") {
+      if (searchParams.get("watch") !== "true") return this.#list(resource, response);
+      return this.#watch(resource, searchParams.has("sendInitialEvents"), response);
+    }
+    json(response, pathname === "/version" ? 200 : 404, "{}");
+  }
+
+  #objects(resource: string): Iterable<string> {
+    if (resource === "secrets") return this.#script.secrets();
+    return Array.from(this.#script.namespaces, (name) => namespaceJson(name, 1));
+  }
+
+  async #list(resource: string, response: ServerResponse): Promise<void> {
+    const kind = resource === "secrets" ? "SecretList" : "NamespaceList";
+    response.setHeader("content-type", "application/json");
+    response.write(
+      `{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"1000000"},"items":[`,
+    );
+    let first = true;
+    const separated = function* (objects: Iterable<string>): Iterable<string> {
+      for (const object of objects) {
+        yield first ? object : `,${object}`;
+        first = false;
+      }
+    };
+    await pour(response, separated(this.#objects(resource)));
+    response.end("]}");
+  }
+
+  async #watch(resource: string, initial: boolean, response: ServerResponse): Promise<void> {
+    response.setHeader("content-type", "application/json");
+    response.flushHeaders();
+    const events = function* (objects: Iterable<string>): Iterable<string> {
+      for (const object of objects) yield eventLine("ADDED", object);
+    };
+    if (initial) await pour(response, events(this.#objects(resource)));
+    const kind = resource === "secrets" ? "Secret" : "Namespace";
+    if (initial)
+      response.write(
+        `{"type":"BOOKMARK","object":{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}\n`,
+      );
+    const watches = this.#watches.get(resource) ?? new Set();
+    this.#watches.set(resource, watches.add(response));
+    response.on("close", () => watches.delete(response));
+  }
+
+  async #write(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+    if (!path.includes("/secrets")) return json(response, 201, text);
+    const refusal = this.refuse?.();
+    const body: { metadata: Record<string, unknown> } = JSON.parse(text);
+    const name = String(body.metadata["name"] ?? "");
+    this.writes.push({ at: performance.now(), what: `${request.method} ${path} ${name}` });
+    if (refusal) {
+      response.setHeader("retry-after", String(refusal.retryAfterS));
+      const status = { kind: "Status", status: "Failure", code: refusal.status };
+      return json(response, refusal.status, JSON.stringify(status));
+    }
+    const resourceVersion = String(this.nextVersion());
+    Object.assign(body.metadata, { uid: `uid-of-${path}/${name}`, resourceVersion });
+    json(response, 201, JSON.stringify(body));
+  }
+}
+
+async function pour(response: ServerResponse, parts: Iterable<string>): Promise<void> {
+  let chunk = "";
+  for (const part of parts) {
+    chunk += part;
+    if (chunk.length < CHUNK_BYTES) continue;
+    if (!response.write(chunk)) await once(response, "drain");
+    chunk = "";
+  }
+  response.write(chunk);
+}
+
+function json(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(body);
+}
+
+export function eventLine(type: "ADDED" | "MODIFIED", object: string): string {
+  return `{"type":"${type}","object":${object}}\n`;
+}
+
+export function namespaceJson(name: string, version: number): string {
+  const metadata = metadataOf({ name, uid: `uid-${name}` }, version);
+  return JSON.stringify({ kind: "Namespace", apiVersion: "v1", metadata, status: {} });
+}
+
+const CREATED = "2026-01-01T00:00:00Z";
+
+type Texts = Readonly<Record<string, string>>;
+
+export function metadataOf(given: Readonly<Record<string, unknown>>, version: number) {
+  return { ...given, resourceVersion: String(version), creationTimestamp: CREATED };
+}
+
+export function secretJson(
+  namespace: string,
+  name: string,
+  data: Texts,
+  marks: { readonly labels?: Texts; readonly annotations?: Texts } = {},
+  version = 1,
+): string {
+  const metadata = metadataOf({ namespace, name, uid: `${namespace}-${name}`, ...marks }, version);
+  return JSON.stringify({ kind: "Secret", apiVersion: "v1", metadata, data, type: "Opaque" });
+}

@@ -1,0 +1,62 @@
+// An overloaded API server: a fan-out in which every write is answered 429 with Retry-After for a
+// while. Nothing is written before the time that the server asked for is over, and all ends well.
+import { FLAGS, numbered } from "./cluster.ts";
+import { sources } from "./population.ts";
+import { Program } from "./program.ts";
+import { ScriptedServer } from "./scripted-server.ts";
+import { eventually } from "../test/support/eventually.ts";
+import type { Bench } from "./scorecard.ts";
+
+const RETRY_AFTER_S = 2;
+/** Writes that arrive within this of the first refusal were on their way already. */
+const ON_THEIR_WAY_MS = 250;
+
+export const throttle: Bench = {
+  name: "throttle",
+  about: "429 with Retry-After in a fan-out: obeyed, fewer at a time, and all copies in the end",
+  async run(how) {
+    const count = how.quick ? 200 : 1000;
+    const server = await ScriptedServer.start(how, {
+      namespaces: ["shared", ...numbered("team", count)],
+      secrets: () => sources(1, "team-*"),
+    });
+    const refused: number[] = [];
+    let inPause = 0;
+    server.refuse = () => {
+      const now = performance.now();
+      const first = refused[0];
+      if (server.writes.length < 50) return undefined;
+      if (first !== undefined && now - first > RETRY_AFTER_S * 1000) return undefined;
+      refused.push(now);
+      if (first !== undefined && now - first > ON_THEIR_WAY_MS) inPause++;
+      return { status: 429, retryAfterS: RETRY_AFTER_S };
+    };
+    const program = new Program(how, server.kubeconfig, FLAGS);
+    const done = async (): Promise<boolean> =>
+      (await program.metric("secretcast_copies", 'state="current"')) === count;
+    await eventually("all copies are there", done, 60_000);
+    const [first = 0] = refused;
+    const next = server.writes.find(({ at }) => at - first > ON_THEIR_WAY_MS);
+    how.figure({
+      name: "writes refused",
+      value: refused.length,
+      unit: "",
+      atMost: 32,
+      exact: true,
+    });
+    how.figure({
+      name: "writes inside the pause",
+      value: inPause,
+      unit: "",
+      atMost: 0,
+      exact: true,
+    });
+    how.figure({
+      name: "the first write after the refusal",
+      value: ((next?.at ?? 0) - first) / 1000,
+      unit: "s",
+      atLeast: RETRY_AFTER_S,
+      atMost: how.quick ? 30 : RETRY_AFTER_S + 1,
+    });
+  },
+};
