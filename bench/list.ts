@@ -1,10 +1,21 @@
 // All benchmarks in the order in which they run.
 import { fanout } from "./fanout.ts";
+import { fresh } from "./fresh.ts";
 import { memory } from "./memory.ts";
 import { planning } from "./planning.ts";
+import { requests } from "./requests.ts";
 import type { Bench } from "./scorecard.ts";
 import { start } from "./start.ts";
 import { storm } from "./storm.ts";
 import { throttle } from "./throttle.ts";
 
-export const BENCHES: readonly Bench[] = [fanout, planning, start, memory, storm, throttle];
+export const BENCHES: readonly Bench[] = [
+  fanout,
+  fresh,
+  requests,
+  planning,
+  memory,
+  storm,
+  start,
+  throttle,
+];

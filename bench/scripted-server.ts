@@ -129,8 +129,8 @@ export class ScriptedServer {
     for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
     if (!path.includes("/secrets")) return json(response, 201, text);
     const refusal = this.refuse?.();
-    const body: { metadata: Record<string, unknown> } = JSON.parse(text);
-    const name = String(body.metadata["name"] ?? "");
+    const body: { metadata: { name?: string } } = JSON.parse(text);
+    const { name = "" } = body.metadata;
     this.writes.push({ at: performance.now(), what: `${request.method} ${path} ${name}` });
     if (refusal) {
       response.setHeader("retry-after", String(refusal.retryAfterS));
