@@ -112,6 +112,21 @@ test("CL-23 the end comes within 30 s though nothing answers any more", async ()
   assert.equal(rig.clock.timers, 0);
 });
 
+test("CL-23 a write in flight has ten seconds to land, and is cut off then", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const slow = faults(isWrite, hang);
+  slow.on = true;
+  const started = rig.start({ before: slow.before });
+  await rig.clock.advance(1000);
+  started.signal();
+  await rig.clock.advance(9000);
+  assert.equal(await started.ended(), "pending");
+  await rig.clock.advance(1000);
+  assert.equal(await started.ended(), "stopped");
+  assert.equal(rig.clock.timers, 0);
+});
+
 test("CL-24 a lost lease stops the writes at once and ends the run as lost", async () => {
   const rig = new Rig();
   rig.teams("team-a");
@@ -171,6 +186,14 @@ test("CL-23 a run that does not end within the grace is an error that says so", 
   await clock.advance(29_999);
   assert.equal(await running.value(), "pending");
   await clock.advance(1);
+  await assert.rejects(running.value(), /^Error: shutdown took longer than 30 s, giving up$/);
+});
+
+test("CL-23 the grace counts too when the signal came before the run", async () => {
+  const clock = new FakeClock();
+  const log = createLog({ logLevel: "error", logFormat: "json" }, { write: () => true });
+  const running = watched(withinGrace(new Promise(() => {}), AbortSignal.abort(), clock, log));
+  await clock.advance(30_000);
   await assert.rejects(running.value(), /^Error: shutdown took longer than 30 s, giving up$/);
 });
 

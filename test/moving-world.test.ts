@@ -2,7 +2,7 @@
 // that flap, and copies whose source may be gone. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { secretPath } from "./support/memory-api.ts";
+import { refusal, secretPath } from "./support/memory-api.ts";
 import { faults, hang, isWrite, Rig, unavailable } from "./support/rig.ts";
 
 const TEAMS = ["team-a", "team-b", "team-c"] as const;
@@ -25,6 +25,43 @@ test("LV-06 LV-12 a create where the cache shows nothing finds who is there, and
   rig.api.removeSecret("team-b/registry");
   await rig.clock.advance(330_000);
   assert.deepEqual(rig.api.get("team-b/registry")?.["data"], { password: btoa("one") });
+  await started.stop();
+});
+
+test("LV-06 a place that is both taken and free is not asked for without a pause", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const torn = faults(isWrite, (request) => {
+    throw refusal(request, "alreadyExists");
+  });
+  torn.on = true;
+  const started = rig.start({ before: torn.before });
+  await rig.clock.advance(60_000);
+  const tries = rig.api.writes.length;
+  assert.ok(tries > 5 && tries < 25, `${tries} tries in a minute`);
+  torn.on = false;
+  await rig.clock.advance(5000);
+  assert.ok(rig.api.get("team-a/registry"));
+  await started.stop();
+});
+
+test("LV-14 what was written is not written again though the watch says nothing of it", async () => {
+  const rig = new Rig();
+  rig.teams(...TEAMS);
+  rig.api.lose = ({ metadata }) => metadata.namespace?.startsWith("team-") ?? false;
+  const started = rig.start({ given: { resync: "10s", "delete-grace": "0" } });
+  await rig.clock.advance(60_000);
+  assert.deepEqual(
+    rig.api.writes,
+    TEAMS.map((team) => `POST ${team}`),
+  );
+  rig.api.removeSecret("shared/registry");
+  await rig.clock.advance(60_000);
+  assert.equal(
+    rig.api.writes.length,
+    2 * TEAMS.length,
+    "and what was removed is not removed again",
+  );
   await started.stop();
 });
 

@@ -106,3 +106,26 @@ test("stop drops what waits, lets what flies end, and leaves no timer", async ()
   assert.deepEqual(order, ["a", "b"]);
   assert.equal(clock.timers, 0);
 });
+
+test("after stop nothing starts any more, and a late 429 arms no timer", async () => {
+  const { clock, pipe, order, end } = open(2);
+  pipe.replace(jobs("a", "b"));
+  const stopping = pipe.stop();
+  pipe.replace(jobs("c"));
+  await end("a", { throttled: true, retryAfterMs: 60_000 });
+  await end("b");
+  await stopping;
+  assert.deepEqual(order, ["a", "b"]);
+  assert.equal(clock.timers, 0);
+});
+
+test("the time of the last write that ended is known, whatever became of it", async () => {
+  const { clock, pipe, end } = open(2);
+  assert.equal(pipe.lastEndedMs, Number.NEGATIVE_INFINITY);
+  pipe.replace(jobs("a", "b"));
+  await clock.advance(500);
+  await end("b", { throttled: true });
+  assert.equal(pipe.lastEndedMs, 500);
+  await end("a");
+  await pipe.stop();
+});

@@ -39,6 +39,11 @@ test("CL-17 propagation runs from the change of a source or namespace, and not f
   rig.api.removeSecret("team-a/registry");
   await rig.clock.advance(10_000);
   assert.equal(await count(), 0, "drift is none");
+  rig.api.namespace("elsewhere");
+  await rig.clock.advance(600_000);
+  rig.api.removeSecret("team-a/registry");
+  await rig.clock.advance(10_000);
+  assert.equal(await count(), 0, "nor long after a change that asked for nothing");
   rig.api.namespace("team-b");
   await rig.clock.advance(10_000);
   assert.equal(await count(), 1);
