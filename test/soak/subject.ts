@@ -14,6 +14,7 @@ const FLAGS: Given = {
   "delete-limit": "0",
   resync: "1m",
   "http-address": "127.0.0.1:0",
+  "status-address": "127.0.0.1:0",
   "log-level": "debug",
 };
 const ENCODED = Buffer.from(MARKER).toString("base64").slice(0, 8);
@@ -94,7 +95,7 @@ export class Subject {
     if (line.includes(MARKER) || line.includes(ENCODED))
       this.problems.push(`told a value: ${line}`);
     const { msg, address }: { msg: string; address?: string } = JSON.parse(line);
-    this.#address = address ?? this.#address;
+    if (msg === "serving probes and metrics") this.#address = address;
     count(this.said, msg);
   }
 }
