@@ -118,14 +118,18 @@ test("S08 a create that meets a Secret the cache does not show leaves it alone",
   const { scene, proxy } = await openStage(t);
   const [taken = "", free = ""] = await crews(scene);
   let refused = 0;
+  let there = false;
   proxy.rule = blind(({ method, path }) => {
     const theirs = method === "POST" && path.includes(`/${taken}/`);
-    return theirs && refused++ === 0 ? refusal(500, "InternalError") : undefined;
+    if (!theirs || there) return undefined;
+    refused++;
+    return refusal(500, "InternalError");
   });
   const running = scene.start();
   await scene.holds(free, "registry", ONE);
   await eventually("the first create has failed", () => refused > 0);
   await scene.stranger(taken, "registry", { data: { mine: "x" } });
+  there = true;
   await eventually("it is a conflict", () => running.settled()?.states.conflict === 1);
   see(proxy);
   scene.release(taken, "registry");
