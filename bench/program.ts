@@ -2,11 +2,20 @@
 // with the time of each line, its metrics as an operator reads them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { field } from "../test/support/http.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { cpuMs, memory, type Memory } from "./proc.ts";
 import type { How } from "./scorecard.ts";
+
+// Node's flags as the image gives them, and others to try or to profile with (--cpu-prof).
+function nodeFlags(): readonly string[] {
+  const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync("Dockerfile", "utf8"))?.[1] ?? "[]";
+  const words: readonly string[] = JSON.parse(entrypoint);
+  const tried = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ");
+  return [...words, ...tried].filter((word) => word.startsWith("--"));
+}
 
 type Line = { readonly at: number; readonly body: unknown };
 
@@ -26,8 +35,7 @@ export class Program {
       ...flags,
     };
     const words = Object.entries(given).map(([flag, value]) => `--${flag}=${value}`);
-    const nodeFlags = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter(Boolean);
-    const args = [...nodeFlags, "bin/secretcast.js", "run", ...words];
+    const args = [...nodeFlags(), "bin/secretcast.js", "run", ...words];
     this.startedAt = performance.now();
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     if (child.pid === undefined) throw new Error("secretcast did not start");

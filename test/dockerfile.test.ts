@@ -104,13 +104,15 @@ test("the last stage runs the program and its demo on just the files it holds", 
   const folder = mkdtempSync(join(tmpdir(), "secretcast-image-"));
   try {
     layOut(folder);
-    const [node, script = "", ...rest] = words("ENTRYPOINT");
+    const [node, ...given] = words("ENTRYPOINT");
+    const flags = given.filter((word) => word.startsWith("--"));
+    const [script = "", ...rest] = given.filter((word) => !word.startsWith("--"));
     assert.equal(node, "/nodejs/bin/node");
     assert.equal(dirname(dirname(script)), one("WORKDIR"));
     assert.deepEqual([...rest, ...words("CMD")], ["run"]);
     const program = join(folder, script.slice(one("WORKDIR").length));
     const start = (...argv: readonly string[]) =>
-      spawnSync(process.execPath, [...KEEP_LINKS, program, ...argv], {
+      spawnSync(process.execPath, [...flags, ...KEEP_LINKS, program, ...argv], {
         encoding: "utf8",
         env: { HOME: folder, NODE_ENV: "production" },
       });
