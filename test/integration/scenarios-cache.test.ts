@@ -66,7 +66,8 @@ test("S04 a new list that breaks off leaves what the cache had", async (t) => {
   await inGap(proxy, refusal(410, "Expired"), () => Promise.resolve());
   const gone = proxy.rule;
   proxy.rule = (request) => {
-    if (request.kind !== "stream" || !request.path.endsWith("/secrets")) return gone(request);
+    const lists = request.kind === "stream" || request.kind === "list";
+    if (!lists || !request.path.endsWith("/secrets")) return gone(request);
     cuts++;
     return { kind: "cut", afterBytes: BETWEEN };
   };
