@@ -22,7 +22,9 @@ export const fanout: Bench = {
     const namespaces = numbered("fan", copies);
     await cluster.createNamespaces(namespaces);
     await calm();
-    const controller = new Program(how, cluster.kubeconfig, {
+    // Both as the administrator: the controller's own account may write nothing but copies, by an
+    // admission policy that takes the server's time, and what the bare loop posts must not be copies.
+    const controller = new Program(how, cluster.access.kubeconfig, {
       ...FLAGS,
       concurrency: String(CONCURRENCY),
     });
@@ -30,7 +32,6 @@ export const fanout: Bench = {
     const bare = bareLoop(how);
     const batch = {
       url: cluster.access.url,
-      // The controller's own account may write nothing but copies, which these must not be.
       token: cluster.access.token,
       ca: readFileSync(cluster.access.caFile, "utf8"),
       concurrency: CONCURRENCY,
@@ -56,7 +57,8 @@ export const fanout: Bench = {
     const cpu = (all: readonly Took[]): number => sum(all.map((took) => took.cpuMs)) / all.length;
     how.figure({ name: "copies/s", value: median(a.map(rate)), unit: "1/s" });
     how.figure({ name: "copies/s, bare loop", value: median(b.map(rate)), unit: "1/s" });
-    const ratio = median(a.map(rate)) / median(b.map(rate));
+    // Of each round by itself: what else the machine does changes from round to round.
+    const ratio = median(ours.slice(2).map((took, at) => (b[at]?.ms ?? 0) / took.ms));
     how.figure({ name: "copies/s, of the bare loop's", value: ratio, unit: "x", atLeast: 0.85 });
     how.figure({ name: "CPU a copy", value: cpu(a) / copies, unit: "ms" });
     how.figure({ name: "CPU a copy, bare loop", value: cpu(b) / copies, unit: "ms" });
