@@ -76,7 +76,7 @@ export async function startFaultProxy(t: Ending, upstream: Upstream): Promise<Fa
     if (frozen.has(request.socket)) return;
     const fault = proxy.rule(asked);
     if (fault?.kind === "answer") answer(response, fault);
-    else if (fault?.kind === "reset") request.socket.resetAndDestroy();
+    else if (fault?.kind === "reset") reset(request.socket);
     else forwarder.forward(request, response, asked, fault, () => frozen.has(request.socket));
   });
   server.on("connection", (socket: Socket) => {
@@ -97,7 +97,7 @@ export async function startFaultProxy(t: Ending, upstream: Upstream): Promise<Fa
       for (const response of watches) if (!response.writableEnded) response.write(text);
     },
     resetAll: () => {
-      for (const socket of sockets) socket.resetAndDestroy();
+      for (const socket of sockets) reset(socket);
     },
     freeze: () => {
       for (const socket of sockets) frozen.add(socket);
@@ -176,6 +176,13 @@ async function pump(
   } catch {
     if (!isFrozen() && fault?.kind !== "silence") response.destroy();
   }
+}
+
+// Node 24 spins for ever at the process's end over a socket that was reset while its end was being
+// sent: such a socket is closed instead.
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 function answer(
