@@ -1,7 +1,7 @@
 // Memory and the time of the first list, in one cluster of foreign Secrets and one of correct copies,
 // above what an idle controller takes. The real server leaves Helm releases out by field selector, so
 // they cost the controller nothing and are not sent here either; the
-// requests benchmark shows that it asks so.
+// selector itself is not measured here.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
