@@ -42,6 +42,8 @@ type Merge = Readonly<Record<string, unknown>>;
 
 export class Api {
   readonly client: ApiClient;
+  /** Every value that was written into a Secret, in base64. */
+  readonly values = new Set<string>();
 
   constructor(client: ApiClient) {
     this.client = client;
@@ -76,6 +78,7 @@ export class Api {
 
   async createSecret(namespace: string, name: string, secret: NewSecret = {}): Promise<RawSecret> {
     const { type, immutable, data, ...metadata } = secret;
+    for (const value of Object.values(encode(data ?? {}))) this.values.add(value);
     const body = {
       apiVersion: "v1",
       kind: "Secret",
@@ -118,6 +121,7 @@ export class Api {
       key,
       value === null ? null : toBase64(value),
     ]);
+    for (const [, value] of entries) if (value) this.values.add(value);
     return this.patchSecret(namespace, name, { data: Object.fromEntries(entries) });
   }
 

@@ -22,6 +22,7 @@ import { createMetrics } from "../../src/server/metrics.ts";
 import { Api, type NewSecret } from "./api.ts";
 import { sharedCluster } from "./cluster.ts";
 import { eventually } from "./eventually.ts";
+import { countTold } from "./told-values.ts";
 import { meddled, type Meddle } from "./meddle.ts";
 
 export type Running = {
@@ -216,6 +217,7 @@ export class Scene {
   /** Stops the controllers and removes what the scene made, unless the server goes anyway. */
   async clear(): Promise<void> {
     await Promise.all(this.#running.map((running) => running.stop()));
+    assert.equal(countTold(this.#log, this.api.values), 0, "values of Secrets in the log");
     if (this.sandbox) return;
     await Promise.all(
       Array.from(this.#namespaces, (name) => this.api.deleteNamespace(name).catch(() => undefined)),
