@@ -25,7 +25,7 @@ const files =
 // Most tests wait for sockets, not for a core; the runner's default is one file less than cores.
 const concurrency = options.some((option) => option.startsWith("--test-concurrency"))
   ? []
-  : ["--test-concurrency=4"];
+  : ["--test-concurrency=6"];
 // TEST_RESULTS names a file for the results, which `npm run ids` reads.
 const results = process.env.TEST_RESULTS;
 const reporters = results
