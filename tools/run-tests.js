@@ -16,12 +16,10 @@ const paths = given.filter((word) => !word.startsWith("-"));
 // test/cluster needs a real API server; a browser and the package's contents are no matter of every
 // run: these have scripts of their own. What waits longest begins first.
 const elsewhere = ["test/cluster/**", "test/browser/**", "test/package.test.ts"];
-const waitsLong = (path) => /^test\/(soak|integration)\//.test(path);
+const rank = (path) =>
+  ["test/soak/", "test/integration/", "test/"].findIndex((start) => path.startsWith(start));
 const everything = globSync("test/**/*.test.ts", { exclude: elsewhere }).toSorted();
-const files =
-  paths.length > 0
-    ? paths
-    : [...everything.filter(waitsLong), ...everything.filter((path) => !waitsLong(path))];
+const files = paths.length > 0 ? paths : everything.toSorted((a, b) => rank(a) - rank(b));
 // Most tests wait for sockets, not for a core; the runner's default is one file less than cores.
 const concurrency = options.some((option) => option.startsWith("--test-concurrency"))
   ? []
