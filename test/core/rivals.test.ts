@@ -1,35 +1,11 @@
 // Several sources that want one place: who has it, who is told, and how it changes hands.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Plan } from "../../src/core/verdicts.ts";
-import type { Texts } from "../support/raw-cluster.ts";
-import { actionsAt, Cluster, globs, verdictAt } from "../support/world.ts";
-
-function cluster(namespaces: readonly string[] = ["shared", "other", "team-a", "team-b"]): Cluster {
-  const made = new Cluster({ sourceNamespaces: globs("shared,other") });
-  for (const name of namespaces) made.namespace(name);
-  return made;
-}
+import { annotate, cluster, reasonAt } from "../support/publishers.ts";
+import { actionsAt, type Cluster, verdictAt } from "../support/world.ts";
 
 function owner(made: Cluster, place: string): string | undefined {
   return made.secrets.get(place)?.metadata.annotations["secretcast.io/source"];
-}
-
-function reasonAt(result: Plan, place: string, source?: string): string {
-  const row = result.rows.find(
-    (one) =>
-      `${one.place.namespace}/${one.place.name}` === place &&
-      (source === undefined || `${one.source.namespace}/${one.source.name}` === source),
-  );
-  return row?.reason ?? "";
-}
-
-function annotate(made: Cluster, place: string, words: Texts): void {
-  made.edit(place, ({ metadata }) => {
-    for (const [word, value] of Object.entries(words)) {
-      metadata.annotations[`secretcast.io/${word}`] = value;
-    }
-  });
 }
 
 test("S17 of two sources the one whose namespace comes first wins, and the other is told", () => {

@@ -1,32 +1,8 @@
 // Who gets a copy: consent of namespaces, scope, pause, frozen copies, renames.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Plan } from "../../src/core/verdicts.ts";
-import type { Texts } from "../support/raw-cluster.ts";
-import { Cluster, globs, verdictAt } from "../support/world.ts";
-
-function cluster(namespaces: readonly string[] = ["shared", "other", "team-a", "team-b"]): Cluster {
-  const made = new Cluster({ sourceNamespaces: globs("shared,other") });
-  for (const name of namespaces) made.namespace(name);
-  return made;
-}
-
-function reasonAt(result: Plan, place: string, source?: string): string {
-  const row = result.rows.find(
-    (one) =>
-      `${one.place.namespace}/${one.place.name}` === place &&
-      (source === undefined || `${one.source.namespace}/${one.source.name}` === source),
-  );
-  return row?.reason ?? "";
-}
-
-function annotate(made: Cluster, place: string, words: Texts): void {
-  made.edit(place, ({ metadata }) => {
-    for (const [word, value] of Object.entries(words)) {
-      metadata.annotations[`secretcast.io/${word}`] = value;
-    }
-  });
-}
+import { annotate, cluster, reasonAt } from "../support/publishers.ts";
+import { globs, verdictAt } from "../support/world.ts";
 
 test("S38 a source never targets its own namespace", () => {
   const made = cluster();
