@@ -1,13 +1,11 @@
 // What the controller asks of a real API server, by that server's own audit log: one write a copy for
 // a changed source and no read; from a controller with nothing to do its watches and its lease alone.
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { field } from "../test/support/http.ts";
-import { calm, FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
+import { auditMark, requestsSince, shown, sumOf } from "./audit.ts";
+import { calm, FLAGS, numbered, realCluster } from "./cluster.ts";
 import { Program } from "./program.ts";
 import type { Bench } from "./scorecard.ts";
 
-type Requests = ReadonlyMap<string, number>;
 const QUIET_MIN = 10;
 
 export const requests: Bench = {
@@ -27,7 +25,7 @@ export const requests: Bench = {
     });
     await controller.said("synced");
     await delay(2000);
-    const before = auditLines(cluster).length;
+    const before = auditMark(cluster);
     const { mark } = controller;
     const value = Buffer.from("two").toString("base64");
     await cluster.send("PATCH", "/api/v1/namespaces/shared/secrets/first", { data: { value } });
@@ -46,7 +44,7 @@ export const requests: Bench = {
     const reads = sumOf(changed, (verb) => verb === "get" || verb === "list");
     how.figure({ name: "reads", value: reads, unit: "", atMost: 0, exact: true });
     const minutes = how.quick ? 0.2 : QUIET_MIN;
-    const quietFrom = auditLines(cluster).length;
+    const quietFrom = auditMark(cluster);
     await delay(minutes * 60_000);
     const quiet = requestsSince(cluster, quietFrom);
     how.say(`${minutes} quiet minutes: ${shown(quiet)}`);
@@ -60,37 +58,3 @@ export const requests: Bench = {
     });
   },
 };
-
-function auditLines(cluster: RealCluster): readonly string[] {
-  return readFileSync(cluster.access.auditLog, "utf8").split("\n").filter(Boolean);
-}
-
-/** Answered requests of the controller's account, by verb and resource; the end of a watch is none. */
-function requestsSince(cluster: RealCluster, from: number): Requests {
-  const counts = new Map<string, number>();
-  for (const line of auditLines(cluster).slice(from)) {
-    const entry: unknown = JSON.parse(line);
-    const user = String(field(entry, "user", "username"));
-    if (user !== "system:serviceaccount:secretcast:secretcast") continue;
-    const verb = String(field(entry, "verb"));
-    const resource = String(field(entry, "objectRef", "resource"));
-    if (verb === "watch" && field(entry, "stage") === "ResponseComplete") continue;
-    const key = `${verb} ${resource}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
-}
-
-function sumOf(requests: Requests, counts: (verb: string) => boolean): number {
-  let total = 0;
-  for (const [key, count] of requests) {
-    const [verb = "", what = ""] = key.split(" ");
-    // The lease has its own rhythm, whatever else goes on.
-    if (what !== "leases" && counts(verb)) total += count;
-  }
-  return total;
-}
-
-function shown(requests: Requests): string {
-  return [...requests].map(([key, count]) => `${count} x ${key}`).join(", ") || "none";
-}
