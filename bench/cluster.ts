@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { controllerAccount } from "../test/support/account.ts";
 import { openCluster } from "../test/support/cluster.ts";
-import { startControlPlane, type ControlPlane } from "../test/support/control-plane.ts";
+import { startControlPlane, type ControlPlane, type Size } from "../test/support/control-plane.ts";
 import { field, type Http } from "../test/support/http.ts";
 import { clusterAssets } from "../tools/cluster-assets.ts";
 import type { How } from "./scorecard.ts";
@@ -24,14 +24,14 @@ export type RealCluster = {
 };
 
 /** Starts the control plane; it is stopped when the benchmark has ended. */
-export async function realCluster(how: How): Promise<RealCluster | undefined> {
+export async function realCluster(how: How, size?: Size): Promise<RealCluster | undefined> {
   const assets = clusterAssets(process.env, how.say);
   if (assets.kind === "failed") {
     how.say(`not measured: ${assets.message}`);
     return undefined;
   }
   process.env["PATH"] = `${assets.folder}:${process.env["PATH"] ?? ""}`;
-  const access = await startControlPlane(assets.folder);
+  const access = await startControlPlane(assets.folder, size);
   how.after(() => access.stop());
   const kubeconfig = await controllerAccount(access);
   const http = openCluster(access);

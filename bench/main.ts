@@ -4,13 +4,12 @@
 // do, and Linux.
 import { cpus, totalmem } from "node:os";
 import { BENCHES } from "./list.ts";
-import { lineOf, missed, type Bench, type How } from "./scorecard.ts";
+import { lineOf, missed, scoped, type Bench, type How } from "./scorecard.ts";
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function runOne(bench: Bench, quick: boolean): Promise<number> {
   write(`\n== ${bench.name}: ${bench.about}`);
-  const cleaning: (() => unknown)[] = [];
   let misses = 0;
   const how: How = {
     quick,
@@ -19,13 +18,9 @@ async function runOne(bench: Bench, quick: boolean): Promise<number> {
       write(`   ${lineOf(figure)}`);
       if (missed(figure) && (figure.exact === true || !quick)) misses++;
     },
-    after: (clean) => void cleaning.push(clean),
+    after: () => {},
   };
-  try {
-    await bench.run(how);
-  } finally {
-    for (const clean of cleaning.toReversed()) await clean();
-  }
+  await scoped(how, (own) => bench.run(own));
   return misses;
 }
 

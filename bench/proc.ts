@@ -13,6 +13,11 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }
 
+/** All that it ever read, from files and from sockets, in bytes. */
+export function readBytes(pid: number): number {
+  return Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
+}
+
 export type Memory = { readonly rssMiB: number; readonly peakMiB: number };
 
 export function memory(pid: number): Memory {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { field } from "../test/support/http.ts";
 import { eventually } from "../test/support/eventually.ts";
-import { cpuMs, memory, type Memory } from "./proc.ts";
+import { cpuMs, memory, readBytes, type Memory } from "./proc.ts";
 import type { How } from "./scorecard.ts";
 
 // Node's flags as the image gives them, and others to try or to profile with (--cpu-prof).
@@ -71,6 +71,10 @@ export class Program {
 
   get memory(): Memory {
     return memory(this.pid);
+  }
+
+  get readBytes(): number {
+    return readBytes(this.pid);
   }
 
   /** Lines of the log so far; a mark for `said`. */

@@ -26,6 +26,16 @@ export type How = {
   readonly after: (clean: () => unknown) => void;
 };
 
+/** Runs `work` with a cleaning of its own: what it gave to `after` is called as soon as it is over. */
+export async function scoped<T>(how: How, work: (how: How) => Promise<T>): Promise<T> {
+  const cleaning: (() => unknown)[] = [];
+  try {
+    return await work({ ...how, after: (clean) => void cleaning.push(clean) });
+  } finally {
+    for (const clean of cleaning.toReversed()) await clean();
+  }
+}
+
 export function missed({ value, atMost, atLeast }: Figure): boolean {
   return !(value <= (atMost ?? value) && value >= (atLeast ?? value));
 }

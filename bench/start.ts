@@ -1,5 +1,6 @@
 // A controller that starts beside 100,000 correct copies: it reads them, writes nothing, and is ready.
 import { FLAGS, numbered } from "./cluster.ts";
+import { curlList } from "./curl.ts";
 import { both, copies, sources } from "./population.ts";
 import { Program } from "./program.ts";
 import { ScriptedServer } from "./scripted-server.ts";
@@ -38,5 +39,7 @@ export const start: Bench = {
       exact: true,
     });
     how.figure({ name: "writes", value: server.writes.length, unit: "", atMost: 0, exact: true });
+    const curl = await curlList(server.kubeconfig);
+    how.figure({ name: "curl reads the same list in", value: curl.ms / 1000, unit: "s" });
   },
 };

@@ -13,6 +13,12 @@ export type Layout = {
   readonly token: string;
 };
 
+/** For more than a test's worth of objects. */
+export type Size = {
+  /** What etcd may hold; its own default is 2 GiB. */
+  readonly etcdQuotaBytes?: number;
+};
+
 export const apiserverUrl = (layout: Layout): string => `https://127.0.0.1:${layout.apiserverPort}`;
 export const etcdUrl = (layout: Layout): string => `http://127.0.0.1:${layout.etcdPort}`;
 /** The API server makes its own certificate here when it first starts; clients trust this file. */
@@ -20,7 +26,7 @@ export const caFile = (layout: Layout): string => join(layout.folder, "certs/api
 export const kubeconfigFile = (layout: Layout): string => join(layout.folder, "admin.kubeconfig");
 export const auditLogFile = (layout: Layout): string => join(layout.folder, "audit.log");
 
-export function etcdArgs(layout: Layout): readonly string[] {
+export function etcdArgs(layout: Layout, { etcdQuotaBytes }: Size): readonly string[] {
   const peer = `http://127.0.0.1:${layout.etcdPeerPort}`;
   return [
     `--data-dir=${join(layout.folder, "etcd")}`,
@@ -31,6 +37,7 @@ export function etcdArgs(layout: Layout): readonly string[] {
     `--initial-cluster=default=${peer}`,
     "--unsafe-no-fsync",
     "--log-level=warn",
+    ...(etcdQuotaBytes === undefined ? [] : [`--quota-backend-bytes=${etcdQuotaBytes}`]),
   ];
 }
 

@@ -20,7 +20,7 @@ import {
   kubeconfigFile,
   writeFiles,
 } from "./control-plane-args.ts";
-import type { Layout } from "./control-plane-args.ts";
+import type { Layout, Size } from "./control-plane-args.ts";
 import { openHttp } from "./http.ts";
 import { Guardian, Program } from "./program.ts";
 
@@ -41,6 +41,8 @@ export type ClusterAccess = {
   readonly auditLog: string;
 };
 
+export type { Size } from "./control-plane-args.ts";
+
 export type Restart = {
   readonly signal: NodeJS.Signals;
   readonly whileDown?: () => Promise<void>;
@@ -52,14 +54,14 @@ export type ControlPlane = ClusterAccess & {
   readonly stop: () => Promise<void>;
 };
 
-export async function startControlPlane(assets: string): Promise<ControlPlane> {
+export async function startControlPlane(assets: string, size: Size = {}): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-cluster-"));
   const guardian = new Guardian(folder);
   const layout = await newLayout(folder);
   writeFiles(layout);
   const program = (name: string, args: readonly string[]): Program =>
     new Program(guardian, folder, join(assets, name), args);
-  const etcd = program("etcd", etcdArgs(layout));
+  const etcd = program("etcd", etcdArgs(layout, size));
   const apiserver = program("kube-apiserver", apiserverArgs(layout));
   const controllerManager = program("kube-controller-manager", controllerManagerArgs(layout));
   const stop = async (): Promise<void> => {
