@@ -2,8 +2,8 @@
 // controller made of it, and showing that as a table.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { loadAllYaml } from "@kubernetes/client-node";
 import equal from "fast-deep-equal";
+import { loadAll } from "js-yaml";
 import type { ApiClient } from "../kube/client.ts";
 import { isRecord, NAMESPACES, resourcePath, SECRETS } from "../kube/resource.ts";
 
@@ -29,7 +29,7 @@ export async function loadExample(client: ApiClient): Promise<string> {
   let told = "";
   for (const file of readdirSync(FOLDER).toSorted()) {
     if (!file.endsWith(".yaml")) continue;
-    for (const object of loadAllYaml(readFileSync(`${FOLDER}${file}`, "utf8"))) {
+    for (const object of loadAll(readFileSync(`${FOLDER}${file}`, "utf8"))) {
       if (!isLoaded(object)) continue;
       const resource = object.kind === "Namespace" ? NAMESPACES : SECRETS;
       const path = resourcePath(resource, object.metadata.namespace);

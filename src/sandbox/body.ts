@@ -51,9 +51,9 @@ export async function readBody(
   } catch {
     if (!yaml) throw unreadable(jsonProblem(text));
   }
-  const { loadYaml } = await import("@kubernetes/client-node");
+  const { load } = await import("js-yaml");
   try {
-    return loadYaml<Json>(text) ?? null;
+    return load(text) as Json;
   } catch {
     throw badRequest("error decoding YAML: error converting YAML to JSON: the body is not YAML");
   }

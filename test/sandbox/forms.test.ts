@@ -1,12 +1,33 @@
 // Pure pieces of the sandbox: patches, protobuf bodies, selectors, ages.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readBody } from "../../src/sandbox/body.ts";
 import { labelSelector } from "../../src/sandbox/label-selector.ts";
 import { negotiate, wantsAggregatedDiscovery } from "../../src/sandbox/media.ts";
 import { jsonPatch, mergePatch, strategicMerge } from "../../src/sandbox/patch.ts";
 import { readProtobuf } from "../../src/sandbox/protobuf.ts";
 import { ApiError } from "../../src/sandbox/status.ts";
 import { duration } from "../../src/sandbox/table.ts";
+
+test("a YAML body is what the same body in JSON is: unknown fields kept, times as text", async () => {
+  const yaml = `
+apiVersion: v1
+kind: Secret
+metadata: { name: a, creationTimestamp: 2026-01-01T00:00:00Z, labels: { on: yes } }
+bogus: 1
+`;
+  const json = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "a", creationTimestamp: "2026-01-01T00:00:00Z", labels: { on: "yes" } },
+    bogus: 1,
+  };
+  const read = (text: string): Promise<unknown> =>
+    readBody(Buffer.from(text), "application/yaml", (why) => new Error(why));
+  assert.deepEqual(await read(yaml), json);
+  assert.deepEqual(await read(JSON.stringify(json)), json);
+  await assert.rejects(read("a: [b"), ApiError);
+});
 
 test("a JSON patch does its operations in order", () => {
   const patched = jsonPatch({ a: { "b/c": 1 }, list: [1, 2, 3] }, [
