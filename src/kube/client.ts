@@ -9,7 +9,6 @@ import type { Clock } from "./clock.ts";
 import { CredentialCache, CredentialsError } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import { abandonable, Deadline } from "./deadline.ts";
-import { KubeConfigError } from "./kubeconfig.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
 import { queryText } from "./resource.ts";
 import { Transport } from "./transport.ts";
@@ -66,9 +65,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const LONGEST_ANSWER_BYTES = 480 * 1024 * 1024;
 
 export function createClient(config: KubeConfig, options: ClientOptions): ApiClient {
-  const cluster = config.getCurrentCluster();
-  if (!cluster) throw new KubeConfigError("kubeconfig has no cluster for its current context");
-  return new HttpClient(config, cluster.server, cluster.proxyUrl, options);
+  return new HttpClient(config, options);
 }
 
 class HttpClient implements ApiClient {
@@ -79,12 +76,8 @@ class HttpClient implements ApiClient {
   readonly #transport: Transport;
   readonly #closed = new AbortController();
 
-  constructor(
-    config: KubeConfig,
-    server: string,
-    proxyUrl: string | undefined,
-    options: ClientOptions,
-  ) {
+  constructor(config: KubeConfig, options: ClientOptions) {
+    const { server, proxyUrl } = config.cluster;
     this.#base = new URL(server);
     this.server = `${this.#base.origin}${this.#base.pathname.replace(/\/$/, "")}`;
     this.#options = options;

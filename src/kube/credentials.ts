@@ -1,12 +1,12 @@
-// What a request proves itself with: headers and TLS material of the kubeconfig's user, through
-// client-node's providers (files, exec plugins, OIDC, basic, impersonation).
+// What a request proves itself with: headers and TLS material of the kubeconfig's cluster and user.
 // Promises: however many requests ask at once, files are read and plugins run once; what was read
-// serves for ten seconds; after a 401 everything is read anew, past the providers' own caches.
+// serves for ten seconds; after a 401 everything is read anew, past what a plugin has kept.
 import { promises as files } from "node:fs";
-import type { RequestOptions } from "node:https";
-import { KubeConfig } from "@kubernetes/client-node";
-import type { Cluster } from "@kubernetes/client-node";
 import type { Clock } from "./clock.ts";
+import { credentialPlugin } from "./credential-plugin.ts";
+import type { CredentialPlugin, Proof } from "./credential-plugin.ts";
+import type { Cluster, User } from "./kubeconfig-file.ts";
+import type { KubeConfig } from "./kubeconfig.ts";
 import { isRecord } from "./resource.ts";
 
 export type Tls = {
@@ -36,16 +36,16 @@ const HUNG_MS = 60_000;
 
 export class CredentialCache {
   readonly #clock: Clock;
-  readonly #source: KubeConfig;
-  #reader: KubeConfig;
+  readonly #config: KubeConfig;
+  #plugin: CredentialPlugin | undefined;
   #generation = 0;
   #last: { readonly at: number; readonly credentials: Credentials } | undefined;
   #flight: { readonly since: number; readonly credentials: Promise<Credentials> } | undefined;
 
   constructor(config: KubeConfig, clock: Clock) {
     this.#clock = clock;
-    this.#source = config;
-    this.#reader = reader(config);
+    this.#config = config;
+    this.#plugin = credentialPlugin(config.user);
   }
 
   get(): Promise<Credentials> {
@@ -66,95 +66,88 @@ export class CredentialCache {
   refused(used: Credentials): void {
     if (used.generation !== this.#generation) return;
     this.#last = undefined;
-    this.#reader = reader(this.#source);
+    this.#plugin = credentialPlugin(this.#config.user);
   }
 
   async #read(): Promise<Credentials> {
-    const options: RequestOptions = {};
-    try {
-      await this.#reader.applyToHTTPSOptions(options);
-    } catch (error) {
-      throw new CredentialsError(explain(this.#reader, error));
-    }
+    const { cluster, user } = this.#config;
+    const tls = await tlsOf(cluster, user);
+    const token = await tokenOf(user);
+    const proof = await this.#prove();
     const credentials = {
       generation: ++this.#generation,
-      headers: { ...headersOf(options), ...(await this.#tokenHeader()) },
-      tls: tlsOf(options),
+      headers: {
+        ...(user.username !== undefined && { Authorization: basic(user.username, user.password) }),
+        ...proof?.headers,
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(user.impersonateUser !== undefined && { "Impersonate-User": user.impersonateUser }),
+      },
+      tls: { ...tls, ...proof?.tls },
     };
     this.#last = { at: this.#clock.monotonic(), credentials };
     return credentials;
   }
 
-  // client-node keeps a token file's content for a minute; a rotated token must serve at once.
-  async #tokenHeader(): Promise<Readonly<Record<string, string>>> {
-    const file = tokenFileOf(this.#reader);
-    if (file === undefined) return {};
+  async #prove(): Promise<Proof | undefined> {
     try {
-      return { Authorization: `Bearer ${(await files.readFile(file, "utf8")).trim()}` };
+      return await this.#plugin?.();
     } catch (error) {
-      throw new CredentialsError(`token file "${file}" cannot be read (${codeOf(error)})`);
+      throw new CredentialsError(explain(this.#config.user, error));
     }
   }
 }
 
-// A copy with fresh providers, so with none of their caches. client-node refuses http: servers
-// unless the cluster skips verification, of which there is none to skip.
-function reader(config: KubeConfig): KubeConfig {
-  const copy = new KubeConfig();
-  copy.loadFromOptions({
-    clusters: config.clusters.map((cluster): Cluster =>
-      cluster.server.startsWith("http:") ? { ...cluster, skipTLSVerify: true } : cluster,
-    ),
-    users: config.users,
-    contexts: config.contexts,
-    currentContext: config.currentContext,
-  });
-  return copy;
-}
-
-function headersOf(options: RequestOptions): Record<string, string> {
-  const headers: Record<string, string> = {};
-  if (typeof options.auth === "string")
-    headers["Authorization"] = `Basic ${Buffer.from(options.auth).toString("base64")}`;
-  for (const [name, value] of Object.entries(options.headers ?? {}))
-    if (value !== undefined) headers[name] = String(value);
-  return headers;
-}
-
-function tlsOf(options: RequestOptions): Tls {
-  const { ca, cert, key, servername, rejectUnauthorized } = options;
+async function tlsOf(cluster: Cluster, user: User): Promise<Tls> {
+  const [ca, cert, key] = await Promise.all([
+    material(cluster.caFile, cluster.caData),
+    material(user.certFile, user.certData),
+    material(user.keyFile, user.keyData),
+  ]);
   return {
-    ...(isMaterial(ca) && { ca }),
-    ...(isMaterial(cert) && { cert }),
-    ...(isMaterial(key) && { key }),
-    ...(servername !== undefined && { servername }),
-    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(cluster.tlsServerName !== undefined && { servername: cluster.tlsServerName }),
+    ...(cluster.skipTLSVerify === true && { rejectUnauthorized: false }),
   };
 }
 
-function isMaterial(value: unknown): value is Buffer | string {
-  return typeof value === "string" || Buffer.isBuffer(value);
+async function material(
+  file: string | undefined,
+  data: string | undefined,
+): Promise<Buffer | undefined> {
+  if (file === undefined) return data === undefined ? undefined : Buffer.from(data, "base64");
+  try {
+    return await files.readFile(file);
+  } catch (error) {
+    throw new CredentialsError(`file "${file}" cannot be read (${codeOf(error)})`);
+  }
 }
 
-function tokenFileOf(config: KubeConfig): string | undefined {
-  const provider: unknown = config.getCurrentUser()?.authProvider;
-  const settings = isRecord(provider) ? provider["config"] : undefined;
-  const file = isRecord(settings) ? settings["tokenFile"] : undefined;
-  return typeof file === "string" ? file : undefined;
+async function tokenOf({ token, tokenFile }: User): Promise<string | undefined> {
+  if (tokenFile === undefined) return token;
+  try {
+    return (await files.readFile(tokenFile, "utf8")).trim();
+  } catch (error) {
+    throw new CredentialsError(`token file "${tokenFile}" cannot be read (${codeOf(error)})`);
+  }
+}
+
+function basic(username: string, password = ""): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
 
 // A plugin's error is what it wrote to stderr, which may be anything: not passed on.
-function explain(config: KubeConfig, error: unknown): string {
+function explain({ name, exec, authProvider }: User, error: unknown): string {
   const code = codeOf(error);
-  const file = isRecord(error) && typeof error["path"] === "string" ? error["path"] : "";
-  const user = config.getCurrentUser();
-  const plugin: unknown = user?.exec;
-  const command = isRecord(plugin) ? String(plugin["command"]) : undefined;
-  if (command !== undefined && !code.startsWith("E"))
-    return `credential plugin "${command}" of user "${user?.name}" failed; run it by hand to see why`;
-  if (command !== undefined && code === "ENOENT" && file === command)
-    return `credential plugin "${command}" of user "${user?.name}" was not found`;
-  return `credentials of user "${user?.name}" cannot be read${file ? ` from "${file}"` : ""} (${code})`;
+  if (!exec)
+    return `auth provider "${String(authProvider?.["name"])}" of user "${name}" failed (${code}); has its token expired?`;
+  const command = String(exec["command"]);
+  if (code === "ENOENT" && isRecord(error) && error["path"] === command)
+    return `credential plugin "${command}" of user "${name}" was not found`;
+  if (code.startsWith("E"))
+    return `credential plugin "${command}" of user "${name}" cannot be run (${code})`;
+  return `credential plugin "${command}" of user "${name}" failed; run it by hand to see why`;
 }
 
 function codeOf(error: unknown): string {

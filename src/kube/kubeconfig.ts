@@ -1,19 +1,15 @@
 // Finds the API server and who we are to it: a named kubeconfig, the service account of the pod, or
 // the kubeconfig that kubectl would take. Every failure is a KubeConfigError whose message is one line
 // that names the file or context. Credentials are not tried here, and certificate files not read.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isIPv6 } from "node:net";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
-import { KubeConfig, loadYaml } from "@kubernetes/client-node";
-import type { Cluster, Context, User } from "@kubernetes/client-node";
-import { isRecord } from "./resource.ts";
+import { delimiter, join } from "node:path";
+import { KubeConfigError, readKubeConfigFile } from "./kubeconfig-file.ts";
+import type { Cluster, KubeConfigFile, User } from "./kubeconfig-file.ts";
 
-export type { KubeConfig } from "@kubernetes/client-node";
-
-export class KubeConfigError extends Error {
-  override readonly name = "KubeConfigError";
-}
+/** One server and one user: what a context stands for. */
+export type KubeConfig = { readonly cluster: Cluster; readonly user: User };
 
 export type KubeConfigOptions = {
   /** A file; then neither the cluster's service account nor KUBECONFIG is looked at. */
@@ -26,6 +22,8 @@ export type KubeConfigOptions = {
   readonly root?: string;
 };
 
+// kubectl takes a context without a user, such as one for `kubectl proxy`.
+const ANONYMOUS: User = { name: "anonymous" };
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 export function loadKubeConfig(options: KubeConfigOptions = {}): KubeConfig {
@@ -36,7 +34,7 @@ export function loadKubeConfig(options: KubeConfigOptions = {}): KubeConfig {
   )
     return loadServiceAccount(env, root);
   const files = kubeconfig === undefined ? usualFiles(env) : [kubeconfig];
-  const config = merge(files.map(loadFile));
+  const config = merge(files.map(readKubeConfigFile));
   return select(config, context, files.join(delimiter));
 }
 
@@ -65,22 +63,12 @@ function loadServiceAccount(
         `not in a cluster: service account file "${path}" does not exist (automountServiceAccountToken must not be false)`,
       );
   }
-  return serviceAccountConfig(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`, root);
-}
-
-function serviceAccountConfig(server: string, root: string): KubeConfig {
-  const file = (name: string): string => `${root}${SERVICE_ACCOUNT}/${name}`;
-  const namespace = existsSync(file("namespace")) ? readText(file("namespace")).trim() : undefined;
   const name = "in-cluster";
-  const tokenFile = { name: "tokenFile", config: { tokenFile: file("token") } };
-  const config = new KubeConfig();
-  config.loadFromOptions({
-    clusters: [{ name, server, caFile: file("ca.crt"), skipTLSVerify: false }],
-    users: [{ name, authProvider: tokenFile }],
-    contexts: [{ name, cluster: name, user: name, namespace }],
-    currentContext: name,
-  });
-  return config;
+  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  return {
+    cluster: { name, server, caFile: `${root}${SERVICE_ACCOUNT}/ca.crt` },
+    user: { name, tokenFile: `${root}${SERVICE_ACCOUNT}/token` },
+  };
 }
 
 // A list in KUBECONFIG may name files that are not there; one that is named alone, or by flag, may not.
@@ -98,73 +86,8 @@ function usualFiles(env: Readonly<Record<string, string | undefined>>): readonly
   return [file];
 }
 
-type Part = {
-  readonly clusters: readonly Cluster[];
-  readonly users: readonly User[];
-  readonly contexts: readonly Context[];
-  readonly currentContext: string | undefined;
-};
-
-function loadFile(file: string): Part {
-  const text = readText(file);
-  const raw = parse(file, text);
-  const config = new KubeConfig();
-  try {
-    config.loadFromString(text);
-  } catch (error) {
-    throw new KubeConfigError(`kubeconfig "${file}" is not valid: ${reason(error)}`);
-  }
-  config.makePathsAbsolute(dirname(file));
-  return {
-    clusters: config.clusters,
-    users: config.users.map((user) => withTokenFile(user, raw, dirname(file))),
-    contexts: config.contexts,
-    currentContext: config.currentContext || undefined,
-  };
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    const code = isRecord(error) ? error["code"] : undefined;
-    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${String(code)})`;
-    throw new KubeConfigError(`kubeconfig "${file}" ${why}`);
-  }
-}
-
-function parse(file: string, text: string): Readonly<Record<string, unknown>> {
-  let raw: unknown;
-  try {
-    raw = loadYaml(text);
-  } catch (error) {
-    throw new KubeConfigError(`kubeconfig "${file}" is not YAML: ${reason(error)}`);
-  }
-  if (!isRecord(raw)) throw new KubeConfigError(`kubeconfig "${file}" holds no configuration`);
-  return raw;
-}
-
-// A YAML error goes on to quote the lines around it, which may be a token: its first line says enough.
-function reason(error: unknown): string {
-  if (!(error instanceof Error) || error instanceof TypeError) return "its structure is wrong";
-  const line = error.message.split("\n")[0] ?? "";
-  return line.length > 0 && line.length <= 120 ? line : "its structure is wrong";
-}
-
-// kubectl's field is `tokenFile`, read anew as the file changes; client-node does that for its own
-// name of it only.
-function withTokenFile(user: User, raw: Readonly<Record<string, unknown>>, folder: string): User {
-  const entries = Array.isArray(raw["users"]) ? raw["users"].filter(isRecord) : [];
-  const fields = entries.find((entry) => entry["name"] === user.name)?.["user"];
-  const file = isRecord(fields) ? fields["tokenFile"] : undefined;
-  if (typeof file !== "string" || file === "") return user;
-  const tokenFile = isAbsolute(file) ? file : join(folder, file);
-  const { token: _, ...rest } = user;
-  return { ...rest, authProvider: { name: "tokenFile", config: { tokenFile } } };
-}
-
 // As kubectl merges: the first file that names a cluster, user, context or current context wins.
-function merge(parts: readonly Part[]): Part {
+function merge(parts: readonly KubeConfigFile[]): KubeConfigFile {
   const first = <E extends { readonly name: string }>(entries: readonly E[]): readonly E[] =>
     entries.filter((entry, at) => entries.findIndex(({ name }) => name === entry.name) === at);
   return {
@@ -175,7 +98,7 @@ function merge(parts: readonly Part[]): Part {
   };
 }
 
-function select(part: Part, wanted: string | undefined, files: string): KubeConfig {
+function select(part: KubeConfigFile, wanted: string | undefined, files: string): KubeConfig {
   const name = wanted ?? part.currentContext;
   if (name === undefined)
     throw new KubeConfigError(
@@ -191,14 +114,16 @@ function select(part: Part, wanted: string | undefined, files: string): KubeConf
     throw new KubeConfigError(
       `context "${name}" of kubeconfig "${files}" names cluster "${context.cluster}", which is not there`,
     );
-  if (!part.users.some((user) => user.name === context.user))
+  const user =
+    context.user === undefined
+      ? ANONYMOUS
+      : part.users.find((entry) => entry.name === context.user);
+  if (user === undefined)
     throw new KubeConfigError(
       `context "${name}" of kubeconfig "${files}" names user "${context.user}", which is not there`,
     );
   checkServer(cluster, files);
-  const config = new KubeConfig();
-  config.loadFromOptions({ ...part, currentContext: name });
-  return config;
+  return { cluster, user };
 }
 
 function checkServer(cluster: Cluster, files: string): void {

@@ -10,7 +10,7 @@ import { EVENTS, resourcePath } from "../../src/kube/resource.ts";
 import { eavesdrop, leaks, planted, type Overheard } from "../support/eavesdrop.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Fault, FaultProxy } from "../support/fault-proxy.ts";
-import { kubeConfigFile, kubeConfigFor } from "../support/kubeconfig.ts";
+import { kubeConfigFile, kubeConfigFor, kubeConfigText } from "../support/kubeconfig.ts";
 import { proxied } from "../support/proxied.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 
@@ -232,6 +232,6 @@ echo '${JSON.stringify(credential)}'
     interactiveMode: "Never",
   };
   const config = kubeConfigFor(server, { exec });
-  writeFileSync(file, config.exportConfig());
+  writeFileSync(file, kubeConfigText(config));
   return file;
 }

@@ -3,20 +3,55 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { KubeConfig } from "@kubernetes/client-node";
-import type { Cluster, User } from "@kubernetes/client-node";
+import type { Cluster, User } from "../../src/kube/kubeconfig-file.ts";
+import type { KubeConfig } from "../../src/kube/kubeconfig.ts";
 
 export function kubeConfigFor(
   server: string,
   user: Partial<User> = {},
   cluster: Partial<Cluster> = {},
 ): KubeConfig {
-  const config = new KubeConfig();
-  config.loadFromClusterAndUser(
-    { name: "test", server, skipTLSVerify: false, ...cluster },
-    { name: "tester", ...user },
-  );
-  return config;
+  return { cluster: { name: "test", server, ...cluster }, user: { name: "tester", ...user } };
+}
+
+/** As a file holds it; JSON is YAML. */
+export function kubeConfigText({ cluster, user }: KubeConfig): string {
+  const { name } = cluster;
+  return JSON.stringify({
+    "current-context": name,
+    contexts: [{ name, context: { cluster: name, user: user.name } }],
+    clusters: [
+      {
+        name,
+        cluster: {
+          server: cluster.server,
+          "certificate-authority": cluster.caFile,
+          "certificate-authority-data": cluster.caData,
+          "insecure-skip-tls-verify": cluster.skipTLSVerify,
+          "tls-server-name": cluster.tlsServerName,
+          "proxy-url": cluster.proxyUrl,
+        },
+      },
+    ],
+    users: [
+      {
+        name: user.name,
+        user: {
+          token: user.token,
+          tokenFile: user.tokenFile,
+          username: user.username,
+          password: user.password,
+          "client-certificate": user.certFile,
+          "client-certificate-data": user.certData,
+          "client-key": user.keyFile,
+          "client-key-data": user.keyData,
+          as: user.impersonateUser,
+          exec: user.exec,
+          "auth-provider": user.authProvider,
+        },
+      },
+    ],
+  });
 }
 
 /** The path of a file with it, which goes with the test. */
@@ -24,6 +59,6 @@ export function kubeConfigFile(t: TestContext, config: KubeConfig): string {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-kubeconfig-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "config");
-  writeFileSync(path, config.exportConfig(), { mode: 0o600 });
+  writeFileSync(path, kubeConfigText(config), { mode: 0o600 });
   return path;
 }
