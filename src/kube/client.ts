@@ -3,12 +3,14 @@
 // request ends by its time limit; a 401 is tried once more with credentials read anew; bodies are
 // always drained. Does not promise: to retry anything else, or to know any kind of object.
 import type { Dispatcher } from "undici";
-import { header, isJson, networkCode, parseJson, readText } from "./answer.ts";
+import { header, isJson, networkCode, parseJson } from "./answer.ts";
 import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
 import type { Clock } from "./clock.ts";
 import { CredentialCache, CredentialsError } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import { abandonable, Deadline } from "./deadline.ts";
+import { exchange, isSuccess, LONGEST_ANSWER_BYTES, openStream } from "./exchange.ts";
+import type { Answer } from "./exchange.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
 import { queryText } from "./resource.ts";
 import { Transport } from "./transport.ts";
@@ -61,12 +63,16 @@ export type ClientOptions = {
 };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-// A page of 500 Secrets of the largest size is below it; V8 holds no longer string than 512 MiB.
-const LONGEST_ANSWER_BYTES = 480 * 1024 * 1024;
 
 export function createClient(config: KubeConfig, options: ClientOptions): ApiClient {
   return new HttpClient(config, options);
 }
+
+type Means<A extends Answer> = (
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  deadline: Deadline,
+) => Promise<A>;
 
 class HttpClient implements ApiClient {
   readonly server: string;
@@ -88,23 +94,9 @@ class HttpClient implements ApiClient {
   async request<T>(request: ApiRequest): Promise<T> {
     const deadline = this.#deadline(request);
     try {
-      const answer = await this.#send("api", request, deadline.signal);
-      const text = await readText(answer.body, LONGEST_ANSWER_BYTES);
-      if (text === undefined)
-        throw new ApiError(request.what, {
-          kind: "malformed",
-          status: answer.statusCode,
-          reason: "ResponseTooLong",
-          note: `more than ${LONGEST_ANSWER_BYTES} bytes`,
-        });
-      const value = parseJson(text);
-      if (typeof value !== "object" || value === null)
-        throw new ApiError(request.what, {
-          kind: "malformed",
-          status: answer.statusCode,
-          reason: "NotJSON",
-        });
-      return value as T;
+      const answer = await this.#send("api", exchange, request, deadline);
+      this.#check(request, answer);
+      return valueOf(request, answer) as T;
     } catch (error) {
       throw this.#classify(request, deadline, error);
     } finally {
@@ -115,20 +107,23 @@ class HttpClient implements ApiClient {
   async open(request: ApiRequest): Promise<ApiStream> {
     const deadline = this.#deadline(request);
     try {
-      const answer = await this.#send("watch", request, deadline.signal);
+      const answer = await this.#send("watch", openStream, request, deadline);
+      this.#check(request, answer);
+      const { status, headers, body } = answer;
       deadline.stopTimer();
       return {
-        status: answer.statusCode,
-        contentType: header(answer.headers, "content-type") ?? "",
-        headers: answer.headers,
-        body: this.#stream(request, deadline, answer.body),
+        status,
+        contentType: header(headers, "content-type") ?? "",
+        headers,
+        body: this.#stream(request, deadline, body),
         close: () => {
           deadline.abort();
-          answer.body.on("error", () => undefined).destroy();
+          body.on("error", () => undefined).destroy();
         },
       };
     } catch (error) {
-      deadline.release();
+      // Ends a body that nobody will read.
+      deadline.abort();
       throw this.#classify(request, deadline, error);
     }
   }
@@ -141,10 +136,10 @@ class HttpClient implements ApiClient {
   async *#stream(
     request: ApiRequest,
     deadline: Deadline,
-    body: Dispatcher.ResponseData["body"],
+    body: AsyncIterable<Uint8Array>,
   ): AsyncIterable<Uint8Array> {
     try {
-      for await (const chunk of body) yield chunk as Uint8Array;
+      yield* body;
     } catch (error) {
       throw this.#classify(request, deadline, error);
     } finally {
@@ -152,66 +147,64 @@ class HttpClient implements ApiClient {
     }
   }
 
-  // An answer that is a success; the refusals are read to their end and thrown.
-  async #send(
+  // A 401 is tried once more with credentials read anew.
+  async #send<A extends Answer>(
     lane: Lane,
+    means: Means<A>,
     request: ApiRequest,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
-    const credentials = await abandonable(this.#credentials.get(), signal);
-    const first = await this.#dispatch(lane, request, credentials, signal);
-    if (first.statusCode !== 401) return this.#check(request, first);
-    await readText(first.body, 1 << 20);
+    deadline: Deadline,
+  ): Promise<A> {
+    const credentials = await this.#credentialsWithin(deadline);
+    const first = await this.#dispatch(lane, means, request, credentials, deadline);
+    if (first.status !== 401) return first;
     this.#credentials.refused(credentials);
-    const anew = await abandonable(this.#credentials.get(), signal);
-    return this.#check(request, await this.#dispatch(lane, request, anew, signal));
+    const anew = await this.#credentialsWithin(deadline);
+    return this.#dispatch(lane, means, request, anew, deadline);
   }
 
-  async #dispatch(
+  async #credentialsWithin(deadline: Deadline): Promise<Credentials> {
+    return this.#credentials.fresh ?? abandonable(this.#credentials.get(), deadline.signal);
+  }
+
+  async #dispatch<A extends Answer>(
     lane: Lane,
+    means: Means<A>,
     request: ApiRequest,
     credentials: Credentials,
-    signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
+    deadline: Deadline,
+  ): Promise<A> {
     const { method, body, contentType = "application/json" } = request;
     const { onAnswer, userAgent } = this.#options;
     const dispatcher = this.#transport.dispatcher(lane, credentials.tls);
+    const sent = {
+      origin: this.#base.origin,
+      path: this.#base.pathname.replace(/\/$/, "") + request.path + queryText(request.query),
+      method,
+      headers: {
+        ...credentials.headers,
+        accept: request.accept ?? "application/json",
+        "user-agent": userAgent,
+        ...(body !== undefined && { "content-type": contentType }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    };
     try {
-      const answer = await dispatcher.request({
-        origin: this.#base.origin,
-        path: this.#base.pathname.replace(/\/$/, "") + request.path + queryText(request.query),
-        method,
-        signal,
-        headers: {
-          ...credentials.headers,
-          accept: request.accept ?? "application/json",
-          "user-agent": userAgent,
-          ...(body !== undefined && { "content-type": contentType }),
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-      });
-      onAnswer?.(method, String(answer.statusCode));
+      const answer = await means(dispatcher, sent, deadline);
+      onAnswer?.(method, String(answer.status));
       return answer;
     } catch (error) {
       onAnswer?.(method, "<error>");
-      if (signal.aborted && !request.signal?.aborted) this.#transport.distrust(lane, dispatcher);
+      if (deadline.over && !request.signal?.aborted) this.#transport.distrust(lane, dispatcher);
       throw error;
     }
   }
 
   // The place to hold back the whole client after a 429, when that is wanted.
-  async #check(
-    request: ApiRequest,
-    answer: Dispatcher.ResponseData,
-  ): Promise<Dispatcher.ResponseData> {
-    const { statusCode: status, headers, body } = answer;
-    const contentType = header(headers, "content-type") ?? "";
-    if (status >= 200 && status < 300) {
-      if (request.accept !== undefined || isJson(contentType)) return answer;
-      await readText(body, 1 << 20);
+  #check(request: ApiRequest, { status, headers, text }: Answer): void {
+    const isAsked = request.accept !== undefined || isJson(header(headers, "content-type") ?? "");
+    if (isSuccess(status) && isAsked) return;
+    if (isSuccess(status))
       throw new ApiError(request.what, { kind: "malformed", status, reason: "NotJSON" });
-    }
-    const text = await readText(body, 1 << 20);
     const retryAfter = parseRetryAfter(header(headers, "retry-after"), this.#options.clock.now());
     throw statusError(request.what, status, parseJson(text ?? ""), retryAfter);
   }
@@ -230,8 +223,7 @@ class HttpClient implements ApiClient {
         reason: "NoAnswer",
         note: `${this.server} did not answer within ${timeoutMs} ms`,
       });
-    if (deadline.signal.aborted)
-      return new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
+    if (deadline.over) return new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
     if (error instanceof CredentialsError)
       return new ApiError(what, {
         kind: "unauthorized",
@@ -241,4 +233,17 @@ class HttpClient implements ApiClient {
     const note = `cannot reach ${this.server}`;
     return new ApiError(what, { kind: "unavailable", reason: networkCode(error), note });
   }
+}
+
+function valueOf({ what }: ApiRequest, { status, text }: Answer): object {
+  if (text === undefined)
+    throw new ApiError(what, {
+      kind: "malformed",
+      status,
+      reason: "ResponseTooLong",
+      note: `more than ${LONGEST_ANSWER_BYTES} bytes`,
+    });
+  const value = parseJson(text);
+  if (typeof value === "object" && value !== null) return value;
+  throw new ApiError(what, { kind: "malformed", status, reason: "NotJSON" });
 }

@@ -48,11 +48,16 @@ export class CredentialCache {
     this.#plugin = credentialPlugin(config.user);
   }
 
+  /** What was read within the last ten seconds and not refused since. */
+  get fresh(): Credentials | undefined {
+    if (this.#flight || !this.#last) return undefined;
+    return this.#clock.monotonic() - this.#last.at < FRESH_MS ? this.#last.credentials : undefined;
+  }
+
   get(): Promise<Credentials> {
     const now = this.#clock.monotonic();
     if (this.#flight && now - this.#flight.since < HUNG_MS) return this.#flight.credentials;
-    if (this.#last && now - this.#last.at < FRESH_MS)
-      return Promise.resolve(this.#last.credentials);
+    if (this.fresh) return Promise.resolve(this.fresh);
     const flight = { since: now, credentials: this.#read() };
     this.#flight = flight;
     const land = (): void => {

@@ -228,6 +228,25 @@ test("a request ends by its time limit, before and after the answer's head", asy
   }
 });
 
+test("a request that waits for a connection ends by its time limit and is never sent", async (t) => {
+  const clock = new FakeClock();
+  const held: (() => void)[] = [];
+  const server = await serve(t, (_, response) => void held.push(() => answer(response, 200, {})));
+  const api = client(t, server.url, {}, { clock, connections: 1 });
+  const first = api.request({ ...get, timeoutMs: 9000 });
+  const second = failure(api.request({ ...get, path: "/never", timeoutMs: 5000 }));
+  while (held.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await clock.advance(5000);
+  assert.equal((await second).kind, "timeout");
+  held[0]?.();
+  await first;
+  const third = api.request(get);
+  while (held.length === 1) await new Promise((resolve) => setImmediate(resolve));
+  held[1]?.();
+  await third;
+  assert.deepEqual(server.requests, [`GET ${get.path}`, `GET ${get.path}`]);
+});
+
 test("the caller's signal and closing the client cancel what is in flight", async (t) => {
   let arrived = (): void => undefined;
   const server = await serve(t, () => arrived());
