@@ -32,8 +32,9 @@ export type InformerOptions<T extends Stored> = {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /**
-   * What to keep of an object; undefined leaves it out. Called once for each object the server
-   * sends. When it throws, a watch event is dropped, and a list fails as a whole.
+   * What to keep of an object; undefined leaves it out. Called once for each version of an object,
+   * so it must give the same for the same. When it throws, a watch event is dropped, and a list fails
+   * as a whole.
    */
   readonly transform: (raw: KubeObject) => T | undefined;
   readonly clock: Clock;
@@ -78,7 +79,7 @@ export class Informer<T extends Stored> {
       log: options.log,
       metrics: options.metrics,
       sink: {
-        transform: options.transform,
+        transform: (raw) => this.#read(raw),
         replace: (items, version) => this.#replace(items, version),
         event: (event) => this.#event(event),
       },
@@ -167,6 +168,14 @@ export class Informer<T extends Stored> {
     this.#wake();
   }
 
+  // What our own write returned has been read already; its echo, and a relist, need not be.
+  #read(raw: KubeObject): T | undefined {
+    const { namespace, name, uid, resourceVersion } = raw.metadata;
+    const known = this.store.get(namespace, name);
+    const isKnown = known?.uid === uid && known.resourceVersion === resourceVersion;
+    return isKnown ? known : this.#options.transform(raw);
+  }
+
   #event(event: LiveEvent): void {
     if (event.kind === "bookmark") {
       this.store.bookmark(event.resourceVersion);
@@ -174,7 +183,7 @@ export class Informer<T extends Stored> {
     }
     let object: T | undefined;
     try {
-      object = this.#options.transform(event.object);
+      object = this.#read(event.object);
     } catch (error) {
       this.#report(error);
       this.#options.metrics?.eventDropped();

@@ -222,6 +222,28 @@ test("IN-41 the transform runs once for each object that passes, before store an
   assert.deepEqual(shown(), ["x-kept@3", "z-kept@5"]);
 });
 
+test("IN-41 LV-14 a version that our own write or an earlier list left in the store is not read again", async (t) => {
+  const passed: string[] = [];
+  const { api, clock, filled, informer, shown } = setup(t, {
+    transform: (object: KubeObject) => {
+      passed.push(`${object.metadata.name}@${object.metadata.resourceVersion}`);
+      return item(object);
+    },
+  });
+  const watch = await filled(2, raw("x", 1), raw("y", 2));
+  const written = item(raw("x", 3));
+  informer.store.remember(written);
+  await watch.send(modified(raw("x", 3)), modified(raw("y", 4)));
+  assert.equal(informer.store.get("a", "x"), written);
+  await watch.send(failed(410, "Expired"));
+  await clock.advance(FIRST_WAIT);
+  const again = { ...raw("y", 4), metadata: { ...raw("y", 4).metadata, uid: "made-again" } };
+  await (await api.next("stream")).send(added(raw("x", 3)), added(again), mark(9));
+  assert.deepEqual(passed, ["x@1", "y@2", "y@4", "y@4"]);
+  assert.equal(informer.store.get("a", "y")?.uid, "made-again");
+  assert.deepEqual(shown(), ["x@3", "y@4"]);
+});
+
 test("IN-41 a transform that throws drops that event, and fails a whole list", async (t) => {
   const poison = (object: KubeObject): Item => {
     if (object.metadata.resourceVersion === "7") throw new Error("cannot read this");
