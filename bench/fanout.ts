@@ -4,10 +4,11 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { field } from "../test/support/http.ts";
-import { bareLoop, type Post, type Took } from "./bare-loop.ts";
+import { postLoop, type Took } from "./post-loop.ts";
 import { calm, FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { Program } from "./program.ts";
 import { median, sum, type Bench } from "./scorecard.ts";
+import type { Post } from "./transports.ts";
 
 const CONCURRENCY = 32;
 
@@ -29,7 +30,7 @@ export const fanout: Bench = {
       concurrency: String(CONCURRENCY),
     });
     await controller.said("started worker");
-    const bare = bareLoop(how);
+    const bare = postLoop(how, "bare");
     const batch = {
       url: cluster.access.url,
       token: cluster.access.token,

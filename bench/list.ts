@@ -8,9 +8,11 @@ import type { Bench } from "./scorecard.ts";
 import { start } from "./start.ts";
 import { storm } from "./storm.ts";
 import { throttle } from "./throttle.ts";
+import { transport } from "./transport.ts";
 
 export const BENCHES: readonly Bench[] = [
   fanout,
+  transport,
   fresh,
   requests,
   planning,

@@ -1,27 +1,21 @@
-// The yardstick: a process that posts bodies with undici and does nothing else, as many at a time as
-// the controller would. It is a child of its own, so that its CPU time is nobody else's, and lives
-// through all rounds, so that it is as warm as the controller.
+// A process that posts bodies and does nothing else, as many at a time as the controller would: with
+// plain undici the yardstick of the fan-out, with other transports what they cost. It is a child of its
+// own, so that its CPU time is nobody else's, and lives through all rounds, so that it is as warm as
+// the controller.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { Agent } from "undici";
 import { inParallel } from "./cluster.ts";
 import { cpuMs } from "./proc.ts";
 import type { How } from "./scorecard.ts";
+import { sender, type Post, type Server, type Transport } from "./transports.ts";
 
-export type Post = { readonly path: string; readonly body: unknown };
-export type Batch = {
-  readonly url: string;
-  readonly token: string;
-  readonly ca: string;
-  readonly concurrency: number;
-  readonly posts: readonly Post[];
-};
+export type Batch = Server & { readonly concurrency: number; readonly posts: readonly Post[] };
 export type Took = { readonly ms: number; readonly cpuMs: number };
 
-export type BareLoop = { post(batch: Batch): Promise<Took> };
+export type PostLoop = { post(batch: Batch): Promise<Took> };
 
-export function bareLoop(how: How): BareLoop {
-  const child = fork(import.meta.filename);
+export function postLoop(how: How, transport: Transport): PostLoop {
+  const child = fork(import.meta.filename, [transport]);
   how.after(() => child.kill());
   const { pid } = child;
   if (pid === undefined) throw new Error("the bare loop did not start");
@@ -43,24 +37,12 @@ export function bareLoop(how: How): BareLoop {
   };
 }
 
-let agent: Agent | undefined;
+let send: ReturnType<typeof sender> | undefined;
 
-async function postAll({ url, token, ca, concurrency, posts }: Batch): Promise<number> {
-  agent ??= new Agent({ allowH2: false, connections: concurrency, connect: { ca } });
-  const dispatcher = agent;
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+async function postAll(batch: Batch): Promise<number> {
+  send ??= sender(process.argv[2] as Transport, batch);
   const began = performance.now();
-  await inParallel(posts, concurrency, async ({ path, body }) => {
-    const answer = await dispatcher.request({
-      origin: url,
-      method: "POST",
-      path,
-      headers,
-      body: JSON.stringify(body),
-    });
-    await answer.body.json();
-    if (answer.statusCode !== 201) throw new Error(`POST ${path}: ${answer.statusCode}`);
-  });
+  await inParallel(batch.posts, batch.concurrency, send);
   return performance.now() - began;
 }
 
