@@ -1,7 +1,7 @@
 // `secretcast run`: from flags to exit code.
 import { readConfig, UsageError, type Config, type Given } from "../config.ts";
 import { ApiError } from "../kube/api-error.ts";
-import { createClient, type ApiClient } from "../kube/client.ts";
+import { createClient, type ApiClient, type ClientOptions } from "../kube/client.ts";
 import { systemClock, type Clock, type Timer } from "../kube/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig.ts";
 import { createLog, type Log } from "../log.ts";
@@ -42,16 +42,16 @@ export async function runController(
 ): Promise<Ended> {
   const settings = readSettings(config);
   const metrics = createMetrics(config.leaseName);
-  const connect = (connections: number): ApiClient =>
+  const connect = (own: Pick<ClientOptions, "connections" | "neverPauses">): ApiClient =>
     createClient(kubeConfig, {
       clock: systemClock,
       userAgent: `secretcast/${version}`,
-      connections,
+      ...own,
       onAnswer: (method, code) => metrics.requests.inc({ method, code }),
     });
-  const client = connect(config.concurrency);
+  const client = connect({ connections: config.concurrency });
   // Leases have a connection of their own: a renewal must never queue behind a fan-out.
-  const leaseClient = connect(1);
+  const leaseClient = connect({ connections: 1, neverPauses: true });
   try {
     log.info(settingsOf(config, client.server), "starting secretcast");
     if (!config.inCluster) await checkSurroundings(config, client, leaseClient, signal, log);

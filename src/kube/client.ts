@@ -1,7 +1,7 @@
 // Raw JSON requests to one API server, over one pool of connections.
 // Promises: every failure is an ApiError; a success is JSON or an error of kind `malformed`; each
-// request ends by its time limit; a 401 is tried once more with credentials read anew; bodies are
-// always drained. Does not promise: to retry anything else, or to know any kind of object.
+// request ends by its time limit; a 401 is tried once more with credentials read anew; after a 429 with
+// Retry-After no request begins before that time is over; bodies are always drained. Does not promise: to retry anything else, or to know any kind of object.
 import type { Dispatcher } from "undici";
 import { header, isJson, networkCode, parseJson } from "./answer.ts";
 import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
@@ -13,6 +13,7 @@ import { exchange, isSuccess, LONGEST_ANSWER_BYTES, openStream } from "./exchang
 import type { Answer } from "./exchange.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
 import { queryText } from "./resource.ts";
+import { Throttle } from "./throttle.ts";
 import { Transport } from "./transport.ts";
 import type { Lane } from "./transport.ts";
 
@@ -58,6 +59,8 @@ export type ClientOptions = {
   readonly userAgent: string;
   /** Connections for requests at most; 32 when absent. */
   readonly connections?: number;
+  /** For the Lease: a renewal is tiny, and one held back beyond the renew deadline costs the lead. */
+  readonly neverPauses?: boolean;
   /** Called once for every answer; `code` is the status, or "<error>" when there was none. */
   readonly onAnswer?: ((method: string, code: string) => void) | undefined;
 };
@@ -80,6 +83,7 @@ class HttpClient implements ApiClient {
   readonly #options: ClientOptions;
   readonly #credentials: CredentialCache;
   readonly #transport: Transport;
+  readonly #throttle: Throttle;
   readonly #closed = new AbortController();
 
   constructor(config: KubeConfig, options: ClientOptions) {
@@ -89,6 +93,7 @@ class HttpClient implements ApiClient {
     this.#options = options;
     this.#credentials = new CredentialCache(config, options.clock);
     this.#transport = new Transport({ server, proxyUrl, connections: options.connections ?? 32 });
+    this.#throttle = new Throttle(options.clock);
   }
 
   async request<T>(request: ApiRequest): Promise<T> {
@@ -175,6 +180,7 @@ class HttpClient implements ApiClient {
   ): Promise<A> {
     const { method, body, contentType = "application/json" } = request;
     const { onAnswer, userAgent } = this.#options;
+    if (this.#throttle.leftMs > 0) await this.#throttle.turn(request.what, deadline);
     const dispatcher = this.#transport.dispatcher(lane, credentials.tls);
     const sent = {
       origin: this.#base.origin,
@@ -199,14 +205,17 @@ class HttpClient implements ApiClient {
     }
   }
 
-  // The place to hold back the whole client after a 429, when that is wanted.
+  // A 429 that says for how long holds back the whole client.
   #check(request: ApiRequest, { status, headers, text }: Answer): void {
     const isAsked = request.accept !== undefined || isJson(header(headers, "content-type") ?? "");
     if (isSuccess(status) && isAsked) return;
     if (isSuccess(status))
       throw new ApiError(request.what, { kind: "malformed", status, reason: "NotJSON" });
     const retryAfter = parseRetryAfter(header(headers, "retry-after"), this.#options.clock.now());
-    throw statusError(request.what, status, parseJson(text ?? ""), retryAfter);
+    const error = statusError(request.what, status, parseJson(text ?? ""), retryAfter);
+    if (error.kind === "throttled" && this.#options.neverPauses !== true)
+      this.#throttle.pause(error.retryAfterMs ?? 0);
+    throw error;
   }
 
   #deadline(request: ApiRequest): Deadline {

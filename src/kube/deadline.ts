@@ -3,6 +3,8 @@ import type { Clock, Timer } from "./clock.ts";
 
 export class Deadline {
   readonly #parents: readonly AbortSignal[];
+  readonly #clock: Clock;
+  readonly #endsAt: number;
   readonly #timer: Timer;
   readonly #listeners: (() => void)[] = [];
   #controller: AbortController | undefined;
@@ -12,6 +14,8 @@ export class Deadline {
   /** `ms` from now, or when one of `parents` aborts. */
   constructor(clock: Clock, ms: number, ...parents: readonly (AbortSignal | undefined)[]) {
     this.#parents = parents.filter((parent) => parent !== undefined);
+    this.#clock = clock;
+    this.#endsAt = clock.monotonic() + ms;
     this.#timer = clock.setTimeout(() => {
       this.#expired = !this.#over;
       this.#end();
@@ -30,6 +34,11 @@ export class Deadline {
       this.whenOver(() => controller.abort());
     }
     return this.#controller.signal;
+  }
+
+  /** By the clock, whether or not the timer had its turn; below 0 when time is over. */
+  get leftMs(): number {
+    return this.#endsAt - this.#clock.monotonic();
   }
 
   /** Time ran out, a parent aborted, or abort() was called. */

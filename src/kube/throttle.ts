@@ -3,23 +3,12 @@
 // at once; a wait ends as soon as its signal aborts and leaves no timer. Of several pauses the one
 // that ends last counts. Does not promise an order among those who wait, nor to spread them: they are
 // few, for the pipe of writes holds back its own.
+import { ApiError } from "./api-error.ts";
 import { sleep } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 
 /** How long somebody can wait for a turn; a Deadline is one. */
 export type Patience = { readonly leftMs: number; readonly signal: AbortSignal };
-
-/** A turn that would come too late. */
-export class PausedError extends Error {
-  override readonly name = "PausedError";
-  /** What is left of the pause, in ms. */
-  readonly leftMs: number;
-
-  constructor(leftMs: number) {
-    super(`The server asks to be left alone for another ${Math.round(leftMs)} ms`);
-    this.leftMs = leftMs;
-  }
-}
 
 export class Throttle {
   readonly #clock: Clock;
@@ -40,16 +29,25 @@ export class Throttle {
   }
 
   /**
-   * Resolves when a request may begin. Rejects with PausedError when patience would be over by then,
-   * and as soon as its signal aborts.
+   * Resolves when the request `what` may begin. Rejects with an ApiError of kind `throttled` when its
+   * patience would be over by then, and as soon as its signal aborts.
    */
-  async turn(patience: Patience): Promise<void> {
+  async turn(what: string, patience: Patience): Promise<void> {
     for (let left = this.leftMs; left > 0; left = this.leftMs) {
-      if (left >= patience.leftMs) throw new PausedError(left);
+      if (left >= patience.leftMs) throw tooLate(what, left);
       await sleep(this.#clock, left, patience.signal);
       if (patience.signal.aborted) throw new Error("aborted");
       // An event loop that was held up comes here with both times over, and nothing said so yet.
-      if (patience.leftMs <= 0) throw new PausedError(this.leftMs);
+      if (patience.leftMs <= 0) throw tooLate(what, this.leftMs);
     }
   }
+}
+
+function tooLate(what: string, leftMs: number): ApiError {
+  return new ApiError(what, {
+    kind: "throttled",
+    reason: "TooManyRequests",
+    retryAfterMs: Math.ceil(leftMs),
+    note: "not sent, because the server asks for a longer pause than this may wait",
+  });
 }

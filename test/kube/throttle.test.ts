@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PausedError, Throttle } from "../../src/kube/throttle.ts";
+import { ApiError } from "../../src/kube/api-error.ts";
+import { Throttle } from "../../src/kube/throttle.ts";
 import type { Patience } from "../../src/kube/throttle.ts";
 import { FakeClock, settle } from "../support/clock.ts";
 
@@ -19,9 +20,10 @@ function open() {
   /** When the turn came, or what kept it from coming. */
   const turn = (given: Patience): { readonly result: () => unknown } => {
     let result: unknown = "waiting";
-    throttle.turn(given).then(
+    throttle.turn("get secret", given).then(
       () => (result = clock.monotonic()),
-      (error: unknown) => (result = error instanceof PausedError ? error.leftMs : "aborted"),
+      (error: unknown) =>
+        (result = error instanceof ApiError ? `${error.kind} ${error.retryAfterMs}` : "aborted"),
     );
     return { result: () => result };
   };
@@ -73,7 +75,7 @@ test("a turn that would come when time is over is refused at once, with what is 
   const refused = turn(patience(4000));
   const granted = turn(patience(4001));
   await settle();
-  assert.equal(refused.result(), 4000);
+  assert.equal(refused.result(), "throttled 4000");
   await clock.advance(4000);
   assert.equal(granted.result(), 5000);
 });
@@ -84,7 +86,7 @@ test("a pause made longer refuses those whose time it outlasts", async () => {
   const waiting = turn(patience(2000));
   throttle.pause(9000);
   await clock.advance(1000);
-  assert.equal(waiting.result(), 8000);
+  assert.equal(waiting.result(), "throttled 8000");
   assert.equal(clock.timers, 0);
 });
 
@@ -114,5 +116,5 @@ test("no turn comes after its time, however late the timers fire", async () => {
   await settle();
   heldUp = 1500;
   await clock.advance(1000);
-  assert.equal(waiting.result(), 0);
+  assert.equal(waiting.result(), "throttled 0");
 });

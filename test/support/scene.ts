@@ -115,9 +115,10 @@ export class Scene {
     const log: string[] = [];
     let settled: Plan | undefined;
     const { access, clock } = this;
-    const connect = (): ApiClient => createClient(access, { clock, userAgent: "secretcast/test" });
+    const connect = (neverPauses = false): ApiClient =>
+      createClient(access, { clock, userAgent: "secretcast/test", neverPauses });
     const client = meddle ? meddled(connect(), meddle) : connect();
-    const leaseApi = connect();
+    const leaseApi = connect(true);
     const stop = new AbortController();
     const controller = assemble(config, readSettings(config), {
       client,
