@@ -1,5 +1,15 @@
-# The controller's image: its sources, its production dependencies and Node, and nothing else.
-# Node strips the types itself, so what was tested is what runs: there is no build output.
+# The controller's image: the program without its types, its production dependencies and Node, and
+# nothing else. Node could strip the types itself, as it does in tests; that takes 28 MiB and a third of
+# a second of CPU in every replica.
+
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json tsconfig.json tsconfig.build.json ./
+COPY tools/build.ts tools/
+COPY tools/dev-node/package.json tools/dev-node/
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY src src
+RUN npm run build
 
 FROM node:24-slim AS dependencies
 WORKDIR /app
@@ -18,8 +28,8 @@ ENV NODE_ENV=production
 COPY --from=dependencies /app/node_modules node_modules
 COPY LICENSE package.json ./
 COPY bin bin
+COPY --from=build /app/dist dist
 COPY manifests/example manifests/example
-COPY src src
 # A number, so that the kubelet can check runAsNonRoot.
 USER 65532:65532
 EXPOSE 8080

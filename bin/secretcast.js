@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The one plain JavaScript file: it must parse on any Node, so that an old one gets a sentence
-// and not a syntax error. A clone runs the TypeScript sources, the published package its dist/.
+// and not a syntax error. A clone runs the TypeScript sources; image and package hold dist/.
 import { existsSync } from "node:fs";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

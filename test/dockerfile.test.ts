@@ -1,10 +1,20 @@
-// The Dockerfile without an engine: its words are read, and its last stage is laid out in a folder
-// and started. Not shown here: that the base images exist and that an engine builds it.
+// The Dockerfile without an engine: its words are read, its build stage is run in a folder with the
+// packages of this clone, and its last stage is laid out and started. Not shown here: that the base
+// images exist and that an engine builds it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
@@ -81,10 +91,17 @@ test("every base image names a version of Node 24", () => {
   for (const { image } of stages) assert.match(image, /^(node:24-|\S+\/nodejs24-)/);
 });
 
-test("dependencies are installed by the lockfile and without development ones", () => {
-  const installs = stages.flatMap(({ steps }) => steps.filter(({ rest }) => /\bnpm\b/.test(rest)));
-  assert.equal(installs.length, 1);
-  assert.match(installs[0]?.rest ?? "", /^npm ci --omit=dev /);
+const commands = ({ steps }: Stage) =>
+  steps.filter(({ word }) => word === "RUN").map(({ rest }) => rest);
+const stage = (name: string | undefined) =>
+  stages.find((each) => each.name === name) ?? assert.fail(name);
+
+test("dependencies are installed by the lockfile, and the last stage's without development ones", () => {
+  const install = "--ignore-scripts --no-audit --no-fund";
+  const packages = copies(last).find(({ to }) => to === "node_modules");
+  assert.deepEqual(commands(stage(packages?.from)), [`npm ci --omit=dev ${install}`]);
+  const built = copies(last).find(({ to }) => to === "dist");
+  assert.deepEqual(commands(stage(built?.from)), [`npm ci ${install}`, "npm run build"]);
   // npm ci reads the package.json of each package by path, development ones too.
   const copied = fromContext.flatMap(({ sources }) => sources);
   for (const path of Object.keys(lockedPackages()).filter((each) => each.startsWith("tools/")))
@@ -128,11 +145,22 @@ test("the last stage runs the program and its demo on just the files it holds", 
 
 /** The last stage's WORKDIR: what it copies, and the packages that an install without development ones leaves. */
 function layOut(folder: string): void {
-  for (const { from, sources, to } of copies(last))
-    for (const source of from === undefined ? sources : []) {
-      const target = join(folder, to === "./" ? source : to);
-      mkdirSync(dirname(target), { recursive: true });
-      cpSync(join(ROOT, source), target, { recursive: true });
-    }
+  const built = join(folder, "build");
+  copyContext(stage("build"), built);
+  symlinkSync(join(ROOT, "node_modules"), join(built, "node_modules"));
+  const build = spawnSync("npm", ["run", "build"], { cwd: built, encoding: "utf8" });
+  assert.equal(build.status, 0, build.stderr);
+  renameSync(join(built, "dist"), join(folder, "dist"));
+  rmSync(built, { recursive: true });
+  copyContext(last, folder);
   linkProductionPackages(folder);
+}
+
+function copyContext(of: Stage, folder: string): void {
+  for (const { from, sources, to } of copies(of))
+    for (const source of from === undefined ? sources : []) {
+      const target = to.endsWith("/") ? join(to, basename(source)) : to;
+      mkdirSync(dirname(join(folder, target)), { recursive: true });
+      cpSync(join(ROOT, source), join(folder, target), { recursive: true });
+    }
 }

@@ -1,6 +1,6 @@
-// `npm run build`: dist/ for the npm package, since Node strips no types inside node_modules. Every
-// .ts file of src becomes a .js file at the same depth, every other file goes along as it is.
-// dist/ is made anew each time; a clone never runs it.
+// `npm run build`: dist/ for the npm package, since Node strips no types inside node_modules, and for
+// the image. Every .ts file of src becomes a .js file at the same depth, every other file goes along as
+// it is. dist/ is made anew each time; a clone never runs it.
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
