@@ -1,21 +1,13 @@
-// `secretcast run` as a child process, watched from outside: CPU and memory by the kernel, its log
-// with the time of each line, its metrics as an operator reads them.
+// `secretcast run` as the image runs it, in a child process that is watched from outside: CPU and
+// memory by the kernel, its log with the time of each line, its metrics as an operator reads them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { field } from "../test/support/http.ts";
 import { eventually } from "../test/support/eventually.ts";
+import { imageCommand } from "./image.ts";
 import { cpuMs, memory, readBytes, type Memory } from "./proc.ts";
 import type { How } from "./scorecard.ts";
-
-// Node's flags as the image gives them, and others to try or to profile with (--cpu-prof).
-function nodeFlags(): readonly string[] {
-  const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync("Dockerfile", "utf8"))?.[1] ?? "[]";
-  const words: readonly string[] = JSON.parse(entrypoint);
-  const tried = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ");
-  return [...words, ...tried].filter((word) => word.startsWith("--"));
-}
 
 type Line = { readonly at: number; readonly body: unknown };
 
@@ -35,7 +27,7 @@ export class Program {
       ...flags,
     };
     const words = Object.entries(given).map(([flag, value]) => `--${flag}=${value}`);
-    const args = [...nodeFlags(), "bin/secretcast.js", "run", ...words];
+    const args = [...imageCommand(), "run", ...words];
     this.startedAt = performance.now();
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     if (child.pid === undefined) throw new Error("secretcast did not start");
