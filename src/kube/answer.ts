@@ -1,5 +1,50 @@
-// Reading an HTTP answer: its bytes, its JSON, its headers, and why there was none.
+// Reading an HTTP answer: its bytes, its JSON, its headers, and why there is none to use.
 import type { IncomingHttpHeaders } from "node:http";
+import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** undefined: longer than the limit. */
+  readonly text: string | undefined;
+};
+
+// A page of 500 Secrets of the largest size is below it; V8 holds no longer string than 512 MiB.
+export const LONGEST_ANSWER_BYTES = 480 * 1024 * 1024;
+/** Of an answer that is no success. */
+export const LONGEST_REFUSAL_BYTES = 1024 * 1024;
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Why `answer` is none that `asked` can use; undefined: it is a success, of the type asked for. */
+export function refusal(
+  asked: { readonly what: string; readonly accept?: string },
+  { status, headers, text }: Answer,
+  nowMs: number,
+): ApiError | undefined {
+  if (!isSuccess(status)) {
+    const retryAfter = parseRetryAfter(header(headers, "retry-after"), nowMs);
+    return statusError(asked.what, status, parseJson(text ?? ""), retryAfter);
+  }
+  if (asked.accept !== undefined || isJson(header(headers, "content-type") ?? "")) return undefined;
+  return new ApiError(asked.what, { kind: "malformed", status, reason: "NotJSON" });
+}
+
+/** The object that the answer to `what` holds; fails with an ApiError where it holds none. */
+export function valueOf(what: string, { status, text }: Answer): object {
+  if (text === undefined)
+    throw new ApiError(what, {
+      kind: "malformed",
+      status,
+      reason: "ResponseTooLong",
+      note: `more than ${LONGEST_ANSWER_BYTES} bytes`,
+    });
+  const value = parseJson(text);
+  if (typeof value === "object" && value !== null) return value;
+  throw new ApiError(what, { kind: "malformed", status, reason: "NotJSON" });
+}
 
 /** The parsed text; undefined when it is no JSON. */
 export function parseJson(text: string): unknown {
@@ -25,7 +70,7 @@ export async function readText(
   return Buffer.concat(chunks).toString("utf8");
 }
 
-export function isJson(contentType: string): boolean {
+function isJson(contentType: string): boolean {
   return /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType);
 }
 

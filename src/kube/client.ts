@@ -1,16 +1,17 @@
 // Raw JSON requests to one API server, over one pool of connections.
 // Promises: every failure is an ApiError; a success is JSON or an error of kind `malformed`; each
-// request ends by its time limit; a 401 is tried once more with credentials read anew; after a 429 with
-// Retry-After no request begins before that time is over; bodies are always drained. Does not promise: to retry anything else, or to know any kind of object.
+// request ends by its time limit; a 401 is tried once more with credentials read anew; after a 429
+// with Retry-After no request begins before that time is over; bodies are always drained. Does not
+// promise: to retry anything else, or to know any kind of object.
 import type { Dispatcher } from "undici";
-import { header, isJson, networkCode, parseJson } from "./answer.ts";
-import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
+import { header, networkCode, refusal, valueOf } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import { ApiError } from "./api-error.ts";
 import type { Clock } from "./clock.ts";
 import { CredentialCache, CredentialsError } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import { abandonable, Deadline } from "./deadline.ts";
-import { exchange, isSuccess, LONGEST_ANSWER_BYTES, openStream } from "./exchange.ts";
-import type { Answer } from "./exchange.ts";
+import { exchange, openStream } from "./exchange.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
 import { queryText } from "./resource.ts";
 import { Throttle } from "./throttle.ts";
@@ -101,7 +102,7 @@ class HttpClient implements ApiClient {
     try {
       const answer = await this.#send("api", exchange, request, deadline);
       this.#check(request, answer);
-      return valueOf(request, answer) as T;
+      return valueOf(request.what, answer) as T;
     } catch (error) {
       throw this.#classify(request, deadline, error);
     } finally {
@@ -206,13 +207,9 @@ class HttpClient implements ApiClient {
   }
 
   // A 429 that says for how long holds back the whole client.
-  #check(request: ApiRequest, { status, headers, text }: Answer): void {
-    const isAsked = request.accept !== undefined || isJson(header(headers, "content-type") ?? "");
-    if (isSuccess(status) && isAsked) return;
-    if (isSuccess(status))
-      throw new ApiError(request.what, { kind: "malformed", status, reason: "NotJSON" });
-    const retryAfter = parseRetryAfter(header(headers, "retry-after"), this.#options.clock.now());
-    const error = statusError(request.what, status, parseJson(text ?? ""), retryAfter);
+  #check(request: ApiRequest, answer: Answer): void {
+    const error = refusal(request, answer, this.#options.clock.now());
+    if (!error) return;
     if (error.kind === "throttled" && this.#options.neverPauses !== true)
       this.#throttle.pause(error.retryAfterMs ?? 0);
     throw error;
@@ -242,17 +239,4 @@ class HttpClient implements ApiClient {
     const note = `cannot reach ${this.server}`;
     return new ApiError(what, { kind: "unavailable", reason: networkCode(error), note });
   }
-}
-
-function valueOf({ what }: ApiRequest, { status, text }: Answer): object {
-  if (text === undefined)
-    throw new ApiError(what, {
-      kind: "malformed",
-      status,
-      reason: "ResponseTooLong",
-      note: `more than ${LONGEST_ANSWER_BYTES} bytes`,
-    });
-  const value = parseJson(text);
-  if (typeof value === "object" && value !== null) return value;
-  throw new ApiError(what, { kind: "malformed", status, reason: "NotJSON" });
 }

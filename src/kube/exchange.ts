@@ -5,24 +5,9 @@
 // on and takes its connection with it.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import { readText } from "./answer.ts";
+import { isSuccess, LONGEST_ANSWER_BYTES, LONGEST_REFUSAL_BYTES, readText } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import type { Deadline } from "./deadline.ts";
-
-export type Answer = {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** undefined: longer than the limit. */
-  readonly text: string | undefined;
-};
-
-// A page of 500 Secrets of the largest size is below it; V8 holds no longer string than 512 MiB.
-export const LONGEST_ANSWER_BYTES = 480 * 1024 * 1024;
-/** Of an answer that is no success. */
-const LONGEST_REFUSAL_BYTES = 1024 * 1024;
-
-export function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
-}
 
 export function exchange(
   dispatcher: Dispatcher,
