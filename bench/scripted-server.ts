@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { kubeconfigText } from "../test/support/control-plane-args.ts";
 import type { How } from "./scorecard.ts";
 
@@ -23,12 +24,15 @@ const CHUNK_BYTES = 256 * 1024;
 export class ScriptedServer {
   readonly kubeconfig: string;
   readonly url: string;
-  /** When each write of a Secret came in, by "METHOD PATH" and name. */
-  readonly writes: { readonly at: number; readonly what: string }[] = [];
+  /** When each write of a Secret came in, by "METHOD PATH" and name, and how many there then were. */
+  readonly writes: { readonly at: number; readonly what: string; readonly inFlight: number }[] = [];
+  /** How long a write takes that is not refused, in ms. */
+  writeMs = 0;
   refuse: (() => Refusal | undefined) | undefined;
   readonly #script: Script;
   readonly #watches = new Map<string, Set<ServerResponse>>();
   #version = 1_000_000;
+  #inFlight = 0;
 
   constructor(script: Script, url: string, kubeconfig: string) {
     this.#script = script;
@@ -131,13 +135,17 @@ export class ScriptedServer {
     const refusal = this.refuse?.();
     const body: { metadata: { name?: string } } = JSON.parse(text);
     const { name = "" } = body.metadata;
-    this.writes.push({ at: performance.now(), what: `${request.method} ${path} ${name}` });
+    const what = `${request.method} ${path} ${name}`;
+    this.writes.push({ at: performance.now(), what, inFlight: ++this.#inFlight });
     if (refusal) {
       response.setHeader("retry-after", String(refusal.retryAfterS));
       const status = { kind: "Status", status: "Failure", code: refusal.status };
+      this.#inFlight--;
       return json(response, refusal.status, JSON.stringify(status));
     }
+    if (this.writeMs > 0) await delay(this.writeMs);
     const resourceVersion = String(this.nextVersion());
+    this.#inFlight--;
     Object.assign(body.metadata, { uid: `uid-of-${path}/${name}`, resourceVersion });
     json(response, 201, JSON.stringify(body));
   }
