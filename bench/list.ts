@@ -3,6 +3,7 @@ import { fanout } from "./fanout.ts";
 import { fresh } from "./fresh.ts";
 import { memory } from "./memory.ts";
 import { planning } from "./planning.ts";
+import { pressure } from "./pressure.ts";
 import { requests } from "./requests.ts";
 import type { Bench } from "./scorecard.ts";
 import { start } from "./start.ts";
@@ -20,4 +21,5 @@ export const BENCHES: readonly Bench[] = [
   storm,
   start,
   throttle,
+  pressure,
 ];
