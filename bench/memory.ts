@@ -136,7 +136,7 @@ async function copies(
   await scoped(how, async (own) => {
     // As the administrator, whose writes the server neither judges by the guardrail nor logs.
     const maker = new Program(own, cluster.access.kubeconfig, FLAGS);
-    const { at } = await maker.said("synced", 0, 600_000);
+    const { at } = await maker.said("synced", 0, 1_200_000);
     how.say(`${count} copies made in ${((at - maker.startedAt) / 1000).toFixed(0)} s`);
   });
   const mark = auditMark(cluster);
