@@ -10,6 +10,8 @@ export type Shape = {
   readonly namespaces: number;
   /** Namespaces that each source wants; all its copies are there and correct. */
   readonly wanted: number;
+  /** Secrets of others in each namespace. */
+  readonly strangers: number;
 };
 export type Measured = {
   readonly pairs: number;
@@ -26,12 +28,19 @@ export const planning: Bench = {
   run(how) {
     const scale = how.quick ? 10 : 1;
     const side = 1000 / scale;
-    const all = measure(how, { sources: side, namespaces: side, wanted: side });
-    judge(how, "every pair a correct copy", all);
-    const none = measure(how, { sources: side, namespaces: side, wanted: 0 });
-    judge(how, "no pair wanted", none);
-    const small = measure(how, { sources: side, namespaces: 100, wanted: 10 });
-    const large = measure(how, { sources: 10 * side, namespaces: side, wanted: 10 });
+    const square = { sources: side, namespaces: side, strangers: 0 };
+    judge(how, "every pair a correct copy", measure(how, { ...square, wanted: side }));
+    judge(how, "no pair wanted", measure(how, { ...square, wanted: 0 }));
+    const crowd = { ...square, sources: 10, wanted: 0, strangers: 100 };
+    const crowded = measure(how, crowd);
+    how.figure({
+      name: `${crowd.strangers * side} Secrets of others: CPU time a Secret`,
+      value: (crowded.nsAPair * crowd.sources) / crowd.strangers,
+      unit: "ns",
+      atMost: 200,
+    });
+    const small = measure(how, { ...square, namespaces: 100, wanted: 10 });
+    const large = measure(how, { ...square, sources: 10 * side, wanted: 10 });
     judge(how, `${large.pairs} pairs, 10 copies a source`, large);
     how.figure({
       name: `ns a pair, ${large.pairs} pairs to ${small.pairs}`,
@@ -53,13 +62,14 @@ function judge(how: How, what: string, measured: Measured): void {
 
 function measure(how: How, shape: Shape): Measured {
   const world = new URL("planning-world.ts", import.meta.url).pathname;
-  const flags = ["--expose-gc", "--max-semi-space-size=512", "--max-old-space-size=8192"];
+  const young = ["--min-semi-space-size=512", "--max-semi-space-size=512"];
+  const flags = ["--expose-gc", ...young, "--max-old-space-size=8192"];
   const out = execFileSync(process.execPath, [...flags, world, JSON.stringify(shape)], {
     encoding: "utf8",
   });
   const measured: Measured = JSON.parse(out);
   how.say(
-    `${shape.sources} sources x ${shape.namespaces} namespaces, ${measured.current} copies: ${measured.nsAPair.toFixed(0)} ns and ${measured.bytesAPair.toFixed(2)} bytes a pair`,
+    `${shape.sources} sources x ${shape.namespaces} namespaces, ${measured.current} copies, ${shape.strangers * shape.namespaces} strangers: ${measured.nsAPair.toFixed(0)} ns and ${measured.bytesAPair.toFixed(2)} bytes a pair`,
   );
   return measured;
 }
