@@ -32,32 +32,41 @@ function hasWildcard(text: string): boolean {
 
 function compileGlob(text: string): Glob {
   const pattern = text.replaceAll(/\*+/g, "*");
-  if (pattern === "*") return { matches: (name) => !name.includes("/") };
+  const prefix = pattern.slice(0, -1);
+  // Most globs are of this form, and a plan is made of asking them: 15 ns a pair.
+  if (pattern.endsWith("*") && !hasWildcard(prefix)) {
+    return { matches: (name) => name.startsWith(prefix) && !name.includes("/", prefix.length) };
+  }
   const least = pattern.length - (pattern.split("*").length - 1);
   return { matches: (name) => name.length >= least && covers(pattern, name) };
 }
 
-// Greedy with one way back: only the last star ever needs to take one character more.
+const [STAR, ANY, SLASH, END] = [42, 63, 47, -1];
+
+// Greedy with one way back: only the last star ever needs to take one character more. In code units,
+// because a character by itself is a string, whose comparison is a call: 100 ns a pair.
 function covers(pattern: string, name: string): boolean {
+  const last = pattern.length - 1;
   let p = 0;
   let n = 0;
   let star = -1;
   let retry = 0;
   while (n < name.length) {
-    const want = pattern[p];
-    if (want === "*") {
+    const want = p <= last ? pattern.charCodeAt(p) : END;
+    const has = name.charCodeAt(n);
+    if (want === STAR) {
+      if (p === last) return !name.includes("/", n);
       star = p++;
       retry = n;
-    } else if (want === name[n] || (want === "?" && name[n] !== "/")) {
+    } else if (want === has || (want === ANY && has !== SLASH)) {
       p++;
       n++;
-    } else if (star >= 0 && name[retry] !== "/") {
+    } else if (star >= 0 && name.charCodeAt(retry) !== SLASH) {
       p = star + 1;
       n = ++retry;
     } else return false;
   }
-  while (pattern[p] === "*") p++;
-  return p === pattern.length;
+  return p > last || (p === last && pattern.charCodeAt(p) === STAR);
 }
 
 /** Names and globs, some of them excluded with `!`. Names cost one look-up however many there are. */
@@ -86,7 +95,8 @@ export class GlobList {
 
   /** Position of the first positive that covers `name`; -1 where none does or a `!` does. */
   rank(name: string): number {
-    let best = this.#names.get(name) ?? Number.POSITIVE_INFINITY;
+    let best =
+      (this.#names.size > 0 ? this.#names.get(name) : undefined) ?? Number.POSITIVE_INFINITY;
     for (const { rank, glob } of this.#globs) {
       if (rank >= best) break;
       if (glob.matches(name)) best = rank;
@@ -96,7 +106,7 @@ export class GlobList {
   }
 
   excludes(name: string): boolean {
-    if (this.#excludedNames.has(name)) return true;
+    if (this.#excludedNames.size > 0 && this.#excludedNames.has(name)) return true;
     for (const glob of this.#excludedGlobs) if (glob.matches(name)) return true;
     return false;
   }
