@@ -9,20 +9,43 @@
 import { claimOf, type Lapse } from "./claims.ts";
 import type { Desk } from "./desk.ts";
 import { refText, type CopySecret } from "./model.ts";
-import type { Contender, Entry, Standing } from "./sources.ts";
+import type { Contender, Entry, Group } from "./sources.ts";
 import { situationOf, TABLE } from "./table.ts";
 import { wantOf, type Target } from "./targets.ts";
 import type { Cause, Confirm } from "./verdicts.ts";
 
-export function judgeCopy(desk: Desk, copy: CopySecret, target: Target): void {
+/** `group`: who wants places of the copy's name. */
+export function judgeCopy(
+  desk: Desk,
+  copy: CopySecret,
+  target: Target,
+  group: Group | undefined,
+): void {
+  const sole = group?.sole;
+  if (sole && isCurrent(copy, target, sole)) sole.tally.current++;
+  else judgeClaim(desk, copy, target, group?.contenders ?? []);
+}
+
+// Almost every copy of a quiet cluster ends here, so nothing is allocated, and of the copy as little is
+// read as can be: the long way round gives the same answer.
+function isCurrent(copy: CopySecret, target: Target, sole: Contender): boolean {
+  return (
+    copy.fingerprint === sole.fingerprint &&
+    !copy.deleting &&
+    !sole.paused &&
+    (sole.wanted & target.bit) !== 0
+  );
+}
+
+function judgeClaim(
+  desk: Desk,
+  copy: CopySecret,
+  target: Target,
+  group: readonly Contender[],
+): void {
   const { pass, sources } = desk;
   const standing = sources.standing(copy.source);
-  if (standing.kind === "entry" && isCurrent(copy, target, standing)) {
-    standing.entry.tally.current++;
-    return;
-  }
   const tally = standing.kind === "entry" ? standing.entry.tally : pass.orphans;
-  const group = sources.contendersFor(copy.name);
   const claim = claimOf(desk, copy, target, standing);
   switch (claim.kind) {
     case "serve":
@@ -39,24 +62,6 @@ export function judgeCopy(desk: Desk, copy: CopySecret, target: Target): void {
     case "lapsed":
       succeed(desk, copy, target, group, claim, tally);
   }
-}
-
-// Almost every copy of a quiet cluster ends here, so nothing is allocated: the long way round gives the
-// same answer.
-function isCurrent(
-  copy: CopySecret,
-  target: Target,
-  { contender, group }: Extract<Standing, { kind: "entry" }>,
-): boolean {
-  return (
-    contender !== undefined &&
-    group.length === 1 &&
-    copy.fingerprint === contender.content.replica.fingerprint &&
-    copy.name === contender.source.rule.copyName &&
-    !copy.deleting &&
-    !contender.source.rule.paused &&
-    wantOf(contender, target) === "wanted"
-  );
 }
 
 // The copy's place with the source that has it: the table's upper line.

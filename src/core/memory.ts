@@ -15,7 +15,7 @@ export class Memory {
   readonly absences = new Absences();
   readonly deletions = new Deletions();
   /** By a source's UID, the fingerprint that all its copies had when a pass last found them so. */
-  readonly settled = new Map<string, string>();
+  settled: ReadonlyMap<string, string> = new Map();
   #fights: Fight[] = [];
 
   /** The write was made. */

@@ -20,9 +20,9 @@ import type { Memory } from "./memory.ts";
 import type { Secret, Settings, World } from "./model.ts";
 import { Pass } from "./pass.ts";
 import { judgePull } from "./pull.ts";
-import { Sources, type Contender, type Entry } from "./sources.ts";
+import { Sources, SOURCES_PER_TURN, type Contender, type Entry, type Group } from "./sources.ts";
 import { addTally, newTally, statesOf } from "./tally.ts";
-import { targetsOf, wantOf, type Target } from "./targets.ts";
+import { BATCH, targetsOf, wantOf, type Target } from "./targets.ts";
 import { Vacancies } from "./vacancies.ts";
 import type { NamespaceReport, Plan, SourceReport } from "./verdicts.ts";
 
@@ -43,7 +43,7 @@ export function* plan(
 ): Generator<undefined, Plan> {
   memory.beginPass(now);
   const pass = new Pass(memory, now, inFlight);
-  const sources = new Sources(world, settings);
+  const sources = yield* Sources.of(world, settings);
   const targets = targetsOf(world, settings);
   const byName = new Map(targets.map((target) => [target.name, target]));
   const endings = new Endings(pass);
@@ -57,10 +57,10 @@ export function* plan(
   });
   yield* vacancies.settle();
   yield* endings.settle(memory.deletions, settings);
-  settleSources(memory, sources.contenders);
+  yield* settleSources(memory, sources.contenders);
   memory.endPass(inFlight);
   const actions = yield* pass.actions();
-  return { ...report(pass, sources, vacancies), actions, namespaces: unclear(targets) };
+  return { ...(yield* report(pass, sources, vacancies)), actions, namespaces: unclear(targets) };
 }
 
 // One namespace after the other: its map stays in the processor's cache, which halves the time a pair.
@@ -72,9 +72,11 @@ function* judgePlaces(
   const { pass } = desk;
   const groups = [...desk.sources.groups()];
   let turn = pass.pairs;
-  for (const target of targets) {
-    judgeVacancies(target, groups, vacancies);
+  for (const [index, target] of targets.entries()) {
+    if (index % BATCH === 0)
+      yield* ask(desk.sources.contenders, targets.slice(index, index + BATCH));
     judgeCopies(target, desk);
+    judgeVacancies(target, groups, vacancies);
     pass.pairs += groups.length + target.secrets.size;
     if (pass.pairs - turn < PAIRS_PER_TURN) continue;
     turn = pass.pairs;
@@ -82,25 +84,43 @@ function* judgePlaces(
   }
 }
 
-// The loops over pairs are no generators themselves: there each step would allocate its result.
-function judgeVacancies(
-  target: Target,
-  groups: readonly (readonly Contender[])[],
-  vacancies: Vacancies,
-): void {
-  for (const group of groups) {
-    const [only] = group;
-    if (!only) continue;
-    const present = target.secrets.get(only.source.rule.copyName);
-    if (present?.role === "copy") continue; // judgeCopies has it
-    if (group.length === 1 && wantOf(only, target) !== "wanted") only.tally.skip++;
-    else vacancies.judge(group, target, present);
+// Each source is asked of a batch of targets at once, while its rule is in the processor's cache: that
+// saves 20 to 40 ns a pair.
+function* ask(
+  contenders: readonly Contender[],
+  batch: readonly Target[],
+): Generator<undefined, void> {
+  const most = Math.ceil(PAIRS_PER_TURN / batch.length);
+  for (let from = 0; from < contenders.length; from += most) {
+    for (const contender of contenders.slice(from, from + most)) {
+      contender.wanted = wantedIn(contender, batch);
+    }
+    yield;
   }
 }
 
+function wantedIn(contender: Contender, batch: readonly Target[]): number {
+  let wanted = 0;
+  for (const target of batch) if (wantOf(contender, target) === "wanted") wanted |= target.bit;
+  return wanted;
+}
+
+// The loops over pairs are no generators themselves: there each step would allocate its result.
 function judgeCopies(target: Target, desk: Desk): void {
   for (const secret of target.secrets.values()) {
-    if (secret.role === "copy") judgeCopy(desk, secret, target);
+    if (secret.role !== "copy") continue;
+    const group = desk.sources.group(secret.name);
+    if (group) group.occupied = target;
+    judgeCopy(desk, secret, target, group);
+  }
+}
+
+function judgeVacancies(target: Target, groups: readonly Group[], vacancies: Vacancies): void {
+  for (const group of groups) {
+    if (group.occupied === target) continue; // judgeCopies had it
+    const { sole, contenders, copyName } = group;
+    if (sole && (sole.wanted & target.bit) === 0) sole.tally.skip++;
+    else vacancies.judge(contenders, target, target.secrets.get(copyName));
   }
 }
 
@@ -125,28 +145,33 @@ function judgeSome(steps: Iterator<Secret>, pass: Pass, judge: (secret: Secret) 
 
 // A source none of whose copies is about to be updated has settled: a copy that differs from now on
 // was changed by somebody else.
-function settleSources(memory: Memory, contenders: readonly Contender[]): void {
-  const before = new Map(memory.settled);
-  memory.settled.clear();
-  for (const { source, content, tally } of contenders) {
+function* settleSources(
+  memory: Memory,
+  contenders: readonly Contender[],
+): Generator<undefined, void> {
+  const settled = new Map<string, string>();
+  for (const [index, { source, fingerprint, tally }] of contenders.entries()) {
     const unsettled = tally.update + tally.replace + tally.backoff > 0;
-    const fingerprint = unsettled ? before.get(source.uid) : content.replica.fingerprint;
-    if (fingerprint !== undefined) memory.settled.set(source.uid, fingerprint);
+    const common = unsettled ? memory.settled.get(source.uid) : fingerprint;
+    if (common !== undefined) settled.set(source.uid, common);
+    if (index % SOURCES_PER_TURN === 0) yield;
   }
+  memory.settled = settled;
 }
 
-function report(
+function* report(
   pass: Pass,
   sources: Sources,
   vacancies: Vacancies,
-): Omit<Plan, "actions" | "namespaces"> {
+): Generator<undefined, Omit<Plan, "actions" | "namespaces">> {
   const counts = newTally();
   addTally(counts, pass.orphans);
-  const contenders = new Map(sources.contenders.map((one) => [one.text, one]));
   const reports: SourceReport[] = [];
-  for (const entry of sources.entries) {
+  for (const [index, entry] of sources.entries.entries()) {
     addTally(counts, entry.tally);
-    if (publishes(entry)) reports.push(reportOf(entry, contenders.get(entry.text), vacancies));
+    const contender = sources.contenderOf(entry.source);
+    if (publishes(entry)) reports.push(reportOf(entry, contender, vacancies));
+    if (index % SOURCES_PER_TURN === 0) yield;
   }
   return {
     rows: pass.rows,

@@ -111,7 +111,9 @@ function readSource(whole: Whole, { digest, intern }: ReadContext): SourceSecret
   }
   const { type, immutable, labels, annotations } = whole;
   const content = { ...given, type, immutable, labels, annotations, entries: entries.value };
-  return { ...source, problems: [], replica: buildReplica(content, text, digest) };
+  // Its copies have the same digests.
+  const kept: Digest = (parts) => intern(digest(parts));
+  return { ...source, problems: [], replica: buildReplica(content, text, kept) };
 }
 
 function refusals({ given, type }: Whole): Problem[] {

@@ -12,8 +12,9 @@ import {
   type World,
 } from "./model.ts";
 import { sourceRank } from "./settings.ts";
-import type { Content } from "./verdicts.ts";
 import { newTally, type Tally } from "./tally.ts";
+import type { Target } from "./targets.ts";
+import type { Content } from "./verdicts.ts";
 
 export type Entry = {
   readonly source: SourceSecret;
@@ -28,7 +29,26 @@ export type Entry = {
 };
 
 /** An entry that may put copies somewhere: neither frozen nor without `to` and `to-selector`. */
-export type Contender = Entry & { readonly content: Content; readonly push: Wants };
+export type Contender = Entry & {
+  readonly content: Content;
+  readonly push: Wants;
+  /** Of the replica, and it covers the source's name and UID: a copy that has it is of this source. */
+  readonly fingerprint: string;
+  readonly paused: boolean;
+  /** In which targets of the batch that is being judged it wants its place: the bits of those. */
+  wanted: number;
+};
+
+/** All that want places of one name. */
+export type Group = {
+  readonly copyName: string;
+  /** Who alone wants them; undefined where several do. */
+  sole: Contender | undefined;
+  /** The strongest first. */
+  readonly contenders: Contender[];
+  /** Where the pass last met a copy of this name: there the copy is judged, not the vacancy. */
+  occupied: Target | undefined;
+};
 
 /** How the source stands that a copy or a pulling Secret names. */
 export type Standing =
@@ -36,8 +56,6 @@ export type Standing =
       readonly kind: "entry";
       readonly entry: Entry;
       readonly contender: Contender | undefined;
-      /** All that want places of the contender's copy name; filled while the snapshot is taken. */
-      readonly group: readonly Contender[];
     }
   | { readonly kind: "frozen"; readonly reason: string }
   /** The Secret is there and has nothing to say. */
@@ -45,37 +63,56 @@ export type Standing =
   | { readonly kind: "absent" }
   | { readonly kind: "unsettled" };
 
+/** So many lie between two yields: less than two milliseconds. */
+export const SOURCES_PER_TURN = 1024;
+
 export class Sources {
   /** In the order in which they win. */
-  readonly entries: readonly Entry[];
-  readonly contenders: readonly Contender[];
-  readonly #byCopyName = new Map<string, Contender[]>();
+  entries: readonly Entry[] = [];
+  readonly contenders: Contender[] = [];
+  readonly #groups = new Map<string, Group>();
   readonly #standings = new Map<string, Map<string, Standing>>();
   readonly #world: World;
   readonly #settings: Settings;
   // Asked for once: the world may have to put it together.
   readonly #namespaces: World["namespaces"];
 
-  constructor(world: World, settings: Settings) {
+  private constructor(world: World, settings: Settings) {
     this.#world = world;
     this.#namespaces = world.namespaces;
     this.#settings = settings;
+  }
+
+  static *of(world: World, settings: Settings): Generator<undefined, Sources> {
+    const sources = new Sources(world, settings);
+    // The index of the cache changes while this yields.
+    const secrets = [...world.sources];
     const entries: Entry[] = [];
-    for (const secret of world.sources) {
+    for (const [index, secret] of secrets.entries()) {
       const rank = secret.role === "source" ? sourceRank(settings, secret.namespace) : -1;
-      if (secret.role === "source" && rank >= 0) entries.push(this.#entry(secret, rank));
+      if (secret.role === "source" && rank >= 0) entries.push(sources.#entry(secret, rank));
+      if (index % SOURCES_PER_TURN === 0) yield;
     }
-    this.entries = entries.toSorted(strongerFirst);
-    this.contenders = this.entries.flatMap((entry) => this.#admit(entry));
+    sources.entries = entries.toSorted(strongerFirst);
+    for (const [index, entry] of sources.entries.entries()) {
+      sources.#admit(entry);
+      if (index % SOURCES_PER_TURN === 0) yield;
+    }
+    return sources;
   }
 
-  /** Who may want a place of this name; the strongest first. */
-  contendersFor(copyName: string): readonly Contender[] {
-    return this.#byCopyName.get(copyName) ?? [];
+  /** Who may want a place of this name; undefined: nobody. */
+  group(copyName: string): Group | undefined {
+    return this.#groups.get(copyName);
   }
 
-  groups(): Iterable<readonly Contender[]> {
-    return this.#byCopyName.values();
+  groups(): Iterable<Group> {
+    return this.#groups.values();
+  }
+
+  contenderOf(source: Ref): Contender | undefined {
+    const standing = this.standing(source);
+    return standing.kind === "entry" ? standing.contender : undefined;
   }
 
   standing(ref: Ref): Standing {
@@ -113,20 +150,41 @@ export class Sources {
     return undefined;
   }
 
-  #admit(entry: Entry): readonly Contender[] {
+  #admit(entry: Entry): void {
     const { source, content, frozen } = entry;
-    const { push, copyName } = source.rule;
-    const contender =
-      content && push && frozen === undefined ? { ...entry, content, push } : undefined;
-    if (!contender) {
-      this.#remember(source, { kind: "entry", entry, contender, group: [] });
-      return [];
+    const { push } = source.rule;
+    if (!content || !push || frozen !== undefined) {
+      this.#remember(source, { kind: "entry", entry, contender: undefined });
+      return;
     }
-    const group = this.#byCopyName.get(copyName) ?? [];
-    group.push(contender);
-    this.#byCopyName.set(copyName, group);
-    this.#remember(source, { kind: "entry", entry: contender, contender, group });
-    return [contender];
+    const contender: Contender = {
+      fingerprint: content.replica.fingerprint,
+      paused: source.rule.paused,
+      wanted: 0,
+      tally: entry.tally,
+      push,
+      content,
+      source,
+      text: entry.text,
+      namespace: entry.namespace,
+      rank: entry.rank,
+      frozen,
+    };
+    this.contenders.push(contender);
+    this.#remember(source, { kind: "entry", entry: contender, contender });
+    this.#join(contender);
+  }
+
+  #join(contender: Contender): void {
+    const { copyName } = contender.source.rule;
+    const group = this.#groups.get(copyName);
+    if (group) {
+      group.contenders.push(contender);
+      group.sole = undefined;
+    } else {
+      const alone = { copyName, sole: contender, contenders: [contender], occupied: undefined };
+      this.#groups.set(copyName, alone);
+    }
   }
 
   #remember(ref: Ref, standing: Standing): void {

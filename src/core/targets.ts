@@ -19,7 +19,12 @@ export type Target = {
   readonly accept: Exclude<Accept, { kind: "absent" }>;
   /** 0 is the youngest namespace. */
   readonly order: number;
+  /** Its own among those of its batch. */
+  readonly bit: number;
 };
+
+/** So many targets are judged together: as many as a small integer of V8 has bits. */
+export const BATCH = 31;
 
 /** Namespaces being deleted take part in nothing and are not among them. */
 export function targetsOf(world: World, settings: Settings): readonly Target[] {
@@ -32,6 +37,7 @@ export function targetsOf(world: World, settings: Settings): readonly Target[] {
     excluded: exclusion(settings, namespace.name),
     accept: withPolicy(namespace.accept, settings.namespacePolicy),
     order,
+    bit: 1 << (order % BATCH),
   }));
 }
 
