@@ -122,7 +122,7 @@ test("the pod is probed where the program listens by default", () => {
 
 test("the pod has requests and a memory limit, and longer than the program's 30 s to stop", () => {
   assert.deepEqual(container?.resources, {
-    requests: { cpu: "50m", memory: "192Mi" },
+    requests: { cpu: "50m", memory: "128Mi" },
     limits: { memory: "384Mi" },
   });
   assert.ok((pod?.terminationGracePeriodSeconds ?? 0) > 30);
