@@ -1,6 +1,7 @@
 // From a Secret of the API to what the cache keeps of it. Which of four roles it has decides what that
 // is: a source and a pulling Secret keep data, a copy a digest and its marks, a stranger little more
-// than its name. A copy is never a source, whatever else it carries.
+// than its name. A Secret with `from` is its owner's and never a copy, and a copy is never a source,
+// whatever else they carry.
 import {
   carries,
   parseAdopt,
@@ -81,9 +82,9 @@ export function readSecret(raw: unknown, context: ReadContext): Secret | undefin
     annotations: textsOf(metadata.annotations),
     data: () => textsOf(object.data),
   };
+  if (carries(whole.annotations, ["from"])) return readPull(whole);
   const marks = marksOf(given, whole.labels, whole.annotations);
   if (marks) return readCopy(whole, marks, context);
-  if (carries(whole.annotations, ["from"])) return readPull(whole);
   if (context.isSourceNamespace(given.namespace) && speaks(whole.annotations)) {
     return readSource(whole, context);
   }
@@ -140,7 +141,7 @@ function readPull(whole: Whole): PullSecret {
     type,
     immutable,
     from: text.from,
-    problems: [...refusals(whole), ...text.problems],
+    problems: [...refusals(whole), ...forgeries(whole), ...text.problems],
     keys: text.keys,
     onDelete: text.onDelete,
     data: new SecretData(whole.data()),
@@ -148,6 +149,16 @@ function readPull(whole: Whole): PullSecret {
     sourceUid: annotations[annotationKey("source-uid")],
     sourceVersion: annotations[annotationKey("source-version")],
   };
+}
+
+// A fill records source-uid. With the other marks there already, the Secret would be a copy as soon as
+// its owner takes `from` off, and could be deleted.
+function forgeries({ given, labels, annotations }: Whole): Problem[] {
+  const sourceUid = { [annotationKey("source-uid")]: "of a fill" };
+  if (!marksOf(given, labels, { ...annotations, ...sourceUid })) return [];
+  const annotation = annotationKey("placed-at");
+  const expected = `it off, or ${annotationKey("from")} off: a pulling Secret is no copy`;
+  return [{ annotation, ...faulty(annotations[annotation] ?? "", expected).fault }];
 }
 
 function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopySecret {

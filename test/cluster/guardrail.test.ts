@@ -169,6 +169,13 @@ const PULL = annotated({ "secretcast.io/from": "secretcast/registry" });
 const stripped = (name: string, key: string): Body => ({
   metadata: { labels: MANAGED, annotations: { ...marks(name), [key]: null } },
 });
+/** A pulling Secret that carries every mark of a copy. */
+const marked = (name: string): Body => ({
+  metadata: {
+    labels: MANAGED,
+    annotations: { ...marks(name), "secretcast.io/from": "secretcast/registry" },
+  },
+});
 const CHANGES: Readonly<Record<string, (name: string) => Case>> = {
   "a stranger's data": () => ({
     there: { metadata: {} },
@@ -215,6 +222,10 @@ const CHANGES: Readonly<Record<string, (name: string) => Case>> = {
     there: annotated({ "secretcast.io/adopt": "secretcast/registry" }),
     change: copy(name),
   }),
+  "a pulling Secret with every mark of a copy": (name) => ({
+    there: marked(name),
+    change: { metadata: {}, data: { key: "eA==" } },
+  }),
   "a pulling Secret into a copy": (name) => ({ there: PULL, change: copy(name) }),
   "where a pulling Secret pulls from": () => ({
     there: PULL,
@@ -242,7 +253,7 @@ test("giving a copy a finalizer is refused", async (t) => {
 
 test("deleting what is no copy is refused", async (t) => {
   const moved = { metadata: { labels: MANAGED, annotations: marks("elsewhere") } };
-  const bodies = { plain: { metadata: {} }, pulling: PULL, moved };
+  const bodies = { plain: { metadata: {} }, pulling: PULL, moved, marked: marked("marked") };
   for (const [name, body] of Object.entries(bodies)) {
     await done(create(admin, name, body));
     const words = new RegExp(`secretcast may not delete guarded/${name}`);

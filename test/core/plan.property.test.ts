@@ -32,6 +32,7 @@ function property(name: string, check: (history: History) => void): void {
 function isOurs({ metadata }: RawSecret): boolean {
   const { annotations, labels, namespace, name } = metadata;
   return (
+    !("secretcast.io/from" in annotations) &&
     labels["app.kubernetes.io/managed-by"] === "secretcast" &&
     /^[^/]+\/[^/]+$/.test(annotations["secretcast.io/source"] ?? "") &&
     (annotations["secretcast.io/source-uid"] ?? "") !== "" &&

@@ -185,3 +185,66 @@ test("an immutable pulling Secret, one of a refused type and one that cannot be 
     assert.equal(verdictAt(result, "team-a/app"), verdict);
   }
 });
+
+const MARKED = { source: "shared/gone", "placed-at": "team-a/app" };
+const LABELLED = { "app.kubernetes.io/managed-by": "secretcast" };
+
+/** Passes until its source would be missed for long enough to end a copy of it. */
+function outlive(made: Cluster): void {
+  for (let round = 0; round < 5; round++) {
+    made.pass();
+    made.now += 60_000;
+  }
+}
+
+test("a pulling Secret with the marks of a copy but source-uid is told so and not filled: that would make it a copy", () => {
+  const made = cluster({ allow: "*" }, MARKED, { labels: LABELLED, data: { own: "mine" } });
+  outlive(made);
+  assert.deepEqual(keys(made), ["own"]);
+  assert.equal(mark(made, "source-uid"), undefined);
+  const row = made.pass().rows.find(({ pulling }) => pulling);
+  assert.equal(row?.verdict, "frozen");
+  assert.match(row.reason, /secretcast\.io\/placed-at: "team-a\/app": want it off/);
+});
+
+test("a pulling Secret with every mark of a copy, before it is filled or after, is never deleted, emptied or overwritten", () => {
+  for (const source of ["shared/gone", "shared/db"]) {
+    for (const filled of [true, false]) {
+      const made = cluster({ allow: "*", to: "team-a", name: "app" });
+      if (filled) made.settle();
+      made.edit("team-a/app", ({ metadata }) => {
+        metadata.labels = { ...LABELLED };
+        for (const [word, value] of Object.entries({ ...MARKED, source, "source-uid": "uid-1" }))
+          metadata.annotations[`secretcast.io/${word}`] = value;
+      });
+      const before = structuredClone(made.get("team-a/app"));
+      outlive(made);
+      made.delete("shared/db");
+      outlive(made);
+      assert.deepEqual(made.get("team-a/app"), before);
+    }
+  }
+});
+
+test("a copy on which somebody writes `from` is his: not filled, not repaired, not deleted, and the source is told", () => {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/db", { to: "team-a" }, { data: SOURCE });
+  made.secret("shared/other", { allow: "*" }, { data: { more: "x" } });
+  made.settle();
+  made.edit(
+    "team-a/db",
+    ({ metadata }) => (metadata.annotations["secretcast.io/from"] = "shared/other"),
+  );
+  const before = structuredClone(made.get("team-a/db"));
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-a/db", "shared/db"), "conflict");
+  assert.equal(verdictAt(result, "team-a/db", "shared/other"), "frozen");
+  made.delete("shared/db");
+  outlive(made);
+  assert.deepEqual(made.get("team-a/db"), before);
+  made.secret("shared/db", { to: "team-a" }, { data: { user: "new" } });
+  made.edit("team-a/db", ({ metadata }) => delete metadata.annotations["secretcast.io/from"]);
+  made.settle();
+  assert.deepEqual(Object.keys(made.get("team-a/db").data), ["user"], "without it, ours again");
+});

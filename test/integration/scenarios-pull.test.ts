@@ -221,3 +221,30 @@ test("S39 a chain or a cycle of pulls is refused: a Secret that pulls is nobody'
   assert.equal((await scene.api.secret(last, "db"))?.data, undefined);
   assert.deepEqual((await scene.api.secret(namespace, "db"))?.data, LOGIN);
 });
+
+test("a Secret that pulls and carries the marks of a copy is left as it is, and its owner told", async (t) => {
+  const scene = await openFastScene(t);
+  await allow(scene, "login", LOGIN);
+  const namespace = await pulling(scene, { data: { own: "x" } });
+  const running = scene.start();
+  await scene.holds(namespace, "db", { ...LOGIN, own: "x" });
+  const merge = {
+    metadata: {
+      labels: { "app.kubernetes.io/managed-by": "secretcast" },
+      annotations: {
+        "secretcast.io/source": `${scene.source}/never-was`,
+        "secretcast.io/placed-at": `${namespace}/db`,
+      },
+    },
+  };
+  await scene.api.patchSecret(namespace, "db", merge);
+  const before = await scene.api.secret(namespace, "db");
+  const row = await eventually("its owner is told", () => {
+    const found = running.settled()?.rows.find(({ place }) => place.name === "db");
+    return found?.verdict === "frozen" && found;
+  });
+  assert.match(row.reason, /^secretcast.io\/placed-at: .* a pulling Secret is no copy$/);
+  await running.stop();
+  await scene.finish();
+  assert.deepEqual(await scene.api.secret(namespace, "db"), before);
+});

@@ -152,11 +152,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant("forge" as const),
       name: fc.constantFrom(...NAMES, "forged"),
       source: fc.oneof(sourceRef, fc.constant("shared/never-was"), fc.constant("team-b/one")),
-      uid: fc.constantFrom("uid-1", "uid-9", "made-up"),
+      uid: fc.constantFrom("uid-1", "uid-9", "made-up", ""),
       words: fc.constantFrom<Texts>(
         {},
         { "on-delete": "keep" },
         { "copied-keys": "label:x,label:app.kubernetes.io/managed-by" },
+        { from: "shared/one" },
       ),
     }),
   },
