@@ -64,8 +64,11 @@ const INITIAL: readonly Fact[] = [
       const path = `${place.secrets}?watch=1&timeoutSeconds=30&${STREAMING_LIST}`;
       const seen: unknown[] = [];
       for await (const event of place.http.lines(path)) {
-        seen.push(event);
-        if (field(event, "type") === "BOOKMARK") await given(place, "c");
+        const isBookmark = field(event, "type") === "BOOKMARK";
+        const isFirst = isBookmark && !seen.some((one) => field(one, "type") === "BOOKMARK");
+        // More bookmarks may follow the mark at any time.
+        if (isFirst || !isBookmark) seen.push(event);
+        if (isFirst) await given(place, "c");
         if (field(event, "object", "metadata", "name") === "c") break;
       }
       assert.deepEqual(seen.map(typeOf), ["ADDED", "ADDED", "BOOKMARK", "ADDED"]);
