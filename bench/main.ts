@@ -15,8 +15,9 @@ async function runOne(bench: Bench, quick: boolean): Promise<number> {
     quick,
     say: (line) => write(`   ${line}`),
     figure: (figure) => {
-      write(`   ${lineOf(figure)}`);
-      if (missed(figure) && (figure.exact === true || !quick)) misses++;
+      const judged = figure.exact === true || !quick;
+      write(`   ${lineOf(figure, judged)}`);
+      if (judged && missed(figure)) misses++;
     },
     after: () => {},
   };

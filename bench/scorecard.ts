@@ -40,11 +40,12 @@ export function missed({ value, atMost, atLeast }: Figure): boolean {
   return !(value <= (atMost ?? value) && value >= (atLeast ?? value));
 }
 
-export function lineOf(figure: Figure): string {
+/** `judged`: whether it counts that a target is missed. */
+export function lineOf(figure: Figure, judged: boolean): string {
   const { name, value, unit, atMost, atLeast } = figure;
   const target =
     atMost !== undefined ? `at most ${atMost}` : atLeast !== undefined ? `at least ${atLeast}` : "";
-  const verdict = target === "" ? "" : missed(figure) ? " MISSED" : " ok";
+  const verdict = target === "" || !judged ? "" : missed(figure) ? " MISSED" : " ok";
   return `${name.padEnd(58)} ${rounded(value).padStart(10)} ${unit.padEnd(10)} ${target}${verdict}`;
 }
 
