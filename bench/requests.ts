@@ -43,7 +43,7 @@ export const requests: Bench = {
     });
     const reads = sumOf(changed, (verb) => verb === "get" || verb === "list");
     how.figure({ name: "reads", value: reads, unit: "", atMost: 0, exact: true });
-    const minutes = how.quick ? 0.2 : QUIET_MIN;
+    const minutes = how.quick ? 0.05 : QUIET_MIN;
     const quietFrom = auditMark(cluster);
     await delay(minutes * 60_000);
     const quiet = requestsSince(cluster, quietFrom);
