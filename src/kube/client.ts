@@ -128,9 +128,10 @@ class HttpClient implements ApiClient {
         },
       };
     } catch (error) {
-      // Ends a body that nobody will read.
+      const classified = this.#classify(request, deadline, error);
+      // Ends a body that nobody will read; what is classified after it would seem to be cancelled.
       deadline.abort();
-      throw this.#classify(request, deadline, error);
+      throw classified;
     }
   }
 

@@ -356,6 +356,11 @@ test("open refuses what is no success and no JSON, unless another type was asked
   assert.equal(text, "text");
 });
 
+test("a server that is not there is unavailable for open as well, not cancelled", async (t) => {
+  const refused = await failure(client(t, "http://127.0.0.1:1").open(get));
+  assert.deepEqual([refused.kind, refused.reason], ["unavailable", "ECONNREFUSED"]);
+});
+
 test("an opened answer that is cut fails as unavailable; one that is cancelled says so", async (t) => {
   const server = await serve(t, (request, response) => {
     response.writeHead(200, { "content-type": "application/json" }).write("one");
