@@ -65,16 +65,13 @@ export function numbered(base: string, count: number): readonly string[] {
 }
 
 export async function inParallel<T>(
-  items: readonly T[],
+  items: Iterable<T>,
   concurrency: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  let next = 0;
+  const left = items[Symbol.iterator]();
   const worker = async (): Promise<void> => {
-    for (let at = next++; at < items.length; at = next++) {
-      const item = items[at];
-      if (item !== undefined) await work(item);
-    }
+    for (let next = left.next(); next.done !== true; next = left.next()) await work(next.value);
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
 }

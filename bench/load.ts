@@ -2,7 +2,7 @@
 // sent, and answers of metadata alone, so that a gigabyte costs this process little.
 import { readFileSync } from "node:fs";
 import { Agent } from "undici";
-import type { RealCluster } from "./cluster.ts";
+import { inParallel, type RealCluster } from "./cluster.ts";
 
 const CONNECTIONS = 32;
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -42,24 +42,20 @@ export async function load({ access }: RealCluster, bodies: Iterable<Body>): Pro
     "content-type": "application/json",
     accept: METADATA,
   };
-  const left = bodies[Symbol.iterator]();
-  const worker = async (): Promise<void> => {
-    for (let next = left.next(); next.done !== true; next = left.next()) {
-      const { namespace, text } = next.value;
-      const path = `/api/v1/namespaces/${namespace}/secrets`;
-      const answer = await agent.request({
-        origin: access.url,
-        method: "POST",
-        path,
-        headers,
-        body: text,
-      });
-      await answer.body.dump();
-      if (answer.statusCode !== 201) throw new Error(`POST ${path}: ${answer.statusCode}`);
-    }
+  const post = async ({ namespace, text }: Body): Promise<void> => {
+    const path = `/api/v1/namespaces/${namespace}/secrets`;
+    const answer = await agent.request({
+      origin: access.url,
+      method: "POST",
+      path,
+      headers,
+      body: text,
+    });
+    await answer.body.dump();
+    if (answer.statusCode !== 201) throw new Error(`POST ${path}: ${answer.statusCode}`);
   };
   try {
-    await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+    await inParallel(bodies, CONNECTIONS, post);
   } finally {
     await agent.destroy();
   }

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { kubeconfigText } from "../test/support/control-plane-args.ts";
+import { kubeConfigFor, kubeConfigText } from "../test/support/kubeconfig.ts";
 import type { How } from "./scorecard.ts";
 
 export type Script = {
@@ -52,7 +52,7 @@ export class ScriptedServer {
     const folder = mkdtempSync(join(tmpdir(), "secretcast-bench-"));
     const file = join(folder, "kubeconfig");
     const url = `http://127.0.0.1:${address.port}`;
-    writeFileSync(file, kubeconfigText(url, undefined, "bench"));
+    writeFileSync(file, kubeConfigText(kubeConfigFor(url, { token: "bench" })));
     how.after(() => rmSync(folder, { recursive: true }));
     how.after(() => {
       server.close();

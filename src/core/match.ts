@@ -93,6 +93,8 @@ export class GlobList {
     return this.rank(name) >= 0;
   }
 
+  // An empty map is not asked: a look-up is a call, and each pair makes two of them.
+
   /** Position of the first positive that covers `name`; -1 where none does or a `!` does. */
   rank(name: string): number {
     let best =

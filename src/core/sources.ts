@@ -157,19 +157,9 @@ export class Sources {
       this.#remember(source, { kind: "entry", entry, contender: undefined });
       return;
     }
-    const contender: Contender = {
-      fingerprint: content.replica.fingerprint,
-      paused: source.rule.paused,
-      wanted: 0,
-      tally: entry.tally,
-      push,
-      content,
-      source,
-      text: entry.text,
-      namespace: entry.namespace,
-      rank: entry.rank,
-      frozen,
-    };
+    const { fingerprint } = content.replica;
+    const { paused } = source.rule;
+    const contender = { ...entry, content, push, fingerprint, paused, wanted: 0 };
     this.contenders.push(contender);
     this.#remember(source, { kind: "entry", entry: contender, contender });
     this.#join(contender);

@@ -80,7 +80,9 @@ type Means<A extends Answer> = (
 
 class HttpClient implements ApiClient {
   readonly server: string;
-  readonly #base: URL;
+  readonly #origin: string;
+  /** Of every path: where the API lies on its host. */
+  readonly #prefix: string;
   readonly #options: ClientOptions;
   readonly #credentials: CredentialCache;
   readonly #transport: Transport;
@@ -89,8 +91,10 @@ class HttpClient implements ApiClient {
 
   constructor(config: KubeConfig, options: ClientOptions) {
     const { server, proxyUrl } = config.cluster;
-    this.#base = new URL(server);
-    this.server = `${this.#base.origin}${this.#base.pathname.replace(/\/$/, "")}`;
+    const base = new URL(server);
+    this.#origin = base.origin;
+    this.#prefix = base.pathname.replace(/\/$/, "");
+    this.server = this.#origin + this.#prefix;
     this.#options = options;
     this.#credentials = new CredentialCache(config, options.clock);
     this.#transport = new Transport({ server, proxyUrl, connections: options.connections ?? 32 });
@@ -185,8 +189,8 @@ class HttpClient implements ApiClient {
     if (this.#throttle.leftMs > 0) await this.#throttle.turn(request.what, deadline);
     const dispatcher = this.#transport.dispatcher(lane, credentials.tls);
     const sent = {
-      origin: this.#base.origin,
-      path: this.#base.pathname.replace(/\/$/, "") + request.path + queryText(request.query),
+      origin: this.#origin,
+      path: this.#prefix + request.path + queryText(request.query),
       method,
       headers: {
         ...credentials.headers,

@@ -15,7 +15,7 @@ export function exchange(
   deadline: Deadline,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const gathering = new Gathering(resolve, reject);
+    const gathering = new Gathering(deadline, resolve, reject);
     deadline.whenOver(() => gathering.abandon());
     if (!deadline.over) dispatcher.dispatch(request, gathering);
   });
@@ -37,22 +37,26 @@ export async function openStream(
 }
 
 class Gathering implements Dispatcher.DispatchHandler {
+  readonly #deadline: Deadline;
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: Error) => void;
   #controller: Dispatcher.DispatchController | undefined;
-  #abandoned = false;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   readonly #chunks: Buffer[] = [];
   #length = 0;
 
-  constructor(resolve: (answer: Answer) => void, reject: (error: Error) => void) {
+  constructor(
+    deadline: Deadline,
+    resolve: (answer: Answer) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#deadline = deadline;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
   abandon(): void {
-    this.#abandoned = true;
     const error = new Error("aborted");
     this.#controller?.abort(error);
     this.#reject(error);
@@ -60,7 +64,7 @@ class Gathering implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#abandoned) controller.abort(new Error("aborted"));
+    if (this.#deadline.over) controller.abort(new Error("aborted"));
   }
 
   onResponseStart(

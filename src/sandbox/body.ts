@@ -1,5 +1,5 @@
-// Request bodies: JSON, protobuf, or YAML where the content type allows it. YAML needs a parser that is slow to
-// load, so it is loaded by the first body that is not JSON as well.
+// Request bodies: JSON, protobuf, or YAML where the content type allows it.
+import { load } from "js-yaml";
 import { parseJson } from "./object.ts";
 import type { Json } from "./object.ts";
 import { protobufType, readProtobuf } from "./protobuf.ts";
@@ -51,7 +51,6 @@ export async function readBody(
   } catch {
     if (!yaml) throw unreadable(jsonProblem(text));
   }
-  const { load } = await import("js-yaml");
   try {
     return load(text) as Json;
   } catch {

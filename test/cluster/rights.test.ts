@@ -9,9 +9,9 @@ import type { TestContext } from "node:test";
 import { ACCOUNT, controllerToken } from "../support/account.ts";
 import { sharedCluster } from "../support/cluster.ts";
 import { spawnController } from "../support/controller-process.ts";
-import { kubeconfigText } from "../support/control-plane-args.ts";
 import { eventually } from "../support/eventually.ts";
 import { field } from "../support/http.ts";
+import { kubeConfigFor, kubeConfigText } from "../support/kubeconfig.ts";
 import { openOldServer } from "../support/old-server.ts";
 import { openScene } from "../support/scene.ts";
 
@@ -88,7 +88,7 @@ async function liveOnAnOldServer(t: TestContext): Promise<void> {
   const old = await openOldServer(cluster, controllerToken(cluster));
   t.after(() => old.close());
   const kubeconfig = join(dirname(cluster.kubeconfig), "old.kubeconfig");
-  writeFileSync(kubeconfig, kubeconfigText(old.url, undefined, ""));
+  writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(old.url)));
   const once = { once: "true", "source-namespaces": "none-of-them" };
   assert.equal(await spawnController(t, kubeconfig, once).ended, 0);
 }

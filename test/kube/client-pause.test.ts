@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { ApiError } from "../../src/kube/api-error.ts";
 import { createClient } from "../../src/kube/client.ts";
 import type { ApiClient, ApiRequest, ClientOptions } from "../../src/kube/client.ts";
 import { eventClient } from "../../src/kube/eventclient.ts";
@@ -10,6 +9,7 @@ import { EventRecorder } from "../../src/kube/events.ts";
 import { EVENTS, NAMESPACES, resourcePath, SECRETS } from "../../src/kube/resource.ts";
 import { FakeClock, settle } from "../support/clock.ts";
 import { eventually } from "../support/eventually.ts";
+import { failure } from "../support/failure.ts";
 import { answer, serve } from "../support/http-server.ts";
 import type { TestServer } from "../support/http-server.ts";
 import { kubeConfigFor } from "../support/kubeconfig.ts";
@@ -52,15 +52,6 @@ async function open(t: TestContext, options: Partial<ClientOptions> = {}) {
     assert.equal((await failure(client.request(get))).status, 429);
   };
   return { clock, server, refuse, api: made(), other: made() };
-}
-
-async function failure(work: Promise<unknown>): Promise<ApiError> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof ApiError, `expected an ApiError, got ${String(error)}`);
-  return error;
 }
 
 const arrived = ({ requests }: TestServer, count: number): Promise<unknown> =>

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { inspect } from "node:util";
-import { ApiError } from "../../src/kube/api-error.ts";
 import { createClient } from "../../src/kube/client.ts";
 import type { ApiClient, ApiRequest, ClientOptions } from "../../src/kube/client.ts";
 import { systemClock } from "../../src/kube/clock.ts";
 import type { User } from "../../src/kube/kubeconfig-file.ts";
 import { resourcePath, SECRETS } from "../../src/kube/resource.ts";
 import { FakeClock } from "../support/clock.ts";
+import { failure } from "../support/failure.ts";
 import { answer, bodyOf, serve } from "../support/http-server.ts";
 import { kubeConfigFor } from "../support/kubeconfig.ts";
 
@@ -37,15 +37,6 @@ const get: ApiRequest = {
   path: resourcePath(SECRETS, "team-a", "registry"),
   what: "get secret team-a/registry",
 };
-
-async function failure(work: Promise<unknown>): Promise<ApiError> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof ApiError, `expected an ApiError, got ${String(error)}`);
-  return error;
-}
 
 test("a request carries method, path, query, body, credentials and our user agent", async (t) => {
   let seen: unknown;

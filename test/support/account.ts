@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openCluster } from "./cluster.ts";
-import { kubeconfigText } from "./control-plane-args.ts";
+import { kubeConfigFor, kubeConfigText } from "./kubeconfig.ts";
 import type { SharedCluster } from "./cluster.ts";
 import type { ClusterAccess } from "./control-plane.ts";
 import { eventually } from "./eventually.ts";
@@ -33,7 +33,11 @@ export async function controllerAccount(access: ClusterAccess, overlay = GUARDED
     const token = field(answer.body, "status", "token");
     if (typeof token !== "string") throw new Error(`no token for ${ACCOUNT}: ${answer.status}`);
     const file = join(dirname(access.kubeconfig), "controller.kubeconfig");
-    writeFileSync(file, kubeconfigText(access.url, access.caFile, token), { mode: 0o600 });
+    writeFileSync(
+      file,
+      kubeConfigText(kubeConfigFor(access.url, { token }, { caFile: access.caFile })),
+      { mode: 0o600 },
+    );
     await eventually("the guardrail is in force", () => isGuarded(access, token));
     return file;
   } finally {

@@ -3,6 +3,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { kubeConfigFor, kubeConfigText } from "./kubeconfig.ts";
 
 export type Layout = {
   readonly folder: string;
@@ -106,20 +107,8 @@ export function writeFiles(layout: Layout): void {
   write("sa.pub", keys.publicKey);
   write("tokens.csv", `${token},admin,admin,"system:masters"\n`);
   write("audit.yaml", AUDIT_POLICY);
-  write("admin.kubeconfig", kubeconfigText(apiserverUrl(layout), caFile(layout), token));
-}
-
-/** A kubeconfig (JSON is YAML) for whoever holds the token; `ca` is a file, absent for http. */
-export function kubeconfigText(server: string, ca: string | undefined, token: string): string {
-  const name = "cluster-test";
-  const cluster = { server, ...(ca !== undefined && { "certificate-authority": ca }) };
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name, cluster }],
-    users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    "current-context": name,
-  };
-  return JSON.stringify(config, undefined, 2);
+  write(
+    "admin.kubeconfig",
+    kubeConfigText(kubeConfigFor(apiserverUrl(layout), { token }, { caFile: caFile(layout) })),
+  );
 }

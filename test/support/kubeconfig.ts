@@ -18,6 +18,8 @@ export function kubeConfigFor(
 export function kubeConfigText({ cluster, user }: KubeConfig): string {
   const { name } = cluster;
   return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
     "current-context": name,
     contexts: [{ name, context: { cluster: name, user: user.name } }],
     clusters: [
