@@ -66,6 +66,15 @@ export async function given(
   return answer.body;
 }
 
+/**
+ * Waits until the server's watch cache shows `written`, the answer to a write. Lists at a version and
+ * all watches are served from that cache, which may be a moment behind what was answered.
+ */
+export async function settled(place: Place, written: unknown): Promise<void> {
+  const query = `resourceVersion=${version(written)}&resourceVersionMatch=NotOlderThan`;
+  ok(await place.http.send("GET", `${place.secrets}?${query}`), 200);
+}
+
 export function secret(
   name: string,
   rest: Readonly<Record<string, unknown>> = { data: { k: "dg==" } },
