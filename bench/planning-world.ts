@@ -1,13 +1,13 @@
 // Plans one world again and again and prints what it took: the child of planning.ts.
 import { createDigest } from "../src/core/data.ts";
 import { createIntern } from "../src/core/intern.ts";
-import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../src/core/match.ts";
 import { Memory } from "../src/core/memory.ts";
-import type { Namespace, Secret, Settings, World } from "../src/core/model.ts";
+import type { Namespace, Secret, World } from "../src/core/model.ts";
 import { readNamespace } from "../src/core/namespaces.ts";
 import { plan } from "../src/core/plan.ts";
 import { readSecret } from "../src/core/secrets.ts";
 import type { Plan } from "../src/core/verdicts.ts";
+import { settingsOf } from "../test/support/world.ts";
 import type { Measured, Shape } from "./planning.ts";
 import { median } from "./scorecard.ts";
 
@@ -15,24 +15,8 @@ const ROUNDS = 7;
 const CREATED = "2026-01-01T00:00:00Z";
 const digest = createDigest(Buffer.from("a key of the benchmark"));
 
-function globs(text: string): GlobList {
-  const list = parseGlobList(text, NAMESPACE_GLOBS);
-  if (!list.ok) throw new Error(`bad globs "${text}"`);
-  return list.value;
-}
-
-const settings: Settings = {
-  sourceNamespaces: globs("shared"),
-  scope: undefined,
-  excludeNamespaces: undefined,
-  includeSystemNamespaces: false,
-  ownNamespace: "secretcast",
-  namespacePolicy: "opt-out",
-  deleteGraceMs: 10_000,
-  deleteLimit: 100,
-  deleteHoldMs: 300_000,
-  fanoutLimitBytes: 2 ** 40,
-};
+// No source of this world is so large that it is held.
+const settings = settingsOf({ fanoutLimitBytes: 2 ** 40 });
 const context = {
   digest,
   intern: createIntern(),

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { runWords } from "../test/support/controller-process.ts";
 import { field } from "../test/support/http.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { imageCommand } from "./image.ts";
@@ -19,15 +20,7 @@ export class Program {
 
   /** Stopped when the benchmark has ended, if not before. */
   constructor(how: How, kubeconfig: string, flags: Readonly<Record<string, string>>) {
-    const given = {
-      kubeconfig,
-      "http-address": "127.0.0.1:0",
-      "status-address": "127.0.0.1:0",
-      "log-format": "json",
-      ...flags,
-    };
-    const words = Object.entries(given).map(([flag, value]) => `--${flag}=${value}`);
-    const args = [...imageCommand(), "run", ...words];
+    const args = [...imageCommand(), ...runWords(kubeconfig, flags)];
     this.startedAt = performance.now();
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
     if (child.pid === undefined) throw new Error("secretcast did not start");

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
 import { METRIC_STATES } from "../src/core/verdicts.ts";
 import { FLAGS } from "../src/flags.ts";
-import { createMetrics } from "../src/server/metrics.ts";
+import { metricsOfNothing } from "./support/metrics.ts";
 import { tableRows, uncoded } from "./support/markdown.ts";
 import { groupedBy, selectors } from "./support/promql.ts";
 
@@ -38,15 +38,7 @@ const dashboard: { panels: Panel[]; templating: { list: { definition?: string }[
 const targets = dashboard.panels.flatMap((panel) => panel.targets ?? []);
 const queries = [...rules, ...targets].map(({ expr }) => expr);
 
-const metrics = createMetrics("secretcast");
-const nothing = () => ({});
-metrics.observe({
-  copies: nothing,
-  sources: nothing,
-  lastConvergedMs: () => undefined,
-  watchActivityMs: nothing,
-  leading: () => false,
-});
+const metrics = metricsOfNothing();
 
 // What Prometheus adds to every series it scrapes.
 const TARGET_LABELS = ["job", "instance", "namespace", "pod"];

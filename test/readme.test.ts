@@ -8,7 +8,7 @@ import { SITUATIONS, TABLE, type Situation } from "../src/core/table.ts";
 import { METRIC_STATE, VERDICTS } from "../src/core/verdicts.ts";
 import { MARKS, VOCABULARY, type Carrier, type Word } from "../src/core/vocabulary.ts";
 import { environmentName, FLAGS } from "../src/flags.ts";
-import { createMetrics } from "../src/server/metrics.ts";
+import { metricsOfNothing } from "./support/metrics.ts";
 import { tableRows, uncoded } from "./support/markdown.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -95,15 +95,7 @@ test("the README's verdict table has each verdict with its metric state", () => 
 });
 
 test("the page on operating lists each metric of the program, with its type", async () => {
-  const metrics = createMetrics("secretcast");
-  const nothing = () => ({});
-  metrics.observe({
-    copies: nothing,
-    sources: nothing,
-    lastConvergedMs: () => undefined,
-    watchActivityMs: nothing,
-    leading: () => false,
-  });
+  const metrics = metricsOfNothing();
   const known = (await metrics.registry.getMetricsAsJSON())
     .filter(({ name }) => !/^(process|nodejs)_/.test(name))
     .map(({ name, type }) => `${name} ${String(type)}`);

@@ -3,30 +3,17 @@
 // sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { encode, type NewSecret, type RawSecret } from "../support/api.ts";
+import { encode, type NewSecret } from "../support/api.ts";
 import { eventually } from "../support/eventually.ts";
+import { MINE, ONE, publishOne, TWO } from "../support/registry.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import { conflictTold, eventNotes, rowAt } from "../support/told.ts";
-
-const ONE = { password: "one" };
-const TWO = { password: "two" };
-const MINE = { mine: "untouched" };
-
-/** A source for the namespaces whose names begin with "team-". */
-function publish(scene: Scene, rest: NewSecret = {}, namespace = scene.source): Promise<RawSecret> {
-  const { annotations, ...more } = rest;
-  return scene.api.createSecret(namespace, "registry", {
-    annotations: { "secretcast.io/to": scene.name("team-*"), ...annotations },
-    data: ONE,
-    ...more,
-  });
-}
 
 test("S18 a copy copied by hand with its marks, elsewhere or under another name, is a stranger's", async (t) => {
   const scene = await openScene(t);
   const [place, wanted] = [await scene.namespace("team-a"), await scene.namespace("team-b")];
   const elsewhere = await scene.namespace("elsewhere");
-  await publish(scene, { annotations: { "secretcast.io/to": place } });
+  await publishOne(scene, { annotations: { "secretcast.io/to": place } });
   const running = scene.start();
   await scene.holds(place, "registry", ONE);
   const { labels = {}, annotations = {} } =
@@ -46,7 +33,7 @@ test("S18 a copy copied by hand with its marks, elsewhere or under another name,
 test("S18 a copy restored from a backup to its own place is ours again", async (t) => {
   const scene = await openScene(t);
   const place = await scene.namespace("team-a");
-  await publish(scene);
+  await publishOne(scene);
   const first = scene.start();
   await scene.holds(place, "registry", ONE);
   await first.stop();
@@ -75,7 +62,7 @@ test("S20 a copy whose marks a user takes off is his: a conflict, and no more wr
   ];
   const his = await Promise.all(strips.map((_, index) => scene.namespace(`team-${index}`)));
   const ours = await scene.namespace("team-ours");
-  await publish(scene);
+  await publishOne(scene);
   const running = scene.start();
   for (const namespace of [...his, ours]) await scene.holds(namespace, "registry", ONE);
   for (const [index, namespace] of his.entries()) {
@@ -137,7 +124,7 @@ test("S21 forged marks gain a tenant nothing outside his own namespace, and brin
   const scene = await openScene(t);
   const [place, victim] = [await scene.namespace("team-a"), await scene.namespace("victim")];
   const tenant = await scene.namespace("tenant");
-  await publish(scene);
+  await publishOne(scene);
   await scene.stranger(victim, "private", { data: { private: "key" } });
   const running = scene.start();
   await scene.holds(place, "registry", ONE);
@@ -173,12 +160,12 @@ test("S21 where every namespace may publish, a tenant takes no place that anothe
     await scene.namespace("team-b"),
   ];
   await scene.stranger(place, "private", { data: MINE });
-  await publish(scene);
+  await publishOne(scene);
   const everyone = { "source-namespaces": `${scene.source},*` };
   const running = scene.start(everyone);
   await scene.holds(place, "registry", ONE);
   await scene.leaveAlone(place, "registry");
-  await publish(scene, { data: TWO }, tenant);
+  await publishOne(scene, { data: TWO }, tenant);
   const annotations = { "secretcast.io/to": scene.name("*"), "secretcast.io/name": "private" };
   await scene.api.createSecret(tenant, "evil", { annotations, data: TWO });
   await scene.api.patchNamespace(place, { annotations: { "secretcast.io/accept": "true" } });

@@ -4,24 +4,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiRequest } from "../../src/kube/client.ts";
-import type { NewSecret, RawSecret } from "../support/api.ts";
 import { eventually } from "../support/eventually.ts";
+import { MINE, ONE, publishOne, TWO } from "../support/registry.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 import { conflictTold, eventNotes, rowAt } from "../support/told.ts";
-
-const ONE = { password: "one" };
-const TWO = { password: "two" };
-const MINE = { mine: "untouched" };
-
-/** A source for the namespaces whose names begin with "team-". */
-function publish(scene: Scene, rest: NewSecret = {}, namespace = scene.source): Promise<RawSecret> {
-  const { annotations, ...more } = rest;
-  return scene.api.createSecret(namespace, "registry", {
-    annotations: { "secretcast.io/to": scene.name("team-*"), ...annotations },
-    data: ONE,
-    ...more,
-  });
-}
 
 async function uidOf(scene: Scene, namespace: string): Promise<string | undefined> {
   return (await scene.api.secret(namespace, "registry"))?.metadata.uid;
@@ -33,7 +19,7 @@ test("S14 a Secret that was there before the source is not touched at start, by 
   const late = await scene.namespace("late");
   await scene.stranger(taken, "registry", { data: MINE });
   await scene.stranger(late, "registry", { data: MINE });
-  await publish(scene, {
+  await publishOne(scene, {
     annotations: { "secretcast.io/to": scene.name("*"), "secretcast.io/to-selector": "scene!=off" },
   });
   await scene.api.patchNamespace(late, { labels: { scene: "off" } });
@@ -58,7 +44,7 @@ test("S15 it is still there when the source is narrowed and when the source is d
   const scene = await openScene(t);
   const [taken, free] = [await scene.namespace("team-taken"), await scene.namespace("team-free")];
   await scene.stranger(taken, "registry", { data: MINE });
-  await publish(scene);
+  await publishOne(scene);
   const running = scene.start();
   await conflictTold(running, taken);
   await scene.api.annotate(scene.source, "registry", {
@@ -77,7 +63,7 @@ test("S16 when it is deleted by its owner the copy appears without a restart", a
   const scene = await openScene(t);
   const taken = await scene.namespace("team-taken");
   await scene.stranger(taken, "registry", { data: MINE });
-  await publish(scene);
+  await publishOne(scene);
   const running = scene.start({ resync: "0" });
   await conflictTold(running, taken);
   scene.release(taken, "registry");
@@ -92,8 +78,8 @@ test("S17 of two sources that want one place the first in order has it, the othe
   const scene = await openScene(t);
   const [place, rival] = [await scene.namespace("team-a"), await scene.namespace("rival")];
   const both = { "source-namespaces": `${scene.source},${rival}` };
-  await publish(scene, { data: { from: "rival" } }, rival);
-  await publish(scene);
+  await publishOne(scene, { data: { from: "rival" } }, rival);
+  await publishOne(scene);
   const running = scene.start(both);
   await scene.holds(place, "registry", ONE);
   await conflictTold(running, place);
@@ -115,10 +101,10 @@ test("S17 whoever has the place keeps it when a stronger source comes, over rest
   const scene = await openScene(t);
   const [place, rival] = [await scene.namespace("team-a"), await scene.namespace("rival")];
   const both = { "source-namespaces": `${scene.source},${rival}` };
-  await publish(scene, { data: TWO }, rival);
+  await publishOne(scene, { data: TWO }, rival);
   const first = scene.start(both);
   await scene.holds(place, "registry", TWO);
-  await publish(scene);
+  await publishOne(scene);
   await conflictTold(first, place);
   await first.stop();
   const before = await scene.versions();
@@ -134,7 +120,7 @@ for (const down of [false, true])
   test(`S19 a source recreated ${down ? "while the controller is down" : "within the grace"} updates its copies in place`, async (t) => {
     const scene = await openScene(t);
     const place = await scene.namespace("team-a");
-    await publish(scene);
+    await publishOne(scene);
     const flags = { "delete-grace": "30s" };
     const first = scene.start(flags);
     await scene.holds(place, "registry", ONE);
@@ -145,7 +131,7 @@ for (const down of [false, true])
       const row = () => rowAt(first.settled(), `${place}/registry`);
       await eventually("it is seen to be absent", () => row()?.verdict === "wait");
     }
-    const source = await publish(scene, { data: TWO });
+    const source = await publishOne(scene, { data: TWO });
     const second = down ? scene.start(flags) : first;
     await scene.holds(place, "registry", TWO);
     const copy = await scene.api.secret(place, "registry");
@@ -169,7 +155,7 @@ for (const method of ["DELETE", "PATCH"] as const)
   test(`S22 a ${method} that loses the race against its owner's edit is judged again, not repeated`, async (t) => {
     const scene = await openScene(t);
     const [place, after] = [await scene.namespace("team-a"), await scene.namespace("after")];
-    await publish(scene);
+    await publishOne(scene);
     const { seen, meddle } = racing(method, async () => {
       const annotations = { "secretcast.io/source": null };
       await scene.api.patchSecret(place, "registry", { metadata: { annotations }, data: null });

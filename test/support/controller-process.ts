@@ -26,12 +26,8 @@ export type ControllerProcess = {
   readonly kill: () => Promise<number | null>;
 };
 
-/** Starts `secretcast run`; it is stopped when the test ends. */
-export function spawnController(
-  t: TestContext,
-  kubeconfig: string,
-  flags: Given,
-): ControllerProcess {
+/** `run` and its flags: a log to be read line by line, and whatever free ports there are. */
+export function runWords(kubeconfig: string, flags: Given): readonly string[] {
   const given = {
     kubeconfig,
     "http-address": "127.0.0.1:0",
@@ -39,8 +35,16 @@ export function spawnController(
     "log-format": "json",
     ...flags,
   };
-  const words = Object.entries(given).map(([flag, value]) => `--${flag}=${value}`);
-  const child = spawn(process.execPath, ["bin/secretcast.js", "run", ...words], {
+  return ["run", ...Object.entries(given).map(([flag, value]) => `--${flag}=${value}`)];
+}
+
+/** Starts `secretcast run`; it is stopped when the test ends. */
+export function spawnController(
+  t: TestContext,
+  kubeconfig: string,
+  flags: Given,
+): ControllerProcess {
+  const child = spawn(process.execPath, ["bin/secretcast.js", ...runWords(kubeconfig, flags)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const guardian = new Guardian();

@@ -4,19 +4,36 @@ import assert from "node:assert/strict";
 import type { NewSecret, RawSecret } from "./api.ts";
 import type { Scene } from "./scene.ts";
 
+export const ONE = { password: "one" };
+export const TWO = { password: "two" };
+export const MINE = { mine: "untouched" };
 export const LOGIN = { username: "ada", password: "one" };
 
 /** Resolves to the name of "team-a". */
 export async function stage(scene: Scene, source: NewSecret): Promise<string> {
   const taken = await scene.namespace("team-taken");
-  await scene.stranger(taken, "registry", { data: { mine: "untouched" } });
+  await scene.stranger(taken, "registry", { data: MINE });
   await publish(scene, source);
   return scene.namespace("team-a");
 }
 
-export async function publish(scene: Scene, source: NewSecret): Promise<RawSecret> {
+/** A source for the namespaces whose names begin with "team-". */
+export async function publish(
+  scene: Scene,
+  source: NewSecret,
+  namespace = scene.source,
+): Promise<RawSecret> {
   const annotations = { "secretcast.io/to": scene.name("team-*"), ...source.annotations };
-  return scene.api.createSecret(scene.source, "registry", { ...source, annotations });
+  return scene.api.createSecret(namespace, "registry", { ...source, annotations });
+}
+
+/** The same, which holds `ONE` unless told otherwise. */
+export function publishOne(
+  scene: Scene,
+  rest: NewSecret = {},
+  namespace = scene.source,
+): Promise<RawSecret> {
+  return publish(scene, { data: ONE, ...rest }, namespace);
 }
 
 export async function copyIn(scene: Scene, namespace: string): Promise<RawSecret> {

@@ -18,7 +18,8 @@ export function globs(text: string): GlobList {
   return list.value;
 }
 
-function settingsOf(changes: Partial<Settings> = {}): Settings {
+/** What the flags say unless told otherwise; `shared` is the source namespace. */
+export function settingsOf(changes: Partial<Settings> = {}): Settings {
   return {
     sourceNamespaces: globs("shared"),
     scope: undefined,

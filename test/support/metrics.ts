@@ -1,0 +1,15 @@
+// The program's metrics with nothing to observe, for tests of what they are called.
+import { createMetrics } from "../../src/server/metrics.ts";
+
+export function metricsOfNothing(): ReturnType<typeof createMetrics> {
+  const metrics = createMetrics("secretcast");
+  const nothing = () => ({});
+  metrics.observe({
+    copies: nothing,
+    sources: nothing,
+    lastConvergedMs: () => undefined,
+    watchActivityMs: nothing,
+    leading: () => false,
+  });
+  return metrics;
+}
