@@ -16,7 +16,7 @@ export type KeyFilter = {
 };
 
 export const ALL_KEYS: KeyFilter = {
-  globs: new GlobList("*", ["*"], []),
+  globs: new GlobList("*", ["*"], [], DATA_KEY_GLOBS),
   renames: [],
   text: undefined,
 };

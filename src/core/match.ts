@@ -6,35 +6,48 @@ import { faulty, parsed, type Parsed } from "./parsed.ts";
 
 export type Glob = { matches(name: string): boolean };
 
-/** Which characters a glob may hold besides `*` and `?`, and how to say so. */
-export type Alphabet = { readonly allowed: RegExp; readonly form: string };
+/**
+ * Which characters a glob may hold besides `*` and `?`, how to say so, and whether the names that it
+ * is matched against can hold a "/".
+ */
+export type Alphabet = {
+  readonly allowed: RegExp;
+  readonly form: string;
+  readonly slashes: boolean;
+};
 
 export const NAMESPACE_GLOBS: Alphabet = {
   allowed: /^[-a-z0-9*?]+$/,
   form: 'a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
+  slashes: false,
 };
 export const SOURCE_GLOBS: Alphabet = {
   allowed: /^[-a-z0-9*?]+\/[-.a-z0-9*?]+$/,
   form: '"true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"',
+  slashes: true,
 };
 export const DATA_KEY_GLOBS: Alphabet = {
   allowed: /^[-._a-zA-Z0-9*?]+$/,
   form: 'a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
+  slashes: false,
 };
 export const METADATA_GLOBS: Alphabet = {
   allowed: /^[-._a-zA-Z0-9*?]+(\/[-._a-zA-Z0-9*?]+)?$/,
   form: 'a glob over label or annotation keys, such as "team" or "example.com/*"',
+  slashes: true,
 };
 
 function hasWildcard(text: string): boolean {
   return text.includes("*") || text.includes("?");
 }
 
-function compileGlob(text: string): Glob {
+function compileGlob(text: string, { slashes }: Alphabet): Glob {
   const pattern = text.replaceAll(/\*+/g, "*");
   const prefix = pattern.slice(0, -1);
-  // Most globs are of this form, and a plan is made of asking them: 15 ns a pair.
+  // Most globs are of this form, and a plan is made of asking them: to look for a "/" where there is
+  // none costs 15 ns a pair.
   if (pattern.endsWith("*") && !hasWildcard(prefix)) {
+    if (!slashes) return { matches: (name) => name.startsWith(prefix) };
     return { matches: (name) => name.startsWith(prefix) && !name.includes("/", prefix.length) };
   }
   const least = pattern.length - (pattern.split("*").length - 1);
@@ -77,23 +90,33 @@ export class GlobList {
   readonly #excludedNames = new Set<string>();
   readonly #excludedGlobs: Glob[] = [];
 
-  constructor(text: string, positive: readonly string[], negative: readonly string[]) {
+  constructor(
+    text: string,
+    positive: readonly string[],
+    negative: readonly string[],
+    alphabet: Alphabet,
+  ) {
     this.text = text;
     for (const [rank, word] of positive.entries()) {
-      if (hasWildcard(word)) this.#globs.push({ rank, glob: compileGlob(word) });
+      if (hasWildcard(word)) this.#globs.push({ rank, glob: compileGlob(word, alphabet) });
       else if (!this.#names.has(word)) this.#names.set(word, rank);
     }
     for (const word of negative) {
-      if (hasWildcard(word)) this.#excludedGlobs.push(compileGlob(word));
+      if (hasWildcard(word)) this.#excludedGlobs.push(compileGlob(word, alphabet));
       else this.#excludedNames.add(word);
     }
   }
 
   matches(name: string): boolean {
-    return this.rank(name) >= 0;
+    return this.#includes(name) && !this.excludes(name);
   }
 
   // An empty map is not asked: a look-up is a call, and each pair makes two of them.
+
+  #includes(name: string): boolean {
+    for (const { glob } of this.#globs) if (glob.matches(name)) return true;
+    return this.#names.size > 0 && this.#names.has(name);
+  }
 
   /** Position of the first positive that covers `name`; -1 where none does or a `!` does. */
   rank(name: string): number {
@@ -161,5 +184,5 @@ export function globList(
     (excluded ? negative : positive).push(word);
   }
   if (positive.length === 0 && everything !== undefined) positive.push(everything);
-  return parsed(new GlobList(text, positive, negative));
+  return parsed(new GlobList(text, positive, negative, alphabet));
 }

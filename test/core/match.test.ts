@@ -17,6 +17,7 @@ function matches(
 ): boolean {
   const list = parseGlobList(text, alphabet, everything);
   assert.ok(list.ok, `${text} is a list`);
+  assert.equal(list.value.rank(name) >= 0, list.value.matches(name), "a match has a rank");
   return list.value.matches(name);
 }
 
