@@ -1,26 +1,41 @@
-// An API server whose Priority & Fairness refuses nearly everybody: the level of service accounts has
-// five seats and another account floods it. The Lease, on a level of its own by the component
-// lease-priority, is renewed as ever; the writes are refused, and made when the pressure is over.
+// An API server under Priority & Fairness pressure: the level of service accounts has five seats and
+// another account floods it. The Lease, on a level of its own by the component lease-priority, is
+// renewed as ever. Where the level refuses what finds no seat, the writes are made when the pressure
+// is over; where it lets it wait, the writes have their fair share.
 import { setTimeout as delay } from "node:timers/promises";
 import { controllerToken } from "../test/support/account.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { LeaseWitness, prioritizeLease, refusals } from "../test/support/lease-witness.ts";
-import { Flood, floodAccount, squeezeWorkloadLow } from "../test/support/pressure.ts";
-import { FLAGS, numbered, realCluster } from "./cluster.ts";
+import {
+  Flood,
+  floodAccount,
+  squeezeWorkloadLow,
+  type FloodAccount,
+  type WithoutSeat,
+} from "../test/support/pressure.ts";
+import { FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { Program } from "./program.ts";
-import type { Bench } from "./scorecard.ts";
+import { scoped, type Bench, type How } from "./scorecard.ts";
 
 const RENEW_DEADLINE_S = 10;
+const CALM_AGAIN_MS = 120_000;
+
+type Stage = {
+  readonly cluster: RealCluster;
+  readonly account: FloodAccount;
+  readonly controller: Program;
+  readonly places: number;
+};
 
 export const pressure: Bench = {
   name: "pressure",
-  about: "Priority & Fairness refuses nearly everybody: the lease is renewed, the writes wait",
+  about: "Priority & Fairness refuses or queues what a flood leaves no seat: lease and writes",
   async run(how) {
     const cluster = await realCluster(how);
     if (!cluster) return;
     const { access, http: admin } = cluster;
-    const count = how.quick ? 50 : 500;
-    await cluster.createNamespaces(["flood", ...numbered("team", count)]);
+    const places = how.quick ? 50 : 500;
+    await cluster.createNamespaces(["flood", ...numbered("team", places)]);
     const token = controllerToken({ ...access, controllerKubeconfig: cluster.kubeconfig });
     await prioritizeLease(access, admin, token);
     const account = await floodAccount(access, admin, "flood");
@@ -31,69 +46,90 @@ export const pressure: Bench = {
       "lease-namespace": "secretcast",
     });
     await controller.said("leading");
-    const release = await squeezeWorkloadLow(admin);
-    const flood = new Flood(account);
-    how.after(() => flood.stop());
+    const stage = { cluster, account, controller, places };
+    await refused(how, stage);
+    await queued(how, stage);
+  },
+};
+
+async function refused(how: How, stage: Stage): Promise<void> {
+  const { cluster, places } = stage;
+  const answers = await flooded(how, stage, "refused", async (flood) => {
     await eventually("the flood is refused", () => flood.bulk.refused > 50);
-    const witness = new LeaseWitness(admin);
-    how.after(() => witness.stop());
     await cluster.publish("first", "team-*");
     await delay((how.quick ? 0.5 : 3) * RENEW_DEADLINE_S * 1000);
-    const { bulk, renewals } = flood;
-    const refused = refusals(access);
-    await Promise.all([witness.stop(), flood.stop()]);
-    await release();
-    const ended = performance.now();
-    const current = (): Promise<number> =>
-      controller.metric("secretcast_copies", 'state="current"');
-    await eventually("all copies are there", async () => (await current()) === count, 120_000);
-    const share = ({ sent, refused: no }: Flood["bulk"]): number => (100 * no) / sent;
-    how.say(`${bulk.refused} of ${bulk.sent} requests of the flood were refused`);
+    return { ours: refusals(cluster.access), bulk: flood.bulk, renewals: flood.renewals };
+  });
+  const ended = performance.now();
+  await copied(stage, places, CALM_AGAIN_MS);
+  const { ours, bulk, renewals } = answers;
+  how.say(`${bulk.refused} of ${bulk.sent} requests of the flood were refused`);
+  const count = (name: string, value: number, bound: { atLeast: number } | { atMost: number }) =>
+    how.figure({ name, value, unit: "", exact: true, ...bound });
+  const share = (name: string, { sent, refused: no }: Flood["bulk"]): void =>
+    how.figure({ name, value: (100 * no) / sent, unit: "%", atLeast: 50, exact: true });
+  share("refused: requests of the flood", bulk);
+  share("refused: renewals of a Lease without priority", renewals);
+  count("refused: writes of ours", ours.get("secrets") ?? 0, { atLeast: 1 });
+  count("refused: renewals of ours", ours.get("leases") ?? 0, { atMost: 0 });
+  how.figure({
+    name: "refused: from the end of the pressure to the last copy",
+    value: (performance.now() - ended) / 1000,
+    unit: "s",
+  });
+}
+
+async function queued(how: How, stage: Stage): Promise<void> {
+  const { cluster, places } = stage;
+  await flooded(how, stage, "queued", async (flood) => {
+    await eventually("a renewal had to wait", () => flood.renewals.slowestMs > 1000);
+    const began = performance.now();
+    await cluster.publish("second", "team-*");
+    await copied(stage, 2 * places, CALM_AGAIN_MS);
+    const value = (performance.now() - began) / 1000;
+    how.figure({ name: `queued: ${places} copies under the flood`, value, unit: "s" });
+    if (!how.quick) await delay(RENEW_DEADLINE_S * 1000);
     how.figure({
-      name: "requests of the flood refused",
-      value: share(bulk),
-      unit: "%",
-      atLeast: 50,
-      exact: true,
+      name: "queued: the slowest renewal of a Lease without priority",
+      value: flood.renewals.slowestMs / 1000,
+      unit: "s",
     });
+  });
+}
+
+/** Does `work` under a flood, looks at our Lease meanwhile, and ends the pressure. */
+function flooded<T>(
+  how: How,
+  { cluster, account }: Stage,
+  withoutSeat: WithoutSeat,
+  work: (flood: Flood) => Promise<T>,
+): Promise<T> {
+  return scoped(how, async (own) => {
+    own.after(await squeezeWorkloadLow(cluster.http, withoutSeat));
+    const flood = new Flood(account);
+    own.after(() => flood.stop());
+    const witness = new LeaseWitness(cluster.http);
+    own.after(() => witness.stop());
+    const result = await work(flood);
+    await witness.stop();
     how.figure({
-      name: "renewals of a Lease without priority refused",
-      value: share(renewals),
-      unit: "%",
-      atLeast: 50,
-      exact: true,
-    });
-    how.figure({
-      name: "our writes refused",
-      value: refused.get("secrets") ?? 0,
-      unit: "",
-      atLeast: 1,
-      exact: true,
-    });
-    how.figure({
-      name: "our renewals refused",
-      value: refused.get("leases") ?? 0,
-      unit: "",
-      atMost: 0,
-      exact: true,
-    });
-    how.figure({
-      name: "leaders seen",
+      name: `${withoutSeat}: leaders seen`,
       value: witness.holders.length,
       unit: "",
       atMost: 1,
       exact: true,
     });
     how.figure({
-      name: "the oldest renewTime of our Lease",
+      name: `${withoutSeat}: the oldest renewTime of our Lease`,
       value: witness.oldestMs / 1000,
       unit: "s",
       atMost: RENEW_DEADLINE_S,
     });
-    how.figure({
-      name: "from the end of the pressure to the last copy",
-      value: (performance.now() - ended) / 1000,
-      unit: "s",
-    });
-  },
-};
+    return result;
+  });
+}
+
+async function copied({ controller }: Stage, count: number, withinMs: number): Promise<void> {
+  const current = (): Promise<number> => controller.metric("secretcast_copies", 'state="current"');
+  await eventually("all copies are there", async () => (await current()) === count, withinMs);
+}

@@ -41,7 +41,7 @@ test("API-50 a flooded API server refuses our writes for two renew deadlines and
     controller.log.some((line) => field(line, "msg") === message);
   await eventually("it leads", () => says("leading"));
 
-  const release = await squeezeWorkloadLow(admin);
+  const release = await squeezeWorkloadLow(admin, "refused");
   cleaning.push(release);
   const flood = new Flood(account);
   cleaning.push(() => flood.stop());

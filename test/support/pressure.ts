@@ -1,6 +1,6 @@
 // Pressure on a real API server's Priority & Fairness: the level that service accounts share is
-// squeezed to a few seats, without a queue, and another account floods it with big lists and streamed
-// lists, so that most of what comes there is answered 429. The server listens on loopback alone; the
+// squeezed to a few seats, and another account floods it with big lists and streamed lists, so that most
+// of what comes there is answered 429, or waits where the level has its queues. The server listens on loopback alone; the
 // flood is a few workers, each of which waits after a refusal, and they end when they are told to.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterAccess } from "./control-plane.ts";
@@ -12,20 +12,20 @@ const LEVEL = "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 // While it is "true" the API server puts its own levels back as they were.
 const AUTOUPDATE = "apf.kubernetes.io/autoupdate-spec";
-const ONE_SHARE = {
-  nominalConcurrencyShares: 1,
-  lendablePercent: 0,
-  borrowingLimitPercent: 0,
-  limitResponse: { type: "Reject", queuing: null },
-};
+const ONE_SHARE = { nominalConcurrencyShares: 1, lendablePercent: 0, borrowingLimitPercent: 0 };
+
+/** What becomes of a request that finds no seat: refused, or queued fairly as on a server as it comes. */
+export type WithoutSeat = "refused" | "queued";
 
 /** Leaves the level few seats; what is returned puts back the level as it was. */
-export async function squeezeWorkloadLow(admin: Http): Promise<() => Promise<void>> {
+export async function squeezeWorkloadLow(
+  admin: Http,
+  withoutSeat: WithoutSeat,
+): Promise<() => Promise<void>> {
   const before = await good(admin.send("GET", LEVEL));
-  const body = {
-    metadata: { annotations: { [AUTOUPDATE]: "false" } },
-    spec: { limited: ONE_SHARE },
-  };
+  const refuse = { limitResponse: { type: "Reject", queuing: null } };
+  const limited = { ...ONE_SHARE, ...(withoutSeat === "refused" ? refuse : {}) };
+  const body = { metadata: { annotations: { [AUTOUPDATE]: "false" } }, spec: { limited } };
   await good(admin.send("PATCH", LEVEL, { body, contentType: "application/merge-patch+json" }));
   return async () => {
     const now = await good(admin.send("GET", LEVEL));
@@ -63,6 +63,7 @@ export class Flood {
   #refused = 0;
   #leaseSent = 0;
   #leaseRefused = 0;
+  #slowestMs = 0;
 
   constructor(account: FloodAccount) {
     this.#account = account;
@@ -75,8 +76,8 @@ export class Flood {
   }
 
   /** The same for this account's renewals of a Lease of its own, on the level of everybody. */
-  get renewals(): { readonly sent: number; readonly refused: number } {
-    return { sent: this.#leaseSent, refused: this.#leaseRefused };
+  get renewals(): { readonly sent: number; readonly refused: number; readonly slowestMs: number } {
+    return { sent: this.#leaseSent, refused: this.#leaseRefused, slowestMs: this.#slowestMs };
   }
 
   async stop(): Promise<void> {
@@ -100,7 +101,9 @@ export class Flood {
     while (!this.#stopped) {
       const body = { spec: { renewTime: new Date().toISOString().replace("Z", "000Z") } };
       const contentType = "application/merge-patch+json";
+      const began = performance.now();
       const { status } = await http.send("PATCH", path, { body, contentType });
+      this.#slowestMs = Math.max(this.#slowestMs, performance.now() - began);
       this.#leaseSent++;
       if (status === 429) this.#leaseRefused++;
       await delay(2 * AFTER_REFUSAL_MS);
