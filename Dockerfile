@@ -34,6 +34,6 @@ COPY manifests/example manifests/example
 USER 65532:65532
 EXPOSE 8080
 # V8's young generation would take 48 MiB and more while the first list comes in: with 100,000 foreign
-# Secrets of 2 KB the process takes 65 MiB above an idle one in place of 184 (npm run bench -- memory).
+# Secrets of 2 KB the process takes 68 MiB above an idle one in place of 184 (npm run bench -- memory).
 ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=8", "/app/bin/secretcast.js"]
 CMD ["run"]

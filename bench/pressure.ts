@@ -61,7 +61,7 @@ async function refused(how: How, stage: Stage): Promise<void> {
     return { ours: refusals(cluster.access), bulk: flood.bulk, renewals: flood.renewals };
   });
   const ended = performance.now();
-  await copied(stage, places, CALM_AGAIN_MS);
+  await copied(stage, places);
   const { ours, bulk, renewals } = answers;
   how.say(`${bulk.refused} of ${bulk.sent} requests of the flood were refused`);
   const count = (name: string, value: number, bound: { atLeast: number } | { atMost: number }) =>
@@ -85,7 +85,7 @@ async function queued(how: How, stage: Stage): Promise<void> {
     await eventually("a renewal had to wait", () => flood.renewals.slowestMs > 1000);
     const began = performance.now();
     await cluster.publish("second", "team-*");
-    await copied(stage, 2 * places, CALM_AGAIN_MS);
+    await copied(stage, 2 * places);
     const value = (performance.now() - began) / 1000;
     how.figure({ name: `queued: ${places} copies under the flood`, value, unit: "s" });
     if (!how.quick) await delay(RENEW_DEADLINE_S * 1000);
@@ -129,7 +129,7 @@ function flooded<T>(
   });
 }
 
-async function copied({ controller }: Stage, count: number, withinMs: number): Promise<void> {
+async function copied({ controller }: Stage, count: number): Promise<void> {
   const current = (): Promise<number> => controller.metric("secretcast_copies", 'state="current"');
-  await eventually("all copies are there", async () => (await current()) === count, withinMs);
+  await eventually("all copies are there", async () => (await current()) === count, CALM_AGAIN_MS);
 }

@@ -5,6 +5,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import { all, copied, crews, ONE, over, source, TWO } from "../support/crews.ts";
+import { runWords } from "../support/controller-process.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Fault, FaultProxy, ProxyRequest } from "../support/fault-proxy.ts";
 import { inGap, isWatch, openStage, refusal } from "../support/proxied.ts";
@@ -237,8 +238,8 @@ async function many({ api, sandbox, source: namespace }: Scene, amount: number, 
 }
 
 function spawnRun(t: TestContext, scene: Scene, nodeFlags: readonly string[]): ChildProcess {
-  const words = Object.entries(scene.flags()).map(([flag, value]) => `--${flag}=${value}`);
-  const child = spawn(process.execPath, [...nodeFlags, "bin/secretcast.js", "run", ...words], {
+  const words = runWords(scene.kubeconfig, scene.flags());
+  const child = spawn(process.execPath, [...nodeFlags, "bin/secretcast.js", ...words], {
     stdio: ["ignore", "ignore", "inherit"],
   });
   t.after(() => child.kill("SIGKILL"));

@@ -1,7 +1,8 @@
 // Pressure on a real API server's Priority & Fairness: the level that service accounts share is
 // squeezed to a few seats, and another account floods it with big lists and streamed lists, so that most
-// of what comes there is answered 429, or waits where the level has its queues. The server listens on loopback alone; the
-// flood is a few workers, each of which waits after a refusal, and they end when they are told to.
+// of what comes there is answered 429, or waits where the level has its queues. The server listens on
+// loopback alone; the flood is a few workers, each of which waits after a refusal, and they end when
+// they are told to.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClusterAccess } from "./control-plane.ts";
 import { openCluster } from "./cluster.ts";

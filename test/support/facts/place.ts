@@ -67,12 +67,16 @@ export async function given(
 }
 
 /**
- * Waits until the server's watch cache shows `written`, the answer to a write. Lists at a version and
- * all watches are served from that cache, which may be a moment behind what was answered.
+ * The list at `least` or later, as the server's watch cache has it by then. Lists at a version and all
+ * watches are served from that cache, which may be a moment behind the answer to a write: who waits
+ * for this list has waited for the cache.
  */
-export async function settled(place: Place, written: unknown): Promise<void> {
-  const query = `resourceVersion=${version(written)}&resourceVersionMatch=NotOlderThan`;
-  ok(await place.http.send("GET", `${place.secrets}?${query}`), 200);
+export async function listNotOlder(
+  { http, secrets }: Pick<Place, "http" | "secrets">,
+  least: string,
+): Promise<unknown> {
+  const query = `resourceVersion=${least}&resourceVersionMatch=NotOlderThan`;
+  return ok(await http.send("GET", `${secrets}?${query}`), 200);
 }
 
 export function secret(

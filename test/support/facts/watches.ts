@@ -1,7 +1,7 @@
 // What the API server sends on watches: initial events, history, bookmarks, ends.
 import assert from "node:assert/strict";
 import { field } from "../http.ts";
-import { assertFailure, causes, given, ok, secret, settled, version } from "./place.ts";
+import { assertFailure, causes, given, listNotOlder, ok, secret, version } from "./place.ts";
 import type { Fact, Place } from "./place.ts";
 
 const MERGE = "application/merge-patch+json";
@@ -37,10 +37,10 @@ async function patch(place: Place, name: string, body: unknown): Promise<unknown
 
 /** Two Secrets out of order, and the version before, between and after. */
 async function givenTwo(place: Place): Promise<readonly [string, string]> {
-  const first = await given(place, "b", { data: { k: "dg==" } });
-  const second = await given(place, "a", { data: { k: "dg==" } });
-  await settled(place, second);
-  return [version(first), version(second)];
+  const first = version(await given(place, "b", { data: { k: "dg==" } }));
+  const second = version(await given(place, "a", { data: { k: "dg==" } }));
+  await listNotOlder(place, second);
+  return [first, second];
 }
 
 const INITIAL: readonly Fact[] = [
