@@ -116,7 +116,12 @@ function ownedBy({ metadata: { name, uid = "" } }: RawSecret) {
 test("S33 Secrets that other controllers make and fill are refused as sources, with a reason", async (t) => {
   const scene = await openFastScene(t);
   const namespace = await stage(scene, { data: LOGIN });
-  const account = { "kubernetes.io/service-account.name": "default" };
+  // An API server's controllers delete the token of an account that is not there, as "default" is not
+  // at first in a namespace just made.
+  const path = `/api/v1/namespaces/${scene.source}/serviceaccounts`;
+  const body = { metadata: { name: "robot" } };
+  await scene.api.client.request({ method: "POST", path, body, what: "create account robot" });
+  const account = { "kubernetes.io/service-account.name": "robot" };
   const refused: readonly (readonly [string, NewSecret])[] = [
     ["token", { type: "kubernetes.io/service-account-token", annotations: account }],
     ["bootstrap", { type: "bootstrap.kubernetes.io/token" }],
