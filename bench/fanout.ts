@@ -3,11 +3,12 @@
 // line that says all is done, its last look at the plan included.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "../test/support/eventually.ts";
 import { field } from "../test/support/http.ts";
-import { postLoop, type Took } from "./post-loop.ts";
+import { postLoop, type Batch, type Took } from "./post-loop.ts";
 import { calm, FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { Program } from "./program.ts";
-import { median, sum, type Bench } from "./scorecard.ts";
+import { median, scoped, sum, type Bench, type How } from "./scorecard.ts";
 import type { Post } from "./transports.ts";
 
 const CONCURRENCY = 32;
@@ -18,6 +19,7 @@ export const fanout: Bench = {
   async run(how) {
     const cluster = await realCluster(how);
     if (!cluster) return;
+    await firstFanOuts(how, cluster);
     const copies = how.quick ? 100 : 500;
     const rounds = how.quick ? 2 : 9;
     const namespaces = numbered("fan", copies);
@@ -28,15 +30,12 @@ export const fanout: Bench = {
     const controller = new Program(how, cluster.access.kubeconfig, {
       ...FLAGS,
       concurrency: String(CONCURRENCY),
+      "delete-grace": "100ms",
+      "delete-limit": "0",
     });
     await controller.said("started worker");
     const bare = postLoop(how, "bare");
-    const batch = {
-      url: cluster.access.url,
-      token: cluster.access.token,
-      ca: readFileSync(cluster.access.caFile, "utf8"),
-      concurrency: CONCURRENCY,
-    };
+    const batch = batchFor(cluster);
     const ours: Took[] = [];
     const theirs: Took[] = [];
     for (const round of Array.from({ length: rounds + 2 }).keys()) {
@@ -69,14 +68,80 @@ export const fanout: Bench = {
       unit: "x",
       atMost: 2.5,
     });
+    const ends: number[] = [];
+    for (const round of ours.keys())
+      ends.push(await endCopies(cluster, controller, `round-${round}`));
+    how.figure({
+      name: `CPU an ended copy, of ${ends.length * copies}`,
+      value: sum(ends) / ends.length / copies,
+      unit: "ms",
+      atMost: 0.6,
+    });
   },
 };
 
-async function fanOut(cluster: RealCluster, controller: Program, name: string): Promise<Took> {
+/** Deletes a source, and the CPU that it took until its copies were gone, in ms. */
+async function endCopies(cluster: RealCluster, controller: Program, name: string): Promise<number> {
+  const before = controller.cpuMs;
+  await cluster.send("DELETE", `/api/v1/namespaces/shared/secrets/${name}`);
+  const copies = `/api/v1/secrets?limit=1&fieldSelector=metadata.name%3D${name}`;
+  await eventually(`the copies ${name} are gone`, async () => {
+    const items = field(await cluster.send("GET", copies), "items");
+    return Array.isArray(items) && items.length === 0;
+  });
+  // Until the last deletion has come back by the watch.
+  await delay(300);
+  return controller.cpuMs - before;
+}
+
+/** The first fan-out of a fresh process, of the bare loop's, which has its connections. */
+async function firstFanOuts(how: How, cluster: RealCluster): Promise<void> {
+  for (const copies of how.quick ? [50] : [50, 200, 500]) {
+    const namespaces = numbered(`first${copies}`, copies);
+    await cluster.createNamespaces(namespaces);
+    await calm();
+    const bare = postLoop(how, "bare");
+    const took: { readonly ours: number; readonly theirs: number }[] = [];
+    for (let round = 0; round < (how.quick ? 2 : 5); round++) {
+      const name = `first-${copies}-${round}`;
+      const ours = await scoped(how, async (own) => {
+        const controller = new Program(own, cluster.access.kubeconfig, FLAGS);
+        await controller.said("started worker");
+        await calm();
+        return fanOut(cluster, controller, name, `first${copies}-*`);
+      });
+      const posts = await bodiesLike(cluster, name, namespaces);
+      const theirs = await bare.post({ ...batchFor(cluster), posts });
+      took.push({ ours: ours.ms, theirs: theirs.ms });
+      how.say(
+        `first fan-out to ${copies}: controller ${ours.ms.toFixed(0)} ms, bare ${theirs.ms.toFixed(0)} ms`,
+      );
+    }
+    // The bare loop's first round opens its connections.
+    const ratios = took.slice(1).map(({ ours, theirs }) => theirs / ours);
+    how.figure({
+      name: `first fan-out of a process, to ${copies}, of the bare loop's`,
+      value: median(ratios),
+      unit: "x",
+    });
+  }
+}
+
+function batchFor({ access }: RealCluster): Omit<Batch, "posts"> {
+  const { url, token } = access;
+  return { url, token, ca: readFileSync(access.caFile, "utf8"), concurrency: CONCURRENCY };
+}
+
+async function fanOut(
+  cluster: RealCluster,
+  controller: Program,
+  name: string,
+  to = "fan-*",
+): Promise<Took> {
   const { mark } = controller;
   const before = controller.cpuMs;
   const began = performance.now();
-  await cluster.publish(name, "fan-*");
+  await cluster.publish(name, to);
   const { at } = await controller.said("synced", mark);
   return { ms: at - began, cpuMs: controller.cpuMs - before };
 }

@@ -65,7 +65,7 @@ export const fresh: Bench = {
 };
 
 /** When the copy in each namespace was seen. */
-function watchCopies(how: How, cluster: RealCluster): ReadonlyMap<string, number> {
+export function watchCopies(how: How, cluster: RealCluster): ReadonlyMap<string, number> {
   const seen = new Map<string, number>();
   const stop = new AbortController();
   how.after(() => stop.abort());
@@ -77,7 +77,7 @@ function watchCopies(how: How, cluster: RealCluster): ReadonlyMap<string, number
   return seen;
 }
 
-async function freshNamespace(
+export async function freshNamespace(
   cluster: RealCluster,
   seen: ReadonlyMap<string, number>,
   name: string,

@@ -1,10 +1,14 @@
 // All benchmarks in the order in which they run.
+import { bounds } from "./bounds.ts";
 import { fanout } from "./fanout.ts";
 import { fresh } from "./fresh.ts";
+import { isolation } from "./isolation.ts";
+import { intake } from "./intake.ts";
 import { memory } from "./memory.ts";
 import { planning } from "./planning.ts";
 import { pressure } from "./pressure.ts";
 import { requests } from "./requests.ts";
+import { restarts } from "./restarts.ts";
 import type { Bench } from "./scorecard.ts";
 import { start } from "./start.ts";
 import { storm } from "./storm.ts";
@@ -15,11 +19,15 @@ export const BENCHES: readonly Bench[] = [
   fanout,
   transport,
   fresh,
+  isolation,
   requests,
   planning,
+  intake,
   memory,
+  bounds,
   storm,
   start,
   throttle,
   pressure,
+  restarts,
 ];

@@ -1,4 +1,4 @@
-// `npm run bench [-- NAME...] [-- --quick]`: the benchmarks behind docs/performance.md, one after the
+// `npm run bench [-- NAME... [PART...]] [-- --quick]`: the benchmarks behind docs/performance.md, one after the
 // other. Each prints its figures beside their targets. Counts that are wrong end with exit code 1;
 // times too, but not in a quick run, whose times say nothing. It wants a machine with nothing else to
 // do, and Linux.
@@ -8,11 +8,12 @@ import { lineOf, missed, scoped, type Bench, type How } from "./scorecard.ts";
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
-async function runOne(bench: Bench, quick: boolean): Promise<number> {
+async function runOne(bench: Bench, quick: boolean, words: readonly string[]): Promise<number> {
   write(`\n== ${bench.name}: ${bench.about}`);
   let misses = 0;
   const how: How = {
     quick,
+    parts: bench.parts?.filter((part) => words.includes(part)) ?? [],
     say: (line) => write(`   ${line}`),
     figure: (figure) => {
       const judged = figure.exact === true || !quick;
@@ -28,10 +29,14 @@ async function runOne(bench: Bench, quick: boolean): Promise<number> {
 async function main(words: readonly string[]): Promise<number> {
   const quick = words.includes("--quick");
   const names = words.filter((word) => !word.startsWith("-"));
-  const unknown = names.find((name) => !BENCHES.some((bench) => bench.name === name));
+  const chosen = BENCHES.filter(({ name }) => names.length === 0 || names.includes(name));
+  const known = new Set(chosen.flatMap(({ name, parts = [] }) => [name, ...parts]));
+  const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined) {
-    const known = BENCHES.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join("\n");
-    write(`bench: there is no benchmark "${unknown}"; there are\n${known}`);
+    const list = BENCHES.map(({ name, about, parts = [] }) =>
+      [`  ${name.padEnd(10)} ${about}`, ...parts.map((part) => `    ${part}`)].join("\n"),
+    ).join("\n");
+    write(`bench: there is no benchmark "${unknown}", nor a part of one named; there are\n${list}`);
     return 1;
   }
   const [cpu] = cpus();
@@ -39,8 +44,7 @@ async function main(words: readonly string[]): Promise<number> {
     `${cpus().length} cores ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}${quick ? ", quick: times are not judged" : ""}`,
   );
   let misses = 0;
-  for (const bench of BENCHES)
-    if (names.length === 0 || names.includes(bench.name)) misses += await runOne(bench, quick);
+  for (const bench of chosen) misses += await runOne(bench, quick, names);
   if (misses > 0) write(`\n${misses} figure(s) missed their target`);
   return misses > 0 ? 1 : 0;
 }

@@ -1,8 +1,8 @@
 // Plans one world again and again and prints what it took: the child of planning.ts.
 import { createDigest } from "../src/core/data.ts";
-import { createIntern } from "../src/core/intern.ts";
+import { createIntern, createShare } from "../src/core/intern.ts";
 import { Memory } from "../src/core/memory.ts";
-import type { Namespace, Secret, World } from "../src/core/model.ts";
+import type { CopyFace, Namespace, Secret, World } from "../src/core/model.ts";
 import { readNamespace } from "../src/core/namespaces.ts";
 import { plan } from "../src/core/plan.ts";
 import { readSecret } from "../src/core/secrets.ts";
@@ -20,7 +20,9 @@ const settings = settingsOf({ fanoutLimitBytes: 2 ** 40 });
 const context = {
   digest,
   intern: createIntern(),
+  share: createShare<CopyFace>(),
   isSourceNamespace: (name: string) => name === "shared",
+  keep: () => undefined,
 };
 
 function read(raw: unknown): Secret {
@@ -98,7 +100,7 @@ function worldOf(shape: Shape): World {
   }
   const nothing: ReadonlyMap<string, Secret> = new Map();
   const secretsIn = (name: string): ReadonlyMap<string, Secret> => secrets.get(name) ?? nothing;
-  return { namespaces, sources, pulls: [], secretsIn };
+  return { namespaces, sources, pulls: [], secretsIn, offerOf: () => undefined };
 }
 
 // CPU time: on a shared machine a plan that takes a second is interrupted by others. Of a turn the

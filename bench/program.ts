@@ -7,6 +7,7 @@ import { runWords } from "../test/support/controller-process.ts";
 import { field } from "../test/support/http.ts";
 import { eventually } from "../test/support/eventually.ts";
 import { imageCommand } from "./image.ts";
+import { limited } from "./memory-limit.ts";
 import { cpuMs, memory, readBytes, type Memory } from "./proc.ts";
 import type { How } from "./scorecard.ts";
 
@@ -19,10 +20,17 @@ export class Program {
   readonly #stop: () => Promise<unknown>;
 
   /** Stopped when the benchmark has ended, if not before. */
-  constructor(how: How, kubeconfig: string, flags: Readonly<Record<string, string>>) {
-    const args = [...imageCommand(), ...runWords(kubeconfig, flags)];
+  constructor(
+    how: How,
+    kubeconfig: string,
+    flags: Readonly<Record<string, string>>,
+    limitMiB?: number,
+  ) {
+    const limit = limitMiB === undefined ? [] : limited(how, limitMiB);
+    const words = [...limit, process.execPath, ...imageCommand(), ...runWords(kubeconfig, flags)];
+    const [command = "", ...args] = words;
     this.startedAt = performance.now();
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
     if (child.pid === undefined) throw new Error("secretcast did not start");
     this.pid = child.pid;
     const ended = once(child, "exit");

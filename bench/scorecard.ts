@@ -14,12 +14,16 @@ export type Figure = {
 export type Bench = {
   readonly name: string;
   readonly about: string;
+  /** Names of what can be run alone. */
+  readonly parts?: readonly string[];
   run(how: How): Promise<void>;
 };
 
 export type How = {
   /** Small enough to end within seconds; its times are not judged. */
   readonly quick: boolean;
+  /** Which parts to run; none: all. */
+  readonly parts: readonly string[];
   readonly say: (line: string) => void;
   readonly figure: (figure: Figure) => void;
   /** Called in reverse order when the benchmark has ended. */

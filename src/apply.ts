@@ -1,16 +1,35 @@
 // The only writer of Secrets: action → requests → outcome. Promises: every write carries the
-// preconditions that the planner put into it; a write that removes a copy because its source is gone
-// first asks the API server itself whether that is so; nothing is thrown, a failure is an outcome; no
-// write begins once we may not write any more, and none outlives that permission.
+// preconditions that the planner put into it; nothing is thrown, a failure is an outcome; no write
+// begins once we may not write any more, and none outlives that permission; a copy is deleted for its
+// successor only when the API server has said that it would take that. It also asks the planner's
+// questions: live GETs of what endings follow from.
 import { faultText } from "./fault.ts";
 import { ApiError, type ApiErrorKind } from "./kube/api-error.ts";
 import type { ApiClient } from "./kube/client.ts";
-import { isKubeObject, resourcePath, SECRETS } from "./kube/resource.ts";
-import type { Ref } from "./core/model.ts";
-import { refText } from "./core/model.ts";
-import { requestsFor, type SecretRequest } from "./core/requests.ts";
-import type { Action, Confirm } from "./core/verdicts.ts";
-import type { Absence, Outcome } from "./outcome.ts";
+import { isKubeObject, NAMESPACES, resourcePath, SECRETS, type Resource } from "./kube/resource.ts";
+import type { DataCache } from "./core/data-cache.ts";
+import {
+  refText,
+  type CopySecret,
+  type Ref,
+  type Secret,
+  type SourcePayload,
+} from "./core/model.ts";
+import { textOf } from "./core/raw.ts";
+import { readRecord } from "./core/secrets.ts";
+import { emptyingOf, fillingOf, readPullState } from "./core/pull-fill.ts";
+import type { Question } from "./core/questions.ts";
+import {
+  copyRequests,
+  endRequests,
+  fillRequest,
+  type Filling,
+  type SecretRequest,
+} from "./core/requests.ts";
+import type { Action } from "./core/verdicts.ts";
+import type { Answer, Outcome } from "./outcome.ts";
+import { wouldTake } from "./rehearsal.ts";
+import { isVersion, SourceData } from "./source-data.ts";
 
 export type ApplyDeps = {
   readonly client: ApiClient;
@@ -18,39 +37,50 @@ export type ApplyDeps = {
   readonly permission: () => number;
   /** Told of every write that was answered: its verb and `ok` or the error's kind. */
   readonly onWrite: (verb: string, result: "ok" | ApiErrorKind) => void;
-  readonly onAbsence: (asked: Confirm, answer: Absence) => void;
+  readonly onAnswer: (question: Question, answer: Answer) => void;
+  /** A copy was deleted for its successor, which is still to be made. */
+  readonly onVacated: (place: Ref) => void;
+  /** Takes an object that was read into the cache. */
+  readonly remember: (raw: unknown) => void;
+  /** As the cache would hold it. */
+  readonly read: (raw: unknown) => Secret | undefined;
+  readonly sources: {
+    /** The data that are kept of sources. */
+    readonly cache: DataCache;
+    readonly read: (raw: unknown) => SourcePayload | undefined;
+    /** A source was read again. */
+    readonly onRead: () => void;
+  };
 };
 
 const TIMEOUT_MS = 30_000;
+const MOST_DELETES = 3;
+const QUESTION_TIMEOUT_MS = 10_000;
 // Another version, gone, or in a namespace that is gone or going: the watch is about to tell.
 const MOVED: readonly ApiErrorKind[] = ["conflict", "notFound", "terminating"];
+// Answers that say something of one object only.
+const REFUSED: readonly ApiErrorKind[] = ["forbidden", "notFound", "invalid", "badRequest"];
 const VERB = { GET: "get", POST: "create", PATCH: "patch", DELETE: "delete" } as const;
 
 export class Apply {
   readonly #deps: ApplyDeps;
-  // One live look a source and absence; forgotten when the pass that asked is over.
-  readonly #absences = new Map<string, Promise<boolean>>();
   readonly #cancelled = new AbortController();
+
+  readonly #sourceData: SourceData;
 
   constructor(deps: ApplyDeps) {
     this.#deps = deps;
+    const { sources, remember } = deps;
+    this.#sourceData = new SourceData({ ...sources, remember, get: (place) => this.#get(place) });
   }
 
-  /** Never rejects. */
-  async perform(action: Action): Promise<Outcome> {
+  /** Never rejects. Once `cut` aborts, it ends as if no answer had come in time. */
+  async perform(action: Action, cut?: AbortSignal): Promise<Outcome> {
     try {
-      if (action.kind === "look") return await this.#look(action);
-      if (action.confirm && !(await this.#gone(action.confirm)))
-        return { kind: "unconfirmed", action };
-      return await this.#write(action);
+      return await this.#write(action, cut);
     } catch (error) {
       return this.#outcomeOf(action, error);
     }
-  }
-
-  /** The next removal asks for its source anew. */
-  forgetAbsences(): void {
-    this.#absences.clear();
   }
 
   /** Ends every request under way; whether its write was made is then unknown. None begins after it. */
@@ -58,18 +88,153 @@ export class Apply {
     this.#cancelled.abort();
   }
 
-  async #write(action: Action): Promise<Outcome> {
-    let object: unknown;
-    for (const request of requestsFor(action)) object = await this.#send(action, request);
-    return action.kind === "delete"
-      ? { kind: "removed", action }
-      : { kind: "done", action, object };
+  async #write(action: Action, cut?: AbortSignal): Promise<Outcome> {
+    switch (action.kind) {
+      case "look":
+        return this.#look(action, cut);
+      case "ask":
+        return this.#ask(action);
+      case "delete":
+        return this.#delete(action, cut);
+      case "release":
+        return {
+          kind: "done",
+          action,
+          object: await this.#sendAll(action, endRequests(action), cut),
+        };
+      case "fill":
+      case "unfill":
+        return this.#fill(action, cut);
+      case "create":
+      case "update":
+      case "replace":
+      case "adopt": {
+        const payload = await this.#sourceData.payload(action.content.source);
+        if (!payload) return { kind: "moved", action, ofSource: true };
+        const recorded = action.kind === "update" ? await this.#recordOf(action.target, cut) : "";
+        if (recorded === undefined) return { kind: "moved", action };
+        const requests = copyRequests(action, payload, recorded);
+        const refusal =
+          action.kind === "replace" ? await this.#rehearse(action, requests, cut) : undefined;
+        if (refusal) return refusal;
+        const object = await this.#sendAll(action, requests, cut);
+        return { kind: "done", action, object };
+      }
+    }
   }
 
-  async #send(action: Action, { method, body, contentType }: SecretRequest): Promise<unknown> {
+  /**
+   * Who rewrites a copy faster than the watch tells does not keep it: it is looked at live and, as long
+   * as it is the copy that was judged, deleted under the version that was seen.
+   */
+  async #delete(action: Action & { kind: "delete" }, cut?: AbortSignal): Promise<Outcome> {
+    let target: CopySecret = action.target;
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#sendAll(action, endRequests({ ...action, target }), cut);
+        return { kind: "removed", action };
+      } catch (error) {
+        const moved = error instanceof ApiError && error.kind === "conflict";
+        if (!moved || tries === MOST_DELETES) throw error;
+      }
+      const raw = await this.#get(action.place, cut);
+      if (raw === undefined) return { kind: "removed", action };
+      const found = this.#deps.read(raw);
+      if (!isSameCopy(found, action.target)) {
+        this.#deps.remember(raw);
+        return { kind: "moved", action };
+      }
+      if (found.deleting) return { kind: "leaving", action, object: raw };
+      target = found;
+    }
+  }
+
+  /** What was copied onto a copy; undefined: it is another by now. */
+  async #recordOf(copy: CopySecret, cut?: AbortSignal): Promise<string | undefined> {
+    if (copy.copiedKeys !== undefined) return copy.copiedKeys;
+    const raw = await this.#get({ namespace: copy.namespace, name: copy.name }, cut);
+    if (isVersion(raw, copy)) return readRecord(raw);
+    if (raw !== undefined) this.#deps.remember(raw);
+    return undefined;
+  }
+
+  async #sendAll(
+    action: Action,
+    requests: readonly SecretRequest[],
+    cut?: AbortSignal,
+  ): Promise<unknown> {
+    let object: unknown;
+    for (const request of requests) {
+      object = await this.#send(action, request, cut);
+      if (action.kind === "replace" && request.method === "DELETE")
+        this.#deps.onVacated(action.place);
+      if (request.method === "DELETE" && isLeaving(object)) throw new Leaving(object);
+    }
+    return object;
+  }
+
+  /** What speaks against a replace; undefined: the API server would take the successor. */
+  async #rehearse(
+    action: Action,
+    requests: readonly SecretRequest[],
+    cut?: AbortSignal,
+  ): Promise<Outcome | undefined> {
+    try {
+      for (const request of requests)
+        if (request.method === "POST") await this.#send(action, request, cut, "All");
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind === "cancelled") throw error;
+      if (wouldTake(error, action.place.name)) return undefined;
+      const { ownWords, kind, message, retryAfterMs } = error;
+      if (kind === "terminating" || ownWords?.kind === "notFound") return { kind: "moved", action };
+      // Nobody else is at the place, whatever a webhook says.
+      const denied = kind === "alreadyExists" || kind === "conflict";
+      return failed(action, denied ? "forbidden" : kind, message, retryAfterMs);
+    }
+  }
+
+  /** What is to be written into a pulling Secret shows only a look at it. */
+  async #fill(action: Filling, cut?: AbortSignal): Promise<Outcome> {
+    const { place, target, inputs } = action;
+    const source = action.kind === "fill" ? action.content.source : undefined;
+    const payload = source && (await this.#sourceData.payload(source));
+    const raw = source && !payload ? undefined : await this.#get(place, cut);
+    if (!isVersion(raw, target)) {
+      if (raw !== undefined) this.#deps.remember(raw);
+      return { kind: "moved", action };
+    }
+    const state = readPullState(raw);
+    if (!source || !payload) {
+      const object = await this.#send(action, fillRequest(action, emptyingOf(state)), cut);
+      return { kind: "done", action, object };
+    }
+    const filling = fillingOf(state, source, payload);
+    const { uid, resourceVersion } = target;
+    const answer = { uid, resourceVersion, inputs };
+    if (typeof filling === "string")
+      return { kind: "resolved", action, resolution: { ...answer, conflict: filling } };
+    const { fill, shadowed } = filling;
+    if (!fill) return { kind: "resolved", action, resolution: { ...answer, conflict: shadowed } };
+    const object = await this.#send(action, fillRequest(action, fill), cut);
+    // Somebody on the way may have made something else of it.
+    const left = fillingOf(readPullState(object), source, payload);
+    const settled = typeof left !== "string" && !left.fill && isKubeObject(object);
+    const resolution = settled
+      ? { uid, resourceVersion: object.metadata.resourceVersion, inputs, conflict: left.shadowed }
+      : undefined;
+    return { kind: "done", action, object, resolution };
+  }
+
+  async #send(
+    action: Action,
+    { method, body, contentType }: SecretRequest,
+    cut?: AbortSignal,
+    dryRun?: "All",
+  ): Promise<unknown> {
     const { namespace, name } = action.place;
     const verb = VERB[method];
-    const what = `${verb} secret ${refText(action.place)}`;
+    const what = `${dryRun ? "dry-run " : ""}${verb} secret ${refText(action.place)}`;
     const left = this.#deps.permission();
     if (left <= 0 || this.#cancelled.signal.aborted) throw new NoPermission();
     const path = resourcePath(SECRETS, namespace, method === "POST" ? undefined : name);
@@ -77,16 +242,18 @@ export class Apply {
       const answer = await this.#deps.client.request<unknown>({
         method,
         path,
+        ...(dryRun && { query: { dryRun } }),
         body,
         ...(contentType !== undefined && { contentType }),
         what,
-        signal: this.#cancelled.signal,
+        signal: cut ?? this.#cancelled.signal,
         timeoutMs: Math.min(TIMEOUT_MS, left),
       });
-      this.#deps.onWrite(verb, "ok");
+      if (!dryRun) this.#deps.onWrite(verb, "ok");
       return answer;
-    } catch (error) {
-      if (error instanceof ApiError) this.#deps.onWrite(verb, error.kind);
+    } catch (thrown) {
+      const error = this.#asTimeout(what, thrown);
+      if (error instanceof ApiError && !dryRun) this.#deps.onWrite(verb, error.kind);
       // A delete that finds nothing has reached its goal.
       if (method === "DELETE" && error instanceof ApiError && error.kind === "notFound")
         return undefined;
@@ -94,52 +261,82 @@ export class Apply {
     }
   }
 
-  async #look(action: Action): Promise<Outcome> {
-    return { kind: "found", action, object: await this.#get(action.place) };
+  // Cut off because others waited: as if its time had run out.
+  #asTimeout(what: string, error: unknown): unknown {
+    const cut = error instanceof ApiError && error.kind === "cancelled";
+    if (!cut || this.#cancelled.signal.aborted) return error;
+    const note = "cut off, because others waited";
+    return new ApiError(what, { kind: "timeout", reason: "NoAnswer", note });
+  }
+
+  async #look(action: Action, cut?: AbortSignal): Promise<Outcome> {
+    return { kind: "found", action, object: await this.#get(action.place, cut) };
   }
 
   /** The raw Secret as the API server has it now, or undefined. */
-  async #get(place: Ref): Promise<unknown> {
+  async #get(place: Ref, cut?: AbortSignal): Promise<unknown> {
+    const what = `get secret ${refText(place)}`;
     try {
-      return await this.#deps.client.request<unknown>({
-        method: "GET",
-        path: resourcePath(SECRETS, place.namespace, place.name),
-        what: `get secret ${refText(place)}`,
-        signal: this.#cancelled.signal,
-        timeoutMs: TIMEOUT_MS,
-      });
-    } catch (error) {
+      return await this.#read(SECRETS, place, TIMEOUT_MS, cut);
+    } catch (thrown) {
+      const error = this.#asTimeout(what, thrown);
       if (error instanceof ApiError && error.kind === "notFound") return undefined;
       throw error;
     }
   }
 
-  #gone(confirm: Confirm): Promise<boolean> {
-    const key = `${refText(confirm.source)}/${confirm.uid}`;
-    const known = this.#absences.get(key);
-    if (known) return known;
-    const asking = this.#ask(confirm);
-    this.#absences.set(key, asking);
-    return asking;
+  #read(
+    resource: Resource,
+    { namespace, name }: Ref,
+    timeoutMs: number,
+    cut?: AbortSignal,
+  ): Promise<unknown> {
+    const secret = resource === SECRETS;
+    return this.#deps.client.request<unknown>({
+      method: "GET",
+      path: secret
+        ? resourcePath(SECRETS, namespace, name)
+        : resourcePath(NAMESPACES, undefined, namespace),
+      what: secret ? `get secret ${namespace}/${name}` : `get namespace ${namespace}`,
+      signal: cut ?? this.#cancelled.signal,
+      timeoutMs,
+    });
   }
 
-  async #ask(confirm: Confirm): Promise<boolean> {
-    let absence: Absence;
-    try {
-      const found = await this.#get(confirm.source);
-      absence = uidOf(found) === confirm.uid ? { kind: "there" } : { kind: "gone" };
-    } catch (error) {
-      absence = { kind: "unreadable", reason: faultText(error) };
+  async #ask(action: Action & { kind: "ask" }): Promise<Outcome> {
+    let silence: Answer | undefined;
+    for (const question of action.questions) {
+      const answer = silence ?? (await this.#answerTo(question));
+      this.#deps.onAnswer(question, answer);
+      // The rest would wait as long, one after the other.
+      if (answer.kind === "unreadable" && answer.silent) silence = answer;
     }
-    this.#deps.onAbsence(confirm, absence);
-    return absence.kind === "gone";
+    return { kind: "answered", action };
+  }
+
+  async #answerTo({ kind, ref }: Question): Promise<Answer> {
+    const resource = kind === "secret" ? SECRETS : NAMESPACES;
+    try {
+      return { kind: "found", object: await this.#read(resource, ref, QUESTION_TIMEOUT_MS) };
+    } catch (error) {
+      const words = error instanceof ApiError ? error.ownWords : undefined;
+      const name = kind === "secret" ? ref.name : ref.namespace;
+      // Any other 404 may be a proxy's.
+      const absent =
+        words?.kind === "notFound" && words.resource === resource.plural && words.name === name;
+      if (absent) return { kind: "absent" };
+      const silent = !(error instanceof ApiError) || !REFUSED.includes(error.kind);
+      return { kind: "unreadable", reason: faultText(error), silent };
+    }
   }
 
   async #outcomeOf(action: Action, error: unknown): Promise<Outcome> {
     if (error instanceof NoPermission) return { kind: "stopped", action };
+    if (error instanceof Leaving) return { kind: "leaving", action, object: error.object };
     if (!(error instanceof ApiError)) return failed(action, "unavailable", faultText(error));
     if (error.kind === "cancelled") return { kind: "stopped", action };
-    if (error.kind === "alreadyExists") return this.#outcomeOfTaken(action);
+    const creates = action.kind === "create" || action.kind === "replace";
+    if (error.kind === "alreadyExists" && creates) return this.#outcomeOfTaken(action);
     if (MOVED.includes(error.kind)) return { kind: "moved", action };
     return failed(action, error.kind, error.message, error.retryAfterMs);
   }
@@ -163,8 +360,29 @@ function failed(
   return { kind: "failed", action, error, message, retryAfterMs };
 }
 
-function uidOf(object: unknown): string | undefined {
-  return isKubeObject(object) ? object.metadata.uid : undefined;
+class NoPermission extends Error {}
+
+/** A finalizer holds what was deleted. */
+class Leaving extends Error {
+  readonly object: unknown;
+
+  constructor(object: unknown) {
+    super("being deleted");
+    this.object = object;
+  }
 }
 
-class NoPermission extends Error {}
+function isLeaving(object: unknown): boolean {
+  return isKubeObject(object) && textOf(object.metadata["deletionTimestamp"]) !== "";
+}
+
+// All that its ending followed from is as it was.
+function isSameCopy(found: Secret | undefined, judged: CopySecret): found is CopySecret {
+  return (
+    found?.role === "copy" &&
+    found.uid === judged.uid &&
+    found.sourceUid === judged.sourceUid &&
+    refText(found.source) === refText(judged.source) &&
+    found.onDelete === judged.onDelete
+  );
+}

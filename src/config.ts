@@ -26,6 +26,7 @@ export type Config = Readonly<{
   deleteLimit: number;
   deleteHoldMs: number;
   fanoutLimitBytes: number;
+  dataCacheBytes: number;
   dryRun: boolean;
   once: boolean;
   leaderElect: boolean;
@@ -75,13 +76,14 @@ export function readConfig(given: Given, around: Surroundings): Config {
     includeSystemNamespaces: read.flag("include-system-namespaces") ?? false,
     namespacePolicy:
       read.choice("namespace-policy", ["opt-out", "opt-in"]) ??
-      (sourceNamespaces.includes("*") ? "opt-in" : "opt-out"),
+      (everyNamespacePublishes(sourceNamespaces) ? "opt-in" : "opt-out"),
     resyncMs: read.duration("resync"),
     concurrency: read.count("concurrency", 1),
     deleteGraceMs: read.duration("delete-grace"),
     deleteLimit: read.count("delete-limit", 0),
     deleteHoldMs: read.duration("delete-hold"),
     fanoutLimitBytes: read.size("fanout-limit"),
+    dataCacheBytes: read.size("data-cache"),
     dryRun: read.flag("dry-run") ?? false,
     once: read.flag("once") ?? false,
     leaderElect: read.flag("leader-elect") ?? inCluster,
@@ -93,6 +95,17 @@ export function readConfig(given: Given, around: Surroundings): Config {
     logFormat:
       read.choice("log-format", ["json", "pretty"]) ?? (around.terminal ? "pretty" : "json"),
   });
+}
+
+/** Does `--source-namespaces` let namespaces of every name publish, but for those that it excludes? */
+export function everyNamespacePublishes(sourceNamespaces: readonly string[]): boolean {
+  const positive = sourceNamespaces.filter((entry) => !entry.startsWith("!"));
+  return positive.length === 0 || positive.some(matchesEveryName);
+}
+
+/** `*`, and what is the same in other signs, such as `**` and `?*`. */
+export function matchesEveryName(glob: string): boolean {
+  return glob.includes("*") && glob.replaceAll(/[*?]/g, "") === "";
 }
 
 function ownNamespaceOf(inCluster: boolean, ownNamespace: string): string {

@@ -1,16 +1,19 @@
 // Wires two informers to one key and one worker. Any event says only "look again"; what to do
 // follows from the whole cache (sync.ts). Promises: no pass before both caches are complete; at most
-// one pass at a time; a pass that fails as a whole is tried again with back-off. Every replica keeps
-// warm caches, only the leader works. The end comes in this order: the worker with what is in flight,
-// the lease, the informers, the Events; after it nothing runs on.
+// one pass at a time, and no more than twenty a second for long; a pass that fails as a whole is tried
+// again with back-off. Every replica keeps warm caches, only the leader works. The end comes in this
+// order: the worker with what is in flight, the lease, the informers, the Events; after it nothing runs
+// on.
 import { faultText } from "./fault.ts";
 import { troubles } from "./health.ts";
-import type { Clock } from "./kube/clock.ts";
+import { sleep, type Clock } from "./kube/clock.ts";
 import type { EventRecorder } from "./kube/events.ts";
 import type { Watched } from "./kube/informer-group.ts";
 import type { LeaderElector } from "./kube/lease.ts";
+import type { Reachability } from "./kube/reachability.ts";
 import { WorkQueue } from "./kube/queue.ts";
 import type { QueueMetrics } from "./kube/queuemetrics.ts";
+import { TokenBucket } from "./kube/tokenbucket.ts";
 import type { Namespace, Secret } from "./core/model.ts";
 import type { Log } from "./log.ts";
 import type { PassResult, Sync } from "./sync.ts";
@@ -21,6 +24,7 @@ export type ControllerDeps = {
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
   readonly events: EventRecorder | undefined;
+  readonly reachability: Reachability;
   readonly clock: Clock;
   readonly log: Log;
   readonly queueMetrics?: QueueMetrics;
@@ -40,11 +44,14 @@ const KEY = "sync";
 // Passes keep a distance of this many times the last one's planning, so that a storm of events costs
 // at most a sixth of a core; changes of namespaces and sources do not wait.
 const DISTANCE = 5;
+// Whatever asks for them, changes of namespaces and sources included: a burst goes through at once.
+const PASSES = { perSecond: 20, burst: 40 } as const;
 
 export class Controller {
   readonly #deps: ControllerDeps;
   readonly #settings: ControllerSettings;
   readonly #queue: WorkQueue<typeof KEY>;
+  readonly #passes: TokenBucket;
   #planEnded = 0;
   #planTook = 0;
   #passStarted: number | undefined;
@@ -57,6 +64,7 @@ export class Controller {
     const { clock, queueMetrics } = deps;
     this.#deps = deps;
     this.#settings = settings;
+    this.#passes = new TokenBucket({ clock, ...PASSES });
     this.#queue = new WorkQueue({
       name: KEY,
       clock,
@@ -68,7 +76,11 @@ export class Controller {
   async run(signal: AbortSignal): Promise<Ended> {
     if (this.#started) throw new Error("Cannot run a controller twice: make a new one");
     this.#started = true;
-    const { secrets, namespaces, elector, log } = this.#deps;
+    const { secrets, namespaces, elector, log, reachability, sync } = this.#deps;
+    const forget = reachability.onBack(() => {
+      sync.serverIsBack();
+      this.#enqueue(true);
+    });
     log.info({}, "starting informers");
     this.#listen();
     secrets.start();
@@ -82,6 +94,7 @@ export class Controller {
       await this.#work(signal);
       return this.#ended ?? "stopped";
     } finally {
+      forget();
       await this.#stop();
     }
   }
@@ -114,21 +127,30 @@ export class Controller {
   #listen(): void {
     const { secrets, namespaces, sync } = this.#deps;
     secrets.addHandler({
-      add: (secret, _initial, echo) => this.#look(echo ? "no" : sync.concerns(undefined, secret)),
-      update: (old, secret, echo) => this.#look(echo ? "no" : sync.concerns(old, secret)),
-      delete: (last, { echo }) => this.#look(echo ? "no" : sync.concerns(last, undefined)),
+      add: (secret, _initial, echo) => this.#secret(undefined, secret, echo),
+      update: (old, secret, echo) => this.#secret(old, secret, echo),
+      delete: (last, { echo }) => this.#secret(last, undefined, echo),
     });
     namespaces.addHandler({
-      add: () => this.#enqueue(true),
+      add: (namespace) => this.#namespace(namespace),
       update: (old, namespace) => {
-        if (old.resourceVersion !== namespace.resourceVersion) this.#enqueue(true);
+        if (old.resourceVersion !== namespace.resourceVersion) this.#namespace(namespace);
       },
-      delete: () => this.#enqueue(true),
+      delete: (namespace) => this.#namespace(namespace),
     });
+    sync.whenLate(() => this.#enqueue(false));
   }
 
-  #look(concern: "urgent" | "later" | "no"): void {
+  // A stand-by remembers nothing: leading begins with a pass over all that is there.
+  #secret(old: Secret | undefined, secret: Secret | undefined, echo: boolean): void {
+    if (echo || !this.#working) return;
+    const concern = this.#deps.sync.concerns(old, secret);
     if (concern !== "no") this.#enqueue(concern === "urgent");
+  }
+
+  #namespace({ name }: Namespace): void {
+    this.#deps.sync.namespaceChanged(name);
+    this.#enqueue(true);
   }
 
   // An event asks for a pass; an urgent one does not keep the distance. On a stand-by nothing is
@@ -176,6 +198,9 @@ export class Controller {
       await this.#process();
       this.#queue.done(KEY);
       if (this.#ended) void this.#queue.shutDown();
+      // Of the next pass, before it is known what asks for it: what comes meanwhile is one pass.
+      const rest = this.#passes.reserve();
+      if (rest > 0) await sleep(this.#deps.clock, rest, signal);
     }
     this.#working = false;
     signal.removeEventListener("abort", stop);

@@ -35,7 +35,7 @@ export const FLAGS = [
     kind: "list",
     default: "in a cluster the controller's own, outside secretcast",
     description:
-      "globs of the namespaces that may publish, in order of precedence; * lets every one",
+      "globs of the namespaces that may publish, in order of precedence; * lets every one, and *,!kube-system or !x alone count as *",
   },
   {
     name: "namespaces",
@@ -80,7 +80,7 @@ export const FLAGS = [
     name: "delete-grace",
     kind: "duration",
     default: "10s",
-    description: "how long a source must be absent before its copies go",
+    description: "how long a place must be unwanted before its copy ends",
   },
   {
     name: "delete-limit",
@@ -100,6 +100,13 @@ export const FLAGS = [
     kind: "size",
     default: "256Mi",
     description: "bytes × places of one source; above it its creates are held",
+  },
+  {
+    name: "data-cache",
+    kind: "size",
+    default: "64Mi",
+    description:
+      "bytes of source data kept in memory; what does not fit is read again before it is written",
   },
   {
     name: "dry-run",

@@ -2,19 +2,33 @@
 // and all that it knows of earlier passes is what these functions put into memory and cache.
 import type { ApiErrorKind } from "./kube/api-error.ts";
 import type { Memory } from "./core/memory.ts";
-import type { Action, Confirm } from "./core/verdicts.ts";
+import type { Ref, Secret } from "./core/model.ts";
+import { shownUid, versionOf, type Question } from "./core/questions.ts";
+import { objectOf, textOf } from "./core/raw.ts";
+import type { Resolution } from "./core/resolutions.ts";
+import type { Action } from "./core/verdicts.ts";
 
 export type Outcome =
   /** Written; `object` is the raw Secret that the server answered with. */
-  | { readonly kind: "done"; readonly action: Action; readonly object: unknown }
+  | {
+      readonly kind: "done";
+      readonly action: Action;
+      readonly object: unknown;
+      /** Of a pulling Secret that has what it is to have. */
+      readonly resolution?: Resolution | undefined;
+    }
+  /** Nothing was written: a pulling Secret has what it can have of its source. */
+  | { readonly kind: "resolved"; readonly action: Action; readonly resolution: Resolution }
   /** Removed, or found removed: nothing of ours is at the place. */
   | { readonly kind: "removed"; readonly action: Action }
   /** The world has moved since the plan: look again shortly. */
-  | { readonly kind: "moved"; readonly action: Action }
+  | { readonly kind: "moved"; readonly action: Action; readonly ofSource?: boolean }
+  /** A finalizer holds what was deleted: `object` is the raw Secret, on its way out. */
+  | { readonly kind: "leaving"; readonly action: Action; readonly object: unknown }
   /** A live GET of a place where the cache shows none: `object` is who is there, undefined nobody. */
   | { readonly kind: "found"; readonly action: Action; readonly object: unknown }
-  /** The source of a removal is there after all, or could not be asked for. */
-  | { readonly kind: "unconfirmed"; readonly action: Action }
+  /** Questions were asked; each answer was told as it came. */
+  | { readonly kind: "answered"; readonly action: Action }
   /** Not tried, or cut off: this process may not write any more. */
   | { readonly kind: "stopped"; readonly action: Action }
   | {
@@ -25,16 +39,21 @@ export type Outcome =
       readonly retryAfterMs: number | undefined;
     };
 
-/** What the API server said of a source that the cache does not show. */
-export type Absence =
-  | { readonly kind: "gone" }
-  | { readonly kind: "there" }
-  | { readonly kind: "unreadable"; readonly reason: string };
+/** What the API server said of an object that something is to end because of. */
+export type Answer =
+  | { readonly kind: "found"; readonly object: unknown }
+  | { readonly kind: "absent" }
+  /** `silent`: others would not be answered either. */
+  | { readonly kind: "unreadable"; readonly reason: string; readonly silent: boolean };
 
 export type Cache = {
-  /** Takes an object that a write returned. */
-  remember(raw: unknown): void;
+  get(secret: Ref): Secret | undefined;
+  /** Takes a Secret that a write returned or a GET found. */
+  remember(raw: unknown): Secret | undefined;
+  isCopy(raw: unknown): boolean;
+  rememberNamespace(raw: unknown): void;
   forget(namespace: string, name: string, uid: string): void;
+  forgetNamespace(name: string, uid: string): void;
 };
 
 /** Where it goes; `now`: ms, monotonic; `chance`: uniform in [0, 1). */
@@ -49,8 +68,11 @@ export function learn(outcome: Outcome, { memory, cache, now, chance }: Learning
   const { action } = outcome;
   switch (outcome.kind) {
     case "done":
-      cache.remember(outcome.object);
-      memory.succeeded(action, now, chance);
+      memory.succeeded(action, now, chance, isAltered(action, cache.remember(outcome.object)));
+      if (outcome.resolution) memory.resolved(action.place, outcome.resolution);
+      return;
+    case "resolved":
+      memory.resolved(action.place, outcome.resolution);
       return;
     case "removed":
       if (action.kind === "delete")
@@ -58,35 +80,87 @@ export function learn(outcome: Outcome, { memory, cache, now, chance }: Learning
       memory.succeeded(action, now, chance);
       return;
     case "moved":
-      memory.outdated(action, now);
+      memory.outdated(action, now, outcome.ofSource);
+      return;
+    case "leaving":
+      cache.remember(outcome.object);
+      memory.succeeded(action, now, chance);
       return;
     case "found":
+      // One of our own, which the watch has not shown yet: judged as what it is.
+      if (cache.isCopy(outcome.object)) {
+        cache.remember(outcome.object);
+        memory.outdated(action, now);
+        return;
+      }
       if (outcome.object !== undefined) memory.hidden(action.place, now, chance);
       else if (action.kind === "look") memory.notHidden(action.place);
       // The server said both that it is taken and that it is free.
       else memory.outdated(action, now);
       return;
-    case "unconfirmed":
+    case "answered":
     case "stopped":
       return;
     case "failed":
-      memory.failed(action, outcome.message, now, chance);
+      if (isTaken(outcome)) memory.hidden(action.place, now, chance, outcome.message);
+      else memory.failed(action, outcome, now, chance);
   }
 }
 
-export function learnAbsence(
-  asked: Confirm,
-  answer: Absence,
-  { memory, now, chance }: Omit<Learning, "cache">,
-): void {
-  switch (answer.kind) {
-    case "gone":
-      memory.confirmedGone(asked, now);
-      return;
-    case "there":
-      memory.stillThere(asked);
-      return;
-    case "unreadable":
-      memory.unreadable(asked, answer.reason, now, chance);
+// A webhook or a policy on the way made something else of it.
+function isAltered(action: Action, written: Secret | undefined): boolean {
+  if (!("content" in action) || action.kind === "fill" || written === undefined) return false;
+  const { replica } = action.content;
+  return written.role !== "copy" || written.fingerprint !== replica?.fingerprint;
+}
+
+// Somebody is there, and it could not be seen who.
+function isTaken({ action: { kind }, error }: Extract<Outcome, { kind: "failed" }>): boolean {
+  return (
+    kind === "look" || (error === "alreadyExists" && (kind === "create" || kind === "replace"))
+  );
+}
+
+export function learnAnswer(question: Question, answer: Answer, learning: Learning): void {
+  const { memory, now, chance } = learning;
+  if (answer.kind === "unreadable") {
+    memory.questions.failed(
+      question,
+      `${nameOf(question)} cannot be read: ${answer.reason}`,
+      now,
+      chance,
+    );
+    return;
   }
+  if (answer.kind === "found") remember(question, answer.object, learning);
+  else forget(question, learning);
+  memory.questions.answered(question, foundVersion(answer), now, chance);
+}
+
+function foundVersion(answer: Answer): string {
+  if (answer.kind !== "found") return versionOf(undefined);
+  const { uid, resourceVersion } = objectOf(objectOf(answer.object).metadata);
+  return versionOf({ uid: textOf(uid), resourceVersion: textOf(resourceVersion) });
+}
+
+function nameOf({ kind, ref }: Question): string {
+  return kind === "secret" ? `source ${ref.namespace}/${ref.name}` : `namespace ${ref.namespace}`;
+}
+
+function remember({ kind }: Question, object: unknown, { cache }: Learning): void {
+  if (kind === "secret") cache.remember(object);
+  else cache.rememberNamespace(object);
+}
+
+function forget(question: Question, { cache, memory }: Learning): void {
+  const { kind, ref } = question;
+  const uid = shownUid(question);
+  if (uid === undefined) return;
+  if (kind === "namespace") {
+    cache.forgetNamespace(ref.namespace, uid);
+    return;
+  }
+  // The watch's word of it will be an echo of this.
+  if (cache.get(ref)?.role === "source") memory.sourceVanished(uid);
+  cache.forget(ref.namespace, ref.name, uid);
 }

@@ -1,49 +1,90 @@
 // The pipe of writes between a plan and the API server: so many in flight, the rest waiting in the
-// plan's order. A newer plan replaces the waiting rest while writes fly; it must leave out the keys
-// in flight. A 429 halves what may fly and pauses the pipe for as long as the server asks; each full
-// round of successes lets one more fly again, up to the configured number.
+// plan's order, but for those that must wait for one of their own kind to land (flights.ts). A newer
+// plan replaces the waiting rest while writes fly; it must leave out the keys in flight. What an event
+// touched since its plan was begun is not started any more: it waits for the next plan, and where all
+// that waited was such, `outdated` asks for it. A 429 halves what may fly and pauses the pipe for as
+// long as the server asks; each full round of successes lets one more fly again, up to the configured
+// number.
+import { Flights, type Flight, type Write } from "./flights.ts";
 import type { Clock, Timer } from "./kube/clock.ts";
 
-export type Write = { readonly key: string };
+export type { Write } from "./flights.ts";
+
 /** What the pipe must know of how a write ended. */
-export type Ended = { readonly throttled: boolean; readonly retryAfterMs?: number | undefined };
+export type Ended = {
+  readonly throttled: boolean;
+  readonly retryAfterMs?: number | undefined;
+  readonly failed?: boolean;
+};
 
 // The shortest pause after a 429 without Retry-After: the server's own default in that header.
 const PAUSE_MS = 1000;
+// A source that changes faster than plans are made would never be written: after so long it is.
+const STARVED_MS = 250;
+
+// What has to make room is cut off so much later, for its answer may be on its way.
+const LAST_CHANCE_MS = 20;
+
+const DROPPED = "dropped";
+
+type Parked<W> = { readonly writes: W[]; next: number };
+type Perform<W> = (write: W, cut: AbortSignal) => Promise<Ended>;
 
 export class WritePipe<W extends Write> {
-  readonly #perform: (write: W) => Promise<Ended>;
+  readonly #perform: Perform<W>;
   readonly #clock: Clock;
   readonly #most: number;
-  #limit: number;
+  readonly #flights: Flights<W>;
   #successes = 0;
   #started = 0;
   #waiting: readonly W[] = [];
   #next = 0;
+  /** Writes that wait for others of their kind to land, by what they wait for. */
+  #parked = new Map<string, Parked<W>>();
+  #parkedCount = 0;
+  #freed = new Set<string>();
   #paused: Timer | undefined;
+  #overdue: Timer | undefined;
   #stopped = false;
   #lastEndedMs = Number.NEGATIVE_INFINITY;
-  readonly #inFlight = new Map<string, W>();
-  /** Keys of writes started since the last mark. */
-  #sinceMark = new Set<string>();
+  #lastStartedMs = Number.NEGATIVE_INFINITY;
+  /** A plan is being made. */
+  #planning = false;
+  /** Keys of writes started, and what events touched, since the last mark. */
+  #startedSince = new Set<string>();
+  #touchedSince = new Set<string>();
+  /** The same since the plan was begun whose writes wait. */
+  #startedBy = this.#startedSince;
+  #touchedBy = this.#touchedSince;
+  /** Sources none of whose writes could start for their changes, and since when. */
+  readonly #starved = new Map<string, number>();
+  #spared = new Set<string>();
+  #changing = new Set<string>();
+  #outdated = false;
   #onChange: (() => void)[] = [];
+  #onLanded: () => void = () => {};
 
-  /** `perform` must not reject: a failed write is an outcome. */
-  constructor(concurrency: number, clock: Clock, perform: (write: W) => Promise<Ended>) {
+  /** `perform` must not reject: a failed write is an outcome. It ends soon after `cut` aborts. */
+  constructor(concurrency: number, clock: Clock, perform: Perform<W>) {
     this.#perform = perform;
     this.#clock = clock;
     this.#most = concurrency;
-    this.#limit = concurrency;
+    this.#flights = new Flights(clock, concurrency);
   }
 
-  /** Keys of writes that were started and have not ended. */
-  get inFlight(): ReadonlyMap<string, W> {
-    return this.#inFlight;
+  /** Calls `listener` after each write that ends, when it is no longer in flight. */
+  whenLanded(listener: () => void): void {
+    this.#onLanded = listener;
+  }
+
+  /** Writes that were started and have not ended, by key. */
+  get inFlight(): ReadonlyMap<string, unknown> {
+    return this.#flights.all;
   }
 
   /** Writes not yet started. */
   get waiting(): number {
-    return this.#waiting.length - this.#next;
+    return this.#waiting.length - this.#next + this.#parkedCount;
   }
 
   /** Writes started since the pipe was made. */
@@ -51,8 +92,17 @@ export class WritePipe<W extends Write> {
     return this.#started;
   }
 
+  /** Monotonic time at which a write last started; -Infinity before the first. */
+  get lastStartedMs(): number {
+    return this.#lastStartedMs;
+  }
+
   get limit(): number {
-    return this.#limit;
+    return this.#flights.limit;
+  }
+
+  get paused(): boolean {
+    return this.#paused !== undefined;
   }
 
   /** Monotonic time at which a write last ended; -Infinity before the first. */
@@ -61,23 +111,56 @@ export class WritePipe<W extends Write> {
   }
 
   get idle(): boolean {
-    return this.waiting === 0 && this.#inFlight.size === 0;
+    return this.waiting === 0 && this.#flights.all.size === 0;
   }
 
-  /** A plan begins to be made: what starts from here on, it cannot know of. */
+  /** Nothing waits, and what flies has done so for long: nobody need wait for it. */
+  get calm(): boolean {
+    return this.waiting === 0 && this.#flights.onlySlow;
+  }
+
+  /** Nothing is left to start, but a plan that is made now would have something. */
+  get outdated(): boolean {
+    return this.#outdated && this.waiting === 0;
+  }
+
+  /** A plan begins to be made: what starts or is touched from here on, it cannot know of. */
   mark(): void {
-    this.#sinceMark = new Set();
+    this.#planning = true;
+    this.#startedSince = new Set();
+    this.#touchedSince = new Set();
+    this.#changing = new Set();
   }
 
   /**
-   * Drops what waits and takes these instead, in their order, but for the keys that were started
-   * since the mark: whatever became of them, the next plan sees it and this one does not. After
-   * stop() it takes none.
+   * An event came from `place` ("NAMESPACE/NAME") or a namespace: what a plan before it wanted to write
+   * there, or from there, is not started. `changing`: it is a source as before, with other content.
+   */
+  touch(place: string, changing = false): void {
+    if (!this.#planning && this.waiting === 0) return;
+    this.#touchedSince.add(place);
+    this.#touchedBy.add(place);
+    if (changing) this.#changing.add(place);
+    else this.#changing.delete(place);
+  }
+
+  /**
+   * Drops what waits and takes these instead, in their order, but for the keys that were started or
+   * touched since the mark: whatever became of them, the next plan sees it and this one does not.
+   * After stop() it takes none.
    */
   replace(writes: readonly W[]): void {
-    const fresh = writes.filter(({ key }) => !this.#sinceMark.has(key));
-    this.#waiting = this.#stopped ? [] : fresh;
+    this.#planning = false;
+    this.#outdated = false;
+    this.#startedBy = this.#startedSince;
+    this.#touchedBy = this.#touchedSince;
+    this.#waiting = this.#stopped ? [] : writes;
     this.#next = 0;
+    this.#parked = new Map();
+    this.#parkedCount = 0;
+    this.#freed = new Set();
+    this.#flights.shared = haveSeveralSources(this.#waiting);
+    this.#spare();
     this.#pump();
     this.#changed();
   }
@@ -93,55 +176,164 @@ export class WritePipe<W extends Write> {
   }
 
   #pump(): void {
-    while (!this.#paused && this.#inFlight.size < this.#limit) {
-      const write = this.#waiting[this.#next];
-      if (!write) return;
-      this.#next++;
-      // A plan made before this write ended may still hold it; the next plan knows better.
-      if (this.#inFlight.has(write.key)) continue;
+    while (!this.#paused && this.#flights.hasRoom()) {
+      const write = this.#take();
+      if (!write) break;
       this.#start(write);
+    }
+    if (this.waiting === 0) this.#stopWatching();
+    else if (!this.#overdue) this.#watch();
+  }
+
+  // What waited for its own kind comes first, because it came first in the plan.
+  #take(): W | undefined {
+    for (const reason of this.#freed) {
+      const parked = this.#parked.get(reason);
+      const taken = parked && this.#takeFrom(parked, reason);
+      if (taken === "no room") return undefined;
+      if (taken) return taken;
+      this.#freed.delete(reason);
+    }
+    for (let write = this.#waiting[this.#next]; write; write = this.#waiting[this.#next]) {
+      const bound = this.#boundOf(write);
+      if (bound === undefined && !this.#flights.fits(write)) return undefined;
+      this.#next++;
+      if (bound === undefined) return write;
+      this.#park(write, bound);
+    }
+    return undefined;
+  }
+
+  #takeFrom(parked: Parked<W>, reason: string): W | "no room" | undefined {
+    for (let write = parked.writes[parked.next]; write; write = parked.writes[parked.next]) {
+      const bound = this.#boundOf(write);
+      if (bound === reason) return undefined;
+      if (bound === undefined && !this.#flights.fits(write)) return "no room";
+      parked.next++;
+      this.#parkedCount--;
+      if (bound === undefined) return write;
+      this.#park(write, bound);
+    }
+    return undefined;
+  }
+
+  // What keeps it from starting; undefined: nothing of its own.
+  #boundOf(write: W): string | undefined {
+    return this.#isLive(write) ? this.#flights.bound(write) : DROPPED;
+  }
+
+  #park(write: W, reason: string): void {
+    if (reason === DROPPED) return;
+    this.#parkedCount++;
+    const parked = this.#parked.get(reason);
+    if (parked) parked.writes.push(write);
+    else this.#parked.set(reason, { writes: [write], next: 0 });
+  }
+
+  /** What a plan made before an event, or before a write ended, wanted is not to be started. */
+  #isLive(write: W): boolean {
+    const { key, namespace = "", source = "" } = write;
+    if (this.#startedBy.has(key) || this.#flights.all.has(key)) return false;
+    const touched = this.#touchedBy;
+    const changed = touched.has(source);
+    if (touched.size === 0 || !(changed || touched.has(key) || touched.has(namespace))) return true;
+    const soft = changed && this.#changing.has(source) && this.#spared.has(source);
+    if (soft && !touched.has(key) && !touched.has(namespace)) return true;
+    if (changed && !this.#starved.has(source)) this.#starved.set(source, this.#clock.monotonic());
+    this.#outdated = true;
+    return false;
+  }
+
+  // Sources that have waited too long for a plan without a change in between.
+  #spare(): void {
+    this.#spared = new Set();
+    const now = this.#clock.monotonic();
+    for (const [source, since] of this.#starved) {
+      if (now - since < STARVED_MS) continue;
+      this.#starved.delete(source);
+      this.#spared.add(source);
     }
   }
 
   #start(write: W): void {
     this.#started++;
-    this.#sinceMark.add(write.key);
-    this.#inFlight.set(write.key, write);
-    void this.#perform(write).then((ended) => {
-      this.#inFlight.delete(write.key);
-      this.#lastEndedMs = this.#clock.monotonic();
-      if (ended.throttled) this.#slowDown(ended.retryAfterMs ?? PAUSE_MS);
-      else this.#speedUp();
-      this.#pump();
+    this.#startedSince.add(write.key);
+    this.#startedBy.add(write.key);
+    const flight = this.#flights.take(write);
+    this.#lastStartedMs = flight.startedMs;
+    void this.#perform(write, flight.cut.signal).then((ended) => this.#land(flight, ended));
+  }
+
+  #land(flight: Flight<W>, ended: Ended): void {
+    const { failed = false } = ended;
+    for (const reason of this.#flights.land(flight, failed || ended.throttled))
+      if (this.#parked.has(reason)) this.#freed.add(reason);
+    this.#lastEndedMs = this.#clock.monotonic();
+    if (ended.throttled) this.#slowDown(ended.retryAfterMs ?? PAUSE_MS);
+    else this.#speedUp();
+    this.#pump();
+    this.#onLanded();
+    this.#changed();
+  }
+
+  // Sets the time at which what is slow has to make room for others.
+  #watch(): void {
+    this.#stopWatching();
+    if (this.#paused || this.#stopped || this.waiting === 0) return;
+    const { cut, nextMs } = this.#whatIsOverdue();
+    if (cut.length === 0 && nextMs === Number.POSITIVE_INFINITY) return;
+    const now = this.#clock.monotonic();
+    const at = Math.ceil(cut.length > 0 ? now + LAST_CHANCE_MS : nextMs + 1);
+    this.#overdue = this.#clock.setTimeout(() => {
+      // After a turn that held up the event loop, answers may lie there unread.
+      const late = this.#clock.monotonic() - at > LAST_CHANCE_MS;
+      if (!late) for (const flight of this.#whatIsOverdue().cut) flight.cut.abort();
+      this.#watch();
       this.#changed();
-    });
+    }, at - now);
+  }
+
+  #whatIsOverdue(): ReturnType<Flights<W>["overdue"]> {
+    const anyWait = this.#next < this.#waiting.length || this.#freed.size > 0;
+    return this.#flights.overdue(anyWait, this.#parked.has("slow"));
+  }
+
+  #stopWatching(): void {
+    this.#overdue?.cancel();
+    this.#overdue = undefined;
   }
 
   #slowDown(pauseMs: number): void {
     // The other writes of the same burst are refused with it: halve once a pause, not once a write.
     if (this.#paused || this.#stopped) return;
-    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+    this.#flights.limit = Math.max(1, Math.floor(this.limit / 2));
     this.#successes = 0;
     this.#paused = this.#clock.setTimeout(() => {
       this.#paused = undefined;
+      for (const reason of this.#parked.keys()) this.#freed.add(reason);
       this.#pump();
+      this.#changed();
     }, pauseMs);
   }
 
   #speedUp(): void {
-    if (this.#limit >= this.#most || ++this.#successes < this.#limit) return;
+    if (this.limit >= this.#most || ++this.#successes < this.limit) return;
     this.#successes = 0;
-    this.#limit++;
+    this.#flights.limit++;
+  }
+
+  /** Ends what is in flight; whether it was written is then unknown. */
+  cut(): void {
+    for (const { cut } of this.#flights.all.values()) cut.abort();
   }
 
   /** Drops what waits and resolves when nothing is in flight any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#waiting = [];
-    this.#next = 0;
+    this.replace([]);
     this.#paused?.cancel();
     this.#paused = undefined;
-    await this.until(() => this.#inFlight.size === 0);
+    await this.until(() => this.#flights.all.size === 0);
   }
 
   #changed(): void {
@@ -149,4 +341,12 @@ export class WritePipe<W extends Write> {
     this.#onChange = [];
     for (const wake of waiters) wake();
   }
+}
+
+// Sources take turns in a plan, so a second one stands near its beginning.
+const FIRST_OF_A_PLAN = 64;
+
+function haveSeveralSources(writes: readonly Write[]): boolean {
+  const [first] = writes;
+  return writes.slice(0, FIRST_OF_A_PLAN).some(({ source }) => source !== first?.source);
 }

@@ -7,6 +7,7 @@ import type { Action, Plan, Row } from "./core/verdicts.ts";
 import type { ApiErrorKind } from "./kube/api-error.ts";
 import type { Clock } from "./kube/clock.ts";
 import type { Log } from "./log.ts";
+import { Repeats } from "./repeats.ts";
 
 /** Where figures go; the edge gives it prom-client's counters. */
 export type Figures = {
@@ -14,6 +15,8 @@ export type Figures = {
   sync(result: "ok" | "error", seconds: number): void;
   repaired(kind: "edited" | "deleted"): void;
   propagated(seconds: number): void;
+  /** A source's data were not in memory any more and were read again. */
+  sourceRead(): void;
 };
 
 export type PassNote = {
@@ -39,6 +42,8 @@ export class Reporter {
   #changedAt: number | undefined;
   #busySince: number | undefined;
   #told = new Set<string>();
+  readonly #failures = new Repeats(1);
+  readonly #states = new Repeats(5);
   #plan: Plan | undefined;
   #convergedMs: number | undefined;
 
@@ -74,8 +79,18 @@ export class Reporter {
       this.#log.debug(keysOf(action), "written");
     } else if (outcome.kind === "failed") {
       this.#tally.set("failed", (this.#tally.get("failed") ?? 0) + 1);
-      this.#log.warn({ ...keysOf(action), error: outcome.message }, "write failed, will try again");
+      this.#failed(action, outcome.message);
     }
+  }
+
+  /** One line a minute for each kind of action and place, with how often it failed since the last. */
+  #failed(action: Action, error: string): void {
+    const id = `${action.kind} ${refText(action.place)}`;
+    const count = this.#failures.happened(id, this.#clock.monotonic());
+    if (count === undefined) return;
+    const message =
+      action.kind === "look" ? "read failed, will try again" : "write failed, will try again";
+    this.#log.warn({ ...keysOf(action), error, count }, message);
   }
 
   /** A pass threw, and is tried again. */
@@ -109,21 +124,28 @@ export class Reporter {
   /** Logs each refusal, conflict, hold and (in a dry run) write when it begins, and not again. */
   #tellOnce(plan: Plan, dryRun: boolean): void {
     const told = new Set<string>();
-    const tell = (id: string, say: () => void): void => {
-      told.add(id);
-      if (!this.#told.has(id)) say();
+    const now = this.#clock.monotonic();
+    // `of`: what changes to and fro, told a few times a minute at most. What is left out is told by
+    // the first settled pass that may.
+    const tell = (of: string, id: string, say: () => void): void => {
+      if (this.#told.has(id)) told.add(id);
+      else if (this.#states.happened(of, now) !== undefined) {
+        told.add(id);
+        say();
+      }
     };
     for (const { source, problems, state } of plan.sources) {
       if (state === "ok") continue;
       const reasons = problems.map(problemText);
-      tell(`refused ${refText(source)} ${reasons.join()}`, () =>
+      const of = `refused ${refText(source)}`;
+      tell(of, `${of} ${reasons.join()}`, () =>
         this.#log.warn({ source: refText(source), reasons }, "source refused"),
       );
     }
     for (const [verdict, rows] of groupRows(plan.rows)) {
       const source = rows[0] ? refText(rows[0].source) : "";
       const places = rows.map(({ place }) => refText(place));
-      tell(`${verdict} ${places.join()}`, () =>
+      tell(verdict, `${verdict} ${places.join()}`, () =>
         this.#log.warn(
           { source, count: rows.length, places: places.slice(0, 5), reason: rows[0]?.reason ?? "" },
           MESSAGE[rows[0]?.verdict ?? "conflict"] ?? "not copied",
@@ -132,11 +154,15 @@ export class Reporter {
     }
     if (dryRun)
       for (const action of plan.actions)
-        tell(`would ${action.kind} ${refText(action.place)}`, () =>
+        tell(...twice(`would ${action.kind} ${refText(action.place)}`), () =>
           this.#log.info({ ...keysOf(action), reason: action.reason }, "would write"),
         );
     this.#told = told;
   }
+}
+
+function twice(text: string): [string, string] {
+  return [text, text];
 }
 
 const MESSAGE: Partial<Record<Row["verdict"], string>> = {

@@ -1,5 +1,5 @@
 // The planner's settings out of the configuration: globs understood, everything else as it is.
-import { UsageError, type Config } from "./config.ts";
+import { matchesEveryName, UsageError, type Config } from "./config.ts";
 import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "./core/match.ts";
 import type { Settings } from "./core/model.ts";
 import { isNamespaceName } from "./core/names.ts";
@@ -35,8 +35,9 @@ function scopeOf({ namespaces, sourceNamespaces }: Config): Settings["scope"] {
 
 /** Which namespaces may publish by more than `*`: only their tenants may read of other namespaces. */
 export function namedSources({ sourceNamespaces }: Config): (namespace: string) => boolean {
-  const named = sourceNamespaces.filter((glob) => glob !== "*");
-  if (named.length === 0) return () => false;
+  const named = sourceNamespaces.filter((glob) => !matchesEveryName(glob));
+  // A list of "!" entries alone would start from every namespace.
+  if (named.every((entry) => entry.startsWith("!"))) return () => false;
   const list = globs("source-namespaces", named);
   return (namespace) => list.matches(namespace);
 }

@@ -7,13 +7,14 @@ import type { Apply } from "./apply.ts";
 import type { Memory } from "./core/memory.ts";
 import { refText, type Secret, type Settings, type World } from "./core/model.ts";
 import { plan } from "./core/plan.ts";
-import { METRIC_STATE, type Action, type Plan, type Row } from "./core/verdicts.ts";
-import type { Clock } from "./kube/clock.ts";
-import { learn, type Cache } from "./outcome.ts";
-import type { Ended, WritePipe } from "./pipe.ts";
+import { bytesOf } from "./core/requests.ts";
+import { actionKey, METRIC_STATE, type Action, type Plan, type Row } from "./core/verdicts.ts";
+import type { Clock, Timer } from "./kube/clock.ts";
+import { learn, type Cache, type Outcome } from "./outcome.ts";
+import type { Ended, Write, WritePipe } from "./pipe.ts";
 import type { Reporter } from "./report.ts";
 
-export type ActionWrite = { readonly key: string; readonly action: Action };
+export type ActionWrite = Write & { readonly action: Action };
 
 export type SyncDeps = {
   readonly world: World;
@@ -45,6 +46,12 @@ const TURN_MS = 10;
 // starve the writes.
 const SLICE_MS = 250;
 const SLICE_WRITES = 64;
+// Outcomes that leave nothing to be done there before something happens.
+const ENDED: ReadonlySet<Outcome["kind"]> = new Set(["done", "removed", "leaving"]);
+// While writes wait and none has started for so long, a newer plan costs them nothing.
+const STUCK_MS = 100;
+// How often a pass that waits for writes looks whether it still should.
+const TICK_MS = 500;
 // Writes were refused because the lease is not ours: look again when that is decided.
 const NO_PERMISSION_MS = 1000;
 // What flies at the end may land for this long; lease and Events then have their turn within 30 s.
@@ -56,9 +63,22 @@ export class Sync {
   #dirty = false;
   #stopping = false;
   #refused = false;
+  #passing = false;
+  /** A write ended since the pass now running began. */
+  #landed = false;
+  #onLate: () => void = () => {};
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
+    deps.pipe.whenLanded(() => {
+      this.#landed = true;
+      if (!this.#passing) this.#onLate();
+    });
+  }
+
+  /** Calls `listener` when a write ends that no pass waited for any more. */
+  whenLate(listener: () => void): void {
+    this.#onLate = listener;
   }
 
   /** An event came: a running pass hands over to the next as soon as its slice is done. */
@@ -68,28 +88,46 @@ export class Sync {
     this.#deps.pipe.nudge();
   }
 
+  /** The API server answers again after an outage: a pass should follow. */
+  serverIsBack(): void {
+    this.#deps.memory.serverIsBack();
+  }
+
   /** Whether a change of one Secret can change the plan, and whether somebody waits for it. */
   concerns(old: Secret | undefined, secret: Secret | undefined): "urgent" | "later" | "no" {
     const present = secret ?? old;
     if (!present || (old && secret && old.resourceVersion === secret.resourceVersion)) return "no";
     const roles = [old?.role, secret?.role];
-    if (roles.includes("source") || roles.includes("pull")) return "urgent";
+    const place = refText(present);
+    const published = roles.includes("source");
     // Our own write: the pass that waits for its answer looks again anyway.
-    if (this.#deps.pipe.inFlight.has(refText(present))) return "no";
+    if (!published && this.#deps.pipe.inFlight.has(place)) return "no";
+    this.#deps.pipe.touch(place, published && isSameSource(old, secret));
+    if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
+      this.#deps.memory.sourceVanished(old.uid);
+    if (published) return "urgent";
     if (old?.role === "copy" && !secret) this.#deps.memory.copyVanished(old);
-    if (roles.includes("copy")) return "later";
+    if (roles.includes("copy") || roles.includes("pull")) return "later";
     return this.#wantedNames.has(present.name) || mayBeAdopted(secret) ? "later" : "no";
+  }
+
+  /** A namespace came, changed or went: no write there starts that was planned before. */
+  namespaceChanged(name: string): void {
+    this.#deps.pipe.touch(name);
   }
 
   /** Rejects when the pass as a whole failed; a failed write does not make it fail. */
   async pass(): Promise<PassResult> {
     const { clock, reporter } = this.#deps;
     const started = clock.monotonic();
+    this.#passing = true;
     try {
       return await this.#pass(started);
     } catch (error) {
       reporter.passFailed(clock.monotonic() - started);
       throw error;
+    } finally {
+      this.#passing = false;
     }
   }
 
@@ -99,15 +137,19 @@ export class Sync {
   }
 
   async #pass(started: number): Promise<PassResult> {
-    const { pipe, apply, clock, reporter, dryRun } = this.#deps;
+    const { pipe, clock, reporter, dryRun } = this.#deps;
     this.#dirty = false;
     this.#refused = false;
-    const quiet = pipe.idle;
-    if (quiet) apply.forgetAbsences();
+    this.#landed = false;
+    const quiet = pipe.calm;
     const made = await this.#plan(started);
     const planMs = clock.monotonic() - started;
-    const settled = quiet && (made.actions.length === 0 || dryRun);
-    if (!settled && !this.#stopping) await this.#write(made, started);
+    // A dry run asks, and writes nothing.
+    const actions = dryRun ? made.actions.filter(({ kind }) => kind === "ask") : made.actions;
+    // What ended while this was planned, the plan still took for a write under way.
+    const settled = quiet && actions.length === 0 && !this.#landed;
+    if (!settled && !this.#stopping) await this.#write({ ...made, actions }, started);
+    else pipe.replace([]);
     reporter.planned(made, { settled, planMs, dryRun, tookMs: clock.monotonic() - started });
     return this.#result(made, settled, planMs);
   }
@@ -122,7 +164,10 @@ export class Sync {
   async stop(): Promise<void> {
     const { apply, clock, pipe } = this.#deps;
     this.interrupt();
-    const patience = clock.setTimeout(() => apply.cancel(), LANDING_MS);
+    const patience = clock.setTimeout(() => {
+      apply.cancel();
+      pipe.cut();
+    }, LANDING_MS);
     await pipe.stop();
     patience.cancel();
   }
@@ -130,20 +175,27 @@ export class Sync {
   /** As stop, but cuts off at once what is in flight: we may not write any more. */
   async abandon(): Promise<void> {
     this.#deps.apply.cancel();
+    this.#deps.pipe.cut();
     await this.stop();
   }
 
   /** What became of one action; the pipe calls this for each. */
-  async perform({ action }: ActionWrite): Promise<Ended> {
+  async perform({ action: planned }: ActionWrite, cut?: AbortSignal): Promise<Ended> {
     const { apply, memory, cache, clock, reporter } = this.#deps;
-    const outcome = await apply.perform(action);
+    const action = withLatest(planned, cache);
+    memory.due.started();
+    const questions = action.kind === "ask" ? action.questions : [];
+    memory.questions.began(questions);
+    const outcome = await apply.perform(action, cut);
+    memory.questions.ended(questions);
     if (outcome.kind === "stopped") this.#refused = true;
     // What is still to be done there has a time, which the next plan knows.
-    else if (outcome.kind !== "done" && outcome.kind !== "removed") this.#dirty = true;
+    else if (!ENDED.has(outcome.kind)) this.#dirty = true;
     learn(outcome, { memory, cache, now: clock.monotonic(), chance: clock.random() });
     reporter.ended(outcome);
-    const throttled = outcome.kind === "failed" && outcome.error === "throttled";
-    return { throttled, retryAfterMs: throttled ? outcome.retryAfterMs : undefined };
+    const failed = outcome.kind === "failed";
+    const throttled = failed && outcome.error === "throttled";
+    return { throttled, failed, retryAfterMs: throttled ? outcome.retryAfterMs : undefined };
   }
 
   async #plan(now: number): Promise<Plan> {
@@ -165,19 +217,28 @@ export class Sync {
   async #write({ actions, nextAt = Infinity }: Plan, started: number): Promise<void> {
     const { pipe, clock } = this.#deps;
     const before = pipe.started;
-    pipe.replace(actions.map((action) => ({ key: refText(action.place), action })));
+    pipe.replace(actions.map(writeOf));
     // When the slice ends and when something else becomes due: a write that hangs must hold up
-    // neither fresh work nor retries, once no other waits.
-    const timers = [started + SLICE_MS, nextAt]
-      .filter((at) => at < Infinity)
+    // neither fresh work nor retries, once no other can start.
+    let timer: Timer | undefined;
+    const tick = (): void => {
+      pipe.nudge();
+      const now = clock.monotonic();
+      const next = [started + SLICE_MS, nextAt, now + TICK_MS].filter((at) => at > now);
       // Timers count whole milliseconds and may be one early.
-      .map((at) => clock.setTimeout(() => pipe.nudge(), Math.ceil(at - clock.monotonic()) + 1));
+      timer = clock.setTimeout(tick, Math.ceil(Math.min(...next) - now) + 1);
+    };
+    const moves = (now: number): boolean =>
+      pipe.started - before < SLICE_WRITES && now - pipe.lastStartedMs < STUCK_MS && !pipe.paused;
     const sliceDone = (now: number): boolean =>
       (this.#dirty || now >= nextAt) &&
       now - started >= SLICE_MS &&
-      (pipe.started - before >= SLICE_WRITES || pipe.waiting === 0);
-    await pipe.until(() => pipe.idle || this.#stopping || sliceDone(clock.monotonic()));
-    for (const timer of timers) timer.cancel();
+      (pipe.waiting === 0 || !moves(now));
+    tick();
+    await pipe.until(
+      () => pipe.calm || pipe.outdated || this.#stopping || sliceDone(clock.monotonic()),
+    );
+    timer?.cancel();
   }
 
   #result(made: Plan, settled: boolean, planMs: number): PassResult {
@@ -187,11 +248,40 @@ export class Sync {
     return {
       settled: settled || this.#refused,
       dueMs: this.#refused ? NO_PERMISSION_MS : due,
-      waiting: this.#refused || this.#dirty || made.rows.some(isUnderWay),
+      waiting: this.#refused || this.#dirty || !this.#deps.pipe.idle || made.rows.some(isUnderWay),
       ok: isAllCurrent(made),
       planMs,
     };
   }
+}
+
+// Of a source that changes all the time the pipe writes although the plan knows an older version: what is
+// written is the newest, of the same type, so that it is as good an update.
+function withLatest(action: Action, cache: Cache): Action {
+  if (!("content" in action) || action.kind === "fill") return action;
+  const { source, replica } = action.content;
+  const latest = cache.get(source);
+  if (latest?.role !== "source" || latest === source || latest.uid !== source.uid) return action;
+  if (!latest.replica || latest.replica.type !== replica.type) return action;
+  if (latest.replica.immutable !== replica.immutable) return action;
+  const content = { source: latest, replica: latest.replica };
+  return { ...action, content, inputs: `${latest.uid} ${latest.replica.fingerprint}` };
+}
+
+function writeOf(action: Action): ActionWrite {
+  const { place, source } = action;
+  const key = actionKey(action);
+  if (action.kind === "ask") return { key, reads: true, action };
+  const reads = action.kind === "look";
+  const bytes = bytesOf(action);
+  return { key, namespace: place.namespace, source: refText(source), bytes, reads, action };
+}
+
+// The same object, which goes on publishing; what it publishes may be other.
+function isSameSource(old: Secret | undefined, secret: Secret | undefined): boolean {
+  if (old?.role !== "source" || secret?.role !== "source" || old.uid !== secret.uid) return false;
+  const { problems, deleting, rule } = secret;
+  return problems.length === 0 && !deleting && !rule.paused;
 }
 
 /** It becomes due by itself; a retry after a failure does not count, for it may fail for ever. */

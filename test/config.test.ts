@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readConfig, UsageError, type Given, type Surroundings } from "../src/config.ts";
 import { environmentName, FLAGS } from "../src/flags.ts";
-import { readSettings } from "../src/settings.ts";
+import { namedSources, readSettings } from "../src/settings.ts";
 
 const outside: Surroundings = { env: {}, clusterNamespace: undefined, terminal: false };
 const inside: Surroundings = { env: {}, clusterNamespace: "platform", terminal: false };
@@ -24,6 +24,7 @@ test("outside a cluster the defaults are those of the table", () => {
     deleteLimit: 100,
     deleteHoldMs: 300_000,
     fanoutLimitBytes: 268_435_456,
+    dataCacheBytes: 67_108_864,
     dryRun: false,
     once: false,
     leaderElect: false,
@@ -52,6 +53,21 @@ test("* among the source namespaces turns the default policy to opt-in", () => {
   assert.equal(readConfig({ "source-namespaces": "a,*" }, outside).namespacePolicy, "opt-in");
   const both: Given = { "source-namespaces": "*", "namespace-policy": "opt-out" };
   assert.equal(readConfig(both, outside).namespacePolicy, "opt-out");
+});
+
+test("any list that lets namespaces of every name publish counts as *: opt-in, and Events name nobody", () => {
+  for (const list of ["*", "**", "?*", "*,!kube-system", "!x", "a,**", "! x,!y"]) {
+    const config = readConfig({ "source-namespaces": list }, outside);
+    assert.equal(config.namespacePolicy, "opt-in", list);
+    assert.equal(namedSources(config)("tenant"), false, list);
+  }
+  for (const list of ["team-*", "a,!x", "*-*", "?"]) {
+    const config = readConfig({ "source-namespaces": list }, outside);
+    assert.equal(config.namespacePolicy, "opt-out", list);
+  }
+  const both = readConfig({ "source-namespaces": "platform-*,**,!platform-x" }, outside);
+  const names = ["platform-a", "platform-x", "tenant"].filter(namedSources(both));
+  assert.deepEqual(names, ["platform-a"]);
 });
 
 test("the command line wins over the environment, the environment over the default", () => {

@@ -56,7 +56,7 @@ test("the cluster role allows what the controller does and no more", () => {
       resources: ["secrets"],
       verbs: ["get", "list", "watch", "create", "patch", "delete"],
     },
-    { apiGroups: [""], resources: ["namespaces"], verbs: ["list", "watch"] },
+    { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] },
     { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
   ]);
 });

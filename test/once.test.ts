@@ -58,6 +58,35 @@ test("--once waits out the grace of a source that is gone", async () => {
   assert.equal(rig.api.get("team-a/registry"), undefined);
 });
 
+test("--once waits out the grace of any other reason, exits unconverged on a hold, and a dry run asks too", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  once(rig);
+  await rig.clock.advance(5000);
+  rig.source("shared/registry", { password: "one" }, "nowhere");
+  const before = rig.api.writes.length;
+  const dry = once(rig, { "delete-grace": "10s", "dry-run": true });
+  await rig.clock.advance(9000);
+  assert.equal(await dry.ended(), "pending");
+  await rig.clock.advance(5000);
+  assert.equal(await dry.ended(), "unconverged");
+  assert.deepEqual(
+    dry.lines.filter(({ msg }) => msg === "would write").map(({ action }) => action),
+    ["delete", "delete"],
+  );
+  const held = once(rig, { "delete-grace": "10s", "delete-limit": "1" });
+  await rig.clock.advance(14_000);
+  assert.equal(await held.ended(), "unconverged");
+  assert.equal(rig.api.writes.length, before);
+  const started = once(rig, { "delete-grace": "10s" });
+  await rig.clock.advance(14_000);
+  assert.equal(await started.ended(), "converged");
+  assert.deepEqual(rig.api.writes.slice(before).toSorted(), [
+    "DELETE team-a/registry",
+    "DELETE team-b/registry",
+  ]);
+});
+
 test("--once does not wait for a finalizer that somebody else put on a copy", async () => {
   const rig = new Rig();
   rig.teams("team-a");

@@ -14,7 +14,13 @@ import { tableRows, uncoded } from "./support/markdown.ts";
 const ROOT = new URL("../", import.meta.url);
 const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
 const readme = text("README.md");
-const PAGES = ["README.md", "CONTRIBUTING.md", "docs/operations.md", "docs/release.md"];
+const PAGES = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "docs/behaviour.md",
+  "docs/operations.md",
+  "docs/release.md",
+];
 
 test("the README's first command stands by line 12, and the file is 250 lines at most", () => {
   const lines = readme.split("\n");

@@ -2,42 +2,68 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Apply } from "../src/apply.ts";
-import type { ApiClient } from "../src/kube/client.ts";
+import { ApiError } from "../src/kube/api-error.ts";
+import type { ApiClient, ApiRequest } from "../src/kube/client.ts";
+import { refText } from "../src/core/model.ts";
 import { createLog } from "../src/log.ts";
 import { WritePipe } from "../src/pipe.ts";
 import { Reporter } from "../src/report.ts";
-import { Sync, type ActionWrite } from "../src/sync.ts";
+import { Sync, type ActionWrite, type PassResult } from "../src/sync.ts";
 import { FakeClock } from "./support/clock.ts";
 import { Cluster } from "./support/world.ts";
 
 /** A pass over a cluster in which one copy is due; `permission`: ms for which writing is allowed. */
-function open(permission: () => number) {
+function open(permission: () => number, answer: () => Promise<object> = async () => ({})) {
   const clock = new FakeClock();
   const cluster = new Cluster();
   cluster.namespace("shared");
   cluster.namespace("team-a");
   cluster.secret("shared/registry", { to: "team-*" });
   const sent: string[] = [];
-  const request = async ({ method, path }: { method: string; path: string }) => {
+  const bodies: string[] = [];
+  const request = async ({ method, path, body }: Pick<ApiRequest, "method" | "path" | "body">) => {
     sent.push(`${method} ${path}`);
-    return {};
+    bodies.push(JSON.stringify(body));
+    return answer();
   };
   const client = { request } as unknown as ApiClient;
   const nothing = (): void => {};
-  const figures = { write: nothing, sync: nothing, repaired: nothing, propagated: nothing };
+  const figures = {
+    write: nothing,
+    sync: nothing,
+    repaired: nothing,
+    propagated: nothing,
+    sourceRead: nothing,
+  };
   const log = createLog({ logLevel: "error", logFormat: "json" }, { write: () => true });
   const sync: Sync = new Sync({
     world: cluster.world(),
     settings: cluster.settings,
     memory: cluster.memory,
-    cache: { remember: nothing, forget: nothing },
-    apply: new Apply({ client, permission, onWrite: nothing, onAbsence: nothing }),
-    pipe: new WritePipe<ActionWrite>(4, clock, (write) => sync.perform(write)),
+    cache: {
+      get: (place) => cluster.cached(refText(place)),
+      remember: () => undefined,
+      isCopy: () => false,
+      rememberNamespace: nothing,
+      forget: nothing,
+      forgetNamespace: nothing,
+    },
+    apply: new Apply({
+      client,
+      permission,
+      onWrite: nothing,
+      onAnswer: nothing,
+      onVacated: nothing,
+      remember: nothing,
+      read: () => undefined,
+      sources: { cache: cluster.data, read: () => undefined, onRead: nothing },
+    }),
+    pipe: new WritePipe<ActionWrite>(4, clock, (write, cut) => sync.perform(write, cut)),
     clock,
     reporter: new Reporter(log, figures, clock),
     dryRun: false,
   });
-  return { sync, sent };
+  return { sync, sent, bodies, cluster, clock };
 }
 
 test("LE-12 a pass that may not write asks to be run again in a second, and not at once", async () => {
@@ -51,10 +77,38 @@ test("LE-12 a pass that may not write asks to be run again in a second, and not 
   assert.deepEqual(sent, ["POST /api/v1/namespaces/team-a/secrets"]);
 });
 
+test("a write that fails when no pass waits for it any more is tried again in its time", async () => {
+  const { promise, reject } = Promise.withResolvers<object>();
+  const { sync, clock } = open(
+    () => Infinity,
+    () => promise,
+  );
+  const late = new Promise<PassResult>((resolve) => sync.whenLate(() => resolve(sync.pass())));
+  const passing = sync.pass();
+  // Nobody waits for what has been slow for so long.
+  await clock.advance(8000);
+  await passing;
+  const meanwhile = await sync.pass();
+  assert.equal(meanwhile.dueMs, undefined);
+  reject(new ApiError("create secret team-a/registry", { kind: "timeout", reason: "NoAnswer" }));
+  const { dueMs = Infinity } = await late;
+  assert.ok(dueMs <= 1100, `due in ${dueMs} ms`);
+});
+
 test("after an interrupt a pass plans and writes nothing", async () => {
   const { sync, sent } = open(() => Infinity);
   sync.interrupt();
   await sync.pass();
   await sync.stop();
   assert.deepEqual(sent, []);
+});
+
+test("a write of a source that has changed since its plan takes what the source is by then", async () => {
+  const { sync, bodies, cluster } = open(() => Infinity);
+  const [action] = cluster.plan().actions;
+  assert.ok(action);
+  cluster.edit("shared/registry", ({ data }) => (data["key"] = "bmV3"));
+  cluster.cached("shared/registry");
+  await sync.perform({ key: "team-a/registry", action });
+  assert.match(bodies[0] ?? "", /"bmV3"/);
 });

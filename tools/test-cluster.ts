@@ -24,7 +24,7 @@ async function main(given: readonly string[]): Promise<number> {
   const controlPlane = await startControlPlane(assets.folder);
   try {
     say(`control plane of ${assets.folder} ready after ${seconds(began)} s`);
-    const { restartApiServer: _, stop: __, ...access } = controlPlane;
+    const { restartApiServer: _, backUp: __, restore: ___, stop: ____, ...access } = controlPlane;
     // What runs in the tests as the controller has the rights that the manifests give it.
     const controllerKubeconfig = await controllerAccount(access);
     return await runTests(given, assets.folder, { ...access, controllerKubeconfig });

@@ -6,10 +6,11 @@ import { createCaches, type Caches } from "../caches.ts";
 import type { Config } from "../config.ts";
 import { Controller } from "../controller.ts";
 import { createDigest } from "../core/data.ts";
-import { createIntern } from "../core/intern.ts";
+import { DataCache } from "../core/data-cache.ts";
+import { createIntern, createShare } from "../core/intern.ts";
 import { Memory } from "../core/memory.ts";
 import type { Settings } from "../core/model.ts";
-import type { ReadContext } from "../core/secrets.ts";
+import { readPayload, readSecret, type ReadContext } from "../core/secrets.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { eventClient } from "../kube/eventclient.ts";
 import type { EventDetails } from "../kube/eventrecord.ts";
@@ -19,7 +20,7 @@ import { LeaderElector, newIdentity } from "../kube/lease.ts";
 import { leaseClient } from "../kube/leaseclient.ts";
 import type { Log } from "../log.ts";
 import { Narrator, type Narration } from "../narrator.ts";
-import { learnAbsence } from "../outcome.ts";
+import { learnAnswer } from "../outcome.ts";
 import { WritePipe } from "../pipe.ts";
 import { Reporter, type Observer } from "../report.ts";
 import type { Board } from "../server/board.ts";
@@ -45,15 +46,23 @@ const LEASE_RETRY_MS = 1500;
 
 export function assemble(config: Config, settings: Settings, parts: Parts): Controller {
   const { client, clock, log, metrics, observer } = parts;
+  const dataCache = new DataCache(config.dataCacheBytes);
   const context: ReadContext = {
     // The key makes digests meaningless outside this process.
     digest: createDigest(randomBytes(32)),
     intern: createIntern(),
+    share: createShare(),
     isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
+    keep: (source, payload) => dataCache.put(source, payload),
   };
-  const caches = createCaches(settings.scope?.watched, parts, context);
+  const caches = createCaches(settings.scope?.watched, parts, context, dataCache);
   const { world, cache, secrets, namespaces } = caches;
-  const elector = config.leaderElect && !config.dryRun ? createElector(config, parts) : undefined;
+  const elector =
+    config.leaderElect && !config.dryRun
+      ? createElector(config, parts, () => {
+          for (const informer of [secrets, namespaces]) informer.relist();
+        })
+      : undefined;
   const memory = new Memory();
   const events = config.dryRun ? undefined : createEvents(parts);
   const narrator = new Narrator({
@@ -76,13 +85,21 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
     client,
     permission: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
     onWrite: (verb, result) => metrics.figures.write(verb, result),
-    onAbsence: (asked, answer) => {
+    onAnswer: (question, answer) => {
       const [now, chance] = [clock.monotonic(), clock.random()];
-      learnAbsence(asked, answer, { memory, now, chance });
+      learnAnswer(question, answer, { memory, cache, now, chance });
+    },
+    onVacated: (place) => memory.vacated(place),
+    remember: (raw) => void cache.remember(raw),
+    read: (raw) => readSecret(raw, context),
+    sources: {
+      cache: dataCache,
+      read: (raw) => readPayload(raw, context),
+      onRead: () => metrics.figures.sourceRead(),
     },
   });
-  const pipe = new WritePipe<ActionWrite>(config.concurrency, clock, (write) =>
-    sync.perform(write),
+  const pipe = new WritePipe<ActionWrite>(config.concurrency, clock, (write, cut) =>
+    sync.perform(write, cut),
   );
   const sync: Sync = new Sync({
     world,
@@ -96,13 +113,24 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
     dryRun: config.dryRun,
   });
   const controller = new Controller(
-    { secrets, namespaces, sync, elector, events, clock, log, queueMetrics: metrics.queue },
+    {
+      secrets,
+      namespaces,
+      sync,
+      elector,
+      events,
+      reachability: client.reachability,
+      clock,
+      log,
+      queueMetrics: metrics.queue,
+    },
     { resyncMs: config.resyncMs, once: config.once },
   );
   metrics.observe({
     copies: () => reporter.plan?.states ?? {},
     sources: () => countSources(reporter),
     lastConvergedMs: () => reporter.convergedMs,
+    unreadableNamespaces: () => caches.unreadable().length,
     watchActivityMs: () => lastActivity(caches, clock),
     leading: () => controller.leading,
   });
@@ -112,7 +140,11 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
   return controller;
 }
 
-function createElector(config: Config, { leaseApi, clock, log }: Parts): LeaderElector {
+function createElector(
+  config: Config,
+  { leaseApi, clock, log }: Parts,
+  relist: () => void,
+): LeaderElector {
   return new LeaderElector({
     client: leaseClient(leaseApi, config.leaseNamespace, config.leaseName),
     clock,
@@ -120,6 +152,11 @@ function createElector(config: Config, { leaseApi, clock, log }: Parts): LeaderE
     namespace: config.leaseNamespace,
     name: config.leaseName,
     retryPeriodMs: LEASE_RETRY_MS,
+    reachability: leaseApi.reachability,
+    onVersionWentBack: () => {
+      log.warn({}, "the API server's versions have gone back: everything is listed anew");
+      relist();
+    },
     onError: (error) =>
       log.warn(
         { error: error instanceof Error ? error.message : "unexpected" },
@@ -131,6 +168,7 @@ function createElector(config: Config, { leaseApi, clock, log }: Parts): LeaderE
 function createEvents({ client, clock, log }: Parts): EventRecorder {
   return new EventRecorder({
     client: eventClient(client),
+    reachability: client.reachability,
     clock,
     reporter: { controller: "secretcast", instance: hostname() },
     onDrop: (reason) => log.debug({ reason }, "event not sent"),

@@ -2,7 +2,7 @@
 // controller made of it, and showing that as a table.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import equal from "fast-deep-equal";
+import { isDeepStrictEqual } from "node:util";
 import { loadAll } from "js-yaml";
 import type { ApiClient } from "../kube/client.ts";
 import { isRecord, NAMESPACES, resourcePath, SECRETS } from "../kube/resource.ts";
@@ -55,7 +55,10 @@ export async function checkExample(client: ApiClient): Promise<readonly string[]
     if (metadata.name === SOURCE.namespace) continue;
     const wanted = metadata.name.startsWith("team-");
     const copy = at(metadata.name);
-    if (wanted && !(copy && copy.type === source?.type && equal(copy.data, source.data)))
+    if (
+      wanted &&
+      !(copy && copy.type === source?.type && isDeepStrictEqual(copy.data, source.data))
+    )
       wrong.push(`${metadata.name} has no equal copy of ${SOURCE.name}`);
     if (!wanted && copy) wrong.push(`${metadata.name} has a copy that nobody wants`);
   }

@@ -1,16 +1,12 @@
 // Is somebody else's Lease live? Times in a Lease are another machine's clock, so they are not
 // believed: a Lease is live when it changes while we look at it for as long as it says it lasts.
+import type { V1Lease } from "@kubernetes/client-node";
 import type { Config } from "../config.ts";
 import { ApiError } from "../kube/api-error.ts";
 import type { ApiClient } from "../kube/client.ts";
 import { sleep, type Clock } from "../kube/clock.ts";
 import { LEASES, resourcePath } from "../kube/resource.ts";
 import type { Log } from "../log.ts";
-
-type Lease = {
-  readonly metadata?: { readonly resourceVersion?: string };
-  readonly spec?: { readonly holderIdentity?: string; readonly leaseDurationSeconds?: number };
-};
 
 const LOOK_EVERY_MS = 1000;
 const LONGEST_LOOK_MS = 60_000;
@@ -43,9 +39,9 @@ async function read(
   client: ApiClient,
   { leaseNamespace, leaseName }: Pick<Config, "leaseNamespace" | "leaseName">,
   signal: AbortSignal,
-): Promise<Lease | undefined> {
+): Promise<V1Lease | undefined> {
   try {
-    return await client.request<Lease>({
+    return await client.request<V1Lease>({
       method: "GET",
       path: resourcePath(LEASES, leaseNamespace, leaseName),
       what: `get lease ${leaseNamespace}/${leaseName}`,

@@ -1,9 +1,17 @@
 // `secretcast run`: from flags to exit code.
-import { readConfig, UsageError, type Config, type Given } from "../config.ts";
+import {
+  everyNamespacePublishes,
+  readConfig,
+  UsageError,
+  type Config,
+  type Given,
+} from "../config.ts";
+import { ALWAYS_READ } from "../core/vocabulary.ts";
 import { ApiError } from "../kube/api-error.ts";
 import { createClient, type ApiClient, type ClientOptions } from "../kube/client.ts";
 import { systemClock, type Clock, type Timer } from "../kube/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig.ts";
+import { Reachability } from "../kube/reachability.ts";
 import { createLog, type Log } from "../log.ts";
 import { Board } from "../server/board.ts";
 import { createMetrics } from "../server/metrics.ts";
@@ -22,11 +30,8 @@ const REACH_TIMEOUT_MS = 10_000;
 export async function run(given: Given, program: Program): Promise<number> {
   const { env, clusterNamespace, stdout } = program;
   const config = readConfig(given, { env, clusterNamespace, terminal: stdout.isTTY === true });
-  const kubeConfig = loadKubeConfig({
-    inCluster: config.inCluster,
-    ...(config.kubeconfig !== undefined && { kubeconfig: config.kubeconfig }),
-    ...(config.context !== undefined && { context: config.context }),
-  });
+  const { inCluster, kubeconfig, context } = config;
+  const kubeConfig = loadKubeConfig({ inCluster, kubeconfig, context });
   const log = createLog(config, stdout);
   const ended = await runController(config, kubeConfig, program, log);
   return ended === "stopped" || ended === "converged" ? 0 : 1;
@@ -42,10 +47,13 @@ export async function runController(
 ): Promise<Ended> {
   const settings = readSettings(config);
   const metrics = createMetrics(config.leaseName);
+  const reachability = new Reachability(systemClock);
   const connect = (own: Pick<ClientOptions, "connections" | "neverPauses">): ApiClient =>
     createClient(kubeConfig, {
       clock: systemClock,
       userAgent: `secretcast/${version}`,
+      reachability,
+      keeps: ALWAYS_READ,
       ...own,
       onAnswer: (method, code) => metrics.requests.inc({ method, code }),
     });
@@ -54,6 +62,7 @@ export async function runController(
   const leaseClient = connect({ connections: 1, neverPauses: true });
   try {
     log.info(settingsOf(config, client.server), "starting secretcast");
+    warnOfEveryNamespace(config, log);
     if (!config.inCluster) await checkSurroundings(config, client, leaseClient, signal, log);
     const board = new Board(systemClock, version);
     const controller = assemble(config, settings, {
@@ -77,6 +86,15 @@ export async function runController(
   } finally {
     await Promise.all([client.close(), leaseClient.close()]);
   }
+}
+
+// Once such a list was taken for one of names, and every namespace took copies.
+function warnOfEveryNamespace({ sourceNamespaces, namespacePolicy }: Config, log: Log): void {
+  if (sourceNamespaces.includes("*") || !everyNamespacePublishes(sourceNamespaces)) return;
+  log.warn(
+    { sourceNamespaces, namespacePolicy },
+    "namespaces of every name may publish, so --source-namespaces counts as *: unless --namespace-policy says otherwise, a namespace takes only what its accept names",
+  );
 }
 
 /** Outside a cluster somebody is watching: say at once what would only be retried inside. */

@@ -31,6 +31,7 @@ const DONE: Readonly<Record<Action["kind"], string>> = {
   fill: "filled  ",
   unfill: "emptied ",
   look: "looked  ",
+  ask: "asked   ",
 };
 
 export async function sandbox(given: Given, program: Program): Promise<number> {
@@ -127,8 +128,10 @@ function lineOf(outcome: Outcome): string {
     case "failed":
       return `failed    ${from} -> ${to}: ${outcome.message}\n`;
     case "moved":
+    case "leaving":
+    case "resolved":
     case "found":
-    case "unconfirmed":
+    case "answered":
     case "stopped":
       return "";
   }

@@ -1,31 +1,107 @@
-// When a source that is not there counts as gone: absent for the grace, and then, before anything of
-// its copies is touched, a live GET has to say 404 or another UID.
-import { absenceKey } from "./absences.ts";
-import { refText, type Settings } from "./model.ts";
+// When a source that is not there counts as gone: absent for the grace, and the API server, asked live,
+// says so too. And when anything may end: its place has been unwanted for the grace, whatever the
+// reason, and the objects from which that follows are what the cache shows.
+import { refText, type Ref, type Settings, type SourceSecret } from "./model.ts";
 import type { Pass } from "./pass.ts";
-import type { Confirm } from "./verdicts.ts";
+import { versionOf, type Question } from "./questions.ts";
+import type { Standing } from "./sources.ts";
+import type { Target } from "./targets.ts";
 import type { Vanished } from "./deletions.ts";
 
-export type Going =
-  | { readonly kind: "grace"; readonly reason: string; readonly dueAt: number }
-  | { readonly kind: "unreadable"; readonly reason: string; readonly dueAt: number }
-  /** `confirm`: still to be asked; undefined: it was asked during this absence. */
-  | { readonly kind: "gone"; readonly confirm: Confirm | undefined; readonly vanished: Vanished };
+/** Why something has no reason to be any more. */
+export type Lapse = {
+  readonly cause: "unwanted" | "gone";
+  readonly reason: string;
+  /** The objects that say so. */
+  readonly follows: readonly Question[];
+  /** Of cause `gone`: the source, and when (ms, monotonic) it has been absent for long enough. */
+  readonly vanished?: Vanished;
+  readonly absentUntil?: number;
+};
 
-export function going(pass: Pass, settings: Settings, confirm: Confirm): Going {
-  const absence = pass.memory.absences.of(confirm, pass.now);
-  const name = refText(confirm.source);
-  const over = absence.since + settings.deleteGraceMs;
-  if (over > pass.now) {
+/** The source `ref` of this UID is not there; `standing`: who is. */
+export function gone(
+  pass: Pass,
+  settings: Settings,
+  ref: Ref,
+  uid: string,
+  standing: Standing,
+  reason: string,
+): Lapse {
+  const key = `${refText(ref)} ${uid}`;
+  const since = pass.memory.absent.of(key, pass.now);
+  return {
+    cause: "gone",
+    reason,
+    follows: [sourceQuestion(ref, shownAt(standing))],
+    vanished: { key, since, seen: pass.memory.hasSeen(uid) },
+    absentUntil: since + settings.deleteGraceMs,
+  };
+}
+
+function shownAt(standing: Standing): Shown {
+  if (standing.kind === "entry") return standing.entry.source;
+  return standing.kind === "silent" ? standing : undefined;
+}
+
+type Shown = Pick<SourceSecret, "uid" | "resourceVersion"> | undefined;
+
+export function sourceQuestion({ namespace, name }: Ref, shown: Shown): Question {
+  return { kind: "secret", ref: { namespace, name }, shown: versionOf(shown) };
+}
+
+export function namespaceQuestion({ name, namespace }: Target): Question {
+  return {
+    kind: "namespace",
+    ref: { namespace: name, name: "" },
+    shown: versionOf(namespace),
+  };
+}
+
+/** What keeps something from ending now; a `verdict` only where it is not the ending's own. */
+export type Stay = {
+  readonly verdict?: "frozen";
+  readonly reason: string;
+  readonly dueAt?: number;
+};
+
+/** Of a lapse at a place that nobody else wants: the whole grace counts. */
+export function stayOf(pass: Pass, settings: Settings, place: Ref, lapse: Lapse): Stay | undefined {
+  const unwantedSince = pass.memory.unwanted.of(refText(place), pass.now);
+  const until = Math.max(unwantedSince + settings.deleteGraceMs, lapse.absentUntil ?? 0);
+  return stayUntil(pass, settings, lapse, until);
+}
+
+/** Of a lapse at a place that another source takes over: only an absent source is waited for. */
+export function stayOfHandover(pass: Pass, settings: Settings, lapse: Lapse): Stay | undefined {
+  return stayUntil(pass, settings, lapse, lapse.absentUntil ?? 0);
+}
+
+function stayUntil(pass: Pass, settings: Settings, lapse: Lapse, until: number): Stay | undefined {
+  const { reason, follows } = lapse;
+  if (until > pass.now) {
     const seconds = settings.deleteGraceMs / 1000;
-    const reason = `source ${name} is absent; its copies end when it has been so for ${seconds}s`;
-    return { kind: "grace", reason, dueAt: over };
+    return { reason: `${reason}; it ends when that has been so for ${seconds}s`, dueAt: until };
   }
-  const { unreadable } = absence;
-  if (unreadable && unreadable.until > pass.now) {
-    const reason = `source ${name} cannot be read: ${unreadable.reason}`;
-    return { kind: "unreadable", reason, dueAt: unreadable.until };
+  return unconfirmed(pass, reason, follows);
+}
+
+/** `freshMs`: how old the API server's answer may be. */
+export function unconfirmed(
+  pass: Pass,
+  reason: string,
+  follows: readonly Question[],
+  freshMs?: number,
+): Stay | undefined {
+  const reply = pass.confirm(follows, freshMs);
+  switch (reply.kind) {
+    case "confirmed":
+      return undefined;
+    case "asked":
+      return { reason: `${reason}; the API server is asked whether it is so` };
+    case "unreadable": {
+      const dueAt = reply.until === undefined ? {} : { dueAt: reply.until };
+      return { verdict: "frozen", reason: `${reason}, but ${reply.reason}`, ...dueAt };
+    }
   }
-  const vanished = { key: absenceKey(confirm), since: absence.since };
-  return { kind: "gone", confirm: absence.confirmed ? undefined : confirm, vanished };
 }

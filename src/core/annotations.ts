@@ -13,7 +13,7 @@ import {
 } from "./match.ts";
 import type { Accept, OnDelete, Problem, Ref, Rule, Wants } from "./model.ts";
 import { isSecretName, parseRef, REF_FORM, SECRET_NAME_FORM } from "./names.ts";
-import { faulty, parsed, type Parsed } from "./parsed.ts";
+import { detached, faulty, parsed, type Parsed } from "./parsed.ts";
 import { parseSelector } from "./selector.ts";
 import {
   annotationKey,
@@ -92,6 +92,8 @@ export function parseAccept(annotations: Annotations): Accept {
 
 /** The value of `adopt`; undefined where it is not NAMESPACE/NAME. */
 export function parseAdopt(annotations: Annotations): Ref | undefined {
+  // The guardrail takes the same blanks off its ends, but knows this one as a letter.
+  if ((annotations[annotationKey("adopt")] ?? "").includes("\uFEFF")) return undefined;
   return new Reader(annotations).read("adopt", parseSourceRef);
 }
 
@@ -109,7 +111,9 @@ class Reader {
   read<T>(word: Word, parse: (text: string) => Parsed<T>): T | undefined {
     const annotation = annotationKey(word);
     if (!Object.hasOwn(this.#annotations, annotation)) return undefined;
-    const text = (this.#annotations[annotation] ?? "").trim();
+    const whole = this.#annotations[annotation] ?? "";
+    const trimmed = whole.trim();
+    const text = trimmed.length === whole.length ? whole : detached(trimmed);
     const result = text === "" ? faulty(text, "a value, or the annotation off") : parse(text);
     if (result.ok) return result.value;
     this.problems.push({ annotation, ...result.fault });
@@ -131,11 +135,11 @@ class Reader {
 
   unknown(known: readonly Word[]): void {
     const keys = new Set([...known, ...MARKS].map(annotationKey));
+    const expected = `one of ${known.join(", ")}`;
     for (const annotation of Object.keys(this.#annotations)) {
       if (!annotation.startsWith(PREFIX) || keys.has(annotation)) continue;
       if (this.problems.length >= MOST_PROBLEMS) return;
       const part = annotation.slice(PREFIX.length);
-      const expected = `one of ${known.join(", ")}`;
       this.problems.push({ annotation, ...faulty(part, expected).fault });
     }
   }

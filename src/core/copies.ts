@@ -6,13 +6,21 @@
 //   absent, within the grace          wait, and it keeps the place
 //   gone, or wants it no more         the strongest other source that wants the place takes it over
 //                                     by one update; where there is none it ends
-import { claimOf, type Lapse } from "./claims.ts";
+import {
+  namespaceQuestion,
+  sourceQuestion,
+  stayOfHandover,
+  unconfirmed,
+  type Lapse,
+} from "./absent.ts";
+import { claimOf } from "./claims.ts";
 import type { Desk } from "./desk.ts";
-import { refText, type CopySecret } from "./model.ts";
-import type { Contender, Entry, Group } from "./sources.ts";
+import { refText, type CopySecret, type OnDelete } from "./model.ts";
+import type { Finding, Pass } from "./pass.ts";
+import { wants, type Contender, type Entry, type Group } from "./sources.ts";
 import { situationOf, TABLE } from "./table.ts";
-import { wantOf, type Target } from "./targets.ts";
-import type { Cause, Confirm } from "./verdicts.ts";
+import type { Target } from "./targets.ts";
+import type { Cause } from "./verdicts.ts";
 
 /** `group`: who wants places of the copy's name. */
 export function judgeCopy(
@@ -30,10 +38,7 @@ export function judgeCopy(
 // read as can be: the long way round gives the same answer.
 function isCurrent(copy: CopySecret, target: Target, sole: Contender): boolean {
   return (
-    copy.fingerprint === sole.fingerprint &&
-    !copy.deleting &&
-    !sole.paused &&
-    (sole.wanted & target.bit) !== 0
+    copy.fingerprint === sole.fingerprint && !copy.deleting && !sole.paused && wants(sole, target)
   );
 }
 
@@ -49,19 +54,72 @@ function judgeClaim(
   const claim = claimOf(desk, copy, target, standing);
   switch (claim.kind) {
     case "serve":
-      if (group.length > 1) noteLosers(desk, copy, target, group, claim.contender);
-      serve(desk, copy, target, claim.contender, "changed", undefined);
+      if (group.length > 1) contest(desk, copy, target, group, claim.contender);
+      else serve(desk, copy, target, claim.contender, "changed");
       return;
     case "hold": {
       const { verdict, reason } = claim;
-      const dueAt = claim.dueAt === undefined ? {} : { dueAt: claim.dueAt };
       noteLosers(desk, copy, target, group, undefined);
-      pass.note(tally, { verdict, place: copy, source: copy.source, reason, ...dueAt });
+      pass.note(tally, { verdict, place: copy, source: copy.source, reason });
       return;
     }
     case "lapsed":
-      succeed(desk, copy, target, group, claim, tally);
+      succeed(desk, copy, target, group, claim.lapse, claim.onDelete, tally);
   }
+}
+
+// The order of --source-namespaces decides, whoever came first; within one entry of it the holder keeps
+// the place. While the stronger cannot take it, the holder goes on being served.
+function contest(
+  desk: Desk,
+  copy: CopySecret,
+  target: Target,
+  group: readonly Contender[],
+  holder: Contender,
+): void {
+  const { pass } = desk;
+  const { held } = pass.memory;
+  const taker = group.find(
+    (one) =>
+      one.rank < holder.rank && wants(one, target) && !one.paused && !held.has(one.source.uid),
+  );
+  if (!taker || copy.deleting) {
+    noteLosers(desk, copy, target, group, holder);
+    serve(desk, copy, target, holder, "changed");
+    return;
+  }
+  const stay = failingTakeover(pass, copy, taker) ?? unreadTakeover(pass, copy, target, taker);
+  noteLosers(desk, copy, target, group, stay ? holder : taker, taker);
+  if (!stay) {
+    serve(desk, copy, target, taker, "handover");
+    return;
+  }
+  pass.note(taker.tally, { place: copy, source: taker.source, ...stay });
+  serve(desk, copy, target, holder, "changed");
+}
+
+type Stayed = Pick<Finding, "verdict" | "reason" | "dueAt">;
+
+function failingTakeover(pass: Pass, copy: CopySecret, taker: Contender): Stayed | undefined {
+  const trouble = pass.memory.pairs.trouble(refText(copy), inputsOf(taker));
+  if (trouble?.kind !== "failed" || trouble.until <= pass.now) return undefined;
+  return {
+    verdict: "conflict",
+    reason: `it cannot take this place over: ${trouble.reason}`,
+    dueAt: trouble.until,
+  };
+}
+
+// A take-over follows from what the cache shows of the taker and of the namespace.
+function unreadTakeover(pass: Pass, copy: CopySecret, target: Target, taker: Contender) {
+  const reason = `source ${taker.text} comes before ${refText(copy.source)}`;
+  const asked = [sourceQuestion(taker.source, taker.source), namespaceQuestion(target)];
+  const stay = unconfirmed(pass, reason, asked);
+  return stay && { ...stay, verdict: "conflict" as const };
+}
+
+function inputsOf({ source, content }: Contender): string {
+  return `${source.uid} ${content.replica.fingerprint}`;
 }
 
 // The copy's place with the source that has it: the table's upper line.
@@ -71,7 +129,6 @@ function serve(
   target: Target,
   winner: Contender,
   cause: Cause,
-  confirm: Confirm | undefined,
 ): void {
   const { pass } = desk;
   const { content, tally } = winner;
@@ -85,10 +142,9 @@ function serve(
     place: { namespace: copy.namespace, name: copy.name },
     source: { namespace: winner.source.namespace, name: winner.source.name },
     cause: cause === "changed" && isEdited(desk, copy, content) ? "edited" : cause,
-    inputs: `${winner.source.uid} ${content.replica.fingerprint}`,
+    inputs: inputsOf(winner),
     content,
     target: copy,
-    ...(confirm ? { confirm } : {}),
   } as const;
   const why = WHY[write.cause] ?? "";
   if (verdict === "update") {
@@ -132,12 +188,15 @@ function succeed(
   target: Target,
   group: readonly Contender[],
   lapse: Lapse,
+  onDelete: OnDelete,
   tally: Entry["tally"],
 ): void {
-  const { pass, endings } = desk;
-  const heir = group.find((contender) => wantOf(contender, target) === "wanted");
+  const { pass, settings, endings } = desk;
+  const heirs = group.filter((contender) => wants(contender, target));
+  // A paused one takes no place that it does not hold.
+  const heir = heirs.find(({ paused }) => !paused) ?? heirs[0];
   if (!heir) {
-    endings.add({ copy, tally, order: target.order, ...lapse });
+    endings.add({ copy, tally, order: target.order, lapse, onDelete });
     return;
   }
   noteLosers(desk, copy, target, group, heir);
@@ -146,7 +205,13 @@ function succeed(
     pass.note(heir.tally, { verdict: "paused", place: copy, source: heir.source, reason });
     return;
   }
-  serve(desk, copy, target, heir, "handover", lapse.confirm);
+  const stay = copy.deleting ? undefined : stayOfHandover(pass, settings, lapse);
+  if (!stay) {
+    serve(desk, copy, target, heir, "handover");
+    return;
+  }
+  const [verdict] = TABLE.wanted[situationOf(copy, heir.content)];
+  pass.note(heir.tally, { verdict, place: copy, source: heir.source, ...stay });
 }
 
 // Whoever else wants the place is told that it is taken.
@@ -156,11 +221,12 @@ function noteLosers(
   target: Target,
   group: readonly Contender[],
   winner: Contender | undefined,
+  told?: Contender,
 ): void {
   const holder = winner?.text ?? refText(copy.source);
   for (const contender of group) {
-    if (contender === winner || contender.text === holder) continue;
-    if (wantOf(contender, target) !== "wanted") continue;
+    if (contender === winner || contender === told || contender.text === holder) continue;
+    if (!wants(contender, target)) continue;
     const reason = `the copy of ${holder} has this place`;
     desk.pass.note(contender.tally, {
       verdict: "conflict",

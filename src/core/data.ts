@@ -1,7 +1,7 @@
 // The bytes of a Secret, held so that no log line, error or JSON text can show them by accident, and
 // the keyed digest by which two sets of them are compared without being kept.
 // It does not hide them from code that asks: reveal() is the one way out, for the body of a write.
-import { hash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { inspect } from "node:util";
 
 const VEIL = "[secret]";
@@ -43,10 +43,13 @@ export class SecretData {
   }
 }
 
-function decodedLength(base64: string): number {
+/** Bytes that a base64 text stands for. */
+export function decodedLength(base64: string): number {
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
   return Math.max(0, (base64.length / 4) * 3 - padding);
 }
+
+const LONGEST_JOINED = 16_384;
 
 /** Turns a list of texts into one short text; equal lists and no others give equal texts. */
 export type Digest = (parts: readonly string[]) => string;
@@ -59,6 +62,12 @@ export type Digest = (parts: readonly string[]) => string;
 export function createDigest(key: Uint8Array): Digest {
   const secret = Buffer.from(key).toString("hex");
   return (parts) => {
+    // One text of them all would be garbage of their size twice over, for each Secret that is read.
+    if (parts.some(({ length }) => length > LONGEST_JOINED)) {
+      const hashing = createHash("sha256").update(`${secret} `);
+      for (const part of parts) hashing.update(`${part.length}:`).update(part);
+      return hashing.digest("base64");
+    }
     const text = parts.map((part) => `${part.length}:${part}`).join("");
     return hash("sha256", `${secret} ${text}`, "base64");
   };

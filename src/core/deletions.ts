@@ -1,12 +1,18 @@
 // The guard against mass deletion. Deletions and releases that are due, together with those made
 // within the last hold, are counted; above the limit none is made before it has itself been due for
 // the hold. Not counted are the copies of the first source that vanishes within a hold: deleting one
-// source is ordinary. The memory starts anew with the process. No clock: `now` is milliseconds of a
-// monotonic clock.
+// source is ordinary. Copies of sources that this process has never seen are counted by themselves:
+// anybody may write such a copy, and it takes neither that exemption nor the others' room. The memory
+// starts anew with the process. No clock: `now` is milliseconds of a monotonic clock.
 
 /** Something to delete or release; `vanished` is the absent source that it belongs to, if any. */
 export type Due = { readonly place: string; readonly vanished: Vanished | undefined };
-export type Vanished = { readonly key: string; readonly since: number };
+export type Vanished = {
+  readonly key: string;
+  readonly since: number;
+  /** Whether this process had the source in its cache at some time. */
+  readonly seen: boolean;
+};
 
 export type Guard = { readonly limit: number; readonly holdMs: number };
 
@@ -21,6 +27,8 @@ export class Deletions {
   /** Since when each place has been due. */
   #due = new Map<string, number>();
   readonly #made: number[] = [];
+  /** Of sources never seen. */
+  readonly #madeUnseen: number[] = [];
   #exempt: Vanished | undefined;
 
   /** One ruling for each of `due`, in its order; to be asked once a pass with all that is due. */
@@ -30,19 +38,24 @@ export class Deletions {
     const since = new Map<string, number>();
     for (const { place } of due) since.set(place, this.#due.get(place) ?? now);
     this.#due = since;
-    while ((this.#made[0] ?? now) < now - guard.holdMs) this.#made.shift();
-    const counted = due.filter((one) => !this.#exempts(one));
-    const within = counted.length + this.#made.length <= guard.limit;
+    for (const made of [this.#made, this.#madeUnseen]) {
+      while ((made[0] ?? now) < now - guard.holdMs) made.shift();
+    }
+    const unseen = due.filter(isUnseen).length;
+    const seen = due.filter((one) => !isUnseen(one) && !this.#exempts(one)).length;
+    const within = seen + this.#made.length <= guard.limit;
+    const unseenWithin = unseen + this.#madeUnseen.length <= guard.limit;
     return due.map((one) => {
-      if (within || this.#exempts(one)) return GO;
+      if (isUnseen(one) ? unseenWithin : within || this.#exempts(one)) return GO;
       const until = (since.get(one.place) ?? now) + guard.holdMs;
       return until <= now ? GO : { kind: "held", until };
     });
   }
 
   /** A counted deletion or release was made. */
-  made(vanishedKey: string | undefined, now: number): void {
-    if (vanishedKey === undefined || vanishedKey !== this.#exempt?.key) this.#made.push(now);
+  made(vanished: Vanished | undefined, now: number): void {
+    if (vanished?.seen === false) this.#madeUnseen.push(now);
+    else if (vanished === undefined || vanished.key !== this.#exempt?.key) this.#made.push(now);
   }
 
   #exempts(one: Due): boolean {
@@ -56,10 +69,15 @@ export class Deletions {
     if (due.some((one) => this.#exempts(one))) return exempt;
     let first: Vanished | undefined;
     for (const { vanished } of due) {
-      if (vanished && (first === undefined || earlier(vanished, first))) first = vanished;
+      if (vanished?.seen !== true) continue;
+      if (first === undefined || earlier(vanished, first)) first = vanished;
     }
-    return first && { key: first.key, since: now };
+    return first && { ...first, since: now };
   }
+}
+
+function isUnseen({ vanished }: Due): boolean {
+  return vanished?.seen === false;
 }
 
 function earlier(a: Vanished, b: Vanished): boolean {

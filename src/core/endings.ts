@@ -1,7 +1,8 @@
 // Copies that nobody wants any more, gathered over a pass, because whether one of them may go depends
-// on how many there are. The rulings come from deletions.ts; what goes is deleted or, with `keep`,
-// released.
-import type { Deletions, Due, Ruling, Vanished } from "./deletions.ts";
+// on how many there are. Each waits for its grace and for the API server's word (absent.ts), then for
+// the rulings of deletions.ts; what goes is deleted or, with `keep`, released.
+import { stayOf, unconfirmed, type Lapse, type Stay } from "./absent.ts";
+import type { Deletions, Due, Ruling } from "./deletions.ts";
 import {
   refText,
   type CopySecret,
@@ -13,91 +14,108 @@ import {
 import type { Pass } from "./pass.ts";
 import type { Tally } from "./tally.ts";
 import { endingOf } from "./table.ts";
-import type { Action, Confirm, Fill } from "./verdicts.ts";
+import type { Action } from "./verdicts.ts";
 
 type Because = {
   readonly tally: Tally;
   readonly order: number;
-  readonly cause: "unwanted" | "gone";
-  readonly reason: string;
-  readonly confirm: Confirm | undefined;
-  readonly vanished: Vanished | undefined;
+  readonly lapse: Lapse;
 };
 
 type CopyEnding = Because & { readonly copy: CopySecret; readonly onDelete: OnDelete };
 type PullEnding = Because & {
   readonly pull: PullSecret;
   readonly source: Ref;
-  readonly fill: Fill;
+};
+type Ending = {
+  readonly because: Because;
+  readonly verdict: "delete" | "release";
+  readonly action: Action;
 };
 
 const ENDINGS_PER_TURN = 1024;
+/** An answer from before a hold is asked for once more. */
+const FRESH_MS = 60_000;
 
 export class Endings {
-  readonly #endings: {
-    readonly because: Because;
-    readonly verdict: "delete" | "release";
-    readonly action: Action;
-  }[] = [];
+  readonly #endings: Ending[] = [];
   readonly #pass: Pass;
+  readonly #settings: Settings;
 
-  constructor(pass: Pass) {
+  constructor(pass: Pass, settings: Settings) {
     this.#pass = pass;
+    this.#settings = settings;
   }
 
   add(ending: CopyEnding): void {
-    const { copy, reason, tally } = ending;
+    const { copy, lapse, tally } = ending;
     const verdict = endingOf(copy, ending.onDelete);
     const { place, source } = { place: placeOf(copy), source: copy.source };
     if (verdict === "wait") {
-      this.#pass.note(tally, { verdict, place, source, reason: `${reason}; it is being deleted` });
+      const reason = `${lapse.reason}; it is being deleted`;
+      this.#pass.note(tally, { verdict, place, source, reason });
       return;
     }
     const inputs = `${verdict} ${copy.sourceUid}`;
-    const action = { kind: verdict, place, source, inputs, target: copy, ...why(ending) };
-    this.#endings.push({ because: ending, verdict, action });
+    const action = { kind: verdict, place, source, inputs, target: copy, ...why(lapse) };
+    this.#add({ because: ending, verdict, action });
   }
 
   addPull(ending: PullEnding): void {
-    const { pull, source, fill } = ending;
+    const { pull, source, lapse } = ending;
     const inputs = `unfill ${pull.sourceUid ?? ""}`;
-    const kind = "unfill" as const;
+    const place = placeOf(pull);
     const action = {
-      kind,
-      place: placeOf(pull),
+      kind: "unfill",
+      place,
       source,
       inputs,
       target: pull,
-      fill,
-      ...why(ending),
-    };
-    this.#endings.push({ because: ending, verdict: "release", action });
+      ...why(lapse),
+    } as const;
+    this.#add({ because: ending, verdict: "release", action });
+  }
+
+  #add(ending: Ending): void {
+    const { because, action } = ending;
+    const stay = stayOf(this.#pass, this.#settings, action.place, because.lapse);
+    if (stay) this.#stay(ending, stay);
+    else this.#endings.push(ending);
+  }
+
+  #stay({ because, verdict, action }: Ending, stay: Stay): void {
+    const { place, source } = action;
+    const pulling = action.kind === "unfill";
+    this.#pass.note(because.tally, { verdict, place, source, pulling, ...stay });
   }
 
   /** Proposes what may go and notes what is held; to be run once, at the end of the pass. */
-  *settle(deletions: Deletions, settings: Settings): Generator<undefined, void> {
+  *settle(deletions: Deletions): Generator<undefined, void> {
     const due = this.#endings.map(({ because, action }): Due => {
-      return { place: refText(action.place), vanished: because.vanished };
+      return { place: refText(action.place), vanished: because.lapse.vanished };
     });
-    const guard = { limit: settings.deleteLimit, holdMs: settings.deleteHoldMs };
+    const { deleteLimit, deleteHoldMs } = this.#settings;
+    const guard = { limit: deleteLimit, holdMs: deleteHoldMs };
     const rulings = deletions.rule(due, guard, this.#pass.now);
-    for (const [index, { because, verdict, action }] of this.#endings.entries()) {
+    for (const [index, ending] of this.#endings.entries()) {
       if (index % ENDINGS_PER_TURN === 0) yield;
       const ruling = rulings[index];
-      if (ruling?.kind === "held") this.#hold(because, action, ruling, due.length, settings);
-      else this.#pass.propose(because.tally, verdict, action, because.order);
+      if (ruling?.kind === "held") this.#hold(ending, ruling, due.length);
+      else this.#go(ending);
     }
   }
 
-  #hold(
-    because: Because,
-    action: Action,
-    ruling: Ruling & { kind: "held" },
-    due: number,
-    settings: Settings,
-  ): void {
+  #go(ending: Ending): void {
+    const { because, verdict, action } = ending;
+    const { reason, follows } = because.lapse;
+    const stay = unconfirmed(this.#pass, reason, follows, FRESH_MS);
+    if (stay) this.#stay(ending, stay);
+    else this.#pass.propose(because.tally, verdict, action, because.order);
+  }
+
+  #hold({ because, action }: Ending, ruling: Ruling & { kind: "held" }, due: number): void {
     const pulling = action.kind === "unfill";
-    const reason = `${because.reason}; held, because ${due} deletions are due and the limit is ${settings.deleteLimit} (--delete-limit)`;
+    const reason = `${because.lapse.reason}; held, because ${due} deletions are due and the limit is ${this.#settings.deleteLimit} (--delete-limit)`;
     const { place, source } = action;
     const finding = {
       verdict: "held",
@@ -112,11 +130,10 @@ export class Endings {
   }
 }
 
-type Why = Pick<Action, "cause" | "reason" | "confirm" | "vanished">;
+type Why = Pick<Action, "cause" | "reason" | "vanished">;
 
-function why({ cause, reason, confirm, vanished }: Because): Why {
-  const because: Why = { cause, reason, ...(confirm ? { confirm } : {}) };
-  return vanished ? { ...because, vanished: vanished.key } : because;
+function why({ cause, reason, vanished }: Lapse): Why {
+  return { cause, reason, ...(vanished ? { vanished } : {}) };
 }
 
 function placeOf({ namespace, name }: Ref): Ref {

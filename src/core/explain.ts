@@ -83,7 +83,8 @@ function places(
     const steps = target
       ? placeSteps(source, target, settings)
       : [unreadStep(settings, name) ?? livingStep(world.namespaces.get(name), name)];
-    const wanted = source.replica !== undefined && steps.every(({ holds }) => holds);
+    const kept = target && isKept(source, target);
+    const wanted = source.replica !== undefined && steps.every(({ holds }) => holds || kept);
     const row = rows.get(rowKey({ place, source }));
     return answer(place, source, row, wanted && source.rule.push !== undefined, steps);
   });
@@ -161,6 +162,15 @@ function matching(matches: boolean): string {
   return matches ? "match" : "do not match";
 }
 
+// Under opt-in a namespace without `accept` keeps the copies that are there.
+function isKept(source: SourceSecret, target: Target): boolean {
+  const present = target.secrets.get(source.rule.copyName);
+  const ours = present?.role === "copy" && refText(present.source) === refText(source);
+  if (!ours || source.rule.push === undefined) return false;
+  const { namespace } = source;
+  return wantOf({ namespace, text: refText(source), push: source.rule.push }, target) === "kept";
+}
+
 function acceptStep(source: SourceSecret, target: Target, settings: Settings): Step {
   const everything = { globs: undefined, selector: undefined };
   const asking = { namespace: "", text: refText(source), push: everything };
@@ -168,7 +178,7 @@ function acceptStep(source: SourceSecret, target: Target, settings: Settings): S
   const { accept } = target.namespace;
   const says =
     accept.kind === "absent"
-      ? `no secretcast.io/accept on ${target.name}, and the policy is ${settings.namespacePolicy} (--namespace-policy)`
+      ? `no secretcast.io/accept on ${target.name}, and the policy is ${settings.namespacePolicy} (--namespace-policy)${want === "kept" ? ": copies that are there stay, nothing new comes" : ""}`
       : accept.kind === "problem"
         ? problemText(accept.problem)
         : `secretcast.io/accept on ${target.name}: ${accept.kind === "sources" ? accept.globs.text : String(accept.kind === "all")}`;

@@ -2,7 +2,17 @@
 // Positives are globs and renames; none means all. A rename moves: its old key is not taken by a glob
 // as well. Filtering fails, rather than guessing, where an old key is missing, two entries meet at one
 // key, or nothing is left.
-import { DATA_KEY_GLOBS, globList, GlobList, MOST_ENTRIES, splitList } from "./match.ts";
+import { MOST_DATA_ENTRIES } from "./bounds.ts";
+import {
+  DATA_KEY_GLOBS,
+  GlobList,
+  MOST_NAMES_TEXT,
+  NAMES_BOUND,
+  NO_PLACES,
+  parseGlobList,
+  splitList,
+  tooManySteps,
+} from "./match.ts";
 import { DATA_KEY_FORM, isDataKey } from "./names.ts";
 import { faulty, parsed, type Parsed } from "./parsed.ts";
 
@@ -16,24 +26,33 @@ export type KeyFilter = {
 };
 
 export const ALL_KEYS: KeyFilter = {
-  globs: new GlobList("*", ["*"], [], DATA_KEY_GLOBS),
+  globs: new GlobList("*", { ...NO_PLACES, globs: [0, 1] }),
   renames: [],
   text: undefined,
 };
 
 export function parseKeys(text: string): Parsed<KeyFilter> {
-  const entries = splitList(text);
-  if (entries.length > MOST_ENTRIES) return faulty(text, `at most ${MOST_ENTRIES} entries`);
+  const split = text.includes("=") ? splitList(text) : parsed([]);
+  if (!split.ok) return split;
   const renames: Rename[] = [];
-  for (const entry of entries) {
+  let named = 0;
+  for (const entry of split.value) {
     if (!entry.includes("=")) continue;
     const rename = parseRename(entry.trim());
     if (!rename.ok) return rename;
     renames.push(rename.value);
+    if (renames.length > MOST_DATA_ENTRIES) {
+      return faulty(
+        text,
+        `at most ${MOST_DATA_ENTRIES} renames, as many as there are data entries`,
+      );
+    }
+    named += entry.length + 1;
   }
-  const rest = entries.filter((entry) => !entry.includes("="));
-  const everything = renames.length === 0 ? "*" : undefined;
-  const globs = globList(text, rest, DATA_KEY_GLOBS, everything);
+  if (named > MOST_NAMES_TEXT) return faulty(text, NAMES_BOUND);
+  const everything = renames.length === 0 ? "*" : "";
+  const isRename = (entry: string): boolean => entry.includes("=");
+  const globs = parseGlobList(text, DATA_KEY_GLOBS, everything, isRename);
   return globs.ok ? parsed({ globs: globs.value, renames, text }) : globs;
 }
 
@@ -51,6 +70,9 @@ export function filterKeys(
   entries: Readonly<Record<string, string>>,
 ): Parsed<Readonly<Record<string, string>>> {
   if (filter.text === undefined) return parsed(entries);
+  const names = [...Object.keys(entries), ...filter.renames.map(({ from }) => from)];
+  const excess = tooManySteps(filter.globs, names);
+  if (excess) return { ok: false, fault: excess };
   const kept = new Map<string, string>();
   const moved = new Set(filter.renames.map((rename) => rename.from));
   for (const [key, value] of Object.entries(entries)) {

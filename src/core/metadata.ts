@@ -1,7 +1,8 @@
 // Which labels and annotations of a source go onto its copies: those that it names, never those that
 // make other controllers act, and no more than the API takes. Owner references, finalizers and
 // managedFields are not metadata of this kind and are never copied at all.
-import type { GlobList } from "./match.ts";
+import { tooManySteps, type GlobList } from "./match.ts";
+import { faulty, type Fault } from "./parsed.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -74,6 +75,36 @@ const MOST_ANNOTATION_BYTES = 262_144;
 /** Room for our own marks, whose values are two places (317 each), a UID and a version. */
 const OUR_BYTES = 2048;
 
+/** Labels of a namespace; labels, and annotations, of a source that says which of them are copied. */
+export const MOST_METADATA_KEYS = 2000;
+
+/** Why the labels or annotations of a source cannot be copied as it says, and which word says it. */
+export function metadataExcess(
+  labels: Texts,
+  annotations: Texts,
+  copyLabels: GlobList | undefined,
+  copyAnnotations: GlobList | undefined,
+): { readonly word: "copy-labels" | "copy-annotations"; readonly fault: Fault } | undefined {
+  const ofLabels = copyLabels && (tooWide(labels, copyLabels) ?? recordExcess(labels, copyLabels));
+  if (ofLabels) return { word: "copy-labels", fault: ofLabels };
+  const fault = copyAnnotations && tooWide(annotations, copyAnnotations);
+  return fault && { word: "copy-annotations", fault };
+}
+
+function tooWide(texts: Texts, wanted: GlobList): Fault | undefined {
+  const keys = Object.keys(texts);
+  if (keys.length <= MOST_METADATA_KEYS) return tooManySteps(wanted, keys);
+  const expected = `at most ${MOST_METADATA_KEYS} labels and as many annotations on a source that copies some`;
+  return faulty(wanted.text, expected).fault;
+}
+
+function recordExcess(labels: Texts, wanted: GlobList): Fault | undefined {
+  const record = choose(labels, wanted).map(([key]) => `label:${key}`);
+  if (record.join(",").length <= MOST_ANNOTATION_BYTES - OUR_BYTES) return undefined;
+  const expected = `fewer labels: the copies' record of them is longer than ${MOST_ANNOTATION_BYTES} bytes, the most that annotations may have`;
+  return faulty(wanted.text, expected).fault;
+}
+
 /** Drops copied annotations that would not fit beside ours; what is dropped is noted. */
 export function chooseMetadata(
   labels: Texts,
@@ -112,8 +143,7 @@ function choose(texts: Texts, wanted: GlobList | undefined): (readonly [string, 
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-// More than fit beside their values into the annotations of one object.
-const MOST_RECORDED = 20_000;
+const MOST_RECORDED = 2 * MOST_METADATA_KEYS;
 
 /** What a copy's record names; keys that we never copy are passed over, whoever wrote them there. */
 export function parseRecord(record: string): {

@@ -17,7 +17,7 @@ export function refText(ref: Ref): string {
 
 /** Why a text of a user cannot be taken as it is. */
 export type Problem = {
-  /** The annotation's full key; "type" or "name" where the Secret itself is at fault. */
+  /** The annotation's full key; "type", "name" or "data" where the Secret itself is at fault. */
   readonly annotation: string;
   /** The offending part as the user wrote it, shortened. */
   readonly part: string;
@@ -49,23 +49,27 @@ export type Rule = {
   readonly paused: boolean;
 };
 
-/** What the copies of one version of a source hold; computed once for that version. */
+/** What is known of the copies of one version of a source; their content is a SourcePayload. */
 export type Replica = {
   readonly type: string;
   readonly immutable: boolean;
-  readonly data: SecretData;
   readonly dataDigest: string;
-  readonly labels: Readonly<Record<string, string>>;
-  /** Copied from the source; our own marks are not among them. */
-  readonly annotations: Readonly<Record<string, string>>;
-  /** The value of the mark `copied-keys`; "" where nothing is copied. */
-  readonly copiedKeys: string;
   /** Digest over everything that is ours on a copy but its place and its source-version. */
   readonly fingerprint: string;
   /** What one copy puts into etcd, about: decoded data and metadata. */
   readonly bytes: number;
   /** What could not be copied and why, in plain words. */
   readonly notes: readonly string[];
+};
+
+/** What the copies of one version of a source hold; only a DataCache keeps it. */
+export type SourcePayload = {
+  readonly data: SecretData;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Copied from the source; our own marks are not among them. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The value of the mark `copied-keys`; "" where nothing is copied. */
+  readonly copiedKeys: string;
 };
 
 type Identity = Ref & {
@@ -93,32 +97,94 @@ export type PullSecret = Identity & {
   readonly immutable: boolean;
   /** undefined where it cannot be read: problems then say so. */
   readonly from: Ref | undefined;
+  /** The first few. */
   readonly problems: readonly Problem[];
-  readonly keys: KeyFilter;
+  /** undefined: too long to be kept. */
+  readonly keys: KeyFilter | undefined;
   readonly onDelete: OnDelete;
-  readonly data: SecretData;
-  /** The record of what we filled in; empty: nothing. */
-  readonly pulledKeys: readonly string[];
+  /** Decoded size of its data. */
+  readonly bytes: number;
+  /** How many entries the record of what we filled in names. */
+  readonly filled: number;
+  /** Over those entries as they are. */
+  readonly filledDigest: string;
   readonly sourceUid: string | undefined;
   readonly sourceVersion: string | undefined;
 };
 
-/** Carries our marks for its own place. */
-export type CopySecret = Identity & {
-  readonly role: "copy";
+/** What all copies of one version of a source have in common: one object for all of them. */
+export type CopyFace = {
   readonly source: Ref;
   readonly sourceUid: string;
   readonly sourceVersion: string;
   readonly type: string;
   readonly immutable: boolean;
-  readonly keys: readonly string[];
   readonly dataDigest: string;
   /** As Replica.fingerprint, over what is there. */
   readonly fingerprint: string;
   /** Its record of `on-delete`; one that cannot be read means keep. */
   readonly onDelete: OnDelete;
-  readonly copiedKeys: string;
+  /** undefined: too long to be kept. */
+  readonly copiedKeys: string | undefined;
+  /** A mark of ours that this version does not know; undefined: none. */
+  readonly unknownMark: string | undefined;
 };
+
+/**
+ * Carries our marks for its own place. There are up to a million of them, so each is its identity and
+ * a face that it shares.
+ */
+export class CopySecret implements Identity, CopyFace {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deleting: boolean;
+  readonly face: CopyFace;
+
+  constructor({ namespace, name, uid, resourceVersion, deleting }: Identity, face: CopyFace) {
+    this.namespace = namespace;
+    this.name = name;
+    this.uid = uid;
+    this.resourceVersion = resourceVersion;
+    this.deleting = deleting;
+    this.face = face;
+  }
+
+  get role(): "copy" {
+    return "copy";
+  }
+  get source(): Ref {
+    return this.face.source;
+  }
+  get sourceUid(): string {
+    return this.face.sourceUid;
+  }
+  get sourceVersion(): string {
+    return this.face.sourceVersion;
+  }
+  get type(): string {
+    return this.face.type;
+  }
+  get immutable(): boolean {
+    return this.face.immutable;
+  }
+  get dataDigest(): string {
+    return this.face.dataDigest;
+  }
+  get fingerprint(): string {
+    return this.face.fingerprint;
+  }
+  get unknownMark(): string | undefined {
+    return this.face.unknownMark;
+  }
+  get onDelete(): OnDelete {
+    return this.face.onDelete;
+  }
+  get copiedKeys(): string | undefined {
+    return this.face.copiedKeys;
+  }
+}
 
 /** Anything else: a name in the way. */
 export type StrangerSecret = Identity & {
@@ -131,7 +197,8 @@ export type Adoptable = {
   readonly source: Ref | undefined;
   readonly type: string;
   readonly immutable: boolean;
-  readonly keys: readonly string[];
+  /** It has labels. */
+  readonly labelled: boolean;
 };
 
 export type Secret = SourceSecret | PullSecret | CopySecret | StrangerSecret;
@@ -161,6 +228,13 @@ export type World = {
   secretsIn(namespace: string): ReadonlyMap<string, Secret>;
   readonly sources: Iterable<Secret>;
   readonly pulls: Iterable<Secret>;
+  /**
+   * Digest of what a pulling Secret with these `keys` gets of the source; undefined where the source's
+   * data are not at hand, or give it nothing.
+   */
+  readonly offerOf: (source: SourceSecret, keys: KeyFilter) => string | undefined;
+  /** Whether the API server refuses to show this listed namespace; then it is not in the world. */
+  readonly isUnreadable?: (namespace: string) => boolean;
 };
 
 /** By name, where namespaces are listed: which may receive, and which of them and of the sources' are read. */

@@ -1,6 +1,8 @@
 // From a Namespace of the API to the planner's.
 import { parseAccept } from "./annotations.ts";
-import type { Namespace } from "./model.ts";
+import { MOST_METADATA_KEYS } from "./metadata.ts";
+import type { Accept, Namespace } from "./model.ts";
+import { faulty } from "./parsed.ts";
 import { objectOf, textOf, textsOf } from "./raw.ts";
 
 /** A Namespace of the API, reduced for the cache; undefined where it is not one with a name. */
@@ -11,13 +13,25 @@ export function readNamespace(raw: unknown): Namespace | undefined {
   if (name === "") return undefined;
   const terminating =
     textOf(metadata.deletionTimestamp) !== "" || objectOf(object.status).phase === "Terminating";
+  const labels = textsOf(metadata.labels);
   return {
     name,
     uid: textOf(metadata.uid),
     resourceVersion: textOf(metadata.resourceVersion),
     createdAt: textOf(metadata.creationTimestamp),
-    labels: textsOf(metadata.labels),
+    labels,
     terminating,
-    accept: parseAccept(textsOf(metadata.annotations)),
+    accept: excessOf(labels) ?? parseAccept(textsOf(metadata.annotations)),
+  };
+}
+
+// Of more labels than that not all may have been read, so that selectors would be answered wrongly.
+function excessOf(labels: Namespace["labels"]): Accept | undefined {
+  const count = Object.keys(labels).length;
+  if (count <= MOST_METADATA_KEYS) return undefined;
+  const expected = `at most ${MOST_METADATA_KEYS} labels on a namespace`;
+  return {
+    kind: "problem",
+    problem: { annotation: "labels", ...faulty(`${count} labels`, expected).fault },
   };
 }

@@ -5,6 +5,8 @@
 
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 5 * 60_000;
+/** Of live reads: who is asked for costs nobody anything, and what went unseen is noticed so soon. */
+const LONGEST_READ_BACKOFF_MS = 30_000;
 const JITTER = 0.1;
 
 /** After a 409: the cache is about to catch up; not a failure. It doubles while the cache does not. */
@@ -20,29 +22,69 @@ const FIRST_FIGHT_BACKOFF_MS = 30_000;
 const FIGHT_OVER_MS = 10 * 60_000;
 
 /** Exponential 1 s, 2 s, ... 5 min, each ±10 %. */
-export function backoffMs(attempts: number, chance: number, firstMs = FIRST_BACKOFF_MS): number {
-  const full = Math.min(LONGEST_BACKOFF_MS, firstMs * 2 ** Math.min(30, attempts - 1));
+export function backoffMs(
+  attempts: number,
+  chance: number,
+  firstMs = FIRST_BACKOFF_MS,
+  longestMs = LONGEST_BACKOFF_MS,
+): number {
+  const full = Math.min(longestMs, firstMs * 2 ** Math.min(30, attempts - 1));
   return full * (1 - JITTER + 2 * JITTER * chance);
+}
+
+/** Why a write failed. */
+export type Failure = {
+  /** One line without a value of a Secret. */
+  readonly message: string;
+  /** A word for the kind of failure; "unavailable": no API server answered, or by a 5xx. */
+  readonly error: string;
+};
+/** The same of live reads: 1 s, 2 s, ... never more than 30 s. */
+export function readBackoffMs(attempts: number, chance: number): number {
+  const full = backoffMs(attempts, chance, FIRST_BACKOFF_MS, LONGEST_READ_BACKOFF_MS);
+  return Math.min(full, LONGEST_READ_BACKOFF_MS);
 }
 
 export type Trouble = {
   readonly kind: "failed" | "stale" | "fight";
   readonly inputs: string;
   readonly until: number;
+  /** Of its own kind. */
   readonly attempts: number;
   readonly reason: string;
+  /** For want of an API server. */
+  readonly unavailable?: boolean;
+  /** It was the source that had moved, and not what is at the place. */
+  readonly ofSource?: boolean;
+  /** How often in a row the world had moved; a failure in between does not begin that anew. */
+  readonly stales: number;
+  readonly failures: number;
 };
 
-type Hidden = { readonly until: number; readonly attempts: number };
+export type Hidden = {
+  readonly until: number;
+  readonly attempts: number;
+  /** The last look found nothing there; who is met there next is not looked at without a pause. */
+  readonly free: boolean;
+  /** Why the last look failed. */
+  readonly unread: string | undefined;
+};
 type Repairs = { readonly times: readonly number[]; readonly level: number };
+
+/** Whether a write of these inputs takes a copy away. */
+function isEnding(inputs: string): boolean {
+  return inputs.startsWith("delete ") || inputs.startsWith("release ");
+}
 
 export class Pairs {
   #troubles = new Map<string, Trouble>();
   #hidden = new Map<string, Hidden>();
-  /** In the order of time. */
+  /** When each place was last written or a write failed there, in the order of time. */
   readonly #written = new Map<string, number>();
   readonly #repairs = new Map<string, Repairs>();
   readonly #vanished = new Set<string>();
+  /** Places whose copy we deleted for a successor that is not there yet. */
+  readonly #owed = new Set<string>();
   /** Of pulling Secrets that the pass now running, and the one before it, found wanting or full. */
   #filled = new Map<string, string>();
   #filledBefore: ReadonlyMap<string, string> = new Map();
@@ -55,14 +97,19 @@ export class Pairs {
     const trouble = this.#troubles.get(place);
     if (!trouble) return undefined;
     this.#asked.add(place);
-    return trouble.inputs === inputs ? trouble : undefined;
+    // A cache that is behind is so whatever is to be written, and a copy that is made anew after each
+    // deletion may name another source each time.
+    const always =
+      (trouble.kind === "stale" && trouble.ofSource !== true) ||
+      (trouble.kind === "fight" && isEnding(trouble.inputs) && isEnding(inputs));
+    return trouble.inputs === inputs || always ? trouble : undefined;
   }
 
-  /** When to look again at a place that is taken although the cache shows it empty. */
-  hiddenUntil(place: string): number | undefined {
+  /** A place that is taken although the cache shows it empty, and when to look at it again. */
+  hiddenAt(place: string): Hidden | undefined {
     const hidden = this.#hidden.get(place);
     if (hidden) this.#asked.add(place);
-    return hidden?.until;
+    return hidden?.free ? undefined : hidden;
   }
 
   /** Earliest time of the next write at `place`; undefined: any. */
@@ -72,26 +119,49 @@ export class Pairs {
     return written + WRITE_DISTANCE_MS;
   }
 
-  failed(place: string, inputs: string, reason: string, now: number, chance: number): void {
+  failed(place: string, inputs: string, failure: Failure, now: number, chance: number): void {
     const before = this.#troubles.get(place);
-    const again = before?.kind === "failed" && before.inputs === inputs;
-    const attempts = again ? before.attempts + 1 : 1;
+    const attempts = before?.inputs === inputs ? before.failures + 1 : 1;
+    this.#touch(place, now);
     this.#set(place, {
       kind: "failed",
       inputs,
       until: now + backoffMs(attempts, chance),
       attempts,
-      reason,
+      reason: failure.message,
+      unavailable: failure.error === "unavailable",
+      stales: before?.stales ?? 0,
+      failures: attempts,
     });
   }
 
-  stale(place: string, inputs: string, now: number): void {
+  /** Writes that failed for want of an API server are due now, as if they had never been tried. */
+  serverIsBack(): void {
+    for (const [place, { unavailable }] of this.#troubles)
+      if (unavailable === true) {
+        this.#troubles.delete(place);
+        this.#written.delete(place);
+      }
+  }
+
+  /** `ofSource`: the source has moved; other inputs are tried at once. */
+  stale(place: string, inputs: string, now: number, ofSource = false): void {
     const before = this.#troubles.get(place);
-    const again = before?.kind === "stale" && before.inputs === inputs;
-    const attempts = again ? before.attempts + 1 : 1;
+    const attempts = ofSource && before?.inputs !== inputs ? 1 : (before?.stales ?? 0) + 1;
+    const failures = before?.inputs === inputs ? before.failures : 0;
     const waitMs = Math.min(LONGEST_STALE_RETRY_MS, STALE_RETRY_MS * 2 ** (attempts - 1));
     const reason = "the cache was behind; tried again at once";
-    this.#set(place, { kind: "stale", inputs, until: now + waitMs, attempts, reason });
+    const until = now + waitMs;
+    this.#set(place, {
+      kind: "stale",
+      inputs,
+      until,
+      attempts,
+      reason,
+      ofSource,
+      stales: attempts,
+      failures,
+    });
   }
 
   #set(place: string, trouble: Trouble): void {
@@ -99,32 +169,43 @@ export class Pairs {
     this.#asked.add(place);
   }
 
-  hidden(place: string, now: number, chance: number): void {
+  /** `unread`: why it could not be seen who is there. */
+  hidden(place: string, now: number, chance: number, unread?: string): void {
     const attempts = (this.#hidden.get(place)?.attempts ?? 0) + 1;
-    this.#hidden.set(place, { attempts, until: now + backoffMs(attempts, chance) });
+    const until = now + readBackoffMs(attempts, chance);
+    this.#hidden.set(place, { attempts, until, free: false, unread });
     this.#asked.add(place);
   }
 
   notHidden(place: string): void {
-    this.#hidden.delete(place);
+    const hidden = this.#hidden.get(place);
+    if (hidden) this.#hidden.set(place, { ...hidden, free: true });
   }
 
   written(place: string, now: number): void {
     this.#troubles.delete(place);
     this.#hidden.delete(place);
     this.#vanished.delete(place);
+    this.#owed.delete(place);
+    this.#touch(place, now);
+  }
+
+  #touch(place: string, now: number): void {
     this.#written.delete(place);
     this.#written.set(place, now);
   }
 
-  /** A write that undid what somebody did to a copy. True: from now on this place is a fight. */
-  repaired(place: string, inputs: string, now: number, chance: number): boolean {
+  /**
+   * A write that undid what somebody did to a copy; `certain`: or that somebody undid on its way. True:
+   * from now on this place is a fight.
+   */
+  repaired(place: string, inputs: string, now: number, chance: number, certain = false): boolean {
     const before = this.#repairs.get(place);
     const last = before?.times.at(-1) ?? Number.NEGATIVE_INFINITY;
     const level = now - last > FIGHT_OVER_MS ? 0 : (before?.level ?? 0);
     const recent = (before?.times ?? []).filter((time) => now - time < FIGHT_WINDOW_MS);
     const times = [...recent, now];
-    const fight = level > 0 || times.length > FIGHT_REPAIRS;
+    const fight = certain || level > 0 || times.length > FIGHT_REPAIRS;
     this.#repairs.set(place, { times, level: fight ? level + 1 : 0 });
     if (!fight) return false;
     this.#set(place, {
@@ -132,7 +213,11 @@ export class Pairs {
       inputs,
       until: now + backoffMs(level + 1, chance, FIRST_FIGHT_BACKOFF_MS),
       attempts: level + 1,
-      reason: `repaired more than ${FIGHT_REPAIRS} times a minute: somebody keeps changing it`,
+      reason: certain
+        ? "a webhook or policy makes something else of what is written"
+        : `repaired more than ${FIGHT_REPAIRS} times a minute: somebody keeps changing it`,
+      stales: 0,
+      failures: 0,
     });
     return level === 0;
   }
@@ -146,6 +231,23 @@ export class Pairs {
     if (!this.#vanished.has(place)) return false;
     this.#asked.add(place);
     return true;
+  }
+
+  /** A copy was deleted for its successor. */
+  vacated(place: string): void {
+    this.#owed.add(place);
+    this.#asked.add(place);
+  }
+
+  /** The successor of a copy that we deleted is still to be made. */
+  isOwed(place: string): boolean {
+    if (!this.#owed.has(place)) return false;
+    this.#asked.add(place);
+    return true;
+  }
+
+  get owesAny(): boolean {
+    return this.#owed.size > 0;
   }
 
   /** A pulling Secret was filled. */
@@ -182,9 +284,9 @@ export class Pairs {
       this.#forget(this.#troubles, place, inFlight);
     }
     for (const place of this.#hidden.keys()) this.#forget(this.#hidden, place, inFlight);
-    for (const place of this.#vanished) {
-      if (!this.#asked.has(place) && !inFlight.has(place)) this.#vanished.delete(place);
-    }
+    for (const places of [this.#vanished, this.#owed])
+      for (const place of places)
+        if (!this.#asked.has(place) && !inFlight.has(place)) places.delete(place);
   }
 
   #forget(map: Map<string, unknown>, place: string, inFlight: ReadonlySet<string>): void {

@@ -22,9 +22,10 @@ import { Pass } from "./pass.ts";
 import { judgePull } from "./pull.ts";
 import { Sources, SOURCES_PER_TURN, type Contender, type Entry, type Group } from "./sources.ts";
 import { addTally, newTally, statesOf } from "./tally.ts";
-import { BATCH, targetsOf, wantOf, type Target } from "./targets.ts";
+import { BATCH, targetsOf, type Target } from "./targets.ts";
 import { Vacancies } from "./vacancies.ts";
 import type { NamespaceReport, Plan, SourceReport } from "./verdicts.ts";
+import { STEPS_PER_TURN } from "./wants.ts";
 
 /** About this many pairs lie between two yields: half a millisecond. */
 const PAIRS_PER_TURN = 4096;
@@ -44,11 +45,13 @@ export function* plan(
   memory.beginPass(now);
   const pass = new Pass(memory, now, inFlight);
   const sources = yield* Sources.of(world, settings);
+  pass.sources = Math.max(1, sources.contenders.length);
   const targets = targetsOf(world, settings);
   const byName = new Map(targets.map((target) => [target.name, target]));
-  const endings = new Endings(pass);
+  const endings = new Endings(pass, settings);
   const vacancies = new Vacancies(pass, settings);
-  const desk = { pass, settings, sources, endings };
+  const desk = { pass, settings, sources, endings, offerOf: world.offerOf };
+  yield* memory.wants.begin(settings, targets, sources.contenders);
   yield* judgePlaces(targets, vacancies, desk);
   // In a namespace that the cache does not know, or that is being deleted, there is no verdict.
   yield* inTurns(world.pulls, pass, (pull) => {
@@ -56,10 +59,10 @@ export function* plan(
     if (target && pull.role === "pull") judgePull(desk, pull, target);
   });
   yield* vacancies.settle();
-  yield* endings.settle(memory.deletions, settings);
+  yield* endings.settle(memory.deletions);
   yield* settleSources(memory, sources.contenders);
-  memory.endPass(inFlight);
   const actions = yield* pass.actions();
+  memory.endPass(inFlight);
   return { ...(yield* report(pass, sources, vacancies)), actions, namespaces: unclear(targets) };
 }
 
@@ -73,36 +76,24 @@ function* judgePlaces(
   const groups = [...desk.sources.groups()];
   let turn = pass.pairs;
   for (const [index, target] of targets.entries()) {
-    if (index % BATCH === 0)
-      yield* ask(desk.sources.contenders, targets.slice(index, index + BATCH));
+    if (index % BATCH === 0) yield* ask(desk, targets, index);
     judgeCopies(target, desk);
     judgeVacancies(target, groups, vacancies);
-    pass.pairs += groups.length + target.secrets.size;
+    pass.pairs += desk.sources.contenders.length + target.secrets.size;
     if (pass.pairs - turn < PAIRS_PER_TURN) continue;
     turn = pass.pairs;
     yield;
   }
 }
 
-// Each source is asked of a batch of targets at once, while its rule is in the processor's cache: that
-// saves 20 to 40 ns a pair.
-function* ask(
-  contenders: readonly Contender[],
-  batch: readonly Target[],
+// Each source is asked of a batch of targets at once, while its answers are in the processor's cache.
+function ask(
+  { pass, sources }: Desk,
+  targets: readonly Target[],
+  from: number,
 ): Generator<undefined, void> {
-  const most = Math.ceil(PAIRS_PER_TURN / batch.length);
-  for (let from = 0; from < contenders.length; from += most) {
-    for (const contender of contenders.slice(from, from + most)) {
-      contender.wanted = wantedIn(contender, batch);
-    }
-    yield;
-  }
-}
-
-function wantedIn(contender: Contender, batch: readonly Target[]): number {
-  let wanted = 0;
-  for (const target of batch) if (wantOf(contender, target) === "wanted") wanted |= target.bit;
-  return wanted;
+  const batch = targets.slice(from, from + BATCH);
+  return pass.memory.wants.ask(sources.contenders, batch, from);
 }
 
 // The loops over pairs are no generators themselves: there each step would allocate its result.
@@ -119,7 +110,7 @@ function judgeVacancies(target: Target, groups: readonly Group[], vacancies: Vac
   for (const group of groups) {
     if (group.occupied === target) continue; // judgeCopies had it
     const { sole, contenders, copyName } = group;
-    if (sole && (sole.wanted & target.bit) === 0) sole.tally.skip++;
+    if (sole && (sole.wanted & target.bit) === 0 && !vacancies.mayOwe(target)) sole.tally.skip++;
     else vacancies.judge(contenders, target, target.secrets.get(copyName));
   }
 }
@@ -139,7 +130,9 @@ function judgeSome(steps: Iterator<Secret>, pass: Pass, judge: (secret: Secret) 
     if (step.done) return false;
     judge(step.value);
     pass.pairs++;
+    if (pass.steps >= STEPS_PER_TURN) break;
   }
+  pass.steps = 0;
   return true;
 }
 

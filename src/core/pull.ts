@@ -1,15 +1,15 @@
 // Pulling Secrets: filled from a source that allows it, through its `keys` and then through their own.
-// It is its owner's object: never deleted, entries of its own survive; what we filled is recorded and
+// The cache keeps digests of them: where those do not show that one is as it is to be, a look at the
+// Secret itself (pull-fill.ts) decides what to write, if anything. It is its owner's object: never deleted, entries of its own survive; what we filled is recorded and
 // taken out when consent or source goes. To its owner there is one reason for both.
-import { going } from "./absent.ts";
+import { gone, namespaceQuestion, sourceQuestion, type Lapse } from "./absent.ts";
+import { consents } from "./consent.ts";
 import type { Desk } from "./desk.ts";
-import { SecretData } from "./data.ts";
-import { filterKeys, recordOf } from "./keys.ts";
-import { problemText, refText, type PullSecret, type Ref } from "./model.ts";
-import { requires } from "./replica.ts";
-import type { Entry, Standing } from "./sources.ts";
-import { covers, type Target } from "./targets.ts";
-import type { Content, Fill } from "./verdicts.ts";
+import { problemText, refText, type PullSecret, type Ref, type Replica } from "./model.ts";
+import type { Standing } from "./sources.ts";
+import type { Target } from "./targets.ts";
+import type { Content } from "./verdicts.ts";
+import { STEPS_PER_TURN } from "./wants.ts";
 
 function noConsent(from: Ref): string {
   return `there is no source ${refText(from)}, or it does not allow this namespace`;
@@ -29,21 +29,13 @@ export function judgePull(desk: Desk, pull: PullSecret, target: Target): void {
 
 type Noted = "frozen" | "wait" | "conflict" | "paused" | "current";
 
-function note(
-  desk: Desk,
-  pull: PullSecret,
-  source: Ref,
-  verdict: Noted,
-  reason: string,
-  dueAt?: number,
-): void {
+function note(desk: Desk, pull: PullSecret, source: Ref, verdict: Noted, reason: string): void {
   const place = { namespace: pull.namespace, name: pull.name };
-  const due = dueAt === undefined ? {} : { dueAt };
-  desk.pass.note(desk.pass.orphans, { verdict, place, source, reason, pulling: true, ...due });
+  desk.pass.note(desk.pass.orphans, { verdict, place, source, reason, pulling: true });
 }
 
 function isFilled(pull: PullSecret): boolean {
-  return pull.pulledKeys.length > 0;
+  return pull.filled > 0;
 }
 
 function judgeStanding(
@@ -55,7 +47,7 @@ function judgeStanding(
 ): void {
   switch (standing.kind) {
     case "entry":
-      judgeEntry(desk, pull, from, target, standing.entry);
+      judgeEntry(desk, pull, from, target, standing);
       return;
     case "frozen":
       if (isFilled(pull)) note(desk, pull, from, "frozen", standing.reason);
@@ -65,15 +57,23 @@ function judgeStanding(
       note(desk, pull, from, "wait", `source ${refText(from)} has just arrived`);
       return;
     case "silent":
-      if (standing.uid === pull.sourceUid) end(desk, pull, from, target);
-      else judgeAbsent(desk, pull, from, target);
+      if (standing.uid === pull.sourceUid) {
+        end(desk, pull, from, target, unwanted(from, [sourceQuestion(from, standing)]));
+      } else judgeAbsent(desk, pull, from, target, standing);
       return;
     case "absent":
-      judgeAbsent(desk, pull, from, target);
+      judgeAbsent(desk, pull, from, target, standing);
   }
 }
 
-function judgeEntry(desk: Desk, pull: PullSecret, from: Ref, target: Target, entry: Entry): void {
+function judgeEntry(
+  desk: Desk,
+  pull: PullSecret,
+  from: Ref,
+  target: Target,
+  standing: Extract<Standing, { kind: "entry" }>,
+): void {
+  const { entry } = standing;
   const { source, content, frozen } = entry;
   const mine = source.uid === pull.sourceUid;
   if (frozen !== undefined || content === undefined) {
@@ -82,69 +82,61 @@ function judgeEntry(desk: Desk, pull: PullSecret, from: Ref, target: Target, ent
     return;
   }
   const { pull: allowed, paused } = source.rule;
-  const allows = allowed !== undefined && covers(allowed, target.namespace);
+  const allows = allowed !== undefined && consents(desk.pass, allowed, pull, target);
   if (allows && paused) note(desk, pull, from, "paused", `source ${entry.text} is paused`);
   else if (allows) fillFrom(desk, pull, from, target, content);
   else if (mine && paused) note(desk, pull, from, "paused", `source ${entry.text} is paused`);
-  else if (mine) end(desk, pull, from, target);
-  else judgeAbsent(desk, pull, from, target);
+  else if (mine) {
+    const bySelector = allowed?.selector !== undefined;
+    const asked = sourceQuestion(source, source);
+    const follows = bySelector ? [asked, namespaceQuestion(target)] : [asked];
+    end(desk, pull, from, target, unwanted(from, follows));
+  } else judgeAbsent(desk, pull, from, target, standing);
+}
+
+function unwanted(from: Ref, follows: Lapse["follows"]): Lapse {
+  return { cause: "unwanted", reason: noConsent(from), follows };
 }
 
 // What it was filled from is not there any more: gone, or `from` names another source now.
-function judgeAbsent(desk: Desk, pull: PullSecret, from: Ref, target: Target): void {
+function judgeAbsent(
+  desk: Desk,
+  pull: PullSecret,
+  from: Ref,
+  target: Target,
+  standing: Standing,
+): void {
   if (!isFilled(pull)) {
     note(desk, pull, from, "conflict", noConsent(from));
     return;
   }
-  const state = going(desk.pass, desk.settings, { source: from, uid: pull.sourceUid ?? "" });
-  switch (state.kind) {
-    case "grace":
-      note(desk, pull, from, "wait", state.reason, state.dueAt);
-      return;
-    case "unreadable":
-      note(desk, pull, from, "frozen", state.reason, state.dueAt);
-      return;
-    case "gone":
-      end(desk, pull, from, target, state);
-  }
+  const { pass, settings } = desk;
+  const uid = pull.sourceUid ?? "";
+  end(desk, pull, from, target, gone(pass, settings, from, uid, standing, noConsent(from)));
 }
 
-type Gone = Extract<ReturnType<typeof going>, { kind: "gone" }>;
-
-function end(desk: Desk, pull: PullSecret, source: Ref, target: Target, gone?: Gone): void {
-  const reason = noConsent(source);
+function end(desk: Desk, pull: PullSecret, source: Ref, target: Target, lapse: Lapse): void {
   if (!isFilled(pull) || pull.onDelete === "keep") {
-    note(desk, pull, source, "conflict", reason);
+    note(desk, pull, source, "conflict", lapse.reason);
     return;
   }
-  const fill = emptied(pull, pull.pulledKeys, recordOf([]), undefined);
-  desk.endings.addPull({
-    pull,
-    source,
-    fill,
-    tally: desk.pass.orphans,
-    order: target.order,
-    cause: gone ? "gone" : "unwanted",
-    reason,
-    confirm: gone?.confirm,
-    vanished: gone?.vanished,
-  });
+  const { order } = target;
+  desk.endings.addPull({ pull, source, tally: desk.pass.orphans, order, lapse });
 }
 
 function fillFrom(desk: Desk, pull: PullSecret, from: Ref, target: Target, content: Content): void {
-  const outcome = filling(pull, content);
-  if (typeof outcome === "string") {
-    note(desk, pull, from, "conflict", outcome);
-    return;
-  }
-  const { fill, shadowed } = outcome;
   const { source, replica } = content;
+  const { memory } = desk.pass;
   const place = { namespace: pull.namespace, name: pull.name };
   const inputs = `${source.uid} ${replica.fingerprint}`;
-  const sameFill = desk.pass.memory.pairs.lastFill(refText(place)) === inputs;
-  if (fill === undefined) {
-    if (shadowed === undefined) desk.pass.orphans.current++;
-    else note(desk, pull, from, "conflict", shadowed);
+  const sameFill = memory.pairs.lastFill(refText(place)) === inputs;
+  const known = memory.resolutions.of(refText(place), pull, inputs);
+  if (known?.conflict !== undefined) {
+    note(desk, pull, from, "conflict", known.conflict);
+    return;
+  }
+  if (known || isCurrent(desk, pull, content)) {
+    desk.pass.orphans.current++;
     return;
   }
   const sameVersion =
@@ -155,85 +147,27 @@ function fillFrom(desk: Desk, pull: PullSecret, from: Ref, target: Target, conte
     place,
     source: from,
     cause: edited ? "edited" : isFilled(pull) ? "changed" : "new",
-    reason: "its entries are not the source's",
+    reason: "its entries are not the source's, as far as is known",
     inputs,
     target: pull,
-    fill,
+    content,
   } as const;
   desk.pass.propose(desk.pass.orphans, "update", action, target.order);
 }
 
-type Filling = { readonly fill: Fill | undefined; readonly shadowed: string | undefined };
+// What the source offers to the keys of a pulling Secret; the answer holds for these two versions.
+const offers = new WeakMap<PullSecret, { readonly replica: Replica; readonly digest: string }>();
 
-// A pulling Secret is compared entry by entry; the answer holds for these two versions.
-const known = new WeakMap<
-  PullSecret,
-  { readonly content: Content["replica"]; readonly outcome: Filling | string }
->();
-
-function filling(pull: PullSecret, content: Content): Filling | string {
-  const before = known.get(pull);
-  if (before?.content === content.replica) return before.outcome;
-  const outcome = compare(pull, content);
-  known.set(pull, { content: content.replica, outcome });
-  return outcome;
-}
-
-function compare(pull: PullSecret, { source, replica }: Content): Filling | string {
-  const filtered = filterKeys(pull.keys, replica.data.reveal());
-  if (!filtered.ok) return problemText({ annotation: "secretcast.io/keys", ...filtered.fault });
-  const own = pull.data.reveal();
-  const ours = new Set(pull.pulledKeys);
-  const set = recordOf<string>([]);
-  const keys: string[] = [];
-  const kept: string[] = [];
-  for (const [key, value] of Object.entries(filtered.value)) {
-    const present = Object.hasOwn(own, key) ? own[key] : undefined;
-    const free = present === undefined || ours.has(key) || requires(pull.type, key);
-    if (present !== value && !free) {
-      kept.push(key);
-      continue;
-    }
-    keys.push(key);
-    if (present !== value) set[key] = value;
-  }
-  const gone = pull.pulledKeys.filter((key) => !keys.includes(key) && !kept.includes(key));
-  const version = { sourceUid: source.uid, sourceVersion: source.resourceVersion };
-  const record = keys.length > 0 ? { keys: keys.toSorted(), ...version } : undefined;
-  const shadowed =
-    kept.length > 0
-      ? `entries of its own are where the source has some: ${kept.join(", ")}`
-      : undefined;
-  const fill = emptied(pull, gone, set, record);
-  const recorded = pull.pulledKeys.toSorted().join(",") === (record?.keys ?? []).join(",");
-  const sameSource = record === undefined || pull.sourceUid === source.uid;
-  const changes = fill.set.keys().length + fill.remove.length;
-  if (changes === 0 && recorded && sameSource) return { fill: undefined, shadowed };
-  if (changes > 0 && pull.immutable) return "it is immutable and cannot be filled";
-  return { fill, shadowed };
-}
-
-// Takes `gone` out. What the type requires cannot be taken out and is left as an empty shell.
-function emptied(
-  pull: PullSecret,
-  gone: readonly string[],
-  set: Record<string, string>,
-  record: Fill["record"],
-): Fill {
-  const own = pull.data.reveal();
-  const remove: string[] = [];
-  for (const key of gone) {
-    if (!Object.hasOwn(own, key)) continue;
-    if (requires(pull.type, key)) set[key] = shell(pull.type);
-    else remove.push(key);
-  }
-  return { set: new SecretData(set), remove, record };
-}
-
-const EMPTY_JSON = "e30="; // {}
-const NEWLINE = "Cg==";
-
-function shell(type: string): string {
-  if (type === "kubernetes.io/ssh-auth") return NEWLINE;
-  return type.startsWith("kubernetes.io/docker") ? EMPTY_JSON : "";
+// All that the source offers is there and recorded as ours, and nothing else is recorded.
+function isCurrent(desk: Desk, pull: PullSecret, { source, replica }: Content): boolean {
+  if (pull.sourceUid !== source.uid || pull.keys === undefined) return false;
+  if (pull.keys.text === undefined) return pull.filledDigest === replica.dataDigest;
+  const before = offers.get(pull);
+  if (before?.replica === replica) return before.digest === pull.filledDigest;
+  // What it asks of 1,000 entries takes a turn of its own.
+  desk.pass.steps += STEPS_PER_TURN;
+  const digest = desk.offerOf(source, pull.keys);
+  if (digest === undefined) return false;
+  offers.set(pull, { replica, digest });
+  return digest === pull.filledDigest;
 }

@@ -5,7 +5,7 @@
 import { digestData, SecretData, type Digest } from "./data.ts";
 import type { Annotations, SourceText } from "./annotations.ts";
 import { chooseMetadata, parseRecord } from "./metadata.ts";
-import { refText, type OnDelete, type Ref, type Replica } from "./model.ts";
+import { refText, type OnDelete, type Ref, type Replica, type SourcePayload } from "./model.ts";
 import { parseRef } from "./names.ts";
 import { annotationKey, MANAGED_BY, MANAGED_BY_LABEL } from "./vocabulary.ts";
 
@@ -53,13 +53,20 @@ export function marksOf(place: Ref, labels: Texts, annotations: Annotations): Ma
   if (annotations[annotationKey("placed-at")] !== refText(place)) return undefined;
   const source = parseRef(annotations[annotationKey("source")] ?? "");
   const sourceUid = annotations[annotationKey("source-uid")] ?? "";
-  if (!source || source.namespace === place.namespace || sourceUid === "") return undefined;
+  if (!source || source.namespace === place.namespace || !isUid(sourceUid)) return undefined;
   const version = annotations[annotationKey("source-version")] ?? "";
   return { source, sourceUid, sourceVersion: VERSION.test(version) ? version : "" };
 }
 
-// How the API compares resourceVersions; what is none was not written by us and is restored.
-const VERSION = /^[1-9]\d{0,19}$/;
+/** Longer than any that the API server gives out. */
+const LONGEST_UID = 253;
+
+export function isUid(text: string): boolean {
+  return text !== "" && text.length <= LONGEST_UID;
+}
+
+/** How the API compares resourceVersions; what is none was not written by us and is restored. */
+export const VERSION = /^[1-9]\d{0,19}$/;
 
 type Face = {
   readonly type: string;
@@ -106,21 +113,22 @@ export type SourceContent = Ref & {
   readonly entries: Texts;
 };
 
-export function buildReplica(content: SourceContent, text: SourceText, digest: Digest): Replica {
+export function buildReplica(
+  content: SourceContent,
+  text: SourceText,
+  digest: Digest,
+): { readonly replica: Replica; readonly payload: SourcePayload } {
   const { copyLabels, copyAnnotations } = text;
   const copied = chooseMetadata(content.labels, content.annotations, copyLabels, copyAnnotations);
   const data = new SecretData(content.entries);
   const type = copyType(content.type, data.keys());
   const dataDigest = digestData(digest, content.entries);
   const { immutable } = content;
-  return {
+  const { labels, annotations, record: copiedKeys, notes } = copied;
+  const replica: Replica = {
     type,
     immutable,
-    data,
     dataDigest,
-    labels: copied.labels,
-    annotations: copied.annotations,
-    copiedKeys: copied.record,
     fingerprint: fingerprint(digest, {
       type,
       immutable,
@@ -128,13 +136,14 @@ export function buildReplica(content: SourceContent, text: SourceText, digest: D
       source: { namespace: content.namespace, name: content.name },
       sourceUid: content.uid,
       onDelete: onDeleteMark(text.rule.onDelete),
-      copiedKeys: copied.record,
-      labels: copied.labels,
-      annotations: copied.annotations,
+      copiedKeys,
+      labels,
+      annotations,
     }),
-    bytes: data.bytes() + METADATA_BYTES + 2 * copied.record.length,
-    notes: copied.notes,
+    bytes: data.bytes() + METADATA_BYTES + 2 * copiedKeys.length,
+    notes,
   };
+  return { replica, payload: { data, labels, annotations, copiedKeys } };
 }
 
 // What the marks, the name and the envelope of one copy add to its data in etcd, about.

@@ -1,9 +1,10 @@
 // From an action to the calls of the API that carry it out, bodies included. Every call that touches
 // an existing object carries its UID and resourceVersion, so it cannot hit another object or another
-// version than the one that was judged. Updates are JSON merge patches: what they do not name stays,
-// so labels, annotations, owner references and finalizers of others survive.
+// version than the one that was judged. Updates are patches: what they do not name stays, so labels,
+// annotations, owner references and finalizers of others survive.
+import { preconditions, textOperations, type Operation } from "./json-patch.ts";
 import { parseRecord } from "./metadata.ts";
-import { refText, type CopySecret, type Ref } from "./model.ts";
+import { refText, type CopySecret, type Ref, type SourcePayload } from "./model.ts";
 import { recordOf } from "./keys.ts";
 import { onDeleteMark } from "./replica.ts";
 import type { Action, Content, Fill } from "./verdicts.ts";
@@ -19,34 +20,77 @@ export type SecretRequest = {
   readonly namespace: string;
   readonly name: string;
   /** Only for PATCH. */
-  readonly contentType?: "application/merge-patch+json";
-  readonly body?: Body;
+  readonly contentType?: "application/merge-patch+json" | "application/json-patch+json";
+  readonly body?: Body | readonly Operation[];
 };
 
-export function requestsFor(action: Action): readonly SecretRequest[] {
+/** Actions that make what the source wants out of whatever is at the place. */
+export type Copying = Extract<Action, { kind: "create" | "update" | "replace" | "adopt" }>;
+export type Ending = Extract<Action, { kind: "delete" | "release" }>;
+export type Filling = Extract<Action, { kind: "fill" | "unfill" }>;
+
+/** `recorded`: the copy's record of what was copied onto it, of which an update takes off what is no more. */
+export function copyRequests(
+  action: Copying,
+  payload: SourcePayload,
+  recorded = "",
+): readonly SecretRequest[] {
+  const { place, content } = action;
   switch (action.kind) {
     case "create":
-      return [post(action.place, action.content)];
+      return [post(place, content, payload)];
     case "update":
-      return [patch(action.place, updateBody(action.place, action.content, action.target))];
+      return [jsonPatch(place, updateOperations(action, payload, recorded))];
     case "replace":
-      return [remove(action.place, action.target), post(action.place, action.content)];
+      return [remove(place, action.target), post(place, content, payload)];
     case "adopt":
-      return [patch(action.place, adoptBody(action))];
-    case "delete":
-      return [remove(action.place, action.target)];
-    case "release":
-      return [patch(action.place, releaseBody(action.target))];
+      return [jsonPatch(place, adoptOperations(action, payload))];
+  }
+}
+
+export function endRequests(action: Ending): readonly SecretRequest[] {
+  return action.kind === "delete"
+    ? [remove(action.place, action.target)]
+    : [patch(action.place, releaseBody(action.target))];
+}
+
+export function fillRequest({ place, target }: Filling, fill: Fill): SecretRequest {
+  return patch(place, fillBody(target, fill));
+}
+
+// Of a request or an answer whose size is not known: the largest Secret that there can be.
+const LARGEST = 2 * 1_048_576;
+const SMALLEST = 1024;
+
+/** What an action's requests and their answers hold, about; for no more than to bound what flies. */
+export function bytesOf(action: Action): number {
+  switch (action.kind) {
+    case "create":
+    case "update":
+    case "replace":
+    case "adopt":
+      // Body and answer, each in base64.
+      return Math.ceil((2 * 4 * action.content.replica.bytes) / 3);
     case "fill":
+      return Math.ceil((2 * 4 * (action.content.replica.bytes + action.target.bytes)) / 3);
     case "unfill":
-      return [patch(action.place, fillBody(action.target, action.fill))];
+      return Math.ceil((2 * 4 * action.target.bytes) / 3);
+    case "delete":
+      return SMALLEST;
+    case "release":
     case "look":
-      return [{ method: "GET", namespace: action.place.namespace, name: action.place.name }];
+    case "ask":
+      return LARGEST;
   }
 }
 
 function patch({ namespace, name }: Ref, body: Body): SecretRequest {
   const contentType = "application/merge-patch+json";
+  return { method: "PATCH", namespace, name, contentType, body };
+}
+
+function jsonPatch({ namespace, name }: Ref, body: readonly Operation[]): SecretRequest {
+  const contentType = "application/json-patch+json";
   return { method: "PATCH", namespace, name, contentType, body };
 }
 
@@ -56,36 +100,36 @@ function remove({ namespace, name }: Ref, { uid, resourceVersion }: Version): Se
   return { method: "DELETE", namespace, name, body };
 }
 
-function post({ namespace, name }: Ref, content: Content): SecretRequest {
+function post({ namespace, name }: Ref, content: Content, payload: SourcePayload): SecretRequest {
   const { replica } = content;
   const metadata = {
     name,
     namespace,
-    labels: { ...replica.labels, [MANAGED_BY_LABEL]: MANAGED_BY },
-    annotations: withoutNulls(annotationsOf({ namespace, name }, content)),
+    labels: { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY },
+    annotations: withoutNulls(annotationsOf({ namespace, name }, content, payload)),
   };
   const body = {
     apiVersion: "v1",
     kind: "Secret",
     metadata,
     type: replica.type,
-    data: replica.data.reveal(),
+    data: payload.data.reveal(),
     ...(replica.immutable ? { immutable: true } : {}),
   };
   return { method: "POST", namespace, name, body };
 }
 
 // What is copied and our marks; null where a mark is not to be there.
-function annotationsOf(place: Ref, { source, replica }: Content): Patch {
+function annotationsOf(place: Ref, { source }: Content, payload: SourcePayload): Patch {
   const marks: Readonly<Partial<Record<Word, string>>> = {
     source: refText(source),
     "source-uid": source.uid,
     "placed-at": refText(place),
     "source-version": source.resourceVersion,
-    "copied-keys": replica.copiedKeys,
+    "copied-keys": payload.copiedKeys,
     "on-delete": onDeleteMark(source.rule.onDelete),
   };
-  const annotations: Patch = { ...replica.annotations };
+  const annotations: Patch = { ...payload.annotations };
   for (const [word, value] of Object.entries(marks)) {
     annotations[`secretcast.io/${word}`] = value === "" ? null : value;
   }
@@ -100,30 +144,41 @@ function withoutNulls(patch: Patch): Readonly<Record<string, string>> {
   );
 }
 
-function updateBody(place: Ref, content: Content, target: CopySecret): Body {
+type Of<K extends Action["kind"]> = Extract<Action, { kind: K }>;
+
+function updateOperations(
+  { place, content, target }: Of<"update">,
+  payload: SourcePayload,
+  recorded: string,
+): readonly Operation[] {
   const { replica } = content;
-  const before = parseRecord(target.copiedKeys);
-  const labels: Patch = { ...nulls(before.labels), ...replica.labels };
-  labels[MANAGED_BY_LABEL] = MANAGED_BY;
-  const annotations = { ...nulls(before.annotations), ...annotationsOf(place, content) };
-  return {
-    metadata: { ...version(target), labels, annotations },
+  const before = parseRecord(recorded);
+  const labels = { ...nulls(before.labels), ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  const annotations = { ...nulls(before.annotations), ...annotationsOf(place, content, payload) };
+  return [
+    ...preconditions(target),
+    ...textOperations("labels", labels),
+    ...textOperations("annotations", annotations),
     ...immutability(replica.immutable, target.immutable),
     // An immutable copy takes new metadata only; the planner replaces it where its data differ.
-    ...(target.dataDigest === replica.dataDigest ? {} : { data: newData(content, target.keys) }),
-  };
+    ...(target.dataDigest === replica.dataDigest ? [] : [newData(payload)]),
+  ];
 }
 
-function adoptBody(action: Extract<Action, { kind: "adopt" }>): Body {
-  const { place, content, target } = action;
-  const annotations = annotationsOf(place, content);
+function adoptOperations(
+  { place, content, target }: Of<"adopt">,
+  payload: SourcePayload,
+): readonly Operation[] {
+  const annotations = annotationsOf(place, content, payload);
   annotations[annotationKey("adopt")] = null;
-  const labels = { ...content.replica.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
-  return {
-    metadata: { ...version(target), labels, annotations },
+  const labels = { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  return [
+    ...preconditions(target),
+    ...textOperations("labels", labels, target.adopt?.labelled),
+    ...textOperations("annotations", annotations),
     ...immutability(content.replica.immutable, false),
-    data: newData(content, target.adopt?.keys ?? []),
-  };
+    newData(payload),
+  ];
 }
 
 function releaseBody(target: CopySecret): Body {
@@ -157,18 +212,13 @@ function version({ uid, resourceVersion }: Version): Version {
   return { uid, resourceVersion };
 }
 
-function immutability(wanted: boolean, present: boolean): Body {
-  return wanted === present ? {} : { immutable: wanted };
+function immutability(wanted: boolean, present: boolean): readonly Operation[] {
+  return wanted === present ? [] : [{ op: "add", path: "/immutable", value: wanted }];
 }
 
-// The whole data, and null for the keys that are not to be there.
-function newData({ replica }: Content, present: readonly string[]): Readonly<Patch> {
-  const data = replica.data.reveal();
-  const gone = present.filter((key) => !Object.hasOwn(data, key));
-  return recordOf<string | null>([
-    ...Object.entries(data),
-    ...gone.map((key) => [key, null] as const),
-  ]);
+// In place of all that was there.
+function newData(payload: SourcePayload): Operation {
+  return { op: "add", path: "/data", value: payload.data.reveal() };
 }
 
 function nulls(keys: readonly string[]): Patch {

@@ -10,20 +10,24 @@ import {
   parseSource,
   type Annotations,
 } from "./annotations.ts";
+import { excessOf } from "./bounds.ts";
 import { digestData, SecretData, type Digest } from "./data.ts";
-import type { Intern } from "./intern.ts";
+import type { Intern, Share } from "./intern.ts";
 import { filterKeys } from "./keys.ts";
-import type {
+import { metadataExcess } from "./metadata.ts";
+import {
   CopySecret,
-  OnDelete,
-  Problem,
-  PullSecret,
-  Secret,
-  SourceSecret,
-  StrangerSecret,
+  type CopyFace,
+  type OnDelete,
+  type Problem,
+  type PullSecret,
+  type Secret,
+  type SourcePayload,
+  type SourceSecret,
+  type StrangerSecret,
 } from "./model.ts";
-import { isDataKey } from "./names.ts";
-import { faulty } from "./parsed.ts";
+import { faulty, type Fault } from "./parsed.ts";
+import { filledEntries, recordedSource } from "./pull-fill.ts";
 import { objectOf, textOf, textsOf } from "./raw.ts";
 import { buildReplica, fingerprint, marksOf, onDeleteMark, type Marks } from "./replica.ts";
 import {
@@ -32,13 +36,17 @@ import {
   PREFIX,
   REFUSED_NAME_PREFIX,
   REFUSED_TYPES,
+  WORDS,
   type Word,
 } from "./vocabulary.ts";
 
 export type ReadContext = {
   readonly digest: Digest;
   readonly intern: Intern;
+  readonly share: Share<CopyFace>;
   isSourceNamespace(namespace: string): boolean;
+  /** Where the data of sources go, which the cache of Secrets does not keep. */
+  keep(source: SourceSecret, payload: SourcePayload): void;
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -82,13 +90,21 @@ export function readSecret(raw: unknown, context: ReadContext): Secret | undefin
     annotations: textsOf(metadata.annotations),
     data: () => textsOf(object.data),
   };
-  if (carries(whole.annotations, ["from"])) return readPull(whole);
+  if (carries(whole.annotations, ["from"])) return readPull(whole, context);
   const marks = marksOf(given, whole.labels, whole.annotations);
   if (marks) return readCopy(whole, marks, context);
   if (context.isSourceNamespace(given.namespace) && speaks(whole.annotations)) {
     return readSource(whole, context);
   }
-  return readStranger(whole);
+  return readStranger(whole, context);
+}
+
+// The API takes a type of any length; none that means anything is longer than a name.
+const LONGEST_TYPE = 253;
+
+/** Of a type that is too long only that it is. */
+function boundedType(type: string): string {
+  return type.length > LONGEST_TYPE ? `${type.length} characters` : type;
 }
 
 const SILENT = new Set([...MARKS, "adopt" satisfies Word].map((word) => PREFIX + word));
@@ -98,23 +114,41 @@ function speaks(annotations: Annotations): boolean {
   return Object.keys(annotations).some((key) => key.startsWith(PREFIX) && !SILENT.has(key));
 }
 
-function readSource(whole: Whole, { digest, intern }: ReadContext): SourceSecret {
+/** What the copies of a source hold, read once more; undefined where it is no source, or refused. */
+export function readPayload(raw: unknown, context: ReadContext): SourcePayload | undefined {
+  let read: SourcePayload | undefined;
+  readSecret(raw, { ...context, keep: (_, payload) => (read = payload) });
+  return read;
+}
+
+function readSource(whole: Whole, context: ReadContext): SourceSecret {
+  const { digest, intern } = context;
   const { createdAt } = whole;
   const given = { ...whole.given, name: intern(whole.given.name) };
   const text = parseSource(whole.annotations, given.name);
   const problems = [...refusals(whole), ...text.problems];
   const source = { role: "source", ...given, createdAt, rule: text.rule } as const;
   if (problems.length > 0) return { ...source, problems, replica: undefined };
-  const entries = filterKeys(text.keys, whole.data());
-  if (!entries.ok) {
-    const problem = { annotation: annotationKey("keys"), ...entries.fault };
-    return { ...source, problems: [problem], replica: undefined };
-  }
+  const refused = (annotation: string, fault: Fault): SourceSecret => {
+    return { ...source, problems: [{ annotation, ...fault }], replica: undefined };
+  };
+  const data = whole.data();
+  const excess = excessOf(data);
+  if (excess) return refused("data", excess);
+  const entries = filterKeys(text.keys, data);
+  if (!entries.ok) return refused(annotationKey("keys"), entries.fault);
+  const excessive = excessOf(entries.value);
+  if (excessive) return refused(annotationKey("keys"), excessive);
   const { type, immutable, labels, annotations } = whole;
+  const wide = metadataExcess(labels, annotations, text.copyLabels, text.copyAnnotations);
+  if (wide) return refused(annotationKey(wide.word), wide.fault);
   const content = { ...given, type, immutable, labels, annotations, entries: entries.value };
   // Its copies have the same digests.
   const kept: Digest = (parts) => intern(digest(parts));
-  return { ...source, problems: [], replica: buildReplica(content, text, kept) };
+  const { replica, payload } = buildReplica(content, text, kept);
+  const read = { ...source, problems: [], replica };
+  context.keep(read, payload);
+  return read;
 }
 
 function refusals({ given, type }: Whole): Problem[] {
@@ -124,6 +158,10 @@ function refusals({ given, type }: Whole): Problem[] {
       "another type: Secrets of this one are made and filled by their own controller";
     problems.push({ annotation: "type", ...faulty(type, expected).fault });
   }
+  if (type.length > LONGEST_TYPE) {
+    const expected = `a type of at most ${LONGEST_TYPE} characters`;
+    problems.push({ annotation: "type", ...faulty(type, expected).fault });
+  }
   if (given.name.startsWith(REFUSED_NAME_PREFIX)) {
     const expected = "another name: Secrets called so are Helm's";
     problems.push({ annotation: "name", ...faulty(given.name, expected).fault });
@@ -131,24 +169,36 @@ function refusals({ given, type }: Whole): Problem[] {
   return problems;
 }
 
-function readPull(whole: Whole): PullSecret {
+// Nobody reads more of them, and each is kept as long as the Secret is.
+const MOST_PULL_PROBLEMS = 3;
+/** A longer `keys` is read again when the Secret is to be filled. */
+const LONGEST_KEPT_KEYS = 4096;
+
+function readPull(whole: Whole, { digest, intern }: ReadContext): PullSecret {
   const { given, type, immutable, annotations } = whole;
   const text = parsePull(annotations);
-  const pulled = annotations[annotationKey("pulled-keys")] ?? "";
+  const data = whole.data();
+  const filled = filledEntries(annotations, data);
+  const problems = [...refusals(whole), ...excesses(data), ...forgeries(whole), ...text.problems];
   return {
     role: "pull",
     ...given,
-    type,
+    type: intern(boundedType(type)),
     immutable,
-    from: text.from,
-    problems: [...refusals(whole), ...forgeries(whole), ...text.problems],
-    keys: text.keys,
+    from: text.from && { namespace: intern(text.from.namespace), name: intern(text.from.name) },
+    problems: problems.slice(0, MOST_PULL_PROBLEMS),
+    keys: (text.keys.text?.length ?? 0) > LONGEST_KEPT_KEYS ? undefined : text.keys,
     onDelete: text.onDelete,
-    data: new SecretData(whole.data()),
-    pulledKeys: pulled.split(",").filter(isDataKey),
-    sourceUid: annotations[annotationKey("source-uid")],
-    sourceVersion: annotations[annotationKey("source-version")],
+    bytes: new SecretData(data).bytes(),
+    filled: Object.keys(filled).length,
+    filledDigest: intern(digestData(digest, filled)),
+    ...recordedSource(annotations),
   };
+}
+
+function excesses(data: Texts): Problem[] {
+  const excess = excessOf(data);
+  return excess ? [{ annotation: "data", ...excess }] : [];
 }
 
 // A fill records source-uid. With the other marks there already, the Secret would be a copy as soon as
@@ -161,42 +211,58 @@ function forgeries({ given, labels, annotations }: Whole): Problem[] {
   return [{ annotation, ...faulty(annotations[annotation] ?? "", expected).fault }];
 }
 
+/** A longer record of what was copied is read again when it is needed. */
+const LONGEST_KEPT_RECORD = 253;
+
 function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopySecret {
   const { digest, intern } = context;
   const { given, type, immutable, labels, annotations } = whole;
-  const data = whole.data();
-  const dataDigest = digestData(digest, data);
-  const onDeleteText = annotations[annotationKey("on-delete")] ?? "";
+  const dataDigest = digestData(digest, whole.data());
+  const onDelete = annotations[annotationKey("on-delete")] ?? "";
   const copiedKeys = annotations[annotationKey("copied-keys")] ?? "";
-  const face =
-    marks.sourceVersion === ""
-      ? ""
-      : fingerprint(digest, {
-          ...marks,
-          type,
-          immutable,
-          dataDigest,
-          onDelete: onDeleteText,
-          copiedKeys,
-          labels,
-          annotations,
-        });
-  // What all copies of a source have in common is kept once.
-  return {
-    role: "copy",
-    ...given,
-    name: intern(given.name),
-    source: { namespace: intern(marks.source.namespace), name: intern(marks.source.name) },
+  const parts = {
+    ...marks,
+    type,
+    immutable,
+    dataDigest,
+    onDelete,
+    copiedKeys,
+    labels,
+    annotations,
+  };
+  const face = fingerprint(digest, parts);
+  const unknownMark = unknownMarkOf(annotations);
+  const { namespace, name } = marks.source;
+  const shared = context.share(`${face} ${marks.sourceVersion} ${unknownMark ?? ""}`, {
+    source: { namespace: intern(namespace), name: intern(name) },
     sourceUid: intern(marks.sourceUid),
     sourceVersion: intern(marks.sourceVersion),
-    type: intern(type),
+    type: intern(boundedType(type)),
     immutable,
-    keys: Object.keys(data),
     dataDigest: intern(dataDigest),
-    fingerprint: intern(face),
-    onDelete: recordedOnDelete(onDeleteText),
-    copiedKeys: intern(copiedKeys),
-  };
+    // A copy without a version that could be is to be written again, one with an unknown mark never.
+    fingerprint: marks.sourceVersion === "" || unknownMark !== undefined ? "" : intern(face),
+    onDelete: recordedOnDelete(onDelete),
+    copiedKeys: copiedKeys.length > LONGEST_KEPT_RECORD ? undefined : intern(copiedKeys),
+    unknownMark: unknownMark === undefined ? undefined : intern(unknownMark),
+  });
+  return new CopySecret({ ...given, name: intern(given.name) }, shared);
+}
+
+/** A copy's record of what was copied onto it. */
+export function readRecord(raw: unknown): string {
+  const annotations = textsOf(objectOf(objectOf(raw).metadata).annotations);
+  return annotations[annotationKey("copied-keys")] ?? "";
+}
+
+const KNOWN = new Set(WORDS.map(annotationKey));
+// As long as the name of a label or annotation may be; anybody may write one.
+const LONGEST_MARK = PREFIX.length + 63;
+
+// What a newer version may have written.
+function unknownMarkOf(annotations: Annotations): string | undefined {
+  const unknown = Object.keys(annotations).find((key) => key.startsWith(PREFIX) && !KNOWN.has(key));
+  return unknown?.slice(0, LONGEST_MARK);
 }
 
 function recordedOnDelete(text: string): OnDelete {
@@ -205,10 +271,17 @@ function recordedOnDelete(text: string): OnDelete {
   return record.ok ? record.value : "keep";
 }
 
-function readStranger(whole: Whole): StrangerSecret {
-  const { given, type, immutable, annotations } = whole;
-  const adopt = carries(annotations, ["adopt"])
-    ? { source: parseAdopt(annotations), type, immutable, keys: Object.keys(whole.data()) }
-    : undefined;
+function readStranger(
+  { given, type, immutable, labels, annotations }: Whole,
+  { intern }: ReadContext,
+): StrangerSecret {
+  if (!carries(annotations, ["adopt"])) return { role: "stranger", ...given, adopt: undefined };
+  const source = parseAdopt(annotations);
+  const adopt = {
+    source: source && { namespace: intern(source.namespace), name: intern(source.name) },
+    type: intern(boundedType(type)),
+    immutable,
+    labelled: Object.keys(labels).length > 0,
+  };
   return { role: "stranger", ...given, adopt };
 }

@@ -2,6 +2,7 @@
 // server (labels.Parse), but for its numeric `>` and `<`, which are refused.
 //   key   !key   key=a   key==a   key!=a   key in (a,b)   key notin (a,b)   joined by ","
 // `!=` and `notin` also hold where the key is absent. Hand-written scanner: one pass over the text.
+import { isAt, NameIndex } from "./name-index.ts";
 import { isLabelKey, isLabelValue, LABEL_KEY_FORM, LABEL_VALUE_FORM } from "./names.ts";
 import { faulty, parsed, type Fault, type Parsed } from "./parsed.ts";
 
@@ -10,32 +11,63 @@ type Labels = Readonly<Record<string, string>>;
 type Requirement =
   | { readonly kind: "exists"; readonly key: string }
   | { readonly kind: "absent"; readonly key: string }
-  | { readonly kind: "in" | "notin"; readonly key: string; readonly values: ReadonlySet<string> };
+  | { readonly kind: "in" | "notin"; readonly key: string; readonly values: Values };
+
+/** Where they stand in the selector's text, from `from` on; `index`: of so many that they have one. */
+type Values = {
+  readonly from: number;
+  readonly count: number;
+  readonly index: NameIndex | undefined;
+};
 
 export class Selector {
   readonly text: string;
   readonly #requirements: readonly Requirement[];
+  readonly #steps: number;
 
   constructor(text: string, requirements: readonly Requirement[]) {
     this.text = text;
     this.#requirements = requirements;
+    this.#steps = requirements.reduce((sum, each) => sum + stepsOf(each), 0);
+  }
+
+  /** As GlobList.steps, whatever the labels are. */
+  get steps(): number {
+    return this.#steps;
   }
 
   matches(labels: Labels): boolean {
     for (const requirement of this.#requirements) {
-      if (!holds(requirement, labels)) return false;
+      if (!holds(requirement, labels, this.text)) return false;
     }
     return true;
   }
 }
 
-function holds(requirement: Requirement, labels: Labels): boolean {
+function stepsOf(requirement: Requirement): number {
+  if (!("values" in requirement)) return STEPS_A_REQUIREMENT;
+  const { count, index } = requirement.values;
+  return STEPS_A_REQUIREMENT + (index?.steps ?? STEPS_A_VALUE * (count - 1));
+}
+
+function holds(requirement: Requirement, labels: Labels, text: string): boolean {
   const { key } = requirement;
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   if (requirement.kind === "exists") return value !== undefined;
   if (requirement.kind === "absent") return value === undefined;
-  const among = value !== undefined && requirement.values.has(value);
+  const among = value !== undefined && isAmong(requirement.values, value, text);
   return requirement.kind === "in" ? among : !among;
+}
+
+function isAmong({ from, count, index }: Values, value: string, text: string): boolean {
+  if (index) return index.find(value) >= 0;
+  let start = from;
+  for (let left = count; left > 0; left--) {
+    if (isAt(text, start, value)) return true;
+    SPACE.lastIndex = text.indexOf(",", start) + 1;
+    start = SPACE.lastIndex + (SPACE.exec(text)?.[0].length ?? 0);
+  }
+  return false;
 }
 
 const SELECTOR_FORM =
@@ -44,6 +76,12 @@ const SELECTOR_FORM =
 // Each costs a look-up per namespace and pass, and a tenant may write 256 KiB of them.
 const MOST_REQUIREMENTS = 100;
 const FEWER = `at most ${MOST_REQUIREMENTS} requirements`;
+const LONGEST_TEXT = 64 * 1024;
+
+const STEPS_A_REQUIREMENT = 8;
+/** So many values are looked at one after the other, with the blanks between them. */
+const MOST_LOOKED_AT = 8;
+const STEPS_A_VALUE = 5;
 
 class SelectorFault extends Error {
   readonly fault: Fault;
@@ -54,6 +92,7 @@ class SelectorFault extends Error {
 }
 
 export function parseSelector(text: string): Parsed<Selector> {
+  if (text.length > LONGEST_TEXT) return faulty(text, "a selector of at most 64 KiB");
   const scanner = new Scanner(text);
   const requirements: Requirement[] = [];
   try {
@@ -83,9 +122,9 @@ class Scanner {
   requirement(): Requirement {
     if (this.takes("!")) return { kind: "absent", key: this.#key() };
     const key = this.#key();
-    if (this.takes("!=")) return { kind: "notin", key, values: new Set([this.#value()]) };
+    if (this.takes("!=")) return { kind: "notin", key, values: this.#one() };
     if (this.takes("==") || this.takes("=")) {
-      return { kind: "in", key, values: new Set([this.#value()]) };
+      return { kind: "in", key, values: this.#one() };
     }
     const start = this.#skip();
     const word = this.#word();
@@ -105,13 +144,22 @@ class Scanner {
     if (this.#skip() < this.#text.length) throw this.#fault(this.#at);
   }
 
-  #set(): ReadonlySet<string> {
+  #one(): Values {
+    const from = this.#skip();
+    this.#value();
+    return { from, count: 1, index: undefined };
+  }
+
+  #set(): Values {
     if (!this.takes("(")) throw this.#fault(this.#at);
-    const values = new Set<string>();
-    do values.add(this.#value());
-    while (this.takes(","));
+    const starts: number[] = [];
+    do {
+      starts.push(this.#skip());
+      this.#value();
+    } while (this.takes(","));
     if (!this.takes(")")) throw this.#fault(this.#at);
-    return values;
+    const index = starts.length > MOST_LOOKED_AT ? new NameIndex(this.#text, starts) : undefined;
+    return { from: starts[0] ?? 0, count: starts.length, index };
   }
 
   #key(): string {

@@ -39,6 +39,11 @@ export type Contender = Entry & {
   wanted: number;
 };
 
+/** Does it want its place in `target`, one of the batch that is being judged? */
+export function wants(contender: Contender, target: Target): boolean {
+  return (contender.wanted & target.bit) !== 0;
+}
+
 /** All that want places of one name. */
 export type Group = {
   readonly copyName: string;
@@ -59,7 +64,7 @@ export type Standing =
     }
   | { readonly kind: "frozen"; readonly reason: string }
   /** The Secret is there and has nothing to say. */
-  | { readonly kind: "silent"; readonly uid: string }
+  | { readonly kind: "silent"; readonly uid: string; readonly resourceVersion: string }
   | { readonly kind: "absent" }
   | { readonly kind: "unsettled" };
 
@@ -192,6 +197,10 @@ export class Sources {
       const reason = `source ${refText(ref)} is not in a source namespace (--${flag})`;
       return { kind: "frozen", reason };
     }
+    if (this.#world.isUnreadable?.(ref.namespace) === true) {
+      const reason = `namespace ${ref.namespace} of source ${refText(ref)} cannot be read: the API server answers 403`;
+      return { kind: "frozen", reason };
+    }
     return standingOf(this.#world.secretsIn(ref.namespace).get(ref.name));
   }
 }
@@ -203,14 +212,18 @@ function standingOf(secret: Secret | undefined): Standing {
       return { kind: "unsettled" };
     case "pull": {
       const problem = secret.problems[0];
-      if (problem === undefined) return { kind: "silent", uid: secret.uid };
+      if (problem === undefined) return silent(secret);
       const reason = `source ${refText(secret)} is refused: ${problemText(problem)}`;
       return { kind: "frozen", reason };
     }
     case "copy":
     case "stranger":
-      return { kind: "silent", uid: secret.uid };
+      return silent(secret);
   }
+}
+
+function silent({ uid, resourceVersion }: Secret): Standing {
+  return { kind: "silent", uid, resourceVersion };
 }
 
 // The order of --source-namespaces, then the older, then namespace/name.

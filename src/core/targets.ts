@@ -16,7 +16,8 @@ export type Target = {
   readonly secrets: ReadonlyMap<string, Secret>;
   /** Why it never receives anything. */
   readonly excluded: string | undefined;
-  readonly accept: Exclude<Accept, { kind: "absent" }>;
+  /** `kept`: it has said nothing under opt-in, so it keeps what is there and takes nothing new. */
+  readonly accept: Exclude<Accept, { kind: "absent" }> | { readonly kind: "kept" };
   /** 0 is the youngest namespace. */
   readonly order: number;
   /** Its own among those of its batch. */
@@ -48,11 +49,19 @@ function youngestFirst(a: Namespace, b: Namespace): number {
 
 function withPolicy(accept: Accept, policy: Settings["namespacePolicy"]): Target["accept"] {
   if (accept.kind !== "absent") return accept;
-  return policy === "opt-out" ? { kind: "all" } : { kind: "none" };
+  return policy === "opt-out" ? { kind: "all" } : { kind: "kept" };
 }
 
-/** `wanted`, or the first rule that says no; `unclear`: nothing may change there. */
-export type Want = "wanted" | "own" | "excluded" | "globs" | "selector" | "declined" | "unclear";
+/** `wanted`, `kept` (a copy that is there), or the first rule that says no; `unclear`: nothing may change there. */
+export type Want =
+  | "wanted"
+  | "kept"
+  | "own"
+  | "excluded"
+  | "globs"
+  | "selector"
+  | "declined"
+  | "unclear";
 
 export type Wanting = { readonly namespace: string; readonly text: string; readonly push: Wants };
 
@@ -69,6 +78,8 @@ function acceptance(source: string, accept: Target["accept"]): Want {
   switch (accept.kind) {
     case "all":
       return "wanted";
+    case "kept":
+      return "kept";
     case "none":
       return "declined";
     case "sources":
@@ -76,6 +87,11 @@ function acceptance(source: string, accept: Target["accept"]): Want {
     case "problem":
       return "unclear";
   }
+}
+
+/** Does a namespace take copies of `source`, as far as is known? */
+export function accepts(accept: Target["accept"], source: string): boolean {
+  return acceptance(source, accept) === "wanted";
 }
 
 /** Do globs and selector both name this namespace? What `allow` asks. */

@@ -3,12 +3,16 @@
 // go depends on how many places it has (the fan-out limit).
 import { refText, type Ref, type Secret, type Settings } from "./model.ts";
 import type { Pass } from "./pass.ts";
-import type { Contender } from "./sources.ts";
+import { wants, type Contender } from "./sources.ts";
 import { obstacle } from "./table.ts";
 import { placeIn, wantOf, type Target } from "./targets.ts";
 import type { Action, SourceReport } from "./verdicts.ts";
 
 const CREATES_PER_TURN = 1024;
+// A plan holds so many creates; what is beyond is counted, and planned once these are made: a thousand
+// new sources times a thousand namespaces would take half a gigabyte of rows and writes.
+const MOST_CREATES = 50_000;
+const FEWEST_CREATES = 16;
 
 export class Vacancies {
   readonly #pass: Pass;
@@ -24,16 +28,32 @@ export class Vacancies {
   /** A place of `group`'s name in `target`; `present` is not one of our copies. */
   judge(group: readonly Contender[], target: Target, present: Secret | undefined): void {
     const wanting = group.filter((contender) => {
-      if (wantOf(contender, target) === "wanted") return true;
+      if (wants(contender, target) || this.#isOwed(contender, target)) return true;
       contender.tally.skip++;
       return false;
     });
-    const winner = adopter(wanting, present) ?? wanting[0];
+    // A paused one takes no place that it does not hold.
+    const winner = adopter(wanting, present) ?? wanting.find(({ paused }) => !paused) ?? wanting[0];
     if (!winner) return;
     for (const loser of wanting) {
       if (loser !== winner) this.#lose(loser, target, winner);
     }
     this.#win(winner, target, present);
+  }
+
+  /** A copy may be due there although the target takes nothing new. */
+  mayOwe({ accept }: Target): boolean {
+    return accept.kind === "kept" && this.#pass.memory.pairs.owesAny;
+  }
+
+  // Where nothing new comes, the successor of a copy that we deleted is nothing new.
+  #isOwed(contender: Contender, target: Target): boolean {
+    const { pairs } = this.#pass.memory;
+    return (
+      this.mayOwe(target) &&
+      pairs.isOwed(refText(placeIn(target, contender.source.rule.copyName))) &&
+      wantOf(contender, target) === "kept"
+    );
   }
 
   #lose(loser: Contender, target: Target, winner: Contender): void {
@@ -65,25 +85,31 @@ export class Vacancies {
   }
 
   #vacant(winner: Contender, target: Target, place: Ref): void {
-    const hiddenUntil = this.#pass.memory.pairs.hiddenUntil(refText(place));
-    if (hiddenUntil === undefined) {
+    const hidden = this.#pass.memory.pairs.hiddenAt(refText(place));
+    if (hidden === undefined) {
       const targets = this.#creates.get(winner);
       if (targets) targets.push(target);
       else this.#creates.set(winner, [target]);
       return;
     }
-    const reason = "a Secret that the cache does not show is in the way";
+    const unread = hidden.unread === undefined ? "" : ` and cannot be read: ${hidden.unread}`;
+    const reason = `a Secret that the cache does not show is in the way${unread}`;
     const { source, tally } = winner;
-    const finding = { verdict: "conflict", place, source, reason, dueAt: hiddenUntil } as const;
+    const finding = { verdict: "conflict", place, source, reason } as const;
+    if (hidden.until > this.#pass.now) {
+      this.#pass.note(tally, { ...finding, dueAt: hidden.until });
+      return;
+    }
     this.#pass.note(tally, finding);
-    if (hiddenUntil > this.#pass.now) return;
     const { content: _, ...write } = writeOf(winner, place);
     this.#pass.look({ kind: "look", ...write, cause: "new", reason }, target.order);
   }
 
   /** Proposes or holds the creates; to be run once, when every copy has been judged. */
   *settle(): Generator<undefined, void> {
+    const most = Math.max(FEWEST_CREATES, Math.floor(MOST_CREATES / this.#creates.size));
     for (const [winner, targets] of this.#creates) {
+      const end = this.#pass.proposed + most;
       const places = placesOf(winner) + targets.length;
       const bytes = places * winner.content.replica.bytes;
       const held = bytes > this.#settings.fanoutLimitBytes;
@@ -91,9 +117,11 @@ export class Vacancies {
       for (const [index, target] of targets.entries()) {
         if (index % CREATES_PER_TURN === 0) yield;
         if (held) this.#hold(winner, target, places, bytes);
-        else this.#create(winner, target);
+        else if (this.#pass.proposed < end) this.#create(winner, target);
+        else this.#defer(winner, target);
       }
     }
+    this.#pass.memory.held = new Set([...this.#held].map(({ source }) => source.uid));
   }
 
   fanout(contender: Contender): Pick<SourceReport, "fanoutBytes" | "fanoutHeld"> {
@@ -107,6 +135,15 @@ export class Vacancies {
     const reason = `${places} places need ${bytes} bytes, more than ${fanoutLimitBytes} (--fanout-limit)`;
     const place = placeIn(target, source.rule.copyName);
     this.#pass.note(tally, { verdict: "held", place, source, reason });
+  }
+
+  // Asked for, so that what is remembered of the place is not forgotten.
+  #defer(winner: Contender, target: Target): void {
+    const { place, inputs } = writeOf(winner, placeIn(target, winner.source.rule.copyName));
+    const { pairs } = this.#pass.memory;
+    pairs.hasVanished(refText(place));
+    if (pairs.trouble(refText(place), inputs)) this.#create(winner, target);
+    else winner.tally.create++;
   }
 
   #create(winner: Contender, target: Target): void {

@@ -1,15 +1,18 @@
 // What the planner answers: verdicts, the writes that follow from them, and the reports that logs,
 // metrics, `plan`, `status`, `explain` and the status page print. All of it is data.
 import type { SecretData } from "./data.ts";
-import type {
-  CopySecret,
-  Problem,
-  PullSecret,
-  Ref,
-  Replica,
-  SourceSecret,
-  StrangerSecret,
+import type { Vanished } from "./deletions.ts";
+import {
+  refText,
+  type CopySecret,
+  type Problem,
+  type PullSecret,
+  type Ref,
+  type Replica,
+  type SourceSecret,
+  type StrangerSecret,
 } from "./model.ts";
+import type { Question } from "./questions.ts";
 
 export const VERDICTS = [
   "create",
@@ -58,9 +61,6 @@ export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = 
   backoff: "failed",
 };
 
-/** The source that must be really gone, by a live GET (404 or another UID), before the write. */
-export type Confirm = { readonly source: Ref; readonly uid: string };
-
 /** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
 export type Cause = "new" | "changed" | "edited" | "deleted" | "handover" | "unwanted" | "gone";
 
@@ -72,9 +72,8 @@ type Write = {
   readonly reason: string;
   /** What the write follows from, but for the target's version: a failure is remembered under it. */
   readonly inputs: string;
-  readonly confirm?: Confirm;
-  /** The absence (absences.ts) because of which something ends; confirmed already or not. */
-  readonly vanished?: string;
+  /** The absent source because of which something ends. */
+  readonly vanished?: Vanished;
 };
 
 /** A source as a write needs it. */
@@ -87,12 +86,23 @@ export type Action =
   | (Write & { readonly kind: "adopt"; readonly content: Content; readonly target: StrangerSecret })
   | (Write & { readonly kind: "delete"; readonly target: CopySecret })
   | (Write & { readonly kind: "release"; readonly target: CopySecret })
-  /** A pulling Secret gets or refreshes its entries ... */
-  | (Write & { readonly kind: "fill"; readonly target: PullSecret; readonly fill: Fill })
+  /** A pulling Secret gets or refreshes its entries; which, a look at it shows (pull-fill.ts) ... */
+  | (Write & { readonly kind: "fill"; readonly content: Content; readonly target: PullSecret })
   /** ... or loses them. */
-  | (Write & { readonly kind: "unfill"; readonly target: PullSecret; readonly fill: Fill })
+  | (Write & { readonly kind: "unfill"; readonly target: PullSecret })
   /** No write: one live GET of a place where a Secret is that the cache does not show. */
-  | (Write & { readonly kind: "look" });
+  | (Write & { readonly kind: "look" })
+  /** No write: one live GET of each object that endings follow from, one after the other. */
+  | (Write & {
+      readonly kind: "ask";
+      readonly flight: string;
+      readonly questions: readonly Question[];
+    });
+
+/** What must not be under way twice at a time: a place, or one of the few flights of questions. */
+export function actionKey(action: Action): string {
+  return action.kind === "ask" ? action.flight : refText(action.place);
+}
 
 /** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
 export type Fill = {
@@ -138,7 +148,7 @@ export type SourceReport = {
 export type NamespaceReport = { readonly namespace: string; readonly problem: Problem };
 
 export type Plan = {
-  /** Creates and updates first, youngest namespace first among them; then deletes. */
+  /** Questions first, then creates and updates, youngest namespace first among them; then deletes. */
   readonly actions: readonly Action[];
   readonly rows: readonly Row[];
   readonly sources: readonly SourceReport[];

@@ -6,6 +6,9 @@ export const PREFIX = "secretcast.io/";
 export const MANAGED_BY_LABEL = "app.kubernetes.io/managed-by";
 export const MANAGED_BY = "secretcast";
 
+/** Beginnings of the keys that are read of an object however many labels and annotations it has. */
+export const ALWAYS_READ: readonly string[] = [PREFIX, MANAGED_BY_LABEL];
+
 /** Where an annotation means something. */
 export type Carrier = "source" | "pulling Secret" | "namespace" | "Secret in the way" | "copy";
 
@@ -32,6 +35,10 @@ export const VOCABULARY = {
 } as const satisfies Readonly<Record<string, readonly Carrier[]>>;
 
 export type Word = keyof typeof VOCABULARY;
+
+export const WORDS: readonly Word[] = Object.keys(VOCABULARY).filter(
+  (word): word is Word => word in VOCABULARY,
+);
 
 export function annotationKey(word: Word): string {
   return PREFIX + word;

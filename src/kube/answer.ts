@@ -1,5 +1,6 @@
 // Reading an HTTP answer: its bytes, its JSON, its headers, and why there is none to use.
 import type { IncomingHttpHeaders } from "node:http";
+import { narrow } from "./narrow.ts";
 import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
 
 export type Answer = {
@@ -33,15 +34,15 @@ export function refusal(
 }
 
 /** The object that the answer to `what` holds; fails with an ApiError where it holds none. */
-export function valueOf(what: string, { status, text }: Answer): object {
+export function valueOf(what: string, { status, text }: Answer, keeps: readonly string[]): object {
   if (text === undefined)
     throw new ApiError(what, {
       kind: "malformed",
       status,
       reason: "ResponseTooLong",
-      note: `more than ${LONGEST_ANSWER_BYTES} bytes`,
+      note: "more bytes than are taken",
     });
-  const value = parseJson(text);
+  const value = parseJson(narrow(text, keeps));
   if (typeof value === "object" && value !== null) return value;
   throw new ApiError(what, { kind: "malformed", status, reason: "NotJSON" });
 }

@@ -1,6 +1,7 @@
 // Every way a request can fail, as one class with a kind. The message is made of what was asked, the
 // status, the reason and the names of the fields at fault; never of the answer's text, a header or the
 // Status message, because those can quote the value of a field, and a field can be a Secret's.
+import { ownWords, type OwnWords } from "./own-words.ts";
 import { isRecord } from "./resource.ts";
 
 export type ApiErrorKind =
@@ -37,6 +38,7 @@ export type ApiErrorDetails = {
   /** How long the server asks to be left alone, in ms; at most five minutes. */
   readonly retryAfterMs?: number | undefined;
   readonly causes?: readonly ErrorCause[];
+  readonly ownWords?: OwnWords | undefined;
   /** Appended to the message; the caller vouches that it holds no answer text. */
   readonly note?: string;
 };
@@ -49,6 +51,8 @@ export class ApiError extends Error {
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly ErrorCause[];
+  /** What the API server itself, and no webhook or proxy, said of the object; identifiers only. */
+  readonly ownWords: OwnWords | undefined;
 
   constructor(what: string, details: ApiErrorDetails) {
     const { status = 0, causes = [] } = details;
@@ -63,6 +67,7 @@ export class ApiError extends Error {
     this.reason = details.reason;
     this.retryAfterMs = details.retryAfterMs;
     this.causes = causes;
+    this.ownWords = details.ownWords;
   }
 }
 
@@ -88,6 +93,7 @@ export function statusError(
     reason: reason || WORDS[code] || "no reason given",
     retryAfterMs: retryAfterMs ?? asked,
     causes: causes.slice(0, 5),
+    ownWords: ownWords(code, body),
   });
 }
 
@@ -127,6 +133,8 @@ function kindOf(
   causes: readonly ErrorCause[],
   message: unknown,
 ): ApiErrorKind {
+  // A webhook's word is about one object, whatever code and reason it chooses.
+  if (code >= 400 && saysDenied(message)) return "forbidden";
   const because = (name: string): boolean => causes.some((cause) => cause.reason === name);
   if (code === 410 || reason === "Expired" || reason === "Gone") return "gone";
   if (code === 401) return "unauthorized";
@@ -140,6 +148,16 @@ function kindOf(
   if (code === 408 || code === 504) return "timeout";
   if (code >= 500 || code === 0) return "unavailable";
   return code >= 400 ? "badRequest" : "malformed";
+}
+
+// How the API server begins what a validating or mutating webhook has refused.
+function saysDenied(message: unknown): boolean {
+  return typeof message === "string" && message.startsWith('admission webhook "');
+}
+
+/** The refusal is a webhook's, and says nothing of the server or of who asks. */
+export function isWebhookDenial(body: unknown): boolean {
+  return isRecord(body) && saysDenied(body["message"]);
 }
 
 // Servers before the cause existed said it in one of two sentences.

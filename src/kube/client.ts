@@ -4,9 +4,9 @@
 // with Retry-After no request begins before that time is over; bodies are always drained. Does not
 // promise: to retry anything else, or to know any kind of object.
 import type { Dispatcher } from "undici";
-import { header, networkCode, refusal, valueOf } from "./answer.ts";
+import { header, isSuccess, networkCode, parseJson, refusal, valueOf } from "./answer.ts";
 import type { Answer } from "./answer.ts";
-import { ApiError } from "./api-error.ts";
+import { ApiError, isWebhookDenial } from "./api-error.ts";
 import type { Clock } from "./clock.ts";
 import { CredentialCache, CredentialsError } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
@@ -14,6 +14,7 @@ import { abandonable, Deadline } from "./deadline.ts";
 import { exchange, openStream } from "./exchange.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
 import { queryText } from "./resource.ts";
+import { Reachability } from "./reachability.ts";
 import { Throttle } from "./throttle.ts";
 import { Transport } from "./transport.ts";
 import type { Lane } from "./transport.ts";
@@ -29,6 +30,8 @@ export type ApiRequest = {
   readonly contentType?: string;
   /** application/json when absent; only then is another answer `malformed`. */
   readonly accept?: string;
+  /** Of the answer; a longer one is `malformed`, reason ResponseTooLong. 480 MiB when absent. */
+  readonly mostBytes?: number;
   /** For error messages: "create secret team-a/registry". */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
@@ -49,6 +52,10 @@ export type ApiStream = {
 export type ApiClient = {
   /** The server's URL without credentials, for people. */
   readonly server: string;
+  /** Whether that server answers; clients of one server share it. */
+  readonly reachability: Reachability;
+  /** Beginnings of the keys that are read of a map however many members it has. */
+  readonly keeps?: readonly string[];
   request<T>(request: ApiRequest): Promise<T>;
   /** For answers without a known end; runs on a connection of its own until closed. */
   open(request: ApiRequest): Promise<ApiStream>;
@@ -62,6 +69,10 @@ export type ClientOptions = {
   readonly connections?: number;
   /** For the Lease: a renewal is tiny, and one held back beyond the renew deadline costs the lead. */
   readonly neverPauses?: boolean;
+  /** One for all clients of the same server; its own when absent. */
+  readonly reachability?: Reachability;
+  /** As ApiClient.keeps: of maps with more than 2,048 members nothing else is parsed. */
+  readonly keeps?: readonly string[];
   /** Called once for every answer; `code` is the status, or "<error>" when there was none. */
   readonly onAnswer?: ((method: string, code: string) => void) | undefined;
 };
@@ -80,6 +91,8 @@ type Means<A extends Answer> = (
 
 class HttpClient implements ApiClient {
   readonly server: string;
+  readonly keeps: readonly string[];
+  readonly reachability: Reachability;
   readonly #origin: string;
   /** Of every path: where the API lies on its host. */
   readonly #prefix: string;
@@ -95,7 +108,9 @@ class HttpClient implements ApiClient {
     this.#origin = base.origin;
     this.#prefix = base.pathname.replace(/\/$/, "");
     this.server = this.#origin + this.#prefix;
+    this.keeps = options.keeps ?? [];
     this.#options = options;
+    this.reachability = options.reachability ?? new Reachability(options.clock);
     this.#credentials = new CredentialCache(config, options.clock);
     this.#transport = new Transport({ server, proxyUrl, connections: options.connections ?? 32 });
     this.#throttle = new Throttle(options.clock);
@@ -104,9 +119,14 @@ class HttpClient implements ApiClient {
   async request<T>(request: ApiRequest): Promise<T> {
     const deadline = this.#deadline(request);
     try {
-      const answer = await this.#send("api", exchange, request, deadline);
+      const answer = await this.#send(
+        "api",
+        (...asked) => exchange(...asked, request.mostBytes),
+        request,
+        deadline,
+      );
       this.#check(request, answer);
-      return valueOf(request.what, answer) as T;
+      return valueOf(request.what, answer, this.keeps) as T;
     } catch (error) {
       throw this.#classify(request, deadline, error);
     } finally {
@@ -167,7 +187,7 @@ class HttpClient implements ApiClient {
   ): Promise<A> {
     const credentials = await this.#credentialsWithin(deadline);
     const first = await this.#dispatch(lane, means, request, credentials, deadline);
-    if (first.status !== 401) return first;
+    if (first.status !== 401 || isWebhookDenial(parseJson(first.text ?? ""))) return first;
     this.#credentials.refused(credentials);
     const anew = await this.#credentialsWithin(deadline);
     return this.#dispatch(lane, means, request, anew, deadline);
@@ -192,6 +212,8 @@ class HttpClient implements ApiClient {
       origin: this.#origin,
       path: this.#prefix + request.path + queryText(request.query),
       method,
+      // undici ends a connection after a DELETE with a body, unless told not to.
+      reset: false,
       headers: {
         ...credentials.headers,
         accept: request.accept ?? "application/json",
@@ -203,12 +225,20 @@ class HttpClient implements ApiClient {
     try {
       const answer = await means(dispatcher, sent, deadline);
       onAnswer?.(method, String(answer.status));
+      this.#heard(method, answer.status);
       return answer;
     } catch (error) {
       onAnswer?.(method, "<error>");
+      if (!deadline.over) this.#heard(method, 0);
       if (deadline.over && !request.signal?.aborted) this.#transport.distrust(lane, dispatcher);
       throw error;
     }
+  }
+
+  // 0: no answer. A write's failure says nothing of the server: webhooks answer as they like.
+  #heard(method: string, status: number): void {
+    if (isSuccess(status)) this.reachability.answered();
+    else if (method === "GET" && [0, 502, 503].includes(status)) this.reachability.unanswered();
   }
 
   // A 429 that says for how long holds back the whole client.

@@ -4,19 +4,15 @@
 import type { RequestOptions } from "node:https";
 import type { User } from "./kubeconfig-file.ts";
 
-/** An Authorization header, a client certificate, or both. */
-export type Proof = {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly tls: { readonly cert?: Buffer | string; readonly key?: Buffer | string };
-};
-
-/** Fails with the plugin's own error, which may hold anything; a proof may be one that it has kept. */
-export type CredentialPlugin = () => Promise<Proof>;
+/**
+ * Answers with an Authorization header, a client certificate or both, perhaps ones that it has kept.
+ * Fails with the plugin's own error, which may hold anything.
+ */
+export type CredentialPlugin = () => Promise<Pick<RequestOptions, "headers" | "cert" | "key">>;
 
 /** A new one has nothing kept, and asks anew. */
-export function credentialPlugin(user: User): CredentialPlugin | undefined {
-  if (!user.exec && !user.authProvider) return undefined;
-  const { name, exec, authProvider } = user;
+export function credentialPlugin({ name, exec, authProvider }: User): CredentialPlugin | undefined {
+  if (!exec && !authProvider) return undefined;
   const loading = async () => {
     const { KubeConfig } = await import("@kubernetes/client-node");
     const config = new KubeConfig();
@@ -31,19 +27,6 @@ export function credentialPlugin(user: User): CredentialPlugin | undefined {
     loaded ??= loading();
     const options: RequestOptions = {};
     await (await loaded).applyToHTTPSOptions(options);
-    return proofOf(options);
+    return options;
   };
-}
-
-function proofOf({ headers = {}, cert, key }: RequestOptions): Proof {
-  return {
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([header, value]) => [header, String(value)]),
-    ),
-    tls: { ...(isMaterial(cert) && { cert }), ...(isMaterial(key) && { key }) },
-  };
-}
-
-function isMaterial(value: unknown): value is Buffer | string {
-  return typeof value === "string" || Buffer.isBuffer(value);
 }

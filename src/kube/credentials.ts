@@ -2,24 +2,19 @@
 // Promises: however many requests ask at once, files are read and plugins run once; what was read
 // serves for ten seconds; after a 401 everything is read anew, past what a plugin has kept.
 import { promises as files } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
 import type { Clock } from "./clock.ts";
 import { credentialPlugin } from "./credential-plugin.ts";
-import type { CredentialPlugin, Proof } from "./credential-plugin.ts";
-import type { Cluster, User } from "./kubeconfig-file.ts";
+import type { User } from "./kubeconfig-file.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
 import { isRecord } from "./resource.ts";
 
-export type Tls = {
-  readonly ca?: Buffer | string;
-  readonly cert?: Buffer | string;
-  readonly key?: Buffer | string;
-  readonly servername?: string;
-  readonly rejectUnauthorized?: boolean;
-};
+export type Tls = Pick<
+  ConnectionOptions,
+  "ca" | "cert" | "key" | "servername" | "rejectUnauthorized"
+>;
 
 export type Credentials = {
-  /** Grows with each reading: tells a 401's sender whether someone has read anew since. */
-  readonly generation: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: Tls;
 };
@@ -37,8 +32,7 @@ const HUNG_MS = 60_000;
 export class CredentialCache {
   readonly #clock: Clock;
   readonly #config: KubeConfig;
-  #plugin: CredentialPlugin | undefined;
-  #generation = 0;
+  #plugin: ReturnType<typeof credentialPlugin>;
   #last: { readonly at: number; readonly credentials: Credentials } | undefined;
   #flight: { readonly since: number; readonly credentials: Promise<Credentials> } | undefined;
 
@@ -69,31 +63,38 @@ export class CredentialCache {
 
   /** The server refused `used`; no-op when newer ones have been read since. */
   refused(used: Credentials): void {
-    if (used.generation !== this.#generation) return;
+    if (used !== this.#last?.credentials) return;
     this.#last = undefined;
     this.#plugin = credentialPlugin(this.#config.user);
   }
 
   async #read(): Promise<Credentials> {
     const { cluster, user } = this.#config;
-    const tls = await tlsOf(cluster, user);
-    const token = await tokenOf(user);
+    const ca = await bytesOf(cluster.caFile, cluster.caData);
+    const cert = await bytesOf(user.certFile, user.certData);
+    const key = await bytesOf(user.keyFile, user.keyData);
+    const token = user.tokenFile === undefined ? user.token : await tokenIn(user.tokenFile);
     const proof = await this.#prove();
     const credentials = {
-      generation: ++this.#generation,
       headers: {
         ...(user.username !== undefined && { Authorization: basic(user.username, user.password) }),
-        ...proof?.headers,
+        ...(proof?.headers as Record<string, string> | undefined),
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
         ...(user.impersonateUser !== undefined && { "Impersonate-User": user.impersonateUser }),
       },
-      tls: { ...tls, ...proof?.tls },
+      tls: {
+        ca,
+        cert: proof?.cert ?? cert,
+        key: proof?.key ?? key,
+        servername: cluster.tlsServerName,
+        rejectUnauthorized: cluster.skipTLSVerify === true ? false : undefined,
+      },
     };
     this.#last = { at: this.#clock.monotonic(), credentials };
     return credentials;
   }
 
-  async #prove(): Promise<Proof | undefined> {
+  async #prove() {
     try {
       return await this.#plugin?.();
     } catch (error) {
@@ -102,39 +103,20 @@ export class CredentialCache {
   }
 }
 
-async function tlsOf(cluster: Cluster, user: User): Promise<Tls> {
-  const [ca, cert, key] = await Promise.all([
-    material(cluster.caFile, cluster.caData),
-    material(user.certFile, user.certData),
-    material(user.keyFile, user.keyData),
-  ]);
-  return {
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...(cluster.tlsServerName !== undefined && { servername: cluster.tlsServerName }),
-    ...(cluster.skipTLSVerify === true && { rejectUnauthorized: false }),
-  };
+async function bytesOf(file: string | undefined, base64: string | undefined) {
+  if (file !== undefined) return contentOf(file, "file");
+  return base64 === undefined ? undefined : Buffer.from(base64, "base64");
 }
 
-async function material(
-  file: string | undefined,
-  data: string | undefined,
-): Promise<Buffer | undefined> {
-  if (file === undefined) return data === undefined ? undefined : Buffer.from(data, "base64");
+async function tokenIn(file: string): Promise<string> {
+  return (await contentOf(file, "token file")).toString("utf8").trim();
+}
+
+async function contentOf(file: string, what: string): Promise<Buffer> {
   try {
     return await files.readFile(file);
   } catch (error) {
-    throw new CredentialsError(`file "${file}" cannot be read (${codeOf(error)})`);
-  }
-}
-
-async function tokenOf({ token, tokenFile }: User): Promise<string | undefined> {
-  if (tokenFile === undefined) return token;
-  try {
-    return (await files.readFile(tokenFile, "utf8")).trim();
-  } catch (error) {
-    throw new CredentialsError(`token file "${tokenFile}" cannot be read (${codeOf(error)})`);
+    throw new CredentialsError(`${what} "${file}" cannot be read (${codeOf(error)})`);
   }
 }
 

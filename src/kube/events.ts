@@ -10,6 +10,7 @@ import type { EventDetails, KubeEvent, ObjectReference, Reporter } from "./event
 import { EventWriter } from "./eventwriter.ts";
 import type { DropReason, EventClient } from "./eventwriter.ts";
 import { LruMap } from "./lru.ts";
+import type { Reachability } from "./reachability.ts";
 import { Timetable } from "./timetable.ts";
 import { TokenBucket } from "./tokenbucket.ts";
 
@@ -17,6 +18,8 @@ export type EventRecorderOptions = {
   readonly client: EventClient;
   readonly clock: Clock;
   readonly reporter: Reporter;
+  /** The end of an outage that it tells of is followed by a try at once. */
+  readonly reachability?: Reachability;
   /** Events waiting to be sent at most; 1000 as client-go. */
   readonly queueSize?: number;
   /** An Event that will not be seen, and the error that ended it if there was one. */
@@ -56,13 +59,14 @@ export class EventRecorder {
   #lastNanoseconds = 0n;
   #closed = false;
 
-  constructor({ client, clock, reporter, queueSize, onDrop = () => {} }: EventRecorderOptions) {
+  constructor(options: EventRecorderOptions) {
+    const { client, clock, reporter, reachability, queueSize, onDrop = () => {} } = options;
     checkReporter(reporter);
     this.#clock = clock;
     this.#reporter = reporter;
     this.#onDrop = onDrop;
     const size = queueSize === undefined ? {} : { queueSize };
-    this.#writer = new EventWriter({ client, clock, onDrop, ...size });
+    this.#writer = new EventWriter({ client, clock, onDrop, reachability, ...size });
     this.#idle = new Timetable(clock, (series) => this.#finish(series));
   }
 

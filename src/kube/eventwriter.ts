@@ -2,9 +2,9 @@
 // Promises: push() never waits; what does not fit into the queue is dropped and told; an answer of
 // the server is final, no answer is tried again. Does not promise that an Event arrives.
 import { bounded } from "./bounded.ts";
-import { sleep } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import type { EventSeries, KubeEvent } from "./eventrecord.ts";
+import { Reachability } from "./reachability.ts";
 
 /**
  * The API calls needed. They reject with an error that carries the HTTP `status` (0 or absent: no
@@ -25,6 +25,7 @@ export type DropReason = "queue full" | "refused" | "unreachable" | "closed";
 export type EventWriterOptions = {
   readonly client: EventClient;
   readonly clock: Clock;
+  readonly reachability?: Reachability | undefined;
   /** Events waiting at most; 1000 as client-go. */
   readonly queueSize?: number;
   readonly onDrop: (reason: DropReason, error?: unknown) => void;
@@ -38,6 +39,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export class EventWriter {
   readonly #options: EventWriterOptions;
   readonly #clock: Clock;
+  readonly #reachability: Reachability;
   readonly #queue: EventWrite[] = [];
   readonly #closing = new AbortController();
   readonly #closed = new AbortController();
@@ -46,6 +48,7 @@ export class EventWriter {
   constructor(options: EventWriterOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    this.#reachability = options.reachability ?? new Reachability(options.clock);
   }
 
   push(write: EventWrite): void {
@@ -87,7 +90,7 @@ export class EventWriter {
           return this.#options.onDrop("unreachable", error);
       }
       const wait = tries === 1 ? RETRY_MS * this.#clock.random() : RETRY_MS;
-      await sleep(this.#clock, wait, this.#closing.signal);
+      await this.#reachability.sleep(wait, this.#closing.signal);
     }
   }
 

@@ -13,9 +13,10 @@ export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadline: Deadline,
+  longest = LONGEST_ANSWER_BYTES,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const gathering = new Gathering(deadline, resolve, reject);
+    const gathering = new Gathering(deadline, longest, resolve, reject);
     deadline.whenOver(() => gathering.abandon());
     if (!deadline.over) dispatcher.dispatch(request, gathering);
   });
@@ -38,6 +39,7 @@ export async function openStream(
 
 class Gathering implements Dispatcher.DispatchHandler {
   readonly #deadline: Deadline;
+  readonly #longest: number;
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: Error) => void;
   #controller: Dispatcher.DispatchController | undefined;
@@ -48,10 +50,12 @@ class Gathering implements Dispatcher.DispatchHandler {
 
   constructor(
     deadline: Deadline,
+    longest: number,
     resolve: (answer: Answer) => void,
     reject: (error: Error) => void,
   ) {
     this.#deadline = deadline;
+    this.#longest = longest;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -78,7 +82,7 @@ class Gathering implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
-    const longest = isSuccess(this.#status) ? LONGEST_ANSWER_BYTES : LONGEST_REFUSAL_BYTES;
+    const longest = isSuccess(this.#status) ? this.#longest : LONGEST_REFUSAL_BYTES;
     if (this.#length <= longest) {
       this.#chunks.push(chunk);
       return;

@@ -11,6 +11,7 @@ export type Watched<T extends Stored> = Pick<
   Informer<T>,
   | "start"
   | "stop"
+  | "relist"
   | "hasSynced"
   | "waitForSync"
   | "addHandler"
@@ -49,6 +50,10 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
 
   async stop(): Promise<void> {
     await Promise.all(this.#informers.map((informer) => informer.stop()));
+  }
+
+  relist(): void {
+    for (const informer of this.#informers) informer.relist();
   }
 
   get hasSynced(): boolean {
@@ -91,7 +96,7 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
 
   // A part that the group does without says nothing of whether the watches are alive.
   #heard(): readonly Informer<T>[] {
-    const synced = this.#informers.filter(({ hasSynced }) => hasSynced);
+    const synced = this.#informers.filter(({ hasSynced, access }) => hasSynced && !access.denied);
     return synced.length > 0 ? synced : this.#informers;
   }
 }

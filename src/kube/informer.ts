@@ -4,8 +4,8 @@
 // order of the events; what a handler throws is reported and stops nothing. hasSynced never goes back.
 // Does not promise: that a handler sees every state of an object. Delete and recreate can arrive as
 // one update; who cares compares UIDs. Handlers are synchronous: they enqueue, they do not work.
+import type { Access } from "./access.ts";
 import type { Backoff } from "./backoff.ts";
-import { Backoff as DefaultBackoff } from "./backoff.ts";
 import type { ApiClient } from "./client.ts";
 import type { Clock, Timer } from "./clock.ts";
 import { Handlers } from "./handlers.ts";
@@ -14,7 +14,7 @@ import { Reflector } from "./reflector.ts";
 import type { Log, ReflectorMetrics } from "./reflector.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 import { Store } from "./store.ts";
-import type { Stored } from "./store.ts";
+import type { Change, Stored } from "./store.ts";
 import { turn } from "./watch.ts";
 import type { LiveEvent } from "./watch.ts";
 
@@ -74,7 +74,7 @@ export class Informer<T extends Stored> {
       client,
       clock,
       scope: { resource, namespace, labelSelector, fieldSelector },
-      backoff: options.backoff ?? new DefaultBackoff({ clock }),
+      backoff: options.backoff,
       onError: options.onError,
       log: options.log,
       metrics: options.metrics,
@@ -134,6 +134,17 @@ export class Informer<T extends Stored> {
     return this.#reflector.lastSignOfLifeMs;
   }
 
+  /** The server's versions have gone back (etcd was restored): everything is listed anew. */
+  relist(): void {
+    this.store.distrust();
+    this.#reflector.relist();
+  }
+
+  /** Whether the server lets us list and watch. */
+  get access(): Access {
+    return this.#reflector.access;
+  }
+
   /** Monotonic time of the next attempt while one is waited for. */
   get scheduledReconnect(): number | undefined {
     return this.#reflector.scheduledReconnect;
@@ -155,13 +166,15 @@ export class Informer<T extends Stored> {
 
   async #replace(items: readonly T[], version: string): Promise<void> {
     this.#replacing = true;
-    const changes = this.store.replace(items, version);
+    const first = this.store.fill(items, version);
+    const changes = first ? added(items) : this.store.replace(items, version);
     // A handler added from here on is told of the new state by addHandler.
     const handlers = this.#handlers.all;
-    for (const [at, change] of changes.entries()) {
+    let told = 0;
+    for (const change of changes) {
       if (this.#stop.signal.aborted) return;
       this.#handlers.tell(change, !this.#synced, handlers);
-      if ((at + 1) % NOTIFICATIONS_BETWEEN_YIELDS === 0) await turn();
+      if (++told % NOTIFICATIONS_BETWEEN_YIELDS === 0) await turn();
     }
     this.#replacing = false;
     this.#synced = true;
@@ -213,4 +226,8 @@ export class Informer<T extends Stored> {
       if (this.#synced && !this.#replacing) this.#handlers.resync(this.store);
     }, period);
   }
+}
+
+function* added<T>(objects: readonly T[]): Iterable<Change<T>> {
+  for (const object of objects) yield { kind: "add", object, echo: false };
 }

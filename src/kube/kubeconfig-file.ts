@@ -1,173 +1,126 @@
 // One kubeconfig file as it is written: its clusters, users and contexts, with paths made absolute and
 // every field of the type it has in kubectl. A failure is a KubeConfigError of one line that names the
 // file and the field and quotes no value. Nothing else is read here, no certificate and no token.
+// Why client-node does not do it: docs/decisions/006.
 import { readFileSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
-import { load } from "js-yaml";
+import { dirname, resolve, sep } from "node:path";
+import type * as clientNode from "@kubernetes/client-node";
+import { load, YAMLException } from "js-yaml";
 import { isRecord } from "./resource.ts";
 
 export class KubeConfigError extends Error {
   override readonly name = "KubeConfigError";
 }
 
-export type Cluster = {
-  readonly name: string;
-  readonly server: string;
-  readonly caFile?: string | undefined;
-  /** In base64, as all data here. */
-  readonly caData?: string | undefined;
-  readonly skipTLSVerify?: boolean;
-  readonly tlsServerName?: string | undefined;
-  readonly proxyUrl?: string | undefined;
-};
+export type Cluster = Partial<clientNode.Cluster> & Pick<clientNode.Cluster, "name" | "server">;
 
 /** An exec plugin or an auth provider, as its own reader wants it: not checked here. */
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
-export type User = {
-  readonly name: string;
-  readonly token?: string | undefined;
+export type User = Omit<clientNode.User, "exec" | "authProvider"> & {
   /** Counts before `token`, and is read anew as it changes. */
-  readonly tokenFile?: string | undefined;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  readonly certFile?: string | undefined;
-  readonly certData?: string | undefined;
-  readonly keyFile?: string | undefined;
-  readonly keyData?: string | undefined;
-  readonly impersonateUser?: string | undefined;
-  readonly exec?: Fields | undefined;
-  readonly authProvider?: Fields | undefined;
+  readonly tokenFile?: string;
+  readonly exec?: Fields;
+  readonly authProvider?: Fields;
 };
 
-export type Context = {
-  readonly name: string;
-  readonly cluster: string;
-  readonly user: string | undefined;
-};
+export type Context = Pick<clientNode.Context, "name" | "cluster"> & { readonly user?: string };
 
 export type KubeConfigFile = {
   readonly clusters: readonly Cluster[];
   readonly users: readonly User[];
   readonly contexts: readonly Context[];
-  readonly currentContext: string | undefined;
+  readonly currentContext?: string | undefined;
+};
+
+type Kind = "text" | "path" | "flag" | "mapping";
+// Of each property: the field's name in the file, what it must be, and whether it must be there.
+type Table<T> = { readonly [P in keyof Required<T>]: readonly [string, Kind, "needed"?] };
+
+const ROOT: Table<Pick<KubeConfigFile, "currentContext">> = {
+  currentContext: ["current-context", "text"],
+};
+const ENTRY: Table<{ name: string }> = { name: ["name", "text", "needed"] };
+const CLUSTER: Table<Omit<Cluster, "name">> = {
+  server: ["server", "text", "needed"],
+  caFile: ["certificate-authority", "path"],
+  caData: ["certificate-authority-data", "text"],
+  skipTLSVerify: ["insecure-skip-tls-verify", "flag"],
+  tlsServerName: ["tls-server-name", "text"],
+  proxyUrl: ["proxy-url", "text"],
+};
+const USER: Table<Omit<User, "name">> = {
+  token: ["token", "text"],
+  tokenFile: ["tokenFile", "path"],
+  username: ["username", "text"],
+  password: ["password", "text"],
+  certFile: ["client-certificate", "path"],
+  certData: ["client-certificate-data", "text"],
+  keyFile: ["client-key", "path"],
+  keyData: ["client-key-data", "text"],
+  impersonateUser: ["as", "text"],
+  exec: ["exec", "mapping"],
+  authProvider: ["auth-provider", "mapping"],
+};
+const CONTEXT: Table<Omit<Context, "name">> = {
+  cluster: ["cluster", "text", "needed"],
+  user: ["user", "text"],
 };
 
 export function readKubeConfigFile(file: string): KubeConfigFile {
-  const root = new Entry(file, "", parse(file));
+  const root = parse(file);
   return {
-    clusters: root.list("clusters").map(cluster),
-    users: root.list("users").map(user),
-    contexts: root.list("contexts").map(context),
-    currentContext: root.text("current-context"),
+    ...read(file, "", root, ROOT),
+    clusters: entries(file, root, "cluster", CLUSTER),
+    users: entries(file, root, "user", USER).map((user) => withCommand(file, user)),
+    contexts: entries(file, root, "context", CONTEXT),
   };
 }
 
-function cluster(entry: Entry): Cluster {
-  const name = entry.needed("name");
-  const fields = entry.part("cluster");
-  return {
-    name,
-    server: fields.needed("server"),
-    caFile: fields.path("certificate-authority"),
-    caData: fields.text("certificate-authority-data"),
-    skipTLSVerify: fields.flag("insecure-skip-tls-verify"),
-    tlsServerName: fields.text("tls-server-name"),
-    proxyUrl: fields.text("proxy-url"),
-  };
+function entries<T>(file: string, root: Fields, kind: string, table: Table<T>) {
+  const list = root[`${kind}s`] ?? [];
+  if (!Array.isArray(list)) throw wrong(file, `${kind}s`, "is no list");
+  return list.map((item: unknown, at) => {
+    const where = `${kind}s[${at}]`;
+    if (!isRecord(item)) throw wrong(file, where, "is no mapping");
+    const fields = item[kind] ?? {};
+    const { name } = read(file, `${where}.`, item, ENTRY);
+    if (!isRecord(fields)) throw wrong(file, `${where}.${kind}`, "is no mapping");
+    return { name, ...read(file, `${where}.${kind}.`, fields, table) };
+  });
 }
 
-function user(entry: Entry): User {
-  const name = entry.needed("name");
-  const fields = entry.optional("user");
-  return {
-    name,
-    token: fields?.text("token"),
-    tokenFile: fields?.path("tokenFile"),
-    username: fields?.text("username"),
-    password: fields?.text("password"),
-    certFile: fields?.path("client-certificate"),
-    certData: fields?.text("client-certificate-data"),
-    keyFile: fields?.path("client-key"),
-    keyData: fields?.text("client-key-data"),
-    impersonateUser: fields?.text("as"),
-    exec: fields?.optional("exec")?.fields,
-    authProvider: fields?.optional("auth-provider")?.fields,
-  };
+// Empty text counts as absent, as for kubectl.
+function read<T>(file: string, where: string, fields: Fields, table: Table<T>): T {
+  const found: Record<string, unknown> = {};
+  for (const [property, [name, kind, needed]] of Object.entries<Table<T>[keyof T]>(table)) {
+    const value = fields[name] ?? "";
+    const fault = value === "" ? needed && "is missing" : faultOf(kind, value);
+    if (fault !== undefined) throw wrong(file, where + name, fault);
+    if (value !== "") found[property] = kind === "path" ? beside(file, value as string) : value;
+  }
+  return found as T;
 }
 
-function context(entry: Entry): Context {
-  const name = entry.needed("name");
-  const fields = entry.part("context");
-  return {
-    name,
-    cluster: fields.needed("cluster"),
-    user: fields.text("user"),
-  };
+function faultOf(kind: Kind, value: unknown): string | undefined {
+  if (kind === "flag") return typeof value === "boolean" ? undefined : "is neither true nor false";
+  if (kind === "mapping") return isRecord(value) ? undefined : "is no mapping";
+  return typeof value === "string" ? undefined : "is no text; put it in quotes";
 }
 
-/** A mapping of the file, which knows where it stands. Empty text counts as absent, as for kubectl. */
-class Entry {
-  readonly fields: Fields;
-  readonly #file: string;
-  readonly #where: string;
+// A plugin that is named by a path is beside the file, one without is on the PATH; as for kubectl.
+function withCommand(file: string, user: User): User {
+  const command = user.exec?.["command"];
+  if (typeof command !== "string" || !command.includes(sep)) return user;
+  return { ...user, exec: { ...user.exec, command: beside(file, command) } };
+}
 
-  constructor(file: string, where: string, fields: Fields) {
-    this.#file = file;
-    this.#where = where;
-    this.fields = fields;
-  }
+function beside(file: string, path: string): string {
+  return resolve(dirname(file), path);
+}
 
-  text(name: string): string | undefined {
-    const value = this.fields[name] ?? "";
-    if (typeof value !== "string") throw this.#wrong(name, "is no text; put it in quotes");
-    return value === "" ? undefined : value;
-  }
-
-  needed(name: string): string {
-    const value = this.text(name);
-    if (value === undefined) throw this.#wrong(name, "is missing");
-    return value;
-  }
-
-  path(name: string): string | undefined {
-    const path = this.text(name);
-    return path === undefined || isAbsolute(path) ? path : join(dirname(this.#file), path);
-  }
-
-  flag(name: string): boolean {
-    const value = this.fields[name] ?? false;
-    if (typeof value !== "boolean") throw this.#wrong(name, "is neither true nor false");
-    return value;
-  }
-
-  optional(name: string): Entry | undefined {
-    const value = this.fields[name] ?? undefined;
-    return value === undefined ? undefined : this.#entry(name, value);
-  }
-
-  part(name: string): Entry {
-    const entry = this.optional(name);
-    if (!entry) throw this.#wrong(name, "is missing");
-    return entry;
-  }
-
-  list(name: string): readonly Entry[] {
-    const value = this.fields[name] ?? [];
-    if (!Array.isArray(value)) throw this.#wrong(name, "is no list");
-    return value.map((item: unknown, at) => this.#entry(`${name}[${at}]`, item));
-  }
-
-  #entry(name: string, value: unknown): Entry {
-    if (!isRecord(value)) throw this.#wrong(name, "is no mapping");
-    return new Entry(this.#file, `${this.#where}${name}.`, value);
-  }
-
-  #wrong(name: string, how: string): KubeConfigError {
-    return new KubeConfigError(
-      `kubeconfig "${this.#file}" is not valid: ${this.#where}${name} ${how}`,
-    );
-  }
+function wrong(file: string, where: string, how: string): KubeConfigError {
+  return new KubeConfigError(`kubeconfig "${file}" is not valid: ${where} ${how}`);
 }
 
 function parse(file: string): Fields {
@@ -192,8 +145,10 @@ function readText(file: string): string {
   }
 }
 
-// A YAML error goes on to quote the lines around it, which may be a token: its first line says enough.
+// What a YAML error quotes may be a token, one that begins with * or !: told are the reader's own words.
 function reason(error: unknown): string {
-  const line = error instanceof Error ? (error.message.split("\n")[0] ?? "") : "";
-  return line.length > 0 && line.length <= 120 ? line : "its structure is wrong";
+  if (!(error instanceof YAMLException)) return "its structure is wrong";
+  const [words = ""] = error.reason.split(/ ?["!]|: /);
+  const { mark } = error;
+  return mark ? `${words} (${mark.line + 1}:${mark.column + 1})` : words;
 }

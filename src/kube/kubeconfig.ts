@@ -12,11 +12,11 @@ import type { Cluster, KubeConfigFile, User } from "./kubeconfig-file.ts";
 export type KubeConfig = { readonly cluster: Cluster; readonly user: User };
 
 export type KubeConfigOptions = {
-  /** A file; then neither the cluster's service account nor KUBECONFIG is looked at. */
+  /** A file; then KUBECONFIG is not looked at. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
-  /** true: the service account or an error; false: never; absent: when there is one and no file or context is named. */
-  readonly inCluster?: boolean | undefined;
+  /** The service account of the pod, and no file. */
+  readonly inCluster?: boolean;
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Put before /var/run/secrets/kubernetes.io/serviceaccount. */
   readonly root?: string;
@@ -27,23 +27,11 @@ const ANONYMOUS: User = { name: "anonymous" };
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 export function loadKubeConfig(options: KubeConfigOptions = {}): KubeConfig {
-  const { kubeconfig, context, env = process.env, root = "" } = options;
-  if (
-    options.inCluster ??
-    (kubeconfig === undefined && context === undefined && inCluster(env, root))
-  )
-    return loadServiceAccount(env, root);
+  const { inCluster = false, kubeconfig, context, env = process.env, root = "" } = options;
+  if (inCluster) return loadServiceAccount(env, root);
   const files = kubeconfig === undefined ? usualFiles(env) : [kubeconfig];
   const config = merge(files.map(readKubeConfigFile));
   return select(config, context, files.join(delimiter));
-}
-
-/** Whether this process runs in a pod with a service account mounted. */
-export function inCluster(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-  root = "",
-): boolean {
-  return Boolean(env["KUBERNETES_SERVICE_HOST"]) && existsSync(`${root}${SERVICE_ACCOUNT}/token`);
 }
 
 function loadServiceAccount(
@@ -94,7 +82,7 @@ function merge(parts: readonly KubeConfigFile[]): KubeConfigFile {
     clusters: first(parts.flatMap((part) => part.clusters)),
     users: first(parts.flatMap((part) => part.users)),
     contexts: first(parts.flatMap((part) => part.contexts)),
-    currentContext: parts.find((part) => part.currentContext)?.currentContext,
+    currentContext: parts.find((part) => part.currentContext !== undefined)?.currentContext,
   };
 }
 

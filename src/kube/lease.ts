@@ -9,11 +9,11 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { bounded } from "./bounded.ts";
-import { sleep } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import { LeaderWork } from "./leaderwork.ts";
 import { LeaseLock } from "./leaselock.ts";
 import type { LeaseClient } from "./leaselock.ts";
+import { Reachability } from "./reachability.ts";
 
 export type LeaderMetrics = {
   /** leader_election_master_status{name}. */
@@ -37,11 +37,15 @@ export type LeaderElectorOptions = {
   readonly renewDeadlineMs?: number;
   /** Between tries; a candidate waits up to 2.2 times as long. 2 s as client-go. */
   readonly retryPeriodMs?: number;
+  /** The end of an outage that it tells of is followed by a try at once. */
+  readonly reachability?: Reachability;
   /** Default true: a roll-out takes over in seconds. */
   readonly releaseOnCancel?: boolean;
   readonly metrics?: LeaderMetrics;
   /** Text for an Event on the Lease: Normal, reason LeaderElection. */
   readonly onEvent?: (note: string) => void;
+  /** The Lease was seen at a lower version than before: etcd was restored from a backup. */
+  readonly onVersionWentBack?: () => void;
   /** A try that failed; tries go on. */
   readonly onError?: (error: unknown) => void;
 };
@@ -70,6 +74,7 @@ export function newIdentity(): string {
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
   readonly #clock: Clock;
+  readonly #reachability: Reachability;
   readonly #leaseDurationMs: number;
   readonly #renewDeadlineMs: number;
   readonly #retryPeriodMs: number;
@@ -86,6 +91,7 @@ export class LeaderElector {
       throw new TypeError('Cannot elect a leader with the identity "": it must not be empty');
     this.#options = options;
     this.#clock = options.clock;
+    this.#reachability = options.reachability ?? new Reachability(options.clock);
     this.#leaseDurationMs = leaseDurationMs;
     this.#renewDeadlineMs = renewDeadlineMs;
     this.#retryPeriodMs = retryPeriodMs;
@@ -94,6 +100,7 @@ export class LeaderElector {
       leaseDurationMs,
       requestTimeoutMs: Math.max(1000, renewDeadlineMs / 2),
       onRecord: (holder) => this.#report(holder),
+      onVersionWentBack: () => options.onVersionWentBack?.(),
       onSlowPath: () => options.metrics?.slowPath(),
     });
     options.metrics?.leading(false);
@@ -152,7 +159,7 @@ export class LeaderElector {
         if (!signal.aborted) this.#options.onError?.(error);
       }
       const wait = this.#retryPeriodMs * (1 + JITTER_FACTOR * this.#clock.random());
-      await sleep(this.#clock, wait, signal);
+      await this.#reachability.sleep(wait, signal);
     }
     return false;
   }
@@ -179,7 +186,7 @@ export class LeaderElector {
   /** Renews until `over` (true) or until the lease is lost (false). */
   async #keep(over: AbortSignal): Promise<boolean> {
     for (;;) {
-      await sleep(this.#clock, Math.min(this.#retryPeriodMs, this.msLeft), over);
+      await this.#reachability.sleep(Math.min(this.#retryPeriodMs, this.msLeft), over);
       if (over.aborted) return true;
       if (this.msLeft === 0) return false;
       try {

@@ -8,6 +8,7 @@ import { bounded } from "./bounded.ts";
 import type { Clock } from "./clock.ts";
 import { holderOf, newLease, released, renewed, takenOver } from "./leaserecord.ts";
 import type { Claim, Lease } from "./leaserecord.ts";
+import { compareVersions } from "./version.ts";
 
 /**
  * The API calls needed, for one Lease. They reject with an error whose `kind` is `notFound`,
@@ -32,6 +33,8 @@ export type LeaseLockOptions = {
   /** Called with each holder seen, at every change of the record. */
   readonly onRecord: (holder: string) => void;
   readonly onSlowPath: () => void;
+  /** The Lease, or its successor, was seen at a lower version than before. */
+  readonly onVersionWentBack: () => void;
 };
 
 /** What a claim found: we hold it, or who does. */
@@ -49,6 +52,7 @@ export class LeaseLock {
   #own: Lease | undefined;
   #record: Lease["spec"];
   #recordSeenAt = 0;
+  #seenVersion = "";
   #unanswered = false;
 
   constructor(options: LeaseLockOptions) {
@@ -151,6 +155,11 @@ export class LeaseLock {
       throw new TypeError(
         `Cannot read the lease "${this.#options.name}": the answer has no metadata.resourceVersion`,
       );
+    // Of a Lease deleted and made anew too: the versions of one resource only grow.
+    const { resourceVersion } = lease.metadata;
+    const before = this.#seenVersion;
+    this.#seenVersion = resourceVersion;
+    if (compareVersions(resourceVersion, before) < 0) this.#options.onVersionWentBack();
     if (this.#record && isDeepStrictEqual(lease.spec, this.#record)) return;
     this.#record = lease.spec ?? {};
     this.#recordSeenAt = this.#options.clock.monotonic();

@@ -13,39 +13,52 @@ export type ListOptions = {
   readonly signal: AbortSignal;
   /** Called for each page in order, so that no more than one is held whole. */
   readonly onPage: (items: readonly KubeObject[]) => void;
-  /** The rest of the list expired: what onPage was given is void, all comes again. */
+  /** The rest of the list expired: what onPage was given is void, the first page comes again. */
   readonly onRestart: () => void;
 };
 
-// As client-go's reflector.
+// As client-go's reflector ...
 const PAGE_SIZE = 500;
+// ... but of large objects fewer: 500 Secrets of the largest size are 700 MB.
+const MOST_PAGE_BYTES = 16 * 1024 * 1024;
+const SMALLER = 8;
 const PAGE_TIMEOUT_MS = 60_000;
-const WHOLE_LIST_TIMEOUT_MS = 240_000;
+// Where paging was slower than the server's memory of the list, client-go asks for all of it at once,
+// which may be more than we have room for. From the first page on it is quick while the server has it at
+// hand; if not, the next list waits out a back-off.
+const MOST_RESTARTS = 2;
 
 /** Resolves with the version of the list. The most recent state: resourceVersion stays unset. */
 export async function listAll(options: ListOptions): Promise<string> {
-  const first = await page(options, { limit: PAGE_SIZE });
-  options.onPage(first.items);
-  for (let token = first.next; token !== "";) {
-    let next: Page;
+  let limit = PAGE_SIZE;
+  let version: string | undefined;
+  let restarts = 0;
+  for (let token: string | undefined; token !== "";) {
     try {
-      next = await page(options, { limit: PAGE_SIZE, continue: token });
+      const next = await page(options, { limit, ...(token !== undefined && { continue: token }) });
+      options.onPage(next.items);
+      version ??= next.version;
+      token = next.next;
+      limit = Math.min(PAGE_SIZE, 2 * limit);
     } catch (error) {
-      if (error instanceof ApiError && error.kind === "gone") return whole(options);
-      throw error;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.kind === "gone" && token !== undefined && restarts++ < MOST_RESTARTS) {
+        options.onRestart();
+        [token, version] = [undefined, undefined];
+        continue;
+      }
+      if (error.reason !== "ResponseTooLong" || limit === 1) throw error;
+      limit = Math.ceil(limit / SMALLER);
     }
-    options.onPage(next.items);
-    token = next.next;
   }
-  return first.version;
+  return version ?? "";
 }
 
-// Paging was slower than the server's memory of the list: ask for all of it at once.
-async function whole(options: ListOptions): Promise<string> {
-  options.onRestart();
-  const all = await page(options, {});
-  options.onPage(all.items);
-  return all.version;
+/** The version that the server is at: of a list of one object, which is read to its end and dropped. */
+export async function currentVersion(
+  options: Pick<ListOptions, "client" | "scope" | "signal">,
+): Promise<string> {
+  return (await page(options, { limit: 1 })).version;
 }
 
 type Page = {
@@ -56,8 +69,8 @@ type Page = {
 };
 
 async function page(
-  { client, scope, signal }: ListOptions,
-  query: { readonly limit?: number; readonly continue?: string },
+  { client, scope, signal }: Pick<ListOptions, "client" | "scope" | "signal">,
+  query: { readonly limit: number; readonly continue?: string },
 ): Promise<Page> {
   const what = `list ${describe(scope)}`;
   const answer = await client.request<unknown>({
@@ -66,7 +79,8 @@ async function page(
     query: { ...selectors(scope), ...query },
     what,
     signal,
-    timeoutMs: query.limit === undefined ? WHOLE_LIST_TIMEOUT_MS : PAGE_TIMEOUT_MS,
+    mostBytes: MOST_PAGE_BYTES,
+    timeoutMs: PAGE_TIMEOUT_MS,
   });
   const list = readPage(answer, `${scope.resource.kind}List`);
   if (typeof list === "string")

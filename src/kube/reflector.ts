@@ -6,18 +6,20 @@
 //
 // The first list is a stream (sendInitialEvents): objects are kept apart as they come, until the
 // server marks the end. A server that cannot do this is found out once and listed in pages from then on.
+import type { Access } from "./access.ts";
 import { ApiError } from "./api-error.ts";
 import type { Backoff } from "./backoff.ts";
 import type { ApiClient } from "./client.ts";
 import type { Clock } from "./clock.ts";
-import { sleep } from "./clock.ts";
+import { History } from "./history.ts";
 import { InitialEvents } from "./initial-events.ts";
 import { listAll } from "./list.ts";
+import { Reconnect } from "./reconnect.ts";
 import type { KubeObject } from "./resource.ts";
 import { cannotStream, kindOf, mayResume } from "./resumption.ts";
 import { describe } from "./scope.ts";
 import type { Scope } from "./scope.ts";
-import { watch } from "./watch.ts";
+import { SHORTEST_WATCH_MS, watch } from "./watch.ts";
 import type { LiveEvent } from "./watch.ts";
 
 /** Where what is learned goes. */
@@ -46,7 +48,7 @@ export type ReflectorOptions<T> = {
   readonly client: ApiClient;
   readonly scope: Scope;
   readonly clock: Clock;
-  readonly backoff: Backoff;
+  readonly backoff?: Backoff | undefined;
   readonly sink: Sink<T>;
   readonly onError?: ((error: Error) => void) | undefined;
   readonly log?: Log | undefined;
@@ -69,6 +71,8 @@ const STREAM: Readonly<Record<string, string | boolean>> = {
 
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
+  readonly #reconnect: Reconnect;
+  readonly #history: History;
   /** Undefined: a list is due. */
   #version: string | undefined;
   #canStream = true;
@@ -79,6 +83,9 @@ export class Reflector<T> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
+    const { clock, backoff, client } = options;
+    this.#reconnect = new Reconnect({ clock, backoff, reachability: client.reachability });
+    this.#history = new History(options);
     this.#lastActivity = options.clock.monotonic();
   }
 
@@ -95,6 +102,17 @@ export class Reflector<T> {
     return Math.max(this.#lastActivity, this.#lastAttempt);
   }
 
+  /** The server's history is not the one that was followed: what is known is listed anew. */
+  relist(): void {
+    if (this.#version === undefined) return;
+    if (this.#reconnectAt === undefined) this.#history.distrust();
+    else this.#version = undefined;
+  }
+
+  get access(): Access {
+    return this.#reconnect.access;
+  }
+
   /** Monotonic time of the next attempt while one is waited for. */
   get scheduledReconnect(): number | undefined {
     return this.#reconnectAt;
@@ -105,7 +123,8 @@ export class Reflector<T> {
     while (!signal.aborted) {
       let end: End | undefined;
       try {
-        end = await this.#round(signal);
+        const round = (own: AbortSignal): Promise<End | undefined> => this.#round(own);
+        end = await this.#history.during(signal, this.#version, round);
       } catch (error) {
         end = this.#failure(error instanceof Error ? error : new Error("not an error was thrown"));
       }
@@ -134,7 +153,7 @@ export class Reflector<T> {
           if (version === undefined) return undefined;
           return this.#listed(initial.finish(), version);
         },
-        () => initial.opened(),
+        { opened: () => initial.opened(), received: (bytes) => initial.received(bytes) },
       );
     } catch (error) {
       if (initial.done || signal.aborted) throw error;
@@ -161,6 +180,7 @@ export class Reflector<T> {
       onRestart: () => (items = []),
       onPage: (page) => {
         this.#heard();
+        this.#reconnect.opened();
         for (const raw of page) {
           const item = sink.transform(raw);
           if (item !== undefined) items.push(item);
@@ -174,7 +194,7 @@ export class Reflector<T> {
     query: Readonly<Record<string, string | boolean>>,
     signal: AbortSignal,
     onEvent: (event: LiveEvent) => void | Promise<void>,
-    onOpen?: () => void,
+    heard?: { opened(): void; received(bytes: number): void },
   ): Promise<End> {
     const { client, scope, clock } = this.#options;
     const opened = clock.monotonic();
@@ -185,8 +205,15 @@ export class Reflector<T> {
       scope,
       query,
       signal,
-      onOpen,
-      onBytes: () => this.#heard(),
+      onOpen: () => {
+        this.#reconnect.opened();
+        this.#history.opened();
+        heard?.opened();
+      },
+      onBytes: (bytes) => {
+        this.#heard();
+        heard?.received(bytes);
+      },
       onEvent: (event) => {
         events++;
         return onEvent(event);
@@ -198,15 +225,18 @@ export class Reflector<T> {
         status: 200,
         reason: "EndedBeforeTheEndMark",
       });
+    if (clock.monotonic() - opened < SHORTEST_WATCH_MS) this.#history.doubt();
     if (clock.monotonic() - opened >= VERY_SHORT_MS)
       return { reason: "closed", wait: false, relist: false };
     return { reason: "short", wait: true, relist: events === 0 };
   }
 
   #live(event: LiveEvent): void {
+    const { resourceVersion } = event.kind === "bookmark" ? event : event.object.metadata;
+    this.#history.heard(resourceVersion, this.#version);
     this.#options.sink.event(event);
-    this.#version =
-      event.kind === "bookmark" ? event.resourceVersion : event.object.metadata.resourceVersion;
+    this.#reconnect.delivered();
+    this.#version = resourceVersion;
   }
 
   async #listed(items: readonly T[], version: string): Promise<void> {
@@ -219,18 +249,18 @@ export class Reflector<T> {
   }
 
   async #recover(end: End, signal: AbortSignal): Promise<void> {
-    const { backoff, clock, log, metrics, onError } = this.#options;
+    const { clock, log, metrics, onError } = this.#options;
     metrics?.restarted(end.reason);
+    if (end.error) this.#history.doubt();
     if (end.relist) this.#version = undefined;
     if (end.error) onError?.(end.error);
-    if (!end.wait) return;
-    const asked = (end.error instanceof ApiError ? end.error.retryAfterMs : undefined) ?? 0;
-    const waitMs = Math.max(backoff.next(), asked);
+    const waitMs = this.#reconnect.nextMs(end);
+    if (waitMs === 0) return;
     const fields = { reason: end.reason, error: end.error?.message, waitMs: Math.round(waitMs) };
     log?.[end.error ? "warn" : "debug"](this.#fields(fields), "watch ended, trying again");
     this.#reconnectAt = clock.monotonic() + waitMs;
     this.#lastAttempt = this.#reconnectAt;
-    await sleep(clock, waitMs, signal);
+    await this.#reconnect.wait(waitMs, end.error, signal);
     this.#reconnectAt = undefined;
   }
 

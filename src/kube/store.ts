@@ -147,9 +147,22 @@ export class Store<T extends Stored> {
     return change?.kind === "delete" && last ? { ...change, last } : change;
   }
 
+  /**
+   * The whole truth as of `version`, into a store that knows nothing yet: each is new. False: it knows
+   * something. A million objects are taken in without a list of what changed.
+   */
+  fill(items: readonly T[], version: string): boolean {
+    if (this.#size > 0 || this.#written.size > 0) return false;
+    for (const item of items) this.#show(item, item);
+    this.#syncedTo = version;
+    return true;
+  }
+
   /** The whole truth as of `version`: deletions first, then what is new or different, in list order. */
   replace(items: readonly T[], version: string): readonly Change<T>[] {
     this.#expire();
+    // The server's history is another: nothing of ours is in it, and nothing will reach its versions.
+    if (compareVersions(version, this.#syncedTo) < 0) this.distrust();
     const listed = new Map(items.map((item) => [keyOf(item), item]));
     const changes: (Change<T> | undefined)[] = [];
     for (const old of this.#bases().filter((base) => !listed.has(keyOf(base)))) {
@@ -167,6 +180,11 @@ export class Store<T extends Stored> {
     this.#expire();
     this.#advance(version);
     for (const entry of this.#written.values()) if (reached(entry, version)) this.#settle(entry);
+  }
+
+  /** The watch's word counts for everything: what our own writes left is no longer so. */
+  distrust(): void {
+    for (const entry of this.#written.values()) this.#settle(entry);
   }
 
   #advance(version: string): void {

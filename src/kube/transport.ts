@@ -1,7 +1,9 @@
 // Connections to one API server: a pool for requests and an agent for watches, shared by all calls,
 // HTTP/1.1 on purpose (a half-open HTTP/2 session takes every stream with it and no abort frees it).
-// New TLS material makes new agents; the old ones end when their last answer has ended.
-import { Agent, ProxyAgent } from "undici";
+// Requests and watches share their TLS sessions: a burst's connections take up the one that the first
+// list began, which saves most of their handshakes. New TLS material makes new agents; the old ones end when their last answer has ended.
+import { isDeepStrictEqual } from "node:util";
+import { Agent, buildConnector, ProxyAgent } from "undici";
 import type { Dispatcher } from "undici";
 import type { Tls } from "./credentials.ts";
 
@@ -14,10 +16,15 @@ export type TransportOptions = {
   readonly connections: number;
 };
 
-const KEEP_ALIVE_MS = 30_000;
+/** Of TCP. */
+const PROBE_AFTER_MS = 30_000;
+// An API server ends a connection that was idle for 90 s; a request must not meet that end.
+const IDLE_MS = 80_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+const TCP = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
 
-type Agents = { readonly tls: Tls } & Record<Lane, Dispatcher>;
+type Connector = ReturnType<typeof buildConnector>;
+type Agents = { readonly tls: Tls; readonly connect: Connector } & Record<Lane, Dispatcher>;
 
 export class Transport {
   readonly #options: TransportOptions;
@@ -30,12 +37,12 @@ export class Transport {
   }
 
   dispatcher(lane: Lane, tls: Tls): Dispatcher {
-    if (this.#agents && !sameTls(this.#agents.tls, tls)) {
+    if (this.#agents && !isDeepStrictEqual(this.#agents.tls, tls)) {
       this.#retire(this.#agents.api);
       this.#retire(this.#agents.watch);
       this.#agents = undefined;
     }
-    this.#agents ??= { tls, api: this.#agent("api", tls), watch: this.#agent("watch", tls) };
+    this.#agents ??= this.#open(tls);
     return this.#agents[lane];
   }
 
@@ -52,7 +59,8 @@ export class Transport {
    */
   distrust(lane: Lane, used: Dispatcher): void {
     if (this.#agents?.[lane] !== used) return;
-    this.#agents[lane] = this.#agent(lane, this.#agents.tls);
+    const { tls, connect } = this.#agents;
+    this.#agents[lane] = this.#agent(lane, tls, connect);
     this.#retire(used);
   }
 
@@ -62,13 +70,18 @@ export class Transport {
     agent.close().then(gone, gone);
   }
 
-  #agent(lane: Lane, tls: Tls): Dispatcher {
+  #open(tls: Tls): Agents {
+    const connect = connector(tls);
+    const agent = (lane: Lane): Dispatcher => this.#agent(lane, tls, connect);
+    return { tls, connect, api: agent("api"), watch: agent("watch") };
+  }
+
+  #agent(lane: Lane, tls: Tls, connect: Connector): Dispatcher {
     const { proxyUrl, server, connections } = this.#options;
-    const connect = { ...tls, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS };
     const options = {
       allowH2: false,
       pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: IDLE_MS,
       connectTimeout: CONNECT_TIMEOUT_MS,
       // Each request brings a deadline of its own.
       headersTimeout: 0,
@@ -79,11 +92,25 @@ export class Transport {
     return new ProxyAgent({
       ...options,
       uri: proxyUrl,
-      requestTls: { ...connect, allowH2: false },
+      requestTls: { ...tls, ...TCP, allowH2: false },
       // Without a tunnel all requests to an http: server would share one connection.
       proxyTunnel: server.startsWith("http:") || undefined,
     } as ProxyAgent.Options);
   }
+}
+
+/** Opens connections that resume the last TLS session, for as long as the connector is held. */
+function connector(tls: Tls): Connector {
+  const options = { ...tls, ...TCP, allowH2: false, timeout: CONNECT_TIMEOUT_MS };
+  const open = buildConnector(options);
+  // undici's cache holds its sessions weakly: they would be gone with the next garbage collection.
+  const held: { session?: Buffer } = {};
+  return (to, done) =>
+    open(to, (...result) => {
+      const [, socket] = result;
+      socket?.on("session", (session: Buffer) => (held.session = session));
+      done(...result);
+    });
 }
 
 function checkProxy(proxyUrl: string): void {
@@ -92,19 +119,4 @@ function checkProxy(proxyUrl: string): void {
     throw new Error(
       `proxy-url of the cluster must begin with http://, https:// or socks5://, not "${protocol}"`,
     );
-}
-
-function sameTls(a: Tls, b: Tls): boolean {
-  return (
-    sameBytes(a.ca, b.ca) &&
-    sameBytes(a.cert, b.cert) &&
-    sameBytes(a.key, b.key) &&
-    a.servername === b.servername &&
-    a.rejectUnauthorized === b.rejectUnauthorized
-  );
-}
-
-function sameBytes(a: Buffer | string | undefined, b: Buffer | string | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return Buffer.from(a as string).equals(Buffer.from(b as string));
 }

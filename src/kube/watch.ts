@@ -8,6 +8,7 @@ import { ApiError } from "./api-error.ts";
 import type { ApiClient, ApiStream } from "./client.ts";
 import type { Clock } from "./clock.ts";
 import { Deadline } from "./deadline.ts";
+import { narrow } from "./narrow.ts";
 import { resourcePath } from "./resource.ts";
 import { describe, selectors } from "./scope.ts";
 import type { Scope } from "./scope.ts";
@@ -23,19 +24,23 @@ export type WatchOptions = {
   readonly query: Readonly<Record<string, string | boolean>>;
   readonly signal: AbortSignal;
   readonly onOpen?: (() => void) | undefined;
-  /** The server was heard. */
-  readonly onBytes: () => void;
+  /** The server was heard: of the stream so many bytes came. */
+  readonly onBytes: (bytes: number) => void;
   readonly onEvent: (event: LiveEvent) => void | Promise<void>;
 };
 
 // Short enough that a dead connection is found within five minutes of its death, whatever the cause,
 // long enough that reconnecting is no load.
 const SHORTEST_SECONDS = 200;
+/** A watch that ends sooner did not end by its own time limit, which has whole seconds. */
+export const SHORTEST_WATCH_MS = SHORTEST_SECONDS * 1000 - 1000;
 const LONGEST_SECONDS = 270;
 // How long after the server's own end of the watch we take the connection for dead.
 const GRACE_MS = 15_000;
 const OPEN_TIMEOUT_MS = 30_000;
 const EVENTS_BETWEEN_YIELDS = 1000;
+// One object of a tenant may take as long as a thousand others.
+const TURN_MS = 5;
 
 export async function watch(options: WatchOptions): Promise<void> {
   const { client, clock, scope } = options;
@@ -73,17 +78,22 @@ export async function watch(options: WatchOptions): Promise<void> {
 }
 
 async function read(stream: ApiStream, what: string, options: WatchOptions): Promise<void> {
-  const { scope, signal, onBytes, onEvent } = options;
+  const { client, clock, scope, signal, onBytes, onEvent } = options;
   const lines = new LineSplitter();
+  const keeps = client.keeps ?? [];
   let events = 0;
+  let turned = clock.monotonic();
   try {
     options.onOpen?.();
-    onBytes();
+    onBytes(0);
     for await (const chunk of stream.body) {
-      onBytes();
+      onBytes(chunk.length);
       for (const line of lines.push(chunk)) {
-        await onEvent(live(parseEvent(line, scope.resource.kind, what), what));
-        if (++events % EVENTS_BETWEEN_YIELDS === 0) await turn();
+        await onEvent(live(parseEvent(narrow(line, keeps), scope.resource.kind, what), what));
+        if (++events % EVENTS_BETWEEN_YIELDS === 0 || clock.monotonic() - turned >= TURN_MS) {
+          await turn();
+          turned = clock.monotonic();
+        }
         if (signal.aborted) throw new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
       }
       if (lines.held > LONGEST_LINE_BYTES)

@@ -1,9 +1,10 @@
 // Server-side apply: the body says which fields the manager wants, and managedFields say whose they
 // are. A field that another manager owns with another value is a conflict unless forced; a field that
 // this manager applied before and now leaves out goes, when nobody else owns it.
+import { isDeepStrictEqual } from "node:util";
 import { entryFields, entryOf, fieldsOf, isOwn, tree, valueAt, withEntries } from "./managed.ts";
 import type { FieldSet } from "./managed.ts";
-import { asObject, asText, isList, isObject, sameJson } from "./object.ts";
+import { asObject, asText, isList, isObject } from "./object.ts";
 import type { Json, JsonObject, KubeObject, StringMap } from "./object.ts";
 import { fromStored } from "./resources.ts";
 import { ApiError } from "./status.ts";
@@ -25,7 +26,7 @@ export function applied(
   const contested = new Map(
     [...fields].filter(([, path]) => {
       const present = live && valueAt(live, path);
-      return present !== undefined && !sameJson(present, valueAt(shown, path));
+      return present !== undefined && !isDeepStrictEqual(present, valueAt(shown, path));
     }),
   );
   if (!force) refuseConflicts(others, contested);
@@ -36,7 +37,7 @@ export function applied(
     const left = new Map([...entryFields(entry)].filter(([key]) => !contested.has(key)));
     return left.size === 0 ? [] : [{ ...entry, fieldsV1: tree(left) }];
   });
-  const unchanged = own && sameJson(own["fieldsV1"], tree(fields));
+  const unchanged = own && isDeepStrictEqual(own["fieldsV1"], tree(fields));
   const mine = fields.size === 0 ? [] : [unchanged ? own : entryOf(write, fields)];
   return withEntries(withoutEmptyMaps(merged), [...kept, ...mine]);
 }

@@ -1,6 +1,7 @@
 // Events as the real server treats them: an Event lives in the namespace of the object it is about,
 // and Events of the new style (with eventTime, or through events.k8s.io) must say who reports what.
-import { asObject, asText, sameJson } from "./object.ts";
+import { isDeepStrictEqual } from "node:util";
+import { asObject, asText } from "./object.ts";
 import type { KubeObject } from "./object.ts";
 import { invalidValue, required } from "./status.ts";
 import type { Cause } from "./status.ts";
@@ -37,9 +38,9 @@ const frozen = [
 ];
 
 function modernUpdate(event: KubeObject, before: KubeObject): Cause[] {
-  const changed = frozen.filter((field) => !sameJson(event[field], before[field]));
+  const changed = frozen.filter((field) => !isDeepStrictEqual(event[field], before[field]));
   return [
-    ...(sameJson(event["series"], before["series"]) ? [] : seriesCauses(event)),
+    ...(isDeepStrictEqual(event["series"], before["series"]) ? [] : seriesCauses(event)),
     ...changed.map((field) => {
       const shown = field === "reportingComponent" ? "reportingController" : field;
       return invalidValue(shown, event[field], "field is immutable");

@@ -1,8 +1,9 @@
 // Who owns which field: the managedFields of metadata. Updates give the fields they change to the
 // writer and take them from everybody else; server-side apply (apply.ts) asks here for conflicts.
 // Sets of fields are kept as paths; lists are one field, except finalizers, as the schema has it.
+import { isDeepStrictEqual } from "node:util";
 import { timestamp } from "./lifecycle.ts";
-import { asObject, asText, isList, isObject, sameJson } from "./object.ts";
+import { asObject, asText, isList, isObject } from "./object.ts";
 import type { Json, JsonObject, KubeObject } from "./object.ts";
 import { fromStored, groupVersion, namespaces } from "./resources.ts";
 import type { Resource } from "./resources.ts";
@@ -112,7 +113,9 @@ export function manage(
   const shown = fromStored(resource, object);
   const shownBefore = before ? fromStored(resource, before) : {};
   const changed = new Map(
-    [...now].filter(([, path]) => !sameJson(valueAt(shown, path), valueAt(shownBefore, path))),
+    [...now].filter(
+      ([, path]) => !isDeepStrictEqual(valueAt(shown, path), valueAt(shownBefore, path)),
+    ),
   );
   const lost = new Set([...changed.keys(), ...[...old.keys()].filter((key) => !now.has(key))]);
   if (before && lost.size === 0) return withEntries(object, entries);

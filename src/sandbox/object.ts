@@ -82,17 +82,3 @@ export function served(object: KubeObject): KubeObject {
 }
 
 const blank = Object.fromEntries(maybeEmpty.map((field) => [field, undefined]));
-
-/** Deep equality of two JSON values; a member that is undefined counts as absent. */
-export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true;
-  if (isList(a))
-    return isList(b) && a.length === b.length && a.every((value, at) => sameJson(value, b[at]));
-  if (!isObject(a) || !isObject(b)) return false;
-  const keys = definedKeys(a);
-  return keys.length === definedKeys(b).length && keys.every((key) => sameJson(a[key], b[key]));
-}
-
-function definedKeys(value: JsonObject): string[] {
-  return Object.keys(value).filter((key) => value[key] !== undefined);
-}

@@ -1,7 +1,8 @@
 // The three ways to change a JSON document: RFC 6902 (a list of operations), RFC 7386 (merge) and the
 // strategic merge of Kubernetes with the lists that the served kinds merge by key. Pure; the result is
 // decoded and validated by the caller like any other body.
-import { asText, isList, isObject, sameJson } from "./object.ts";
+import { isDeepStrictEqual } from "node:util";
+import { asText, isList, isObject } from "./object.ts";
 import type { Json, JsonObject } from "./object.ts";
 import { goName } from "./scalars.ts";
 import { badRequest, quoted, unprocessable } from "./status.ts";
@@ -43,7 +44,7 @@ function applyOperation(document: Json, operation: JsonObject): Json {
       return place(document, path, read(document, pointer(operation["from"])), "add");
     case "test": {
       const present = find(document, path);
-      if (!sameJson(present ?? null, value)) throw unprocessable();
+      if (!isDeepStrictEqual(present ?? null, value)) throw unprocessable();
       return document;
     }
     default:

@@ -1,7 +1,8 @@
 // Secrets as the real server treats them: defaults, sizes, the keys each type asks for, and what may
 // not change afterwards. No message holds a value.
+import { isDeepStrictEqual } from "node:util";
 import { jsonProblem } from "./body.ts";
-import { asObject, asStringMap, asText, isObject, parseJson, sameJson } from "./object.ts";
+import { asObject, asStringMap, asText, isObject, parseJson } from "./object.ts";
 import type { KubeObject, StringMap } from "./object.ts";
 import { goName } from "./scalars.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "./status.ts";
@@ -102,7 +103,7 @@ export function immutableCauses(
   if (before["immutable"] !== true) return [];
   const causes = next["immutable"] === true ? [] : [forbiddenField("immutable", frozen)];
   for (const field of fields) {
-    if (!sameJson(asObject(next[field]), asObject(before[field])))
+    if (!isDeepStrictEqual(asObject(next[field]), asObject(before[field])))
       causes.push(forbiddenField(field, frozen));
   }
   return causes;

@@ -47,6 +47,8 @@ export class Watch {
   #first = true;
   #muted = false;
   #ended = false;
+  /** The first events are as many as there are objects: nobody is slow for them. */
+  #mostUnread = Number.POSITIVE_INFINITY;
 
   constructor(storage: Storage, request: WatchRequest, response: ServerResponse) {
     this.#storage = storage;
@@ -61,6 +63,7 @@ export class Watch {
     this.#response.flushHeaders();
     this.#response.on("close", () => this.#stop());
     const refusal = this.#replay();
+    this.#mostUnread = this.#response.writableLength + mostUnread;
     if (refusal) {
       this.#send("ERROR", refusal.status);
       this.end();
@@ -168,7 +171,7 @@ export class Watch {
   #send(type: string, object: JsonObject): void {
     if (this.#muted || this.#ended) return;
     this.#response.write(`${JSON.stringify({ type, object })}\n`);
-    if (this.#response.writableLength > mostUnread) this.cut();
+    if (this.#response.writableLength > this.#mostUnread) this.cut();
   }
 }
 

@@ -2,10 +2,10 @@
 // optimistic locking, validation, and no new version when nothing changed. One step each: nothing here
 // waits, so no other request can come in between.
 import { randomUUID, randomInt } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { rulesFor } from "./kinds.ts";
 import { isFinal, timestamp } from "./lifecycle.ts";
 import { manage } from "./managed.ts";
-import { sameJson } from "./object.ts";
 import type { KubeObject, Metadata } from "./object.ts";
 import { namespaces } from "./resources.ts";
 import type { Resource } from "./resources.ts";
@@ -224,12 +224,13 @@ function sameButManaged(next: KubeObject, before: KubeObject): boolean {
   const { managedFields: a, ...metadata } = next.metadata;
   const { managedFields: b, ...metadataBefore } = before.metadata;
   return (
-    sameJson({ ...next, metadata }, { ...before, metadata: metadataBefore }) && sameOwners(a, b)
+    isDeepStrictEqual({ ...next, metadata }, { ...before, metadata: metadataBefore }) &&
+    sameOwners(a, b)
   );
 }
 
 function sameOwners(a: Metadata["managedFields"], b: Metadata["managedFields"]): boolean {
   const untimed = (entries: Metadata["managedFields"]) =>
     (entries ?? []).map((entry) => ({ ...entry, time: undefined }));
-  return sameJson(untimed(a), untimed(b));
+  return isDeepStrictEqual(untimed(a), untimed(b));
 }

@@ -1,8 +1,8 @@
 // Sources × namespaces, drawn for as many as a person can look at. Where there are more, those with
 // something that is not current come first; whoever has no copy there is left out. A cell is the
-// worst verdict of the places that the source has in the namespace; "" is no place.
+// worst verdict of the places that the source has in the namespace, with its metric state.
 import { refText, type Secret, type World } from "../core/model.ts";
-import { METRIC_STATE, type Row, type Verdict } from "../core/verdicts.ts";
+import { METRIC_STATE, type MetricState, type Row, type Verdict } from "../core/verdicts.ts";
 import { severity, type Filter } from "./filter.ts";
 import { inSlices } from "./groups.ts";
 
@@ -14,7 +14,10 @@ export type Grid = {
   readonly namespacesTotal: number;
 };
 
-type Line = { readonly namespace: string; readonly cells: readonly (Verdict | "")[] };
+/** null: the source has no place there. */
+export type Cell = { readonly verdict: Verdict; readonly state: MetricState } | null;
+
+type Line = { readonly namespace: string; readonly cells: readonly Cell[] };
 
 const MOST_SOURCES = 24;
 const MOST_NAMESPACES = 60;
@@ -35,15 +38,16 @@ export async function drawGrid(
     .toSorted();
   const namespaces = await choose(world, matching, worst.ranks, filter, new Set(shown));
   const cells = await fill(world, rows, new Set(namespaces), new Set(shown));
-  const holds = (namespace: string, source: string) => cells.get(`${namespace} ${source}`) ?? "";
-  const columns = shown.filter((source) => namespaces.some((each) => holds(each, source) !== ""));
+  const holds = (namespace: string, source: string): Cell =>
+    cellOf(cells.get(`${namespace} ${source}`));
+  const columns = shown.filter((source) => namespaces.some((each) => holds(each, source) !== null));
   const lines = namespaces.map((namespace) => ({
     namespace,
     cells: columns.map((source) => holds(namespace, source)),
   }));
   return {
     sources: columns,
-    lines: lines.filter((line) => line.cells.some((cell) => cell !== "")),
+    lines: lines.filter((line) => line.cells.some((cell) => cell !== null)),
     sourcesTotal: all.length,
     namespacesTotal: matching.length,
   };
@@ -118,8 +122,13 @@ async function fill(
 /** The source that a copy or a filled pulling Secret is of. */
 function sourceOf(secret: Secret): string | undefined {
   if (secret.role === "copy") return refText(secret.source);
-  const filled = secret.role === "pull" && secret.pulledKeys.length > 0;
+  const filled = secret.role === "pull" && secret.filled > 0;
   return filled && secret.from ? refText(secret.from) : undefined;
+}
+
+function cellOf(verdict: Verdict | undefined): Cell {
+  const state = verdict && METRIC_STATE[verdict];
+  return verdict && state ? { verdict, state } : null;
 }
 
 function rankOf(verdict: Verdict): number {

@@ -10,6 +10,7 @@ export type Readings = {
   copies(): Readonly<Record<string, number>>;
   sources(): Readonly<Record<string, number>>;
   lastConvergedMs(): number | undefined;
+  unreadableNamespaces(): number;
   watchActivityMs(): Readonly<Record<string, number>>;
   leading(): boolean;
 };
@@ -78,6 +79,11 @@ function ownMetrics(registry: Registry) {
       labelNames: ["verb", "result"],
       registers,
     }),
+    sourceReads: new Counter({
+      name: "secretcast_source_reads_total",
+      help: "Sources read again to be written, because --data-cache has no room for all of them",
+      registers,
+    }),
     syncDuration: new Histogram({
       name: "secretcast_sync_duration_seconds",
       help: "Duration of a pass: plan and the writes it waited for",
@@ -125,6 +131,7 @@ function figuresOf(own: ReturnType<typeof ownMetrics>): Figures {
     },
     repaired: (kind) => own.drift.inc({ kind }),
     propagated: (seconds) => own.propagation.observe(seconds),
+    sourceRead: () => own.sourceReads.inc(),
   };
 }
 
@@ -166,6 +173,16 @@ function gauges(registry: Registry, readings: Readings, leaseName: string): void
     "When each watch last gave a sign of life",
     "resource",
     () => seconds(readings.watchActivityMs()),
+  );
+  registry.registerMetric(
+    new Gauge({
+      registers: [],
+      name: "secretcast_unreadable_namespaces",
+      help: "Namespaces of --namespaces that the API server does not let us read",
+      collect() {
+        this.set(readings.unreadableNamespaces());
+      },
+    }),
   );
   registry.registerMetric(
     new Gauge({

@@ -142,7 +142,7 @@ test(
     const rendered = template("--set", "flags.namespaces={team-a,team-b}");
     const clusterRole = rendered.find(({ kind }) => kind === "ClusterRole");
     const resourceNames = ["team-a", "team-b", "secretcast"];
-    const verbs = ["list", "watch"];
+    const verbs = ["get", "list", "watch"];
     const rule = { apiGroups: [""], resources: ["namespaces"], resourceNames, verbs };
     assert.deepEqual(field(clusterRole, "rules"), [rule]);
     const folder = `${ROOT}manifests/namespace-rights`;

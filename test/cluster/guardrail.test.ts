@@ -3,6 +3,7 @@
 // itself stays within the rule is shown by all other tests: they run under the guardrail.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { parseAdopt } from "../../src/core/annotations.ts";
 import { controllerToken } from "../support/account.ts";
 import { openCluster, sharedCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
@@ -94,6 +95,34 @@ test("a release and an adoption are within the rule", async () => {
   await done(
     patch(controller, "b", { metadata: { ...metadata, annotations }, data: { a: "Yg==" } }),
   );
+});
+
+test("blanks around the value of adopt are taken off by controller and guardrail alike", async () => {
+  const ends = [
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    "\v",
+    "\f",
+    "\u00a0",
+    "\u1680",
+    "\u2003",
+    "\u2028",
+    "\u3000",
+  ];
+  for (const [at, blank] of [...ends, "\ufeff", "\u0085", "\u200b"].entries()) {
+    const name = `blank-${at}`;
+    const value = `${blank}secretcast/registry${blank}`;
+    await done(create(admin, name, annotated({ "secretcast.io/adopt": value })));
+    const { metadata } = copy(name);
+    const annotations = { ...metadata.annotations, "secretcast.io/adopt": null };
+    const adoption = patch(controller, name, { metadata: { ...metadata, annotations } });
+    // What the controller takes, the guardrail takes; the other way round does no harm.
+    if (parseAdopt({ "secretcast.io/adopt": value })) await done(adoption);
+    else await adoption;
+    assert.equal(parseAdopt({ "secretcast.io/adopt": value }) !== undefined, ends.includes(blank));
+  }
 });
 
 test("filling a pulling Secret and emptying it again is within the rule", async () => {

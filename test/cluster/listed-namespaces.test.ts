@@ -123,3 +123,22 @@ test("a namespace taken off the list freezes its copies", async (t) => {
   assert.equal(kubectl(...version), before);
   assert.equal(await controller.stop(), 0);
 });
+
+test("a namespace whose rights were taken away freezes, also over a restart, and is served again with them", async (t) => {
+  kubectl("create", "secret", "generic", "s", "-n", "secretcast", "--from-literal=k=5");
+  kubectl("annotate", "secret", "s", "-n", "secretcast", "secretcast.io/to=*");
+  const first = start(t, "team-a,team-b");
+  for (const namespace of ["team-a", "team-b"]) await holds(namespace, "5");
+  assert.equal(await first.stop(), 0);
+  kubectl("delete", "-n", "team-b", "-k", RIGHTS);
+  const second = start(t, "team-a,team-b");
+  setTo("6");
+  await holds("team-a", "6");
+  assert.ok(await second.ready());
+  assert.equal(await second.metric("secretcast_unreadable_namespaces"), 1);
+  assert.equal(keyOf("team-b"), Buffer.from("5").toString("base64"));
+  giveRights("team-b");
+  await holds("team-b", "6");
+  assert.equal(await second.metric("secretcast_unreadable_namespaces"), 0);
+  assert.equal(await second.stop(), 0);
+});

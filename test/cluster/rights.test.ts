@@ -77,6 +77,10 @@ async function liveThroughEverything(t: TestContext): Promise<void> {
   }
   await api.annotate(source, "s", { "secretcast.io/to": b });
   await scene.absent(a, "s");
+  await api.patchNamespace(b, { annotations: { "secretcast.io/accept": "false" } });
+  await scene.absent(b, "s");
+  await api.patchNamespace(b, { annotations: { "secretcast.io/accept": "true" } });
+  await scene.holds(b, "s", { k: "1" });
   await api.deleteSecret(source, "s");
   await scene.absent(b, "s");
   assert.equal(await controller.stop(), 0);

@@ -22,7 +22,9 @@ const TRIES = 20;
 const context = {
   digest: createDigest(Buffer.from("k")),
   intern: (text: string) => text,
+  share: <T>(_: string, value: T) => value,
   isSourceNamespace: () => true,
+  keep: () => undefined,
 };
 
 type Parser = () => readonly Problem[];

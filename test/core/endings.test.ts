@@ -1,7 +1,15 @@
 // When copies end: the grace, the live GET, keep, and the held mass deletion.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Cluster, globs, verdictAt } from "../support/world.ts";
+import { refText } from "../../src/core/model.ts";
+import { actionKey, type Plan } from "../../src/core/verdicts.ts";
+import { annotate } from "../support/publishers.ts";
+import type { Texts } from "../support/raw-cluster.ts";
+import { actionsAt, Cluster, globs, verdictAt } from "../support/world.ts";
+
+function kinds(result: Plan): readonly string[] {
+  return result.actions.map(({ kind }) => kind);
+}
 
 function cluster(places: number, words = {}, changes = {}): Cluster {
   const made = new Cluster({ sourceNamespaces: globs("shared"), ...changes });
@@ -22,17 +30,97 @@ test("a source that vanishes is waited for: its copies go when it has been absen
   const made = cluster(2);
   made.delete("shared/one");
   const first = made.pass();
-  assert.equal(verdictAt(first, "team-0/one"), "wait");
+  assert.equal(verdictAt(first, "team-0/one"), "delete");
   assert.equal(first.nextAt, made.now + 10_000);
   made.now += 9_999;
   assert.deepEqual(made.pass().actions, []);
   made.now += 1;
-  const last = made.pass();
-  assert.deepEqual(
-    last.actions.map(({ confirm }) => confirm?.source.name),
-    ["one", "one"],
-  );
+  assert.deepEqual(kinds(made.pass()), ["ask"]);
+  assert.deepEqual(kinds(made.pass()), ["delete", "delete"]);
   assert.equal(copies(made), 2);
+});
+
+test("every ending waits until its place has been unwanted for the grace on end, and gets no updates", () => {
+  const endings: Readonly<Record<string, (made: Cluster) => void>> = {
+    "to names it no more": (made) => annotate(made, "shared/one", { to: "nowhere" }),
+    "to is gone": (made) => {
+      made.edit("shared/one", ({ metadata }) => {
+        metadata.annotations = {};
+        metadata.labels["note"] = "edited";
+      });
+    },
+    "another name": (made) => annotate(made, "shared/one", { name: "other" }),
+    "the namespace declines": (made) => {
+      made.namespace("team-0", { accept: "false" });
+    },
+    "a label is away": (made) => {
+      annotate(made, "shared/one", { "to-selector": "tier!=gold" });
+      made.namespace("team-0", {}, { tier: "gold" });
+    },
+  };
+  for (const [name, end] of Object.entries(endings)) {
+    const made = cluster(1);
+    made.now += 60_000;
+    end(made);
+    const first = made.plan();
+    assert.equal(verdictAt(first, "team-0/one"), "delete", name);
+    assert.equal(first.rows.find(({ verdict }) => verdict === "delete")?.dueAt, made.now + 10_000);
+    assert.deepEqual(actionsAt(first, "team-0/one"), [], name);
+    made.now += 9_999;
+    assert.deepEqual(actionsAt(made.pass(), "team-0/one"), [], name);
+    made.now += 1;
+    assert.deepEqual(kinds(made.pass()).slice(0, 1), ["ask"], name);
+    assert.deepEqual(actionsAt(made.pass(), "team-0/one"), ["delete"], name);
+  }
+});
+
+test("a place that is wanted again in between starts its grace anew", () => {
+  const made = cluster(1);
+  for (let round = 0; round < 5; round++) {
+    annotate(made, "shared/one", { to: "nowhere" });
+    made.pass();
+    made.now += 9_000;
+    made.pass();
+    annotate(made, "shared/one", { to: "*" });
+    made.pass();
+    made.now += 3_000;
+  }
+  assert.ok(made.writes.every((write) => !write.startsWith("DELETE")));
+});
+
+test("N endings that follow from one object cost one question, and one more after a hold", () => {
+  const made = cluster(20, {}, { deleteLimit: 4 });
+  annotate(made, "shared/one", { to: "nowhere" });
+  made.pass();
+  made.now += 10_000;
+  const asked = made
+    .pass()
+    .actions.flatMap((action) => (action.kind === "ask" ? action.questions : []));
+  assert.deepEqual(
+    asked.map(({ ref }) => refText(ref)),
+    ["shared/one"],
+  );
+  assert.equal(made.pass().counts.held, 20);
+  made.now += 300_000;
+  assert.deepEqual(kinds(made.pass()), ["ask"]);
+  assert.equal(kinds(made.pass()).filter((kind) => kind === "delete").length, 20);
+});
+
+test("the namespace is asked where its labels or accept decided, and what it says counts", () => {
+  for (const words of [{ accept: "false" }, {}]) {
+    const made = cluster(1, { "to-selector": "tier!=gold" });
+    const tier: Texts = "accept" in words ? {} : { tier: "gold" };
+    made.namespace("team-0", words, tier);
+    made.deafen("team-0");
+    made.namespace("team-0");
+    made.pass();
+    made.now += 10_000;
+    const asked = made.pass().actions.flatMap((one) => (one.kind === "ask" ? one.questions : []));
+    assert.ok(asked.some(({ kind, ref }) => kind === "namespace" && ref.namespace === "team-0"));
+    made.settle();
+    assert.equal(copies(made), 2);
+    assert.ok(made.writes.every((write) => !write.startsWith("DELETE")));
+  }
 });
 
 test("S19 recreated within the grace under a new UID: the copies are updated in place", () => {
@@ -55,9 +143,8 @@ test("recreated without its annotations it has the grace to get them", () => {
   made.delete("shared/one");
   made.secret("shared/one", {});
   made.now += 5000;
-  assert.equal(verdictAt(made.pass(), "team-0/one"), "wait");
-  made.now += 10_000;
-  made.pass();
+  assert.equal(verdictAt(made.pass(), "team-0/one"), "delete");
+  made.settle();
   assert.equal(made.secrets.has("team-0/one"), false);
 });
 
@@ -100,31 +187,88 @@ test("the cache was behind: a live GET that finds the source deletes nothing and
   const made = cluster(1);
   const source = made.get("shared/one");
   made.delete("shared/one");
+  made.deafen("shared/one");
+  made.secrets.set("shared/one", source);
   made.pass();
   made.now += 10_000;
-  const { actions } = made.plan();
-  made.secrets.set("shared/one", source);
-  for (const action of actions) made.apply(action);
+  made.pass();
+  made.pass();
+  made.pass();
   assert.equal(made.secrets.has("team-0/one"), true);
   made.delete("shared/one");
   made.now += 5000;
-  assert.equal(verdictAt(made.pass(), "team-0/one"), "wait");
+  assert.equal(verdictAt(made.pass(), "team-0/one"), "delete");
+  assert.equal(made.secrets.has("team-0/one"), true);
 });
 
-test("S46 a live GET that is refused freezes the copies and is asked again later", () => {
+test("S46 a live GET that is refused freezes the copies, and is asked again after 1 s, 2 s, 4 s, at most 30 s", () => {
   const made = cluster(1);
   made.delete("shared/one");
   made.pass();
   made.now += 10_000;
-  const [action] = made.plan().actions;
-  assert.ok(action?.confirm);
-  made.memory.unreadable(action.confirm, "forbidden", made.now, 0.5);
-  const result = made.pass();
-  assert.equal(verdictAt(result, "team-0/one"), "frozen");
-  assert.equal(result.nextAt, made.now + 1000);
-  made.now += 1000;
-  assert.equal(made.plan().actions.length, 1);
+  for (const wait of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
+    const [action] = made.plan().actions;
+    assert.ok(action?.kind === "ask");
+    for (const question of action.questions)
+      made.memory.questions.failed(question, "source shared/one cannot be read", made.now, 0.5);
+    const result = made.pass();
+    assert.equal(verdictAt(result, "team-0/one"), "frozen");
+    assert.equal(result.nextAt, made.now + wait);
+    made.now += wait;
+  }
+  made.pass();
+  assert.deepEqual(actionsAt(made.pass(), "team-0/one"), ["delete"]);
 });
+
+test("at most eight flights of questions are under way, whatever is asked", () => {
+  const made = cluster(1);
+  for (let index = 0; index < 3000; index++) forge(made, `shared/never-${index}`, index);
+  made.pass();
+  made.now += 10_000;
+  const first = made.plan();
+  assert.deepEqual(
+    kinds(first),
+    Array.from({ length: 8 }, () => "ask"),
+  );
+  const busy = new Set(first.actions.slice(0, 7).map((action) => actionKey(action)));
+  for (const action of first.actions) {
+    if (action.kind === "ask" && busy.has(action.flight))
+      made.memory.questions.began(action.questions);
+  }
+  const second = made.plan(busy);
+  assert.deepEqual(kinds(second), ["ask"]);
+  const keys = (result: Plan): readonly string[] =>
+    result.actions.flatMap((one) =>
+      one.kind === "ask" ? one.questions.map(({ ref }) => refText(ref)) : [],
+    );
+  assert.equal(
+    keys(first)
+      .slice(0, 7 * 32)
+      .some((key) => keys(second).includes(key)),
+    false,
+  );
+});
+
+test("copies that name sources never seen take neither the exemption nor the room of the others", () => {
+  const made = cluster(5, {}, { deleteLimit: 4 });
+  for (let index = 0; index < 6; index++) forge(made, `shared/never-${index}`, index);
+  made.pass();
+  made.now += 5000;
+  made.delete("shared/one");
+  const result = made.due();
+  assert.equal(result.actions.filter(({ source }) => source.name === "one").length, 5);
+  assert.equal(result.counts.held, 6);
+  assert.match(result.rows.find(({ verdict }) => verdict === "held")?.reason ?? "", /never/);
+});
+
+function forge(made: Cluster, source: string, index: number): void {
+  const place = `team-0/forged-${index}`;
+  made.secret(
+    place,
+    { source, "source-uid": "made-up", "placed-at": place, "source-version": "1" },
+    { labels: { "app.kubernetes.io/managed-by": "secretcast" } },
+  );
+}
 
 test("keep takes our marks off and leaves the rest, and the source's word outlives it in the record", () => {
   const made = cluster(1, { "on-delete": "keep" });
@@ -161,7 +305,7 @@ test("S48 deletions above the limit are held until each has been due for the hol
   }
   made.secret("shared/three", { to: "team-0" });
   made.now += 60_000;
-  const result = made.pass();
+  const result = made.end();
   assert.equal(result.counts.held, 10);
   assert.equal(result.deletesHeld, 10);
   assert.match(result.rows.find(({ verdict }) => verdict === "held")?.reason ?? "", /limit is 4/);
@@ -171,6 +315,7 @@ test("S48 deletions above the limit are held until each has been due for the hol
   assert.equal(made.pass().counts.held, 10);
   made.now += 1;
   made.pass();
+  made.pass();
   assert.equal(copies(made), 1);
 });
 
@@ -179,7 +324,7 @@ test("S48 a mistake undone within the hold deletes nothing", () => {
   const before = made.get("shared/one").metadata.annotations;
   made.edit("shared/one", ({ metadata }) => (metadata.annotations = {}));
   made.now += 60_000;
-  made.pass();
+  made.end();
   made.now += 200_000;
   made.edit("shared/one", ({ metadata }) => (metadata.annotations = before));
   made.settle();
@@ -193,24 +338,21 @@ test("the first source that vanishes within a hold is ordinary; the second count
   made.settle();
   assert.equal(copies(made), 5);
   made.delete("shared/two");
-  made.pass();
-  made.now += 10_000;
-  assert.equal(made.pass().counts.held, 5);
+  assert.equal(made.end().counts.held, 5);
   assert.equal(copies(made), 5);
 });
 
 test("the copies of the first vanished source stay uncounted when they go in several passes", () => {
   const made = cluster(5, {}, { deleteLimit: 4 });
   made.delete("shared/one");
-  made.pass();
-  made.now += 10_000;
-  const [first, second] = made.plan().actions;
+  const [first, second] = made.due().actions;
   assert.ok(first && second);
   made.apply(first);
   made.settle();
   assert.equal(copies(made), 5);
   made.edit("shared/two", ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "!team-0"));
-  assert.equal(verdictAt(made.pass(), "team-0/two"), "delete");
+  assert.equal(verdictAt(made.end(), "team-0/two"), "delete");
+  assert.equal(made.secrets.has("team-0/two"), false);
 });
 
 test("deletions made within the last hold count, and 0 turns the guard off", () => {
@@ -223,10 +365,10 @@ test("deletions made within the last hold count, and 0 turns the guard off", () 
     made.now += 5000;
   };
   narrow("one");
-  made.pass();
+  made.end();
   assert.equal(copies(made), 3);
   narrow("two");
-  assert.equal(made.pass().counts.held, 3);
+  assert.equal(made.end().counts.held, 3);
   made.settings = { ...made.settings, deleteLimit: 0 };
   made.pass();
   assert.equal(copies(made), 0);
@@ -238,7 +380,7 @@ test("recreated under the old name but wanting other places: the old copies have
   made.secret("shared/one", { to: "team-1", "on-delete": "keep" });
   made.now += 5000;
   const result = made.pass();
-  assert.equal(verdictAt(result, "team-0/one"), "wait");
+  assert.equal(verdictAt(result, "team-0/one"), "delete");
   assert.equal(made.get("team-1/one").metadata.annotations["secretcast.io/on-delete"], "keep");
   made.settle();
   assert.equal(made.secrets.has("team-0/one"), false);
@@ -247,10 +389,33 @@ test("recreated under the old name but wanting other places: the old copies have
 test("what the limit holds does not hold the copies of the first vanished source", () => {
   const made = cluster(5, {}, { deleteLimit: 4 });
   made.delete("shared/one");
-  made.pass();
-  made.now += 10_000;
   made.edit("shared/two", ({ metadata }) => (metadata.annotations = {}));
-  assert.equal(made.pass().counts.held, 5);
+  assert.equal(made.end().counts.held, 5);
   assert.equal(made.secrets.has("team-0/one"), false);
   assert.equal(copies(made), 5);
+});
+
+test("where a copy was deleted for a successor that failed, the create goes first, under opt-in too", () => {
+  const made = cluster(3);
+  made.settings = { ...made.settings, namespacePolicy: "opt-in" };
+  made.now += 60_000;
+  const [place, after] = ["team-1/one", "shared/one"];
+  made.secret(after, { to: "*" }, { type: "a/b" });
+  const replaces = made.plan().actions.filter(({ kind }) => kind === "replace");
+  assert.equal(replaces.length, 3);
+  const failed = replaces.find((action) => refText(action.place) === place);
+  assert.ok(failed);
+  made.memory.vacated(failed.place);
+  made.secrets.delete(place);
+  made.memory.failed(failed, { message: "forbidden", error: "forbidden" }, made.now, 0.5);
+  assert.equal(verdictAt(made.plan(), place), "backoff");
+  made.now += 1000;
+  const again = made.plan();
+  assert.equal(refText(again.actions[0]?.place ?? { namespace: "", name: "" }), place);
+  assert.equal(again.actions[0]?.kind, "create");
+  made.settle();
+  assert.equal(made.get(place).type, "a/b");
+  made.delete(place);
+  made.settle();
+  assert.equal(made.secrets.has(place), false);
 });

@@ -88,3 +88,22 @@ test("consent that is withdrawn and given again is no fight", () => {
   }
   assert.equal(made.settle().counts.current, 1);
 });
+
+test("a copy forged anew after each deletion, of another source each time, is left alone for a while", () => {
+  const made = new Cluster({ deleteGraceMs: 0 });
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  const forge = (round: number): void => {
+    const place = "team-a/forged";
+    const marks = { source: "shared/never", "source-uid": `never-${round}`, "placed-at": place };
+    const labels = { "app.kubernetes.io/managed-by": "secretcast" };
+    made.secret(place, { ...marks, "source-version": "1" }, { labels });
+  };
+  let deleted = 0;
+  for (let second = 0; second < 60; second++) {
+    if (!made.secrets.has("team-a/forged")) forge(second);
+    made.now += 1000;
+    for (let pass = 0; pass < 3; pass++) made.pass();
+    if (!made.secrets.has("team-a/forged")) deleted++;
+  }
+  assert.ok(deleted >= 5 && deleted <= 9, `deleted ${deleted} times in a minute`);
+});

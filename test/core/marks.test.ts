@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { marksOf } from "../../src/core/replica.ts";
+import { Cluster, globs } from "../support/world.ts";
 
 const PLACE = { namespace: "team-a", name: "registry" };
 const LABELS = { "app.kubernetes.io/managed-by": "secretcast" };
@@ -36,4 +37,29 @@ test("S25 a source-version that no API server gives out counts as none, so that 
     assert.equal(marksOf(PLACE, LABELS, annotations)?.sourceVersion, "", `"${bad}"`);
   }
   assert.equal(marksOf(PLACE, LABELS, ANNOTATIONS)?.sourceVersion, "17");
+});
+
+test("a copy with a mark that this version does not know is frozen, whatever becomes of its source", () => {
+  for (const end of [
+    (made: Cluster) => made.delete("shared/one"),
+    (made: Cluster) => void made.secret("shared/one", { to: "nowhere" }),
+    (made: Cluster) => void made.secret("shared/one", { to: "*" }, { data: { key: "second" } }),
+    (made: Cluster) => void made.namespace("team-a", { accept: "false" }),
+    (made: Cluster) => void made.secret("other/one", { to: "*" }),
+  ]) {
+    const made = new Cluster({ sourceNamespaces: globs("other,shared") });
+    for (const name of ["shared", "other", "team-a"]) made.namespace(name);
+    made.secret("shared/one", { to: "team-*" });
+    made.settle();
+    made.edit("team-a/one", ({ metadata }) => {
+      metadata.annotations["secretcast.io/entry"] = "wildcard-tls";
+    });
+    const before = made.get("team-a/one");
+    made.now += 60_000;
+    end(made);
+    made.settle();
+    assert.deepEqual(made.get("team-a/one"), before);
+    const row = made.plan().rows.find(({ verdict }) => verdict === "frozen");
+    assert.match(row?.reason ?? "", /secretcast\.io\/entry/);
+  }
 });

@@ -31,18 +31,43 @@ test("back-off grows from 1 s to 5 min, each within 10 %", () => {
 
 test("S11 a place whose write failed waits, with the reason; the others go on; then it is tried again", () => {
   const made = cluster();
-  made.memory.failed(actionAt(made), "forbidden: quota", made.now, 0.5);
+  made.memory.failed(
+    actionAt(made),
+    { message: "forbidden: quota", error: "forbidden" },
+    made.now,
+    0.5,
+  );
   const result = made.pass();
   assert.equal(verdictAt(result, PLACE), "backoff");
   assert.match(result.rows.find(({ verdict }) => verdict === "backoff")?.reason ?? "", /quota/);
   assert.equal(made.secrets.has("team-b/one"), true);
   assert.equal(result.nextAt, 1000);
   made.now = 1000;
-  made.memory.failed(actionAt(made), "forbidden: quota", made.now, 0.5);
+  made.memory.failed(
+    actionAt(made),
+    { message: "forbidden: quota", error: "forbidden" },
+    made.now,
+    0.5,
+  );
   assert.equal(made.plan().nextAt, 3000);
   made.now = 3000;
   made.pass();
   assert.equal(made.secrets.has(PLACE), true);
+});
+
+test("what failed for want of an API server is due when it is back, other failures are not", () => {
+  const made = cluster();
+  const away = { message: "cannot reach the API server", error: "unavailable" };
+  const denied = { message: "denied", error: "forbidden" };
+  const [mine, other] = [actionAt(made), actionAt(made, "team-b/one")];
+  for (let tries = 0; tries < 5; tries++) {
+    made.memory.failed(mine, away, made.now, 0.5);
+    made.memory.failed(other, denied, made.now, 0.5);
+  }
+  assert.equal(verdictAt(made.plan(), PLACE), "backoff");
+  made.memory.serverIsBack();
+  assert.equal(verdictAt(made.plan(), PLACE), "create");
+  assert.equal(verdictAt(made.plan(), "team-b/one"), "backoff");
 });
 
 test("changed inputs are tried at once, a changed target is not", () => {
@@ -50,7 +75,7 @@ test("changed inputs are tried at once, a changed target is not", () => {
   made.settle();
   made.now += 5000;
   made.edit(PLACE, ({ data }) => (data["key"] = "ZWRpdGVk"));
-  made.memory.failed(actionAt(made), "denied", made.now, 0.5);
+  made.memory.failed(actionAt(made), { message: "denied", error: "forbidden" }, made.now, 0.5);
   made.edit(PLACE, ({ data }) => (data["key"] = "YWdhaW4="));
   assert.equal(verdictAt(made.plan(), PLACE), "backoff");
   made.edit("shared/one", ({ data }) => (data["key"] = "bmV3"));
@@ -136,10 +161,12 @@ test("a place repaired more than five times a minute is a fight: told once, and 
 test("what nobody asks for any more is forgotten", () => {
   const made = cluster();
   const action = actionAt(made);
-  made.memory.failed(action, "denied", made.now, 0.5);
+  made.memory.failed(action, { message: "denied", error: "forbidden" }, made.now, 0.5);
+  made.memory.failed(action, { message: "denied", error: "forbidden" }, made.now, 0.5);
   made.secret(PLACE, {});
   made.pass();
   made.delete(PLACE);
+  made.now += 1000;
   assert.equal(actionAt(made).kind, "create");
 });
 
@@ -155,7 +182,7 @@ test("actions: creates and updates before deletes, the youngest namespace first,
   made.secret("shared/y", { to: "team-*" });
   made.now += 5000;
   assert.deepEqual(
-    made.plan().actions.map(({ kind, place }) => `${kind} ${place.namespace}/${place.name}`),
+    made.due().actions.map(({ kind, place }) => `${kind} ${place.namespace}/${place.name}`),
     [
       "create team-c/x",
       "create team-c/y",

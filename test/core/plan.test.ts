@@ -65,7 +65,7 @@ for (const situation of Object.keys(ARRANGE) as Situation[]) {
     test(`not wanted with on-delete ${word}, ${situation}: ${verdict}`, () => {
       const made = arranged(situation, { to: "*", "on-delete": word });
       unwant(made);
-      const result = made.plan();
+      const result = made.due();
       assert.equal(verdictAt(result, PLACE) ?? "skip", verdict);
       assert.deepEqual(actionsAt(result, PLACE), WRITTEN.includes(verdict) ? [verdict] : []);
     });

@@ -78,20 +78,22 @@ test("S43 consent goes: what was filled goes, its own entries stay", () => {
   );
   made.now += 5000;
   assert.equal(verdictAt(made.pass(), "team-a/app"), "release");
+  assert.deepEqual(keys(made), ["own", "password", "user"]);
+  assert.equal(verdictAt(made.end(), "team-a/app"), "release");
   assert.deepEqual(keys(made), ["own"]);
   assert.equal(mark(made, "pulled-keys"), undefined);
   assert.equal(mark(made, "from"), "shared/db");
 });
 
 test("S43 the source goes: after the grace what was filled goes, unless the owner keeps it", () => {
-  for (const [word, left] of [
-    ["delete", ["own"]],
-    ["keep", ["own", "password", "user"]],
+  for (const [word, verdict, left] of [
+    ["delete", "release", ["own"]],
+    ["keep", "conflict", ["own", "password", "user"]],
   ] as const) {
     const made = cluster({ allow: "*" }, { "on-delete": word });
     made.settle();
     made.delete("shared/db");
-    assert.equal(verdictAt(made.pass(), "team-a/app"), "wait");
+    assert.equal(verdictAt(made.pass(), "team-a/app"), verdict);
     assert.deepEqual(keys(made), ["own", "password", "user"]);
     made.settle();
     assert.deepEqual(keys(made), left);
@@ -144,14 +146,23 @@ test("S41 the owner applies it empty again, or edits what was filled: it is fill
   assert.equal(made.get("team-a/app").data["password"], base64("p"));
 });
 
-test("an entry of its own where the source has one survives, and that is told; an equal one is ours", () => {
+test("an entry of its own where the source has one survives, and that is told", () => {
   const made = cluster({ allow: "*" }, {}, { data: { password: "my own", user: "u" } });
   made.settle();
   const result = made.pass();
   assert.equal(made.get("team-a/app").data["password"], base64("my own"));
   assert.equal(verdictAt(result, "team-a/app"), "conflict");
   assert.match(result.rows[0]?.reason ?? "", /password/);
-  assert.equal(mark(made, "pulled-keys"), "user");
+  assert.equal(mark(made, "pulled-keys"), undefined);
+});
+
+test("an entry of its own that equals the source's stays its own: not recorded, and there when the source has gone", () => {
+  const made = cluster({ allow: "*" }, {}, { data: { user: "u" } });
+  made.settle();
+  assert.equal(mark(made, "pulled-keys"), "password");
+  made.delete("shared/db");
+  made.settle();
+  assert.deepEqual(keys(made), ["user"]);
 });
 
 test("what the type requires is filled over the placeholder and left as a shell", () => {
@@ -180,8 +191,8 @@ test("an immutable pulling Secret, one of a refused type and one that cannot be 
     [{ form: "x" }, {}, "frozen"],
   ] as const) {
     const made = cluster({ allow: "*" }, words, given);
-    const result = made.pass();
-    assert.deepEqual(result.actions, []);
+    const result = made.settle();
+    assert.deepEqual(made.writes, []);
     assert.equal(verdictAt(result, "team-a/app"), verdict);
   }
 });

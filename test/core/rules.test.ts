@@ -1,8 +1,10 @@
 // Who gets a copy: consent of namespaces, scope, pause, frozen copies, renames.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Settings } from "../../src/core/model.ts";
 import { annotate, cluster, reasonAt } from "../support/publishers.ts";
-import { globs, verdictAt } from "../support/world.ts";
+import { base64 } from "../support/raw-cluster.ts";
+import { actionsAt, globs, verdictAt } from "../support/world.ts";
 
 test("S38 a source never targets its own namespace", () => {
   const made = cluster();
@@ -193,11 +195,8 @@ test("a new name moves the copies: created there before they are deleted here", 
   made.settle();
   annotate(made, "shared/cred", { name: "renamed" });
   made.now += 5000;
-  const { actions } = made.pass();
-  assert.deepEqual(
-    actions.map(({ kind, place }) => `${kind} ${place.name}`),
-    ["create renamed", "delete cred"],
-  );
+  assert.deepEqual(actionsAt(made.pass(), "team-a/renamed"), ["create"]);
+  assert.deepEqual(actionsAt(made.due(), "team-a/cred"), ["delete"]);
 });
 
 test("a paused source's copies are paused, equal or not", () => {
@@ -222,4 +221,77 @@ test("a source that is being deleted puts nothing anywhere and keeps what it has
   const result = made.plan();
   assert.deepEqual(result.actions, []);
   assert.equal(verdictAt(result, "team-a/cred"), "frozen");
+});
+
+test("flags alone delete nothing: a wider or narrower one leaves every copy there, and opt-in keeps it current", () => {
+  const changes: readonly Partial<Settings>[] = [
+    { sourceNamespaces: globs("*"), namespacePolicy: "opt-in" },
+    { namespacePolicy: "opt-in" },
+    { sourceNamespaces: globs("*") },
+    { sourceNamespaces: globs("other") },
+    { excludeNamespaces: globs("team-*") },
+    { scope: { targets: new Set(["team-b"]), watched: new Set(["team-b", "shared"]) } },
+    { scope: { targets: new Set(["team-a"]), watched: new Set(["team-a"]) } },
+    { ownNamespace: "team-a" },
+    { includeSystemNamespaces: true },
+    { fanoutLimitBytes: 1 },
+    { deleteGraceMs: 0, deleteLimit: 0, deleteHoldMs: 0 },
+  ];
+  for (const change of changes) {
+    const made = cluster();
+    made.secret("shared/cred", { to: "*" });
+    made.secret("shared/offer", { allow: "*" });
+    made.secret("team-a/mine", { from: "shared/offer" });
+    made.settle();
+    const before = [...made.secrets.keys()].toSorted();
+    made.settings = { ...made.settings, ...change };
+    made.reread();
+    made.restart();
+    made.now += 1_000_000;
+    made.settle();
+    assert.deepEqual([...made.secrets.keys()].toSorted(), before, JSON.stringify(change));
+    assert.ok("key" in made.get("team-a/mine").data, JSON.stringify(change));
+  }
+});
+
+test("under opt-in a namespace that says nothing keeps its copies current and takes nothing new", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  made.settings = { ...made.settings, namespacePolicy: "opt-in" };
+  made.secret("shared/cred", { to: "*" }, { data: { key: "second" } });
+  made.secret("shared/new", { to: "*" });
+  made.settle();
+  assert.equal(made.get("team-a/cred").data["key"], base64("second"));
+  assert.equal(made.secrets.has("team-b/cred"), false);
+  assert.equal(made.secrets.has("team-a/new"), false);
+  assert.equal(made.plan().counts.current, 1);
+  made.delete("team-a/cred");
+  made.settle();
+  assert.equal(made.secrets.has("team-a/cred"), false);
+});
+
+test("under opt-in a namespace that says false, or names others, loses the copies that were kept", () => {
+  for (const accept of ["false", "other/*"]) {
+    const made = cluster();
+    made.secret("shared/cred", { to: "team-a" });
+    made.settle();
+    made.settings = { ...made.settings, namespacePolicy: "opt-in" };
+    made.settle();
+    assert.equal(made.secrets.has("team-a/cred"), true);
+    made.namespace("team-a", { accept });
+    made.settle();
+    assert.equal(made.secrets.has("team-a/cred"), false, accept);
+  }
+});
+
+test("under opt-in another source takes no place over in a namespace that says nothing", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  made.secret("other/cred", { to: "team-a" });
+  made.settings = { ...made.settings, namespacePolicy: "opt-in" };
+  annotate(made, "shared/cred", { to: "nowhere" });
+  made.settle();
+  assert.equal(made.secrets.has("team-a/cred"), false);
 });

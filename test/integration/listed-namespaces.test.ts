@@ -1,7 +1,9 @@
 // --namespaces: only these are read and served. What is off the list stays as it is.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ApiError } from "../../src/kube/api-error.ts";
 import { eventually } from "../support/eventually.ts";
+import { openFastScene } from "../support/fast-scene.ts";
 import { openScene } from "../support/scene.ts";
 
 test("only listed namespaces have copies; each keeps up with its source and its own Secrets", async (t) => {
@@ -82,4 +84,49 @@ test("a namespace taken off the list, of copies or of their source, freezes the 
     [`frozen ${a}/second source ${two}/second is not in a source namespace (--namespaces)`],
   );
   await scene.finish(less);
+});
+
+test("a namespace that answers 403 freezes with the copies of its sources, and nobody waits for it", async (t) => {
+  const scene = await openFastScene(t);
+  const { api } = scene;
+  const [one, two] = [await scene.namespace("src-1"), await scene.namespace("src-2")];
+  const [a, b] = [await scene.namespace("a"), await scene.namespace("b")];
+  const given = {
+    "source-namespaces": scene.name("src-*"),
+    "namespace-policy": "opt-out",
+    namespaces: [one, two, a, b].join(),
+  };
+  const to = { "secretcast.io/to": `${a},${b}` };
+  await api.createSecret(one, "first", { annotations: to, data: { k: "1" } });
+  await api.createSecret(two, "second", { annotations: to, data: { k: "1" } });
+  const whole = scene.start(given);
+  for (const place of [a, b])
+    for (const name of ["first", "second"]) await scene.holds(place, name, { k: "1" });
+  await whole.stop();
+
+  const closed = new Set([two, b]);
+  const partial = scene.start(given, async ({ path, query, what }) => {
+    const asked = `${path} ${String(query?.["fieldSelector"])}`;
+    if ([...closed].some((name) => new RegExp(`[/=]${name}(?:[/ ]|$)`).test(asked)))
+      throw new ApiError(what, { kind: "forbidden", status: 403, reason: "Forbidden" });
+  });
+  const frozen = [await api.secret(a, "second"), await api.secret(b, "first")];
+  await api.setData(one, "first", { k: "2" });
+  await api.deleteSecret(two, "second");
+  await scene.holds(a, "first", { k: "2" });
+  assert.ok(partial.ready());
+  assert.deepEqual(partial.live(), []);
+  const rows = await eventually("a settled plan", () => partial.settled()?.rows);
+  assert.deepEqual(
+    rows.map(({ verdict, place: { namespace, name } }) => `${verdict} ${namespace}/${name}`),
+    [`frozen ${a}/second`],
+  );
+  assert.deepEqual([await api.secret(a, "second"), await api.secret(b, "first")], frozen);
+  const told = partial.log.filter((line) => line.includes("cannot be read (403)"));
+  assert.equal(told.length, 2, "one line each");
+
+  closed.clear();
+  await scene.holds(b, "first", { k: "2" });
+  for (const place of [a, b]) await scene.absent(place, "second");
+  await scene.finish(given);
 });

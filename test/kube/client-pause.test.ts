@@ -190,3 +190,24 @@ test("its signal and close() end the wait at once", async (t) => {
   assert.equal(clock.timers, 0);
   assert.equal(server.requests.length, 1);
 });
+
+test("a webhook's refusal is about its object, whatever code it chooses: nobody waits, nobody signs in again", async (t) => {
+  const clock = new FakeClock();
+  let code = 429;
+  const server = await serve(t, (_, response) =>
+    answer(
+      response,
+      code,
+      { message: 'admission webhook "no.example.com" denied the request: no', reason: "Any" },
+      { "retry-after": "60" },
+    ),
+  );
+  const api = createClient(kubeConfigFor(server.url), { clock, userAgent: "test" });
+  t.after(() => api.close());
+  for (const chosen of [429, 401, 404, 409, 410, 500, 504]) {
+    code = chosen;
+    const { kind, status } = await failure(api.request(create));
+    assert.deepEqual({ kind, status }, { kind: "forbidden", status: chosen });
+  }
+  assert.equal(server.requests.length, 7);
+});

@@ -97,6 +97,7 @@ test("a plugin's certificate joins the cluster's CA, and a token of the kubeconf
     cert: TWO.cert,
     key: TWO.key,
     servername: "api.test",
+    rejectUnauthorized: undefined,
   });
   assert.deepEqual((await read({ exec, token: "t" })).headers, { Authorization: "Bearer t" });
 });

@@ -64,6 +64,19 @@ test("EV-07 no answer for a while: the event arrives, and those behind it", asyn
   assert.deepEqual(drops, []);
 });
 
+test("EV-07 RF-36 the end of an outage, whoever finds it, sends what waits at once", async () => {
+  const { clock, server, reachability, recorder } = recording();
+  server.faults.push(NO_ANSWER);
+  recorder.record(details());
+  await clock.advance(0);
+  reachability.unanswered();
+  await clock.advance(1000);
+  assert.equal(server.events.length, 0);
+  reachability.answered();
+  await clock.advance(0);
+  assert.equal(server.events.length, 1);
+});
+
 test("EV-07 an answer of the server is final, whatever its status", async () => {
   for (const status of [400, 403, 422, 429, 500, 503]) {
     const { clock, server, recorder, drops } = recording();

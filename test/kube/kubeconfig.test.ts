@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { KubeConfigError } from "../../src/kube/kubeconfig-file.ts";
-import { inCluster, loadKubeConfig } from "../../src/kube/kubeconfig.ts";
+import { loadKubeConfig } from "../../src/kube/kubeconfig.ts";
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "kubeconfig-"));
@@ -93,7 +93,6 @@ contexts:
   assert.deepEqual(cluster, {
     name: "c",
     server: "https://one",
-    caFile: undefined,
     caData: "Y2E=",
     skipTLSVerify: true,
     tlsServerName: "api.test",
@@ -102,9 +101,7 @@ contexts:
   assert.deepEqual(user, {
     name: "u",
     token: "007",
-    tokenFile: undefined,
     username: "jane",
-    password: undefined,
     certFile: "/pki/cert.pem",
     certData: "Y2VydA==",
     keyFile: join(file, "..", "key.pem"),
@@ -117,12 +114,40 @@ contexts:
   assert.deepEqual(none.user, { name: "anonymous" });
 });
 
+test("an exec plugin named by a path is beside the file, one without is left to the PATH", (t) => {
+  const of = (command: string): unknown => {
+    const text = TWO.replace("user: {}", `user: { exec: { command: ${command}, args: [a] } }`);
+    const kubeconfig = written(t, text);
+    const { exec } = loadKubeConfig({ kubeconfig, context: "second" }).user;
+    assert.deepEqual(exec?.["args"], ["a"]);
+    return relative(dirname(kubeconfig), String(exec?.["command"]));
+  };
+  assert.equal(of("./bin/get-token"), "bin/get-token");
+  assert.equal(of("../get-token"), "../get-token");
+  assert.match(String(of("/bin/get-token")), /^[./]*\/bin\/get-token$/);
+});
+
 test("each wrong kubeconfig is one clear line that names the file and quotes no credential", (t) => {
   const config = (text: string): string => TWO.replace(/current-context.*/, text);
   const cases: readonly (readonly [string | undefined, string | undefined, RegExp])[] = [
     [undefined, undefined, /^kubeconfig ".*none" does not exist$/],
     ["a: [b", undefined, /^kubeconfig ".*" is not YAML: .*$/],
     ["token: {secret-token\n  x: *secret-token", undefined, /^kubeconfig ".*" is not YAML: .*$/],
+    [
+      "token: *secret-token",
+      undefined,
+      /^kubeconfig ".*" is not YAML: unidentified alias \(1:9\)$/,
+    ],
+    [
+      "token: !secret-token",
+      undefined,
+      /^kubeconfig ".*" is not YAML: unknown scalar tag \(1:8\)$/,
+    ],
+    [
+      "a: b\ntoken: !secret-token%",
+      undefined,
+      /is not YAML: tag name cannot contain such characters \(2:\d+\)$/,
+    ],
     ["", undefined, /^kubeconfig ".*" is not YAML: .* the input is empty$/],
     ["- a", undefined, /^kubeconfig ".*" holds no configuration$/],
     ["clusters: [{}]", undefined, /^kubeconfig ".*" is not valid: clusters\[0\].name is missing$/],
@@ -190,16 +215,14 @@ test("without anything named the file in the home folder is taken, and none at a
   assert.equal(loadKubeConfig({ env: { HOME: home } }).user.name, "u1");
 });
 
-test("in a pod the service account is taken unless a file or context is named", (t) => {
+test("in a pod the service account is taken, and what it lacks is one line", (t) => {
   const root = folder(t);
   const account = join(root, "var/run/secrets/kubernetes.io/serviceaccount");
   mkdirSync(account, { recursive: true });
   const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
-  assert.equal(inCluster(env, root), false);
   assert.throws(() => loadKubeConfig({ inCluster: true, env, root }), /token" does not exist/);
   for (const file of ["token", "ca.crt"]) writeFileSync(join(account, file), file);
-  assert.equal(inCluster(env, root), true);
-  const config = loadKubeConfig({ env, root });
+  const config = loadKubeConfig({ inCluster: true, env, root });
   assert.deepEqual(config, {
     cluster: {
       name: "in-cluster",
@@ -208,8 +231,6 @@ test("in a pod the service account is taken unless a file or context is named", 
     },
     user: { name: "in-cluster", tokenFile: join(account, "token") },
   });
-  const named = loadKubeConfig({ env, root, kubeconfig: written(t, TWO) });
-  assert.equal(named.user.name, "u1");
   assert.throws(() => loadKubeConfig({ inCluster: true, env: {}, root }), {
     message: "not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be set",
   });

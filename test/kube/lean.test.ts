@@ -76,7 +76,7 @@ test("a service account and every user without a plugin are served without loadi
   writeFileSync(join(account, "ca.crt"), ONE.cert);
   const env = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: String(port) };
   const asked: readonly KubeConfigOptions[] = [
-    { env, root: files },
+    { inCluster: true, env, root: files },
     kubeconfig({ token: "t1" }, trusted),
     kubeconfig({ tokenFile: at("token", "t2\n"), token: "old" }, { caFile: at("ca", ONE.cert) }),
     kubeconfig({ username: "u", password: "p", impersonateUser: "jane" }, { skipTLSVerify: true }),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LeaderElector, newIdentity } from "../../src/kube/lease.ts";
+import { Reachability } from "../../src/kube/reachability.ts";
 import { FakeClock } from "../support/clock.ts";
 import { candidate } from "../support/candidate.ts";
 import { LeaseServer } from "../support/leases.ts";
@@ -69,6 +70,21 @@ test("LE-07 an outage shorter than the deadline is survived", async () => {
   server.heal();
   await clock.advance(1000);
   assert.equal(await result.value(), "pending");
+  assert.equal(elector.msSinceRenewal, 0);
+});
+
+test("LE-07 RF-36 the end of an outage, whoever finds it, is followed by a renewal at once", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const reachability = new Reachability(clock);
+  const { elector } = candidate(clock, server, "me", { reachability });
+  await clock.advance(2000);
+  server.fail("any", "server");
+  reachability.unanswered();
+  await clock.advance(2500);
+  server.heal();
+  reachability.answered();
+  await clock.advance(0);
   assert.equal(elector.msSinceRenewal, 0);
 });
 

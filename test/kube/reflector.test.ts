@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settle } from "../support/clock.ts";
 import { item, setup } from "../support/informer.ts";
+import type { Setup } from "../support/informer.ts";
 import {
   added,
   bookmark,
@@ -12,6 +13,7 @@ import {
   modified,
   raw,
 } from "../support/scripted-api.ts";
+import type { Exchange } from "../support/scripted-api.ts";
 
 const REFUSED = { kind: "unavailable", reason: "ECONNREFUSED" } as const;
 const THROTTLED = { kind: "throttled", status: 429, reason: "TooManyRequests" } as const;
@@ -140,6 +142,30 @@ test("RF-55 a long first list may take longer than 30 s while it brings 1,000 ob
   assert.equal(informer.store.size, 3000);
 });
 
+test("RF-55 a first list of a few large objects may take longer than 30 s while it brings 8 MiB in each", async (t) => {
+  const { api, clock, informer } = setup(t);
+  informer.start();
+  const stream = await api.next("stream");
+  const large = (name: string, at: number): unknown =>
+    added({ ...raw(name, at + 1), data: { key: "x".repeat(1_400_000) } });
+  for (let round = 0; round < 3; round++) {
+    for (let at = 0; at < 7; at++) await stream.send(large(`x${round}-${at}`, at));
+    await clock.advance(29_000);
+  }
+  await stream.send(mark(5000));
+  assert.equal(informer.store.size, 21);
+});
+
+test("RF-55 neither 8 MiB nor 1,000 objects within 30 s: listed in pages", async (t) => {
+  const { api, clock, informer } = setup(t);
+  informer.start();
+  const stream = await api.next("stream");
+  await stream.send(added({ ...raw("x", 1), data: { key: "x".repeat(7_000_000) } }));
+  await clock.advance(30_000);
+  assert.equal(stream.closed, true);
+  (await api.next("list")).reply(listOf(10, [raw("x", 1)]));
+});
+
 test("RF-03 RF-05 pages of 500, the version of the first, only the token with the rest", async (t) => {
   const { api, informer, shown } = setup(t, { labelSelector: "a=b" });
   informer.start();
@@ -162,17 +188,64 @@ test("RF-03 RF-05 pages of 500, the version of the first, only the token with th
   assert.deepEqual(shown(), ["x@1", "y@2"]);
 });
 
-test("RF-06 a page that expires drops the pages so far and asks for the whole list", async (t) => {
+test("a page of more bytes than a process has room for is asked for again with fewer objects", async (t) => {
+  const { api, informer, shown } = setup(t);
+  informer.start();
+  (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
+  const large = { kind: "malformed", status: 200, reason: "ResponseTooLong" } as const;
+  for (const limit of [500, 63]) {
+    const page = await api.next("list");
+    assert.equal(page.query("limit"), String(limit));
+    assert.ok((page.request.mostBytes ?? Infinity) <= 16 * 2 ** 20);
+    page.fail(large);
+  }
+  const fits = await api.next("list");
+  assert.equal(fits.query("limit"), "8");
+  fits.reply(listOf(5, [raw("x", 1)], "token"));
+  const next = await api.next("list");
+  assert.deepEqual([next.query("limit"), next.query("continue")], ["16", "token"]);
+  next.fail(large);
+  const again = await api.next("list");
+  assert.deepEqual([again.query("limit"), again.query("continue")], ["2", "token"]);
+  again.reply(listOf(5, [raw("y", 2)]));
+  await api.next("watch");
+  assert.deepEqual(shown(), ["x@1", "y@2"]);
+});
+
+test("RF-06 a page that expires drops the pages so far and begins with the first again", async (t) => {
   const { api, informer, shown } = setup(t);
   informer.start();
   (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
   (await api.next("list")).reply(listOf(5, [raw("old", 1)], "token"));
   (await api.next("list")).fail({ kind: "gone", status: 410, reason: "Expired" });
-  const whole = await api.next("list");
-  assert.equal(whole.query("limit"), undefined);
-  assert.equal(whole.query("continue"), undefined);
-  whole.reply(listOf(9, [raw("x", 8)]));
+  const first = await api.next("list");
+  assert.equal(first.query("limit"), "500");
+  assert.equal(first.query("continue"), undefined);
+  first.reply(listOf(9, [raw("x", 8)], "other"));
+  const second = await api.next("list");
+  assert.equal(second.query("continue"), "other");
+  second.reply(listOf(9, [raw("y", 7)]));
   assert.equal((await api.next("watch")).query("resourceVersion"), "9");
+  assert.deepEqual(shown(), ["x@8", "y@7"]);
+});
+
+test("RF-06 where pages expire again and again the list is given up, and begun anew after a wait", async (t) => {
+  const { api, clock, informer, shown } = setup(t);
+  const gone = { kind: "gone", status: 410, reason: "Expired" } as const;
+  informer.start();
+  (await api.next("stream")).fail({ kind: "invalid", status: 422, reason: "Invalid" });
+  // Three, and three more at once: the first 410 since the server was last well is no reason to wait.
+  for (let begun = 0; begun < 6; begun++) {
+    const first = await api.next("list");
+    assert.equal(first.query("continue"), undefined);
+    first.reply(listOf(5, [raw(`old-${begun}`, 1)], "token"));
+    (await api.next("list")).fail(gone);
+  }
+  await settle();
+  assert.equal(api.waiting, 0);
+  await clock.advance(60_000);
+  (await api.next("list")).reply(listOf(9, [raw("x", 8)]));
+  await api.next("watch");
   assert.deepEqual(shown(), ["x@8"]);
 });
 
@@ -257,7 +330,6 @@ test("RF-21 a refused connection, a reset and a 429 at opening are waited out wi
 
 for (const [details, kind] of [
   [{ kind: "unavailable", status: 500, reason: "InternalError" }, "stream"],
-  [{ kind: "gone", status: 410, reason: "Expired" }, "stream"],
   [{ kind: "tooLarge", status: 504, reason: "Timeout" }, "stream"],
   [{ kind: "malformed", status: 200, reason: "NotJSON" }, "stream"],
   [{ kind: "unavailable", status: 503, reason: "ServiceUnavailable" }, "watch"],
@@ -333,19 +405,6 @@ test("RF-24 L10 an in-stream 410 lists again at once, even when more events foll
   await clock.advance(FIRST_WAIT);
   await (await api.next("stream")).send(added(raw("x", 8)), mark(10));
   assert.deepEqual(shown(), ["x@8"]);
-});
-
-test("L8 on repeated 410 the wait comes before the list and grows", async (t) => {
-  const { api, clock, filled } = setup(t);
-  let stream = await filled(1);
-  for (const wait of [1200, 2400, 4800, 9600]) {
-    await stream.send(failed(410, "Expired"));
-    await clock.advance(wait - 1);
-    assert.equal(api.waiting, 0);
-    await clock.advance(1);
-    stream = await api.next("stream");
-    await stream.send(mark(2));
-  }
 });
 
 test("RF-24 an in-stream 429 waits and watches on; 500 and 403 wait and list", async (t) => {
@@ -461,34 +520,192 @@ test("RF-31 the error hook is called once for each failed round and not for a cl
   );
 });
 
-test("RF-35 RF-36 waits grow from 0.8 s to 60 s and start again only after two quiet minutes", async (t) => {
-  const { api, clock, filled } = setup(t);
+/** The waits until the next attempts, each of which fails so. */
+async function waits(
+  { api, clock }: Setup,
+  count: number,
+  fail: (attempt: Exchange) => void | Promise<void>,
+): Promise<readonly number[]> {
+  const found: number[] = [];
+  for (let round = 0; round < count; round++) {
+    await settle();
+    found.push(clock.untilNext ?? 0);
+    await clock.advance(clock.untilNext ?? 0);
+    await fail(await api.next(api.peek ?? "watch"));
+  }
+  return found;
+}
+
+const GROWING = [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000];
+const BUSY = { kind: "timeout", status: 504, reason: "Timeout" } as const;
+
+test("RF-35 RF-36 waits grow from 0.8 s to 60 s and start again when a watch delivered or lasted 5 s", async (t) => {
+  const s = setup(t);
+  const { api, clock } = s;
   clock.chance = () => 0;
+  (await s.filled(5)).fail(BUSY);
+  assert.deepEqual(await waits(s, 8, (attempt) => attempt.fail(BUSY)), GROWING);
+  const next = async (): Promise<Exchange> => {
+    await clock.advance(30_000);
+    return api.next("watch");
+  };
+  const short = await next();
+  short.accept();
+  await clock.advance(4999);
+  short.fail(BUSY);
+  await settle();
+  assert.equal(clock.untilNext, 30_000, "neither an event nor five seconds");
+  const brief = await next();
+  await brief.send(bookmark(6));
+  brief.fail(BUSY);
+  await settle();
+  assert.equal(clock.untilNext, 800, "it delivered");
+  assert.deepEqual(await waits(s, 6, (attempt) => attempt.fail(BUSY)), GROWING.slice(0, 6));
+  const long = await next();
+  long.accept();
+  await clock.advance(5000);
+  long.fail(BUSY);
+  await settle();
+  assert.equal(clock.untilNext, 800, "it lasted");
+});
+
+test("RF-36 while connections are refused tries are at most 2 s apart for a minute, then grow to 30 s", async (t) => {
+  for (const chance of [0, 0.9999]) {
+    const s = setup(t);
+    s.clock.chance = () => chance;
+    (await s.filled(5)).cut();
+    const began = s.clock.monotonic();
+    let [widest, attempts] = [0, 0];
+    for (; s.clock.monotonic() - began < 60_000; attempts++) {
+      const [wait = 0] = await waits(s, 1, (attempt) => attempt.fail(REFUSED));
+      widest = Math.max(widest, wait);
+    }
+    assert.ok(widest <= 2000, `${widest} ms`);
+    assert.ok(attempts <= 125, `${attempts} tries in a minute`);
+    const later: number[] = [];
+    while (s.clock.monotonic() - began < 30 * 60_000)
+      later.push(...(await waits(s, 1, (attempt) => attempt.fail(REFUSED))));
+    assert.ok((later.at(-1) ?? 0) >= 15_000 && Math.max(...later) <= 30_000);
+  }
+});
+
+test("RF-36 a short outage costs the same, however many came before", async (t) => {
+  const s = setup(t);
+  const { api, clock } = s;
+  let watch = await s.filled(5);
+  for (let restart = 0; restart < 20; restart++) {
+    await watch.send(modified(raw("x", 10 + restart)));
+    watch.cut();
+    await settle();
+    const down = clock.monotonic();
+    while (clock.monotonic() - down < 2000) {
+      await clock.advance(clock.untilNext ?? 0);
+      if (clock.monotonic() - down >= 2000) break;
+      (await api.next("watch")).fail(REFUSED);
+      await settle();
+    }
+    assert.ok(clock.monotonic() - down <= 3000, `restart ${restart}`);
+    watch = await api.next("watch");
+  }
+});
+
+test("RF-36 the first request that succeeds, whoever makes it, wakes a watch that waits", async (t) => {
+  const { api, clock, filled } = setup(t);
   const stream = await filled(5);
   stream.cut();
-  const waits: number[] = [];
-  for (let round = 0; round < 8; round++) {
+  await clock.advance(FIRST_WAIT);
+  (await api.next("watch")).fail(REFUSED);
+  api.reachability.unanswered();
+  await clock.advance(600);
+  assert.equal(api.waiting, 0);
+  api.reachability.answered();
+  await settle();
+  assert.equal((await api.next("watch")).query("resourceVersion"), "5");
+});
+
+test("RF-36 a watch that is refused beside requests that succeed is woken three times, then waits its own time", async (t) => {
+  const { api, clock, filled } = setup(t);
+  (await filled(5)).cut();
+  let woken = 0;
+  for (let second = 0; second < 20; second++) {
+    api.reachability.unanswered();
+    if (api.waiting > 0) (await api.next("watch")).fail(REFUSED);
+    await clock.advance(600);
+    const before = api.waiting;
+    api.reachability.answered();
     await settle();
-    waits.push(clock.untilNext ?? 0);
-    await clock.advance(clock.untilNext ?? 0);
-    (await api.next("watch")).fail(REFUSED);
+    woken += api.waiting - before;
   }
-  assert.deepEqual(waits, [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
+  assert.equal(woken, 3);
+});
+
+test("RF-36 a server that answers and cuts at once meets a growing wait", async (t) => {
+  const s = setup(t);
+  s.clock.chance = () => 0;
+  (await s.filled(5)).cut();
+  const cut = (attempt: Exchange): void => {
+    attempt.accept();
+    attempt.cut();
+  };
+  assert.deepEqual(await waits(s, 8, cut), GROWING);
+});
+
+test("RF-36 what a server refuses while it starts is asked for again within a second", async (t) => {
+  const s = setup(t);
+  const { api, clock } = s;
+  (await s.filled(5)).fail(BUSY);
+  await waits(s, 8, (attempt) => attempt.fail(BUSY));
+  api.reachability.unanswered();
+  await clock.advance(1000);
+  api.reachability.answered();
   await settle();
-  await clock.advance(30_000);
-  const short = await api.next("watch");
-  short.accept();
-  await clock.advance(100_000);
-  short.cut();
+  (await api.next("watch")).fail({ kind: "forbidden", status: 403, reason: "Forbidden" });
   await settle();
-  assert.equal(clock.untilNext, 30_000, "a minute and a half is not quiet enough");
-  await clock.advance(30_000);
-  const long = await api.next("watch");
-  long.accept();
-  await clock.advance(120_000);
-  long.cut();
-  await settle();
-  assert.equal(clock.untilNext, 800);
+  assert.ok((clock.untilNext ?? Infinity) <= 1000);
+});
+
+test("RF-25 RF-36 a 410 at opening lists again at once", async (t) => {
+  const { api, clock, filled, shown } = setup(t);
+  const stream = await filled(5, raw("x", 1));
+  await clock.advance(5000);
+  await stream.end();
+  (await api.next("watch")).fail({ kind: "gone", status: 410, reason: "Expired" });
+  await (await api.next("stream")).send(added(raw("y", 6)), mark(7));
+  assert.deepEqual(shown(), ["y@6"]);
+});
+
+test("RF-36 a server that nobody found away, but that refuses as one that starts, likewise", async (t) => {
+  const s = setup(t);
+  const { clock } = s;
+  clock.chance = () => 0.9999;
+  (await s.filled(5)).cut();
+  const forbidden = { kind: "forbidden", status: 403, reason: "Forbidden" } as const;
+  const waited = await waits(s, 6, (attempt) => attempt.fail(forbidden));
+  assert.ok(
+    waited.slice(1).every((wait) => wait <= 1000),
+    String(waited),
+  );
+  await clock.advance(15_000);
+  const later = await waits(s, 8, (attempt) => attempt.fail(forbidden));
+  assert.ok((later.at(-1) ?? 0) > 30_000, "not for ever");
+});
+
+test("L8 RF-36 a first 410 lists again at once, the next only after a wait that grows", async (t) => {
+  const { api, clock, filled } = setup(t);
+  let stream = await filled(1);
+  await stream.send(failed(410, "Expired"));
+  stream = await api.next("stream");
+  await stream.send(mark(2));
+  for (const wait of [1200, 2400, 4800]) {
+    await stream.send(failed(410, "Expired"));
+    await clock.advance(wait - 1);
+    assert.equal(api.waiting, 0);
+    await clock.advance(1);
+    stream = await api.next("stream");
+    await stream.send(mark(2));
+  }
+  await stream.send(bookmark(3), failed(410, "Expired"));
+  await (await api.next("stream")).send(mark(4));
 });
 
 test("RF-37 L19 Retry-After is honoured when it is longer than our own wait", async (t) => {

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createSecureServer } from "node:http2";
+import { createServer as createTlsServer } from "node:https";
 import { connect } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -77,6 +79,29 @@ test("a server that prefers HTTP/2 is spoken to in HTTP/1.1", async (t) => {
   const { port } = await secure(t, ONE);
   const api = client(t, `https://127.0.0.1:${port}`, { caData: base64(ONE.cert) });
   assert.deepEqual(await api.request(get), { http: "1.1", host: `127.0.0.1:${port}` });
+});
+
+test("the connections of a burst resume the TLS session that the first watch began", async (t) => {
+  const reused: boolean[] = [];
+  const server = createTlsServer(ONE, (request, response) => {
+    reused.push((request.socket as TLSSocket).isSessionReused());
+    answer(response, 200, {});
+  });
+  const { port } = await listen(t, server);
+  const api = client(t, `https://127.0.0.1:${port}`, { caData: base64(ONE.cert) });
+  for await (const _ of (await api.open(get)).body) continue;
+  await Promise.all(Array.from({ length: 8 }, () => api.request(get)));
+  assert.deepEqual(reused, [false, ...Array.from({ length: 8 }, () => true)]);
+});
+
+test("requests one after the other use the connections that are there, deletes with preconditions too", async (t) => {
+  const server = await serve(t, (_, response) => answer(response, 200, {}));
+  const api = client(t, server.url, {});
+  const body = { preconditions: { uid: "u" } };
+  for (let at = 0; at < 10; at++)
+    await api.request({ method: at % 2 ? "POST" : "DELETE", path: "/x", body, what: "ask" });
+  // undici rests a connection for one turn of the event loop, so two take turns.
+  assert.ok(server.connections <= 2, `${server.connections} connections`);
 });
 
 test("a certificate that the cluster's CA did not sign is refused, unless verification is off", async (t) => {

@@ -61,6 +61,14 @@ test("a JSON patch that cannot be done changes nothing and is Invalid", () => {
   assert.deepEqual(document, { a: 1 });
 });
 
+test("keys that are called as an object's methods are compared as all others", () => {
+  const data = { toString: "a", valueOf: "b", constructor: "c" };
+  const tests = (value: object) => () =>
+    jsonPatch({ data }, [{ op: "test", path: "/data", value: { ...data, ...value } }]);
+  assert.doesNotThrow(tests({}));
+  assert.throws(tests({ toString: "b" }), ApiError);
+});
+
 test("a merge patch replaces lists and takes away what is null", () => {
   const merged = mergePatch({ a: [1], b: { c: 1, d: 2 } }, { a: [2], b: { c: null }, e: "f" });
   assert.deepEqual(merged, { a: [2], b: { d: 2 }, e: "f" });

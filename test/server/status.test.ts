@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test, type TestContext } from "node:test";
+import { METRIC_STATES } from "../../src/core/verdicts.ts";
 import { systemClock } from "../../src/kube/clock.ts";
 import { Board } from "../../src/server/board.ts";
 import { serveStatus } from "../../src/server/page.ts";
@@ -47,11 +48,20 @@ test("the status counts places by state and names those that are not current, wi
   );
 });
 
+test("the page knows the metric states, in their order", async () => {
+  const view = new URL("../../src/server/page/view.js", import.meta.url).href;
+  const { STATES } = (await import(view)) as { readonly STATES: readonly string[] };
+  assert.deepEqual(STATES, METRIC_STATES);
+});
+
 test("the grid has a verdict for each place and nothing where no copy is wanted", async (t) => {
   const { grid } = await read(await smallStage(t));
   assert.deepEqual(grid?.sources, ["shared/smtp", "shared/registry", "shared/ca-bundle"]);
   assert.deepEqual(
-    grid?.lines.map(({ namespace, cells }) => [namespace, ...cells]),
+    grid?.lines.map(({ namespace, cells }) => [
+      namespace,
+      ...cells.map((cell) => cell?.verdict ?? ""),
+    ]),
     [
       ["monitoring", "backoff", "", "current"],
       ["team-a", "current", "current", "current"],
@@ -70,7 +80,8 @@ test("a filter keeps what matches in source, namespace and state, and the totals
     one.sources.shown.map(({ source }) => source),
     ["shared/smtp"],
   );
-  assert.deepEqual(one.grid?.lines, [{ namespace: "monitoring", cells: ["backoff"] }]);
+  const cells = [{ verdict: "backoff", state: "failed" }];
+  assert.deepEqual(one.grid?.lines, [{ namespace: "monitoring", cells }]);
   const conflicts = await read(stage, "?state=conflict");
   assert.deepEqual(
     conflicts.groups.shown.map(({ places }) => places.shown),

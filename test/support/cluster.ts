@@ -17,7 +17,12 @@ export function sharedCluster(): SharedCluster {
 
 /** A control plane for this file alone, for tests that kill or compact it; the caller stops it. */
 export function ownCluster(): Promise<ControlPlane> {
-  return startControlPlane(environment("CLUSTER_ASSETS"));
+  return startControlPlane(assetsFolder());
+}
+
+/** The folder with the control plane's programs. */
+export function assetsFolder(): string {
+  return environment("CLUSTER_ASSETS");
 }
 
 /** The administrator's connection, or that of another `token`. */

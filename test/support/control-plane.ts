@@ -4,7 +4,7 @@
 // does the death of the test process. Nothing is fsynced: the data survives a SIGKILL of the API
 // server, not a power cut.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,6 +51,10 @@ export type Restart = {
 export type ControlPlane = ClusterAccess & {
   /** Ends the API server by `signal`, starts it again on the same data and waits until it is ready. */
   readonly restartApiServer: (how: Restart) => Promise<void>;
+  /** Keeps a copy of what etcd holds now; the API server is away meanwhile. */
+  readonly backUp: () => Promise<void>;
+  /** Puts that copy in the place of what etcd holds: every version goes back. */
+  readonly restore: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -85,7 +89,23 @@ export async function startControlPlane(assets: string, size: Size = {}): Promis
     apiserver.start();
     await apiServerReady(layout, [etcd, apiserver]);
   };
-  return { ...accessOf(layout), restartApiServer, stop };
+  const whileStopped = async (act: (data: string, backup: string) => void): Promise<void> => {
+    // Asked by SIGTERM the API server would wait a minute for its watches to end.
+    await apiserver.stop("SIGKILL");
+    await etcd.stop("SIGTERM");
+    act(join(layout.folder, "etcd"), join(layout.folder, "etcd-backup"));
+    etcd.start();
+    apiserver.start();
+    await apiServerReady(layout, [etcd, apiserver]);
+  };
+  const backUp = (): Promise<void> =>
+    whileStopped((data, backup) => cpSync(data, backup, { recursive: true }));
+  const restore = (): Promise<void> =>
+    whileStopped((data, backup) => {
+      rmSync(data, { recursive: true });
+      cpSync(backup, data, { recursive: true });
+    });
+  return { ...accessOf(layout), restartApiServer, backUp, restore, stop };
 }
 
 function accessOf(layout: Layout): ClusterAccess {

@@ -3,13 +3,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { TestContext } from "node:test";
 import type { Given } from "../../src/config.ts";
 import { eventually } from "./eventually.ts";
+import type { Ending } from "./fault-proxy.ts";
 import { field } from "./http.ts";
 import { Guardian } from "./program.ts";
 
 export type ControllerProcess = {
+  readonly pid: number;
   /** Its log, a parsed line each. */
   readonly log: readonly unknown[];
   readonly running: () => boolean;
@@ -20,6 +21,8 @@ export type ControllerProcess = {
   /** The sum of a metric's samples; `labels` as they stand in the text, such as `resource="secrets"`. */
   readonly metric: (name: string, labels?: string) => Promise<number>;
   readonly ready: () => Promise<boolean>;
+  /** Where it serves probes and metrics, HOST:PORT; undefined before it does. */
+  readonly address: () => string | undefined;
   /** SIGTERM; resolves with the exit code. */
   readonly stop: () => Promise<number | null>;
   /** SIGKILL; resolves when it is gone. */
@@ -38,19 +41,33 @@ export function runWords(kubeconfig: string, flags: Given): readonly string[] {
   return ["run", ...Object.entries(given).map(([flag, value]) => `--${flag}=${value}`)];
 }
 
+export type Spawning = {
+  /** Words after the path of Node, before `run`. */
+  readonly command?: readonly string[];
+  /** Hears each line of both its outputs as it comes; otherwise its standard error is ours. */
+  readonly onLine?: (line: string) => void;
+};
+
 /** Starts `secretcast run`; it is stopped when the test ends. */
 export function spawnController(
-  t: TestContext,
+  t: Ending,
   kubeconfig: string,
   flags: Given,
+  { command = ["bin/secretcast.js"], onLine }: Spawning = {},
 ): ControllerProcess {
-  const child = spawn(process.execPath, ["bin/secretcast.js", ...runWords(kubeconfig, flags)], {
-    stdio: ["ignore", "pipe", "inherit"],
+  const child = spawn(process.execPath, [...command, ...runWords(kubeconfig, flags)], {
+    stdio: ["ignore", "pipe", onLine ? "pipe" : "inherit"],
   });
+  const { pid } = child;
+  if (pid === undefined || child.stdout === null) throw new Error("secretcast did not start");
   const guardian = new Guardian();
-  if (child.pid !== undefined) guardian.watch(child.pid);
+  guardian.watch(pid);
   const log: unknown[] = [];
-  createInterface(child.stdout).on("line", (line) => log.push(JSON.parse(line)));
+  createInterface(child.stdout).on("line", (line) => {
+    log.push(JSON.parse(line));
+    onLine?.(line);
+  });
+  if (child.stderr && onLine) createInterface(child.stderr).on("line", onLine);
   const running = (): boolean => child.exitCode === null && child.signalCode === null;
   const ended = once(child, "exit").then(() => child.exitCode);
   const stop = (): Promise<number | null> => {
@@ -63,7 +80,7 @@ export function spawnController(
   };
   t.after(async () => {
     await stop();
-    if (child.pid !== undefined) guardian.unwatch(child.pid);
+    guardian.unwatch(pid);
     await guardian.dismiss();
   });
   const serving = (): string | undefined =>
@@ -83,10 +100,12 @@ export function spawnController(
     return ours.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
   };
   return {
+    pid,
     log,
     running,
     ended,
     samples,
+    address: serving,
     metric,
     ready: async () => (await get("/readyz")).ok,
     stop,

@@ -3,6 +3,7 @@ import { EventRecorder } from "../../src/kube/events.ts";
 import type { EventRecorderOptions } from "../../src/kube/events.ts";
 import type { EventDetails, EventSeries, KubeEvent } from "../../src/kube/eventrecord.ts";
 import type { EventClient } from "../../src/kube/eventwriter.ts";
+import { Reachability } from "../../src/kube/reachability.ts";
 import { FakeClock } from "./clock.ts";
 
 export class EventFault extends Error {
@@ -55,6 +56,7 @@ export class EventServer implements EventClient {
 export type Recording = {
   readonly clock: FakeClock;
   readonly server: EventServer;
+  readonly reachability: Reachability;
   readonly recorder: EventRecorder;
   readonly drops: string[];
 };
@@ -65,8 +67,10 @@ export function recording(options: Partial<EventRecorderOptions> = {}): Recordin
   const drops: string[] = [];
   const reporter = { controller: "secretcast", instance: "pod-1" };
   const onDrop = (reason: string): void => void drops.push(reason);
-  const recorder = new EventRecorder({ client: server, clock, reporter, onDrop, ...options });
-  return { clock, server, recorder, drops };
+  const reachability = new Reachability(clock);
+  const own = { client: server, clock, reporter, reachability, onDrop };
+  const recorder = new EventRecorder({ ...own, ...options });
+  return { clock, server, reachability, recorder, drops };
 }
 
 export function details(over: Partial<EventDetails> = {}): EventDetails {

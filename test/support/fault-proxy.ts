@@ -12,6 +12,8 @@ export type Upstream = {
   /** Sent with every request, such as the credentials of a real server. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly ca?: string;
+  /** Connections to the server are kept; otherwise each request has one of its own. */
+  readonly keepAlive?: boolean;
 };
 
 export type ProxyRequest = {
@@ -19,6 +21,12 @@ export type ProxyRequest = {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly kind: "list" | "watch" | "stream" | "other";
+};
+
+/** A request that changes something, with its body, and the status of the server's answer. */
+export type ProxyWrite = Pick<ProxyRequest, "method" | "path" | "query"> & {
+  readonly body: string;
+  readonly status: number;
 };
 
 export type Fault =
@@ -45,12 +53,16 @@ export type FaultProxy = {
   readonly seen: readonly ProxyRequest[];
   /** The fault for each request from now on; undefined lets it pass. */
   rule: (request: ProxyRequest) => Fault | undefined;
+  /** Told of every write that the server answered. */
+  onWrite: (write: ProxyWrite) => void;
   /** Text put into every watch that is open, between two lines. */
   inject(text: string): void;
   /** RST on every connection. */
   resetAll(): void;
   /** Every connection there is goes silent for ever; new ones are fine. */
   freeze(): void;
+  /** As freeze, but only of the connections whose last request was one of these. */
+  deafen(of: (request: ProxyRequest) => boolean): void;
   /** Empties `seen`, so that a long run does not fill the memory. */
   forget(): void;
   /** TCP connections of the client that are open. */
@@ -65,14 +77,19 @@ export async function startFaultProxy(t: Ending, upstream: Upstream): Promise<Fa
   const sockets = new Set<Socket>();
   const frozen = new WeakSet<Socket>();
   const watches = new Set<ServerResponse>();
+  const last = new Map<Socket, ProxyRequest>();
   const seen: ProxyRequest[] = [];
-  const forwarder = new Forwarder(upstream, (response) => {
-    watches.add(response);
-    response.once("close", () => watches.delete(response));
+  const forwarder = new Forwarder(upstream, {
+    onWatch: (response) => {
+      watches.add(response);
+      response.once("close", () => watches.delete(response));
+    },
+    onWrite: (write) => proxy.onWrite(write),
   });
   const server = createServer((request, response) => {
     const asked = read(request);
     seen.push(asked);
+    last.set(request.socket, asked);
     if (frozen.has(request.socket)) return;
     const fault = proxy.rule(asked);
     if (fault?.kind === "answer") answer(response, fault);
@@ -81,7 +98,11 @@ export async function startFaultProxy(t: Ending, upstream: Upstream): Promise<Fa
   });
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket)).on("error", () => undefined);
+    socket.on("close", () => {
+      sockets.delete(socket);
+      last.delete(socket);
+    });
+    socket.on("error", () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(async () => {
@@ -93,6 +114,7 @@ export async function startFaultProxy(t: Ending, upstream: Upstream): Promise<Fa
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
     rule: () => undefined,
+    onWrite: () => undefined,
     inject: (text) => {
       for (const response of watches) if (!response.writableEnded) response.write(text);
     },
@@ -102,6 +124,9 @@ export async function startFaultProxy(t: Ending, upstream: Upstream): Promise<Fa
     freeze: () => {
       for (const socket of sockets) frozen.add(socket);
     },
+    deafen: (of) => {
+      for (const [socket, request] of last) if (of(request)) frozen.add(socket);
+    },
     forget: () => void seen.splice(0),
     get connections() {
       return sockets.size;
@@ -110,17 +135,26 @@ export async function startFaultProxy(t: Ending, upstream: Upstream): Promise<Fa
   return proxy;
 }
 
+// More than the API server reads of any request.
+const MOST_TOLD_BYTES = 8 * 2 ** 20;
+
+type Listener = {
+  onWatch(response: ServerResponse): void;
+  onWrite(write: ProxyWrite): void;
+};
+
 class Forwarder {
   readonly #upstream: Upstream;
   readonly #agent: Agent;
-  readonly #onWatch: (response: ServerResponse) => void;
+  readonly #listener: Listener;
 
-  constructor(upstream: Upstream, onWatch: (response: ServerResponse) => void) {
+  constructor(upstream: Upstream, listener: Listener) {
+    const { url, ca, keepAlive = false } = upstream;
     this.#upstream = upstream;
-    this.#onWatch = onWatch;
-    this.#agent = upstream.url.startsWith("https:")
-      ? new TlsAgent({ ...(upstream.ca !== undefined && { ca: upstream.ca }) })
-      : new Agent();
+    this.#listener = listener;
+    this.#agent = url.startsWith("https:")
+      ? new TlsAgent({ keepAlive, ...(ca !== undefined && { ca }) })
+      : new Agent({ keepAlive });
   }
 
   forward(
@@ -138,13 +172,29 @@ class Forwarder {
     outgoing.on("response", (incoming) => {
       response.writeHead(incoming.statusCode ?? 502, withoutLength(incoming, fault));
       response.flushHeaders();
-      if (asked.kind === "watch" || asked.kind === "stream") this.#onWatch(response);
+      if (asked.kind === "watch" || asked.kind === "stream") this.#listener.onWatch(response);
+      if (body) this.#tellWrite(asked, body, incoming.statusCode ?? 0);
       void pump(incoming, response, fault, isFrozen);
     });
     const drop = (): void => void outgoing.destroy();
     request.socket.once("close", drop);
     response.once("close", () => request.socket.off("close", drop));
+    const body = asked.method === "GET" ? undefined : ([] as Buffer[]);
+    let bytes = 0;
+    request.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= MOST_TOLD_BYTES) body?.push(chunk);
+    });
     request.pipe(outgoing);
+  }
+
+  #tellWrite(
+    { method, path, query }: ProxyRequest,
+    chunks: readonly Buffer[],
+    status: number,
+  ): void {
+    const body = Buffer.concat(chunks).toString("utf8");
+    this.#listener.onWrite({ method, path, query, body, status });
   }
 
   close(): void {

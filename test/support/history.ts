@@ -156,6 +156,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       words: fc.constantFrom<Texts>(
         {},
         { "on-delete": "keep" },
+        { entry: "of-a-newer-version" },
         { "copied-keys": "label:x,label:app.kubernetes.io/managed-by" },
         { from: "shared/one" },
       ),

@@ -32,7 +32,11 @@ export type Http = {
     options?: SendOptions,
   ) => Promise<Answer>;
   /** The lines of a watch as they come, until the server ends it or `signal` fires. */
-  readonly lines: (path: string, signal?: AbortSignal) => AsyncGenerator<unknown, void, undefined>;
+  readonly lines: (
+    path: string,
+    signal?: AbortSignal,
+    accept?: string,
+  ) => AsyncGenerator<unknown, void, undefined>;
   readonly close: () => Promise<void>;
 };
 
@@ -64,12 +68,13 @@ export function openHttp(server: Server): Http {
   async function* lines(
     path: string,
     signal?: AbortSignal,
+    accept = "application/json",
   ): AsyncGenerator<unknown, void, undefined> {
     const { statusCode, body } = await agent.request({
       origin: server.url,
       method: "GET",
       path,
-      headers: { ...authorization, accept: "application/json" },
+      headers: { ...authorization, accept },
       // A healthy watch may be silent for two minutes and more.
       bodyTimeout: 0,
       ...(signal === undefined ? {} : { signal }),

@@ -40,8 +40,8 @@ export type Setup = {
 
 /** The informer is stopped, and checked for leaks, when the test ends. */
 export function setup(t: TestContext, options: Partial<InformerOptions<Item>> = {}): Setup {
-  const api = new ScriptedApi();
   const clock = new FakeClock();
+  const api = new ScriptedApi(clock);
   const heard: string[] = [];
   const errors: Error[] = [];
   const restarts: string[] = [];

@@ -43,6 +43,12 @@ export class LeaseServer {
     this.lease = { metadata: { ...base, resourceVersion }, ...(spec && { spec }) };
   }
 
+  /** Goes back to what was some versions ago, as etcd restored from a backup. */
+  rewind(): void {
+    this.#version -= 50;
+    this.put(this.lease?.spec);
+  }
+
   /** The next `times` requests of that kind reject without effect. */
   fail(verb: Verb | "any", kind: string, times = Infinity): void {
     const act = (): never => {

@@ -8,11 +8,15 @@ export type Meddle = (request: ApiRequest) => Promise<void>;
 export function meddled(client: ApiClient, meddle: Meddle): ApiClient {
   return {
     server: client.server,
+    reachability: client.reachability,
     async request<T>(request: ApiRequest): Promise<T> {
       await meddle(request);
       return client.request<T>(request);
     },
-    open: (request) => client.open(request),
+    async open(request) {
+      await meddle(request);
+      return client.open(request);
+    },
     close: () => client.close(),
   };
 }

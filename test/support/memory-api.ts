@@ -6,7 +6,10 @@ import { ApiError, type ApiErrorKind } from "../../src/kube/api-error.ts";
 import type { ApiClient, ApiRequest, ApiStream } from "../../src/kube/client.ts";
 import type { FakeClock } from "./clock.ts";
 import { Deadline } from "../../src/kube/deadline.ts";
+import { Reachability } from "../../src/kube/reachability.ts";
 import type { KubeObject } from "../../src/kube/resource.ts";
+import type { Json } from "../../src/sandbox/object.ts";
+import { jsonPatch } from "../../src/sandbox/patch.ts";
 import { mergePatch } from "./merge-patch.ts";
 import { MemoryWatch, type Logged } from "./memory-watch.ts";
 
@@ -36,12 +39,18 @@ export class MemoryApi {
   readonly history: Logged[] = [];
   /** Whether watches are never told of a change. */
   lose: (object: KubeObject) => boolean = () => false;
+  readonly #reachability: Reachability;
+  /** What a mutating webhook makes of an object that a client writes. */
+  admit: (object: KubeObject) => KubeObject = (object) => object;
+  /** Whether lists and watches leave it out, as a field selector does. */
+  unlisted: (object: KubeObject) => boolean = () => false;
   readonly #watches = new Set<MemoryWatch>();
   #version = 100;
   #uid = 0;
 
   constructor(clock: FakeClock) {
     this.clock = clock;
+    this.#reachability = new Reachability(clock);
   }
 
   /** A client of this server; `before` runs ahead of each request and may hold it back or throw. */
@@ -65,6 +74,7 @@ export class MemoryApi {
     };
     return {
       server: "http://memory",
+      reachability: this.#reachability,
       request: <T>(request: ApiRequest) =>
         arrive(request, () => structuredClone(this.#answer(request)) as T),
       open: (request) => arrive(request, () => this.#open(request, closed.signal)),
@@ -132,9 +142,9 @@ export class MemoryApi {
         return present;
       case "PUT":
       case "PATCH": {
-        this.#check(request, present, (body as Body).metadata ?? {});
-        const next = method === "PUT" ? body : mergePatch(present, body);
-        return this.#store(path, next as KubeObject);
+        const next = method === "PUT" ? body : patched(present, request);
+        this.#check(request, present, (next as Body).metadata ?? {});
+        return this.#store(path, this.admit(next as KubeObject));
       }
       case "DELETE": {
         const { preconditions } = body as { readonly preconditions: Preconditions };
@@ -152,7 +162,8 @@ export class MemoryApi {
     const home = this.objects.get(`/api/v1/namespaces/${namespace}`);
     if (plural === "secrets" && !home) throw refusal(request, "notFound");
     if (home?.metadata["deletionTimestamp"]) throw refusal(request, "terminating");
-    return this.#store(path, mergePatch(this.#new(path), body) as KubeObject);
+    if (request.query?.["dryRun"] === "All") return this.#new(path);
+    return this.#store(path, this.admit(mergePatch(this.#new(path), body) as KubeObject));
   }
 
   #check(request: ApiRequest, { metadata }: KubeObject, wanted: Preconditions): void {
@@ -170,7 +181,7 @@ export class MemoryApi {
   #all(plural: string): KubeObject[] {
     const of = (path: string): boolean => PLACE.exec(path)?.groups?.["plural"] === plural;
     return Array.from(this.objects.entries()).flatMap(([path, object]) =>
-      of(path) ? [object] : [],
+      of(path) && !this.unlisted(object) ? [object] : [],
     );
   }
 
@@ -211,7 +222,13 @@ export class MemoryApi {
 
   #log(type: Logged["type"], path: string, object: KubeObject): void {
     const { plural = "" } = PLACE.exec(path)?.groups ?? {};
-    const logged = { type, plural, object, version: this.#version, lost: this.lose(object) };
+    const logged = {
+      type,
+      plural,
+      object,
+      version: this.#version,
+      lost: this.lose(object) || this.unlisted(object),
+    };
     this.history.push(logged);
     for (const watch of this.#watches) watch.tell(logged);
   }
@@ -224,7 +241,11 @@ export function secretPath(place: string): string {
 
 export function refusal({ what }: Pick<ApiRequest, "what">, kind: ApiErrorKind): ApiError {
   const reason = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
-  return new ApiError(what, { kind, reason });
+  const [, singular, name] =
+    /^[-\w]+(?: \w+)? (secret|namespace) (?:[^/ ]+\/)?([^/ ]+)$/.exec(what) ?? [];
+  const own = (kind === "notFound" || kind === "alreadyExists") && singular && name;
+  const ownWords = own ? { kind, resource: `${singular}s`, name } : undefined;
+  return new ApiError(what, { kind, reason, ownWords });
 }
 
 function aborted(signal: AbortSignal): Promise<never> {
@@ -233,4 +254,10 @@ function aborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
   });
+}
+
+function patched(present: KubeObject, { contentType, body }: ApiRequest): unknown {
+  if (contentType !== "application/json-patch+json") return mergePatch(present, body);
+  // Over the wire: what is undefined is not there.
+  return JSON.parse(JSON.stringify(jsonPatch(present as Json, body as Json)));
 }

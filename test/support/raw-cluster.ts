@@ -3,6 +3,8 @@
 // preconditions, immutable types and data. It throws where the real server would refuse.
 import { refText } from "../../src/core/model.ts";
 import type { SecretRequest } from "../../src/core/requests.ts";
+import type { Json } from "../../src/sandbox/object.ts";
+import { jsonPatch } from "../../src/sandbox/patch.ts";
 import { mergePatch } from "./merge-patch.ts";
 
 export type Texts = Readonly<Record<string, string>>;
@@ -134,7 +136,7 @@ export class RawCluster {
     const body: unknown = JSON.parse(JSON.stringify(request.body));
     if (request.method === "POST") this.#post(place, body);
     else if (request.method === "DELETE") this.#remove(place, body);
-    else this.#patch(place, body);
+    else this.#patch(place, request.contentType, body);
   }
 
   #post(place: string, body: unknown): void {
@@ -153,11 +155,15 @@ export class RawCluster {
     this.secrets.delete(place);
   }
 
-  #patch(place: string, body: unknown): void {
+  #patch(place: string, contentType: SecretRequest["contentType"], body: unknown): void {
     const present = this.get(place);
-    const { metadata } = body as { metadata: { uid: string; resourceVersion: string } };
-    this.#check(present, metadata);
-    const next = mergePatch(present, body) as RawSecret;
+    const patched =
+      contentType === "application/json-patch+json"
+        ? jsonPatch(present, body as Json)
+        : mergePatch(present, body);
+    // Over the wire: what is undefined is not there.
+    const next: RawSecret = JSON.parse(JSON.stringify(patched));
+    this.#check(present, next.metadata);
     if (next.type !== present.type) throw new Error(`${place}: type: field is immutable`);
     const sameData = JSON.stringify(sorted(next.data)) === JSON.stringify(sorted(present.data));
     if (present.immutable && !(next.immutable && sameData)) {

@@ -14,6 +14,7 @@ import { refText } from "../../src/core/model.ts";
 import type { Plan } from "../../src/core/verdicts.ts";
 import { createClient, type ApiClient } from "../../src/kube/client.ts";
 import { systemClock, type Clock } from "../../src/kube/clock.ts";
+import { Reachability } from "../../src/kube/reachability.ts";
 import { loadKubeConfig, type KubeConfig } from "../../src/kube/kubeconfig.ts";
 import { createLog } from "../../src/log.ts";
 import { startSandbox, type Sandbox } from "../../src/sandbox/server.ts";
@@ -115,8 +116,9 @@ export class Scene {
     const log: string[] = [];
     let settled: Plan | undefined;
     const { access, clock } = this;
+    const reachability = new Reachability(clock);
     const connect = (neverPauses = false): ApiClient =>
-      createClient(access, { clock, userAgent: "secretcast/test", neverPauses });
+      createClient(access, { clock, userAgent: "secretcast/test", neverPauses, reachability });
     const client = meddle ? meddled(connect(), meddle) : connect();
     const leaseApi = connect(true);
     const stop = new AbortController();

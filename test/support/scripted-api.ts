@@ -2,8 +2,10 @@
 // it. In process, without sockets or time, so every order of things can be played.
 import { ApiError } from "../../src/kube/api-error.ts";
 import type { ApiErrorDetails } from "../../src/kube/api-error.ts";
+import { Reachability } from "../../src/kube/reachability.ts";
 import type { ApiClient, ApiRequest, ApiStream } from "../../src/kube/client.ts";
 import type { KubeObject } from "../../src/kube/resource.ts";
+import type { Clock } from "../../src/kube/clock.ts";
 import { settle } from "./clock.ts";
 
 type Answer = {
@@ -111,7 +113,13 @@ export class Exchange {
 export class ScriptedApi implements ApiClient {
   readonly server = "http://scripted";
   readonly seen: Exchange[] = [];
+  /** What else uses the server says here whether it answered. */
+  readonly reachability: Reachability;
   #taken = 0;
+
+  constructor(clock: Clock) {
+    this.reachability = new Reachability(clock);
+  }
 
   /** The next request not taken yet; of the kind named, or the test fails. */
   async next(kind: Exchange["kind"]): Promise<Exchange> {

@@ -8,6 +8,8 @@ import { serveStatus } from "../../src/server/page.ts";
 import type { Glance } from "../../src/server/status.ts";
 import { Cluster } from "./world.ts";
 
+const QUOTA = { message: "create Secret: 403 Forbidden: quota", error: "forbidden" };
+
 export class StatusStage {
   readonly cluster = new Cluster({ deleteGraceMs: 600_000 });
   readonly board = new Board(systemClock, "0.0.0-test");
@@ -47,7 +49,7 @@ export class StatusStage {
     for (const action of plan.actions) {
       const { namespace, name } = action.place;
       if (!failing(`${namespace}/${name}`)) cluster.apply(action);
-      else cluster.memory.failed(action, "create Secret: 403 Forbidden: quota", cluster.now, 0.5);
+      else cluster.memory.failed(action, QUOTA, cluster.now, 0.5);
     }
     cluster.now += 100;
     this.look();

@@ -1,16 +1,32 @@
 // A cluster of plain objects for tests of the pure core: a World over what raw-cluster.ts holds, plans
 // of it, and plans applied to it.
-import { createDigest } from "../../src/core/data.ts";
+import { createDigest, digestData } from "../../src/core/data.ts";
+import { DataCache } from "../../src/core/data-cache.ts";
+import { filterKeys } from "../../src/core/keys.ts";
 import { parseGlobList, NAMESPACE_GLOBS, type GlobList } from "../../src/core/match.ts";
 import { Memory } from "../../src/core/memory.ts";
-import { refText, type Secret, type Settings, type World } from "../../src/core/model.ts";
+import {
+  refText,
+  type Secret,
+  type Settings,
+  type SourcePayload,
+  type SourceSecret,
+  type World,
+} from "../../src/core/model.ts";
 import { readNamespace } from "../../src/core/namespaces.ts";
 import { plan } from "../../src/core/plan.ts";
-import { requestsFor } from "../../src/core/requests.ts";
-import { readSecret } from "../../src/core/secrets.ts";
+import { emptyingOf, fillingOf, readPullState } from "../../src/core/pull-fill.ts";
+import { versionOf, type Question } from "../../src/core/questions.ts";
+import {
+  copyRequests,
+  endRequests,
+  fillRequest,
+  type SecretRequest,
+} from "../../src/core/requests.ts";
+import { readRecord, readSecret, type ReadContext } from "../../src/core/secrets.ts";
 import { sourceRank } from "../../src/core/settings.ts";
 import type { Action, Plan } from "../../src/core/verdicts.ts";
-import { RawCluster, type RawSecret } from "./raw-cluster.ts";
+import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
 
 export function globs(text: string): GlobList {
   const list = parseGlobList(text, NAMESPACE_GLOBS);
@@ -36,12 +52,15 @@ export function settingsOf(changes: Partial<Settings> = {}): Settings {
 }
 
 const digest = createDigest(Buffer.from("a key of the tests"));
+const ROOM = 64 * 1024 * 1024;
 
 export class Cluster extends RawCluster {
-  readonly memory = new Memory();
+  memory = new Memory();
   settings: Settings;
   now = 0;
+  readonly data = new DataCache(ROOM);
   #read = new WeakMap<RawSecret, Secret>();
+  readonly #deaf = new Map<string, RawSecret | RawNamespace | undefined>();
 
   constructor(changes: Partial<Settings> = {}) {
     super();
@@ -56,14 +75,25 @@ export class Cluster extends RawCluster {
   #reduce(raw: RawSecret): Secret {
     const known = this.#read.get(raw);
     if (known) return known;
-    const secret = readSecret(raw, {
-      digest,
-      intern: (text) => text,
-      isSourceNamespace: (namespace) => sourceRank(this.settings, namespace) >= 0,
-    });
+    const secret = readSecret(raw, this.#context);
     if (!secret) throw new Error(`test: not a Secret: ${refText(raw.metadata)}`);
     this.#read.set(raw, secret);
     return secret;
+  }
+
+  get #context(): ReadContext {
+    return {
+      digest,
+      intern: (text) => text,
+      share: (_, face) => face,
+      isSourceNamespace: (namespace) => sourceRank(this.settings, namespace) >= 0,
+      keep: (source, payload) => this.data.put(source, payload),
+    };
+  }
+
+  /** As a new process, which remembers nothing. */
+  restart(): void {
+    this.memory = new Memory();
   }
 
   /** Forgets what was read, as a restart with other settings does. */
@@ -74,16 +104,33 @@ export class Cluster extends RawCluster {
   world(): World {
     const byNamespace = new Map<string, Map<string, Secret>>();
     for (const name of this.namespaces.keys()) byNamespace.set(name, new Map());
-    const all = [...this.secrets.values()].map((raw) => this.#reduce(raw));
+    const shown = { secrets: new Map(this.secrets), namespaces: new Map(this.namespaces) };
+    for (const [key, raw] of this.#deaf) {
+      if (raw === undefined) shown.secrets.delete(key);
+      else if ("data" in raw) shown.secrets.set(key, raw);
+      else shown.namespaces.set(key, raw);
+    }
+    const all = [...shown.secrets.values()].map((raw) => this.#reduce(raw));
     for (const secret of all) byNamespace.get(secret.namespace)?.set(secret.name, secret);
-    const namespaces = [...this.namespaces.values()].flatMap((raw) => readNamespace(raw) ?? []);
+    const namespaces = [...shown.namespaces.values()].flatMap((raw) => readNamespace(raw) ?? []);
     const nothing: ReadonlyMap<string, Secret> = new Map();
     return {
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
       secretsIn: (namespace) => byNamespace.get(namespace) ?? nothing,
       sources: all.filter((secret) => secret.role === "source"),
       pulls: all.filter((secret) => secret.role === "pull"),
+      offerOf: (source, keys) => {
+        const offered = filterKeys(keys, this.payload(source).data.reveal());
+        return offered.ok ? digestData(digest, offered.value) : undefined;
+      },
     };
+  }
+
+  /** What its copies hold. */
+  payload(source: SourceSecret): SourcePayload {
+    const payload = this.data.get(source);
+    if (!payload) throw new Error(`test: no data of ${refText(source)}`);
+    return payload;
   }
 
   plan(inFlight: ReadonlySet<string> = new Set()): Plan {
@@ -108,17 +155,93 @@ export class Cluster extends RawCluster {
   }
 
   apply(action: Action): void {
-    const { confirm } = action;
-    if (confirm) {
-      const there = this.secrets.get(refText(confirm.source));
-      if (there?.metadata.uid === confirm.uid) {
-        this.memory.stillThere(confirm);
-        return;
-      }
-      this.memory.confirmedGone(confirm, this.now);
-    }
-    for (const request of requestsFor(action)) this.request(request);
+    if (action.kind === "ask") for (const question of action.questions) this.#answer(question);
+    if (action.kind === "fill" && !this.#fill(action)) return;
+    for (const request of this.#requests(action)) this.request(request);
     this.memory.succeeded(action, this.now, 0.5);
+  }
+
+  #requests(action: Action): readonly SecretRequest[] {
+    switch (action.kind) {
+      case "look":
+      case "ask":
+      case "fill":
+        return [];
+      case "unfill":
+        return [fillRequest(action, emptyingOf(readPullState(this.get(refText(action.place)))))];
+      case "delete":
+      case "release":
+        return endRequests(action);
+      case "create":
+      case "update":
+      case "replace":
+      case "adopt":
+        return copyRequests(
+          action,
+          this.payload(action.content.source),
+          readRecord(this.secrets.get(refText(action.place))),
+        );
+    }
+  }
+
+  /** False: there was nothing to write. */
+  #fill(action: Action & { kind: "fill" }): boolean {
+    const { place, content, inputs } = action;
+    const filling = () =>
+      fillingOf(
+        readPullState(this.get(refText(place))),
+        content.source,
+        this.payload(content.source),
+      );
+    const found = filling();
+    const fill = typeof found === "string" ? undefined : found.fill;
+    if (fill) this.request(fillRequest(action, fill));
+    const left = filling();
+    const { uid, resourceVersion } = this.get(refText(place)).metadata;
+    const conflict = typeof left === "string" ? left : left.shadowed;
+    this.memory.resolved(place, { uid, resourceVersion, inputs, conflict });
+    return fill !== undefined;
+  }
+
+  /** Plans until what is about to end has had its grace and its questions; the plan that ends it. */
+  due(): Plan {
+    this.plan();
+    this.now += this.settings.deleteGraceMs;
+    for (let round = 0; round < 5; round++) {
+      const result = this.plan();
+      const asks = result.actions.filter(({ kind }) => kind === "ask");
+      if (asks.length === 0) return result;
+      for (const action of asks) this.apply(action);
+    }
+    throw new Error("test: questions without end");
+  }
+
+  /** due(), and what it says is done. */
+  end(): Plan {
+    const result = this.due();
+    for (const action of result.actions) this.apply(action);
+    return result;
+  }
+
+  /** From now on the cache shows this Secret or namespace as it is now, whatever becomes of it. */
+  deafen(place: string): void {
+    this.#deaf.set(place, this.secrets.get(place) ?? this.namespaces.get(place));
+  }
+
+  override delete(place: string): void {
+    const shown = this.#deaf.has(place) ? undefined : this.secrets.get(place);
+    if (shown && this.#reduce(shown).role === "source")
+      this.memory.sourceVanished(shown.metadata.uid);
+    super.delete(place);
+  }
+
+  // What the API server says is what the cache shows from then on.
+  #answer(question: Question): void {
+    const { kind, ref } = question;
+    const key = kind === "secret" ? refText(ref) : ref.namespace;
+    const there = kind === "secret" ? this.secrets.get(key) : this.namespaces.get(key);
+    this.#deaf.delete(key);
+    this.memory.questions.answered(question, versionOf(there?.metadata), this.now, 0.5);
   }
 }
 

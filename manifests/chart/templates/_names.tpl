@@ -84,7 +84,7 @@ that are named and not globs. An empty list where all are served. */ -}}
 {{- uniq $all | toJson -}}
 {{- end -}}
 
-{{- /* list, watch: the cache of what is there. get: a live look before a vanished source's copies go,
+{{- /* list, watch: the cache of what is there. get: a live look at a source before copies of it go,
 and at a Secret in the way. create, patch, delete: the copies. No update: every change is a patch that
 names the UID and the version it was made for. Events lie beside sources and pulling Secrets; patch
 counts a repeated one up instead of piling up. */ -}}

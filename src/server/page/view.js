@@ -1,11 +1,12 @@
 // @ts-check
 /** @import { Status, SourceLine, Totals } from "../status.ts" */
 /** @import { Cut, Group } from "../groups.ts" */
-/** @import { Grid } from "../grid.ts" */
+/** @import { Cell, Grid } from "../grid.ts" */
 // What is drawn from a status, a section each. Names of sources and namespaces are buttons that put
 // them into the filter: page.js listens for them by `data-filter`.
 import { counted, el, number } from "./dom.js";
 
+/** The metric states, in their order; a test compares them with the program's. */
 export const STATES = /** @type {const} */ ([
   "current",
   "pending",
@@ -15,23 +16,6 @@ export const STATES = /** @type {const} */ ([
   "paused",
   "frozen",
 ]);
-
-/** @type {Readonly<Record<string, (typeof STATES)[number]>>} */
-const STATE_OF = {
-  current: "current",
-  create: "pending",
-  update: "pending",
-  replace: "pending",
-  adopt: "pending",
-  delete: "pending",
-  release: "pending",
-  wait: "pending",
-  conflict: "conflict",
-  backoff: "failed",
-  held: "held",
-  paused: "paused",
-  frozen: "frozen",
-};
 
 /** One sentence that says it all. @param {Status} status */
 export function summaryOf({ totals, leader, plannedMs }) {
@@ -187,7 +171,7 @@ export function drawGrid(grid) {
       "tr",
       {},
       el("th", { scope: "row" }, nameButton("namespace", namespace, "row")),
-      ...cells.map((verdict, at) => drawCell(verdict, `${namespace}, ${sources[at]}`)),
+      ...cells.map((cell, at) => drawCell(cell, `${namespace}, ${sources[at]}`)),
     ),
   );
   const table = el(
@@ -201,10 +185,11 @@ export function drawGrid(grid) {
   return [el("p", { class: "quiet" }, note), el("div", { class: "scroll" }, table)];
 }
 
-/** @param {string} verdict @param {string} where */
-function drawCell(verdict, where) {
-  if (verdict === "") return el("td", {});
-  const attributes = { "data-state": STATE_OF[verdict], title: `${verdict}: ${where}` };
+/** @param {Cell} cell @param {string} where */
+function drawCell(cell, where) {
+  if (!cell) return el("td", {});
+  const { verdict, state } = cell;
+  const attributes = { "data-state": state, title: `${verdict}: ${where}` };
   return el("td", attributes, el("span", { class: "hidden" }, verdict));
 }
 

@@ -48,6 +48,27 @@ const FORMS: readonly Fact[] = [
     },
   },
   {
+    name: "a JSON patch that replaces the version by an old one is a conflict; the present one passes",
+    check: async (place) => {
+      const old = await given(place, "a", { data: { k: "dg==", l: "dg==" } });
+      const of = (object: unknown, uid = field(object, "metadata", "uid")): readonly object[] => [
+        { op: "replace", path: "/metadata/uid", value: uid },
+        { op: "replace", path: "/metadata/resourceVersion", value: version(object) },
+        { op: "add", path: "/metadata/annotations", value: {} },
+        { op: "add", path: "/metadata/annotations/example.com~1a", value: "" },
+        { op: "remove", path: "/metadata/annotations/example.com~1a" },
+        { op: "add", path: "/data", value: { m: "eA==" } },
+      ];
+      const patched = ok(await patch(place, "json", of(old)), 200);
+      assert.deepEqual(field(patched, "data"), { m: "eA==" });
+      assert.equal(field(patched, "metadata", "annotations"), undefined);
+      const late = await patch(place, "json", of(old));
+      assert.deepEqual([late.status, field(late.body, "reason")], [409, "Conflict"]);
+      const another = await patch(place, "json", of(old, "b"));
+      assert.deepEqual([another.status, field(another.body, "reason")], [409, "Conflict"]);
+    },
+  },
+  {
     name: "a strategic merge patch adds to the finalizers and takes single ones away",
     check: async (place) => {
       await given(place, "a", {}, { finalizers: ["example.com/a"] });

@@ -1,0 +1,181 @@
+// Memory under the limit that the manifests set, whatever is written: the process must live, and every
+// copy be right. On the sandbox, which keeps all that is written and answers as the real server does;
+// a million copies on a server that streams them.
+import { setTimeout as delay } from "node:timers/promises";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "../src/kube/client.ts";
+import { systemClock } from "../src/kube/clock.ts";
+import { loadKubeConfig } from "../src/kube/kubeconfig.ts";
+import { startSandbox } from "../src/sandbox/server.ts";
+import { Api } from "../test/support/api.ts";
+import { eventually } from "../test/support/eventually.ts";
+import { inParallel, numbered } from "./cluster.ts";
+import { both, copies, sources } from "./population.ts";
+import { Program } from "./program.ts";
+import { ScriptedServer } from "./scripted-server.ts";
+import { scoped, type Bench, type How } from "./scorecard.ts";
+
+const LIMIT_MIB = 384;
+const KIB = 1024;
+const TO = "secretcast.io/to";
+const CONCURRENCY = 8;
+
+const PARTS: Readonly<Record<string, (how: How) => Promise<void>>> = {
+  million,
+  pulling,
+  large,
+  wide,
+};
+
+export const bounds: Bench = {
+  name: "bounds",
+  parts: Object.keys(PARTS),
+  about: "memory under 384 MiB, whatever is written; a million copies under 512 MiB",
+  async run(how) {
+    for (const [name, part] of Object.entries(PARTS))
+      if (how.parts.length === 0 || how.parts.includes(name)) await scoped(how, part);
+  },
+};
+
+type Stage = { readonly api: Api; readonly run: (flags: Flags) => Program };
+type Flags = Readonly<Record<string, string>>;
+
+async function stage(how: How): Promise<Stage> {
+  const sandbox = await startSandbox({});
+  how.after(() => sandbox.stop());
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-bench-"));
+  how.after(() => rmSync(folder, { recursive: true }));
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, sandbox.kubeconfig());
+  const client = createClient(loadKubeConfig({ kubeconfig }), {
+    clock: systemClock,
+    userAgent: "bench",
+  });
+  how.after(() => client.close());
+  const run = (flags: Flags): Program =>
+    new Program(how, kubeconfig, { "log-level": "info", ...flags }, LIMIT_MIB);
+  return { api: new Api(client), run };
+}
+
+async function settled(program: Program, state: string, count: number): Promise<void> {
+  const converged = async (): Promise<boolean> =>
+    (await program.metric("secretcast_copies", `state="${state}"`)) === count &&
+    (await program.metric("secretcast_copies", 'state="pending"')) === 0;
+  await eventually(`${count} places are ${state}`, converged, 900_000);
+}
+
+function judge(how: How, name: string, program: Program, limit = LIMIT_MIB): void {
+  const { rssMiB, peakMiB } = program.memory;
+  how.say(`${name}: ${rssMiB.toFixed(0)} MiB now`);
+  how.figure({ name: `RSS at the peak, ${name}`, value: peakMiB, unit: "MiB", atMost: limit });
+}
+
+async function million(how: How): Promise<void> {
+  const count = how.quick ? 100 : 1000;
+  const targets = numbered("team", 1000);
+  const script = {
+    namespaces: ["shared", ...targets],
+    secrets: () => both(sources(count, "team-*"), copies(targets, count)),
+  };
+  const server = await ScriptedServer.start(how, script);
+  const program = new Program(how, server.kubeconfig, {
+    "source-namespaces": "shared",
+    resync: "2s",
+  });
+  await program.readyMs(600_000);
+  await settled(program, "current", count * targets.length);
+  await delay(how.quick ? 500 : 10_000);
+  judge(how, `${count * targets.length} copies`, program, 512);
+  how.figure({ name: "writes", value: server.writes.length, unit: "", atMost: 0, exact: true });
+}
+
+/** Tenants' Secrets that pull from nowhere, with data and with text. */
+async function pulling(how: How): Promise<void> {
+  const { api, run } = await stage(how);
+  const namespaces = numbered("team", 20);
+  for (const name of ["shared", ...namespaces]) await api.createNamespace(name);
+  const count = how.quick ? 200 : 2000;
+  const value = "x".repeat(250 * KIB);
+  const keys = Array.from({ length: 8000 }, (_, at) => `key-${at}`).join();
+  const create = (at: number): Promise<unknown> =>
+    api.createSecret(namespaces[at % 20] ?? "", `pull-${at}`, {
+      data: { key: value },
+      annotations: { "secretcast.io/from": "nowhere/nothing", "secretcast.io/pulled-keys": keys },
+    });
+  const half = Array.from({ length: count / 2 }, (_, at) => at);
+  await inParallel(half, CONCURRENCY, async (at) => void (await create(at)));
+  await api.createSecret("shared", "ca", { annotations: { [TO]: "team-*" }, data: { a: "b" } });
+  const program = run({ "source-namespaces": "shared" });
+  await settled(program, "current", 20);
+  // The rest comes while it runs.
+  await inParallel(half, CONCURRENCY, async (at) => void (await create(at + count / 2)));
+  await delay(2000);
+  judge(how, `${count} pulling Secrets of 250 KB`, program);
+}
+
+/** Sources of 1 MiB that any namespace publishes. */
+async function large(how: How): Promise<void> {
+  const { api, run } = await stage(how);
+  const namespaces = numbered("team", 4);
+  for (const name of ["tenant", ...namespaces]) await api.createNamespace(name);
+  const count = how.quick ? 20 : 500;
+  const value = (at: number): string => `${at}.`.padEnd(1024 * KIB, "x");
+  const all = Array.from({ length: count }, (_, at) => at);
+  await inParallel(all, CONCURRENCY, async (at) => {
+    const annotations = { [TO]: "team-*" };
+    await api.createSecret("tenant", `large-${at}`, { annotations, data: { key: value(at) } });
+  });
+  const flags = { "source-namespaces": "*", "namespace-policy": "opt-out" };
+  const program = run(flags);
+  await settled(program, "current", count * namespaces.length);
+  judge(how, `${count} sources of 1 MiB, ${count * namespaces.length} copies`, program);
+  const reads = await program.metric("secretcast_source_reads_total");
+  how.say(`sources read again: ${reads}`);
+  let right = 0;
+  for (const namespace of namespaces)
+    await inParallel(all, CONCURRENCY, async (at) => {
+      const found = await api.secret(namespace, `large-${at}`);
+      if (found?.data?.["key"] === value(at)) right++;
+    });
+  const expected = count * namespaces.length;
+  how.figure({ name: "copies right", value: right, unit: "", atLeast: expected, exact: true });
+}
+
+/** One source into very many namespaces, updated, ended and made again. */
+async function wide(how: How): Promise<void> {
+  const { api, run } = await stage(how);
+  const namespaces = numbered("team", how.quick ? 500 : 10_000);
+  await inParallel(["shared", ...namespaces], CONCURRENCY, (name) => api.createNamespace(name));
+  const program = run({
+    "source-namespaces": "shared",
+    "delete-limit": "0",
+    "delete-grace": "500ms",
+  });
+  const publish = (word: string): Promise<unknown> =>
+    api.createSecret("shared", "ca", { annotations: { [TO]: "team-*" }, data: { key: word } });
+  await publish("one");
+  await settled(program, "current", namespaces.length);
+  await api.setData("shared", "ca", { key: "two" });
+  await delay(1000);
+  await settled(program, "current", namespaces.length);
+  await api.deleteSecret("shared", "ca");
+  await delay(1000);
+  await settled(program, "current", 0);
+  await publish("three");
+  await settled(program, "current", namespaces.length);
+  judge(how, `${namespaces.length} copies made, updated, ended and made again`, program);
+  const reads = await program.metric("secretcast_source_reads_total");
+  how.figure({ name: "sources read again", value: reads, unit: "", atMost: 0, exact: true });
+  const right = (await api.secrets()).filter(
+    ({ metadata, data }) => metadata.namespace !== "shared" && data?.["key"] === btoa("three"),
+  );
+  how.figure({
+    name: "copies right",
+    value: right.length,
+    unit: "",
+    atLeast: namespaces.length,
+    exact: true,
+  });
+}

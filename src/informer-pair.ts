@@ -1,0 +1,79 @@
+// The two informers that read a cluster, or one namespace of it: its Namespace and its Secrets.
+import { readNamespace } from "./core/namespaces.ts";
+import type { Namespace, Secret } from "./core/model.ts";
+import { readSecret, type ReadContext } from "./core/secrets.ts";
+import type { ApiClient } from "./kube/client.ts";
+import type { Clock } from "./kube/clock.ts";
+import { Informer } from "./kube/informer.ts";
+import { NAMESPACES, SECRETS } from "./kube/resource.ts";
+import type { Log } from "./log.ts";
+import type { Cache } from "./outcome.ts";
+import type { Metrics } from "./server/metrics.ts";
+
+export type Deps = {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Log;
+};
+export type Pair = {
+  readonly secrets: Informer<Secret>;
+  readonly namespaces: Informer<Namespace>;
+};
+
+// The bulk of the Secrets of many clusters, never a source and never in the way of a copy that we
+// could make: their names begin with sh.helm.release.v1.
+const WITHOUT_HELM_RELEASES = "type!=helm.sh/release.v1";
+export const ROLE = "role";
+
+/** Of one namespace, or of all. */
+export function createPair(deps: Deps, context: ReadContext, only: string | undefined): Pair {
+  const { client, clock, metrics, log } = deps;
+  const onError = (resource: string) => (error: Error) =>
+    log.warn({ resource, error: error.message }, "list or watch failed, will try again");
+  const secrets = new Informer<Secret>({
+    client,
+    resource: SECRETS,
+    namespace: only,
+    fieldSelector: WITHOUT_HELM_RELEASES,
+    transform: (raw) => readSecret(raw, context),
+    clock,
+    metrics: metrics.watch("secrets"),
+    onError: onError("secrets"),
+  });
+  secrets.store.addIndex(ROLE, ({ role }) => (role === "source" || role === "pull" ? [role] : []));
+  const namespaces = new Informer<Namespace>({
+    client,
+    resource: NAMESPACES,
+    // What a right on the one name allows to list and watch.
+    fieldSelector: only === undefined ? undefined : `metadata.name=${only}`,
+    transform: (raw) => readNamespace(raw),
+    clock,
+    metrics: metrics.watch("namespaces"),
+    onError: onError("namespaces"),
+  });
+  return { secrets, namespaces };
+}
+
+/** Where the answers of our own requests go, to the informers of their namespace. */
+export function cacheOf(
+  secretsIn: (namespace: string) => Informer<Secret> | undefined,
+  namespaced: (namespace: string) => Informer<Namespace> | undefined,
+  context: ReadContext,
+): Cache {
+  return {
+    get: ({ namespace, name }) => secretsIn(namespace)?.store.get(namespace, name),
+    remember: (raw) => {
+      const secret = readSecret(raw, context);
+      if (secret) secretsIn(secret.namespace)?.store.remember(secret);
+      return secret;
+    },
+    isCopy: (raw) => readSecret(raw, context)?.role === "copy",
+    rememberNamespace: (raw) => {
+      const namespace = readNamespace(raw);
+      if (namespace) namespaced(namespace.name)?.store.remember(namespace);
+    },
+    forget: (namespace, name, uid) => secretsIn(namespace)?.store.forget(namespace, name, uid),
+    forgetNamespace: (name, uid) => namespaced(name)?.store.forget(undefined, name, uid),
+  };
+}

@@ -1,0 +1,19 @@
+// Whether the API server would take the successor of a copy that cannot be updated, told from the error
+// that a create with `dryRun=All` meets while the old copy is still there. The name is checked last of
+// all, after every webhook, policy and quota: that it is taken means that nothing else was in the way.
+// A quota may be full only because of the old copy. Whatever is not plainly a yes is a no.
+import type { ApiError } from "./kube/api-error.ts";
+import type { QuotaFigure } from "./kube/own-words.ts";
+
+export function wouldTake({ ownWords }: ApiError, name: string): boolean {
+  if (ownWords?.resource !== "secrets" || ownWords.name !== name) return false;
+  if (ownWords.kind === "alreadyExists") return true;
+  return ownWords.kind === "exceededQuota" && ownWords.figures.every(fitsWithoutOne);
+}
+
+// The old copy counts as one in each of these, and as nothing in any other.
+const COUNTED: readonly string[] = ["secrets", "count/secrets"];
+
+function fitsWithoutOne({ resource, requested, used, limited }: QuotaFigure): boolean {
+  return COUNTED.includes(resource) && used - 1 + requested <= limited;
+}

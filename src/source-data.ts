@@ -1,0 +1,67 @@
+// What a write needs of its source: out of the cache of source data, or read again by one GET, which
+// all writes of that source share while it is under way.
+// Promises: what it gives is of the very version asked for; what a GET brings of another version goes
+// into the cache of Secrets.
+import type { DataCache } from "./core/data-cache.ts";
+import type { Ref, SourcePayload, SourceSecret } from "./core/model.ts";
+import { isKubeObject } from "./kube/resource.ts";
+import { compareVersions } from "./kube/version.ts";
+
+export type SourceDataDeps = {
+  readonly cache: DataCache;
+  /** The raw Secret as the API server has it; undefined: there is none. May reject. */
+  readonly get: (place: Ref) => Promise<unknown>;
+  readonly read: (raw: unknown) => SourcePayload | undefined;
+  readonly remember: (raw: unknown) => void;
+  /** A source was read again. */
+  readonly onRead: () => void;
+};
+
+export class SourceData {
+  readonly #deps: SourceDataDeps;
+  readonly #reads = new Map<string, Promise<SourcePayload | undefined>>();
+
+  constructor(deps: SourceDataDeps) {
+    this.#deps = deps;
+  }
+
+  /** undefined: there is another version by now, or none. Rejects when it cannot be read. */
+  async payload(source: SourceSecret): Promise<SourcePayload | undefined> {
+    const { cache } = this.#deps;
+    const payload = cache.get(source);
+    if (payload) return payload;
+    const held = cache.versionOf(source.uid);
+    if (held !== undefined && compareVersions(held, source.resourceVersion) > 0) return undefined;
+    const key = `${source.uid} ${source.resourceVersion}`;
+    const reading = this.#reads.get(key) ?? this.#read(source);
+    this.#reads.set(key, reading);
+    try {
+      return await reading;
+    } finally {
+      this.#reads.delete(key);
+    }
+  }
+
+  async #read(source: SourceSecret): Promise<SourcePayload | undefined> {
+    const { get, read, remember, cache, onRead } = this.#deps;
+    onRead();
+    const raw = await get({ namespace: source.namespace, name: source.name });
+    if (isVersion(raw, source)) {
+      const payload = read(raw);
+      if (payload) cache.put(source, payload);
+      return payload;
+    }
+    if (raw !== undefined) remember(raw);
+    return undefined;
+  }
+}
+
+/** Whether a raw object is the one, in the version, that was planned with. */
+export function isVersion(
+  raw: unknown,
+  planned: { readonly uid: string; readonly resourceVersion: string },
+): boolean {
+  if (!isKubeObject(raw)) return false;
+  const { uid, resourceVersion } = raw.metadata;
+  return uid === planned.uid && resourceVersion === planned.resourceVersion;
+}

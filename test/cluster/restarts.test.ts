@@ -1,0 +1,125 @@
+// The API server killed ten times, with edits, deletions and rotations between: each is mended before
+// the next kill. And etcd restored from a backup. A leader that could not renew its Lease for ten
+// seconds, as on a busy machine, ends by itself and is started again, as a kubelet would.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { TestContext } from "node:test";
+import type { Given } from "../../src/config.ts";
+import { controllerAccount } from "../support/account.ts";
+import { openCluster, ownCluster } from "../support/cluster.ts";
+import type { ControlPlane } from "../support/control-plane.ts";
+import { spawnController } from "../support/controller-process.ts";
+import { eventually } from "../support/eventually.ts";
+import { ok } from "../support/facts/place.ts";
+import { field } from "../support/http.ts";
+import type { Http } from "../support/http.ts";
+
+const RESTARTS = 10;
+const SOURCE = "/api/v1/namespaces/shared/secrets/s";
+/** Until the next kill; most of it for machines that are busy. */
+const PAUSE_MS = 30_000;
+
+let cluster: ControlPlane;
+let kubeconfig: string;
+let http: Http;
+before(async () => {
+  cluster = await ownCluster();
+  kubeconfig = await controllerAccount(cluster);
+  http = openCluster(cluster);
+});
+after(async () => {
+  await http.close();
+  await cluster.stop();
+});
+
+const copy = (at: number): string => `/api/v1/namespaces/team-${at}/secrets/s`;
+
+/** A controller that is started again when it has ended. */
+function supervised(t: TestContext, flags: Given): { readonly stop: () => Promise<number | null> } {
+  let controller = spawnController(t, kubeconfig, flags);
+  let stopping = false;
+  const again = (): void => {
+    if (stopping) return;
+    t.diagnostic("the controller lost its Lease");
+    controller = spawnController(t, kubeconfig, flags);
+    void controller.ended.then(again);
+  };
+  void controller.ended.then(again);
+  t.after(() => (stopping = true));
+  return {
+    stop: () => {
+      stopping = true;
+      return controller.stop();
+    },
+  };
+}
+
+async function patch(path: string, k: string): Promise<void> {
+  const contentType = "application/merge-patch+json";
+  ok(await http.send("PATCH", path, { body: { stringData: { k } }, contentType }), 200);
+}
+
+async function holds(path: string, k: string): Promise<boolean> {
+  const { body } = await http.send("GET", path);
+  return field(body, "data", "k") === Buffer.from(k).toString("base64");
+}
+
+test("RF-36 ten restarts: every edit, deletion and rotation is mended before the next", async (t) => {
+  for (const name of ["shared", "team-0", "team-1", "team-2"])
+    ok(await http.send("POST", "/api/v1/namespaces", { body: { metadata: { name } } }), 201);
+  const metadata = { name: "s", annotations: { "secretcast.io/to": "team-*" } };
+  const body = { metadata, stringData: { k: "0" } };
+  ok(await http.send("POST", "/api/v1/namespaces/shared/secrets", { body }), 201);
+  const controller = supervised(t, {
+    "source-namespaces": "shared",
+    "leader-elect": "true",
+    "lease-namespace": "secretcast",
+  });
+  const all = (k: string) => async (): Promise<boolean> =>
+    (await Promise.all([0, 1, 2].map((at) => holds(copy(at), k)))).every(Boolean);
+  await eventually("the copies", all("0"));
+  const took: number[] = [];
+  for (let restart = 1; restart <= RESTARTS; restart++) {
+    const k = String(restart);
+    await cluster.restartApiServer({ signal: "SIGKILL" });
+    const back = performance.now();
+    await patch(copy(0), "edited");
+    ok(await http.send("DELETE", copy(1)), 200);
+    await patch(SOURCE, k);
+    await eventually(`restart ${restart}: all is mended`, all(k), PAUSE_MS);
+    took.push(Math.round(performance.now() - back));
+  }
+  t.diagnostic(`mended after ${took.join(", ")} ms`);
+  assert.equal(await controller.stop(), 0);
+});
+
+for (const elected of [true, false])
+  test(`etcd restored from a backup is listed anew within a minute, ${elected ? "with" : "without"} a Lease`, async (t) => {
+    const base = `back-${elected}`;
+    const source = `/api/v1/namespaces/source-of-${base}/secrets/s`;
+    const place = (at: number): string => `/api/v1/namespaces/${base}-${at}/secrets/s`;
+    for (const name of [`source-of-${base}`, `${base}-0`])
+      ok(await http.send("POST", "/api/v1/namespaces", { body: { metadata: { name } } }), 201);
+    const metadata = { name: "s", annotations: { "secretcast.io/to": `${base}-*` } };
+    const body = { metadata, stringData: { k: "old" } };
+    ok(await http.send("POST", source.slice(0, -2), { body }), 201);
+    const controller = supervised(t, {
+      "source-namespaces": `source-of-${base}`,
+      ...(elected && { "leader-elect": "true", "lease-namespace": "secretcast" }),
+    });
+    const mended = (k: string): Promise<unknown> =>
+      eventually(`the copy holds ${k}`, () => holds(place(0), k), 60_000);
+    await mended("old");
+    await cluster.backUp();
+    // A new history that the backup does not know, a good deal longer than the way back to now.
+    for (let at = 0; at < 500; at++) await patch(source, `lost ${at}`);
+    await mended("lost 499");
+    await cluster.restore();
+    assert.ok(await holds(place(0), "old"), "the backup is back");
+    // The source changes below the versions that were followed.
+    await patch(source, "new");
+    await mended("new");
+    ok(await http.send("DELETE", place(0)), 200);
+    await mended("new");
+    assert.equal(await controller.stop(), 0);
+  });

@@ -1,0 +1,54 @@
+// What a seed decides: under which settings a run goes, and which attacks and faults come in which
+// order. Pure: the same seed gives the same run, though not the same timing.
+import type { Given } from "../../src/config.ts";
+import { seeded } from "../support/random.ts";
+
+export type Circumstances = {
+  readonly guardrail: boolean;
+  /** Undefined: the default, the platform's namespace alone. */
+  readonly sourceNamespaces: "secretcast,*" | "*" | undefined;
+  readonly graceMs: number;
+  /** Above so many deletions all wait; 0: none does. */
+  readonly deleteLimit: number;
+  readonly replicas: 1 | 2;
+};
+
+const GRACES_MS = [2000, 0, 500, 10_000] as const;
+
+export function circumstances(seed: number): Circumstances {
+  const bit = (at: number): boolean => Math.floor(seed / 2 ** at) % 2 === 1;
+  const everybody = bit(2) ? "*" : "secretcast,*";
+  const chance = seeded(seed);
+  return {
+    guardrail: bit(0),
+    sourceNamespaces: bit(1) ? everybody : undefined,
+    graceMs: GRACES_MS[Math.floor(chance() * GRACES_MS.length)] ?? 0,
+    deleteLimit: chance() < 0.5 ? 0 : 100,
+    replicas: chance() < 0.25 ? 2 : 1,
+  };
+}
+
+export function flagsFor({ sourceNamespaces, graceMs, deleteLimit }: Circumstances): Given {
+  return {
+    ...(sourceNamespaces !== undefined && { "source-namespaces": sourceNamespaces }),
+    "delete-grace": `${graceMs}ms`,
+    "delete-limit": String(deleteLimit),
+    "leader-elect": "true",
+    "lease-namespace": "secretcast",
+  };
+}
+
+/** Whether every namespace may publish: then a namespace takes only what it says it accepts. */
+export function everybodyPublishes({ sourceNamespaces }: Circumstances): boolean {
+  return sourceNamespaces !== undefined;
+}
+
+/** Each of `items` once in random order, then again in another, for ever. */
+export function* inTurns<T>(items: readonly T[], chance: () => number): Generator<T, never> {
+  if (items.length === 0) throw new Error("nothing to take turns with");
+  for (;;)
+    yield* items
+      .map((item) => ({ item, at: chance() }))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ item }) => item);
+}

@@ -1,0 +1,43 @@
+// When the cluster or the controller was last in a state that delays everybody, and when in one that
+// delays endings alone.
+import type { Change } from "./expectations.ts";
+
+/** A question that failed is asked again after at most so long. */
+const ASKED_AGAIN_MS = 30_000;
+
+export class Disturbance {
+  #overMs = -Infinity;
+  #beganMs = -Infinity;
+  #lasting = 0;
+  #endingsMs = -Infinity;
+
+  disturbedMs(change: Change): number {
+    return change === "ended" ? Math.max(this.#overMs, this.#endingsMs) : this.#overMs;
+  }
+
+  /** While `work` goes on, nobody is expected to be served. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#lasting++ === 0) this.#beganMs = performance.now();
+    this.#overMs = Infinity;
+    try {
+      return await work();
+    } finally {
+      if (--this.#lasting === 0) this.#overMs = performance.now();
+    }
+  }
+
+  /** Whether one that took so long goes on, or ended within `agoMs`. */
+  lasted(ms: number, agoMs: number): boolean {
+    const now = performance.now();
+    return Math.min(now, this.#overMs) - this.#beganMs > ms && now - this.#overMs < agoMs;
+  }
+
+  /** From now on nothing is expected to end, since no question about it can be answered. */
+  holdEndings(): void {
+    this.#endingsMs = Infinity;
+  }
+
+  releaseEndings(): void {
+    this.#endingsMs = performance.now() + ASKED_AGAIN_MS;
+  }
+}

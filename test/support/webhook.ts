@@ -1,0 +1,88 @@
+// A validating webhook over Secrets on loopback, which does to the namespaces labelled `webhook: sick`
+// what a test asks: it hangs, refuses, fails or asks for patience.
+import { once } from "node:events";
+import { createServer } from "node:https";
+import type { ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ONE } from "./certificates.ts";
+
+export const WEBHOOK_FAULTS = [
+  "none",
+  "hangs",
+  "refuses",
+  "answers 500",
+  "denies with 429",
+] as const;
+export type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
+
+export const SICK = { webhook: "sick" } as const;
+
+const RULE = {
+  apiGroups: [""],
+  apiVersions: ["v1"],
+  operations: ["CREATE", "UPDATE", "DELETE"],
+  resources: ["secrets"],
+};
+
+export class Webhook {
+  fault: WebhookFault = "none";
+  readonly #server;
+
+  private constructor() {
+    this.#server = createServer({ cert: ONE.cert, key: ONE.key }, (request, response) => {
+      let text = "";
+      request.setEncoding("utf8").on("data", (chunk) => (text += String(chunk)));
+      request.on("end", () => this.#review(text, response));
+    });
+  }
+
+  static async start(): Promise<Webhook> {
+    const webhook = new Webhook();
+    webhook.#server.listen(0, "127.0.0.1");
+    await once(webhook.#server, "listening");
+    return webhook;
+  }
+
+  /** What makes an API server ask it; `timeoutSeconds` is the longest that may be. */
+  configuration(name: string): object {
+    const { port } = this.#server.address() as AddressInfo;
+    const caBundle = Buffer.from(ONE.cert).toString("base64");
+    return {
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind: "ValidatingWebhookConfiguration",
+      metadata: { name },
+      webhooks: [
+        {
+          name: `${name}.example.com`,
+          clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle },
+          rules: [RULE],
+          namespaceSelector: { matchLabels: SICK },
+          failurePolicy: "Fail",
+          sideEffects: "None",
+          admissionReviewVersions: ["v1"],
+          timeoutSeconds: 30,
+        },
+      ],
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  #review(text: string, response: ServerResponse): void {
+    if (this.fault === "hangs") return;
+    if (this.fault === "answers 500") {
+      response.writeHead(500).end();
+      return;
+    }
+    const { request } = JSON.parse(text) as { readonly request: { readonly uid: string } };
+    const status = this.fault === "denies with 429" ? { code: 429, reason: "TooManyRequests" } : {};
+    const allowed = this.fault === "none";
+    const answer = { uid: request.uid, allowed, ...(allowed ? {} : { status }) };
+    const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: answer };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(review));
+  }
+}
