@@ -8,17 +8,10 @@ import { ApiError, type ApiErrorKind } from "./kube/api-error.ts";
 import type { ApiClient } from "./kube/client.ts";
 import { isKubeObject, NAMESPACES, resourcePath, SECRETS, type Resource } from "./kube/resource.ts";
 import type { DataCache } from "./core/data-cache.ts";
-import {
-  refText,
-  type CopySecret,
-  type Ref,
-  type Secret,
-  type SourcePayload,
-} from "./core/model.ts";
+import { type CopySecret, type Secret, type SourcePayload } from "./core/model.ts";
 import { textOf } from "./core/raw.ts";
 import { readRecord } from "./core/secrets.ts";
 import { emptyingOf, fillingOf, readPullState } from "./core/pull-fill.ts";
-import type { Question } from "./core/questions.ts";
 import {
   copyRequests,
   endRequests,
@@ -26,10 +19,11 @@ import {
   type Filling,
   type SecretRequest,
 } from "./core/requests.ts";
-import type { Action } from "./core/verdicts.ts";
+import type { Action, Question } from "./core/verdicts.ts";
 import type { Answer, Outcome } from "./outcome.ts";
 import { wouldTake } from "./rehearsal.ts";
 import { isVersion, SourceData } from "./source-data.ts";
+import { type Ref, refText } from "./core/names.ts";
 
 export type ApplyDeps = {
   readonly client: ApiClient;

@@ -3,12 +3,13 @@
 import { digestData } from "./core/data.ts";
 import type { DataCache } from "./core/data-cache.ts";
 import { filterKeys, type KeyFilter } from "./core/keys.ts";
-import type { Namespace, Ref, Secret, SourceSecret, World } from "./core/model.ts";
+import type { Namespace, Secret, SourceSecret, World } from "./core/model.ts";
 import type { ReadContext } from "./core/secrets.ts";
 import { cacheOf, createPair, ROLE, type Deps } from "./informer-pair.ts";
 import { listedCaches } from "./listed-caches.ts";
 import type { Watched } from "./kube/informer-group.ts";
 import type { Cache } from "./outcome.ts";
+import type { Ref } from "./core/names.ts";
 
 export type Caches = {
   readonly secrets: Watched<Secret>;

@@ -4,8 +4,9 @@
 // because its tenants need not learn what other namespaces there are.
 import type { Outcome } from "./outcome.ts";
 import type { Fight } from "./core/memory.ts";
-import { problemText, refText, type Ref } from "./core/model.ts";
 import type { Action, Plan, Row, SourceReport, Verdict } from "./core/verdicts.ts";
+import { problemText } from "./core/rules.ts";
+import { type Ref, refText } from "./core/names.ts";
 
 export type Narration = {
   /** The Secret that the Event is on. */

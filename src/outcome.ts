@@ -2,11 +2,12 @@
 // and all that it knows of earlier passes is what these functions put into memory and cache.
 import type { ApiErrorKind } from "./kube/api-error.ts";
 import type { Memory } from "./core/memory.ts";
-import type { Ref, Secret } from "./core/model.ts";
-import { shownUid, versionOf, type Question } from "./core/questions.ts";
+import type { Secret } from "./core/model.ts";
+import { shownUid, versionOf } from "./core/questions.ts";
 import { objectOf, textOf } from "./core/raw.ts";
 import type { Resolution } from "./core/resolutions.ts";
-import type { Action } from "./core/verdicts.ts";
+import type { Action, Question } from "./core/verdicts.ts";
+import type { Ref } from "./core/names.ts";
 
 export type Outcome =
   /** Written; `object` is the raw Secret that the server answered with. */

@@ -3,9 +3,10 @@
 // Promises: what it gives is of the very version asked for; what a GET brings of another version goes
 // into the cache of Secrets.
 import type { DataCache } from "./core/data-cache.ts";
-import type { Ref, SourcePayload, SourceSecret } from "./core/model.ts";
+import type { SourcePayload, SourceSecret } from "./core/model.ts";
 import { isKubeObject } from "./kube/resource.ts";
 import { compareVersions } from "./kube/version.ts";
+import type { Ref } from "./core/names.ts";
 
 export type SourceDataDeps = {
   readonly cache: DataCache;

@@ -5,7 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Apply } from "./apply.ts";
 import type { Memory } from "./core/memory.ts";
-import { refText, type Secret, type Settings, type World } from "./core/model.ts";
+import { type Secret, type Settings, type World } from "./core/model.ts";
 import { plan } from "./core/plan.ts";
 import { bytesOf } from "./core/requests.ts";
 import { actionKey, METRIC_STATE, type Action, type Plan, type Row } from "./core/verdicts.ts";
@@ -13,6 +13,7 @@ import type { Clock, Timer } from "./kube/clock.ts";
 import { learn, type Cache, type Outcome } from "./outcome.ts";
 import type { Ended, Write, WritePipe } from "./pipe.ts";
 import type { Reporter } from "./report.ts";
+import { refText } from "./core/names.ts";
 
 export type ActionWrite = Write & { readonly action: Action };
 

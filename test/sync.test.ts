@@ -4,13 +4,13 @@ import { test } from "node:test";
 import { Apply } from "../src/apply.ts";
 import { ApiError } from "../src/kube/api-error.ts";
 import type { ApiClient, ApiRequest } from "../src/kube/client.ts";
-import { refText } from "../src/core/model.ts";
 import { createLog } from "../src/log.ts";
 import { WritePipe } from "../src/pipe.ts";
 import { Reporter } from "../src/report.ts";
 import { Sync, type ActionWrite, type PassResult } from "../src/sync.ts";
 import { FakeClock } from "./support/clock.ts";
 import { Cluster } from "./support/world.ts";
+import { refText } from "../src/core/names.ts";
 
 /** A pass over a cluster in which one copy is due; `permission`: ms for which writing is allowed. */
 function open(permission: () => number, answer: () => Promise<object> = async () => ({})) {

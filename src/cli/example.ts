@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { loadAll } from "js-yaml";
 import type { ApiClient } from "../kube/client.ts";
-import { isRecord, NAMESPACES, resourcePath, SECRETS } from "../kube/resource.ts";
+import { NAMESPACES, resourcePath, SECRETS } from "../kube/resource.ts";
+import { isRecord } from "../kube/json.ts";
 
 const FOLDER = fileURLToPath(new URL("../../manifests/example/", import.meta.url));
 const SOURCE = { namespace: "secretcast", name: "registry" };

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Outcome } from "../outcome.ts";
 import { readConfig } from "../config.ts";
-import { refText } from "../core/model.ts";
 import type { Action } from "../core/verdicts.ts";
 import { createClient, type ApiClient } from "../kube/client.ts";
 import { systemClock } from "../kube/clock.ts";
@@ -16,6 +15,7 @@ import { isAllCurrent } from "../sync.ts";
 import { checkExample, loadExample, tableOf } from "./example.ts";
 import type { Program } from "./process.ts";
 import { runController } from "./run.ts";
+import { refText } from "../core/names.ts";
 
 type Given = { readonly once: boolean; readonly port: number };
 

@@ -1,12 +1,13 @@
 // When a source that is not there counts as gone: absent for the grace, and the API server, asked live,
 // says so too. And when anything may end: its place has been unwanted for the grace, whatever the
 // reason, and the objects from which that follows are what the cache shows.
-import { refText, type Ref, type Settings, type SourceSecret } from "./model.ts";
+import { type Settings, type SourceSecret } from "./model.ts";
 import type { Pass } from "./pass.ts";
-import { versionOf, type Question } from "./questions.ts";
+import { versionOf } from "./questions.ts";
 import type { Standing } from "./sources.ts";
 import type { Target } from "./targets.ts";
-import type { Vanished } from "./deletions.ts";
+import type { Vanished, Question } from "./verdicts.ts";
+import { type Ref, refText } from "./names.ts";
 
 /** Why something has no reason to be any more. */
 export type Lapse = {

@@ -11,8 +11,7 @@ import {
   type Alphabet,
   type GlobList,
 } from "./match.ts";
-import type { Accept, OnDelete, Problem, Ref, Rule, Wants } from "./model.ts";
-import { isSecretName, parseRef, REF_FORM, SECRET_NAME_FORM } from "./names.ts";
+import { isSecretName, parseRef, REF_FORM, SECRET_NAME_FORM, type Ref } from "./names.ts";
 import { detached, faulty, parsed, type Parsed } from "./parsed.ts";
 import { parseSelector } from "./selector.ts";
 import {
@@ -25,6 +24,7 @@ import {
   SOURCE_WORDS,
   type Word,
 } from "./vocabulary.ts";
+import type { Problem, Wants, OnDelete, Rule, Accept } from "./rules.ts";
 
 export type Annotations = Readonly<Record<string, string>>;
 

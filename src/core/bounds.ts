@@ -1,6 +1,5 @@
 // What an object that takes part may hold at most. The size of a result is known before it is built:
 // renames name one value many times, so a few bytes of text could ask for gigabytes of data.
-import { decodedLength } from "./data.ts";
 import { faulty, type Fault } from "./parsed.ts";
 
 /** Data entries of a source, of its copies and of a pulling Secret. */
@@ -25,4 +24,10 @@ function tooMany(count: number): Fault {
 
 function tooLarge(bytes: number): Fault {
   return faulty(`${bytes} bytes`, `at most ${MOST_DATA_BYTES} bytes (1 MiB) of data`).fault;
+}
+
+/** Bytes that a base64 text stands for. */
+export function decodedLength(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.max(0, (base64.length / 4) * 3 - padding);
 }

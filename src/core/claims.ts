@@ -3,9 +3,11 @@
 import { consents } from "./consent.ts";
 import { gone, namespaceQuestion, sourceQuestion, type Lapse } from "./absent.ts";
 import type { Desk } from "./desk.ts";
-import { problemText, refText, type CopySecret, type OnDelete } from "./model.ts";
+import { type CopySecret } from "./model.ts";
 import { wants, type Contender, type Entry, type Standing } from "./sources.ts";
 import { wantOf, type Target } from "./targets.ts";
+import { problemText, type OnDelete } from "./rules.ts";
+import { refText } from "./names.ts";
 
 /** What the copy's source says: the place is still taken, or it has lapsed. */
 export type Claim =

@@ -1,8 +1,9 @@
 // Whether a source names the namespace of a pulling Secret or of a copy that is kept, remembered between
 // passes for the rule and the namespace that were asked: globs cost thousands of steps where their author wants them to.
-import type { CopySecret, Namespace, PullSecret, Wants } from "./model.ts";
+import type { CopySecret, Namespace, PullSecret } from "./model.ts";
 import type { Pass } from "./pass.ts";
 import { covers, type Target } from "./targets.ts";
+import type { Wants } from "./rules.ts";
 
 type Answer = { readonly rule: Wants; readonly namespace: Namespace; readonly allows: boolean };
 

@@ -15,12 +15,14 @@ import {
 } from "./absent.ts";
 import { claimOf } from "./claims.ts";
 import type { Desk } from "./desk.ts";
-import { refText, type CopySecret, type OnDelete } from "./model.ts";
+import { type CopySecret } from "./model.ts";
 import type { Finding, Pass } from "./pass.ts";
 import { wants, type Contender, type Entry, type Group } from "./sources.ts";
 import { situationOf, TABLE } from "./table.ts";
 import type { Target } from "./targets.ts";
 import type { Cause } from "./verdicts.ts";
+import type { OnDelete } from "./rules.ts";
+import { refText } from "./names.ts";
 
 /** `group`: who wants places of the copy's name. */
 export function judgeCopy(

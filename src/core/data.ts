@@ -3,6 +3,7 @@
 // It does not hide them from code that asks: reveal() is the one way out, for the body of a write.
 import { createHash, hash } from "node:crypto";
 import { inspect } from "node:util";
+import { decodedLength } from "./bounds.ts";
 
 const VEIL = "[secret]";
 
@@ -41,12 +42,6 @@ export class SecretData {
   [inspect.custom](): string {
     return VEIL;
   }
-}
-
-/** Bytes that a base64 text stands for. */
-export function decodedLength(base64: string): number {
-  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
-  return Math.max(0, (base64.length / 4) * 3 - padding);
 }
 
 const LONGEST_JOINED = 16_384;

@@ -1,3 +1,5 @@
+import type { Vanished } from "./verdicts.ts";
+
 // The guard against mass deletion. Deletions and releases that are due, together with those made
 // within the last hold, are counted; above the limit none is made before it has itself been due for
 // the hold. Not counted are the copies of the first source that vanishes within a hold: deleting one
@@ -7,13 +9,6 @@
 
 /** Something to delete or release; `vanished` is the absent source that it belongs to, if any. */
 export type Due = { readonly place: string; readonly vanished: Vanished | undefined };
-export type Vanished = {
-  readonly key: string;
-  readonly since: number;
-  /** Whether this process had the source in its cache at some time. */
-  readonly seen: boolean;
-};
-
 export type Guard = { readonly limit: number; readonly holdMs: number };
 
 export type Ruling =

@@ -3,18 +3,13 @@
 // the rulings of deletions.ts; what goes is deleted or, with `keep`, released.
 import { stayOf, unconfirmed, type Lapse, type Stay } from "./absent.ts";
 import type { Deletions, Due, Ruling } from "./deletions.ts";
-import {
-  refText,
-  type CopySecret,
-  type OnDelete,
-  type PullSecret,
-  type Ref,
-  type Settings,
-} from "./model.ts";
+import { type CopySecret, type PullSecret, type Settings } from "./model.ts";
 import type { Pass } from "./pass.ts";
 import type { Tally } from "./tally.ts";
 import { endingOf } from "./table.ts";
 import type { Action } from "./verdicts.ts";
+import type { OnDelete } from "./rules.ts";
+import { type Ref, refText } from "./names.ts";
 
 type Because = {
   readonly tally: Tally;

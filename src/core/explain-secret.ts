@@ -1,15 +1,9 @@
 // What can be said of one Secret by itself on the way to being a source: each rule and its answer, in
 // the order in which they are asked.
-import {
-  problemText,
-  refText,
-  type Ref,
-  type Secret,
-  type Settings,
-  type SourceSecret,
-  type Wants,
-} from "./model.ts";
+import { type Secret, type Settings, type SourceSecret } from "./model.ts";
 import { sourceRank } from "./settings.ts";
+import { problemText, type Wants } from "./rules.ts";
+import { type Ref, refText } from "./names.ts";
 
 export type Step = {
   readonly rule: string;

@@ -2,10 +2,7 @@
 // which the planner asks them. The verdict beside it is the plan's own; where the plan has no row, the
 // place is current (wanted) or skipped.
 import {
-  problemText,
-  refText,
   type Namespace,
-  type Ref,
   type Secret,
   type Settings,
   type SourceSecret,
@@ -15,6 +12,8 @@ import { secretSteps, step, type Step } from "./explain-secret.ts";
 import { exclusion } from "./settings.ts";
 import { targetsOf, wantOf, type Target } from "./targets.ts";
 import type { Plan, Row, Verdict } from "./verdicts.ts";
+import { problemText } from "./rules.ts";
+import { type Ref, refText } from "./names.ts";
 
 export type PlaceAnswer = {
   readonly place: Ref;

@@ -4,13 +4,13 @@
 // Every `now` is milliseconds of a monotonic clock, every `chance` uniform in [0, 1).
 import { Ages } from "./ages.ts";
 import { Deletions } from "./deletions.ts";
-import { refText, type Ref } from "./model.ts";
 import { Pairs, type Failure } from "./pairs.ts";
 import { Questions } from "./questions.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
 import { Since } from "./since.ts";
 import type { Action } from "./verdicts.ts";
 import { Wants } from "./wants.ts";
+import { type Ref, refText } from "./names.ts";
 
 /** Beyond this many vanished sources the longest gone are forgotten; their copies count as any others. */
 const MOST_GONE = 10_000;

@@ -6,49 +6,8 @@
 import type { KeyFilter } from "./keys.ts";
 import type { GlobList } from "./match.ts";
 import type { SecretData } from "./data.ts";
-import type { Selector } from "./selector.ts";
-
-export type Ref = { readonly namespace: string; readonly name: string };
-
-/** "NAMESPACE/NAME": how places and sources are named in maps, logs and reports. */
-export function refText(ref: Ref): string {
-  return `${ref.namespace}/${ref.name}`;
-}
-
-/** Why a text of a user cannot be taken as it is. */
-export type Problem = {
-  /** The annotation's full key; "type", "name" or "data" where the Secret itself is at fault. */
-  readonly annotation: string;
-  /** The offending part as the user wrote it, shortened. */
-  readonly part: string;
-  /** What would be right. */
-  readonly expected: string;
-};
-
-export function problemText(problem: Problem): string {
-  return `${problem.annotation}: ${JSON.stringify(problem.part)}: want ${problem.expected}`;
-}
-
-/** Which namespaces a source names: both must hold where both are given. */
-export type Wants = {
-  readonly globs: GlobList | undefined;
-  readonly selector: Selector | undefined;
-};
-
-export type OnDelete = "delete" | "keep";
-
-/** The annotations of a source, understood. */
-export type Rule = {
-  /** From `to` and `to-selector`; undefined: it pushes nowhere. */
-  readonly push: Wants | undefined;
-  /** From `allow` and `allow-selector`; undefined: nobody may pull. */
-  readonly pull: Wants | undefined;
-  readonly copyName: string;
-  /** undefined: the source does not say, which means delete. */
-  readonly onDelete: OnDelete | undefined;
-  readonly paused: boolean;
-};
-
+import type { Problem, OnDelete, Rule, Accept } from "./rules.ts";
+import type { Ref } from "./names.ts";
 /** What is known of the copies of one version of a source; their content is a SourcePayload. */
 export type Replica = {
   readonly type: string;
@@ -202,15 +161,6 @@ export type Adoptable = {
 };
 
 export type Secret = SourceSecret | PullSecret | CopySecret | StrangerSecret;
-
-/** Which copies a namespace takes. */
-export type Accept =
-  | { readonly kind: "absent" }
-  | { readonly kind: "all" }
-  | { readonly kind: "none" }
-  | { readonly kind: "sources"; readonly globs: GlobList }
-  | { readonly kind: "problem"; readonly problem: Problem };
-
 export type Namespace = {
   readonly name: string;
   readonly uid: string;

@@ -49,3 +49,10 @@ export function parseRef(text: string): { namespace: string; name: string } | un
   const name = text.slice(slash + 1);
   return isNamespaceName(namespace) && isSecretName(name) ? { namespace, name } : undefined;
 }
+
+export type Ref = { readonly namespace: string; readonly name: string };
+
+/** "NAMESPACE/NAME": how places and sources are named in maps, logs and reports. */
+export function refText(ref: Ref): string {
+  return `${ref.namespace}/${ref.name}`;
+}

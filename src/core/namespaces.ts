@@ -1,9 +1,10 @@
 // From a Namespace of the API to the planner's.
 import { parseAccept } from "./annotations.ts";
 import { MOST_METADATA_KEYS } from "./metadata.ts";
-import type { Accept, Namespace } from "./model.ts";
+import type { Namespace } from "./model.ts";
 import { faulty } from "./parsed.ts";
 import { objectOf, textOf, textsOf } from "./raw.ts";
+import type { Accept } from "./rules.ts";
 
 /** A Namespace of the API, reduced for the cache; undefined where it is not one with a name. */
 export function readNamespace(raw: unknown): Namespace | undefined {

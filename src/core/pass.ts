@@ -1,11 +1,11 @@
 // What one pass gathers: counts, rows and writes. It also holds back a write that is in flight, in
 // back-off, or too close upon the last one at its place, and remembers when each becomes due.
 import type { Memory } from "./memory.ts";
-import { refText, type Ref } from "./model.ts";
 import type { Trouble } from "./pairs.ts";
-import { FLIGHTS, type Question, type Reply } from "./questions.ts";
+import { FLIGHTS, type Reply } from "./questions.ts";
 import { newTally, type Tally } from "./tally.ts";
-import type { Action, Row, Verdict } from "./verdicts.ts";
+import type { Action, Row, Verdict, Question } from "./verdicts.ts";
+import { type Ref, refText } from "./names.ts";
 
 /** One place's verdict, before it is known whether its write may go now. */
 export type Finding = {

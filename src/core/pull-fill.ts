@@ -6,12 +6,13 @@ import { parsePull, type Annotations } from "./annotations.ts";
 import { excessOf, MOST_DATA_ENTRIES } from "./bounds.ts";
 import { SecretData } from "./data.ts";
 import { filterKeys, recordOf, type KeyFilter } from "./keys.ts";
-import { problemText, type PullSecret, type SourcePayload, type SourceSecret } from "./model.ts";
+import { type PullSecret, type SourcePayload, type SourceSecret } from "./model.ts";
 import { isDataKey } from "./names.ts";
 import { objectOf, textOf, textsOf } from "./raw.ts";
 import { isUid, requires, VERSION } from "./replica.ts";
 import type { Fill } from "./verdicts.ts";
 import { annotationKey } from "./vocabulary.ts";
+import { problemText } from "./rules.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -5,11 +5,13 @@
 import { gone, namespaceQuestion, sourceQuestion, type Lapse } from "./absent.ts";
 import { consents } from "./consent.ts";
 import type { Desk } from "./desk.ts";
-import { problemText, refText, type PullSecret, type Ref, type Replica } from "./model.ts";
+import { type PullSecret, type Replica } from "./model.ts";
 import type { Standing } from "./sources.ts";
 import type { Target } from "./targets.ts";
 import type { Content } from "./verdicts.ts";
 import { STEPS_PER_TURN } from "./wants.ts";
+import { problemText } from "./rules.ts";
+import { type Ref, refText } from "./names.ts";
 
 function noConsent(from: Ref): string {
   return `there is no source ${refText(from)}, or it does not allow this namespace`;

@@ -3,16 +3,9 @@
 // the same of that object: this UID and version, or none. One answer serves all places that follow from
 // the object; what no pass asks for any more is forgotten. No clock: `now` is milliseconds of a
 // monotonic clock, `chance` uniform in [0, 1).
-import { refText, type Ref } from "./model.ts";
 import { readBackoffMs } from "./pairs.ts";
-
-export type Question = {
-  readonly kind: "secret" | "namespace";
-  /** Of a namespace its name in `namespace`, and "" in `name`. */
-  readonly ref: Ref;
-  /** What the cache shows: versionOf. */
-  readonly shown: string;
-};
+import type { Question } from "./verdicts.ts";
+import { refText } from "./names.ts";
 
 type Versioned = { readonly uid: string; readonly resourceVersion: string };
 

@@ -5,9 +5,10 @@
 import { digestData, SecretData, type Digest } from "./data.ts";
 import type { Annotations, SourceText } from "./annotations.ts";
 import { chooseMetadata, parseRecord } from "./metadata.ts";
-import { refText, type OnDelete, type Ref, type Replica, type SourcePayload } from "./model.ts";
-import { parseRef } from "./names.ts";
+import { type Replica, type SourcePayload } from "./model.ts";
+import { parseRef, type Ref, refText } from "./names.ts";
 import { annotationKey, MANAGED_BY, MANAGED_BY_LABEL } from "./vocabulary.ts";
+import type { OnDelete } from "./rules.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -4,11 +4,12 @@
 // annotations, owner references and finalizers of others survive.
 import { preconditions, textOperations, type Operation } from "./json-patch.ts";
 import { parseRecord } from "./metadata.ts";
-import { refText, type CopySecret, type Ref, type SourcePayload } from "./model.ts";
+import { type CopySecret, type SourcePayload } from "./model.ts";
 import { recordOf } from "./keys.ts";
 import { onDeleteMark } from "./replica.ts";
 import type { Action, Content, Fill } from "./verdicts.ts";
 import { annotationKey, MANAGED_BY, MANAGED_BY_LABEL, type Word } from "./vocabulary.ts";
+import { type Ref, refText } from "./names.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 type Patch = Record<string, string | null>;

@@ -18,8 +18,6 @@ import { metadataExcess } from "./metadata.ts";
 import {
   CopySecret,
   type CopyFace,
-  type OnDelete,
-  type Problem,
   type PullSecret,
   type Secret,
   type SourcePayload,
@@ -39,6 +37,7 @@ import {
   WORDS,
   type Word,
 } from "./vocabulary.ts";
+import type { Problem, OnDelete } from "./rules.ts";
 
 export type ReadContext = {
   readonly digest: Digest;

@@ -1,20 +1,13 @@
 // The sources as one pass sees them: which take part, in which order they win, and how the source
 // stands that a copy names. It is a snapshot: a source that arrives while the pass runs is `unsettled`
 // and left to the next.
-import {
-  problemText,
-  refText,
-  type Ref,
-  type Secret,
-  type Settings,
-  type SourceSecret,
-  type Wants,
-  type World,
-} from "./model.ts";
+import { type Secret, type Settings, type SourceSecret, type World } from "./model.ts";
 import { sourceRank } from "./settings.ts";
 import { newTally, type Tally } from "./tally.ts";
 import type { Target } from "./targets.ts";
 import type { Content } from "./verdicts.ts";
+import { problemText, type Wants } from "./rules.ts";
+import { type Ref, refText } from "./names.ts";
 
 export type Entry = {
   readonly source: SourceSecret;

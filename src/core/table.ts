@@ -1,7 +1,8 @@
 // The verdict table as data: what is at a place × whether a source wants the place. plan.ts shows it
 // and decides by it, its test walks it cell by cell, and the README prints it.
 import type { Content, Verdict } from "./verdicts.ts";
-import type { CopySecret, OnDelete, Secret } from "./model.ts";
+import type { CopySecret, Secret } from "./model.ts";
+import type { OnDelete } from "./rules.ts";
 
 /** What is at a place, as one source sees it. */
 export const SITUATIONS = {

@@ -1,14 +1,8 @@
 // The namespaces that may receive, as one pass sees them, and whether a source wants one. Each is
 // asked for its Secrets and for its settings once a pass, because every source meets every target.
-import {
-  type Accept,
-  type Namespace,
-  type Secret,
-  type Settings,
-  type Wants,
-  type World,
-} from "./model.ts";
+import { type Namespace, type Secret, type Settings, type World } from "./model.ts";
 import { exclusion } from "./settings.ts";
+import type { Wants, Accept } from "./rules.ts";
 
 export type Target = {
   readonly name: string;

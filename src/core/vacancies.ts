@@ -1,12 +1,13 @@
 // The verdict for a place that no copy of ours occupies and that at least one source wants: it is
 // empty, or somebody else's Secret is there. Creates are gathered per source, because whether they may
 // go depends on how many places it has (the fan-out limit).
-import { refText, type Ref, type Secret, type Settings } from "./model.ts";
+import { type Secret, type Settings } from "./model.ts";
 import type { Pass } from "./pass.ts";
 import { wants, type Contender } from "./sources.ts";
 import { obstacle } from "./table.ts";
 import { placeIn, wantOf, type Target } from "./targets.ts";
 import type { Action, SourceReport } from "./verdicts.ts";
+import { type Ref, refText } from "./names.ts";
 
 const CREATES_PER_TURN = 1024;
 // A plan holds so many creates; what is beyond is counted, and planned once these are made: a thousand

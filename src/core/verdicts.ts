@@ -1,18 +1,15 @@
 // What the planner answers: verdicts, the writes that follow from them, and the reports that logs,
 // metrics, `plan`, `status`, `explain` and the status page print. All of it is data.
 import type { SecretData } from "./data.ts";
-import type { Vanished } from "./deletions.ts";
 import {
-  refText,
   type CopySecret,
-  type Problem,
   type PullSecret,
-  type Ref,
   type Replica,
   type SourceSecret,
   type StrangerSecret,
 } from "./model.ts";
-import type { Question } from "./questions.ts";
+import type { Problem } from "./rules.ts";
+import { type Ref, refText } from "./names.ts";
 
 export const VERDICTS = [
   "create",
@@ -162,4 +159,19 @@ export type Plan = {
   readonly pairs: number;
   /** Earliest time (ms, monotonic) at which something becomes due without any event. */
   readonly nextAt: number | undefined;
+};
+
+export type Vanished = {
+  readonly key: string;
+  readonly since: number;
+  /** Whether this process had the source in its cache at some time. */
+  readonly seen: boolean;
+};
+
+export type Question = {
+  readonly kind: "secret" | "namespace";
+  /** Of a namespace its name in `namespace`, and "" in `name`. */
+  readonly ref: Ref;
+  /** What the cache shows: versionOf. */
+  readonly shown: string;
 };

@@ -4,9 +4,10 @@
 // Namespaces have slots, the columns of the table; sources have rows. A pass that is given up on its
 // way does no harm: a column is asked, or given to another namespace, only when all of it was cleared.
 import { isDeepStrictEqual } from "node:util";
-import type { Accept, Namespace, Settings } from "./model.ts";
+import type { Namespace, Settings } from "./model.ts";
 import type { Contender } from "./sources.ts";
 import { accepts, covers, type Target } from "./targets.ts";
+import type { Accept } from "./rules.ts";
 
 /** A source's answers, a bit for each slot. */
 type Row = {

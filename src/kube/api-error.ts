@@ -2,7 +2,7 @@
 // status, the reason and the names of the fields at fault; never of the answer's text, a header or the
 // Status message, because those can quote the value of a field, and a field can be a Secret's.
 import { ownWords, type OwnWords } from "./own-words.ts";
-import { isRecord } from "./resource.ts";
+import { isRecord } from "./json.ts";
 
 export type ApiErrorKind =
   | "notFound"

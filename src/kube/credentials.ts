@@ -7,7 +7,7 @@ import type { Clock } from "./clock.ts";
 import { credentialPlugin } from "./credential-plugin.ts";
 import type { User } from "./kubeconfig-file.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
-import { isRecord } from "./resource.ts";
+import { isRecord } from "./json.ts";
 
 export type Tls = Pick<
   ConnectionOptions,

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import type * as clientNode from "@kubernetes/client-node";
 import { load, YAMLException } from "js-yaml";
-import { isRecord } from "./resource.ts";
+import { isRecord } from "./json.ts";
 
 export class KubeConfigError extends Error {
   override readonly name = "KubeConfigError";

@@ -2,10 +2,11 @@
 // answers with status 200 is a failure, because an empty list means that everything is gone.
 import { ApiError } from "./api-error.ts";
 import type { ApiClient } from "./client.ts";
-import { isKubeObject, isRecord, resourcePath } from "./resource.ts";
+import { isKubeObject, resourcePath } from "./resource.ts";
 import type { KubeObject } from "./resource.ts";
 import { describe, selectors } from "./scope.ts";
 import type { Scope } from "./scope.ts";
+import { isRecord } from "./json.ts";
 
 export type ListOptions = {
   readonly client: ApiClient;

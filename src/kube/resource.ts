@@ -1,3 +1,5 @@
+import { isRecord } from "./json.ts";
+
 // Names of API resources and the paths they live at. Nothing here talks to a server.
 
 export type Resource = {
@@ -75,10 +77,6 @@ export function isKubeObject(value: unknown): value is KubeObject {
     isFilled(metadata["uid"]) &&
     isFilled(metadata["resourceVersion"])
   );
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isFilled(value: unknown): value is string {

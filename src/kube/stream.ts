@@ -3,8 +3,9 @@
 import { statusError } from "./api-error.ts";
 import type { ApiError } from "./api-error.ts";
 import { parseJson } from "./answer.ts";
-import { isKubeObject, isRecord } from "./resource.ts";
+import { isKubeObject } from "./resource.ts";
 import type { KubeObject } from "./resource.ts";
+import { isRecord } from "./json.ts";
 
 export type WatchEvent =
   | { readonly kind: "set"; readonly object: KubeObject }

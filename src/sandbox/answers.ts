@@ -3,7 +3,6 @@
 import type { Form } from "./media.ts";
 import { partial, served } from "./object.ts";
 import type { JsonObject, KubeObject, StringMap } from "./object.ts";
-import type { Listed } from "./list.ts";
 import { fromStored, groupVersion } from "./resources.ts";
 import type { Resource } from "./resources.ts";
 import { badRequest, quoted } from "./status.ts";
@@ -67,3 +66,5 @@ export function readInclude(query: URLSearchParams): TableOptions["include"] {
     `Unable to convert to Table as requested: includeObject: Invalid value: ${quoted(text)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
+
+export type Listed = { readonly metadata: JsonObject; readonly objects: readonly KubeObject[] };

@@ -1,6 +1,6 @@
 // Request bodies: JSON, protobuf, or YAML where the content type allows it.
 import { load } from "js-yaml";
-import { parseJson } from "./object.ts";
+import { parseJson, jsonProblem } from "./object.ts";
 import type { Json } from "./object.ts";
 import { protobufType, readProtobuf } from "./protobuf.ts";
 import { badRequest, unsupportedMedia } from "./status.ts";
@@ -11,23 +11,6 @@ const jsonType = /^application\/([a-z-]+\+)?json$/;
 
 /** Most bytes of a body (kube-apiserver, MaxRequestBodyBytes). */
 export const mostBodyBytes = 3 * 1024 * 1024;
-
-/** What is wrong with a body that is no JSON, as Go says it, as far as we can tell. */
-export function jsonProblem(text: string): string {
-  if (text.trim() === "") return "unexpected end of JSON input";
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    const said = String(error);
-    const [, position] = /at position (\d+)/.exec(said) ?? [];
-    if (/end of JSON input|Unterminated/.test(said) || Number(position) >= text.length)
-      return "unexpected end of JSON input";
-    const [, character] = /Unexpected token '(.)'/su.exec(said) ?? [];
-    if (character !== undefined)
-      return `invalid character '${character}' looking for beginning of value`;
-  }
-  return "invalid character after top-level value";
-}
 
 /**
  * The value of `body`; null when it is empty. Throws a 415 for a type that is not served, a 400 for

@@ -16,8 +16,7 @@ import {
 import type { Cause } from "./status.ts";
 import { countFrom, keyOf, keysFrom } from "./storage.ts";
 import type { Collection, Storage, View } from "./storage.ts";
-
-export type Listed = { readonly metadata: JsonObject; readonly objects: readonly KubeObject[] };
+import type { Listed } from "./answers.ts";
 
 const listOptions = { group: "meta.k8s.io", kind: "ListOptions" };
 

@@ -82,3 +82,20 @@ export function served(object: KubeObject): KubeObject {
 }
 
 const blank = Object.fromEntries(maybeEmpty.map((field) => [field, undefined]));
+
+/** What is wrong with a body that is no JSON, as Go says it, as far as we can tell. */
+export function jsonProblem(text: string): string {
+  if (text.trim() === "") return "unexpected end of JSON input";
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const said = String(error);
+    const [, position] = /at position (\d+)/.exec(said) ?? [];
+    if (/end of JSON input|Unterminated/.test(said) || Number(position) >= text.length)
+      return "unexpected end of JSON input";
+    const [, character] = /Unexpected token '(.)'/su.exec(said) ?? [];
+    if (character !== undefined)
+      return `invalid character '${character}' looking for beginning of value`;
+  }
+  return "invalid character after top-level value";
+}

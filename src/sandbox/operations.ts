@@ -1,7 +1,6 @@
 // The verbs on our resources, from a read request to the answer: get, list, create, replace, patch,
 // delete and delete of a collection. Watches are opened by server.ts, which holds the connections.
 import { showList, showObject } from "./answers.ts";
-import type { View } from "./answers.ts";
 import { readBody } from "./body.ts";
 import { decode, strictError, unrecognized } from "./decode.ts";
 import { remove } from "./deletes.ts";
@@ -13,32 +12,10 @@ import type { Target } from "./routes.ts";
 import { goName } from "./scalars.ts";
 import { badRequest, methodNotAllowed, notFound, tooLargeVersion, unexplained } from "./status.ts";
 import { keyOf } from "./storage.ts";
-import type { Storage } from "./storage.ts";
 import { strictness, writeOf } from "./write-options.ts";
 import { create, replace } from "./writes.ts";
 import type { Written } from "./writes.ts";
-
-export type Request = {
-  readonly method: string;
-  readonly query: URLSearchParams;
-  readonly contentType: string;
-  readonly userAgent: string;
-  readonly body: Buffer;
-};
-
-export type Answer = {
-  readonly code: number;
-  readonly body: JsonObject;
-  readonly warnings?: readonly string[];
-};
-
-export type Call = {
-  readonly storage: Storage;
-  readonly target: Target;
-  readonly request: Request;
-  readonly view: View;
-  readonly now: () => number;
-};
+import type { Answer, Call } from "./call.ts";
 
 export async function perform(call: Call): Promise<Answer> {
   const { target, request } = call;

@@ -6,7 +6,6 @@ import { mediaType, readBody } from "./body.ts";
 import { decode } from "./decode.ts";
 import { isList, isObject } from "./object.ts";
 import type { Json, JsonObject, KubeObject } from "./object.ts";
-import type { Call } from "./operations.ts";
 import { jsonPatch, mergePatch, strategicMerge } from "./patch.ts";
 import { fromStored } from "./resources.ts";
 import { goName } from "./scalars.ts";
@@ -25,6 +24,7 @@ import { readFlag } from "./watch-request.ts";
 import { strictness, writeOf } from "./write-options.ts";
 import { create, update } from "./writes.ts";
 import type { Written } from "./writes.ts";
+import type { Call } from "./call.ts";
 
 export type Patched = { readonly written: Written; readonly warnings: readonly string[] };
 

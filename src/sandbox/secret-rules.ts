@@ -1,8 +1,7 @@
 // Secrets as the real server treats them: defaults, sizes, the keys each type asks for, and what may
 // not change afterwards. No message holds a value.
 import { isDeepStrictEqual } from "node:util";
-import { jsonProblem } from "./body.ts";
-import { asObject, asStringMap, asText, isObject, parseJson } from "./object.ts";
+import { asObject, asStringMap, asText, isObject, parseJson, jsonProblem } from "./object.ts";
 import type { KubeObject, StringMap } from "./object.ts";
 import { goName } from "./scalars.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "./status.ts";

@@ -1,10 +1,10 @@
 // The parameters that every write takes: dryRun, fieldManager, fieldValidation.
 import { asText, isList } from "./object.ts";
 import type { JsonObject } from "./object.ts";
-import type { Call } from "./operations.ts";
 import { invalid, invalidValue, notSupported, tooLong } from "./status.ts";
 import type { Cause } from "./status.ts";
 import type { Write } from "./writes.ts";
+import type { Call } from "./call.ts";
 
 export type Strictness = "Strict" | "Warn" | "Ignore";
 

@@ -6,10 +6,10 @@ import * as fc from "fast-check";
 import { parseAccept, parseAdopt, parsePull, parseSource } from "../../src/core/annotations.ts";
 import { createDigest } from "../../src/core/data.ts";
 import { parseRecord } from "../../src/core/metadata.ts";
-import type { Problem } from "../../src/core/model.ts";
 import { readNamespace } from "../../src/core/namespaces.ts";
 import { readSecret } from "../../src/core/secrets.ts";
 import { VOCABULARY, type Word } from "../../src/core/vocabulary.ts";
+import type { Problem } from "../../src/core/rules.ts";
 
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
 const WORDS = Object.keys(VOCABULARY) as Word[];

@@ -1,9 +1,9 @@
 // What an object that takes part may hold at most, whatever its owner writes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refText } from "../../src/core/model.ts";
 import type { Texts } from "../support/raw-cluster.ts";
 import { Cluster, verdictAt } from "../support/world.ts";
+import { refText } from "../../src/core/names.ts";
 
 const KIB = 1024;
 

@@ -1,9 +1,9 @@
 // What users write may cost no more than a bounded time: each bound refuses, and its reason names it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { problemText } from "../../src/core/model.ts";
 import type { Texts } from "../support/raw-cluster.ts";
 import { Cluster, verdictAt } from "../support/world.ts";
+import { problemText } from "../../src/core/rules.ts";
 
 function cluster(): Cluster {
   const made = new Cluster();

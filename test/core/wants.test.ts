@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { Memory } from "../../src/core/memory.ts";
-import { refText } from "../../src/core/model.ts";
 import { plan } from "../../src/core/plan.ts";
 import type { Plan } from "../../src/core/verdicts.ts";
 import { Cluster, runPlan, settingsOf } from "../support/world.ts";
+import { refText } from "../../src/core/names.ts";
 
 /** Steps that the globs of all sources were asked for, as they come. */
 class Watched extends Cluster {

@@ -1,11 +1,11 @@
 // What ends no copy: a label that is away for a moment, and a view of the cluster that is out of date.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refText } from "../../src/core/model.ts";
 import { ONE } from "../support/crews.ts";
 import { eventually } from "../support/eventually.ts";
 import { isWatch, proxied } from "../support/proxied.ts";
 import { openScene, type Running, type Scene } from "../support/scene.ts";
+import { refText } from "../../src/core/names.ts";
 
 const GOLD = { labels: { tier: "gold" } };
 const TEAMS = ["a", "b", "c", "d", "e", "f"];

@@ -10,7 +10,6 @@ import type { Outcome } from "../../src/outcome.ts";
 import { assemble } from "../../src/cli/assemble.ts";
 import { readConfig, type Given } from "../../src/config.ts";
 import type { Controller, Ended } from "../../src/controller.ts";
-import { refText } from "../../src/core/model.ts";
 import type { Plan } from "../../src/core/verdicts.ts";
 import { createClient, type ApiClient } from "../../src/kube/client.ts";
 import { systemClock, type Clock } from "../../src/kube/clock.ts";
@@ -25,6 +24,7 @@ import { sharedCluster } from "./cluster.ts";
 import { eventually } from "./eventually.ts";
 import { countTold } from "./told-values.ts";
 import { meddled, type Meddle } from "./meddle.ts";
+import { refText } from "../../src/core/names.ts";
 
 export type Running = {
   /** Every outcome of a write since the start. */

@@ -6,7 +6,6 @@ import { filterKeys } from "../../src/core/keys.ts";
 import { parseGlobList, NAMESPACE_GLOBS, type GlobList } from "../../src/core/match.ts";
 import { Memory } from "../../src/core/memory.ts";
 import {
-  refText,
   type Secret,
   type Settings,
   type SourcePayload,
@@ -16,7 +15,7 @@ import {
 import { readNamespace } from "../../src/core/namespaces.ts";
 import { plan } from "../../src/core/plan.ts";
 import { emptyingOf, fillingOf, readPullState } from "../../src/core/pull-fill.ts";
-import { versionOf, type Question } from "../../src/core/questions.ts";
+import { versionOf } from "../../src/core/questions.ts";
 import {
   copyRequests,
   endRequests,
@@ -25,8 +24,9 @@ import {
 } from "../../src/core/requests.ts";
 import { readRecord, readSecret, type ReadContext } from "../../src/core/secrets.ts";
 import { sourceRank } from "../../src/core/settings.ts";
-import type { Action, Plan } from "../../src/core/verdicts.ts";
+import type { Action, Plan, Question } from "../../src/core/verdicts.ts";
 import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
+import { refText } from "../../src/core/names.ts";
 
 export function globs(text: string): GlobList {
   const list = parseGlobList(text, NAMESPACE_GLOBS);
