@@ -1,12 +1,12 @@
 // Plans one world again and again and prints what it took: the child of planning.ts.
-import { createDigest } from "../src/core/data.ts";
-import { createIntern, createShare } from "../src/core/intern.ts";
-import { Memory } from "../src/core/memory.ts";
-import type { CopyFace, Namespace, Secret, World } from "../src/core/model.ts";
-import { readNamespace } from "../src/core/namespaces.ts";
-import { plan } from "../src/core/plan.ts";
-import { readSecret } from "../src/core/secrets.ts";
-import type { Plan } from "../src/core/verdicts.ts";
+import { createDigest } from "../src/core/model/secret-data.ts";
+import { createIntern, createShare } from "../src/core/observed/intern.ts";
+import { Memory } from "../src/core/state/planner-state.ts";
+import type { CopyFace, Namespace, Secret, World } from "../src/core/model/cluster.ts";
+import { readNamespace } from "../src/core/observed/read-namespace.ts";
+import { plan } from "../src/core/plan/plan.ts";
+import { readSecret } from "../src/core/observed/read-secret.ts";
+import type { Plan } from "../src/core/model/verdicts.ts";
 import { settingsOf } from "../test/support/world.ts";
 import type { Measured, Shape } from "./planning.ts";
 import { median } from "./scorecard.ts";

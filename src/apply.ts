@@ -7,23 +7,23 @@ import { faultText } from "./fault.ts";
 import { ApiError, type ApiErrorKind } from "./kube/api-error.ts";
 import type { ApiClient } from "./kube/client.ts";
 import { isKubeObject, NAMESPACES, resourcePath, SECRETS, type Resource } from "./kube/resource.ts";
-import type { DataCache } from "./core/data-cache.ts";
-import { type CopySecret, type Secret, type SourcePayload } from "./core/model.ts";
-import { textOf } from "./core/raw.ts";
-import { readRecord } from "./core/secrets.ts";
-import { emptyingOf, fillingOf, readPullState } from "./core/pull-fill.ts";
+import type { DataCache } from "./core/state/data-cache.ts";
+import { type CopySecret, type Secret, type SourcePayload } from "./core/model/cluster.ts";
+import { textOf } from "./core/model/unstructured.ts";
+import { readRecord } from "./core/observed/read-secret.ts";
+import { emptyingOf, fillingOf, readPullState } from "./core/desired/pull-fill.ts";
 import {
   copyRequests,
   endRequests,
   fillRequest,
   type Filling,
   type SecretRequest,
-} from "./core/requests.ts";
-import type { Action, Question } from "./core/verdicts.ts";
+} from "./core/plan/requests.ts";
+import type { Action, Question } from "./core/model/verdicts.ts";
 import type { Answer, Outcome } from "./outcome.ts";
 import { wouldTake } from "./rehearsal.ts";
 import { isVersion, SourceData } from "./source-data.ts";
-import { type Ref, refText } from "./core/names.ts";
+import { type Ref, refText } from "./core/annotations/names.ts";
 
 export type ApplyDeps = {
   readonly client: ApiClient;

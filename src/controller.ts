@@ -14,7 +14,7 @@ import type { Reachability } from "./kube/reachability.ts";
 import { WorkQueue } from "./kube/queue.ts";
 import type { QueueMetrics } from "./kube/queuemetrics.ts";
 import { TokenBucket } from "./kube/tokenbucket.ts";
-import type { Namespace, Secret } from "./core/model.ts";
+import type { Namespace, Secret } from "./core/model/cluster.ts";
 import type { Log } from "./log.ts";
 import type { PassResult, Sync } from "./sync.ts";
 

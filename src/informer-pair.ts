@@ -1,7 +1,7 @@
 // The two informers that read a cluster, or one namespace of it: its Namespace and its Secrets.
-import { readNamespace } from "./core/namespaces.ts";
-import type { Namespace, Secret } from "./core/model.ts";
-import { readSecret, type ReadContext } from "./core/secrets.ts";
+import { readNamespace } from "./core/observed/read-namespace.ts";
+import type { Namespace, Secret } from "./core/model/cluster.ts";
+import { readSecret, type ReadContext } from "./core/observed/read-secret.ts";
 import type { ApiClient } from "./kube/client.ts";
 import type { Clock } from "./kube/clock.ts";
 import { Informer } from "./kube/informer.ts";

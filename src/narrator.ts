@@ -3,10 +3,10 @@
 // five namespaces; where a namespace may publish only because every namespace may, it just counts,
 // because its tenants need not learn what other namespaces there are.
 import type { Outcome } from "./outcome.ts";
-import type { Fight } from "./core/memory.ts";
-import type { Action, Plan, Row, SourceReport, Verdict } from "./core/verdicts.ts";
-import { problemText } from "./core/rules.ts";
-import { type Ref, refText } from "./core/names.ts";
+import type { Fight } from "./core/state/planner-state.ts";
+import type { Action, Plan, Row, SourceReport, Verdict } from "./core/model/verdicts.ts";
+import { problemText } from "./core/annotations/rules.ts";
+import { type Ref, refText } from "./core/annotations/names.ts";
 
 export type Narration = {
   /** The Secret that the Event is on. */

@@ -4,16 +4,22 @@
 // plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
 import { setImmediate } from "node:timers/promises";
 import type { Apply } from "./apply.ts";
-import type { Memory } from "./core/memory.ts";
-import { type Secret, type Settings, type World } from "./core/model.ts";
-import { plan } from "./core/plan.ts";
-import { bytesOf } from "./core/requests.ts";
-import { actionKey, METRIC_STATE, type Action, type Plan, type Row } from "./core/verdicts.ts";
+import type { Memory } from "./core/state/planner-state.ts";
+import { type Secret, type Settings, type World } from "./core/model/cluster.ts";
+import { plan } from "./core/plan/plan.ts";
+import { bytesOf } from "./core/plan/requests.ts";
+import {
+  actionKey,
+  METRIC_STATE,
+  type Action,
+  type Plan,
+  type Row,
+} from "./core/model/verdicts.ts";
 import type { Clock, Timer } from "./kube/clock.ts";
 import { learn, type Cache, type Outcome } from "./outcome.ts";
 import type { Ended, Write, WritePipe } from "./pipe.ts";
 import type { Reporter } from "./report.ts";
-import { refText } from "./core/names.ts";
+import { refText } from "./core/annotations/names.ts";
 
 export type ActionWrite = Write & { readonly action: Action };
 

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Apply } from "../src/apply.ts";
-import { SecretData } from "../src/core/data.ts";
-import { DataCache } from "../src/core/data-cache.ts";
-import { CopySecret, type SourcePayload } from "../src/core/model.ts";
-import type { Action } from "../src/core/verdicts.ts";
+import { SecretData } from "../src/core/model/secret-data.ts";
+import { DataCache } from "../src/core/state/data-cache.ts";
+import { CopySecret, type SourcePayload } from "../src/core/model/cluster.ts";
+import type { Action } from "../src/core/model/verdicts.ts";
 import { ApiError, statusError, type ApiErrorKind } from "../src/kube/api-error.ts";
 import type { ApiClient, ApiRequest } from "../src/kube/client.ts";
 import { isKubeObject } from "../src/kube/resource.ts";
@@ -15,7 +15,7 @@ import { settle } from "./support/clock.ts";
 import { field } from "./support/http.ts";
 import { refusal } from "./support/memory-api.ts";
 import { Cluster } from "./support/world.ts";
-import { refText } from "../src/core/names.ts";
+import { refText } from "../src/core/annotations/names.ts";
 
 const PAYLOAD: SourcePayload = {
   data: new SecretData({ again: "cmVhZA==" }),

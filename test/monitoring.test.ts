@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
-import { METRIC_STATES } from "../src/core/verdicts.ts";
+import { METRIC_STATES } from "../src/core/model/verdicts.ts";
 import { FLAGS } from "../src/flags.ts";
 import { metricsOfNothing } from "./support/metrics.ts";
 import { tableRows, uncoded } from "./support/markdown.ts";

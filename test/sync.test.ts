@@ -10,7 +10,7 @@ import { Reporter } from "../src/report.ts";
 import { Sync, type ActionWrite, type PassResult } from "../src/sync.ts";
 import { FakeClock } from "./support/clock.ts";
 import { Cluster } from "./support/world.ts";
-import { refText } from "../src/core/names.ts";
+import { refText } from "../src/core/annotations/names.ts";
 
 /** A pass over a cluster in which one copy is due; `permission`: ms for which writing is allowed. */
 function open(permission: () => number, answer: () => Promise<object> = async () => ({})) {

@@ -1,6 +1,6 @@
 // What the status page asks of a running controller, read at the moment it asks.
 import type { Controller } from "../controller.ts";
-import type { World } from "../core/model.ts";
+import type { World } from "../core/model/cluster.ts";
 import type { Clock } from "../kube/clock.ts";
 import type { Watched } from "../kube/informer-group.ts";
 import type { LeaderElector } from "../kube/lease.ts";

@@ -6,7 +6,7 @@ import {
   type Config,
   type Given,
 } from "../config.ts";
-import { ALWAYS_READ } from "../core/vocabulary.ts";
+import { ALWAYS_READ } from "../core/annotations/vocabulary.ts";
 import { ApiError } from "../kube/api-error.ts";
 import { createClient, type ApiClient, type ClientOptions } from "../kube/client.ts";
 import { systemClock, type Clock, type Timer } from "../kube/clock.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Outcome } from "../outcome.ts";
 import { readConfig } from "../config.ts";
-import type { Action } from "../core/verdicts.ts";
+import type { Action } from "../core/model/verdicts.ts";
 import { createClient, type ApiClient } from "../kube/client.ts";
 import { systemClock } from "../kube/clock.ts";
 import { loadKubeConfig } from "../kube/kubeconfig.ts";
@@ -15,7 +15,7 @@ import { isAllCurrent } from "../sync.ts";
 import { checkExample, loadExample, tableOf } from "./example.ts";
 import type { Program } from "./process.ts";
 import { runController } from "./run.ts";
-import { refText } from "../core/names.ts";
+import { refText } from "../core/annotations/names.ts";
 
 type Given = { readonly once: boolean; readonly port: number };
 

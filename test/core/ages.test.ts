@@ -1,7 +1,7 @@
 // Whose write has waited long is not overtaken for ever.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Ages } from "../../src/core/ages.ts";
+import { Ages } from "../../src/core/state/ages.ts";
 import { Cluster } from "../support/world.ts";
 
 test("a place's age is kept for as long as each pass asks, and for many places", () => {

@@ -3,13 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { parseAccept, parseAdopt, parsePull, parseSource } from "../../src/core/annotations.ts";
-import { createDigest } from "../../src/core/data.ts";
-import { parseRecord } from "../../src/core/metadata.ts";
-import { readNamespace } from "../../src/core/namespaces.ts";
-import { readSecret } from "../../src/core/secrets.ts";
-import { VOCABULARY, type Word } from "../../src/core/vocabulary.ts";
-import type { Problem } from "../../src/core/rules.ts";
+import {
+  parseAccept,
+  parseAdopt,
+  parsePull,
+  parseSource,
+} from "../../src/core/annotations/parse.ts";
+import { createDigest } from "../../src/core/model/secret-data.ts";
+import { parseRecord } from "../../src/core/desired/copied-metadata.ts";
+import { readNamespace } from "../../src/core/observed/read-namespace.ts";
+import { readSecret } from "../../src/core/observed/read-secret.ts";
+import { VOCABULARY, type Word } from "../../src/core/annotations/vocabulary.ts";
+import type { Problem } from "../../src/core/annotations/rules.ts";
 
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
 const WORDS = Object.keys(VOCABULARY) as Word[];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Texts } from "../support/raw-cluster.ts";
 import { Cluster, verdictAt } from "../support/world.ts";
-import { refText } from "../../src/core/names.ts";
+import { refText } from "../../src/core/annotations/names.ts";
 
 const KIB = 1024;
 

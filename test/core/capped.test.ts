@@ -1,7 +1,7 @@
 // A plan holds 50,000 creates, updates and endings each; what is beyond is counted, and comes after them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Plan } from "../../src/core/verdicts.ts";
+import type { Plan } from "../../src/core/model/verdicts.ts";
 import { Cluster } from "../support/world.ts";
 
 const [SOURCES, NAMESPACES] = [170, 300];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { test } from "node:test";
-import { copyRequests } from "../../src/core/requests.ts";
+import { copyRequests } from "../../src/core/plan/requests.ts";
 import type { Given, RawSecret, Texts } from "../support/raw-cluster.ts";
 import { Cluster } from "../support/world.ts";
 

@@ -1,9 +1,9 @@
 // The data of sources within a number of bytes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SecretData } from "../../src/core/data.ts";
-import { DataCache } from "../../src/core/data-cache.ts";
-import type { SourcePayload } from "../../src/core/model.ts";
+import { SecretData } from "../../src/core/model/secret-data.ts";
+import { DataCache } from "../../src/core/state/data-cache.ts";
+import type { SourcePayload } from "../../src/core/model/cluster.ts";
 
 function payload(bytes: number): SourcePayload {
   const data = new SecretData({ key: "x".repeat(bytes) });

@@ -1,11 +1,11 @@
 // When copies end: the grace, the live GET, keep, and the held mass deletion.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { actionKey, type Plan } from "../../src/core/verdicts.ts";
+import { actionKey, type Plan } from "../../src/core/model/verdicts.ts";
 import { annotate } from "../support/publishers.ts";
 import type { Texts } from "../support/raw-cluster.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../support/world.ts";
-import { refText } from "../../src/core/names.ts";
+import { refText } from "../../src/core/annotations/names.ts";
 
 function kinds(result: Plan): readonly string[] {
   return result.actions.map(({ kind }) => kind);

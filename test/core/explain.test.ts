@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { explain, type Explanation } from "../../src/core/explain.ts";
+import { explain, type Explanation } from "../../src/core/explain/explain.ts";
 import { type Texts } from "../support/raw-cluster.ts";
 import { Cluster } from "../support/world.ts";
 

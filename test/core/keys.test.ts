@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filterKeys, parseKeys } from "../../src/core/keys.ts";
+import { filterKeys, parseKeys } from "../../src/core/annotations/key-filter.ts";
 
 const DATA = { "tls.crt": "Y3J0", "tls.key": "a2V5", "ca.crt": "Y2E=" };
 

@@ -1,7 +1,7 @@
 // Whether a Secret is ours, by its marks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { marksOf } from "../../src/core/replica.ts";
+import { marksOf } from "../../src/core/desired/copy.ts";
 import { Cluster, globs } from "../support/world.ts";
 
 const PLACE = { namespace: "team-a", name: "registry" };

@@ -7,8 +7,8 @@ import {
   NAMESPACE_GLOBS,
   parseGlobList,
   SOURCE_GLOBS,
-} from "../../src/core/match.ts";
-import { parseSelector } from "../../src/core/selector.ts";
+} from "../../src/core/annotations/globs.ts";
+import { parseSelector } from "../../src/core/annotations/label-selector.ts";
 
 function matches(
   text: string,

@@ -1,7 +1,7 @@
 // Labels and annotations of a copy: the source's, ours, and those of others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isNeverCopied, NEVER_COPIED } from "../../src/core/metadata.ts";
+import { isNeverCopied, NEVER_COPIED } from "../../src/core/desired/copied-metadata.ts";
 import type { Given, RawSecret, Texts } from "../support/raw-cluster.ts";
 import { Cluster } from "../support/world.ts";
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { Memory } from "../../src/core/memory.ts";
-import { type World } from "../../src/core/model.ts";
-import { VERDICTS, type Action, type Plan } from "../../src/core/verdicts.ts";
+import { Memory } from "../../src/core/state/planner-state.ts";
+import { type World } from "../../src/core/model/cluster.ts";
+import { VERDICTS, type Action, type Plan } from "../../src/core/model/verdicts.ts";
 import {
   histories,
   isTenants,
@@ -17,7 +17,7 @@ import {
 import { live } from "../support/live.ts";
 import { type RawSecret } from "../support/raw-cluster.ts";
 import { runPlan, type Cluster } from "../support/world.ts";
-import { refText } from "../../src/core/names.ts";
+import { refText } from "../../src/core/annotations/names.ts";
 
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
 const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? String(Date.now() % 2 ** 31));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TABLE, type Situation } from "../../src/core/table.ts";
+import { TABLE, type Situation } from "../../src/core/plan/verdict-table.ts";
 import { type Texts } from "../support/raw-cluster.ts";
 import { actionsAt, Cluster, verdictAt } from "../support/world.ts";
 

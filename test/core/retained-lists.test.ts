@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { parseAccept, parseSource } from "../../src/core/annotations.ts";
+import { parseAccept, parseSource } from "../../src/core/annotations/parse.ts";
 
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");

@@ -1,8 +1,8 @@
 // What the cache keeps of one Secret, whatever its owner writes into it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createDigest } from "../../src/core/data.ts";
-import { readSecret } from "../../src/core/secrets.ts";
+import { createDigest } from "../../src/core/model/secret-data.ts";
+import { readSecret } from "../../src/core/observed/read-secret.ts";
 import { prefixed, type Texts } from "../support/raw-cluster.ts";
 
 const LONG = "x".repeat(250_000);

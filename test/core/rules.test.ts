@@ -1,7 +1,7 @@
 // Who gets a copy: consent of namespaces, scope, pause, frozen copies, renames.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Settings } from "../../src/core/model.ts";
+import type { Settings } from "../../src/core/model/cluster.ts";
 import { annotate, cluster, reasonAt } from "../support/publishers.ts";
 import { base64 } from "../support/raw-cluster.ts";
 import { actionsAt, globs, verdictAt } from "../support/world.ts";

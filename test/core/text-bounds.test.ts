@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Texts } from "../support/raw-cluster.ts";
 import { Cluster, verdictAt } from "../support/world.ts";
-import { problemText } from "../../src/core/rules.ts";
+import { problemText } from "../../src/core/annotations/rules.ts";
 
 function cluster(): Cluster {
   const made = new Cluster();

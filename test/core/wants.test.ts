@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { Memory } from "../../src/core/memory.ts";
-import { plan } from "../../src/core/plan.ts";
-import type { Plan } from "../../src/core/verdicts.ts";
+import { Memory } from "../../src/core/state/planner-state.ts";
+import { plan } from "../../src/core/plan/plan.ts";
+import type { Plan } from "../../src/core/model/verdicts.ts";
 import { Cluster, runPlan, settingsOf } from "../support/world.ts";
-import { refText } from "../../src/core/names.ts";
+import { refText } from "../../src/core/annotations/names.ts";
 
 /** Steps that the globs of all sources were asked for, as they come. */
 class Watched extends Cluster {

@@ -5,7 +5,7 @@ import { ONE } from "../support/crews.ts";
 import { eventually } from "../support/eventually.ts";
 import { isWatch, proxied } from "../support/proxied.ts";
 import { openScene, type Running, type Scene } from "../support/scene.ts";
-import { refText } from "../../src/core/names.ts";
+import { refText } from "../../src/core/annotations/names.ts";
 
 const GOLD = { labels: { tier: "gold" } };
 const TEAMS = ["a", "b", "c", "d", "e", "f"];

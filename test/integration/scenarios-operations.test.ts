@@ -3,7 +3,7 @@
 // Replicas are in scenarios-replicas.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annotationKey } from "../../src/core/vocabulary.ts";
+import { annotationKey } from "../../src/core/annotations/vocabulary.ts";
 import { all, copied, crews, ONE, over, source, TWO } from "../support/crews.ts";
 import { ElasticClock } from "../support/elastic-clock.ts";
 import { eventually } from "../support/eventually.ts";

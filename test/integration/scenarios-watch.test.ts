@@ -3,7 +3,7 @@
 // what is expected is read past it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annotationKey } from "../../src/core/vocabulary.ts";
+import { annotationKey } from "../../src/core/annotations/vocabulary.ts";
 import { all, copied, crews, ONE, over, TWO } from "../support/crews.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Fault } from "../support/fault-proxy.ts";

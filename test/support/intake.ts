@@ -1,10 +1,10 @@
 // One object on its way from the bytes of a watch into the cache, as the controller takes it in.
-import { createDigest } from "../../src/core/data.ts";
-import { createIntern, createShare } from "../../src/core/intern.ts";
-import type { CopyFace } from "../../src/core/model.ts";
-import { readNamespace } from "../../src/core/namespaces.ts";
-import { readSecret } from "../../src/core/secrets.ts";
-import { ALWAYS_READ } from "../../src/core/vocabulary.ts";
+import { createDigest } from "../../src/core/model/secret-data.ts";
+import { createIntern, createShare } from "../../src/core/observed/intern.ts";
+import type { CopyFace } from "../../src/core/model/cluster.ts";
+import { readNamespace } from "../../src/core/observed/read-namespace.ts";
+import { readSecret } from "../../src/core/observed/read-secret.ts";
+import { ALWAYS_READ } from "../../src/core/annotations/vocabulary.ts";
 import { narrow } from "../../src/kube/narrow.ts";
 import { Store, type Stored } from "../../src/kube/store.ts";
 import { LineSplitter, parseEvent } from "../../src/kube/stream.ts";

@@ -1,11 +1,11 @@
 // Secrets and Namespaces as plain objects of the API, builders for what users write, and just enough
 // of an API server to carry out the planner's requests: POST, merge PATCH and DELETE with
 // preconditions, immutable types and data. It throws where the real server would refuse.
-import type { SecretRequest } from "../../src/core/requests.ts";
+import type { SecretRequest } from "../../src/core/plan/requests.ts";
 import type { Json } from "../../src/sandbox/object.ts";
 import { jsonPatch } from "../../src/sandbox/patch.ts";
 import { mergePatch } from "./merge-patch.ts";
-import { refText } from "../../src/core/names.ts";
+import { refText } from "../../src/core/annotations/names.ts";
 
 export type Texts = Readonly<Record<string, string>>;
 

@@ -5,7 +5,7 @@ import type { ApiRequest } from "../../src/kube/client.ts";
 import { assemble } from "../../src/cli/assemble.ts";
 import { readConfig, type Given } from "../../src/config.ts";
 import type { Controller, Ended } from "../../src/controller.ts";
-import type { Plan } from "../../src/core/verdicts.ts";
+import type { Plan } from "../../src/core/model/verdicts.ts";
 import { createLog } from "../../src/log.ts";
 import type { Outcome } from "../../src/outcome.ts";
 import type { Observer, PassNote } from "../../src/report.ts";

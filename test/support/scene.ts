@@ -10,7 +10,7 @@ import type { Outcome } from "../../src/outcome.ts";
 import { assemble } from "../../src/cli/assemble.ts";
 import { readConfig, type Given } from "../../src/config.ts";
 import type { Controller, Ended } from "../../src/controller.ts";
-import type { Plan } from "../../src/core/verdicts.ts";
+import type { Plan } from "../../src/core/model/verdicts.ts";
 import { createClient, type ApiClient } from "../../src/kube/client.ts";
 import { systemClock, type Clock } from "../../src/kube/clock.ts";
 import { Reachability } from "../../src/kube/reachability.ts";
@@ -24,7 +24,7 @@ import { sharedCluster } from "./cluster.ts";
 import { eventually } from "./eventually.ts";
 import { countTold } from "./told-values.ts";
 import { meddled, type Meddle } from "./meddle.ts";
-import { refText } from "../../src/core/names.ts";
+import { refText } from "../../src/core/annotations/names.ts";
 
 export type Running = {
   /** Every outcome of a write since the start. */

@@ -1,32 +1,32 @@
 // A cluster of plain objects for tests of the pure core: a World over what raw-cluster.ts holds, plans
 // of it, and plans applied to it.
-import { createDigest, digestData } from "../../src/core/data.ts";
-import { DataCache } from "../../src/core/data-cache.ts";
-import { filterKeys } from "../../src/core/keys.ts";
-import { parseGlobList, NAMESPACE_GLOBS, type GlobList } from "../../src/core/match.ts";
-import { Memory } from "../../src/core/memory.ts";
+import { createDigest, digestData } from "../../src/core/model/secret-data.ts";
+import { DataCache } from "../../src/core/state/data-cache.ts";
+import { filterKeys } from "../../src/core/annotations/key-filter.ts";
+import { parseGlobList, NAMESPACE_GLOBS, type GlobList } from "../../src/core/annotations/globs.ts";
+import { Memory } from "../../src/core/state/planner-state.ts";
 import {
   type Secret,
   type Settings,
   type SourcePayload,
   type SourceSecret,
   type World,
-} from "../../src/core/model.ts";
-import { readNamespace } from "../../src/core/namespaces.ts";
-import { plan } from "../../src/core/plan.ts";
-import { emptyingOf, fillingOf, readPullState } from "../../src/core/pull-fill.ts";
-import { versionOf } from "../../src/core/questions.ts";
+} from "../../src/core/model/cluster.ts";
+import { readNamespace } from "../../src/core/observed/read-namespace.ts";
+import { plan } from "../../src/core/plan/plan.ts";
+import { emptyingOf, fillingOf, readPullState } from "../../src/core/desired/pull-fill.ts";
+import { versionOf } from "../../src/core/state/questions.ts";
 import {
   copyRequests,
   endRequests,
   fillRequest,
   type SecretRequest,
-} from "../../src/core/requests.ts";
-import { readRecord, readSecret, type ReadContext } from "../../src/core/secrets.ts";
-import { sourceRank } from "../../src/core/settings.ts";
-import type { Action, Plan, Question } from "../../src/core/verdicts.ts";
+} from "../../src/core/plan/requests.ts";
+import { readRecord, readSecret, type ReadContext } from "../../src/core/observed/read-secret.ts";
+import { sourceRank } from "../../src/core/desired/namespace-rules.ts";
+import type { Action, Plan, Question } from "../../src/core/model/verdicts.ts";
 import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
-import { refText } from "../../src/core/names.ts";
+import { refText } from "../../src/core/annotations/names.ts";
 
 export function globs(text: string): GlobList {
   const list = parseGlobList(text, NAMESPACE_GLOBS);

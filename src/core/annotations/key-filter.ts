@@ -1,0 +1,98 @@
+// The `keys` filter of a source or a pulling Secret: globs, NEW=OLD renames and `!` exclusions.
+// Positives are globs and renames; none means all. A rename moves: its old key is not taken by a glob
+// as well. Filtering fails, rather than guessing, where an old key is missing, two entries meet at one
+// key, or nothing is left.
+import { MOST_DATA_ENTRIES } from "./bounds.ts";
+import {
+  DATA_KEY_GLOBS,
+  GlobList,
+  MOST_NAMES_TEXT,
+  NAMES_BOUND,
+  NO_PLACES,
+  parseGlobList,
+  splitList,
+  tooManySteps,
+} from "./globs.ts";
+import { DATA_KEY_FORM, isDataKey } from "./names.ts";
+import { faulty, parsed, type Parsed } from "./result.ts";
+
+type Rename = { readonly to: string; readonly from: string };
+
+export type KeyFilter = {
+  readonly globs: GlobList;
+  readonly renames: readonly Rename[];
+  /** undefined: the annotation is absent and everything passes. */
+  readonly text: string | undefined;
+};
+
+export const ALL_KEYS: KeyFilter = {
+  globs: new GlobList("*", { ...NO_PLACES, globs: [0, 1] }),
+  renames: [],
+  text: undefined,
+};
+
+export function parseKeys(text: string): Parsed<KeyFilter> {
+  const split = text.includes("=") ? splitList(text) : parsed([]);
+  if (!split.ok) return split;
+  const renames: Rename[] = [];
+  let named = 0;
+  for (const entry of split.value) {
+    if (!entry.includes("=")) continue;
+    const rename = parseRename(entry.trim());
+    if (!rename.ok) return rename;
+    renames.push(rename.value);
+    if (renames.length > MOST_DATA_ENTRIES) {
+      return faulty(
+        text,
+        `at most ${MOST_DATA_ENTRIES} renames, as many as there are data entries`,
+      );
+    }
+    named += entry.length + 1;
+  }
+  if (named > MOST_NAMES_TEXT) return faulty(text, NAMES_BOUND);
+  const everything = renames.length === 0 ? "*" : "";
+  const isRename = (entry: string): boolean => entry.includes("=");
+  const globs = parseGlobList(text, DATA_KEY_GLOBS, everything, isRename);
+  return globs.ok ? parsed({ globs: globs.value, renames, text }) : globs;
+}
+
+function parseRename(entry: string): Parsed<Rename> {
+  const equals = entry.indexOf("=");
+  const to = entry.slice(0, equals).trim();
+  const from = entry.slice(equals + 1).trim();
+  if (isDataKey(to) && isDataKey(from)) return parsed({ to, from });
+  return faulty(entry, `NEW=OLD, each ${DATA_KEY_FORM}`);
+}
+
+/** The entries that pass, under their new keys. */
+export function filterKeys(
+  filter: KeyFilter,
+  entries: Readonly<Record<string, string>>,
+): Parsed<Readonly<Record<string, string>>> {
+  if (filter.text === undefined) return parsed(entries);
+  const names = [...Object.keys(entries), ...filter.renames.map(({ from }) => from)];
+  const excess = tooManySteps(filter.globs, names);
+  if (excess) return { ok: false, fault: excess };
+  const kept = new Map<string, string>();
+  const moved = new Set(filter.renames.map((rename) => rename.from));
+  for (const [key, value] of Object.entries(entries)) {
+    if (!moved.has(key) && filter.globs.matches(key)) kept.set(key, value);
+  }
+  for (const { to, from } of filter.renames) {
+    const value = Object.hasOwn(entries, from) ? entries[from] : undefined;
+    const entry = `${to}=${from}`;
+    if (value === undefined) return faulty(entry, "an old key that the Secret has");
+    if (filter.globs.excludes(from)) return faulty(entry, 'an old key that no "!" entry excludes');
+    if (kept.has(to)) return faulty(entry, `a new key that no other entry fills`);
+    kept.set(to, value);
+  }
+  if (kept.size === 0) return faulty(filter.text, "at least one key of the Secret to be left");
+  return parsed(recordOf(kept));
+}
+
+/** Without a prototype: "constructor" and "__proto__" are data keys like any other. */
+export function recordOf<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
+  const record: Record<string, T> = Object.create(null);
+  for (const [key, value] of entries) record[key] = value;
+  return record;
+}

@@ -1,0 +1,177 @@
+// From annotations to a Rule, or to the Problems that refuse them. Total: any text gives an answer, in
+// time proportional to its length. An empty value, a value that cannot be understood and an unknown
+// key under secretcast.io/ are Problems, so that a mistyped `to-selecter` beside `to: "*"` does not
+// broadcast.
+import { ALL_KEYS, parseKeys, type KeyFilter } from "./key-filter.ts";
+import {
+  METADATA_GLOBS,
+  NAMESPACE_GLOBS,
+  parseGlobList,
+  SOURCE_GLOBS,
+  type Alphabet,
+  type GlobList,
+} from "./globs.ts";
+import { isSecretName, parseRef, REF_FORM, SECRET_NAME_FORM, type Ref } from "./names.ts";
+import { detached, faulty, parsed, type Parsed } from "./result.ts";
+import { parseSelector } from "./label-selector.ts";
+import {
+  annotationKey,
+  MARKS,
+  NAMESPACE_WORDS,
+  PREFIX,
+  PULL_WORDS,
+  REFUSED_NAME_PREFIX,
+  SOURCE_WORDS,
+  type Word,
+} from "./vocabulary.ts";
+import type { Problem, Wants, OnDelete, Rule, Accept } from "./rules.ts";
+
+export type Annotations = Readonly<Record<string, string>>;
+
+export type SourceText = {
+  readonly rule: Rule;
+  readonly keys: KeyFilter;
+  readonly copyLabels: GlobList | undefined;
+  readonly copyAnnotations: GlobList | undefined;
+  readonly problems: readonly Problem[];
+};
+
+export type PullText = {
+  readonly from: Ref | undefined;
+  readonly keys: KeyFilter;
+  readonly onDelete: OnDelete;
+  readonly problems: readonly Problem[];
+};
+
+/** Does any of `words` stand on this object? */
+export function carries(annotations: Annotations, words: readonly Word[]): boolean {
+  return words.some((word) => Object.hasOwn(annotations, annotationKey(word)));
+}
+
+/** `name`: the source's own, which its copies bear unless it says otherwise. */
+export function parseSource(annotations: Annotations, name: string): SourceText {
+  const reader = new Reader(annotations);
+  const rule: Rule = {
+    push: reader.wants("to", "to-selector"),
+    pull: reader.wants("allow", "allow-selector"),
+    copyName: reader.read("name", parseCopyName) ?? name,
+    onDelete: reader.read("on-delete", parseOnDelete),
+    paused: reader.read("paused", parseBoolean) ?? false,
+  };
+  const keys = reader.read("keys", parseKeys) ?? ALL_KEYS;
+  const copyLabels = reader.read("copy-labels", list(METADATA_GLOBS));
+  const copyAnnotations = reader.read("copy-annotations", list(METADATA_GLOBS));
+  reader.misplaced("adopt", "it off: a source is nobody's copy");
+  reader.unknown([...SOURCE_WORDS, "adopt"]);
+  return { rule, keys, copyLabels, copyAnnotations, problems: reader.problems };
+}
+
+export function parsePull(annotations: Annotations): PullText {
+  const reader = new Reader(annotations);
+  const from = reader.read("from", parseSourceRef);
+  const keys = reader.read("keys", parseKeys) ?? ALL_KEYS;
+  const onDelete = reader.read("on-delete", parseOnDelete) ?? "delete";
+  for (const word of ["to", "to-selector", "allow", "allow-selector", "adopt"] as const) {
+    reader.misplaced(
+      word,
+      `it off, or ${annotationKey("from")} off: a pulling Secret is no source`,
+    );
+  }
+  reader.unknown([...PULL_WORDS, ...SOURCE_WORDS, "adopt"]);
+  return { from, keys, onDelete, problems: reader.problems };
+}
+
+export function parseAccept(annotations: Annotations): Accept {
+  const reader = new Reader(annotations);
+  const accept = reader.read("accept", parseAcceptValue);
+  reader.unknown(NAMESPACE_WORDS);
+  const problem = reader.problems[0];
+  if (problem) return { kind: "problem", problem };
+  return accept ?? { kind: "absent" };
+}
+
+/** The value of `adopt`; undefined where it is not NAMESPACE/NAME. */
+export function parseAdopt(annotations: Annotations): Ref | undefined {
+  // The guardrail takes the same blanks off its ends, but knows this one as a letter.
+  if ((annotations[annotationKey("adopt")] ?? "").includes("\uFEFF")) return undefined;
+  return new Reader(annotations).read("adopt", parseSourceRef);
+}
+
+// Nobody reads more, and every one is kept as long as the Secret is.
+const MOST_PROBLEMS = 20;
+
+class Reader {
+  readonly problems: Problem[] = [];
+  readonly #annotations: Annotations;
+
+  constructor(annotations: Annotations) {
+    this.#annotations = annotations;
+  }
+
+  read<T>(word: Word, parse: (text: string) => Parsed<T>): T | undefined {
+    const annotation = annotationKey(word);
+    if (!Object.hasOwn(this.#annotations, annotation)) return undefined;
+    const whole = this.#annotations[annotation] ?? "";
+    const trimmed = whole.trim();
+    const text = trimmed.length === whole.length ? whole : detached(trimmed);
+    const result = text === "" ? faulty(text, "a value, or the annotation off") : parse(text);
+    if (result.ok) return result.value;
+    this.problems.push({ annotation, ...result.fault });
+    return undefined;
+  }
+
+  wants(globWord: Word, selectorWord: Word): Wants | undefined {
+    const globs = this.read(globWord, list(NAMESPACE_GLOBS));
+    const selector = this.read(selectorWord, parseSelector);
+    return globs || selector ? { globs, selector } : undefined;
+  }
+
+  misplaced(word: Word, expected: string): void {
+    const annotation = annotationKey(word);
+    if (!Object.hasOwn(this.#annotations, annotation)) return;
+    const { fault } = faulty(this.#annotations[annotation] ?? "", expected);
+    this.problems.push({ annotation, ...fault });
+  }
+
+  unknown(known: readonly Word[]): void {
+    const keys = new Set([...known, ...MARKS].map(annotationKey));
+    const expected = `one of ${known.join(", ")}`;
+    for (const annotation of Object.keys(this.#annotations)) {
+      if (!annotation.startsWith(PREFIX) || keys.has(annotation)) continue;
+      if (this.problems.length >= MOST_PROBLEMS) return;
+      const part = annotation.slice(PREFIX.length);
+      this.problems.push({ annotation, ...faulty(part, expected).fault });
+    }
+  }
+}
+
+function list(alphabet: Alphabet): (text: string) => Parsed<GlobList> {
+  return (text) => parseGlobList(text, alphabet);
+}
+
+function parseAcceptValue(text: string): Parsed<Accept> {
+  if (text === "true") return parsed({ kind: "all" });
+  if (text === "false") return parsed({ kind: "none" });
+  const globs = parseGlobList(text, SOURCE_GLOBS, "*/*");
+  return globs.ok ? parsed({ kind: "sources", globs: globs.value }) : globs;
+}
+
+function parseCopyName(text: string): Parsed<string> {
+  if (!isSecretName(text)) return faulty(text, SECRET_NAME_FORM);
+  if (text.startsWith(REFUSED_NAME_PREFIX)) return faulty(text, "a name that is not Helm's own");
+  return parsed(text);
+}
+
+export function parseOnDelete(text: string): Parsed<OnDelete> {
+  return text === "delete" || text === "keep" ? parsed(text) : faulty(text, '"delete" or "keep"');
+}
+
+function parseBoolean(text: string): Parsed<boolean> {
+  if (text === "true" || text === "false") return parsed(text === "true");
+  return faulty(text, '"true" or "false"');
+}
+
+function parseSourceRef(text: string): Parsed<Ref> {
+  const ref = parseRef(text);
+  return ref ? parsed(ref) : faulty(text, REF_FORM);
+}

@@ -1,0 +1,45 @@
+// What the annotations of a user say, once they are understood, and why one is not.
+import type { GlobList } from "./globs.ts";
+import type { Selector } from "./label-selector.ts";
+
+/** Why a text of a user cannot be taken as it is. */
+export type Problem = {
+  /** The annotation's full key; "type", "name" or "data" where the Secret itself is at fault. */
+  readonly annotation: string;
+  /** The offending part as the user wrote it, shortened. */
+  readonly part: string;
+  /** What would be right. */
+  readonly expected: string;
+};
+
+export function problemText(problem: Problem): string {
+  return `${problem.annotation}: ${JSON.stringify(problem.part)}: want ${problem.expected}`;
+}
+
+/** Which namespaces a source names: both must hold where both are given. */
+export type Wants = {
+  readonly globs: GlobList | undefined;
+  readonly selector: Selector | undefined;
+};
+
+export type OnDelete = "delete" | "keep";
+
+/** The annotations of a source, understood. */
+export type Rule = {
+  /** From `to` and `to-selector`; undefined: it pushes nowhere. */
+  readonly push: Wants | undefined;
+  /** From `allow` and `allow-selector`; undefined: nobody may pull. */
+  readonly pull: Wants | undefined;
+  readonly copyName: string;
+  /** undefined: the source does not say, which means delete. */
+  readonly onDelete: OnDelete | undefined;
+  readonly paused: boolean;
+};
+
+/** Which copies a namespace takes. */
+export type Accept =
+  | { readonly kind: "absent" }
+  | { readonly kind: "all" }
+  | { readonly kind: "none" }
+  | { readonly kind: "sources"; readonly globs: GlobList }
+  | { readonly kind: "problem"; readonly problem: Problem };

@@ -1,0 +1,28 @@
+// What the settings say of a namespace: may it publish, may it receive.
+import type { Settings } from "../model/cluster.ts";
+
+const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
+
+/** Place of a namespace in `--source-namespaces`, the smaller the stronger; -1: it may not publish. */
+export function sourceRank(settings: Settings, namespace: string): number {
+  if (settings.scope?.watched.has(namespace) === false) return -1;
+  return settings.sourceNamespaces.rank(namespace);
+}
+
+/** Why a namespace is never a target; undefined where it may be one. */
+export function exclusion(settings: Settings, namespace: string): string | undefined {
+  if (settings.scope?.targets.has(namespace) === false) {
+    return `namespace ${namespace} is not listed (--namespaces)`;
+  }
+  if (settings.excludeNamespaces?.matches(namespace)) {
+    return `namespace ${namespace} is excluded (--exclude-namespaces)`;
+  }
+  if (settings.includeSystemNamespaces) return undefined;
+  if (namespace === settings.ownNamespace) {
+    return `namespace ${namespace} is the controller's own (--include-system-namespaces)`;
+  }
+  if (SYSTEM_NAMESPACES.includes(namespace)) {
+    return `namespace ${namespace} is a system namespace (--include-system-namespaces)`;
+  }
+  return undefined;
+}

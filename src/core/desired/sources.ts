@@ -1,0 +1,228 @@
+// The sources as one pass sees them: which take part, in which order they win, and how the source
+// stands that a copy names. It is a snapshot: a source that arrives while the pass runs is `unsettled`
+// and left to the next.
+import { type Secret, type Settings, type SourceSecret, type World } from "../model/cluster.ts";
+import { sourceRank } from "./namespace-rules.ts";
+import { newTally, type Tally } from "../model/tally.ts";
+import type { Target } from "./targets.ts";
+import type { Content } from "../model/verdicts.ts";
+import { problemText, type Wants } from "../annotations/rules.ts";
+import { type Ref, refText } from "../annotations/names.ts";
+
+export type Entry = {
+  readonly source: SourceSecret;
+  /** refText(source). */
+  readonly text: string;
+  readonly namespace: string;
+  readonly rank: number;
+  /** Why nothing of its copies may change. */
+  readonly frozen: string | undefined;
+  readonly content: Content | undefined;
+  readonly tally: Tally;
+};
+
+/** An entry that may put copies somewhere: neither frozen nor without `to` and `to-selector`. */
+export type Contender = Entry & {
+  readonly content: Content;
+  readonly push: Wants;
+  /** Of the replica, and it covers the source's name and UID: a copy that has it is of this source. */
+  readonly fingerprint: string;
+  readonly paused: boolean;
+  /** In which targets of the batch that is being judged it wants its place: the bits of those. */
+  wanted: number;
+};
+
+/** Does it want its place in `target`, one of the batch that is being judged? */
+export function wants(contender: Contender, target: Target): boolean {
+  return (contender.wanted & target.bit) !== 0;
+}
+
+/** All that want places of one name. */
+export type Group = {
+  readonly copyName: string;
+  /** Who alone wants them; undefined where several do. */
+  sole: Contender | undefined;
+  /** The strongest first. */
+  readonly contenders: Contender[];
+  /** Where the pass last met a copy of this name: there the copy is judged, not the vacancy. */
+  occupied: Target | undefined;
+};
+
+/** How the source stands that a copy or a pulling Secret names. */
+export type Standing =
+  | {
+      readonly kind: "entry";
+      readonly entry: Entry;
+      readonly contender: Contender | undefined;
+    }
+  | { readonly kind: "frozen"; readonly reason: string }
+  /** The Secret is there and has nothing to say. */
+  | { readonly kind: "silent"; readonly uid: string; readonly resourceVersion: string }
+  | { readonly kind: "absent" }
+  | { readonly kind: "unsettled" };
+
+/** So many lie between two yields: less than two milliseconds. */
+export const SOURCES_PER_TURN = 1024;
+
+export class Sources {
+  /** In the order in which they win. */
+  entries: readonly Entry[] = [];
+  readonly contenders: Contender[] = [];
+  readonly #groups = new Map<string, Group>();
+  readonly #standings = new Map<string, Map<string, Standing>>();
+  readonly #world: World;
+  readonly #settings: Settings;
+  // Asked for once: the world may have to put it together.
+  readonly #namespaces: World["namespaces"];
+
+  private constructor(world: World, settings: Settings) {
+    this.#world = world;
+    this.#namespaces = world.namespaces;
+    this.#settings = settings;
+  }
+
+  static *of(world: World, settings: Settings): Generator<undefined, Sources> {
+    const sources = new Sources(world, settings);
+    // The index of the cache changes while this yields.
+    const secrets = [...world.sources];
+    const entries: Entry[] = [];
+    for (const [index, secret] of secrets.entries()) {
+      const rank = secret.role === "source" ? sourceRank(settings, secret.namespace) : -1;
+      if (secret.role === "source" && rank >= 0) entries.push(sources.#entry(secret, rank));
+      if (index % SOURCES_PER_TURN === 0) yield;
+    }
+    sources.entries = entries.toSorted(strongerFirst);
+    for (const [index, entry] of sources.entries.entries()) {
+      sources.#admit(entry);
+      if (index % SOURCES_PER_TURN === 0) yield;
+    }
+    return sources;
+  }
+
+  /** Who may want a place of this name; undefined: nobody. */
+  group(copyName: string): Group | undefined {
+    return this.#groups.get(copyName);
+  }
+
+  groups(): Iterable<Group> {
+    return this.#groups.values();
+  }
+
+  contenderOf(source: Ref): Contender | undefined {
+    const standing = this.standing(source);
+    return standing.kind === "entry" ? standing.contender : undefined;
+  }
+
+  standing(ref: Ref): Standing {
+    const known = this.#standings.get(ref.namespace)?.get(ref.name);
+    if (known) return known;
+    const standing = this.#judge(ref);
+    this.#remember(ref, standing);
+    return standing;
+  }
+
+  /** May Secrets of this namespace be sources? */
+  inScope(namespace: string): boolean {
+    return sourceRank(this.#settings, namespace) >= 0;
+  }
+
+  #entry(source: SourceSecret, rank: number): Entry {
+    return {
+      source,
+      text: refText(source),
+      namespace: source.namespace,
+      rank,
+      frozen: this.#frozen(source),
+      content: source.replica && { source, replica: source.replica },
+      tally: newTally(),
+    };
+  }
+
+  #frozen(source: SourceSecret): string | undefined {
+    const problem = source.problems[0];
+    if (problem) return `source ${refText(source)} is refused: ${problemText(problem)}`;
+    if (source.deleting) return `source ${refText(source)} is being deleted`;
+    if (this.#namespaces.get(source.namespace)?.terminating === true) {
+      return `namespace ${source.namespace} of source ${refText(source)} is being deleted`;
+    }
+    return undefined;
+  }
+
+  #admit(entry: Entry): void {
+    const { source, content, frozen } = entry;
+    const { push } = source.rule;
+    if (!content || !push || frozen !== undefined) {
+      this.#remember(source, { kind: "entry", entry, contender: undefined });
+      return;
+    }
+    const { fingerprint } = content.replica;
+    const { paused } = source.rule;
+    const contender = { ...entry, content, push, fingerprint, paused, wanted: 0 };
+    this.contenders.push(contender);
+    this.#remember(source, { kind: "entry", entry: contender, contender });
+    this.#join(contender);
+  }
+
+  #join(contender: Contender): void {
+    const { copyName } = contender.source.rule;
+    const group = this.#groups.get(copyName);
+    if (group) {
+      group.contenders.push(contender);
+      group.sole = undefined;
+    } else {
+      const alone = { copyName, sole: contender, contenders: [contender], occupied: undefined };
+      this.#groups.set(copyName, alone);
+    }
+  }
+
+  #remember(ref: Ref, standing: Standing): void {
+    const inNamespace = this.#standings.get(ref.namespace);
+    if (inNamespace) inNamespace.set(ref.name, standing);
+    else this.#standings.set(ref.namespace, new Map([[ref.name, standing]]));
+  }
+
+  #judge(ref: Ref): Standing {
+    if (!this.inScope(ref.namespace)) {
+      const flag =
+        this.#settings.scope?.watched.has(ref.namespace) === false
+          ? "namespaces"
+          : "source-namespaces";
+      const reason = `source ${refText(ref)} is not in a source namespace (--${flag})`;
+      return { kind: "frozen", reason };
+    }
+    if (this.#world.isUnreadable?.(ref.namespace) === true) {
+      const reason = `namespace ${ref.namespace} of source ${refText(ref)} cannot be read: the API server answers 403`;
+      return { kind: "frozen", reason };
+    }
+    return standingOf(this.#world.secretsIn(ref.namespace).get(ref.name));
+  }
+}
+
+function standingOf(secret: Secret | undefined): Standing {
+  if (secret === undefined) return { kind: "absent" };
+  switch (secret.role) {
+    case "source":
+      return { kind: "unsettled" };
+    case "pull": {
+      const problem = secret.problems[0];
+      if (problem === undefined) return silent(secret);
+      const reason = `source ${refText(secret)} is refused: ${problemText(problem)}`;
+      return { kind: "frozen", reason };
+    }
+    case "copy":
+    case "stranger":
+      return silent(secret);
+  }
+}
+
+function silent({ uid, resourceVersion }: Secret): Standing {
+  return { kind: "silent", uid, resourceVersion };
+}
+
+// The order of --source-namespaces, then the older, then namespace/name.
+function strongerFirst(a: Entry, b: Entry): number {
+  if (a.rank !== b.rank) return a.rank - b.rank;
+  const [older, younger] = [a.source.createdAt, b.source.createdAt];
+  if (older !== younger) return older < younger ? -1 : 1;
+  return a.text < b.text ? -1 : 1;
+}

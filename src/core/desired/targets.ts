@@ -1,0 +1,98 @@
+// The namespaces that may receive, as one pass sees them, and whether a source wants one. Each is
+// asked for its Secrets and for its settings once a pass, because every source meets every target.
+import { type Namespace, type Secret, type Settings, type World } from "../model/cluster.ts";
+import { exclusion } from "./namespace-rules.ts";
+import type { Wants, Accept } from "../annotations/rules.ts";
+
+export type Target = {
+  readonly name: string;
+  readonly namespace: Namespace;
+  readonly secrets: ReadonlyMap<string, Secret>;
+  /** Why it never receives anything. */
+  readonly excluded: string | undefined;
+  /** `kept`: it has said nothing under opt-in, so it keeps what is there and takes nothing new. */
+  readonly accept: Exclude<Accept, { kind: "absent" }> | { readonly kind: "kept" };
+  /** 0 is the youngest namespace. */
+  readonly order: number;
+  /** Its own among those of its batch. */
+  readonly bit: number;
+};
+
+/** So many targets are judged together: as many as a small integer of V8 has bits. */
+export const BATCH = 31;
+
+/** Namespaces being deleted take part in nothing and are not among them. */
+export function targetsOf(world: World, settings: Settings): readonly Target[] {
+  const living = [...world.namespaces.values()].filter((namespace) => !namespace.terminating);
+  living.sort(youngestFirst);
+  return living.map((namespace, order) => ({
+    name: namespace.name,
+    namespace,
+    secrets: world.secretsIn(namespace.name),
+    excluded: exclusion(settings, namespace.name),
+    accept: withPolicy(namespace.accept, settings.namespacePolicy),
+    order,
+    bit: 1 << (order % BATCH),
+  }));
+}
+
+function youngestFirst(a: Namespace, b: Namespace): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1;
+  return a.name < b.name ? -1 : 1;
+}
+
+function withPolicy(accept: Accept, policy: Settings["namespacePolicy"]): Target["accept"] {
+  if (accept.kind !== "absent") return accept;
+  return policy === "opt-out" ? { kind: "all" } : { kind: "kept" };
+}
+
+/** `wanted`, `kept` (a copy that is there), or the first rule that says no; `unclear`: nothing may change there. */
+export type Want =
+  | "wanted"
+  | "kept"
+  | "own"
+  | "excluded"
+  | "globs"
+  | "selector"
+  | "declined"
+  | "unclear";
+
+export type Wanting = { readonly namespace: string; readonly text: string; readonly push: Wants };
+
+export function wantOf(source: Wanting, target: Target): Want {
+  if (source.namespace === target.name) return "own";
+  if (target.excluded !== undefined) return "excluded";
+  const { globs, selector } = source.push;
+  if (globs !== undefined && !globs.matches(target.name)) return "globs";
+  if (selector !== undefined && !selector.matches(target.namespace.labels)) return "selector";
+  return acceptance(source.text, target.accept);
+}
+
+function acceptance(source: string, accept: Target["accept"]): Want {
+  switch (accept.kind) {
+    case "all":
+      return "wanted";
+    case "kept":
+      return "kept";
+    case "none":
+      return "declined";
+    case "sources":
+      return accept.globs.matches(source) ? "wanted" : "declined";
+    case "problem":
+      return "unclear";
+  }
+}
+
+/** Does a namespace take copies of `source`, as far as is known? */
+export function accepts(accept: Target["accept"], source: string): boolean {
+  return acceptance(source, accept) === "wanted";
+}
+
+/** Do globs and selector both name this namespace? What `allow` asks. */
+export function covers({ globs, selector }: Wants, { name, labels }: Namespace): boolean {
+  return (globs?.matches(name) ?? true) && (selector?.matches(labels) ?? true);
+}
+
+export function placeIn(target: Target, name: string): { namespace: string; name: string } {
+  return { namespace: target.name, name };
+}

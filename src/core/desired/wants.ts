@@ -1,0 +1,192 @@
+// Which targets each source wants, remembered between passes: a pair is worked out once for the rule
+// of its source and the labels and `accept` of its namespace, however many passes ask. Two bits a pair
+// (decided, wanted): 1,000 sources × 10,000 namespaces take 2.5 MB. It keeps nothing of what is gone.
+// Namespaces have slots, the columns of the table; sources have rows. A pass that is given up on its
+// way does no harm: a column is asked, or given to another namespace, only when all of it was cleared.
+import { isDeepStrictEqual } from "node:util";
+import type { Namespace, Settings } from "../model/cluster.ts";
+import type { Contender } from "./sources.ts";
+import { accepts, covers, type Target } from "./targets.ts";
+import type { Accept } from "../annotations/rules.ts";
+
+/** A source's answers, a bit for each slot. */
+type Row = {
+  /** What they follow from on the source's side. */
+  push: Contender["push"];
+  decided: Int32Array;
+  wanted: Int32Array;
+};
+type Slot = { readonly at: number; namespace: Namespace };
+
+const ROWS_PER_TURN = 256;
+/** A pair that is remembered; what is worked out takes its own steps as well, of 10 ns at most. */
+const STEPS_A_PAIR = 64;
+/** 4,096 pairs that are remembered: half a millisecond, and two and a half at most. */
+export const STEPS_PER_TURN = 4096 * STEPS_A_PAIR;
+
+export class Wants {
+  #settings: Settings | undefined;
+  readonly #slots = new Map<string, Slot>();
+  /** Cleared, and nobody's. */
+  readonly #free: number[] = [];
+  /** Nobody's any more; to be cleared. */
+  #gone: number[] = [];
+  /** Steps until the next yield. */
+  #left = STEPS_PER_TURN;
+  /** Slots there are. */
+  #size = 0;
+  /** Bits of the slots whose answers count no more. */
+  #stale = new Int32Array(1);
+  /** By source, "NAMESPACE/NAME". */
+  #rows = new Map<string, Row>();
+  /** Of each target of the pass that is running. */
+  #slotOf = new Int32Array(0);
+
+  /** To be run once a pass, before `ask`; the targets in the order in which they will be asked. */
+  *begin(
+    settings: Settings,
+    targets: readonly Target[],
+    contenders: readonly Contender[],
+  ): Generator<undefined, void> {
+    if (this.#settings !== settings) this.#rows.clear();
+    this.#settings = settings;
+    this.#slotOf = Int32Array.from(targets, ({ namespace }) => this.#slotFor(namespace));
+    this.#forgetGone(targets);
+    let count = 0;
+    for (const row of this.#rows.values()) {
+      clear(row, this.#stale);
+      if (++count % ROWS_PER_TURN === 0) yield;
+    }
+    const rows = new Map<string, Row>();
+    for (const contender of contenders) {
+      rows.set(contender.text, this.#rowFor(contender));
+      if (++count % ROWS_PER_TURN === 0) yield;
+    }
+    this.#rows = rows;
+    this.#stale.fill(0);
+    for (const slot of this.#gone) this.#free.push(slot);
+    this.#gone = [];
+  }
+
+  /** Notes in each contender which of `batch` it wants; `from`: place of the batch among the targets. */
+  *ask(
+    contenders: readonly Contender[],
+    batch: readonly Target[],
+    from: number,
+  ): Generator<undefined, void> {
+    for (const contender of contenders) {
+      const row = this.#rows.get(contender.text);
+      if (!row) continue;
+      this.#left -= STEPS_A_PAIR * batch.length;
+      let wanted = this.#remembered(row, from, batch.length);
+      if (wanted < 0) {
+        for (const [index, target] of batch.entries()) {
+          this.#left -= decide(row, this.#slotOf[from + index] ?? 0, contender, target);
+          if (this.#left > 0) continue;
+          yield;
+          this.#left = STEPS_PER_TURN;
+        }
+        wanted = this.#remembered(row, from, batch.length);
+      }
+      contender.wanted = wanted;
+      if (this.#left > 0) continue;
+      yield;
+      this.#left = STEPS_PER_TURN;
+    }
+  }
+
+  // As bits, the first target the lowest; -1 where one of the answers is not known.
+  #remembered({ decided, wanted }: Row, from: number, count: number): number {
+    let bits = 0;
+    for (let index = 0; index < count; index++) {
+      const slot = this.#slotOf[from + index] ?? 0;
+      const word = slot >> 5;
+      if ((((decided[word] ?? 0) >> (slot & 31)) & 1) === 0) return -1;
+      bits |= (((wanted[word] ?? 0) >> (slot & 31)) & 1) << index;
+    }
+    return bits;
+  }
+
+  #slotFor(namespace: Namespace): number {
+    const known = this.#slots.get(namespace.name);
+    if (known) {
+      if (!sameAnswers(known.namespace, namespace)) this.#mark(known.at);
+      known.namespace = namespace;
+      return known.at;
+    }
+    const at = this.#free.pop() ?? this.#size++;
+    this.#slots.set(namespace.name, { at, namespace });
+    if (at >> 5 >= this.#stale.length) this.#stale = grown(this.#stale, 2 * this.#stale.length);
+    return at;
+  }
+
+  #forgetGone(targets: readonly Target[]): void {
+    if (this.#slots.size === targets.length) return;
+    const living = new Set(targets.map(({ name }) => name));
+    for (const [name, { at }] of this.#slots) {
+      if (living.has(name)) continue;
+      this.#slots.delete(name);
+      this.#mark(at);
+      this.#gone.push(at);
+    }
+  }
+
+  #mark(slot: number): void {
+    this.#stale[slot >> 5] = (this.#stale[slot >> 5] ?? 0) | (1 << (slot & 31));
+  }
+
+  #rowFor({ text, push }: Contender): Row {
+    const words = this.#stale.length;
+    const row = this.#rows.get(text);
+    if (!row || !sameRule(row.push, push)) {
+      return { push, decided: new Int32Array(words), wanted: new Int32Array(words) };
+    }
+    row.push = push;
+    if (row.decided.length < words) {
+      row.decided = grown(row.decided, words);
+      row.wanted = grown(row.wanted, words);
+    }
+    return row;
+  }
+}
+
+// What the two answers cost. `accept` is asked first: where nobody accepts, nobody's globs are matched.
+function decide(row: Row, slot: number, contender: Contender, target: Target): number {
+  const [word, bit] = [slot >> 5, 1 << (slot & 31)];
+  if (((row.decided[word] ?? 0) & bit) !== 0) return 0;
+  row.decided[word] = (row.decided[word] ?? 0) | bit;
+  row.wanted[word] = (row.wanted[word] ?? 0) & ~bit;
+  if (contender.namespace === target.name || target.excluded !== undefined) return 1;
+  const { accept, name, namespace } = target;
+  let steps = accept.kind === "sources" ? accept.globs.steps(contender.text.length) : 1;
+  if (!accepts(accept, contender.text)) return steps;
+  const { globs, selector } = contender.push;
+  steps += (globs?.steps(name.length) ?? 0) + (selector?.steps ?? 0);
+  if (covers(contender.push, namespace)) row.wanted[word] = (row.wanted[word] ?? 0) | bit;
+  return steps;
+}
+
+function clear({ decided }: Row, stale: Int32Array): void {
+  for (let word = 0; word < decided.length; word++) {
+    decided[word] = (decided[word] ?? 0) & ~(stale[word] ?? 0);
+  }
+}
+
+function grown(bits: Int32Array, words: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(words);
+  larger.set(bits);
+  return larger;
+}
+
+function sameRule(a: Contender["push"], b: Contender["push"]): boolean {
+  return a === b || (a.globs?.text === b.globs?.text && a.selector?.text === b.selector?.text);
+}
+
+function sameAnswers(a: Namespace, b: Namespace): boolean {
+  return a === b || (sameAccept(a.accept, b.accept) && isDeepStrictEqual(a.labels, b.labels));
+}
+
+function sameAccept(a: Accept, b: Accept): boolean {
+  if (a.kind !== b.kind) return false;
+  return a.kind !== "sources" || (b.kind === "sources" && a.globs.text === b.globs.text);
+}

@@ -1,0 +1,211 @@
+// The words of the planner: what it reads (a World of reduced objects) and nothing else. Objects of
+// the API become these once, on their way into the cache (secrets.ts, namespaces.ts); from there on
+// nothing is optional by accident. What the planner answers is in verdicts.ts.
+// Times of objects are RFC 3339 texts in UTC, which sort as they are; times of the planner are
+// milliseconds of a monotonic clock.
+import type { KeyFilter } from "../annotations/key-filter.ts";
+import type { GlobList } from "../annotations/globs.ts";
+import type { SecretData } from "./secret-data.ts";
+import type { Problem, OnDelete, Rule, Accept } from "../annotations/rules.ts";
+import type { Ref } from "../annotations/names.ts";
+/** What is known of the copies of one version of a source; their content is a SourcePayload. */
+export type Replica = {
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly dataDigest: string;
+  /** Digest over everything that is ours on a copy but its place and its source-version. */
+  readonly fingerprint: string;
+  /** What one copy puts into etcd, about: decoded data and metadata. */
+  readonly bytes: number;
+  /** What could not be copied and why, in plain words. */
+  readonly notes: readonly string[];
+};
+
+/** What the copies of one version of a source hold; only a DataCache keeps it. */
+export type SourcePayload = {
+  readonly data: SecretData;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Copied from the source; our own marks are not among them. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The value of the mark `copied-keys`; "" where nothing is copied. */
+  readonly copiedKeys: string;
+};
+
+type Identity = Ref & {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** It carries a deletionTimestamp. */
+  readonly deleting: boolean;
+};
+
+/** Carries a source's annotations in a source namespace, and is neither a copy nor pulling. */
+export type SourceSecret = Identity & {
+  readonly role: "source";
+  readonly createdAt: string;
+  /** Not empty: refused. */
+  readonly problems: readonly Problem[];
+  readonly rule: Rule;
+  /** undefined where refused. */
+  readonly replica: Replica | undefined;
+};
+
+/** Carries `from`. */
+export type PullSecret = Identity & {
+  readonly role: "pull";
+  readonly type: string;
+  readonly immutable: boolean;
+  /** undefined where it cannot be read: problems then say so. */
+  readonly from: Ref | undefined;
+  /** The first few. */
+  readonly problems: readonly Problem[];
+  /** undefined: too long to be kept. */
+  readonly keys: KeyFilter | undefined;
+  readonly onDelete: OnDelete;
+  /** Decoded size of its data. */
+  readonly bytes: number;
+  /** How many entries the record of what we filled in names. */
+  readonly filled: number;
+  /** Over those entries as they are. */
+  readonly filledDigest: string;
+  readonly sourceUid: string | undefined;
+  readonly sourceVersion: string | undefined;
+};
+
+/** What all copies of one version of a source have in common: one object for all of them. */
+export type CopyFace = {
+  readonly source: Ref;
+  readonly sourceUid: string;
+  readonly sourceVersion: string;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly dataDigest: string;
+  /** As Replica.fingerprint, over what is there. */
+  readonly fingerprint: string;
+  /** Its record of `on-delete`; one that cannot be read means keep. */
+  readonly onDelete: OnDelete;
+  /** undefined: too long to be kept. */
+  readonly copiedKeys: string | undefined;
+  /** A mark of ours that this version does not know; undefined: none. */
+  readonly unknownMark: string | undefined;
+};
+
+/**
+ * Carries our marks for its own place. There are up to a million of them, so each is its identity and
+ * a face that it shares.
+ */
+export class CopySecret implements Identity, CopyFace {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deleting: boolean;
+  readonly face: CopyFace;
+
+  constructor({ namespace, name, uid, resourceVersion, deleting }: Identity, face: CopyFace) {
+    this.namespace = namespace;
+    this.name = name;
+    this.uid = uid;
+    this.resourceVersion = resourceVersion;
+    this.deleting = deleting;
+    this.face = face;
+  }
+
+  get role(): "copy" {
+    return "copy";
+  }
+  get source(): Ref {
+    return this.face.source;
+  }
+  get sourceUid(): string {
+    return this.face.sourceUid;
+  }
+  get sourceVersion(): string {
+    return this.face.sourceVersion;
+  }
+  get type(): string {
+    return this.face.type;
+  }
+  get immutable(): boolean {
+    return this.face.immutable;
+  }
+  get dataDigest(): string {
+    return this.face.dataDigest;
+  }
+  get fingerprint(): string {
+    return this.face.fingerprint;
+  }
+  get unknownMark(): string | undefined {
+    return this.face.unknownMark;
+  }
+  get onDelete(): OnDelete {
+    return this.face.onDelete;
+  }
+  get copiedKeys(): string | undefined {
+    return this.face.copiedKeys;
+  }
+}
+
+/** Anything else: a name in the way. */
+export type StrangerSecret = Identity & {
+  readonly role: "stranger";
+  readonly adopt: Adoptable | undefined;
+};
+
+export type Adoptable = {
+  /** undefined: the annotation cannot be read. */
+  readonly source: Ref | undefined;
+  readonly type: string;
+  readonly immutable: boolean;
+  /** It has labels. */
+  readonly labelled: boolean;
+};
+
+export type Secret = SourceSecret | PullSecret | CopySecret | StrangerSecret;
+export type Namespace = {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly createdAt: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly terminating: boolean;
+  readonly accept: Accept;
+};
+
+/** The cache as the planner sees it. Secrets of other roles in the two lists are passed over. */
+export type World = {
+  readonly namespaces: ReadonlyMap<string, Namespace>;
+  /** By name; an empty map where the cache knows none. */
+  secretsIn(namespace: string): ReadonlyMap<string, Secret>;
+  readonly sources: Iterable<Secret>;
+  readonly pulls: Iterable<Secret>;
+  /**
+   * Digest of what a pulling Secret with these `keys` gets of the source; undefined where the source's
+   * data are not at hand, or give it nothing.
+   */
+  readonly offerOf: (source: SourceSecret, keys: KeyFilter) => string | undefined;
+  /** Whether the API server refuses to show this listed namespace; then it is not in the world. */
+  readonly isUnreadable?: (namespace: string) => boolean;
+};
+
+/** By name, where namespaces are listed: which may receive, and which of them and of the sources' are read. */
+export type Scope = {
+  readonly targets: ReadonlySet<string>;
+  readonly watched: ReadonlySet<string>;
+};
+
+export type Settings = {
+  /** In order of precedence. */
+  readonly sourceNamespaces: GlobList;
+  /** undefined: the whole cluster. */
+  readonly scope: Scope | undefined;
+  readonly excludeNamespaces: GlobList | undefined;
+  readonly includeSystemNamespaces: boolean;
+  /** The controller's own namespace, never a target; undefined outside a cluster. */
+  readonly ownNamespace: string | undefined;
+  readonly namespacePolicy: "opt-out" | "opt-in";
+  readonly deleteGraceMs: number;
+  /** 0: no guard. */
+  readonly deleteLimit: number;
+  readonly deleteHoldMs: number;
+  readonly fanoutLimitBytes: number;
+};

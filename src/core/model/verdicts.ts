@@ -1,0 +1,177 @@
+// What the planner answers: verdicts, the writes that follow from them, and the reports that logs,
+// metrics, `plan`, `status`, `explain` and the status page print. All of it is data.
+import type { SecretData } from "./secret-data.ts";
+import {
+  type CopySecret,
+  type PullSecret,
+  type Replica,
+  type SourceSecret,
+  type StrangerSecret,
+} from "./cluster.ts";
+import type { Problem } from "../annotations/rules.ts";
+import { type Ref, refText } from "../annotations/names.ts";
+
+export const VERDICTS = [
+  "create",
+  "current",
+  "update",
+  "replace",
+  "adopt",
+  "delete",
+  "release",
+  "wait",
+  "conflict",
+  "skip",
+  "held",
+  "paused",
+  "frozen",
+  "backoff",
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+export const METRIC_STATES = [
+  "current",
+  "pending",
+  "conflict",
+  "failed",
+  "held",
+  "paused",
+  "frozen",
+] as const;
+export type MetricState = (typeof METRIC_STATES)[number];
+
+/** The metric state of each verdict; a skipped place is nobody's copy and is not counted. */
+export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = {
+  create: "pending",
+  current: "current",
+  update: "pending",
+  replace: "pending",
+  adopt: "pending",
+  delete: "pending",
+  release: "pending",
+  wait: "pending",
+  conflict: "conflict",
+  skip: undefined,
+  held: "held",
+  paused: "paused",
+  frozen: "frozen",
+  backoff: "failed",
+};
+
+/** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
+export type Cause = "new" | "changed" | "edited" | "deleted" | "handover" | "unwanted" | "gone";
+
+type Write = {
+  readonly place: Ref;
+  readonly source: Ref;
+  readonly cause: Cause;
+  /** Why, in plain words. */
+  readonly reason: string;
+  /** What the write follows from, but for the target's version: a failure is remembered under it. */
+  readonly inputs: string;
+  /** The absent source because of which something ends. */
+  readonly vanished?: Vanished;
+};
+
+/** A source as a write needs it. */
+export type Content = { readonly source: SourceSecret; readonly replica: Replica };
+
+export type Action =
+  | (Write & { readonly kind: "create"; readonly content: Content })
+  | (Write & { readonly kind: "update"; readonly content: Content; readonly target: CopySecret })
+  | (Write & { readonly kind: "replace"; readonly content: Content; readonly target: CopySecret })
+  | (Write & { readonly kind: "adopt"; readonly content: Content; readonly target: StrangerSecret })
+  | (Write & { readonly kind: "delete"; readonly target: CopySecret })
+  | (Write & { readonly kind: "release"; readonly target: CopySecret })
+  /** A pulling Secret gets or refreshes its entries; which, a look at it shows (pull-fill.ts) ... */
+  | (Write & { readonly kind: "fill"; readonly content: Content; readonly target: PullSecret })
+  /** ... or loses them. */
+  | (Write & { readonly kind: "unfill"; readonly target: PullSecret })
+  /** No write: one live GET of a place where a Secret is that the cache does not show. */
+  | (Write & { readonly kind: "look" })
+  /** No write: one live GET of each object that endings follow from, one after the other. */
+  | (Write & {
+      readonly kind: "ask";
+      readonly flight: string;
+      readonly questions: readonly Question[];
+    });
+
+/** What must not be under way twice at a time: a place, or one of the few flights of questions. */
+export function actionKey(action: Action): string {
+  return action.kind === "ask" ? action.flight : refText(action.place);
+}
+
+/** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
+export type Fill = {
+  readonly set: SecretData;
+  readonly remove: readonly string[];
+  /** undefined: take the record off. */
+  readonly record:
+    | {
+        readonly keys: readonly string[];
+        readonly sourceUid: string;
+        readonly sourceVersion: string;
+      }
+    | undefined;
+};
+
+/** One place whose verdict is neither `current` nor `skip`. */
+export type Row = {
+  readonly verdict: Verdict;
+  readonly place: Ref;
+  readonly source: Ref;
+  readonly reason: string;
+  /** When it is looked at again without any event (ms, monotonic); undefined: nothing is waited for. */
+  readonly dueAt: number | undefined;
+  /** The place is a pulling Secret. */
+  readonly pulling: boolean;
+};
+
+export type VerdictCounts = Readonly<Record<Verdict, number>>;
+
+export type SourceReport = {
+  readonly source: Ref;
+  readonly uid: string;
+  readonly state: "ok" | "refused";
+  readonly problems: readonly Problem[];
+  readonly paused: boolean;
+  readonly notes: readonly string[];
+  readonly counts: VerdictCounts;
+  /** Bytes × places, and whether that is above the limit. */
+  readonly fanoutBytes: number;
+  readonly fanoutHeld: boolean;
+};
+
+export type NamespaceReport = { readonly namespace: string; readonly problem: Problem };
+
+export type Plan = {
+  /** Questions first, then creates and updates, youngest namespace first among them; then deletes. */
+  readonly actions: readonly Action[];
+  readonly rows: readonly Row[];
+  readonly sources: readonly SourceReport[];
+  readonly counts: VerdictCounts;
+  readonly states: Readonly<Record<MetricState, number>>;
+  /** Namespaces whose annotations cannot be understood: nothing changes there. */
+  readonly namespaces: readonly NamespaceReport[];
+  /** Deletions and releases kept back by the delete limit. */
+  readonly deletesHeld: number;
+  /** Pairs looked at. */
+  readonly pairs: number;
+  /** Earliest time (ms, monotonic) at which something becomes due without any event. */
+  readonly nextAt: number | undefined;
+};
+
+export type Vanished = {
+  readonly key: string;
+  readonly since: number;
+  /** Whether this process had the source in its cache at some time. */
+  readonly seen: boolean;
+};
+
+export type Question = {
+  readonly kind: "secret" | "namespace";
+  /** Of a namespace its name in `namespace`, and "" in `name`. */
+  readonly ref: Ref;
+  /** What the cache shows: versionOf. */
+  readonly shown: string;
+};

@@ -1,0 +1,286 @@
+// From a Secret of the API to what the cache keeps of it. Which of four roles it has decides what that
+// is: a source and a pulling Secret keep data, a copy a digest and its marks, a stranger little more
+// than its name. A Secret with `from` is its owner's and never a copy, and a copy is never a source,
+// whatever else they carry.
+import {
+  carries,
+  parseAdopt,
+  parseOnDelete,
+  parsePull,
+  parseSource,
+  type Annotations,
+} from "../annotations/parse.ts";
+import { excessOf } from "../annotations/bounds.ts";
+import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
+import type { Intern, Share } from "./intern.ts";
+import { filterKeys } from "../annotations/key-filter.ts";
+import { metadataExcess } from "../desired/copied-metadata.ts";
+import {
+  CopySecret,
+  type CopyFace,
+  type PullSecret,
+  type Secret,
+  type SourcePayload,
+  type SourceSecret,
+  type StrangerSecret,
+} from "../model/cluster.ts";
+import { faulty, type Fault } from "../annotations/result.ts";
+import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
+import { objectOf, textOf, textsOf } from "../model/unstructured.ts";
+import { buildReplica, fingerprint, marksOf, onDeleteMark, type Marks } from "../desired/copy.ts";
+import {
+  annotationKey,
+  MARKS,
+  PREFIX,
+  REFUSED_NAME_PREFIX,
+  REFUSED_TYPES,
+  WORDS,
+  type Word,
+} from "../annotations/vocabulary.ts";
+import type { Problem, OnDelete } from "../annotations/rules.ts";
+
+export type ReadContext = {
+  readonly digest: Digest;
+  readonly intern: Intern;
+  readonly share: Share<CopyFace>;
+  isSourceNamespace(namespace: string): boolean;
+  /** Where the data of sources go, which the cache of Secrets does not keep. */
+  keep(source: SourceSecret, payload: SourcePayload): void;
+};
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What every role has, and what is read only where a role needs it. */
+type Given = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deleting: boolean;
+};
+type Whole = {
+  readonly given: Given;
+  readonly createdAt: string;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly labels: Texts;
+  readonly annotations: Annotations;
+  data(): Texts;
+};
+
+/** A Secret of the API, reduced for the cache; undefined where it is not a Secret with a name. */
+export function readSecret(raw: unknown, context: ReadContext): Secret | undefined {
+  const object = objectOf(raw);
+  const metadata = objectOf(object.metadata);
+  const given: Given = {
+    namespace: context.intern(textOf(metadata.namespace)),
+    name: textOf(metadata.name),
+    uid: textOf(metadata.uid),
+    resourceVersion: textOf(metadata.resourceVersion),
+    deleting: textOf(metadata.deletionTimestamp) !== "",
+  };
+  if (given.namespace === "" || given.name === "") return undefined;
+  const whole: Whole = {
+    given,
+    createdAt: textOf(metadata.creationTimestamp),
+    type: textOf(object.type) || "Opaque",
+    immutable: object.immutable === true,
+    labels: textsOf(metadata.labels),
+    annotations: textsOf(metadata.annotations),
+    data: () => textsOf(object.data),
+  };
+  if (carries(whole.annotations, ["from"])) return readPull(whole, context);
+  const marks = marksOf(given, whole.labels, whole.annotations);
+  if (marks) return readCopy(whole, marks, context);
+  if (context.isSourceNamespace(given.namespace) && speaks(whole.annotations)) {
+    return readSource(whole, context);
+  }
+  return readStranger(whole, context);
+}
+
+// The API takes a type of any length; none that means anything is longer than a name.
+const LONGEST_TYPE = 253;
+
+/** Of a type that is too long only that it is. */
+function boundedType(type: string): string {
+  return type.length > LONGEST_TYPE ? `${type.length} characters` : type;
+}
+
+const SILENT = new Set([...MARKS, "adopt" satisfies Word].map((word) => PREFIX + word));
+
+// Carries anything under our prefix that is not a mark: a source, or one that meant to be.
+function speaks(annotations: Annotations): boolean {
+  return Object.keys(annotations).some((key) => key.startsWith(PREFIX) && !SILENT.has(key));
+}
+
+/** What the copies of a source hold, read once more; undefined where it is no source, or refused. */
+export function readPayload(raw: unknown, context: ReadContext): SourcePayload | undefined {
+  let read: SourcePayload | undefined;
+  readSecret(raw, { ...context, keep: (_, payload) => (read = payload) });
+  return read;
+}
+
+function readSource(whole: Whole, context: ReadContext): SourceSecret {
+  const { digest, intern } = context;
+  const { createdAt } = whole;
+  const given = { ...whole.given, name: intern(whole.given.name) };
+  const text = parseSource(whole.annotations, given.name);
+  const problems = [...refusals(whole), ...text.problems];
+  const source = { role: "source", ...given, createdAt, rule: text.rule } as const;
+  if (problems.length > 0) return { ...source, problems, replica: undefined };
+  const refused = (annotation: string, fault: Fault): SourceSecret => {
+    return { ...source, problems: [{ annotation, ...fault }], replica: undefined };
+  };
+  const data = whole.data();
+  const excess = excessOf(data);
+  if (excess) return refused("data", excess);
+  const entries = filterKeys(text.keys, data);
+  if (!entries.ok) return refused(annotationKey("keys"), entries.fault);
+  const excessive = excessOf(entries.value);
+  if (excessive) return refused(annotationKey("keys"), excessive);
+  const { type, immutable, labels, annotations } = whole;
+  const wide = metadataExcess(labels, annotations, text.copyLabels, text.copyAnnotations);
+  if (wide) return refused(annotationKey(wide.word), wide.fault);
+  const content = { ...given, type, immutable, labels, annotations, entries: entries.value };
+  // Its copies have the same digests.
+  const kept: Digest = (parts) => intern(digest(parts));
+  const { replica, payload } = buildReplica(content, text, kept);
+  const read = { ...source, problems: [], replica };
+  context.keep(read, payload);
+  return read;
+}
+
+function refusals({ given, type }: Whole): Problem[] {
+  const problems: Problem[] = [];
+  if (REFUSED_TYPES.includes(type)) {
+    const expected =
+      "another type: Secrets of this one are made and filled by their own controller";
+    problems.push({ annotation: "type", ...faulty(type, expected).fault });
+  }
+  if (type.length > LONGEST_TYPE) {
+    const expected = `a type of at most ${LONGEST_TYPE} characters`;
+    problems.push({ annotation: "type", ...faulty(type, expected).fault });
+  }
+  if (given.name.startsWith(REFUSED_NAME_PREFIX)) {
+    const expected = "another name: Secrets called so are Helm's";
+    problems.push({ annotation: "name", ...faulty(given.name, expected).fault });
+  }
+  return problems;
+}
+
+// Nobody reads more of them, and each is kept as long as the Secret is.
+const MOST_PULL_PROBLEMS = 3;
+/** A longer `keys` is read again when the Secret is to be filled. */
+const LONGEST_KEPT_KEYS = 4096;
+
+function readPull(whole: Whole, { digest, intern }: ReadContext): PullSecret {
+  const { given, type, immutable, annotations } = whole;
+  const text = parsePull(annotations);
+  const data = whole.data();
+  const filled = filledEntries(annotations, data);
+  const problems = [...refusals(whole), ...excesses(data), ...forgeries(whole), ...text.problems];
+  return {
+    role: "pull",
+    ...given,
+    type: intern(boundedType(type)),
+    immutable,
+    from: text.from && { namespace: intern(text.from.namespace), name: intern(text.from.name) },
+    problems: problems.slice(0, MOST_PULL_PROBLEMS),
+    keys: (text.keys.text?.length ?? 0) > LONGEST_KEPT_KEYS ? undefined : text.keys,
+    onDelete: text.onDelete,
+    bytes: new SecretData(data).bytes(),
+    filled: Object.keys(filled).length,
+    filledDigest: intern(digestData(digest, filled)),
+    ...recordedSource(annotations),
+  };
+}
+
+function excesses(data: Texts): Problem[] {
+  const excess = excessOf(data);
+  return excess ? [{ annotation: "data", ...excess }] : [];
+}
+
+// A fill records source-uid. With the other marks there already, the Secret would be a copy as soon as
+// its owner takes `from` off, and could be deleted.
+function forgeries({ given, labels, annotations }: Whole): Problem[] {
+  const sourceUid = { [annotationKey("source-uid")]: "of a fill" };
+  if (!marksOf(given, labels, { ...annotations, ...sourceUid })) return [];
+  const annotation = annotationKey("placed-at");
+  const expected = `it off, or ${annotationKey("from")} off: a pulling Secret is no copy`;
+  return [{ annotation, ...faulty(annotations[annotation] ?? "", expected).fault }];
+}
+
+/** A longer record of what was copied is read again when it is needed. */
+const LONGEST_KEPT_RECORD = 253;
+
+function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopySecret {
+  const { digest, intern } = context;
+  const { given, type, immutable, labels, annotations } = whole;
+  const dataDigest = digestData(digest, whole.data());
+  const onDelete = annotations[annotationKey("on-delete")] ?? "";
+  const copiedKeys = annotations[annotationKey("copied-keys")] ?? "";
+  const parts = {
+    ...marks,
+    type,
+    immutable,
+    dataDigest,
+    onDelete,
+    copiedKeys,
+    labels,
+    annotations,
+  };
+  const face = fingerprint(digest, parts);
+  const unknownMark = unknownMarkOf(annotations);
+  const { namespace, name } = marks.source;
+  const shared = context.share(`${face} ${marks.sourceVersion} ${unknownMark ?? ""}`, {
+    source: { namespace: intern(namespace), name: intern(name) },
+    sourceUid: intern(marks.sourceUid),
+    sourceVersion: intern(marks.sourceVersion),
+    type: intern(boundedType(type)),
+    immutable,
+    dataDigest: intern(dataDigest),
+    // A copy without a version that could be is to be written again, one with an unknown mark never.
+    fingerprint: marks.sourceVersion === "" || unknownMark !== undefined ? "" : intern(face),
+    onDelete: recordedOnDelete(onDelete),
+    copiedKeys: copiedKeys.length > LONGEST_KEPT_RECORD ? undefined : intern(copiedKeys),
+    unknownMark: unknownMark === undefined ? undefined : intern(unknownMark),
+  });
+  return new CopySecret({ ...given, name: intern(given.name) }, shared);
+}
+
+/** A copy's record of what was copied onto it. */
+export function readRecord(raw: unknown): string {
+  const annotations = textsOf(objectOf(objectOf(raw).metadata).annotations);
+  return annotations[annotationKey("copied-keys")] ?? "";
+}
+
+const KNOWN = new Set(WORDS.map(annotationKey));
+// As long as the name of a label or annotation may be; anybody may write one.
+const LONGEST_MARK = PREFIX.length + 63;
+
+// What a newer version may have written.
+function unknownMarkOf(annotations: Annotations): string | undefined {
+  const unknown = Object.keys(annotations).find((key) => key.startsWith(PREFIX) && !KNOWN.has(key));
+  return unknown?.slice(0, LONGEST_MARK);
+}
+
+function recordedOnDelete(text: string): OnDelete {
+  if (text === onDeleteMark("delete")) return "delete";
+  const record = parseOnDelete(text);
+  return record.ok ? record.value : "keep";
+}
+
+function readStranger(
+  { given, type, immutable, labels, annotations }: Whole,
+  { intern }: ReadContext,
+): StrangerSecret {
+  if (!carries(annotations, ["adopt"])) return { role: "stranger", ...given, adopt: undefined };
+  const source = parseAdopt(annotations);
+  const adopt = {
+    source: source && { namespace: intern(source.namespace), name: intern(source.name) },
+    type: intern(boundedType(type)),
+    immutable,
+    labelled: Object.keys(labels).length > 0,
+  };
+  return { role: "stranger", ...given, adopt };
+}

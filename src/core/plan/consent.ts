@@ -1,0 +1,26 @@
+// Whether a source names the namespace of a pulling Secret or of a copy that is kept, remembered between
+// passes for the rule and the namespace that were asked: globs cost thousands of steps where their author wants them to.
+import type { CopySecret, Namespace, PullSecret } from "../model/cluster.ts";
+import type { Pass } from "./plan-builder.ts";
+import { covers, type Target } from "../desired/targets.ts";
+import type { Wants } from "../annotations/rules.ts";
+
+type Answer = { readonly rule: Wants; readonly namespace: Namespace; readonly allows: boolean };
+
+const known = new WeakMap<PullSecret | CopySecret, Answer>();
+
+/** `rule`: of `allow` and `allow-selector`, or of `to` and `to-selector`. */
+export function consents(
+  pass: Pass,
+  rule: Wants,
+  secret: PullSecret | CopySecret,
+  target: Target,
+): boolean {
+  const { namespace } = target;
+  const before = known.get(secret);
+  if (before?.rule === rule && before.namespace === namespace) return before.allows;
+  pass.steps += (rule.globs?.steps(namespace.name.length) ?? 0) + (rule.selector?.steps ?? 0);
+  const allows = covers(rule, namespace);
+  known.set(secret, { rule, namespace, allows });
+  return allows;
+}

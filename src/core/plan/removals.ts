@@ -1,0 +1,136 @@
+// Copies that nobody wants any more, gathered over a pass, because whether one of them may go depends
+// on how many there are. Each waits for its grace and for the API server's word (absent.ts), then for
+// the rulings of deletions.ts; what goes is deleted or, with `keep`, released.
+import { stayOf, unconfirmed, type Lapse, type Stay } from "./removal-conditions.ts";
+import type { Deletions, Due, Ruling } from "../state/delete-guard.ts";
+import { type CopySecret, type PullSecret, type Settings } from "../model/cluster.ts";
+import type { Pass } from "./plan-builder.ts";
+import type { Tally } from "../model/tally.ts";
+import { endingOf } from "./verdict-table.ts";
+import type { Action } from "../model/verdicts.ts";
+import type { OnDelete } from "../annotations/rules.ts";
+import { type Ref, refText } from "../annotations/names.ts";
+
+type Because = {
+  readonly tally: Tally;
+  readonly order: number;
+  readonly lapse: Lapse;
+};
+
+type CopyEnding = Because & { readonly copy: CopySecret; readonly onDelete: OnDelete };
+type PullEnding = Because & {
+  readonly pull: PullSecret;
+  readonly source: Ref;
+};
+type Ending = {
+  readonly because: Because;
+  readonly verdict: "delete" | "release";
+  readonly action: Action;
+};
+
+const ENDINGS_PER_TURN = 1024;
+/** An answer from before a hold is asked for once more. */
+const FRESH_MS = 60_000;
+
+export class Endings {
+  readonly #endings: Ending[] = [];
+  readonly #pass: Pass;
+  readonly #settings: Settings;
+
+  constructor(pass: Pass, settings: Settings) {
+    this.#pass = pass;
+    this.#settings = settings;
+  }
+
+  add(ending: CopyEnding): void {
+    const { copy, lapse, tally } = ending;
+    const verdict = endingOf(copy, ending.onDelete);
+    const { place, source } = { place: placeOf(copy), source: copy.source };
+    if (verdict === "wait") {
+      const reason = `${lapse.reason}; it is being deleted`;
+      this.#pass.note(tally, { verdict, place, source, reason });
+      return;
+    }
+    const inputs = `${verdict} ${copy.sourceUid}`;
+    const action = { kind: verdict, place, source, inputs, target: copy, ...why(lapse) };
+    this.#add({ because: ending, verdict, action });
+  }
+
+  addPull(ending: PullEnding): void {
+    const { pull, source, lapse } = ending;
+    const inputs = `unfill ${pull.sourceUid ?? ""}`;
+    const place = placeOf(pull);
+    const action = {
+      kind: "unfill",
+      place,
+      source,
+      inputs,
+      target: pull,
+      ...why(lapse),
+    } as const;
+    this.#add({ because: ending, verdict: "release", action });
+  }
+
+  #add(ending: Ending): void {
+    const { because, action } = ending;
+    const stay = stayOf(this.#pass, this.#settings, action.place, because.lapse);
+    if (stay) this.#stay(ending, stay);
+    else this.#endings.push(ending);
+  }
+
+  #stay({ because, verdict, action }: Ending, stay: Stay): void {
+    const { place, source } = action;
+    const pulling = action.kind === "unfill";
+    this.#pass.note(because.tally, { verdict, place, source, pulling, ...stay });
+  }
+
+  /** Proposes what may go and notes what is held; to be run once, at the end of the pass. */
+  *settle(deletions: Deletions): Generator<undefined, void> {
+    const due = this.#endings.map(({ because, action }): Due => {
+      return { place: refText(action.place), vanished: because.lapse.vanished };
+    });
+    const { deleteLimit, deleteHoldMs } = this.#settings;
+    const guard = { limit: deleteLimit, holdMs: deleteHoldMs };
+    const rulings = deletions.rule(due, guard, this.#pass.now);
+    for (const [index, ending] of this.#endings.entries()) {
+      if (index % ENDINGS_PER_TURN === 0) yield;
+      const ruling = rulings[index];
+      if (ruling?.kind === "held") this.#hold(ending, ruling, due.length);
+      else this.#go(ending);
+    }
+  }
+
+  #go(ending: Ending): void {
+    const { because, verdict, action } = ending;
+    const { reason, follows } = because.lapse;
+    const stay = unconfirmed(this.#pass, reason, follows, FRESH_MS);
+    if (stay) this.#stay(ending, stay);
+    else this.#pass.propose(because.tally, verdict, action, because.order);
+  }
+
+  #hold({ because, action }: Ending, ruling: Ruling & { kind: "held" }, due: number): void {
+    const pulling = action.kind === "unfill";
+    const reason = `${because.lapse.reason}; held, because ${due} deletions are due and the limit is ${this.#settings.deleteLimit} (--delete-limit)`;
+    const { place, source } = action;
+    const finding = {
+      verdict: "held",
+      place,
+      source,
+      reason,
+      dueAt: ruling.until,
+      pulling,
+    } as const;
+    this.#pass.note(because.tally, finding);
+    this.#pass.deletesHeld++;
+  }
+}
+
+type Why = Pick<Action, "cause" | "reason" | "vanished">;
+
+function why({ cause, reason, vanished }: Lapse): Why {
+  return { cause, reason, ...(vanished ? { vanished } : {}) };
+}
+
+function placeOf({ namespace, name }: Ref): Ref {
+  return { namespace, name };
+}

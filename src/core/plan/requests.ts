@@ -1,0 +1,232 @@
+// From an action to the calls of the API that carry it out, bodies included. Every call that touches
+// an existing object carries its UID and resourceVersion, so it cannot hit another object or another
+// version than the one that was judged. Updates are patches: what they do not name stays, so labels,
+// annotations, owner references and finalizers of others survive.
+import { preconditions, textOperations, type Operation } from "./json-patch.ts";
+import { parseRecord } from "../desired/copied-metadata.ts";
+import { type CopySecret, type SourcePayload } from "../model/cluster.ts";
+import { recordOf } from "../annotations/key-filter.ts";
+import { onDeleteMark } from "../desired/copy.ts";
+import type { Action, Content, Fill } from "../model/verdicts.ts";
+import {
+  annotationKey,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  type Word,
+} from "../annotations/vocabulary.ts";
+import { type Ref, refText } from "../annotations/names.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+type Patch = Record<string, string | null>;
+type Version = { readonly uid: string; readonly resourceVersion: string };
+
+/** One call of the API that an action needs; an action's calls are made in order. */
+export type SecretRequest = {
+  readonly method: "POST" | "PATCH" | "DELETE" | "GET";
+  readonly namespace: string;
+  readonly name: string;
+  /** Only for PATCH. */
+  readonly contentType?: "application/merge-patch+json" | "application/json-patch+json";
+  readonly body?: Body | readonly Operation[];
+};
+
+/** Actions that make what the source wants out of whatever is at the place. */
+export type Copying = Extract<Action, { kind: "create" | "update" | "replace" | "adopt" }>;
+export type Ending = Extract<Action, { kind: "delete" | "release" }>;
+export type Filling = Extract<Action, { kind: "fill" | "unfill" }>;
+
+/** `recorded`: the copy's record of what was copied onto it, of which an update takes off what is no more. */
+export function copyRequests(
+  action: Copying,
+  payload: SourcePayload,
+  recorded = "",
+): readonly SecretRequest[] {
+  const { place, content } = action;
+  switch (action.kind) {
+    case "create":
+      return [post(place, content, payload)];
+    case "update":
+      return [jsonPatch(place, updateOperations(action, payload, recorded))];
+    case "replace":
+      return [remove(place, action.target), post(place, content, payload)];
+    case "adopt":
+      return [jsonPatch(place, adoptOperations(action, payload))];
+  }
+}
+
+export function endRequests(action: Ending): readonly SecretRequest[] {
+  return action.kind === "delete"
+    ? [remove(action.place, action.target)]
+    : [patch(action.place, releaseBody(action.target))];
+}
+
+export function fillRequest({ place, target }: Filling, fill: Fill): SecretRequest {
+  return patch(place, fillBody(target, fill));
+}
+
+// Of a request or an answer whose size is not known: the largest Secret that there can be.
+const LARGEST = 2 * 1_048_576;
+const SMALLEST = 1024;
+
+/** What an action's requests and their answers hold, about; for no more than to bound what flies. */
+export function bytesOf(action: Action): number {
+  switch (action.kind) {
+    case "create":
+    case "update":
+    case "replace":
+    case "adopt":
+      // Body and answer, each in base64.
+      return Math.ceil((2 * 4 * action.content.replica.bytes) / 3);
+    case "fill":
+      return Math.ceil((2 * 4 * (action.content.replica.bytes + action.target.bytes)) / 3);
+    case "unfill":
+      return Math.ceil((2 * 4 * action.target.bytes) / 3);
+    case "delete":
+      return SMALLEST;
+    case "release":
+    case "look":
+    case "ask":
+      return LARGEST;
+  }
+}
+
+function patch({ namespace, name }: Ref, body: Body): SecretRequest {
+  const contentType = "application/merge-patch+json";
+  return { method: "PATCH", namespace, name, contentType, body };
+}
+
+function jsonPatch({ namespace, name }: Ref, body: readonly Operation[]): SecretRequest {
+  const contentType = "application/json-patch+json";
+  return { method: "PATCH", namespace, name, contentType, body };
+}
+
+function remove({ namespace, name }: Ref, { uid, resourceVersion }: Version): SecretRequest {
+  const preconditions = { uid, resourceVersion };
+  const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions };
+  return { method: "DELETE", namespace, name, body };
+}
+
+function post({ namespace, name }: Ref, content: Content, payload: SourcePayload): SecretRequest {
+  const { replica } = content;
+  const metadata = {
+    name,
+    namespace,
+    labels: { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY },
+    annotations: withoutNulls(annotationsOf({ namespace, name }, content, payload)),
+  };
+  const body = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata,
+    type: replica.type,
+    data: payload.data.reveal(),
+    ...(replica.immutable ? { immutable: true } : {}),
+  };
+  return { method: "POST", namespace, name, body };
+}
+
+// What is copied and our marks; null where a mark is not to be there.
+function annotationsOf(place: Ref, { source }: Content, payload: SourcePayload): Patch {
+  const marks: Readonly<Partial<Record<Word, string>>> = {
+    source: refText(source),
+    "source-uid": source.uid,
+    "placed-at": refText(place),
+    "source-version": source.resourceVersion,
+    "copied-keys": payload.copiedKeys,
+    "on-delete": onDeleteMark(source.rule.onDelete),
+  };
+  const annotations: Patch = { ...payload.annotations };
+  for (const [word, value] of Object.entries(marks)) {
+    annotations[`secretcast.io/${word}`] = value === "" ? null : value;
+  }
+  return annotations;
+}
+
+function withoutNulls(patch: Patch): Readonly<Record<string, string>> {
+  return recordOf(
+    Object.entries(patch).flatMap(([key, value]) =>
+      value === null ? [] : [[key, value] as const],
+    ),
+  );
+}
+
+type Of<K extends Action["kind"]> = Extract<Action, { kind: K }>;
+
+function updateOperations(
+  { place, content, target }: Of<"update">,
+  payload: SourcePayload,
+  recorded: string,
+): readonly Operation[] {
+  const { replica } = content;
+  const before = parseRecord(recorded);
+  const labels = { ...nulls(before.labels), ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  const annotations = { ...nulls(before.annotations), ...annotationsOf(place, content, payload) };
+  return [
+    ...preconditions(target),
+    ...textOperations("labels", labels),
+    ...textOperations("annotations", annotations),
+    ...immutability(replica.immutable, target.immutable),
+    // An immutable copy takes new metadata only; the planner replaces it where its data differ.
+    ...(target.dataDigest === replica.dataDigest ? [] : [newData(payload)]),
+  ];
+}
+
+function adoptOperations(
+  { place, content, target }: Of<"adopt">,
+  payload: SourcePayload,
+): readonly Operation[] {
+  const annotations = annotationsOf(place, content, payload);
+  annotations[annotationKey("adopt")] = null;
+  const labels = { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  return [
+    ...preconditions(target),
+    ...textOperations("labels", labels, target.adopt?.labelled),
+    ...textOperations("annotations", annotations),
+    ...immutability(content.replica.immutable, false),
+    newData(payload),
+  ];
+}
+
+function releaseBody(target: CopySecret): Body {
+  const words: readonly Word[] = [
+    "source",
+    "source-uid",
+    "placed-at",
+    "source-version",
+    "copied-keys",
+    "on-delete",
+  ];
+  const annotations = nulls(words.map(annotationKey));
+  return { metadata: { ...version(target), labels: nulls([MANAGED_BY_LABEL]), annotations } };
+}
+
+function fillBody(target: Version, fill: Fill): Body {
+  const { record } = fill;
+  const annotations: Patch = {
+    [annotationKey("pulled-keys")]: record ? record.keys.join(",") : null,
+    [annotationKey("source-uid")]: record ? record.sourceUid : null,
+    [annotationKey("source-version")]: record ? record.sourceVersion : null,
+  };
+  const data = recordOf<string | null>([
+    ...Object.entries(fill.set.reveal()),
+    ...fill.remove.map((key) => [key, null] as const),
+  ]);
+  return { metadata: { ...version(target), annotations }, data };
+}
+
+function version({ uid, resourceVersion }: Version): Version {
+  return { uid, resourceVersion };
+}
+
+function immutability(wanted: boolean, present: boolean): readonly Operation[] {
+  return wanted === present ? [] : [{ op: "add", path: "/immutable", value: wanted }];
+}
+
+// In place of all that was there.
+function newData(payload: SourcePayload): Operation {
+  return { op: "add", path: "/data", value: payload.data.reveal() };
+}
+
+function nulls(keys: readonly string[]): Patch {
+  return recordOf<string | null>(keys.map((key) => [key, null] as const));
+}

@@ -1,0 +1,74 @@
+// The data of sources, as much as fits into a number of bytes: what was unused the longest goes first.
+// A source that is not in it is read again by whoever needs it. One version of each source is kept.
+import type { SourcePayload } from "../model/cluster.ts";
+
+type Version = { readonly uid: string; readonly resourceVersion: string };
+type Held = {
+  readonly resourceVersion: string;
+  readonly payload: SourcePayload;
+  readonly bytes: number;
+};
+
+export class DataCache {
+  readonly #most: number;
+  /** By UID, the least recently used first. */
+  readonly #held = new Map<string, Held>();
+  #bytes = 0;
+
+  /** `most`: bytes. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** What it holds, in bytes of memory. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Takes the place of another version; what is larger than the whole cache is not kept. */
+  put({ uid, resourceVersion }: Version, payload: SourcePayload): void {
+    this.forget(uid);
+    const bytes = sizeOf(payload);
+    if (bytes > this.#most) return;
+    this.#held.set(uid, { resourceVersion, payload, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#held.keys()) {
+      if (this.#bytes <= this.#most) return;
+      this.forget(oldest);
+    }
+  }
+
+  /** Counts as a use. */
+  get({ uid, resourceVersion }: Version): SourcePayload | undefined {
+    const held = this.#held.get(uid);
+    if (held?.resourceVersion !== resourceVersion) return undefined;
+    this.#held.delete(uid);
+    this.#held.set(uid, held);
+    return held.payload;
+  }
+
+  /** Which version of a source is in it. */
+  versionOf(uid: string): string | undefined {
+    return this.#held.get(uid)?.resourceVersion;
+  }
+
+  forget(uid: string): void {
+    this.#bytes -= this.#held.get(uid)?.bytes ?? 0;
+    this.#held.delete(uid);
+  }
+}
+
+// About what V8 adds to a key and its value: two headers, and their place in the object.
+const ENTRY_BYTES = 64;
+const PAYLOAD_BYTES = 512;
+
+function sizeOf({ data, labels, annotations, copiedKeys }: SourcePayload): number {
+  let bytes = PAYLOAD_BYTES + copiedKeys.length;
+  // Base64 takes a byte a character; other texts may take two.
+  for (const [key, value] of Object.entries(data.reveal()))
+    bytes += ENTRY_BYTES + key.length + value.length;
+  for (const texts of [labels, annotations])
+    for (const [key, value] of Object.entries(texts))
+      bytes += ENTRY_BYTES + key.length + 2 * value.length;
+  return bytes;
+}

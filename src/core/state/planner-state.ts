@@ -1,0 +1,149 @@
+// What is remembered beside the plan, in one object that lives as long as the process: it is never
+// written anywhere and a controller that starts anew starts without it. plan() reads it and notes in
+// it since when something has been so; apply tells it what became of each action.
+// Every `now` is milliseconds of a monotonic clock, every `chance` uniform in [0, 1).
+import { Ages } from "./ages.ts";
+import { Deletions } from "./delete-guard.ts";
+import { Pairs, type Failure } from "./write-backoff.ts";
+import { Questions } from "./questions.ts";
+import { Resolutions, type Resolution } from "./resolutions.ts";
+import { Since } from "./since.ts";
+import type { Action } from "../model/verdicts.ts";
+import { Wants } from "../desired/wants.ts";
+import { type Ref, refText } from "../annotations/names.ts";
+
+/** Beyond this many vanished sources the longest gone are forgotten; their copies count as any others. */
+const MOST_GONE = 10_000;
+
+export type Fight = { readonly place: Ref; readonly source: Ref };
+
+export class Memory {
+  readonly pairs = new Pairs();
+  /** Of sources: since when each has been absent. */
+  readonly absent = new Since();
+  /** Of places: since when each has been unwanted. */
+  readonly unwanted = new Since();
+  readonly questions = new Questions();
+  readonly deletions = new Deletions();
+  /** Of places: since when their write has been due. */
+  readonly due = new Ages();
+  readonly resolutions = new Resolutions();
+  readonly wants = new Wants();
+  /** By a source's UID, the fingerprint that all its copies had when a pass last found them so. */
+  settled: ReadonlyMap<string, string> = new Map();
+  /** UIDs of sources that were in the cache and are not any more, in the order in which they went. */
+  readonly #gone = new Set<string>();
+  /** UIDs of the sources that the last pass held for their fan-out. */
+  held: ReadonlySet<string> = new Set();
+  #fights: Fight[] = [];
+
+  /** The write was made; `altered`: what is there now is not what it asked for. */
+  succeeded(action: Action, now: number, chance: number, altered = false): void {
+    const place = refText(action.place);
+    if (action.kind === "look" || action.kind === "ask") return;
+    this.pairs.written(place, now);
+    switch (action.kind) {
+      case "delete":
+      case "release":
+        // Who makes a copy anew each time that it goes keeps us deleting.
+        this.pairs.repaired(place, action.inputs, now, chance);
+        this.deletions.made(action.vanished, now);
+        return;
+      case "unfill":
+        this.deletions.made(action.vanished, now);
+        return;
+      case "create":
+      case "update":
+      case "replace":
+      case "adopt":
+        this.#repaired(action, place, now, chance, altered);
+        return;
+      case "fill":
+        this.pairs.filled(place, action.inputs);
+        this.#repaired(action, place, now, chance, altered);
+    }
+  }
+
+  #repaired(action: Action, place: string, now: number, chance: number, altered: boolean): void {
+    if (!altered && action.cause !== "edited" && action.cause !== "deleted") return;
+    if (this.pairs.repaired(place, action.inputs, now, chance, altered)) {
+      this.#fights.push({ place: action.place, source: action.source });
+    }
+  }
+
+  /** A pulling Secret was looked at, or what a fill left of it. */
+  resolved(place: Ref, resolution: Resolution): void {
+    this.resolutions.learn(refText(place), resolution);
+  }
+
+  failed(action: Action, failure: Failure, now: number, chance: number): void {
+    this.pairs.failed(refText(action.place), action.inputs, failure, now, chance);
+  }
+
+  /** The API server answers again after an outage: what failed for want of it is due now. */
+  serverIsBack(): void {
+    this.pairs.serverIsBack();
+    this.questions.serverIsBack();
+  }
+
+  /** The write met a 409 (version, UID) or a 404: the world has moved; not a failure. */
+  outdated(action: Action, now: number, ofSource = false): void {
+    this.pairs.stale(refText(action.place), action.inputs, now, ofSource);
+  }
+
+  /** A Secret is at a place that the cache shows empty; `unread`: why a live GET did not say whose. */
+  hidden(place: Ref, now: number, chance: number, unread?: string): void {
+    this.pairs.hidden(refText(place), now, chance, unread);
+  }
+
+  /** A live GET found nothing there any more. */
+  notHidden(place: Ref): void {
+    this.pairs.notHidden(refText(place));
+  }
+
+  /** The cache held this source, and holds it no more. */
+  sourceVanished(uid: string): void {
+    this.#gone.delete(uid);
+    this.#gone.add(uid);
+    for (const oldest of this.#gone) {
+      if (this.#gone.size <= MOST_GONE) return;
+      this.#gone.delete(oldest);
+    }
+  }
+
+  hasSeen(uid: string): boolean {
+    return this.#gone.has(uid);
+  }
+
+  /** A copy was deleted for its successor: until that is made the place is owed one. */
+  vacated(place: Ref): void {
+    this.pairs.vacated(refText(place));
+  }
+
+  /** The watch showed a copy deleted, and not by us. */
+  copyVanished(place: Ref): void {
+    this.pairs.vanished(refText(place));
+  }
+
+  /** Fights that began since this was last asked. */
+  takeFights(): readonly Fight[] {
+    const fights = this.#fights;
+    this.#fights = [];
+    return fights;
+  }
+
+  beginPass(now: number): void {
+    this.pairs.beginPass(now);
+    this.absent.beginPass();
+    this.unwanted.beginPass();
+    this.due.beginPass();
+    this.questions.beginPass(now);
+    this.resolutions.beginPass();
+  }
+
+  endPass(inFlight: ReadonlySet<string>): void {
+    this.pairs.endPass(inFlight);
+    this.questions.endPass();
+    this.resolutions.endPass(inFlight);
+  }
+}

@@ -1,0 +1,41 @@
+// What a look at a pulling Secret itself has shown: the cache keeps too little of one to tell always
+// whether it has what its source gives. An answer holds for one version of the Secret and of what
+// it is filled with; what no pass asks for any more is forgotten.
+import type { PullSecret } from "../model/cluster.ts";
+
+export type Resolution = {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** As Action.inputs. */
+  readonly inputs: string;
+  /** Why it does not have all that the source gives; undefined: it has. */
+  readonly conflict: string | undefined;
+};
+
+export class Resolutions {
+  readonly #known = new Map<string, Resolution>();
+  #asked = new Set<string>();
+
+  /** `place`: "NAMESPACE/NAME". */
+  learn(place: string, resolution: Resolution): void {
+    this.#known.set(place, resolution);
+    this.#asked.add(place);
+  }
+
+  of(place: string, pull: PullSecret, inputs: string): Resolution | undefined {
+    const known = this.#known.get(place);
+    if (!known) return undefined;
+    this.#asked.add(place);
+    const same = known.uid === pull.uid && known.resourceVersion === pull.resourceVersion;
+    return same && known.inputs === inputs ? known : undefined;
+  }
+
+  beginPass(): void {
+    this.#asked = new Set();
+  }
+
+  endPass(inFlight: ReadonlySet<string>): void {
+    for (const place of this.#known.keys())
+      if (!this.#asked.has(place) && !inFlight.has(place)) this.#known.delete(place);
+  }
+}
