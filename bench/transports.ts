@@ -1,8 +1,8 @@
 // The ways to send a write that there were to choose from, each as a function that posts one body.
 import { CoreV1Api, KubeConfig, type RequestContext } from "@kubernetes/client-node";
 import { Agent } from "undici";
-import { createClient } from "../src/kube/client.ts";
-import { systemClock } from "../src/kube/clock.ts";
+import { createClient } from "../src/kube/rest/client.ts";
+import { systemClock } from "../src/kube/time/clock.ts";
 
 export type Server = { readonly url: string; readonly token: string; readonly ca: string };
 export type Post = { readonly path: string; readonly body: unknown };

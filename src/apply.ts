@@ -3,10 +3,16 @@
 // begins once we may not write any more, and none outlives that permission; a copy is deleted for its
 // successor only when the API server has said that it would take that. It also asks the planner's
 // questions: live GETs of what endings follow from.
-import { faultText } from "./fault.ts";
-import { ApiError, type ApiErrorKind } from "./kube/api-error.ts";
-import type { ApiClient } from "./kube/client.ts";
-import { isKubeObject, NAMESPACES, resourcePath, SECRETS, type Resource } from "./kube/resource.ts";
+import { faultText } from "./kube/rest/error-text.ts";
+import { ApiError, type ApiErrorKind } from "./kube/rest/api-error.ts";
+import type { ApiClient } from "./kube/rest/client.ts";
+import {
+  isKubeObject,
+  NAMESPACES,
+  resourcePath,
+  SECRETS,
+  type Resource,
+} from "./kube/rest/resource.ts";
 import type { DataCache } from "./core/state/data-cache.ts";
 import { type CopySecret, type Secret, type SourcePayload } from "./core/model/cluster.ts";
 import { textOf } from "./core/model/unstructured.ts";

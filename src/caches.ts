@@ -7,7 +7,7 @@ import type { Namespace, Secret, SourceSecret, World } from "./core/model/cluste
 import type { ReadContext } from "./core/observed/read-secret.ts";
 import { cacheOf, createPair, ROLE, type Deps } from "./informer-pair.ts";
 import { listedCaches } from "./listed-caches.ts";
-import type { Watched } from "./kube/informer-group.ts";
+import type { Watched } from "./kube/cache/informer-group.ts";
 import type { Cache } from "./outcome.ts";
 import type { Ref } from "./core/annotations/names.ts";
 

@@ -2,10 +2,10 @@
 import { readNamespace } from "./core/observed/read-namespace.ts";
 import type { Namespace, Secret } from "./core/model/cluster.ts";
 import { readSecret, type ReadContext } from "./core/observed/read-secret.ts";
-import type { ApiClient } from "./kube/client.ts";
-import type { Clock } from "./kube/clock.ts";
-import { Informer } from "./kube/informer.ts";
-import { NAMESPACES, SECRETS } from "./kube/resource.ts";
+import type { ApiClient } from "./kube/rest/client.ts";
+import type { Clock } from "./kube/time/clock.ts";
+import { Informer } from "./kube/cache/informer.ts";
+import { NAMESPACES, SECRETS } from "./kube/rest/resource.ts";
 import type { Log } from "./log.ts";
 import type { Cache } from "./outcome.ts";
 import type { Metrics } from "./server/metrics.ts";

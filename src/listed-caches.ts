@@ -6,9 +6,9 @@ import type { Namespace, Secret } from "./core/model/cluster.ts";
 import type { ReadContext } from "./core/observed/read-secret.ts";
 import type { Caches, Offers } from "./caches.ts";
 import { cacheOf, createPair, ROLE, type Deps, type Pair } from "./informer-pair.ts";
-import type { Informer } from "./kube/informer.ts";
-import { InformerGroup } from "./kube/informer-group.ts";
-import type { Store } from "./kube/store.ts";
+import type { Informer } from "./kube/cache/informer.ts";
+import { InformerGroup } from "./kube/cache/informer-group.ts";
+import type { Store } from "./kube/cache/store.ts";
 import type { Log } from "./log.ts";
 
 const NONE: ReadonlyMap<string, Secret> = new Map<string, Secret>();

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Program } from "./cli/process.ts";
 import { runProgram } from "./cli/program.ts";
-import { faultText } from "./fault.ts";
+import { faultText } from "./kube/rest/error-text.ts";
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 

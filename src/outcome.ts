@@ -1,6 +1,6 @@
 // What became of one action, and what is learned from it: the next pass starts from the whole cache,
 // and all that it knows of earlier passes is what these functions put into memory and cache.
-import type { ApiErrorKind } from "./kube/api-error.ts";
+import type { ApiErrorKind } from "./kube/rest/api-error.ts";
 import type { Memory } from "./core/state/planner-state.ts";
 import type { Secret } from "./core/model/cluster.ts";
 import { shownUid, versionOf } from "./core/state/questions.ts";

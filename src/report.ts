@@ -3,8 +3,8 @@
 // logs nothing. Only names, counts and reasons pass through here, never a Secret's content.
 import type { Outcome } from "./outcome.ts";
 import type { Action, Plan, Row } from "./core/model/verdicts.ts";
-import type { ApiErrorKind } from "./kube/api-error.ts";
-import type { Clock } from "./kube/clock.ts";
+import type { ApiErrorKind } from "./kube/rest/api-error.ts";
+import type { Clock } from "./kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
 import { problemText } from "./core/annotations/rules.ts";

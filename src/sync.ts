@@ -15,7 +15,7 @@ import {
   type Plan,
   type Row,
 } from "./core/model/verdicts.ts";
-import type { Clock, Timer } from "./kube/clock.ts";
+import type { Clock, Timer } from "./kube/time/clock.ts";
 import { learn, type Cache, type Outcome } from "./outcome.ts";
 import type { Ended, Write, WritePipe } from "./pipe.ts";
 import type { Reporter } from "./report.ts";

@@ -2,8 +2,8 @@
 // clock; the same with a webhook of flesh and blood is in test/cluster/isolation.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../src/kube/api-error.ts";
-import type { ApiRequest } from "../src/kube/client.ts";
+import { ApiError } from "../src/kube/rest/api-error.ts";
+import type { ApiRequest } from "../src/kube/rest/client.ts";
 import { refusal } from "./support/memory-api.ts";
 import { hang, isWrite, Rig } from "./support/rig.ts";
 

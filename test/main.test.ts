@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
-import { LEASES, resourcePath } from "../src/kube/resource.ts";
+import { LEASES, resourcePath } from "../src/kube/rest/resource.ts";
 import { eventually } from "./support/eventually.ts";
 import { openScene, type Scene } from "./support/scene.ts";
 

@@ -2,8 +2,8 @@
 // clock, so that minutes can be looked at.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiErrorKind } from "../src/kube/api-error.ts";
-import type { ApiRequest } from "../src/kube/client.ts";
+import type { ApiErrorKind } from "../src/kube/rest/api-error.ts";
+import type { ApiRequest } from "../src/kube/rest/client.ts";
 import { seeded } from "./support/random.ts";
 import { refusal, secretPath } from "./support/memory-api.ts";
 import { faults, Rig, type Started } from "./support/rig.ts";

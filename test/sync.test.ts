@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Apply } from "../src/apply.ts";
-import { ApiError } from "../src/kube/api-error.ts";
-import type { ApiClient, ApiRequest } from "../src/kube/client.ts";
+import { ApiError } from "../src/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest } from "../src/kube/rest/client.ts";
 import { createLog } from "../src/log.ts";
 import { WritePipe } from "../src/pipe.ts";
 import { Reporter } from "../src/report.ts";

@@ -7,11 +7,11 @@ import {
   type Given,
 } from "../config.ts";
 import { ALWAYS_READ } from "../core/annotations/vocabulary.ts";
-import { ApiError } from "../kube/api-error.ts";
-import { createClient, type ApiClient, type ClientOptions } from "../kube/client.ts";
-import { systemClock, type Clock, type Timer } from "../kube/clock.ts";
-import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig.ts";
-import { Reachability } from "../kube/reachability.ts";
+import { ApiError } from "../kube/rest/api-error.ts";
+import { createClient, type ApiClient, type ClientOptions } from "../kube/rest/client.ts";
+import { systemClock, type Clock, type Timer } from "../kube/time/clock.ts";
+import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig/kubeconfig.ts";
+import { Reachability } from "../kube/rest/reachability.ts";
 import { createLog, type Log } from "../log.ts";
 import { Board } from "../server/board.ts";
 import { createMetrics } from "../server/metrics.ts";
@@ -19,7 +19,7 @@ import type { Ended } from "../controller.ts";
 import type { Observer } from "../report.ts";
 import { readSettings } from "../settings.ts";
 import { assemble } from "./assemble.ts";
-import { liveHolder } from "./holder.ts";
+import { liveHolder } from "../kube/leaderelection/live-holder.ts";
 import type { Program } from "./process.ts";
 import { serveAll } from "./serve.ts";
 

@@ -1,7 +1,7 @@
 // What a running controller serves: probes and metrics on one address, the status page on another.
 import type { Config } from "../config.ts";
 import type { Controller } from "../controller.ts";
-import { systemClock } from "../kube/clock.ts";
+import { systemClock } from "../kube/time/clock.ts";
 import type { Log } from "../log.ts";
 import type { Board } from "../server/board.ts";
 import { serveHttp } from "../server/http.ts";

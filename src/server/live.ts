@@ -3,7 +3,7 @@
 // in between, so that both sides notice a dead connection.
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { sleep, type Clock } from "../kube/clock.ts";
+import { sleep, type Clock } from "../kube/time/clock.ts";
 import type { Board } from "./board.ts";
 import type { Filter } from "./filter.ts";
 

@@ -1,8 +1,8 @@
 // The program's metrics under their public names, each given its zero at start so that a dashboard
 // shows a line before the first event. Gauges that follow from state are read at scrape time.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { InformerMetrics } from "../kube/informer.ts";
-import type { QueueMetrics } from "../kube/queuemetrics.ts";
+import type { InformerMetrics } from "../kube/cache/informer.ts";
+import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
 import type { Figures } from "../report.ts";
 
 /** Where gauges read from at scrape time. Times are milliseconds since the epoch. */

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { BlockList, isIP } from "node:net";
 import type { Address } from "../config.ts";
-import type { Clock } from "../kube/clock.ts";
+import type { Clock } from "../kube/time/clock.ts";
 import type { Board } from "./board.ts";
 import { readFilter, type Filter } from "./filter.ts";
 import { listenOn, targetOf, type HttpServer } from "./listen.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import { test } from "node:test";
-import { systemClock as clock } from "../../src/kube/clock.ts";
+import { systemClock as clock } from "../../src/kube/time/clock.ts";
 import { runNotifier, webhook } from "../examples/notifier.ts";
 import { runPodLogger } from "../examples/pod-logger.ts";
 import { runServicePerDeployment, SERVICE_PORT } from "../examples/service-per-deployment.ts";

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { systemClock as clock } from "../../src/kube/clock.ts";
+import { systemClock as clock } from "../../src/kube/time/clock.ts";
 import { runIcecream } from "../examples/icecream.ts";
 import { sharedCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";

@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/client.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { NAMESPACES, resourcePath } from "../../src/kube/resource.ts";
+import { createClient } from "../../src/kube/rest/client.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
+import { NAMESPACES, resourcePath } from "../../src/kube/rest/resource.ts";
 import { sharedCluster } from "../support/cluster.ts";
 import type { Served } from "../support/fault-world.ts";
 import { kubeConfigFor } from "../support/kubeconfig.ts";

@@ -3,13 +3,13 @@
 // status how many of its Pods are available and on which nodes they are. A Deployment of that name that
 // is not the Icecream's is left alone, and an Event says so.
 import { isDeepStrictEqual } from "node:util";
-import type { ApiClient } from "../../src/kube/client.ts";
-import type { Clock } from "../../src/kube/clock.ts";
-import { eventClient } from "../../src/kube/eventclient.ts";
-import { EventRecorder } from "../../src/kube/events.ts";
-import { WorkQueue } from "../../src/kube/queue.ts";
-import { resourcePath } from "../../src/kube/resource.ts";
-import type { KubeObject, Resource } from "../../src/kube/resource.ts";
+import type { ApiClient } from "../../src/kube/rest/client.ts";
+import type { Clock } from "../../src/kube/time/clock.ts";
+import { eventClient } from "../../src/kube/events/event-client.ts";
+import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
+import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
+import { resourcePath } from "../../src/kube/rest/resource.ts";
+import type { KubeObject, Resource } from "../../src/kube/rest/resource.ts";
 import { runLoop } from "./loop.ts";
 import type { Log } from "./loop.ts";
 import { controllerOf, DEPLOYMENTS, enqueues, informerOf, keyOf, ownedBy } from "./objects.ts";

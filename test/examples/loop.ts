@@ -2,8 +2,8 @@
 // end. Promises: no key is synced before every cache is filled; a key that fails is tried again, later
 // each time, and dropped after `maxRetries`; when it returns, nothing is left running.
 // Does not promise: to know what a key means.
-import type { Informer } from "../../src/kube/informer.ts";
-import type { WorkQueue } from "../../src/kube/queue.ts";
+import type { Informer } from "../../src/kube/cache/informer.ts";
+import type { WorkQueue } from "../../src/kube/workqueue/queue.ts";
 
 export type Log = (line: string) => void;
 

@@ -1,11 +1,11 @@
 // Tells a webhook what is created, updated and deleted, of any kinds of resources that it is given by
 // name: the API server's own and those of CustomResourceDefinitions. What was there before it started
 // is not news. A message is delivered at least once: while the receiver is down it is tried again.
-import type { ApiClient } from "../../src/kube/client.ts";
-import type { Clock } from "../../src/kube/clock.ts";
-import type { Informer } from "../../src/kube/informer.ts";
-import { WorkQueue } from "../../src/kube/queue.ts";
-import type { KubeObject, Resource } from "../../src/kube/resource.ts";
+import type { ApiClient } from "../../src/kube/rest/client.ts";
+import type { Clock } from "../../src/kube/time/clock.ts";
+import type { Informer } from "../../src/kube/cache/informer.ts";
+import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
+import type { KubeObject, Resource } from "../../src/kube/rest/resource.ts";
 import { runLoop } from "./loop.ts";
 import type { Log } from "./loop.ts";
 import { informerOf } from "./objects.ts";

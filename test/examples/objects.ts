@@ -1,10 +1,10 @@
 // What the example controllers keep of an object: all of it, under the fields that a cache needs. Their
 // caches are small; a controller over many objects keeps only what it looks at.
-import { Informer } from "../../src/kube/informer.ts";
-import type { Handler } from "../../src/kube/handlers.ts";
-import type { ApiClient } from "../../src/kube/client.ts";
-import type { Clock } from "../../src/kube/clock.ts";
-import type { KubeObject, Resource } from "../../src/kube/resource.ts";
+import { Informer } from "../../src/kube/cache/informer.ts";
+import type { Handler } from "../../src/kube/cache/event-handlers.ts";
+import type { ApiClient } from "../../src/kube/rest/client.ts";
+import type { Clock } from "../../src/kube/time/clock.ts";
+import type { KubeObject, Resource } from "../../src/kube/rest/resource.ts";
 
 export type Kept<O extends KubeObject> = {
   readonly namespace: string;

@@ -1,10 +1,10 @@
 // The smallest whole controller: it watches Pods and writes a line about each that came, changed or
 // went. The event itself only says which Pod to look at; what is written is read from the cache, so a
 // burst of changes to one Pod is one line, about its last state.
-import type { ApiClient } from "../../src/kube/client.ts";
-import type { Clock } from "../../src/kube/clock.ts";
-import { WorkQueue } from "../../src/kube/queue.ts";
-import type { KubeObject } from "../../src/kube/resource.ts";
+import type { ApiClient } from "../../src/kube/rest/client.ts";
+import type { Clock } from "../../src/kube/time/clock.ts";
+import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
+import type { KubeObject } from "../../src/kube/rest/resource.ts";
 import { runLoop } from "./loop.ts";
 import type { Log } from "./loop.ts";
 import { enqueues, informerOf, keyOf, parseKey, PODS } from "./objects.ts";

@@ -2,12 +2,12 @@
 // the Deployment's Pods and is owned by it, so it goes with it; it goes as well when the annotation
 // does. A Service of that name that is not the Deployment's is left alone.
 import { isDeepStrictEqual } from "node:util";
-import { ApiError } from "../../src/kube/api-error.ts";
-import type { ApiClient } from "../../src/kube/client.ts";
-import type { Clock } from "../../src/kube/clock.ts";
-import { WorkQueue } from "../../src/kube/queue.ts";
-import { resourcePath } from "../../src/kube/resource.ts";
-import type { KubeObject } from "../../src/kube/resource.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
+import type { ApiClient } from "../../src/kube/rest/client.ts";
+import type { Clock } from "../../src/kube/time/clock.ts";
+import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
+import { resourcePath } from "../../src/kube/rest/resource.ts";
+import type { KubeObject } from "../../src/kube/rest/resource.ts";
 import { runLoop } from "./loop.ts";
 import type { Log } from "./loop.ts";
 import { controllerOf, DEPLOYMENTS, enqueues, informerOf, keyOf, ownedBy } from "./objects.ts";

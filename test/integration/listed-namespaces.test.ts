@@ -1,7 +1,7 @@
 // --namespaces: only these are read and served. What is off the list stays as it is.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../../src/kube/api-error.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFastScene } from "../support/fast-scene.ts";
 import { openScene } from "../support/scene.ts";

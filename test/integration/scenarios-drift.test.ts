@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RawSecret } from "../support/api.ts";
-import { EVENTS, resourcePath } from "../../src/kube/resource.ts";
+import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
 import { eventually } from "../support/eventually.ts";
 import { openScene, type Scene } from "../support/scene.ts";
 

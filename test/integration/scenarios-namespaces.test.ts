@@ -2,7 +2,7 @@
 // and cycles of namespaces that all may publish. Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../../src/kube/api-error.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
 import type { RawSecret } from "../support/api.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFastScene } from "../support/fast-scene.ts";

@@ -3,7 +3,7 @@
 // on a real API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../src/kube/client.ts";
+import type { ApiRequest } from "../../src/kube/rest/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { MINE, ONE, publishOne, TWO } from "../support/registry.ts";
 import { openScene, type Scene } from "../support/scene.ts";

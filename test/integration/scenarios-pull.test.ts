@@ -3,7 +3,7 @@
 // real API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resourcePath, SECRETS } from "../../src/kube/resource.ts";
+import { resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
 import type { NewSecret } from "../support/api.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFastScene } from "../support/fast-scene.ts";

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Word } from "../../src/core/annotations/vocabulary.ts";
-import { EVENTS, resourcePath } from "../../src/kube/resource.ts";
+import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
 import { eavesdrop, leaks, planted, type Overheard } from "../support/eavesdrop.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Fault, FaultProxy } from "../support/fault-proxy.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Access } from "../../src/kube/access.ts";
+import { Access } from "../../src/kube/cache/access.ts";
 import { FakeClock, settle } from "../support/clock.ts";
 import { setup } from "../support/informer.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Backoff } from "../../src/kube/backoff.ts";
+import { Backoff } from "../../src/kube/time/backoff.ts";
 import { FakeClock } from "../support/clock.ts";
 
 function withChance(chance: number): FakeClock {

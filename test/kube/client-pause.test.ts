@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/client.ts";
-import type { ApiClient, ApiRequest, ClientOptions } from "../../src/kube/client.ts";
-import { eventClient } from "../../src/kube/eventclient.ts";
-import { EventRecorder } from "../../src/kube/events.ts";
-import { EVENTS, NAMESPACES, resourcePath, SECRETS } from "../../src/kube/resource.ts";
+import { createClient } from "../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest, ClientOptions } from "../../src/kube/rest/client.ts";
+import { eventClient } from "../../src/kube/events/event-client.ts";
+import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
+import { EVENTS, NAMESPACES, resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
 import { FakeClock, settle } from "../support/clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { failure } from "../support/failure.ts";

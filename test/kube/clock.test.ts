@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sleep, systemClock } from "../../src/kube/clock.ts";
+import { sleep, systemClock } from "../../src/kube/time/clock.ts";
 import { FakeClock } from "../support/clock.ts";
 
 test("sleep ends when its time has come, not before", async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/client.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { eventClient } from "../../src/kube/eventclient.ts";
-import { EventRecorder } from "../../src/kube/events.ts";
+import { createClient } from "../../src/kube/rest/client.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
+import { eventClient } from "../../src/kube/events/event-client.ts";
+import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { watched } from "../support/queue.ts";
 import { about, details, EventFault, NO_ANSWER, recording } from "../support/events.ts";
 import { answer, bodyOf, serve } from "../support/http-server.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EventRecorder } from "../../src/kube/events.ts";
+import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { FakeClock } from "../support/clock.ts";
 import { about, details, EventServer, recording } from "../support/events.ts";
 

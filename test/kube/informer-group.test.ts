@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { InformerGroup } from "../../src/kube/informer-group.ts";
+import { InformerGroup } from "../../src/kube/cache/informer-group.ts";
 import { settle } from "../support/clock.ts";
 import { recorder, setup } from "../support/informer.ts";
 import { added, mark, modified, raw } from "../support/scripted-api.ts";

@@ -4,7 +4,7 @@ import { settle } from "../support/clock.ts";
 import { item, recorder, setup } from "../support/informer.ts";
 import type { Item } from "../support/informer.ts";
 import { added, deleted, failed, mark, modified, raw } from "../support/scripted-api.ts";
-import type { KubeObject } from "../../src/kube/resource.ts";
+import type { KubeObject } from "../../src/kube/rest/resource.ts";
 
 // The first wait with chance at one half.
 const FIRST_WAIT = 1200;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { KubeConfigError } from "../../src/kube/kubeconfig-file.ts";
-import { loadKubeConfig } from "../../src/kube/kubeconfig.ts";
+import { KubeConfigError } from "../../src/kube/kubeconfig/kubeconfig-file.ts";
+import { loadKubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), "kubeconfig-"));

@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { TLSSocket } from "node:tls";
-import type { Cluster, User } from "../../src/kube/kubeconfig-file.ts";
-import type { KubeConfigOptions } from "../../src/kube/kubeconfig.ts";
+import type { Cluster, User } from "../../src/kube/kubeconfig/kubeconfig-file.ts";
+import type { KubeConfigOptions } from "../../src/kube/kubeconfig/kubeconfig.ts";
 import { ONE, TWO } from "../support/certificates.ts";
 import { kubeConfigFile, kubeConfigFor } from "../support/kubeconfig.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { microTime } from "../../src/kube/leaserecord.ts";
-import type { LeaseSpec } from "../../src/kube/leaserecord.ts";
+import { microTime } from "../../src/kube/leaderelection/lease-record.ts";
+import type { LeaseSpec } from "../../src/kube/leaderelection/lease-record.ts";
 import { FakeClock } from "../support/clock.ts";
 import { candidate } from "../support/candidate.ts";
 import { LeaseServer } from "../support/leases.ts";

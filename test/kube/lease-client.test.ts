@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/client.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { leaseClient } from "../../src/kube/leaseclient.ts";
-import type { LeaseClient } from "../../src/kube/leaselock.ts";
-import type { Lease } from "../../src/kube/leaserecord.ts";
+import { createClient } from "../../src/kube/rest/client.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
+import { leaseClient } from "../../src/kube/leaderelection/lease-client.ts";
+import type { LeaseClient } from "../../src/kube/leaderelection/lease-lock.ts";
+import type { Lease } from "../../src/kube/leaderelection/lease-record.ts";
 import { answer, bodyOf, serve } from "../support/http-server.ts";
 import type { TestServer } from "../support/http-server.ts";
 import { kubeConfigFor } from "../support/kubeconfig.ts";

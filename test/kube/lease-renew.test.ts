@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LeaderElector, newIdentity } from "../../src/kube/lease.ts";
-import { Reachability } from "../../src/kube/reachability.ts";
+import { LeaderElector, newIdentity } from "../../src/kube/leaderelection/leader-elector.ts";
+import { Reachability } from "../../src/kube/rest/reachability.ts";
 import { FakeClock } from "../support/clock.ts";
 import { candidate } from "../support/candidate.ts";
 import { LeaseServer } from "../support/leases.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WorkQueue } from "../../src/kube/queue.ts";
+import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
 import { FakeClock } from "../support/clock.ts";
 import { take, takeAll, watched } from "../support/queue.ts";
 

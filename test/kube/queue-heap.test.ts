@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { array, assert as assertProperty, integer, nat, property } from "fast-check";
-import { Heap } from "../../src/kube/heap.ts";
+import { Heap } from "../../src/kube/time/heap.ts";
 
 type Item = { readonly rank: number };
 

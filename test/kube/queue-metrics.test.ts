@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WorkQueue } from "../../src/kube/queue.ts";
-import type { QueueMetrics } from "../../src/kube/queuemetrics.ts";
+import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
+import type { QueueMetrics } from "../../src/kube/workqueue/queue-metrics.ts";
 import { FakeClock } from "../support/clock.ts";
 import { take } from "../support/queue.ts";
 

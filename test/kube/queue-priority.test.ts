@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WorkQueue } from "../../src/kube/queue.ts";
-import { itemExponential } from "../../src/kube/ratelimit.ts";
+import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
+import { itemExponential } from "../../src/kube/workqueue/rate-limiter.ts";
 import { FakeClock } from "../support/clock.ts";
 import { take, takeAll, watched } from "../support/queue.ts";
 

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WorkQueue } from "../../src/kube/queue.ts";
-import { bucket, fastSlow, itemExponential, maxOf, withMaxWait } from "../../src/kube/ratelimit.ts";
-import type { RateLimiter } from "../../src/kube/ratelimit.ts";
-import { TokenBucket } from "../../src/kube/tokenbucket.ts";
+import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
+import {
+  bucket,
+  fastSlow,
+  itemExponential,
+  maxOf,
+  withMaxWait,
+} from "../../src/kube/workqueue/rate-limiter.ts";
+import type { RateLimiter } from "../../src/kube/workqueue/rate-limiter.ts";
+import { TokenBucket } from "../../src/kube/time/token-bucket.ts";
 import { FakeClock } from "../support/clock.ts";
 import { takeAll } from "../support/queue.ts";
 

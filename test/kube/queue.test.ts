@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { WorkQueue } from "../../src/kube/queue.ts";
+import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
 import { FakeClock } from "../support/clock.ts";
 import { take, watched } from "../support/queue.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/client.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { longestRetryMs, Reachability } from "../../src/kube/reachability.ts";
+import { createClient } from "../../src/kube/rest/client.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
+import { longestRetryMs, Reachability } from "../../src/kube/rest/reachability.ts";
 import { FakeClock } from "../support/clock.ts";
 import { answer, serve } from "../support/http-server.ts";
 import { kubeConfigFor } from "../support/kubeconfig.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Store } from "../../src/kube/store.ts";
-import type { Change } from "../../src/kube/store.ts";
-import { compareVersions } from "../../src/kube/version.ts";
+import { Store } from "../../src/kube/cache/store.ts";
+import type { Change } from "../../src/kube/cache/store.ts";
+import { compareVersions } from "../../src/kube/rest/version.ts";
 import { FakeClock } from "../support/clock.ts";
 
 type Thing = {

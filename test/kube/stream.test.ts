@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LineSplitter, parseEvent } from "../../src/kube/stream.ts";
+import { LineSplitter, parseEvent } from "../../src/kube/cache/watch-decoder.ts";
 import { added, bookmark, failed, raw } from "../support/scripted-api.ts";
 
 const parse = (value: unknown): ReturnType<typeof parseEvent> =>

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "../../src/kube/api-error.ts";
-import { Throttle } from "../../src/kube/throttle.ts";
-import type { Patience } from "../../src/kube/throttle.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
+import { Throttle } from "../../src/kube/rest/retry-after.ts";
+import type { Patience } from "../../src/kube/rest/retry-after.ts";
 import { FakeClock, settle } from "../support/clock.ts";
 
 function open() {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runController } from "../../src/cli/run.ts";
 import { readConfig } from "../../src/config.ts";
-import { loadKubeConfig } from "../../src/kube/kubeconfig.ts";
+import { loadKubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../src/log.ts";
 import type { Status } from "../../src/server/status.ts";
 import { eventually } from "../support/eventually.ts";

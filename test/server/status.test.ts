@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test, type TestContext } from "node:test";
 import { METRIC_STATES } from "../../src/core/model/verdicts.ts";
-import { systemClock } from "../../src/kube/clock.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
 import { Board } from "../../src/server/board.ts";
 import { serveStatus } from "../../src/server/page.ts";
 import type { Status } from "../../src/server/status.ts";

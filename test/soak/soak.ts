@@ -3,8 +3,8 @@
 // nothing to write, no stranger was touched, no value was told, /healthz never failed, nothing is
 // leaked and the memory is flat. The same seed gives the same changes and faults, not the same timing.
 import { setTimeout } from "node:timers/promises";
-import { createClient } from "../../src/kube/client.ts";
-import { systemClock } from "../../src/kube/clock.ts";
+import { createClient } from "../../src/kube/rest/client.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
 import { startSandbox, type Sandbox } from "../../src/sandbox/server.ts";
 import { Api } from "../support/api.ts";
 import { startFaultProxy, type FaultProxy } from "../support/fault-proxy.ts";

@@ -4,7 +4,7 @@ import { get } from "node:http";
 import { runController } from "../../src/cli/run.ts";
 import { readConfig, type Given } from "../../src/config.ts";
 import type { Ended } from "../../src/controller.ts";
-import type { KubeConfig } from "../../src/kube/kubeconfig.ts";
+import type { KubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../src/log.ts";
 import { MARKER } from "./world.ts";
 

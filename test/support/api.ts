@@ -1,9 +1,9 @@
 // The few requests that integration tests make as a user would, over the client under test. What a
 // test holds in its hands is the raw object of the API, Secrets' data decoded.
 import { setTimeout } from "node:timers/promises";
-import { type ApiClient } from "../../src/kube/client.ts";
-import { ApiError } from "../../src/kube/api-error.ts";
-import { NAMESPACES, SECRETS, resourcePath, type Resource } from "../../src/kube/resource.ts";
+import { type ApiClient } from "../../src/kube/rest/client.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
+import { NAMESPACES, SECRETS, resourcePath, type Resource } from "../../src/kube/rest/resource.ts";
 
 export type Metadata = {
   readonly name: string;

@@ -1,8 +1,8 @@
 // A candidate of a leader election in a test: its elector, its work, and what it was told.
-import { sleep } from "../../src/kube/clock.ts";
-import { LeaderElector } from "../../src/kube/lease.ts";
-import type { LeaderElectorOptions } from "../../src/kube/lease.ts";
-import type { LeaseClient } from "../../src/kube/leaselock.ts";
+import { sleep } from "../../src/kube/time/clock.ts";
+import { LeaderElector } from "../../src/kube/leaderelection/leader-elector.ts";
+import type { LeaderElectorOptions } from "../../src/kube/leaderelection/leader-elector.ts";
+import type { LeaseClient } from "../../src/kube/leaderelection/lease-lock.ts";
 import type { FakeClock } from "./clock.ts";
 import { LeaseServer } from "./leases.ts";
 import { watched } from "./queue.ts";

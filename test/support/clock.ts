@@ -1,7 +1,7 @@
 // A clock that moves only when a test says so. Timers fire in the order of their times, and between
 // two of them the event loop gets its turns, so that code awaiting a timer runs on before the next.
 import { setImmediate } from "node:timers/promises";
-import type { Clock, Timer } from "../../src/kube/clock.ts";
+import type { Clock, Timer } from "../../src/kube/time/clock.ts";
 
 type Pending = { readonly at: number; readonly order: number; readonly fn: () => void };
 

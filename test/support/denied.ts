@@ -1,7 +1,7 @@
 // Namespaces that take no new Secret, in the two ways of real clusters: a full quota, and an admission
 // check that says no. On a real API server with a ResourceQuota and a ValidatingAdmissionPolicy; the
 // sandbox has neither and answers as such servers do.
-import { ApiError } from "../../src/kube/api-error.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
 import type { Sandbox } from "../../src/sandbox/server.ts";
 import { eventually } from "./eventually.ts";
 import type { Scene } from "./scene.ts";

@@ -1,9 +1,9 @@
 // The Events of an API server in memory, with faults on demand, and a recorder that writes to them.
-import { EventRecorder } from "../../src/kube/events.ts";
-import type { EventRecorderOptions } from "../../src/kube/events.ts";
-import type { EventDetails, EventSeries, KubeEvent } from "../../src/kube/eventrecord.ts";
-import type { EventClient } from "../../src/kube/eventwriter.ts";
-import { Reachability } from "../../src/kube/reachability.ts";
+import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
+import type { EventRecorderOptions } from "../../src/kube/events/event-recorder.ts";
+import type { EventDetails, EventSeries, KubeEvent } from "../../src/kube/events/event-record.ts";
+import type { EventClient } from "../../src/kube/events/event-writer.ts";
+import { Reachability } from "../../src/kube/rest/reachability.ts";
 import { FakeClock } from "./clock.ts";
 
 export class EventFault extends Error {

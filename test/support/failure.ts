@@ -1,6 +1,6 @@
 // How a request failed.
 import assert from "node:assert/strict";
-import { ApiError } from "../../src/kube/api-error.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
 
 /** The ApiError with which `work` rejects; fails where it does not, or with something else. */
 export async function failure(work: Promise<unknown>): Promise<ApiError> {

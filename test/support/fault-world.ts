@@ -2,11 +2,11 @@
 // no five minutes here; waits before a reconnect are stepped over as they come.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/client.ts";
-import type { ApiClient } from "../../src/kube/client.ts";
-import { systemClock } from "../../src/kube/clock.ts";
-import { Informer } from "../../src/kube/informer.ts";
-import { isKubeObject, resourcePath, SECRETS } from "../../src/kube/resource.ts";
+import { createClient } from "../../src/kube/rest/client.ts";
+import type { ApiClient } from "../../src/kube/rest/client.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
+import { Informer } from "../../src/kube/cache/informer.ts";
+import { isKubeObject, resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
 import { FakeClock } from "./clock.ts";
 import { eventually } from "./eventually.ts";
 import { startFaultProxy } from "./fault-proxy.ts";

@@ -1,11 +1,11 @@
 // An informer of Secrets on a scripted API and a stepped clock, with a record of what handlers heard.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { Informer } from "../../src/kube/informer.ts";
-import type { Handler } from "../../src/kube/handlers.ts";
-import type { InformerOptions } from "../../src/kube/informer.ts";
-import { SECRETS } from "../../src/kube/resource.ts";
-import type { KubeObject } from "../../src/kube/resource.ts";
+import { Informer } from "../../src/kube/cache/informer.ts";
+import type { Handler } from "../../src/kube/cache/event-handlers.ts";
+import type { InformerOptions } from "../../src/kube/cache/informer.ts";
+import { SECRETS } from "../../src/kube/rest/resource.ts";
+import type { KubeObject } from "../../src/kube/rest/resource.ts";
 import { FakeClock } from "./clock.ts";
 import { mark, added, ScriptedApi } from "./scripted-api.ts";
 import type { Exchange } from "./scripted-api.ts";

@@ -5,9 +5,9 @@ import type { CopyFace } from "../../src/core/model/cluster.ts";
 import { readNamespace } from "../../src/core/observed/read-namespace.ts";
 import { readSecret } from "../../src/core/observed/read-secret.ts";
 import { ALWAYS_READ } from "../../src/core/annotations/vocabulary.ts";
-import { narrow } from "../../src/kube/narrow.ts";
-import { Store, type Stored } from "../../src/kube/store.ts";
-import { LineSplitter, parseEvent } from "../../src/kube/stream.ts";
+import { narrow } from "../../src/kube/rest/narrow.ts";
+import { Store, type Stored } from "../../src/kube/cache/store.ts";
+import { LineSplitter, parseEvent } from "../../src/kube/cache/watch-decoder.ts";
 import type { Worst } from "./worst-objects.ts";
 
 const CHUNK_BYTES = 64 * 1024;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import type { Cluster, User } from "../../src/kube/kubeconfig-file.ts";
-import type { KubeConfig } from "../../src/kube/kubeconfig.ts";
+import type { Cluster, User } from "../../src/kube/kubeconfig/kubeconfig-file.ts";
+import type { KubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 
 export function kubeConfigFor(
   server: string,

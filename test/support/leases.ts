@@ -1,7 +1,7 @@
 // One Lease on an API server in memory: versions, optimistic locking, and faults on demand. Each
 // candidate of a test has its own client; a hung request is answered by nothing but its signal.
-import type { LeaseClient } from "../../src/kube/leaselock.ts";
-import type { Lease, LeaseSpec } from "../../src/kube/leaserecord.ts";
+import type { LeaseClient } from "../../src/kube/leaderelection/lease-lock.ts";
+import type { Lease, LeaseSpec } from "../../src/kube/leaderelection/lease-record.ts";
 
 type Verb = "get" | "create" | "update";
 type Fault = {

@@ -2,12 +2,12 @@
 // answer is there in the same turn unless the test holds it back. It knows versions, UIDs, optimistic
 // locking, merge patches, namespaces that are missing or going, and watches whose events can be lost.
 // Of validation it knows nothing: the sandbox does.
-import { ApiError, type ApiErrorKind } from "../../src/kube/api-error.ts";
-import type { ApiClient, ApiRequest, ApiStream } from "../../src/kube/client.ts";
+import { ApiError, type ApiErrorKind } from "../../src/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest, ApiStream } from "../../src/kube/rest/client.ts";
 import type { FakeClock } from "./clock.ts";
-import { Deadline } from "../../src/kube/deadline.ts";
-import { Reachability } from "../../src/kube/reachability.ts";
-import type { KubeObject } from "../../src/kube/resource.ts";
+import { Deadline } from "../../src/kube/time/deadline.ts";
+import { Reachability } from "../../src/kube/rest/reachability.ts";
+import type { KubeObject } from "../../src/kube/rest/resource.ts";
 import type { Json } from "../../src/sandbox/object.ts";
 import { jsonPatch } from "../../src/sandbox/patch.ts";
 import { mergePatch } from "./merge-patch.ts";

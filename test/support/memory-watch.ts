@@ -1,8 +1,8 @@
 // One watch of the API server in memory: its lines, until the server, the client or the clock ends it.
-import type { ApiError } from "../../src/kube/api-error.ts";
-import type { ApiStream } from "../../src/kube/client.ts";
-import type { Timer } from "../../src/kube/clock.ts";
-import type { KubeObject } from "../../src/kube/resource.ts";
+import type { ApiError } from "../../src/kube/rest/api-error.ts";
+import type { ApiStream } from "../../src/kube/rest/client.ts";
+import type { Timer } from "../../src/kube/time/clock.ts";
+import type { KubeObject } from "../../src/kube/rest/resource.ts";
 import type { FakeClock } from "./clock.ts";
 
 /** A change as the server remembers it; a lost one is told to nobody, ever. */

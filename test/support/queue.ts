@@ -1,6 +1,6 @@
 // How the queue tests take keys: at once, or with the certainty that a get() is still waiting.
 import assert from "node:assert/strict";
-import type { WorkQueue } from "../../src/kube/queue.ts";
+import type { WorkQueue } from "../../src/kube/workqueue/queue.ts";
 import { settle } from "./clock.ts";
 
 /** The next key, which must be there already. */

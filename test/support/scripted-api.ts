@@ -1,11 +1,11 @@
 // An API server as a conversation: the test takes each request as it comes and says what happens to
 // it. In process, without sockets or time, so every order of things can be played.
-import { ApiError } from "../../src/kube/api-error.ts";
-import type { ApiErrorDetails } from "../../src/kube/api-error.ts";
-import { Reachability } from "../../src/kube/reachability.ts";
-import type { ApiClient, ApiRequest, ApiStream } from "../../src/kube/client.ts";
-import type { KubeObject } from "../../src/kube/resource.ts";
-import type { Clock } from "../../src/kube/clock.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
+import type { ApiErrorDetails } from "../../src/kube/rest/api-error.ts";
+import { Reachability } from "../../src/kube/rest/reachability.ts";
+import type { ApiClient, ApiRequest, ApiStream } from "../../src/kube/rest/client.ts";
+import type { KubeObject } from "../../src/kube/rest/resource.ts";
+import type { Clock } from "../../src/kube/time/clock.ts";
 import { settle } from "./clock.ts";
 
 type Answer = {

@@ -2,10 +2,10 @@
 // and its end with the test. A controller that fails, fails the test.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import { createClient } from "../../src/kube/client.ts";
-import type { ApiClient } from "../../src/kube/client.ts";
-import { systemClock as clock } from "../../src/kube/clock.ts";
-import { loadKubeConfig } from "../../src/kube/kubeconfig.ts";
+import { createClient } from "../../src/kube/rest/client.ts";
+import type { ApiClient } from "../../src/kube/rest/client.ts";
+import { systemClock as clock } from "../../src/kube/time/clock.ts";
+import { loadKubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 import { openCluster, sharedCluster } from "./cluster.ts";
 import { ok } from "./facts/place.ts";
 import type { Http } from "./http.ts";

@@ -1,7 +1,7 @@
 // A status page over a cluster of plain objects: what it shows follows from real plans of it.
 import type { TestContext } from "node:test";
 import type { Plan } from "../../src/core/model/verdicts.ts";
-import { systemClock } from "../../src/kube/clock.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
 import { Board } from "../../src/server/board.ts";
 import { urlOf, type HttpServer } from "../../src/server/listen.ts";
 import { serveStatus } from "../../src/server/page.ts";

@@ -1,6 +1,6 @@
 // What a controller tells of places and sources, for tests: the verdict of its newest settled plan and
 // the Events that it left on a Secret. Of copies that are as they should be a plan has no row.
-import { EVENTS, resourcePath } from "../../src/kube/resource.ts";
+import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
 import type { Plan, Row } from "../../src/core/model/verdicts.ts";
 import { eventually } from "./eventually.ts";
 import type { Running, Scene } from "./scene.ts";

@@ -1,0 +1,102 @@
+// Several informers of one resource, each with a scope of its own, used as one.
+// Promises: synced when every part is, but for those that need not be; a handler hears of all parts'
+// changes, each in the turn in which its part's store changed. hasSynced never goes back.
+// Does not promise an order between parts, nor one store: who needs an object asks its part.
+import type { Handler, Registration } from "./event-handlers.ts";
+import type { Informer } from "./informer.ts";
+import type { Stored } from "./store.ts";
+
+/** What one informer and a group of them have in common. */
+export type Watched<T extends Stored> = Pick<
+  Informer<T>,
+  | "start"
+  | "stop"
+  | "relist"
+  | "hasSynced"
+  | "waitForSync"
+  | "addHandler"
+  | "lastActivityMs"
+  | "lastSignOfLifeMs"
+> & { readonly store: { readonly size: number } };
+
+type Part<T extends Stored> = {
+  readonly informer: Informer<T>;
+  /** Resolves, if ever, as soon as the group may do without this part. */
+  readonly spared?: () => Promise<void>;
+};
+
+export class InformerGroup<T extends Stored> implements Watched<T> {
+  readonly store: { readonly size: number };
+  readonly #parts: readonly Part<T>[];
+  readonly #informers: readonly Informer<T>[];
+  #synced = false;
+
+  constructor(parts: readonly Part<T>[]) {
+    this.#parts = parts;
+    const informers = parts.map(({ informer }) => informer);
+    this.#informers = informers;
+    this.store = {
+      get size() {
+        return informers.reduce((sum, { store }) => sum + store.size, 0);
+      },
+    };
+  }
+
+  /** As of the informers: once. */
+  start(): void {
+    for (const informer of this.#informers) informer.start();
+    void this.waitForSync();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#informers.map((informer) => informer.stop()));
+  }
+
+  relist(): void {
+    for (const informer of this.#informers) informer.relist();
+  }
+
+  get hasSynced(): boolean {
+    return this.#synced;
+  }
+
+  /** False when `signal` aborts or the informers stop before. */
+  async waitForSync(signal?: AbortSignal): Promise<boolean> {
+    const each = await Promise.all(
+      this.#parts.map(async ({ informer, spared }) => {
+        const synced = informer.waitForSync(signal);
+        return spared ? Promise.race([synced, spared().then(() => true)]) : synced;
+      }),
+    );
+    this.#synced ||= each.every(Boolean);
+    return this.#synced;
+  }
+
+  addHandler(handler: Handler<T>): Registration {
+    const all = this.#informers.map((informer) => informer.addHandler(handler));
+    const synced = (): boolean => this.#synced;
+    return {
+      get hasSynced() {
+        return synced();
+      },
+      remove: () => {
+        for (const one of all) one.remove();
+      },
+    };
+  }
+
+  /** Of the part that was heard the longest ago. */
+  get lastActivityMs(): number {
+    return Math.min(...this.#heard().map(({ lastActivityMs }) => lastActivityMs));
+  }
+
+  get lastSignOfLifeMs(): number {
+    return Math.min(...this.#informers.map(({ lastSignOfLifeMs }) => lastSignOfLifeMs));
+  }
+
+  // A part that the group does without says nothing of whether the watches are alive.
+  #heard(): readonly Informer<T>[] {
+    const synced = this.#informers.filter(({ hasSynced, access }) => hasSynced && !access.denied);
+    return synced.length > 0 ? synced : this.#informers;
+  }
+}

@@ -1,0 +1,233 @@
+// One cache of one resource, and handlers that hear of its changes.
+// Promises: an event, its store, its indices and its handlers happen in one turn of the event loop, so
+// a handler never sees a cache older than its event; handlers are called one after the other in the
+// order of the events; what a handler throws is reported and stops nothing. hasSynced never goes back.
+// Does not promise: that a handler sees every state of an object. Delete and recreate can arrive as
+// one update; who cares compares UIDs. Handlers are synchronous: they enqueue, they do not work.
+import type { Access } from "./access.ts";
+import type { Backoff } from "../time/backoff.ts";
+import type { ApiClient } from "../rest/client.ts";
+import type { Clock, Timer } from "../time/clock.ts";
+import { Handlers } from "./event-handlers.ts";
+import type { Handler, Registration } from "./event-handlers.ts";
+import { Reflector } from "./reflector.ts";
+import type { Log, ReflectorMetrics } from "./reflector.ts";
+import type { KubeObject, Resource } from "../rest/resource.ts";
+import { Store } from "./store.ts";
+import type { Change, Stored } from "./store.ts";
+import { turn } from "./watch.ts";
+import type { LiveEvent } from "./watch.ts";
+
+export type InformerMetrics = ReflectorMetrics & {
+  handlerFailed(): void;
+  /** An event was left out because the transform threw. */
+  eventDropped(): void;
+};
+
+export type InformerOptions<T extends Stored> = {
+  readonly client: ApiClient;
+  readonly resource: Resource;
+  /** All namespaces when absent. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /**
+   * What to keep of an object; undefined leaves it out. Called once for each version of an object,
+   * so it must give the same for the same. When it throws, a watch event is dropped, and a list fails
+   * as a whole.
+   */
+  readonly transform: (raw: KubeObject) => T | undefined;
+  readonly clock: Clock;
+  readonly backoff?: Backoff;
+  /** Handlers hear of the whole cache again this often, in ms, ±10 %; absent or 0 never; at least 1,000. */
+  readonly resyncMs?: number | undefined;
+  /** Once for each failed list or watch, and for each exception of a handler or transform. */
+  readonly onError?: ((error: Error) => void) | undefined;
+  readonly log?: Log | undefined;
+  readonly metrics?: InformerMetrics | undefined;
+};
+
+const NOTIFICATIONS_BETWEEN_YIELDS = 1000;
+const SHORTEST_RESYNC_MS = 1000;
+
+export class Informer<T extends Stored> {
+  readonly store: Store<T>;
+  readonly #options: InformerOptions<T>;
+  readonly #reflector: Reflector<T>;
+  readonly #handlers: Handlers<T>;
+  readonly #stop = new AbortController();
+  readonly #waiting = new Set<() => void>();
+  #running: Promise<void> | undefined;
+  #resync: Timer | undefined;
+  #synced = false;
+  #replacing = false;
+
+  constructor(options: InformerOptions<T>) {
+    const { client, clock, resource, namespace, labelSelector, fieldSelector } = options;
+    this.#options = options;
+    this.store = new Store(clock);
+    this.#handlers = new Handlers((error) => {
+      this.#report(error);
+      options.metrics?.handlerFailed();
+    });
+    this.#reflector = new Reflector<T>({
+      client,
+      clock,
+      scope: { resource, namespace, labelSelector, fieldSelector },
+      backoff: options.backoff,
+      onError: options.onError,
+      log: options.log,
+      metrics: options.metrics,
+      sink: {
+        transform: (raw) => this.#read(raw),
+        replace: (items, version) => this.#replace(items, version),
+        event: (event) => this.#event(event),
+      },
+    });
+  }
+
+  /** Begins to list and watch; a second start is an error, so is one after stop. */
+  start(): void {
+    if (this.#stop.signal.aborted) throw new Error("informer has been stopped");
+    if (this.#running) throw new Error("informer has been started already");
+    this.#running = this.#reflector.run(this.#stop.signal);
+    this.#armResync();
+  }
+
+  /** Resolves when no request, timer or handler call is left; harmless when repeated. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#resync?.cancel();
+    this.#wake();
+    await this.#running;
+  }
+
+  get hasSynced(): boolean {
+    return this.#synced;
+  }
+
+  /** True as soon as the cache is filled; false when `signal` aborts or the informer stops before. */
+  async waitForSync(signal?: AbortSignal): Promise<boolean> {
+    if (this.#synced || this.#stop.signal.aborted || signal?.aborted) return this.#synced;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.#waiting.delete(done);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      signal?.addEventListener("abort", done);
+    });
+    return this.#synced;
+  }
+
+  /** Monotonic time at which the server was last heard. */
+  get lastActivityMs(): number {
+    return this.#reflector.lastActivityMs;
+  }
+
+  /**
+   * Monotonic time at which the server was last heard or the last attempt was due: old only when the
+   * informer is stuck, whatever the server does.
+   */
+  get lastSignOfLifeMs(): number {
+    return this.#reflector.lastSignOfLifeMs;
+  }
+
+  /** The server's versions have gone back (etcd was restored): everything is listed anew. */
+  relist(): void {
+    this.store.distrust();
+    this.#reflector.relist();
+  }
+
+  /** Whether the server lets us list and watch. */
+  get access(): Access {
+    return this.#reflector.access;
+  }
+
+  /** Monotonic time of the next attempt while one is waited for. */
+  get scheduledReconnect(): number | undefined {
+    return this.#reflector.scheduledReconnect;
+  }
+
+  /** The handler hears of every object already here as an add, then of what comes, without gap. */
+  addHandler(handler: Handler<T>): Registration {
+    if (this.#stop.signal.aborted) throw new Error("informer has been stopped");
+    const { add, remove } = this.#handlers.register(handler);
+    for (const object of this.store.list()) add(object);
+    const synced = (): boolean => this.#synced;
+    return {
+      get hasSynced() {
+        return synced();
+      },
+      remove,
+    };
+  }
+
+  async #replace(items: readonly T[], version: string): Promise<void> {
+    this.#replacing = true;
+    const first = this.store.fill(items, version);
+    const changes = first ? added(items) : this.store.replace(items, version);
+    // A handler added from here on is told of the new state by addHandler.
+    const handlers = this.#handlers.all;
+    let told = 0;
+    for (const change of changes) {
+      if (this.#stop.signal.aborted) return;
+      this.#handlers.tell(change, !this.#synced, handlers);
+      if (++told % NOTIFICATIONS_BETWEEN_YIELDS === 0) await turn();
+    }
+    this.#replacing = false;
+    this.#synced = true;
+    this.#wake();
+  }
+
+  // What our own write returned has been read already; its echo, and a relist, need not be.
+  #read(raw: KubeObject): T | undefined {
+    const { namespace, name, uid, resourceVersion } = raw.metadata;
+    const known = this.store.get(namespace, name);
+    const isKnown = known?.uid === uid && known.resourceVersion === resourceVersion;
+    return isKnown ? known : this.#options.transform(raw);
+  }
+
+  #event(event: LiveEvent): void {
+    if (event.kind === "bookmark") {
+      this.store.bookmark(event.resourceVersion);
+      return;
+    }
+    let object: T | undefined;
+    try {
+      object = this.#read(event.object);
+    } catch (error) {
+      this.#report(error);
+      this.#options.metrics?.eventDropped();
+      return;
+    }
+    const kept = event.kind === "set" ? object : undefined;
+    const change = kept
+      ? this.store.upsert(kept)
+      : this.store.remove(object ?? event.object.metadata, object);
+    if (change) this.#handlers.tell(change, !this.#synced);
+  }
+
+  #report(error: unknown): void {
+    this.#options.onError?.(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  #wake(): void {
+    for (const done of this.#waiting) done();
+  }
+
+  #armResync(): void {
+    const { clock, resyncMs = 0 } = this.#options;
+    if (resyncMs <= 0) return;
+    const period = Math.max(resyncMs, SHORTEST_RESYNC_MS) * (0.9 + 0.2 * clock.random());
+    this.#resync = clock.setTimeout(() => {
+      this.#armResync();
+      if (this.#synced && !this.#replacing) this.#handlers.resync(this.store);
+    }, period);
+  }
+}
+
+function* added<T>(objects: readonly T[]): Iterable<Change<T>> {
+  for (const object of objects) yield { kind: "add", object, echo: false };
+}

@@ -1,0 +1,102 @@
+// The first part of a streaming list: objects kept apart from the store until the server marks the
+// end, within a bound. Old servers ignore the request for initial events and would stream live
+// changes for ever; they bring little, so the bound moves on only while many objects come or many bytes.
+import type { Clock, Timer } from "../time/clock.ts";
+import type { KubeObject } from "../rest/resource.ts";
+import type { LiveEvent } from "./watch.ts";
+
+// How long the end mark may take, and again each time as many objects or bytes came within it. Who
+// streams as much for ever is ended by the watch's own time limit, and listed in pages the second time.
+const MARK_TIMEOUT_MS = 30_000;
+const PROGRESS_OBJECTS = 1000;
+const PROGRESS_BYTES = 8 * 1024 * 1024;
+
+export class InitialEvents<T> {
+  readonly #clock: Clock;
+  readonly #parent: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #transform: (raw: KubeObject) => T | undefined;
+  /** By namespace and name: a text of both for each would take as much as the object. */
+  readonly #objects = new Map<string, Map<string, T>>();
+  #timer: Timer | undefined;
+  #events = 0;
+  #bytes = 0;
+  #done = false;
+  #timedOut = false;
+
+  constructor(clock: Clock, parent: AbortSignal, transform: (raw: KubeObject) => T | undefined) {
+    this.#clock = clock;
+    this.#parent = parent;
+    this.#transform = transform;
+    if (parent.aborted) this.#controller.abort();
+    else parent.addEventListener("abort", this.#abort, { once: true });
+  }
+
+  /** The server has accepted the request: the bound counts from here. */
+  opened(): void {
+    this.#timer ??= this.#arm();
+  }
+
+  /** So many bytes of the stream came. */
+  received(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** For the stream: aborts with the parent, or when the bound is over. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The end mark has come and the objects were taken. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  get timedOut(): boolean {
+    return this.#timedOut;
+  }
+
+  /** Keeps what the event brings. The version of everything kept, when the event is the end mark. */
+  take(event: LiveEvent): string | undefined {
+    if (event.kind === "bookmark") return event.initialEnd ? event.resourceVersion : undefined;
+    this.#events++;
+    const { namespace = "", name } = event.object.metadata;
+    const object = event.kind === "set" ? this.#transform(event.object) : undefined;
+    const objects = this.#objects.get(namespace) ?? new Map<string, T>();
+    if (object === undefined) objects.delete(name);
+    else this.#objects.set(namespace, objects.set(name, object));
+    return undefined;
+  }
+
+  finish(): readonly T[] {
+    this.#done = true;
+    this.#timer?.cancel();
+    const all: T[] = [];
+    for (const [namespace, objects] of this.#objects) {
+      for (const object of objects.values()) all.push(object);
+      this.#objects.delete(namespace);
+    }
+    return all;
+  }
+
+  release(): void {
+    this.#timer?.cancel();
+    this.#parent.removeEventListener("abort", this.#abort);
+  }
+
+  #arm(): Timer {
+    const [events, bytes] = [this.#events, this.#bytes];
+    return this.#clock.setTimeout(() => {
+      const progress =
+        this.#events - events >= PROGRESS_OBJECTS || this.#bytes - bytes >= PROGRESS_BYTES;
+      if (progress) {
+        this.#timer = this.#arm();
+        return;
+      }
+      this.#timedOut = true;
+      this.#controller.abort();
+    }, MARK_TIMEOUT_MS);
+  }
+
+  readonly #abort = (): void => this.#controller.abort();
+}

@@ -1,0 +1,275 @@
+// Follows one resource for ever: a list, then a watch from the list's version, again and again.
+// Promises: the sink hears of a deletion only from the watch or from a whole, real list, so while the
+// server is away or talks nonsense nothing disappears; after any failure there is a wait, and it comes
+// before the list; an overloaded or absent server is watched again, not listed again. Ends only when
+// its signal aborts, and then leaves no timer, socket or request.
+//
+// The first list is a stream (sendInitialEvents): objects are kept apart as they come, until the
+// server marks the end. A server that cannot do this is found out once and listed in pages from then on.
+import type { Access } from "./access.ts";
+import { ApiError } from "../rest/api-error.ts";
+import type { Backoff } from "../time/backoff.ts";
+import type { ApiClient } from "../rest/client.ts";
+import type { Clock } from "../time/clock.ts";
+import { History } from "./history.ts";
+import { InitialEvents } from "./initial-events.ts";
+import { listAll } from "./list.ts";
+import { Reconnect } from "./reconnect.ts";
+import type { KubeObject } from "../rest/resource.ts";
+import { cannotStream, kindOf, mayResume } from "./resumption.ts";
+import { describe } from "./list-scope.ts";
+import type { Scope } from "./list-scope.ts";
+import { SHORTEST_WATCH_MS, watch } from "./watch.ts";
+import type { LiveEvent } from "./watch.ts";
+
+/** Where what is learned goes. */
+export type Sink<T> = {
+  /** What to keep of an object, or undefined to leave it out. May throw. */
+  transform(raw: KubeObject): T | undefined;
+  /** Everything there is as of `version`. */
+  replace(items: readonly T[], version: string): Promise<void>;
+  /** One thing that happened since. Must not throw. */
+  event(event: LiveEvent): void;
+};
+
+export type Log = {
+  debug(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+};
+
+export type ReflectorMetrics = {
+  /** The server was heard on this watch. */
+  activity(): void;
+  /** A watch or list ended, well (`closed`) or not; `reason` is one of a few words. */
+  restarted(reason: string): void;
+};
+
+export type ReflectorOptions<T> = {
+  readonly client: ApiClient;
+  readonly scope: Scope;
+  readonly clock: Clock;
+  readonly backoff?: Backoff | undefined;
+  readonly sink: Sink<T>;
+  readonly onError?: ((error: Error) => void) | undefined;
+  readonly log?: Log | undefined;
+  readonly metrics?: ReflectorMetrics | undefined;
+};
+
+type End = {
+  readonly reason: string;
+  readonly wait: boolean;
+  readonly relist: boolean;
+  readonly error?: Error;
+};
+
+// A watch that ends sooner is not welcome: wait before the next, and without any event list again.
+const VERY_SHORT_MS = 1000;
+const STREAM: Readonly<Record<string, string | boolean>> = {
+  sendInitialEvents: true,
+  resourceVersionMatch: "NotOlderThan",
+};
+
+export class Reflector<T> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #reconnect: Reconnect;
+  readonly #history: History;
+  /** Undefined: a list is due. */
+  #version: string | undefined;
+  #canStream = true;
+  #failedStreams = 0;
+  #lastActivity: number;
+  #lastAttempt = 0;
+  #reconnectAt: number | undefined;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    const { clock, backoff, client } = options;
+    this.#reconnect = new Reconnect({ clock, backoff, reachability: client.reachability });
+    this.#history = new History(options);
+    this.#lastActivity = options.clock.monotonic();
+  }
+
+  /** Monotonic time at which the server was last heard; at first, when this was made. */
+  get lastActivityMs(): number {
+    return this.#lastActivity;
+  }
+
+  /**
+   * Monotonic time at which the server was last heard or the last attempt was due, whichever is later.
+   * Stays young through any outage, and grows old only when the loop itself is stuck.
+   */
+  get lastSignOfLifeMs(): number {
+    return Math.max(this.#lastActivity, this.#lastAttempt);
+  }
+
+  /** The server's history is not the one that was followed: what is known is listed anew. */
+  relist(): void {
+    if (this.#version === undefined) return;
+    if (this.#reconnectAt === undefined) this.#history.distrust();
+    else this.#version = undefined;
+  }
+
+  get access(): Access {
+    return this.#reconnect.access;
+  }
+
+  /** Monotonic time of the next attempt while one is waited for. */
+  get scheduledReconnect(): number | undefined {
+    return this.#reconnectAt;
+  }
+
+  /** Resolves after `signal` aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      let end: End | undefined;
+      try {
+        const round = (own: AbortSignal): Promise<End | undefined> => this.#round(own);
+        end = await this.#history.during(signal, this.#version, round);
+      } catch (error) {
+        end = this.#failure(error instanceof Error ? error : new Error("not an error was thrown"));
+      }
+      if (!signal.aborted && end) await this.#recover(end, signal);
+    }
+  }
+
+  // One list or watch. Undefined after a list in pages: its watch follows at once.
+  async #round(signal: AbortSignal): Promise<End | undefined> {
+    if (this.#version !== undefined)
+      return this.#watch({ resourceVersion: this.#version }, signal, (event) => this.#live(event));
+    if (this.#canStream && this.#failedStreams < 2) return this.#streamList(signal);
+    return this.#pageList(signal);
+  }
+
+  async #streamList(signal: AbortSignal): Promise<End | undefined> {
+    const { clock, sink } = this.#options;
+    const initial = new InitialEvents<T>(clock, signal, (raw) => sink.transform(raw));
+    try {
+      return await this.#watch(
+        STREAM,
+        initial.signal,
+        async (event) => {
+          if (initial.done) return this.#live(event);
+          const version = initial.take(event);
+          if (version === undefined) return undefined;
+          return this.#listed(initial.finish(), version);
+        },
+        { opened: () => initial.opened(), received: (bytes) => initial.received(bytes) },
+      );
+    } catch (error) {
+      if (initial.done || signal.aborted) throw error;
+      if (!initial.timedOut && !cannotStream(error)) {
+        if (kindOf(error) !== "throttled") this.#failedStreams++;
+        throw error;
+      }
+      this.#canStream = false;
+      this.#options.log?.debug(this.#fields({}), "the server streams no lists, listing in pages");
+      return undefined;
+    } finally {
+      initial.release();
+    }
+  }
+
+  async #pageList(signal: AbortSignal): Promise<undefined> {
+    const { client, scope, sink } = this.#options;
+    this.#failedStreams = 0;
+    let items: T[] = [];
+    const version = await listAll({
+      client,
+      scope,
+      signal,
+      onRestart: () => (items = []),
+      onPage: (page) => {
+        this.#heard();
+        this.#reconnect.opened();
+        for (const raw of page) {
+          const item = sink.transform(raw);
+          if (item !== undefined) items.push(item);
+        }
+      },
+    });
+    if (!signal.aborted) await this.#listed(items, version);
+  }
+
+  async #watch(
+    query: Readonly<Record<string, string | boolean>>,
+    signal: AbortSignal,
+    onEvent: (event: LiveEvent) => void | Promise<void>,
+    heard?: { opened(): void; received(bytes: number): void },
+  ): Promise<End> {
+    const { client, scope, clock } = this.#options;
+    const opened = clock.monotonic();
+    let events = 0;
+    await watch({
+      client,
+      clock,
+      scope,
+      query,
+      signal,
+      onOpen: () => {
+        this.#reconnect.opened();
+        this.#history.opened();
+        heard?.opened();
+      },
+      onBytes: (bytes) => {
+        this.#heard();
+        heard?.received(bytes);
+      },
+      onEvent: (event) => {
+        events++;
+        return onEvent(event);
+      },
+    });
+    if (this.#version === undefined)
+      throw new ApiError(`watch ${describe(scope)}`, {
+        kind: "unavailable",
+        status: 200,
+        reason: "EndedBeforeTheEndMark",
+      });
+    if (clock.monotonic() - opened < SHORTEST_WATCH_MS) this.#history.doubt();
+    if (clock.monotonic() - opened >= VERY_SHORT_MS)
+      return { reason: "closed", wait: false, relist: false };
+    return { reason: "short", wait: true, relist: events === 0 };
+  }
+
+  #live(event: LiveEvent): void {
+    const { resourceVersion } = event.kind === "bookmark" ? event : event.object.metadata;
+    this.#history.heard(resourceVersion, this.#version);
+    this.#options.sink.event(event);
+    this.#reconnect.delivered();
+    this.#version = resourceVersion;
+  }
+
+  async #listed(items: readonly T[], version: string): Promise<void> {
+    await this.#options.sink.replace(items, version);
+    this.#version = version;
+  }
+
+  #failure(error: Error): End {
+    return { reason: kindOf(error) ?? "failed", wait: true, relist: !mayResume(error), error };
+  }
+
+  async #recover(end: End, signal: AbortSignal): Promise<void> {
+    const { clock, log, metrics, onError } = this.#options;
+    metrics?.restarted(end.reason);
+    if (end.error) this.#history.doubt();
+    if (end.relist) this.#version = undefined;
+    if (end.error) onError?.(end.error);
+    const waitMs = this.#reconnect.nextMs(end);
+    if (waitMs === 0) return;
+    const fields = { reason: end.reason, error: end.error?.message, waitMs: Math.round(waitMs) };
+    log?.[end.error ? "warn" : "debug"](this.#fields(fields), "watch ended, trying again");
+    this.#reconnectAt = clock.monotonic() + waitMs;
+    this.#lastAttempt = this.#reconnectAt;
+    await this.#reconnect.wait(waitMs, end.error, signal);
+    this.#reconnectAt = undefined;
+  }
+
+  #heard(): void {
+    this.#lastActivity = this.#options.clock.monotonic();
+    this.#options.metrics?.activity();
+  }
+
+  #fields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    return { resource: describe(this.#options.scope), ...fields };
+  }
+}

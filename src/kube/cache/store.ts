@@ -1,0 +1,273 @@
+// The cache of one informer: objects by namespace and name, with indices.
+// Promises: each change is whole before the next line of anyone's code runs (objects, indices, size);
+// what our own writes returned is seen at once and never undone by an older event (read your writes);
+// an object that a relist brings again unchanged stays the same JavaScript object.
+// Does not promise: that the watch has caught up. Objects are read only; copy before changing.
+//
+// Read your writes: a write's answer goes into the store, and what the watch has said of that key is
+// kept beside it as `base`. Events older than the write only move `base`. The entry ends when the
+// watch has reached the write, or after five minutes, when the watch's word counts again.
+import type { Clock } from "../time/clock.ts";
+import { IndexMap } from "./store-index.ts";
+import type { IndexFunction } from "./store-index.ts";
+import { compareVersions } from "../rest/version.ts";
+
+export type Stored = {
+  /** Absent for cluster-scoped objects. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+};
+
+/**
+ * What one event of the watch said, for handlers. `echo`: the store shows the same version as
+ * before, because our own write had brought it there (or something newer) already.
+ */
+export type Change<T> =
+  | { readonly kind: "add"; readonly object: T; readonly echo: boolean }
+  | { readonly kind: "update"; readonly old: T; readonly object: T; readonly echo: boolean }
+  | {
+      readonly kind: "delete";
+      readonly last: T;
+      /** Found missing in a relist: `last` may not be the last state there was. */
+      readonly finalStateUnknown: boolean;
+      readonly echo: boolean;
+    };
+
+type Key = Pick<Stored, "namespace" | "name">;
+
+type Written<T> = Key & {
+  /** What the watch says; undefined when it knows of no such object. */
+  base: T | undefined;
+  /** What our write left; undefined after our DELETE. */
+  readonly object: T | undefined;
+  readonly uid: string;
+  /** Of the write's answer; for a DELETE the last version before it. */
+  readonly version: string;
+  readonly at: number;
+};
+
+const OVERLAY_MS = 300_000;
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+export class Store<T extends Stored> {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #objects = new Map<string, Map<string, T>>();
+  readonly #indices = new Map<string, IndexMap<T>>();
+  readonly #written = new Map<string, Written<T>>();
+  #size = 0;
+  #syncedTo = "";
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#clock = clock;
+  }
+
+  get(namespace: string | undefined, name: string): T | undefined {
+    return this.#objects.get(namespace ?? "")?.get(name);
+  }
+
+  /** By name; for cluster-scoped objects the namespace is "". */
+  inNamespace(namespace: string): ReadonlyMap<string, T> {
+    return this.#objects.get(namespace) ?? NOTHING;
+  }
+
+  list(): readonly T[] {
+    const all: T[] = [];
+    for (const objects of this.#objects.values())
+      for (const object of objects.values()) all.push(object);
+    return all;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The version up to which the watch has been followed; "" before the first list. */
+  get syncedTo(): string {
+    return this.#syncedTo;
+  }
+
+  /** Covers the objects already here as well; a name is taken once. */
+  addIndex(name: string, values: IndexFunction<T>): void {
+    if (this.#indices.has(name)) throw new Error(`index "${name}" exists already`);
+    const index = new IndexMap(values);
+    for (const object of this.list()) index.add(object);
+    this.#indices.set(name, index);
+  }
+
+  byIndex(name: string, value: string): ReadonlySet<T> {
+    return this.#index(name).get(value);
+  }
+
+  listIndexValues(name: string): readonly string[] {
+    return this.#index(name).values();
+  }
+
+  /** Takes what a write returned, unless the store or the watch is at least as new. */
+  remember(object: T): void {
+    this.#expire();
+    const { namespace, name, uid, resourceVersion } = object;
+    const entry = this.#written.get(keyOf(object));
+    const shown = this.get(namespace, name);
+    const known = shown?.resourceVersion ?? entry?.version ?? "";
+    if (compareVersions(resourceVersion, known) <= 0) return;
+    if (compareVersions(resourceVersion, this.#syncedTo) <= 0) return;
+    if (entry && !entry.object && entry.uid === uid) return;
+    this.#write({ namespace, name, uid, version: resourceVersion, object });
+  }
+
+  /**
+   * After our DELETE was answered: hides that object, and late events of it. Not for a DELETE that
+   * left the object behind with a finalizer; its answer is the object, to `remember`.
+   */
+  forget(namespace: string | undefined, name: string, uid: string): void {
+    this.#expire();
+    const shown = this.get(namespace, name);
+    if (shown && shown.uid !== uid) return;
+    const entry = this.#written.get(keyOf({ namespace, name }));
+    const version = shown?.resourceVersion ?? entry?.version ?? this.#syncedTo;
+    this.#write({ namespace, name, uid, version, object: undefined });
+  }
+
+  // What follows is for the informer alone: what the watch says, answered by what handlers must know.
+
+  /** An object that is there. */
+  upsert(object: T): Change<T> | undefined {
+    this.#expire();
+    this.#advance(object.resourceVersion);
+    return this.#observe(object, object, object.resourceVersion);
+  }
+
+  /** An object that is gone; `last` is its last state, when known better than here. */
+  remove(gone: Stored, last?: T): Change<T> | undefined {
+    this.#expire();
+    this.#advance(gone.resourceVersion);
+    const change = this.#observe(gone, undefined, gone.resourceVersion);
+    return change?.kind === "delete" && last ? { ...change, last } : change;
+  }
+
+  /**
+   * The whole truth as of `version`, into a store that knows nothing yet: each is new. False: it knows
+   * something. A million objects are taken in without a list of what changed.
+   */
+  fill(items: readonly T[], version: string): boolean {
+    if (this.#size > 0 || this.#written.size > 0) return false;
+    for (const item of items) this.#show(item, item);
+    this.#syncedTo = version;
+    return true;
+  }
+
+  /** The whole truth as of `version`: deletions first, then what is new or different, in list order. */
+  replace(items: readonly T[], version: string): readonly Change<T>[] {
+    this.#expire();
+    // The server's history is another: nothing of ours is in it, and nothing will reach its versions.
+    if (compareVersions(version, this.#syncedTo) < 0) this.distrust();
+    const listed = new Map(items.map((item) => [keyOf(item), item]));
+    const changes: (Change<T> | undefined)[] = [];
+    for (const old of this.#bases().filter((base) => !listed.has(keyOf(base)))) {
+      const change = this.#observe(old, undefined, version);
+      changes.push(change?.kind === "delete" ? { ...change, finalStateUnknown: true } : change);
+    }
+    for (const item of listed.values()) changes.push(this.#observe(item, item, version));
+    this.#syncedTo = version;
+    this.bookmark(version);
+    return changes.filter((change) => change !== undefined);
+  }
+
+  /** The watch has nothing up to `version` left to tell. */
+  bookmark(version: string): void {
+    this.#expire();
+    this.#advance(version);
+    for (const entry of this.#written.values()) if (reached(entry, version)) this.#settle(entry);
+  }
+
+  /** The watch's word counts for everything: what our own writes left is no longer so. */
+  distrust(): void {
+    for (const entry of this.#written.values()) this.#settle(entry);
+  }
+
+  #advance(version: string): void {
+    if (compareVersions(version, this.#syncedTo) > 0) this.#syncedTo = version;
+  }
+
+  // The watch says `object` (or nothing) of one key, as of `version`.
+  #observe(at: Key, object: T | undefined, version: string): Change<T> | undefined {
+    const entry = this.#written.get(keyOf(at));
+    const before = this.get(at.namespace, at.name);
+    const old = entry ? entry.base : before;
+    if (same(old, object)) return undefined;
+    if (entry) {
+      entry.base = object;
+      if (reached(entry, version)) this.#settle(entry);
+    } else this.#show(at, object);
+    const echo = same(before, this.get(at.namespace, at.name));
+    if (!object) return old && { kind: "delete", last: old, finalStateUnknown: false, echo };
+    return old ? { kind: "update", old, object, echo } : { kind: "add", object, echo };
+  }
+
+  #write(written: Omit<Written<T>, "base" | "at">): void {
+    const key = keyOf(written);
+    const entry = this.#written.get(key);
+    const base = entry ? entry.base : this.get(written.namespace, written.name);
+    // Deleted and set anew, so that the map stays ordered by age.
+    this.#written.delete(key);
+    this.#written.set(key, { ...written, base, at: this.#clock.monotonic() });
+    this.#show(written, written.object);
+  }
+
+  // The watch's word counts again.
+  #settle(entry: Written<T>): void {
+    this.#written.delete(keyOf(entry));
+    if (!same(this.get(entry.namespace, entry.name), entry.base)) this.#show(entry, entry.base);
+  }
+
+  #expire(): void {
+    const oldest = this.#clock.monotonic() - OVERLAY_MS;
+    for (const entry of this.#written.values()) {
+      if (entry.at > oldest) return;
+      this.#settle(entry);
+    }
+  }
+
+  // Everything as the watch has it.
+  #bases(): readonly T[] {
+    const unwritten = this.list().filter((object) => !this.#written.has(keyOf(object)));
+    const bases = [...this.#written.values()].map((entry) => entry.base);
+    return unwritten.concat(bases.filter((base) => base !== undefined));
+  }
+
+  #show({ namespace = "", name }: Key, object: T | undefined): void {
+    let objects = this.#objects.get(namespace);
+    const old = objects?.get(name);
+    if (old) for (const index of this.#indices.values()) index.delete(old);
+    if (object) {
+      if (!objects) this.#objects.set(namespace, (objects = new Map()));
+      objects.set(name, object);
+      for (const index of this.#indices.values()) index.add(object);
+    } else if (objects?.delete(name) && objects.size === 0) this.#objects.delete(namespace);
+    this.#size += Number(object !== undefined) - Number(old !== undefined);
+  }
+
+  #index(name: string): IndexMap<T> {
+    const index = this.#indices.get(name);
+    if (!index)
+      throw new Error(`no index "${name}"; there are ${[...this.#indices.keys()].join(", ")}`);
+    return index;
+  }
+}
+
+function keyOf({ namespace = "", name }: Key): string {
+  return `${namespace}/${name}`;
+}
+
+function same(a: Stored | undefined, b: Stored | undefined): boolean {
+  return a?.uid === b?.uid && a?.resourceVersion === b?.resourceVersion;
+}
+
+// Whether the watch, having come to `version`, has seen the write. A DELETE's own version is not
+// known: it has been seen when the object is gone at a later one.
+function reached<T extends Stored>(entry: Written<T>, version: string): boolean {
+  const ahead = compareVersions(version, entry.version);
+  return entry.object ? ahead >= 0 : ahead > 0 && entry.base?.uid !== entry.uid;
+}

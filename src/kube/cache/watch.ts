@@ -1,0 +1,121 @@
+// One watch request, from its opening to its end.
+// Promises: resolves when the server ends the stream between two lines; every other end is a
+// rejection that says which. The connection is closed however it ends. A peer that is gone without a
+// word is found by the deadline; silence before it means nothing, since a healthy watch may be quiet
+// for two minutes.
+import { setImmediate } from "node:timers";
+import { ApiError } from "../rest/api-error.ts";
+import type { ApiClient, ApiStream } from "../rest/client.ts";
+import type { Clock } from "../time/clock.ts";
+import { Deadline } from "../time/deadline.ts";
+import { narrow } from "../rest/narrow.ts";
+import { resourcePath } from "../rest/resource.ts";
+import { describe, selectors } from "./list-scope.ts";
+import type { Scope } from "./list-scope.ts";
+import { LineSplitter, LONGEST_LINE_BYTES, parseEvent } from "./watch-decoder.ts";
+import type { WatchEvent } from "./watch-decoder.ts";
+
+export type LiveEvent = Extract<WatchEvent, { readonly kind: "set" | "delete" | "bookmark" }>;
+
+export type WatchOptions = {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly scope: Scope;
+  readonly query: Readonly<Record<string, string | boolean>>;
+  readonly signal: AbortSignal;
+  readonly onOpen?: (() => void) | undefined;
+  /** The server was heard: of the stream so many bytes came. */
+  readonly onBytes: (bytes: number) => void;
+  readonly onEvent: (event: LiveEvent) => void | Promise<void>;
+};
+
+// Short enough that a dead connection is found within five minutes of its death, whatever the cause,
+// long enough that reconnecting is no load.
+const SHORTEST_SECONDS = 200;
+/** A watch that ends sooner did not end by its own time limit, which has whole seconds. */
+export const SHORTEST_WATCH_MS = SHORTEST_SECONDS * 1000 - 1000;
+const LONGEST_SECONDS = 270;
+// How long after the server's own end of the watch we take the connection for dead.
+const GRACE_MS = 15_000;
+const OPEN_TIMEOUT_MS = 30_000;
+const EVENTS_BETWEEN_YIELDS = 1000;
+// One object of a tenant may take as long as a thousand others.
+const TURN_MS = 5;
+
+export async function watch(options: WatchOptions): Promise<void> {
+  const { client, clock, scope } = options;
+  const span = LONGEST_SECONDS - SHORTEST_SECONDS;
+  const timeoutSeconds = SHORTEST_SECONDS + Math.floor(clock.random() * span);
+  const deadline = new Deadline(clock, timeoutSeconds * 1000 + GRACE_MS, options.signal);
+  const what = `watch ${describe(scope)}`;
+  try {
+    const stream = await client.open({
+      method: "GET",
+      path: resourcePath(scope.resource, scope.namespace),
+      query: {
+        ...options.query,
+        ...selectors(scope),
+        watch: true,
+        allowWatchBookmarks: true,
+        timeoutSeconds,
+      },
+      what,
+      signal: deadline.signal,
+      timeoutMs: OPEN_TIMEOUT_MS,
+    });
+    await read(stream, what, options);
+  } catch (error) {
+    if (deadline.expired)
+      throw new ApiError(what, {
+        kind: "timeout",
+        reason: "DeadConnection",
+        note: `${client.server} did not end the watch after ${timeoutSeconds} s`,
+      });
+    throw error;
+  } finally {
+    deadline.release();
+  }
+}
+
+async function read(stream: ApiStream, what: string, options: WatchOptions): Promise<void> {
+  const { client, clock, scope, signal, onBytes, onEvent } = options;
+  const lines = new LineSplitter();
+  const keeps = client.keeps ?? [];
+  let events = 0;
+  let turned = clock.monotonic();
+  try {
+    options.onOpen?.();
+    onBytes(0);
+    for await (const chunk of stream.body) {
+      onBytes(chunk.length);
+      for (const line of lines.push(chunk)) {
+        await onEvent(live(parseEvent(narrow(line, keeps), scope.resource.kind, what), what));
+        if (++events % EVENTS_BETWEEN_YIELDS === 0 || clock.monotonic() - turned >= TURN_MS) {
+          await turn();
+          turned = clock.monotonic();
+        }
+        if (signal.aborted) throw new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
+      }
+      if (lines.held > LONGEST_LINE_BYTES)
+        throw bad(what, `a line is longer than ${LONGEST_LINE_BYTES} bytes`);
+    }
+  } finally {
+    stream.close();
+  }
+  if (lines.held > 0) throw new ApiError(what, { kind: "unavailable", reason: "CutInsideALine" });
+}
+
+function live(event: WatchEvent, what: string): LiveEvent {
+  if (event.kind === "bad") throw bad(what, event.why);
+  if (event.kind === "error") throw event.error;
+  return event;
+}
+
+function bad(what: string, note: string): ApiError {
+  return new ApiError(what, { kind: "malformed", status: 200, reason: "BadEvent", note });
+}
+
+/** Lets the event loop run whatever else is due: probes, a lease's renewal. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

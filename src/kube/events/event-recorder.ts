@@ -1,0 +1,152 @@
+// The recorder of events.k8s.io/v1 Events.
+// Promises: record() never waits and never fails for want of a server; the same thing said again
+// becomes a series of the first Event: one more write at the second time, one each half hour, one when
+// it has been quiet for six minutes; about one object 25 writes at once and one each five minutes.
+// The note belongs to what makes two Events the same, so a later note is never lost (client-go's
+// recorder loses it). Does not promise that an Event arrives, nor in what order it is shown.
+import type { Clock } from "../time/clock.ts";
+import { checkDetails, checkReporter, eventTime, newEvent } from "./event-record.ts";
+import type { EventDetails, KubeEvent, ObjectReference, Reporter } from "./event-record.ts";
+import { EventWriter } from "./event-writer.ts";
+import type { DropReason, EventClient } from "./event-writer.ts";
+import { LruMap } from "./lru.ts";
+import type { Reachability } from "../rest/reachability.ts";
+import { Timetable } from "../time/timer-queue.ts";
+import { TokenBucket } from "../time/token-bucket.ts";
+
+export type EventRecorderOptions = {
+  readonly client: EventClient;
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  /** The end of an outage that it tells of is followed by a try at once. */
+  readonly reachability?: Reachability;
+  /** Events waiting to be sent at most; 1000 as client-go. */
+  readonly queueSize?: number;
+  /** An Event that will not be seen, and the error that ended it if there was one. */
+  readonly onDrop?: (reason: DropReason | "throttled", error?: unknown) => void;
+};
+
+// client-go: tools/record, defaultSpamBurst and defaultSpamQPS.
+const BURST = 25;
+const PER_SECOND = 1 / 300;
+// client-go: tools/record, maxLruCacheEntries.
+const REMEMBERED = 4096;
+// client-go: tools/events, finishTime and refreshTime.
+const SERIES_IDLE_MS = 6 * 60_000;
+const SERIES_REFRESH_MS = 30 * 60_000;
+
+type Series = {
+  readonly key: string;
+  readonly details: EventDetails;
+  readonly event: KubeEvent;
+  count: number;
+  /** The count that the last write carried. */
+  written: number;
+  writtenAt: number;
+  lastSeen: bigint;
+  /** When it is closed, unless it is seen again. */
+  readyAt: number;
+};
+
+export class EventRecorder {
+  readonly #clock: Clock;
+  readonly #reporter: Reporter;
+  readonly #writer: EventWriter;
+  readonly #onDrop: (reason: DropReason | "throttled", error?: unknown) => void;
+  readonly #buckets = new LruMap<string, TokenBucket>(REMEMBERED);
+  readonly #series = new LruMap<string, Series>(REMEMBERED, (series) => this.#finish(series));
+  readonly #idle: Timetable<Series>;
+  #lastNanoseconds = 0n;
+  #closed = false;
+
+  constructor(options: EventRecorderOptions) {
+    const { client, clock, reporter, reachability, queueSize, onDrop = () => {} } = options;
+    checkReporter(reporter);
+    this.#clock = clock;
+    this.#reporter = reporter;
+    this.#onDrop = onDrop;
+    const size = queueSize === undefined ? {} : { queueSize };
+    this.#writer = new EventWriter({ client, clock, onDrop, reachability, ...size });
+    this.#idle = new Timetable(clock, (series) => this.#finish(series));
+  }
+
+  /** Throws a RangeError for a reason or an action that no API server takes, and nothing else. */
+  record(details: EventDetails): void {
+    checkDetails(details);
+    if (this.#closed) return this.#onDrop("closed");
+    const key = seriesKey(details);
+    const series = this.#series.get(key);
+    if (series) this.#repeat(series);
+    else this.#begin(key, details);
+  }
+
+  /** Writes the counts still open and what is queued, for `timeoutMs` at most. */
+  async close({ timeoutMs = 2000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    this.#closed = true;
+    for (const series of this.#idle.drop()) this.#finish(series);
+    await this.#writer.close(timeoutMs);
+  }
+
+  #begin(key: string, details: EventDetails): void {
+    if (!this.#allowed(details.regarding)) return this.#onDrop("throttled");
+    const lastSeen = this.#nanoseconds();
+    const event = newEvent(details, this.#reporter, lastSeen);
+    const writtenAt = this.#clock.monotonic();
+    const series = { key, details, event, count: 1, written: 1, writtenAt, lastSeen, readyAt: 0 };
+    this.#writer.push({ kind: "create", event });
+    this.#series.set(key, series);
+    this.#idle.set(series, writtenAt + SERIES_IDLE_MS);
+  }
+
+  #repeat(series: Series): void {
+    const now = this.#clock.monotonic();
+    series.count++;
+    series.lastSeen = this.#nanoseconds();
+    this.#idle.set(series, now + SERIES_IDLE_MS);
+    const due = series.written === 1 || now - series.writtenAt >= SERIES_REFRESH_MS;
+    // What the bucket holds back here is written when the series ends.
+    if (due && this.#allowed(series.details.regarding)) this.#write(series);
+  }
+
+  #finish(series: Series): void {
+    this.#series.delete(series.key);
+    this.#idle.remove(series);
+    if (series.count > series.written) this.#write(series);
+  }
+
+  #write(series: Series): void {
+    const { details, event, count, lastSeen } = series;
+    const counted = { count, lastObservedTime: eventTime(lastSeen) };
+    const again = newEvent(details, this.#reporter, this.#nanoseconds(), counted);
+    this.#writer.push({ kind: "series", event, again });
+    series.written = count;
+    series.writtenAt = this.#clock.monotonic();
+  }
+
+  #allowed(regarding: ObjectReference): boolean {
+    const key = referenceKey(regarding);
+    let bucket = this.#buckets.get(key);
+    if (!bucket) {
+      bucket = new TokenBucket({ clock: this.#clock, perSecond: PER_SECOND, burst: BURST });
+      this.#buckets.set(key, bucket);
+    }
+    return bucket.tryTake();
+  }
+
+  /** Wall time, never the same twice: the names of Events are made of it. */
+  #nanoseconds(): bigint {
+    const now = BigInt(Math.floor(this.#clock.now())) * 1_000_000n;
+    this.#lastNanoseconds = now > this.#lastNanoseconds ? now : this.#lastNanoseconds + 1n;
+    return this.#lastNanoseconds;
+  }
+}
+
+function seriesKey({ type, action, reason, regarding, related, note }: EventDetails): string {
+  const about = [referenceKey(regarding), related ? referenceKey(related) : ""];
+  return JSON.stringify([type, action, reason, ...about, note]);
+}
+
+/** Without the version: a changed object is still the same one. */
+function referenceKey({ kind, namespace = "", name, uid = "" }: ObjectReference): string {
+  return JSON.stringify([kind, namespace, name, uid]);
+}

@@ -1,0 +1,135 @@
+// Sends Events to the API server, one after the other, behind everybody's back.
+// Promises: push() never waits; what does not fit into the queue is dropped and told; an answer of
+// the server is final, no answer is tried again. Does not promise that an Event arrives.
+import { bounded } from "../time/bounded.ts";
+import type { Clock } from "../time/clock.ts";
+import type { EventSeries, KubeEvent } from "./event-record.ts";
+import { Reachability } from "../rest/reachability.ts";
+
+/**
+ * The API calls needed. They reject with an error that carries the HTTP `status` (0 or absent: no
+ * answer) and a `kind`, of which notFound, alreadyExists, terminating and cancelled are told apart.
+ */
+export type EventClient = {
+  create(event: KubeEvent, signal: AbortSignal): Promise<unknown>;
+  patchSeries(event: KubeEvent, series: EventSeries, signal: AbortSignal): Promise<unknown>;
+};
+
+export type EventWrite =
+  | { readonly kind: "create"; readonly event: KubeEvent }
+  /** `again` is created when the Event is gone by now. */
+  | { readonly kind: "series"; readonly event: KubeEvent; readonly again: KubeEvent };
+
+export type DropReason = "queue full" | "refused" | "unreachable" | "closed";
+
+export type EventWriterOptions = {
+  readonly client: EventClient;
+  readonly clock: Clock;
+  readonly reachability?: Reachability | undefined;
+  /** Events waiting at most; 1000 as client-go. */
+  readonly queueSize?: number;
+  readonly onDrop: (reason: DropReason, error?: unknown) => void;
+};
+
+// client-go: tools/record, maxTriesPerEvent and defaultSleepDuration.
+const TRIES = 12;
+const RETRY_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export class EventWriter {
+  readonly #options: EventWriterOptions;
+  readonly #clock: Clock;
+  readonly #reachability: Reachability;
+  readonly #queue: EventWrite[] = [];
+  readonly #closing = new AbortController();
+  readonly #closed = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#reachability = options.reachability ?? new Reachability(options.clock);
+  }
+
+  push(write: EventWrite): void {
+    if (this.#closing.signal.aborted) this.#options.onDrop("closed");
+    else if (this.#queue.length >= (this.#options.queueSize ?? 1000))
+      this.#options.onDrop("queue full");
+    else {
+      this.#queue.push(write);
+      this.#running ??= this.#run();
+    }
+  }
+
+  /** Takes nothing more, tries what is queued once, and ends within `timeoutMs`. */
+  async close(timeoutMs: number): Promise<void> {
+    this.#closing.abort();
+    const timer = this.#clock.setTimeout(() => this.#closed.abort(), timeoutMs);
+    await this.#running;
+    timer.cancel();
+  }
+
+  async #run(): Promise<void> {
+    // The caller goes on first.
+    await Promise.resolve();
+    for (let write = this.#queue.shift(); write; write = this.#queue.shift())
+      await this.#attempt(write);
+    this.#running = undefined;
+  }
+
+  async #attempt(write: EventWrite): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      if (this.#closed.signal.aborted) return this.#options.onDrop("closed");
+      try {
+        return await this.#send(write);
+      } catch (error) {
+        if (isQuiet(error)) return;
+        if (isAnswer(error)) return this.#options.onDrop("refused", error);
+        if (field(error, "kind") === "cancelled") return this.#options.onDrop("closed", error);
+        if (tries === TRIES || this.#closing.signal.aborted)
+          return this.#options.onDrop("unreachable", error);
+      }
+      const wait = tries === 1 ? RETRY_MS * this.#clock.random() : RETRY_MS;
+      await this.#reachability.sleep(wait, this.#closing.signal);
+    }
+  }
+
+  async #send(write: EventWrite): Promise<void> {
+    const { client } = this.#options;
+    switch (write.kind) {
+      case "create":
+        await this.#bounded((signal) => client.create(write.event, signal));
+        return;
+      case "series": {
+        const { series } = write.again;
+        if (!series) return;
+        try {
+          await this.#bounded((signal) => client.patchSeries(write.event, series, signal));
+        } catch (error) {
+          if (field(error, "kind") !== "notFound") throw error;
+          await this.#bounded((signal) => client.create(write.again, signal));
+        }
+      }
+    }
+  }
+
+  #bounded<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return bounded(this.#clock, REQUEST_TIMEOUT_MS, this.#closed.signal, run);
+  }
+}
+
+/** Sent before and only the answer was lost, or nothing new may come into the namespace. */
+function isQuiet(error: unknown): boolean {
+  const kind = field(error, "kind");
+  return kind === "alreadyExists" || kind === "terminating";
+}
+
+function isAnswer(error: unknown): boolean {
+  return Number(field(error, "status") ?? 0) > 0;
+}
+
+function field(error: unknown, name: "kind" | "status"): unknown {
+  return typeof error === "object" && error !== null && name in error
+    ? (error as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

@@ -1,0 +1,143 @@
+// What a request proves itself with: headers and TLS material of the kubeconfig's cluster and user.
+// Promises: however many requests ask at once, files are read and plugins run once; what was read
+// serves for ten seconds; after a 401 everything is read anew, past what a plugin has kept.
+import { promises as files } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
+import type { Clock } from "../time/clock.ts";
+import { credentialPlugin } from "./credential-plugin.ts";
+import type { User } from "./kubeconfig-file.ts";
+import type { KubeConfig } from "./kubeconfig.ts";
+import { isRecord } from "../json.ts";
+
+export type Tls = Pick<
+  ConnectionOptions,
+  "ca" | "cert" | "key" | "servername" | "rejectUnauthorized"
+>;
+
+export type Credentials = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: Tls;
+};
+
+/** Why no credentials could be had; its message names the source and holds nothing read from it. */
+export class CredentialsError extends Error {
+  override readonly name = "CredentialsError";
+}
+
+// Short enough for rotated files to be seen at once, long enough for 500 requests a second.
+const FRESH_MS = 10_000;
+// A plugin that takes longer hangs: the next request starts it again.
+const HUNG_MS = 60_000;
+
+export class CredentialCache {
+  readonly #clock: Clock;
+  readonly #config: KubeConfig;
+  #plugin: ReturnType<typeof credentialPlugin>;
+  #last: { readonly at: number; readonly credentials: Credentials } | undefined;
+  #flight: { readonly since: number; readonly credentials: Promise<Credentials> } | undefined;
+
+  constructor(config: KubeConfig, clock: Clock) {
+    this.#clock = clock;
+    this.#config = config;
+    this.#plugin = credentialPlugin(config.user);
+  }
+
+  /** What was read within the last ten seconds and not refused since. */
+  get fresh(): Credentials | undefined {
+    if (this.#flight || !this.#last) return undefined;
+    return this.#clock.monotonic() - this.#last.at < FRESH_MS ? this.#last.credentials : undefined;
+  }
+
+  get(): Promise<Credentials> {
+    const now = this.#clock.monotonic();
+    if (this.#flight && now - this.#flight.since < HUNG_MS) return this.#flight.credentials;
+    if (this.fresh) return Promise.resolve(this.fresh);
+    const flight = { since: now, credentials: this.#read() };
+    this.#flight = flight;
+    const land = (): void => {
+      if (this.#flight === flight) this.#flight = undefined;
+    };
+    flight.credentials.then(land, land);
+    return flight.credentials;
+  }
+
+  /** The server refused `used`; no-op when newer ones have been read since. */
+  refused(used: Credentials): void {
+    if (used !== this.#last?.credentials) return;
+    this.#last = undefined;
+    this.#plugin = credentialPlugin(this.#config.user);
+  }
+
+  async #read(): Promise<Credentials> {
+    const { cluster, user } = this.#config;
+    const ca = await bytesOf(cluster.caFile, cluster.caData);
+    const cert = await bytesOf(user.certFile, user.certData);
+    const key = await bytesOf(user.keyFile, user.keyData);
+    const token = user.tokenFile === undefined ? user.token : await tokenIn(user.tokenFile);
+    const proof = await this.#prove();
+    const credentials = {
+      headers: {
+        ...(user.username !== undefined && { Authorization: basic(user.username, user.password) }),
+        ...(proof?.headers as Record<string, string> | undefined),
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(user.impersonateUser !== undefined && { "Impersonate-User": user.impersonateUser }),
+      },
+      tls: {
+        ca,
+        cert: proof?.cert ?? cert,
+        key: proof?.key ?? key,
+        servername: cluster.tlsServerName,
+        rejectUnauthorized: cluster.skipTLSVerify === true ? false : undefined,
+      },
+    };
+    this.#last = { at: this.#clock.monotonic(), credentials };
+    return credentials;
+  }
+
+  async #prove() {
+    try {
+      return await this.#plugin?.();
+    } catch (error) {
+      throw new CredentialsError(explain(this.#config.user, error));
+    }
+  }
+}
+
+async function bytesOf(file: string | undefined, base64: string | undefined) {
+  if (file !== undefined) return contentOf(file, "file");
+  return base64 === undefined ? undefined : Buffer.from(base64, "base64");
+}
+
+async function tokenIn(file: string): Promise<string> {
+  return (await contentOf(file, "token file")).toString("utf8").trim();
+}
+
+async function contentOf(file: string, what: string): Promise<Buffer> {
+  try {
+    return await files.readFile(file);
+  } catch (error) {
+    throw new CredentialsError(`${what} "${file}" cannot be read (${codeOf(error)})`);
+  }
+}
+
+function basic(username: string, password = ""): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+}
+
+// A plugin's error is what it wrote to stderr, which may be anything: not passed on.
+function explain({ name, exec, authProvider }: User, error: unknown): string {
+  const code = codeOf(error);
+  if (!exec)
+    return `auth provider "${String(authProvider?.["name"])}" of user "${name}" failed (${code}); has its token expired?`;
+  const command = String(exec["command"]);
+  if (code === "ENOENT" && isRecord(error) && error["path"] === command)
+    return `credential plugin "${command}" of user "${name}" was not found`;
+  if (code.startsWith("E"))
+    return `credential plugin "${command}" of user "${name}" cannot be run (${code})`;
+  return `credential plugin "${command}" of user "${name}" failed; run it by hand to see why`;
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : "no code";
+}

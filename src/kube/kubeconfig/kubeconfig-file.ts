@@ -1,0 +1,154 @@
+// One kubeconfig file as it is written: its clusters, users and contexts, with paths made absolute and
+// every field of the type it has in kubectl. A failure is a KubeConfigError of one line that names the
+// file and the field and quotes no value. Nothing else is read here, no certificate and no token.
+// Why client-node does not do it: docs/decisions/006.
+import { readFileSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
+import type * as clientNode from "@kubernetes/client-node";
+import { load, YAMLException } from "js-yaml";
+import { isRecord } from "../json.ts";
+
+export class KubeConfigError extends Error {
+  override readonly name = "KubeConfigError";
+}
+
+export type Cluster = Partial<clientNode.Cluster> & Pick<clientNode.Cluster, "name" | "server">;
+
+/** An exec plugin or an auth provider, as its own reader wants it: not checked here. */
+type Fields = Readonly<Record<string, unknown>>;
+
+export type User = Omit<clientNode.User, "exec" | "authProvider"> & {
+  /** Counts before `token`, and is read anew as it changes. */
+  readonly tokenFile?: string;
+  readonly exec?: Fields;
+  readonly authProvider?: Fields;
+};
+
+export type Context = Pick<clientNode.Context, "name" | "cluster"> & { readonly user?: string };
+
+export type KubeConfigFile = {
+  readonly clusters: readonly Cluster[];
+  readonly users: readonly User[];
+  readonly contexts: readonly Context[];
+  readonly currentContext?: string | undefined;
+};
+
+type Kind = "text" | "path" | "flag" | "mapping";
+// Of each property: the field's name in the file, what it must be, and whether it must be there.
+type Table<T> = { readonly [P in keyof Required<T>]: readonly [string, Kind, "needed"?] };
+
+const ROOT: Table<Pick<KubeConfigFile, "currentContext">> = {
+  currentContext: ["current-context", "text"],
+};
+const ENTRY: Table<{ name: string }> = { name: ["name", "text", "needed"] };
+const CLUSTER: Table<Omit<Cluster, "name">> = {
+  server: ["server", "text", "needed"],
+  caFile: ["certificate-authority", "path"],
+  caData: ["certificate-authority-data", "text"],
+  skipTLSVerify: ["insecure-skip-tls-verify", "flag"],
+  tlsServerName: ["tls-server-name", "text"],
+  proxyUrl: ["proxy-url", "text"],
+};
+const USER: Table<Omit<User, "name">> = {
+  token: ["token", "text"],
+  tokenFile: ["tokenFile", "path"],
+  username: ["username", "text"],
+  password: ["password", "text"],
+  certFile: ["client-certificate", "path"],
+  certData: ["client-certificate-data", "text"],
+  keyFile: ["client-key", "path"],
+  keyData: ["client-key-data", "text"],
+  impersonateUser: ["as", "text"],
+  exec: ["exec", "mapping"],
+  authProvider: ["auth-provider", "mapping"],
+};
+const CONTEXT: Table<Omit<Context, "name">> = {
+  cluster: ["cluster", "text", "needed"],
+  user: ["user", "text"],
+};
+
+export function readKubeConfigFile(file: string): KubeConfigFile {
+  const root = parse(file);
+  return {
+    ...read(file, "", root, ROOT),
+    clusters: entries(file, root, "cluster", CLUSTER),
+    users: entries(file, root, "user", USER).map((user) => withCommand(file, user)),
+    contexts: entries(file, root, "context", CONTEXT),
+  };
+}
+
+function entries<T>(file: string, root: Fields, kind: string, table: Table<T>) {
+  const list = root[`${kind}s`] ?? [];
+  if (!Array.isArray(list)) throw wrong(file, `${kind}s`, "is no list");
+  return list.map((item: unknown, at) => {
+    const where = `${kind}s[${at}]`;
+    if (!isRecord(item)) throw wrong(file, where, "is no mapping");
+    const fields = item[kind] ?? {};
+    const { name } = read(file, `${where}.`, item, ENTRY);
+    if (!isRecord(fields)) throw wrong(file, `${where}.${kind}`, "is no mapping");
+    return { name, ...read(file, `${where}.${kind}.`, fields, table) };
+  });
+}
+
+// Empty text counts as absent, as for kubectl.
+function read<T>(file: string, where: string, fields: Fields, table: Table<T>): T {
+  const found: Record<string, unknown> = {};
+  for (const [property, [name, kind, needed]] of Object.entries<Table<T>[keyof T]>(table)) {
+    const value = fields[name] ?? "";
+    const fault = value === "" ? needed && "is missing" : faultOf(kind, value);
+    if (fault !== undefined) throw wrong(file, where + name, fault);
+    if (value !== "") found[property] = kind === "path" ? beside(file, value as string) : value;
+  }
+  return found as T;
+}
+
+function faultOf(kind: Kind, value: unknown): string | undefined {
+  if (kind === "flag") return typeof value === "boolean" ? undefined : "is neither true nor false";
+  if (kind === "mapping") return isRecord(value) ? undefined : "is no mapping";
+  return typeof value === "string" ? undefined : "is no text; put it in quotes";
+}
+
+// A plugin that is named by a path is beside the file, one without is on the PATH; as for kubectl.
+function withCommand(file: string, user: User): User {
+  const command = user.exec?.["command"];
+  if (typeof command !== "string" || !command.includes(sep)) return user;
+  return { ...user, exec: { ...user.exec, command: beside(file, command) } };
+}
+
+function beside(file: string, path: string): string {
+  return resolve(dirname(file), path);
+}
+
+function wrong(file: string, where: string, how: string): KubeConfigError {
+  return new KubeConfigError(`kubeconfig "${file}" is not valid: ${where} ${how}`);
+}
+
+function parse(file: string): Fields {
+  const text = readText(file);
+  let raw: unknown;
+  try {
+    raw = load(text);
+  } catch (error) {
+    throw new KubeConfigError(`kubeconfig "${file}" is not YAML: ${reason(error)}`);
+  }
+  if (!isRecord(raw)) throw new KubeConfigError(`kubeconfig "${file}" holds no configuration`);
+  return raw;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const code = isRecord(error) ? error["code"] : undefined;
+    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${String(code)})`;
+    throw new KubeConfigError(`kubeconfig "${file}" ${why}`);
+  }
+}
+
+// What a YAML error quotes may be a token, one that begins with * or !: told are the reader's own words.
+function reason(error: unknown): string {
+  if (!(error instanceof YAMLException)) return "its structure is wrong";
+  const [words = ""] = error.reason.split(/ ?["!]|: /);
+  const { mark } = error;
+  return mark ? `${words} (${mark.line + 1}:${mark.column + 1})` : words;
+}

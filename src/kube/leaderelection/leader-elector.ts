@@ -1,0 +1,246 @@
+// Leader election on a coordination.k8s.io/v1 Lease.
+// Promises: leading begins only with a Lease that names us; isLeader is false from the renew deadline
+// after the last renewal on, by the monotonic clock, whether or not any timer ran; a lost lease aborts
+// the work at once; on a cancel the lease is renewed until the work has ended, and only then released,
+// and only if the fetched Lease names us. run() works once: after a loss the process should end.
+// Does not promise that nobody else leads: there is no fencing. A write may begin while we lead and
+// arrive when another does, so writes must carry preconditions and a timeout of at most msLeft. The
+// rates of the machines' clocks may differ by lease duration / renew deadline, their times by anything.
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { bounded } from "../time/bounded.ts";
+import type { Clock } from "../time/clock.ts";
+import { LeaderWork } from "./leader-run.ts";
+import { LeaseLock } from "./lease-lock.ts";
+import type { LeaseClient } from "./lease-lock.ts";
+import { Reachability } from "../rest/reachability.ts";
+
+export type LeaderMetrics = {
+  /** leader_election_master_status{name}. */
+  leading(isLeader: boolean): void;
+  /** leader_election_slowpath_total{name}: a renewal needed a read first. */
+  slowPath(): void;
+};
+
+export type LeaderElectorOptions = {
+  readonly client: LeaseClient;
+  readonly clock: Clock;
+  /** Unique to this process; see newIdentity. */
+  readonly identity: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Labels of a Lease that we create. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** How long others wait before they take the Lease from us; whole seconds. 15 s as client-go. */
+  readonly leaseDurationMs?: number;
+  /** How long we lead without a renewal; 10 s as client-go. */
+  readonly renewDeadlineMs?: number;
+  /** Between tries; a candidate waits up to 2.2 times as long. 2 s as client-go. */
+  readonly retryPeriodMs?: number;
+  /** The end of an outage that it tells of is followed by a try at once. */
+  readonly reachability?: Reachability;
+  /** Default true: a roll-out takes over in seconds. */
+  readonly releaseOnCancel?: boolean;
+  readonly metrics?: LeaderMetrics;
+  /** Text for an Event on the Lease: Normal, reason LeaderElection. */
+  readonly onEvent?: (note: string) => void;
+  /** The Lease was seen at a lower version than before: etcd was restored from a backup. */
+  readonly onVersionWentBack?: () => void;
+  /** A try that failed; tries go on. */
+  readonly onError?: (error: unknown) => void;
+};
+
+export type LeaderCallbacks = {
+  /** The work. Its signal aborts when the lease is lost or run() is cancelled; then it has to end. */
+  readonly onStartedLeading: (signal: AbortSignal) => Promise<void>;
+  /** Always called when run() ends, also when we never led. */
+  readonly onStoppedLeading?: () => void;
+  /** Once for each new holder seen, ourselves included. */
+  readonly onNewLeader?: (identity: string) => void;
+};
+
+class LeaseLostError extends Error {
+  override readonly name = "LeaseLostError";
+}
+
+// client-go: leaderelection.JitterFactor.
+const JITTER_FACTOR = 1.2;
+
+/** An identity that no other process has, readable for people. */
+export function newIdentity(): string {
+  return `${hostname()}_${randomUUID()}`;
+}
+
+export class LeaderElector {
+  readonly #options: LeaderElectorOptions;
+  readonly #clock: Clock;
+  readonly #reachability: Reachability;
+  readonly #leaseDurationMs: number;
+  readonly #renewDeadlineMs: number;
+  readonly #retryPeriodMs: number;
+  readonly #lock: LeaseLock;
+  #callbacks: LeaderCallbacks | undefined;
+  #leading = false;
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #reported = "";
+
+  constructor(options: LeaderElectorOptions) {
+    const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2000 } = options;
+    checkDurations(leaseDurationMs, renewDeadlineMs, retryPeriodMs);
+    if (options.identity === "")
+      throw new TypeError('Cannot elect a leader with the identity "": it must not be empty');
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#reachability = options.reachability ?? new Reachability(options.clock);
+    this.#leaseDurationMs = leaseDurationMs;
+    this.#renewDeadlineMs = renewDeadlineMs;
+    this.#retryPeriodMs = retryPeriodMs;
+    this.#lock = new LeaseLock({
+      ...options,
+      leaseDurationMs,
+      requestTimeoutMs: Math.max(1000, renewDeadlineMs / 2),
+      onRecord: (holder) => this.#report(holder),
+      onVersionWentBack: () => options.onVersionWentBack?.(),
+      onSlowPath: () => options.metrics?.slowPath(),
+    });
+    options.metrics?.leading(false);
+  }
+
+  /** Whether a write may begin now. */
+  get isLeader(): boolean {
+    return this.msLeft > 0;
+  }
+
+  /** The identity that holds the lease, as far as it was seen; "" is nobody. */
+  get holder(): string {
+    return this.#reported;
+  }
+
+  /** Monotonic ms since the last successful renewal was sent; Infinity when not leading. */
+  get msSinceRenewal(): number {
+    return this.#leading ? this.#clock.monotonic() - this.#renewedAt : Number.POSITIVE_INFINITY;
+  }
+
+  /** How long we may still write without another renewal, in ms: the bound of a write's timeout. */
+  get msLeft(): number {
+    return Math.max(0, this.#renewDeadlineMs - this.msSinceRenewal);
+  }
+
+  /** False when we hold the lease but stopped renewing it `toleranceMs` after its end. */
+  healthy(toleranceMs = 20_000): boolean {
+    return !this.#leading || this.msSinceRenewal <= this.#leaseDurationMs + toleranceMs;
+  }
+
+  /**
+   * Acquires, leads, and ends with the lease lost or, after `signal`, with the work ended and the
+   * lease released. Rejects with the work's own error, the lease released too.
+   */
+  async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<"cancelled" | "lost"> {
+    if (this.#callbacks) throw new Error("Cannot run a leader elector twice: make a new one");
+    this.#callbacks = callbacks;
+    try {
+      const acquired = await this.#acquire(signal);
+      if (acquired && !signal.aborted) return await this.#lead(signal, callbacks);
+      // A claim may have arrived whose answer we did not wait for.
+      if (acquired || this.#lock.unanswered) await this.#release();
+      return "cancelled";
+    } finally {
+      this.#setLeading(false);
+      callbacks.onStoppedLeading?.();
+    }
+  }
+
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      try {
+        const claim = await this.#lock.claim(signal);
+        if (claim.held && this.#renew(claim.since)) return true;
+      } catch (error) {
+        if (!signal.aborted) this.#options.onError?.(error);
+      }
+      const wait = this.#retryPeriodMs * (1 + JITTER_FACTOR * this.#clock.random());
+      await this.#reachability.sleep(wait, signal);
+    }
+    return false;
+  }
+
+  async #lead(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<"cancelled" | "lost"> {
+    this.#setLeading(true);
+    this.#options.onEvent?.(`${this.#options.identity} became leader`);
+    const work = new LeaderWork(signal, callbacks.onStartedLeading);
+    try {
+      if (!(await this.#keep(work.over))) {
+        this.#setLeading(false);
+        work.abort(new LeaseLostError(`The lease "${this.#options.name}" is lost`));
+        return "lost";
+      }
+      await this.#release();
+      work.throwIfFailed();
+      return "cancelled";
+    } finally {
+      work.dispose();
+      this.#options.onEvent?.(`${this.#options.identity} stopped leading`);
+    }
+  }
+
+  /** Renews until `over` (true) or until the lease is lost (false). */
+  async #keep(over: AbortSignal): Promise<boolean> {
+    for (;;) {
+      await this.#reachability.sleep(Math.min(this.#retryPeriodMs, this.msLeft), over);
+      if (over.aborted) return true;
+      if (this.msLeft === 0) return false;
+      try {
+        const claim = await bounded(this.#clock, this.msLeft, over, (inner) =>
+          this.#lock.claim(inner),
+        );
+        if (!claim.held) return false;
+        this.#renew(claim.since);
+      } catch (error) {
+        if (!over.aborted) this.#options.onError?.(error);
+      }
+    }
+  }
+
+  /** Answers whether the renewal, sent at `since`, came back soon enough to be of use. */
+  #renew(since: number): boolean {
+    this.#renewedAt = since;
+    return this.#clock.monotonic() - since < this.#renewDeadlineMs;
+  }
+
+  async #release(): Promise<void> {
+    this.#setLeading(false);
+    if (this.#options.releaseOnCancel === false) return;
+    const signal = new AbortController().signal;
+    try {
+      await bounded(this.#clock, this.#renewDeadlineMs, signal, (inner) =>
+        this.#lock.release(inner),
+      );
+    } catch (error) {
+      this.#options.onError?.(error);
+    }
+  }
+
+  #setLeading(leading: boolean): void {
+    if (leading === this.#leading) return;
+    this.#leading = leading;
+    this.#options.metrics?.leading(leading);
+  }
+
+  #report(holder: string): void {
+    if (holder === this.#reported) return;
+    this.#reported = holder;
+    if (holder !== "") queueMicrotask(() => this.#callbacks?.onNewLeader?.(holder));
+  }
+}
+
+function checkDurations(leaseMs: number, renewMs: number, retryMs: number): void {
+  const inOrder = retryMs > 0 && renewMs > retryMs * JITTER_FACTOR && leaseMs > renewMs;
+  if (!inOrder)
+    throw new RangeError(
+      `Cannot elect a leader with lease ${leaseMs} ms, renew deadline ${renewMs} ms and retry period ${retryMs} ms: the lease must be longer than the deadline, and the deadline than ${JITTER_FACTOR} times the period`,
+    );
+  if (leaseMs % 1000 !== 0)
+    throw new RangeError(
+      `Cannot elect a leader with a lease of ${leaseMs} ms: the API knows whole seconds only`,
+    );
+}

@@ -1,0 +1,179 @@
+// The requests of a leader election on one Lease, each bounded in time.
+// Promises: claim() succeeds only with an answer that names us, by optimistic locking; a claim counts
+// from the moment its request was sent, because that is the earliest moment others can have seen it;
+// release() frees the Lease only if the Lease just fetched names us, by that very version.
+// Does not loop, wait between tries, or know what leading means: lease.ts does.
+import { isDeepStrictEqual } from "node:util";
+import { bounded } from "../time/bounded.ts";
+import type { Clock } from "../time/clock.ts";
+import { holderOf, newLease, released, renewed, takenOver } from "./lease-record.ts";
+import type { Claim, Lease } from "./lease-record.ts";
+import { compareVersions } from "../rest/version.ts";
+
+/**
+ * The API calls needed, for one Lease. They reject with an error whose `kind` is `notFound`,
+ * `conflict` or `alreadyExists` where the server said so, and anything else otherwise.
+ */
+export type LeaseClient = {
+  get(signal: AbortSignal): Promise<Lease>;
+  create(lease: Lease, signal: AbortSignal): Promise<Lease>;
+  update(lease: Lease, signal: AbortSignal): Promise<Lease>;
+};
+
+export type LeaseLockOptions = {
+  readonly client: LeaseClient;
+  readonly clock: Clock;
+  readonly identity: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly leaseDurationMs: number;
+  /** Bound of one request in ms. */
+  readonly requestTimeoutMs: number;
+  /** Called with each holder seen, at every change of the record. */
+  readonly onRecord: (holder: string) => void;
+  readonly onSlowPath: () => void;
+  /** The Lease, or its successor, was seen at a lower version than before. */
+  readonly onVersionWentBack: () => void;
+};
+
+/** What a claim found: we hold it, or who does. */
+export type ClaimResult =
+  | { readonly held: true; readonly since: number }
+  | { readonly held: false; readonly holder: string };
+
+function kindOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "kind" in error ? error.kind : undefined;
+}
+
+export class LeaseLock {
+  readonly #options: LeaseLockOptions;
+  /** The Lease as our own last write left it: the fast path of a renewal. */
+  #own: Lease | undefined;
+  #record: Lease["spec"];
+  #recordSeenAt = 0;
+  #seenVersion = "";
+  #unanswered = false;
+
+  constructor(options: LeaseLockOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a claim was sent whose outcome is not known. */
+  get unanswered(): boolean {
+    return this.#unanswered;
+  }
+
+  /** Takes the Lease when it is free, or renews ours. Rejects when it cannot tell. */
+  async claim(signal: AbortSignal): Promise<ClaimResult> {
+    if (this.#own) {
+      try {
+        return await this.#write(renewed(this.#own, this.#claim()), signal);
+      } catch {
+        signal.throwIfAborted();
+        this.#own = undefined;
+        this.#options.onSlowPath();
+      }
+    }
+    const lease = await this.#fetch(signal);
+    if (!lease) return this.#create(signal);
+    const holder = holderOf(lease);
+    if (holder === this.#options.identity)
+      return this.#write(renewed(lease, this.#claim()), signal);
+    if (holder !== "" && !this.#expired(lease)) return { held: false, holder };
+    return this.#write(takenOver(lease, this.#claim()), signal);
+  }
+
+  /** Answers whether the Lease was ours and is free now. */
+  async release(signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      const lease = await this.#fetch(signal);
+      if (!lease || holderOf(lease) !== this.#options.identity) return false;
+      try {
+        const free = released(lease, this.#options.clock.now());
+        await this.#bounded(signal, (inner) => this.#options.client.update(free, inner));
+        return true;
+      } catch (error) {
+        if (kindOf(error) !== "conflict") throw error;
+      }
+    }
+  }
+
+  #claim(): Claim {
+    const { identity, leaseDurationMs, clock } = this.#options;
+    return { identity, durationSeconds: leaseDurationMs / 1000, now: clock.now() };
+  }
+
+  async #fetch(signal: AbortSignal): Promise<Lease | undefined> {
+    try {
+      const lease = await this.#bounded(signal, (inner) => this.#options.client.get(inner));
+      this.#observe(lease);
+      return lease;
+    } catch (error) {
+      if (kindOf(error) === "notFound") return undefined;
+      throw error;
+    }
+  }
+
+  #create(signal: AbortSignal): Promise<ClaimResult> {
+    const { namespace, name, labels } = this.#options;
+    const lease = newLease({ namespace, name, ...(labels && { labels }) }, this.#claim());
+    return this.#send(signal, (inner) => this.#options.client.create(lease, inner));
+  }
+
+  #write(lease: Lease, signal: AbortSignal): Promise<ClaimResult> {
+    return this.#send(signal, (inner) => this.#options.client.update(lease, inner));
+  }
+
+  async #send(
+    signal: AbortSignal,
+    request: (signal: AbortSignal) => Promise<Lease>,
+  ): Promise<ClaimResult> {
+    const since = this.#options.clock.monotonic();
+    this.#unanswered = true;
+    try {
+      const saved = await this.#bounded(signal, request);
+      this.#observe(saved);
+      if (holderOf(saved) !== this.#options.identity)
+        throw new Error(
+          `Cannot hold the lease "${this.#options.name}": the answer names "${holderOf(saved)}"`,
+        );
+      this.#own = saved;
+      this.#unanswered = false;
+      return { held: true, since };
+    } catch (error) {
+      const kind = kindOf(error);
+      if (kind === "conflict" || kind === "alreadyExists" || kind === "notFound")
+        this.#unanswered = false;
+      throw error;
+    }
+  }
+
+  #observe(lease: Lease): void {
+    // An answer that is no Lease must not lead to an update without a version.
+    if (typeof lease?.metadata?.resourceVersion !== "string")
+      throw new TypeError(
+        `Cannot read the lease "${this.#options.name}": the answer has no metadata.resourceVersion`,
+      );
+    // Of a Lease deleted and made anew too: the versions of one resource only grow.
+    const { resourceVersion } = lease.metadata;
+    const before = this.#seenVersion;
+    this.#seenVersion = resourceVersion;
+    if (compareVersions(resourceVersion, before) < 0) this.#options.onVersionWentBack();
+    if (this.#record && isDeepStrictEqual(lease.spec, this.#record)) return;
+    this.#record = lease.spec ?? {};
+    this.#recordSeenAt = this.#options.clock.monotonic();
+    this.#options.onRecord(holderOf(lease));
+  }
+
+  /** By our own clock since we saw the record change, against the record's own duration. */
+  #expired(lease: Lease): boolean {
+    const seconds = lease.spec?.leaseDurationSeconds ?? 0;
+    const duration = seconds > 0 ? seconds * 1000 : this.#options.leaseDurationMs;
+    return this.#options.clock.monotonic() - this.#recordSeenAt > duration;
+  }
+
+  #bounded<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return bounded(this.#options.clock, this.#options.requestTimeoutMs, signal, run);
+  }
+}

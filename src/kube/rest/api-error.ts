@@ -1,0 +1,186 @@
+// Every way a request can fail, as one class with a kind. The message is made of what was asked, the
+// status, the reason and the names of the fields at fault; never of the answer's text, a header or the
+// Status message, because those can quote the value of a field, and a field can be a Secret's.
+import { ownWords, type OwnWords } from "./own-words.ts";
+import { isRecord } from "../json.ts";
+
+export type ApiErrorKind =
+  | "notFound"
+  | "alreadyExists"
+  | "conflict"
+  | "forbidden"
+  | "unauthorized"
+  | "invalid"
+  | "badRequest"
+  /** 410: the version asked for, or the rest of a list, is no longer kept. */
+  | "gone"
+  | "throttled"
+  /** 408, 504, or our own deadline. */
+  | "timeout"
+  /** The namespace is being terminated and takes nothing new. */
+  | "terminating"
+  /** The server has not reached the resourceVersion asked for. */
+  | "tooLarge"
+  /** 5xx, or no answer at all (status 0). */
+  | "unavailable"
+  /** A success that is not what was asked for: a login page, half an answer. */
+  | "malformed"
+  /** The caller's own signal, or the client was closed. */
+  | "cancelled";
+
+export type ErrorCause = { readonly reason: string; readonly field: string };
+
+export type ApiErrorDetails = {
+  readonly kind: ApiErrorKind;
+  readonly status?: number;
+  /** The reason of the API's Status ("AlreadyExists"), a network code ("ECONNREFUSED"), or our own. */
+  readonly reason: string;
+  /** How long the server asks to be left alone, in ms; at most five minutes. */
+  readonly retryAfterMs?: number | undefined;
+  readonly causes?: readonly ErrorCause[];
+  readonly ownWords?: OwnWords | undefined;
+  /** Appended to the message; the caller vouches that it holds no answer text. */
+  readonly note?: string;
+};
+
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly kind: ApiErrorKind;
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+  readonly causes: readonly ErrorCause[];
+  /** What the API server itself, and no webhook or proxy, said of the object; identifiers only. */
+  readonly ownWords: OwnWords | undefined;
+
+  constructor(what: string, details: ApiErrorDetails) {
+    const { status = 0, causes = [] } = details;
+    const fields = causes.map(({ field, reason }) => (field ? `${field}: ${reason}` : reason));
+    super(
+      `${what}: ${status > 0 ? `${status} ` : ""}${details.reason}` +
+        (fields.length > 0 ? ` (${fields.join(", ")})` : "") +
+        (details.note === undefined ? "" : `, ${details.note}`),
+    );
+    this.kind = details.kind;
+    this.status = status;
+    this.reason = details.reason;
+    this.retryAfterMs = details.retryAfterMs;
+    this.causes = causes;
+    this.ownWords = details.ownWords;
+  }
+}
+
+/**
+ * The error for an answer that is no success, or for a Status inside a watch. `body` is the parsed
+ * Status, or anything else when the answer was not one.
+ */
+export function statusError(
+  what: string,
+  code: number,
+  body: unknown,
+  retryAfterMs?: number,
+): ApiError {
+  const status = isRecord(body) ? body : {};
+  const details = isRecord(status["details"]) ? status["details"] : {};
+  const causes = causesOf(details);
+  const reason = word(status["reason"]);
+  const seconds = details["retryAfterSeconds"];
+  const asked = typeof seconds === "number" && seconds > 0 ? capped(seconds * 1000) : undefined;
+  return new ApiError(what, {
+    kind: kindOf(code, reason, causes, status["message"]),
+    status: code,
+    reason: reason || WORDS[code] || "no reason given",
+    retryAfterMs: retryAfterMs ?? asked,
+    causes: causes.slice(0, 5),
+    ownWords: ownWords(code, body),
+  });
+}
+
+/** Reads a Retry-After header (seconds or a date); undefined when there is none to understand. */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header)) return capped(Number(header) * 1000);
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : capped(date - nowMs);
+}
+
+const LONGEST_RETRY_AFTER_MS = 300_000;
+
+function capped(ms: number): number {
+  return Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
+}
+
+const WORDS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Gone",
+  413: "RequestEntityTooLarge",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  502: "BadGateway",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+function kindOf(
+  code: number,
+  reason: string,
+  causes: readonly ErrorCause[],
+  message: unknown,
+): ApiErrorKind {
+  // A webhook's word is about one object, whatever code and reason it chooses.
+  if (code >= 400 && saysDenied(message)) return "forbidden";
+  const because = (name: string): boolean => causes.some((cause) => cause.reason === name);
+  if (code === 410 || reason === "Expired" || reason === "Gone") return "gone";
+  if (code === 401) return "unauthorized";
+  if (code === 403) return because("NamespaceTerminating") ? "terminating" : "forbidden";
+  if (code === 404) return "notFound";
+  if (code === 409) return reason === "AlreadyExists" ? "alreadyExists" : "conflict";
+  if (code === 422) return "invalid";
+  if (code === 429) return "throttled";
+  if (code === 504 && (because("ResourceVersionTooLarge") || saysTooLarge(message)))
+    return "tooLarge";
+  if (code === 408 || code === 504) return "timeout";
+  if (code >= 500 || code === 0) return "unavailable";
+  return code >= 400 ? "badRequest" : "malformed";
+}
+
+// How the API server begins what a validating or mutating webhook has refused.
+function saysDenied(message: unknown): boolean {
+  return typeof message === "string" && message.startsWith('admission webhook "');
+}
+
+/** The refusal is a webhook's, and says nothing of the server or of who asks. */
+export function isWebhookDenial(body: unknown): boolean {
+  return isRecord(body) && saysDenied(body["message"]);
+}
+
+// Servers before the cause existed said it in one of two sentences.
+function saysTooLarge(message: unknown): boolean {
+  return (
+    typeof message === "string" &&
+    /too large resource version|resourceVersion.*too large/i.test(message)
+  );
+}
+
+function causesOf(details: Readonly<Record<string, unknown>>): readonly ErrorCause[] {
+  const causes = details["causes"];
+  if (!Array.isArray(causes)) return [];
+  return causes.filter(isRecord).map((cause) => ({
+    reason: word(cause["reason"]) || "no reason given",
+    field: path(cause["field"]),
+  }));
+}
+
+function word(value: unknown): string {
+  return typeof value === "string" && /^[A-Za-z]{1,64}$/.test(value) ? value : "";
+}
+
+function path(value: unknown): string {
+  return typeof value === "string" && /^[\w.\-/[\]]{1,200}$/.test(value) ? value : "";
+}

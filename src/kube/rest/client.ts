@@ -1,0 +1,277 @@
+// Raw JSON requests to one API server, over one pool of connections.
+// Promises: every failure is an ApiError; a success is JSON or an error of kind `malformed`; each
+// request ends by its time limit; a 401 is tried once more with credentials read anew; after a 429
+// with Retry-After no request begins before that time is over; bodies are always drained. Does not
+// promise: to retry anything else, or to know any kind of object.
+import type { Dispatcher } from "undici";
+import { header, isSuccess, networkCode, parseJson, refusal, valueOf } from "./response.ts";
+import type { Answer } from "./response.ts";
+import { ApiError, isWebhookDenial } from "./api-error.ts";
+import type { Clock } from "../time/clock.ts";
+import { CredentialCache, CredentialsError } from "../kubeconfig/credentials.ts";
+import type { Credentials } from "../kubeconfig/credentials.ts";
+import { abandonable, Deadline } from "../time/deadline.ts";
+import { exchange, openStream } from "./round-trip.ts";
+import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
+import { queryText } from "./resource.ts";
+import { Reachability } from "./reachability.ts";
+import { Throttle } from "./retry-after.ts";
+import { Transport } from "./transport.ts";
+import type { Lane } from "./transport.ts";
+
+export type ApiRequest = {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Below the server's own path, with its leading slash. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Of the body; application/json when absent. */
+  readonly contentType?: string;
+  /** application/json when absent; only then is another answer `malformed`. */
+  readonly accept?: string;
+  /** Of the answer; a longer one is `malformed`, reason ResponseTooLong. 480 MiB when absent. */
+  readonly mostBytes?: number;
+  /** For error messages: "create secret team-a/registry". */
+  readonly what: string;
+  readonly signal?: AbortSignal | undefined;
+  /** For the whole request; with `open`, for the answer's head. 30,000 when absent. */
+  readonly timeoutMs?: number;
+};
+
+export type ApiStream = {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Read at most once; fails with an ApiError. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Ends the body and its connection; harmless when called again. */
+  close(): void;
+};
+
+export type ApiClient = {
+  /** The server's URL without credentials, for people. */
+  readonly server: string;
+  /** Whether that server answers; clients of one server share it. */
+  readonly reachability: Reachability;
+  /** Beginnings of the keys that are read of a map however many members it has. */
+  readonly keeps?: readonly string[];
+  request<T>(request: ApiRequest): Promise<T>;
+  /** For answers without a known end; runs on a connection of its own until closed. */
+  open(request: ApiRequest): Promise<ApiStream>;
+  close(): Promise<void>;
+};
+
+export type ClientOptions = {
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** Connections for requests at most; 32 when absent. */
+  readonly connections?: number;
+  /** For the Lease: a renewal is tiny, and one held back beyond the renew deadline costs the lead. */
+  readonly neverPauses?: boolean;
+  /** One for all clients of the same server; its own when absent. */
+  readonly reachability?: Reachability;
+  /** As ApiClient.keeps: of maps with more than 2,048 members nothing else is parsed. */
+  readonly keeps?: readonly string[];
+  /** Called once for every answer; `code` is the status, or "<error>" when there was none. */
+  readonly onAnswer?: ((method: string, code: string) => void) | undefined;
+};
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+export function createClient(config: KubeConfig, options: ClientOptions): ApiClient {
+  return new HttpClient(config, options);
+}
+
+type Means<A extends Answer> = (
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  deadline: Deadline,
+) => Promise<A>;
+
+class HttpClient implements ApiClient {
+  readonly server: string;
+  readonly keeps: readonly string[];
+  readonly reachability: Reachability;
+  readonly #origin: string;
+  /** Of every path: where the API lies on its host. */
+  readonly #prefix: string;
+  readonly #options: ClientOptions;
+  readonly #credentials: CredentialCache;
+  readonly #transport: Transport;
+  readonly #throttle: Throttle;
+  readonly #closed = new AbortController();
+
+  constructor(config: KubeConfig, options: ClientOptions) {
+    const { server, proxyUrl } = config.cluster;
+    const base = new URL(server);
+    this.#origin = base.origin;
+    this.#prefix = base.pathname.replace(/\/$/, "");
+    this.server = this.#origin + this.#prefix;
+    this.keeps = options.keeps ?? [];
+    this.#options = options;
+    this.reachability = options.reachability ?? new Reachability(options.clock);
+    this.#credentials = new CredentialCache(config, options.clock);
+    this.#transport = new Transport({ server, proxyUrl, connections: options.connections ?? 32 });
+    this.#throttle = new Throttle(options.clock);
+  }
+
+  async request<T>(request: ApiRequest): Promise<T> {
+    const deadline = this.#deadline(request);
+    try {
+      const answer = await this.#send(
+        "api",
+        (...asked) => exchange(...asked, request.mostBytes),
+        request,
+        deadline,
+      );
+      this.#check(request, answer);
+      return valueOf(request.what, answer, this.keeps) as T;
+    } catch (error) {
+      throw this.#classify(request, deadline, error);
+    } finally {
+      deadline.release();
+    }
+  }
+
+  async open(request: ApiRequest): Promise<ApiStream> {
+    const deadline = this.#deadline(request);
+    try {
+      const answer = await this.#send("watch", openStream, request, deadline);
+      this.#check(request, answer);
+      const { status, headers, body } = answer;
+      deadline.stopTimer();
+      return {
+        status,
+        contentType: header(headers, "content-type") ?? "",
+        headers,
+        body: this.#stream(request, deadline, body),
+        close: () => {
+          deadline.abort();
+          body.on("error", () => undefined).destroy();
+        },
+      };
+    } catch (error) {
+      const classified = this.#classify(request, deadline, error);
+      // Ends a body that nobody will read; what is classified after it would seem to be cancelled.
+      deadline.abort();
+      throw classified;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#transport.close();
+  }
+
+  async *#stream(
+    request: ApiRequest,
+    deadline: Deadline,
+    body: AsyncIterable<Uint8Array>,
+  ): AsyncIterable<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      throw this.#classify(request, deadline, error);
+    } finally {
+      deadline.release();
+    }
+  }
+
+  // A 401 is tried once more with credentials read anew.
+  async #send<A extends Answer>(
+    lane: Lane,
+    means: Means<A>,
+    request: ApiRequest,
+    deadline: Deadline,
+  ): Promise<A> {
+    const credentials = await this.#credentialsWithin(deadline);
+    const first = await this.#dispatch(lane, means, request, credentials, deadline);
+    if (first.status !== 401 || isWebhookDenial(parseJson(first.text ?? ""))) return first;
+    this.#credentials.refused(credentials);
+    const anew = await this.#credentialsWithin(deadline);
+    return this.#dispatch(lane, means, request, anew, deadline);
+  }
+
+  async #credentialsWithin(deadline: Deadline): Promise<Credentials> {
+    return this.#credentials.fresh ?? abandonable(this.#credentials.get(), deadline.signal);
+  }
+
+  async #dispatch<A extends Answer>(
+    lane: Lane,
+    means: Means<A>,
+    request: ApiRequest,
+    credentials: Credentials,
+    deadline: Deadline,
+  ): Promise<A> {
+    const { method, body, contentType = "application/json" } = request;
+    const { onAnswer, userAgent } = this.#options;
+    if (this.#throttle.leftMs > 0) await this.#throttle.turn(request.what, deadline);
+    const dispatcher = this.#transport.dispatcher(lane, credentials.tls);
+    const sent = {
+      origin: this.#origin,
+      path: this.#prefix + request.path + queryText(request.query),
+      method,
+      // undici ends a connection after a DELETE with a body, unless told not to.
+      reset: false,
+      headers: {
+        ...credentials.headers,
+        accept: request.accept ?? "application/json",
+        "user-agent": userAgent,
+        ...(body !== undefined && { "content-type": contentType }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    };
+    try {
+      const answer = await means(dispatcher, sent, deadline);
+      onAnswer?.(method, String(answer.status));
+      this.#heard(method, answer.status);
+      return answer;
+    } catch (error) {
+      onAnswer?.(method, "<error>");
+      if (!deadline.over) this.#heard(method, 0);
+      if (deadline.over && !request.signal?.aborted) this.#transport.distrust(lane, dispatcher);
+      throw error;
+    }
+  }
+
+  // 0: no answer. A write's failure says nothing of the server: webhooks answer as they like.
+  #heard(method: string, status: number): void {
+    if (isSuccess(status)) this.reachability.answered();
+    else if (method === "GET" && [0, 502, 503].includes(status)) this.reachability.unanswered();
+  }
+
+  // A 429 that says for how long holds back the whole client.
+  #check(request: ApiRequest, answer: Answer): void {
+    const error = refusal(request, answer, this.#options.clock.now());
+    if (!error) return;
+    if (error.kind === "throttled" && this.#options.neverPauses !== true)
+      this.#throttle.pause(error.retryAfterMs ?? 0);
+    throw error;
+  }
+
+  #deadline(request: ApiRequest): Deadline {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = request;
+    return new Deadline(this.#options.clock, timeoutMs, signal, this.#closed.signal);
+  }
+
+  #classify(request: ApiRequest, deadline: Deadline, error: unknown): ApiError {
+    const { what, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
+    if (error instanceof ApiError) return error;
+    if (deadline.expired)
+      return new ApiError(what, {
+        kind: "timeout",
+        reason: "NoAnswer",
+        note: `${this.server} did not answer within ${timeoutMs} ms`,
+      });
+    if (deadline.over) return new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
+    if (error instanceof CredentialsError)
+      return new ApiError(what, {
+        kind: "unauthorized",
+        reason: "NoCredentials",
+        note: error.message,
+      });
+    const note = `cannot reach ${this.server}`;
+    return new ApiError(what, { kind: "unavailable", reason: networkCode(error), note });
+  }
+}

@@ -1,0 +1,84 @@
+import { isRecord } from "../json.ts";
+
+// The few sentences of the API server that something is done upon. A webhook chooses the code, the
+// reason and the details of its refusal, but its message always begins `admission webhook "`; so a
+// sentence counts only when it is the whole message, word for word. Identifiers and figures come out
+// of it, never other text.
+export type OwnWords =
+  /** There is no such object, or there is one: a GET's 404, a create's 409. */
+  | {
+      readonly kind: "notFound" | "alreadyExists";
+      readonly resource: string;
+      readonly name: string;
+    }
+  /** A create's 403, by the first quota that it would exceed. */
+  | {
+      readonly kind: "exceededQuota";
+      readonly resource: string;
+      readonly name: string;
+      readonly figures: readonly QuotaFigure[];
+    };
+
+/** Counts as the message has them: of each resource how many are asked for, are there, and may be. */
+export type QuotaFigure = {
+  readonly resource: string;
+  readonly requested: number;
+  readonly used: number;
+  readonly limited: number;
+};
+
+/** What the Status `body` of an answer with `code` says in the API server's own words, if it does. */
+export function ownWords(code: number, body: unknown): OwnWords | undefined {
+  if (!isRecord(body) || body["kind"] !== "Status" || body["code"] !== code) return undefined;
+  const { message, reason, details } = body;
+  if (typeof message !== "string" || message.length > LONGEST || !isRecord(details))
+    return undefined;
+  const { kind: resource, name } = details;
+  if (!isIdentifier(resource) || !isIdentifier(name)) return undefined;
+  const object = `${resource} "${name}"`;
+  if (code === 404 && reason === "NotFound" && message === `${object} not found`)
+    return { kind: "notFound", resource, name };
+  if (code === 409 && reason === "AlreadyExists" && message === `${object} already exists`)
+    return { kind: "alreadyExists", resource, name };
+  if (code !== 403 || reason !== "Forbidden") return undefined;
+  const beginning = `${object} is forbidden: exceeded quota: `;
+  if (!message.startsWith(beginning)) return undefined;
+  const figures = quotaFigures(message.slice(beginning.length));
+  return figures && { kind: "exceededQuota", resource, name, figures };
+}
+
+// A name has 253 characters at most, a quota names few resources.
+const LONGEST = 4096;
+
+function isIdentifier(value: unknown): value is string {
+  return typeof value === "string" && /^[a-z0-9][-.a-z0-9]{0,252}$/.test(value);
+}
+
+// "NAME, requested: secrets=1, used: secrets=5, limited: secrets=5"
+const QUOTA =
+  /^[a-z0-9][-.a-z0-9]{0,252}, requested: ([-./=,a-zA-Z0-9]+), used: ([-./=,a-zA-Z0-9]+), limited: ([-./=,a-zA-Z0-9]+)$/;
+
+function quotaFigures(text: string): readonly QuotaFigure[] | undefined {
+  const [, requested, used, limited] = QUOTA.exec(text) ?? [];
+  const counts = [requested, used, limited].map((part) => countsOf(part ?? ""));
+  const [wanted, present, most] = counts;
+  if (!wanted || !present || !most) return undefined;
+  const figures: QuotaFigure[] = [];
+  for (const [resource, count] of wanted) {
+    const [is, may] = [present.get(resource), most.get(resource)];
+    if (is === undefined || may === undefined) return undefined;
+    figures.push({ resource, requested: count, used: is, limited: may });
+  }
+  return present.size === wanted.size && most.size === wanted.size ? figures : undefined;
+}
+
+// Whole numbers only: whoever counts objects in thousands ("1k") is not understood.
+function countsOf(text: string): ReadonlyMap<string, number> | undefined {
+  const counts = new Map<string, number>();
+  for (const part of text.split(",")) {
+    const [, resource, count] = /^([-./a-zA-Z0-9]+)=(\d{1,9})$/.exec(part) ?? [];
+    if (resource === undefined || count === undefined || counts.has(resource)) return undefined;
+    counts.set(resource, Number(count));
+  }
+  return counts;
+}

@@ -1,0 +1,84 @@
+import { isRecord } from "../json.ts";
+
+// Names of API resources and the paths they live at. Nothing here talks to a server.
+
+export type Resource = {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+};
+
+export const SECRETS: Resource = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+export const NAMESPACES: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+};
+export const LEASES: Resource = {
+  group: "coordination.k8s.io",
+  version: "v1",
+  plural: "leases",
+  kind: "Lease",
+};
+export const EVENTS: Resource = {
+  group: "events.k8s.io",
+  version: "v1",
+  plural: "events",
+  kind: "Event",
+};
+
+/**
+ * The path of one object (`name` given) or of a collection, in one namespace or (without `namespace`)
+ * across all of them. Cluster-scoped resources take no namespace.
+ */
+export function resourcePath(resource: Resource, namespace?: string, name?: string): string {
+  const root =
+    resource.group === ""
+      ? `/api/${resource.version}`
+      : `/apis/${resource.group}/${resource.version}`;
+  const scope = namespace === undefined ? "" : `/namespaces/${encodeURIComponent(namespace)}`;
+  const object = name === undefined ? "" : `/${encodeURIComponent(name)}`;
+  return `${root}${scope}/${resource.plural}${object}`;
+}
+
+/** With its question mark; "" when nothing is set. */
+export function queryText(
+  query: Readonly<Record<string, string | number | boolean | undefined>> = {},
+): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined);
+  if (entries.length === 0) return "";
+  return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
+}
+
+/** What every object of the API has; the rest is for the reader of one kind to check. */
+export type KubeObject = {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly [field: string]: unknown;
+  };
+  readonly [field: string]: unknown;
+};
+
+/** Whether a parsed JSON value is an object that can be kept: named, versioned and with a UID. */
+export function isKubeObject(value: unknown): value is KubeObject {
+  const metadata = isRecord(value) ? value["metadata"] : undefined;
+  return (
+    isRecord(metadata) &&
+    isFilled(metadata["name"]) &&
+    isFilled(metadata["uid"]) &&
+    isFilled(metadata["resourceVersion"])
+  );
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}

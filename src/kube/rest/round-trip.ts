@@ -1,0 +1,104 @@
+// One request and its whole answer, through undici's dispatch handlers: its request() makes a stream
+// of every answer, which an answer of a kilobyte does not need.
+// Promises: settles once; when the deadline is over it rejects at once, also while the request waits
+// for a connection, and nothing of it is sent from then on; a body longer than the limit is not read
+// on and takes its connection with it.
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import { isSuccess, LONGEST_ANSWER_BYTES, LONGEST_REFUSAL_BYTES, readText } from "./response.ts";
+import type { Answer } from "./response.ts";
+import type { Deadline } from "../time/deadline.ts";
+
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  deadline: Deadline,
+  longest = LONGEST_ANSWER_BYTES,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const gathering = new Gathering(deadline, longest, resolve, reject);
+    deadline.whenOver(() => gathering.abandon());
+    if (!deadline.over) dispatcher.dispatch(request, gathering);
+  });
+}
+
+/** Of an answer whose end is not known; a refusal's body is read to its end all the same. */
+export type Opened = Answer & { readonly body: Dispatcher.ResponseData["body"] };
+
+/** As exchange, but a success is handed on as it comes, until the deadline is over. */
+export async function openStream(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  deadline: Deadline,
+): Promise<Opened> {
+  const { signal } = deadline;
+  const { statusCode: status, headers, body } = await dispatcher.request({ ...request, signal });
+  const text = isSuccess(status) ? undefined : await readText(body, LONGEST_REFUSAL_BYTES);
+  return { status, headers, text, body };
+}
+
+class Gathering implements Dispatcher.DispatchHandler {
+  readonly #deadline: Deadline;
+  readonly #longest: number;
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (error: Error) => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  constructor(
+    deadline: Deadline,
+    longest: number,
+    resolve: (answer: Answer) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#deadline = deadline;
+    this.#longest = longest;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  abandon(): void {
+    const error = new Error("aborted");
+    this.#controller?.abort(error);
+    this.#reject(error);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#deadline.over) controller.abort(new Error("aborted"));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#length += chunk.length;
+    const longest = isSuccess(this.#status) ? this.#longest : LONGEST_REFUSAL_BYTES;
+    if (this.#length <= longest) {
+      this.#chunks.push(chunk);
+      return;
+    }
+    this.#resolve({ status: this.#status, headers: this.#headers, text: undefined });
+    controller.abort(new Error("longer than the limit"));
+  }
+
+  onResponseEnd(): void {
+    const [only, ...more] = this.#chunks;
+    const whole = more.length > 0 ? Buffer.concat(this.#chunks, this.#length) : only;
+    const text = whole?.toString("utf8") ?? "";
+    this.#resolve({ status: this.#status, headers: this.#headers, text });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#reject(error);
+  }
+}
