@@ -2,7 +2,7 @@
 // which preconditions and time limits, and what each answer is taken for.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Apply } from "../src/apply.ts";
+import { Apply } from "../src/writes/apply.ts";
 import { SecretData } from "../src/core/model/secret-data.ts";
 import { DataCache } from "../src/core/state/data-cache.ts";
 import { CopySecret, type SourcePayload } from "../src/core/model/cluster.ts";
@@ -10,7 +10,7 @@ import type { Action } from "../src/core/model/verdicts.ts";
 import { ApiError, statusError, type ApiErrorKind } from "../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../src/kube/rest/client.ts";
 import { isKubeObject } from "../src/kube/rest/resource.ts";
-import type * as outcomes from "../src/outcome.ts";
+import type * as outcomes from "../src/writes/outcome.ts";
 import { settle } from "./support/clock.ts";
 import { field } from "./support/http.ts";
 import { refusal } from "./support/memory-api.ts";

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
-import { FLAGS, type Flag } from "../src/flags.ts";
-import { parseDuration, parseSize } from "../src/units.ts";
+import { FLAGS, type Flag } from "../src/config/flags.ts";
+import { parseDuration, parseSize } from "../src/config/units.ts";
 
 const read = (file: string) =>
   readFileSync(new URL(`../manifests/chart/${file}`, import.meta.url), "utf8");

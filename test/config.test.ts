@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readConfig, UsageError, type Given, type Surroundings } from "../src/config.ts";
-import { environmentName, FLAGS } from "../src/flags.ts";
-import { namedSources, readSettings } from "../src/settings.ts";
+import { readConfig, UsageError, type Given, type Surroundings } from "../src/config/config.ts";
+import { environmentName, FLAGS } from "../src/config/flags.ts";
+import { namedSources, readSettings } from "../src/config/planner-settings.ts";
 
 const outside: Surroundings = { env: {}, clusterNamespace: undefined, terminal: false };
 const inside: Surroundings = { env: {}, clusterNamespace: "platform", terminal: false };

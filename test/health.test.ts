@@ -1,7 +1,7 @@
 // Each row of /healthz, at the minute it begins.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { troubles, type Vitals } from "../src/health.ts";
+import { troubles, type Vitals } from "../src/controller/health.ts";
 
 const MINUTE = 60_000;
 

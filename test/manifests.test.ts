@@ -24,7 +24,7 @@ import {
   type V1Secret,
   type V1ValidatingAdmissionPolicy,
 } from "@kubernetes/client-node";
-import { FLAGS } from "../src/flags.ts";
+import { FLAGS } from "../src/config/flags.ts";
 
 const FOLDER = new URL("../manifests/", import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");

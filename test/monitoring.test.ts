@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
 import { METRIC_STATES } from "../src/core/model/verdicts.ts";
-import { FLAGS } from "../src/flags.ts";
+import { FLAGS } from "../src/config/flags.ts";
 import { metricsOfNothing } from "./support/metrics.ts";
 import { tableRows, uncoded } from "./support/markdown.ts";
 import { groupedBy, selectors } from "./support/promql.ts";

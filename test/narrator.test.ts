@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Narrator, type Narration } from "../src/narrator.ts";
+import { Narrator, type Narration } from "../src/telemetry/source-events.ts";
 import { Cluster } from "./support/world.ts";
 
 /** A cluster whose settled passes are told; `settle` answers with what was told since the last one. */

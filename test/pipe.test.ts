@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WritePipe, type Ended, type Write } from "../src/pipe.ts";
+import { WritePipe, type Ended, type Write } from "../src/writes/write-pool.ts";
 import { FakeClock, settle } from "./support/clock.ts";
 
 type Job = Write;

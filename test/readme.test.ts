@@ -7,7 +7,7 @@ import { COPIED_ANYWAY, NEVER_COPIED } from "../src/core/desired/copied-metadata
 import { SITUATIONS, TABLE, type Situation } from "../src/core/plan/verdict-table.ts";
 import { METRIC_STATE, VERDICTS } from "../src/core/model/verdicts.ts";
 import { MARKS, VOCABULARY, type Carrier, type Word } from "../src/core/annotations/vocabulary.ts";
-import { environmentName, FLAGS } from "../src/flags.ts";
+import { environmentName, FLAGS } from "../src/config/flags.ts";
 import { metricsOfNothing } from "./support/metrics.ts";
 import { tableRows, uncoded } from "./support/markdown.ts";
 

@@ -1,13 +1,13 @@
 // One pass by itself, with a pipe and an API of the test's own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Apply } from "../src/apply.ts";
+import { Apply } from "../src/writes/apply.ts";
 import { ApiError } from "../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../src/kube/rest/client.ts";
-import { createLog } from "../src/log.ts";
-import { WritePipe } from "../src/pipe.ts";
-import { Reporter } from "../src/report.ts";
-import { Sync, type ActionWrite, type PassResult } from "../src/sync.ts";
+import { createLog } from "../src/telemetry/log.ts";
+import { WritePipe } from "../src/writes/write-pool.ts";
+import { Reporter } from "../src/telemetry/report.ts";
+import { Sync, type ActionWrite, type PassResult } from "../src/controller/sync.ts";
 import { FakeClock } from "./support/clock.ts";
 import { Cluster } from "./support/world.ts";
 import { refText } from "../src/core/annotations/names.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatDuration, parseDuration, parseSize } from "../src/units.ts";
+import { formatDuration, parseDuration, parseSize } from "../src/config/units.ts";
 
 test("a duration reads as Go writes it", () => {
   const cases: readonly (readonly [string, number])[] = [

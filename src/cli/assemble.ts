@@ -1,10 +1,10 @@
 // Puts the parts together: clients → informers → planner → writes → controller. Nothing runs yet.
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { Apply } from "../apply.ts";
-import { createCaches, type Caches } from "../caches.ts";
-import type { Config } from "../config.ts";
-import { Controller } from "../controller.ts";
+import { Apply } from "../writes/apply.ts";
+import { createCaches, type Caches } from "../controller/caches.ts";
+import type { Config } from "../config/config.ts";
+import { Controller } from "../controller/controller.ts";
 import { createDigest } from "../core/model/secret-data.ts";
 import { DataCache } from "../core/state/data-cache.ts";
 import { createIntern, createShare } from "../core/observed/intern.ts";
@@ -18,15 +18,15 @@ import { EventRecorder } from "../kube/events/event-recorder.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import { LeaderElector, newIdentity } from "../kube/leaderelection/leader-elector.ts";
 import { leaseClient } from "../kube/leaderelection/lease-client.ts";
-import type { Log } from "../log.ts";
-import { Narrator, type Narration } from "../narrator.ts";
-import { learnAnswer } from "../outcome.ts";
-import { WritePipe } from "../pipe.ts";
-import { Reporter, type Observer } from "../report.ts";
+import type { Log } from "../telemetry/log.ts";
+import { Narrator, type Narration } from "../telemetry/source-events.ts";
+import { learnAnswer } from "../writes/outcome.ts";
+import { WritePipe } from "../writes/write-pool.ts";
+import { Reporter, type Observer } from "../telemetry/report.ts";
 import type { Board } from "../server/board.ts";
-import type { Metrics } from "../server/metrics.ts";
-import { namedSources } from "../settings.ts";
-import { Sync, type ActionWrite } from "../sync.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { namedSources } from "../config/planner-settings.ts";
+import { Sync, type ActionWrite } from "../controller/sync.ts";
 import { glanceOf } from "./glance.ts";
 
 export type Parts = {

@@ -1,8 +1,8 @@
 // The command line: yargs wiring, help, and the one place where an error becomes a line on stderr
 // and an exit code. Commands are loaded when asked for, so that --help needs no Kubernetes client.
 import yargs, { type Argv } from "yargs";
-import { UsageError, type Given } from "../config.ts";
-import { environmentName, FLAGS, type Flag } from "../flags.ts";
+import { UsageError, type Given } from "../config/config.ts";
+import { environmentName, FLAGS, type Flag } from "../config/flags.ts";
 import type { Program } from "./process.ts";
 
 /** Runs one command line; resolves with the exit code and never rejects. */

@@ -5,19 +5,19 @@ import {
   UsageError,
   type Config,
   type Given,
-} from "../config.ts";
+} from "../config/config.ts";
 import { ALWAYS_READ } from "../core/annotations/vocabulary.ts";
 import { ApiError } from "../kube/rest/api-error.ts";
 import { createClient, type ApiClient, type ClientOptions } from "../kube/rest/client.ts";
 import { systemClock, type Clock, type Timer } from "../kube/time/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig/kubeconfig.ts";
 import { Reachability } from "../kube/rest/reachability.ts";
-import { createLog, type Log } from "../log.ts";
+import { createLog, type Log } from "../telemetry/log.ts";
 import { Board } from "../server/board.ts";
-import { createMetrics } from "../server/metrics.ts";
-import type { Ended } from "../controller.ts";
-import type { Observer } from "../report.ts";
-import { readSettings } from "../settings.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import type { Ended } from "../controller/controller.ts";
+import type { Observer } from "../telemetry/report.ts";
+import { readSettings } from "../config/planner-settings.ts";
 import { assemble } from "./assemble.ts";
 import { liveHolder } from "../kube/leaderelection/live-holder.ts";
 import type { Program } from "./process.ts";

@@ -1,12 +1,12 @@
 // What a running controller serves: probes and metrics on one address, the status page on another.
-import type { Config } from "../config.ts";
-import type { Controller } from "../controller.ts";
+import type { Config } from "../config/config.ts";
+import type { Controller } from "../controller/controller.ts";
 import { systemClock } from "../kube/time/clock.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Board } from "../server/board.ts";
 import { serveHttp } from "../server/http.ts";
 import { urlOf } from "../server/listen.ts";
-import type { Metrics } from "../server/metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { serveStatus } from "../server/page.ts";
 
 export type Served = { readonly statusUrl: string; close(): Promise<unknown> };

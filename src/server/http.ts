@@ -2,7 +2,7 @@
 // answer's text. It promises nothing about who may reach it: that is the address's and a network
 // policy's part, and nothing served here holds a Secret's value.
 import { createServer, type ServerResponse } from "node:http";
-import type { Address } from "../config.ts";
+import type { Address } from "../config/config.ts";
 import { listenOn, targetOf, type HttpServer } from "./listen.ts";
 
 /** Problems in plain words; empty means all is well. */

@@ -1,6 +1,6 @@
 // A listening server and its orderly end, the same for every address that the program serves on.
 import type { IncomingMessage, Server } from "node:http";
-import type { Address } from "../config.ts";
+import type { Address } from "../config/config.ts";
 
 export type HttpServer = { readonly address: Address; close(): Promise<void> };
 

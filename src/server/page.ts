@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { BlockList, isIP } from "node:net";
-import type { Address } from "../config.ts";
+import type { Address } from "../config/config.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { Board } from "./board.ts";
 import { readFilter, type Filter } from "./filter.ts";

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { TestContext } from "node:test";
-import type { Given } from "../../src/config.ts";
+import type { Given } from "../../src/config/config.ts";
 import { controllerAccount } from "../support/account.ts";
 import { openCluster, ownCluster } from "../support/cluster.ts";
 import type { ControlPlane } from "../support/control-plane.ts";

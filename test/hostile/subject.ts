@@ -3,7 +3,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { cpuMs, memory } from "../../bench/proc.ts";
-import type { Given } from "../../src/config.ts";
+import type { Given } from "../../src/config/config.ts";
 import { spawnController, type ControllerProcess } from "../support/controller-process.ts";
 import { leaks } from "../support/eavesdrop.ts";
 import type { Ending } from "../support/fault-proxy.ts";

@@ -2,7 +2,7 @@
 // converges, and nothing is damaged twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Outcome } from "../../src/outcome.ts";
+import type { Outcome } from "../../src/writes/outcome.ts";
 import { spawnController } from "../support/controller-process.ts";
 import { crews, over, source, TWO } from "../support/crews.ts";
 import { ElasticClock } from "../support/elastic-clock.ts";

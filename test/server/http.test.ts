@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { serveHttp, type Health } from "../../src/server/http.ts";
-import { createMetrics } from "../../src/server/metrics.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
 
 async function start(t: TestContext, health: Health): Promise<string> {
   const metrics = createMetrics("secretcast");

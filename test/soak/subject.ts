@@ -2,10 +2,10 @@
 // lease, with everything counted that it says and does.
 import { get } from "node:http";
 import { runController } from "../../src/cli/run.ts";
-import { readConfig, type Given } from "../../src/config.ts";
-import type { Ended } from "../../src/controller.ts";
+import { readConfig, type Given } from "../../src/config/config.ts";
+import type { Ended } from "../../src/controller/controller.ts";
 import type { KubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 import { MARKER } from "./world.ts";
 
 const FLAGS: Given = {

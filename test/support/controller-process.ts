@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { Given } from "../../src/config.ts";
+import type { Given } from "../../src/config/config.ts";
 import { eventually } from "./eventually.ts";
 import type { Ending } from "./fault-proxy.ts";
 import { field } from "./http.ts";

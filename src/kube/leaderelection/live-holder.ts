@@ -1,12 +1,12 @@
 // Is somebody else's Lease live? Times in a Lease are another machine's clock, so they are not
 // believed: a Lease is live when it changes while we look at it for as long as it says it lasts.
 import type { V1Lease } from "@kubernetes/client-node";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient } from "../rest/client.ts";
 import { sleep, type Clock } from "../time/clock.ts";
 import { LEASES, resourcePath } from "../rest/resource.ts";
-import type { Log } from "../../log.ts";
+import type { Log } from "../../telemetry/log.ts";
 
 const LOOK_EVERY_MS = 1000;
 const LONGEST_LOOK_MS = 60_000;

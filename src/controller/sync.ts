@@ -3,23 +3,23 @@
 // write belongs to its pair and does not fail the pass; while writes wait, a new event makes a new
 // plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
 import { setImmediate } from "node:timers/promises";
-import type { Apply } from "./apply.ts";
-import type { Memory } from "./core/state/planner-state.ts";
-import { type Secret, type Settings, type World } from "./core/model/cluster.ts";
-import { plan } from "./core/plan/plan.ts";
-import { bytesOf } from "./core/plan/requests.ts";
+import type { Apply } from "../writes/apply.ts";
+import type { Memory } from "../core/state/planner-state.ts";
+import { type Secret, type Settings, type World } from "../core/model/cluster.ts";
+import { plan } from "../core/plan/plan.ts";
+import { bytesOf } from "../core/plan/requests.ts";
 import {
   actionKey,
   METRIC_STATE,
   type Action,
   type Plan,
   type Row,
-} from "./core/model/verdicts.ts";
-import type { Clock, Timer } from "./kube/time/clock.ts";
-import { learn, type Cache, type Outcome } from "./outcome.ts";
-import type { Ended, Write, WritePipe } from "./pipe.ts";
-import type { Reporter } from "./report.ts";
-import { refText } from "./core/annotations/names.ts";
+} from "../core/model/verdicts.ts";
+import type { Clock, Timer } from "../kube/time/clock.ts";
+import { learn, type Cache, type Outcome } from "../writes/outcome.ts";
+import type { Ended, Write, WritePipe } from "../writes/write-pool.ts";
+import type { Reporter } from "../telemetry/report.ts";
+import { refText } from "../core/annotations/names.ts";
 
 export type ActionWrite = Write & { readonly action: Action };
 

@@ -1,14 +1,14 @@
 // The two informers that read a cluster, or one namespace of it: its Namespace and its Secrets.
-import { readNamespace } from "./core/observed/read-namespace.ts";
-import type { Namespace, Secret } from "./core/model/cluster.ts";
-import { readSecret, type ReadContext } from "./core/observed/read-secret.ts";
-import type { ApiClient } from "./kube/rest/client.ts";
-import type { Clock } from "./kube/time/clock.ts";
-import { Informer } from "./kube/cache/informer.ts";
-import { NAMESPACES, SECRETS } from "./kube/rest/resource.ts";
-import type { Log } from "./log.ts";
-import type { Cache } from "./outcome.ts";
-import type { Metrics } from "./server/metrics.ts";
+import { readNamespace } from "../core/observed/read-namespace.ts";
+import type { Namespace, Secret } from "../core/model/cluster.ts";
+import { readSecret, type ReadContext } from "../core/observed/read-secret.ts";
+import type { ApiClient } from "../kube/rest/client.ts";
+import type { Clock } from "../kube/time/clock.ts";
+import { Informer } from "../kube/cache/informer.ts";
+import { NAMESPACES, SECRETS } from "../kube/rest/resource.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Cache } from "../writes/outcome.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 
 export type Deps = {
   readonly client: ApiClient;

@@ -2,8 +2,8 @@
 // that a create with `dryRun=All` meets while the old copy is still there. The name is checked last of
 // all, after every webhook, policy and quota: that it is taken means that nothing else was in the way.
 // A quota may be full only because of the old copy. Whatever is not plainly a yes is a no.
-import type { ApiError } from "./kube/rest/api-error.ts";
-import type { QuotaFigure } from "./kube/rest/own-words.ts";
+import type { ApiError } from "../kube/rest/api-error.ts";
+import type { QuotaFigure } from "../kube/rest/own-words.ts";
 
 export function wouldTake({ ownWords }: ApiError, name: string): boolean {
   if (ownWords?.resource !== "secrets" || ownWords.name !== name) return false;

@@ -2,14 +2,14 @@
 // Promises: a namespace is in the world only with its Secrets, all of them as of some moment, and only
 // while the API server shows both. One that is not there, or is answered by 403, keeps nobody waiting;
 // it takes part as soon as it can be read.
-import type { Namespace, Secret } from "./core/model/cluster.ts";
-import type { ReadContext } from "./core/observed/read-secret.ts";
+import type { Namespace, Secret } from "../core/model/cluster.ts";
+import type { ReadContext } from "../core/observed/read-secret.ts";
 import type { Caches, Offers } from "./caches.ts";
 import { cacheOf, createPair, ROLE, type Deps, type Pair } from "./informer-pair.ts";
-import type { Informer } from "./kube/cache/informer.ts";
-import { InformerGroup } from "./kube/cache/informer-group.ts";
-import type { Store } from "./kube/cache/store.ts";
-import type { Log } from "./log.ts";
+import type { Informer } from "../kube/cache/informer.ts";
+import { InformerGroup } from "../kube/cache/informer-group.ts";
+import type { Store } from "../kube/cache/store.ts";
+import type { Log } from "../telemetry/log.ts";
 
 const NONE: ReadonlyMap<string, Secret> = new Map<string, Secret>();
 

@@ -2,11 +2,11 @@
 // source and state when that state begins or changes, never one per namespace. The note names at most
 // five namespaces; where a namespace may publish only because every namespace may, it just counts,
 // because its tenants need not learn what other namespaces there are.
-import type { Outcome } from "./outcome.ts";
-import type { Fight } from "./core/state/planner-state.ts";
-import type { Action, Plan, Row, SourceReport, Verdict } from "./core/model/verdicts.ts";
-import { problemText } from "./core/annotations/rules.ts";
-import { type Ref, refText } from "./core/annotations/names.ts";
+import type { Outcome } from "../writes/outcome.ts";
+import type { Fight } from "../core/state/planner-state.ts";
+import type { Action, Plan, Row, SourceReport, Verdict } from "../core/model/verdicts.ts";
+import { problemText } from "../core/annotations/rules.ts";
+import { type Ref, refText } from "../core/annotations/names.ts";
 
 export type Narration = {
   /** The Secret that the Event is on. */

@@ -4,18 +4,18 @@
 // again with back-off. Every replica keeps warm caches, only the leader works. The end comes in this
 // order: the worker with what is in flight, the lease, the informers, the Events; after it nothing runs
 // on.
-import { faultText } from "./kube/rest/error-text.ts";
+import { faultText } from "../kube/rest/error-text.ts";
 import { troubles } from "./health.ts";
-import { sleep, type Clock } from "./kube/time/clock.ts";
-import type { EventRecorder } from "./kube/events/event-recorder.ts";
-import type { Watched } from "./kube/cache/informer-group.ts";
-import type { LeaderElector } from "./kube/leaderelection/leader-elector.ts";
-import type { Reachability } from "./kube/rest/reachability.ts";
-import { WorkQueue } from "./kube/workqueue/queue.ts";
-import type { QueueMetrics } from "./kube/workqueue/queue-metrics.ts";
-import { TokenBucket } from "./kube/time/token-bucket.ts";
-import type { Namespace, Secret } from "./core/model/cluster.ts";
-import type { Log } from "./log.ts";
+import { sleep, type Clock } from "../kube/time/clock.ts";
+import type { EventRecorder } from "../kube/events/event-recorder.ts";
+import type { Watched } from "../kube/cache/informer-group.ts";
+import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
+import type { Reachability } from "../kube/rest/reachability.ts";
+import { WorkQueue } from "../kube/workqueue/queue.ts";
+import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
+import { TokenBucket } from "../kube/time/token-bucket.ts";
+import type { Namespace, Secret } from "../core/model/cluster.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { PassResult, Sync } from "./sync.ts";
 
 export type ControllerDeps = {

@@ -1,8 +1,8 @@
 // The planner's settings out of the configuration: globs understood, everything else as it is.
 import { matchesEveryName, UsageError, type Config } from "./config.ts";
-import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "./core/annotations/globs.ts";
-import type { Settings } from "./core/model/cluster.ts";
-import { isNamespaceName } from "./core/annotations/names.ts";
+import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../core/annotations/globs.ts";
+import type { Settings } from "../core/model/cluster.ts";
+import { isNamespaceName } from "../core/annotations/names.ts";
 
 /** Throws a UsageError that names the flag and the entry at fault. */
 export function readSettings(config: Config): Settings {

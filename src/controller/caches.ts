@@ -1,15 +1,15 @@
 // The caches that the planner reads: of the whole cluster by one watch a resource, or of listed
 // namespaces (listed-caches.ts).
-import { digestData } from "./core/model/secret-data.ts";
-import type { DataCache } from "./core/state/data-cache.ts";
-import { filterKeys, type KeyFilter } from "./core/annotations/key-filter.ts";
-import type { Namespace, Secret, SourceSecret, World } from "./core/model/cluster.ts";
-import type { ReadContext } from "./core/observed/read-secret.ts";
+import { digestData } from "../core/model/secret-data.ts";
+import type { DataCache } from "../core/state/data-cache.ts";
+import { filterKeys, type KeyFilter } from "../core/annotations/key-filter.ts";
+import type { Namespace, Secret, SourceSecret, World } from "../core/model/cluster.ts";
+import type { ReadContext } from "../core/observed/read-secret.ts";
 import { cacheOf, createPair, ROLE, type Deps } from "./informer-pair.ts";
 import { listedCaches } from "./listed-caches.ts";
-import type { Watched } from "./kube/cache/informer-group.ts";
-import type { Cache } from "./outcome.ts";
-import type { Ref } from "./core/annotations/names.ts";
+import type { Watched } from "../kube/cache/informer-group.ts";
+import type { Cache } from "../writes/outcome.ts";
+import type { Ref } from "../core/annotations/names.ts";
 
 export type Caches = {
   readonly secrets: Watched<Secret>;

@@ -2,11 +2,11 @@
 // all writes of that source share while it is under way.
 // Promises: what it gives is of the very version asked for; what a GET brings of another version goes
 // into the cache of Secrets.
-import type { DataCache } from "./core/state/data-cache.ts";
-import type { SourcePayload, SourceSecret } from "./core/model/cluster.ts";
-import { isKubeObject } from "./kube/rest/resource.ts";
-import { compareVersions } from "./kube/rest/version.ts";
-import type { Ref } from "./core/annotations/names.ts";
+import type { DataCache } from "../core/state/data-cache.ts";
+import type { SourcePayload, SourceSecret } from "../core/model/cluster.ts";
+import { isKubeObject } from "../kube/rest/resource.ts";
+import { compareVersions } from "../kube/rest/version.ts";
+import type { Ref } from "../core/annotations/names.ts";
 
 export type SourceDataDeps = {
   readonly cache: DataCache;

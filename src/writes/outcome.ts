@@ -1,13 +1,13 @@
 // What became of one action, and what is learned from it: the next pass starts from the whole cache,
 // and all that it knows of earlier passes is what these functions put into memory and cache.
-import type { ApiErrorKind } from "./kube/rest/api-error.ts";
-import type { Memory } from "./core/state/planner-state.ts";
-import type { Secret } from "./core/model/cluster.ts";
-import { shownUid, versionOf } from "./core/state/questions.ts";
-import { objectOf, textOf } from "./core/model/unstructured.ts";
-import type { Resolution } from "./core/state/resolutions.ts";
-import type { Action, Question } from "./core/model/verdicts.ts";
-import type { Ref } from "./core/annotations/names.ts";
+import type { ApiErrorKind } from "../kube/rest/api-error.ts";
+import type { Memory } from "../core/state/planner-state.ts";
+import type { Secret } from "../core/model/cluster.ts";
+import { shownUid, versionOf } from "../core/state/questions.ts";
+import { objectOf, textOf } from "../core/model/unstructured.ts";
+import type { Resolution } from "../core/state/resolutions.ts";
+import type { Action, Question } from "../core/model/verdicts.ts";
+import type { Ref } from "../core/annotations/names.ts";
 
 export type Outcome =
   /** Written; `object` is the raw Secret that the server answered with. */

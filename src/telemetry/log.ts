@@ -2,7 +2,7 @@
 // message only, never as objects, so that no response body and no Secret can ride along.
 import pino from "pino";
 import { styleText } from "node:util";
-import type { Config } from "./config.ts";
+import type { Config } from "../config/config.ts";
 
 /** What the rest of the program asks of a logger; pino's form: keys first, constant message second. */
 export type Log = {

@@ -6,7 +6,7 @@
 // long as the server asks; each full round of successes lets one more fly again, up to the configured
 // number.
 import { Flights, type Flight, type Write } from "./flights.ts";
-import type { Clock, Timer } from "./kube/time/clock.ts";
+import type { Clock, Timer } from "../kube/time/clock.ts";
 
 export type { Write } from "./flights.ts";
 

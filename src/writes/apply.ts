@@ -3,33 +3,33 @@
 // begins once we may not write any more, and none outlives that permission; a copy is deleted for its
 // successor only when the API server has said that it would take that. It also asks the planner's
 // questions: live GETs of what endings follow from.
-import { faultText } from "./kube/rest/error-text.ts";
-import { ApiError, type ApiErrorKind } from "./kube/rest/api-error.ts";
-import type { ApiClient } from "./kube/rest/client.ts";
+import { faultText } from "../kube/rest/error-text.ts";
+import { ApiError, type ApiErrorKind } from "../kube/rest/api-error.ts";
+import type { ApiClient } from "../kube/rest/client.ts";
 import {
   isKubeObject,
   NAMESPACES,
   resourcePath,
   SECRETS,
   type Resource,
-} from "./kube/rest/resource.ts";
-import type { DataCache } from "./core/state/data-cache.ts";
-import { type CopySecret, type Secret, type SourcePayload } from "./core/model/cluster.ts";
-import { textOf } from "./core/model/unstructured.ts";
-import { readRecord } from "./core/observed/read-secret.ts";
-import { emptyingOf, fillingOf, readPullState } from "./core/desired/pull-fill.ts";
+} from "../kube/rest/resource.ts";
+import type { DataCache } from "../core/state/data-cache.ts";
+import { type CopySecret, type Secret, type SourcePayload } from "../core/model/cluster.ts";
+import { textOf } from "../core/model/unstructured.ts";
+import { readRecord } from "../core/observed/read-secret.ts";
+import { emptyingOf, fillingOf, readPullState } from "../core/desired/pull-fill.ts";
 import {
   copyRequests,
   endRequests,
   fillRequest,
   type Filling,
   type SecretRequest,
-} from "./core/plan/requests.ts";
-import type { Action, Question } from "./core/model/verdicts.ts";
+} from "../core/plan/requests.ts";
+import type { Action, Question } from "../core/model/verdicts.ts";
 import type { Answer, Outcome } from "./outcome.ts";
 import { wouldTake } from "./rehearsal.ts";
 import { isVersion, SourceData } from "./source-data.ts";
-import { type Ref, refText } from "./core/annotations/names.ts";
+import { type Ref, refText } from "../core/annotations/names.ts";
 
 export type ApplyDeps = {
   readonly client: ApiClient;

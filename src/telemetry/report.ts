@@ -1,14 +1,14 @@
 // What a pass says of itself: one log line for a pass that changed something, one for each failure,
 // refusal and conflict when it begins, metrics, and the last plan for whoever asks. A quiet cluster
 // logs nothing. Only names, counts and reasons pass through here, never a Secret's content.
-import type { Outcome } from "./outcome.ts";
-import type { Action, Plan, Row } from "./core/model/verdicts.ts";
-import type { ApiErrorKind } from "./kube/rest/api-error.ts";
-import type { Clock } from "./kube/time/clock.ts";
+import type { Outcome } from "../writes/outcome.ts";
+import type { Action, Plan, Row } from "../core/model/verdicts.ts";
+import type { ApiErrorKind } from "../kube/rest/api-error.ts";
+import type { Clock } from "../kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
-import { problemText } from "./core/annotations/rules.ts";
-import { refText } from "./core/annotations/names.ts";
+import { problemText } from "../core/annotations/rules.ts";
+import { refText } from "../core/annotations/names.ts";
 
 /** Where figures go; the edge gives it prom-client's counters. */
 export type Figures = {

@@ -1,7 +1,7 @@
 // What /healthz fails for: only what a restart may mend. Promises: an API server that is away, however
 // long, is no trouble, because a restart of every replica would not bring it back; a quiet watch is
 // none, and neither is a fan-out that takes hours while its writes end one after the other.
-import type { LeaderElector } from "./kube/leaderelection/leader-elector.ts";
+import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
 
 export type Vitals = {
   /** By resource: when each watch last showed that it is alive. */

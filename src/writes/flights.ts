@@ -3,7 +3,7 @@
 // namespace, or most of what its source writes, was slow of late: such writes share a quarter of the
 // pipe, and go on in it for as long as nobody else of them waits. A write that turns out slow is cut off
 // when another needs its room; its place is tried again after its back-off, in that quarter.
-import type { Clock } from "./kube/time/clock.ts";
+import type { Clock } from "../kube/time/clock.ts";
 
 export type Write = {
   readonly key: string;
