@@ -1,6 +1,6 @@
 // argv → command → exit code. The only file that knows process.
 import { existsSync, readFileSync } from "node:fs";
-import type { Program } from "./cli/process.ts";
+import type { Program } from "./cli/run/program-context.ts";
 import { runProgram } from "./cli/program.ts";
 import { faultText } from "./kube/rest/error-text.ts";
 

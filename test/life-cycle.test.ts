@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiRequest } from "../src/kube/rest/client.ts";
-import { withinGrace } from "../src/cli/run.ts";
+import { withinGrace } from "../src/cli/run/run.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { FakeClock } from "./support/clock.ts";
 import { refusal } from "./support/memory-api.ts";

@@ -62,8 +62,8 @@ test("the package holds the program, its example and its papers, and no source o
     "README.md",
     "bin/secretcast.js",
     ...inDist(),
-    "dist/server/page/page.html",
-    "dist/server/page/page.js",
+    "dist/server/status/page/page.html",
+    "dist/server/status/page/page.js",
     "manifests/example/source.yaml",
     "package.json",
   ])

@@ -3,7 +3,7 @@
 import yargs, { type Argv } from "yargs";
 import { UsageError, type Given } from "../config/config.ts";
 import { environmentName, FLAGS, type Flag } from "../config/flags.ts";
-import type { Program } from "./process.ts";
+import type { Program } from "./run/program-context.ts";
 
 /** Runs one command line; resolves with the exit code and never rejects. */
 export async function runProgram(argv: readonly string[], program: Program): Promise<number> {
@@ -26,7 +26,7 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
       "Run the controller",
       (options) => runOptions(options),
       (given) => {
-        command = async () => (await import("./run.ts")).run(givenFlags(given), program);
+        command = async () => (await import("./run/run.ts")).run(givenFlags(given), program);
       },
     )
     .command(
@@ -45,7 +45,7 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
             describe: "port of the API on 127.0.0.1; 0 takes a free one",
           }),
       (given) => {
-        command = async () => (await import("./sandbox.ts")).sandbox(given, program);
+        command = async () => (await import("./sandbox/sandbox.ts")).sandbox(given, program);
       },
     )
     .version(program.version)

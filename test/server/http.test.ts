@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { serveHttp, type Health } from "../../src/server/http.ts";
+import { serveHttp, type Health } from "../../src/server/probes.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 
 async function start(t: TestContext, health: Health): Promise<string> {

@@ -1,11 +1,11 @@
 // The status page of real controllers on the in-memory API.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runController } from "../../src/cli/run.ts";
+import { runController } from "../../src/cli/run/run.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { loadKubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-import type { Status } from "../../src/server/status.ts";
+import type { Status } from "../../src/server/status/status.ts";
 import { eventually } from "../support/eventually.ts";
 import { openScene } from "../support/scene.ts";
 

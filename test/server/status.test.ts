@@ -4,9 +4,9 @@ import { request } from "node:http";
 import { test, type TestContext } from "node:test";
 import { METRIC_STATES } from "../../src/core/model/verdicts.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { Board } from "../../src/server/board.ts";
-import { serveStatus } from "../../src/server/page.ts";
-import type { Status } from "../../src/server/status.ts";
+import { Board } from "../../src/server/status/status-feed.ts";
+import { serveStatus } from "../../src/server/status/status-server.ts";
+import type { Status } from "../../src/server/status/status.ts";
 import { eventually } from "../support/eventually.ts";
 import { largeStage, SECRET_VALUE, smallStage, type StatusStage } from "../support/status-stage.ts";
 
@@ -49,7 +49,7 @@ test("the status counts places by state and names those that are not current, wi
 });
 
 test("the page knows the metric states, in their order", async () => {
-  const view = new URL("../../src/server/page/view.js", import.meta.url).href;
+  const view = new URL("../../src/server/status/page/view.js", import.meta.url).href;
   const { STATES } = (await import(view)) as { readonly STATES: readonly string[] };
   assert.deepEqual(STATES, METRIC_STATES);
 });

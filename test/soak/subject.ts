@@ -1,7 +1,7 @@
 // The controller under soak: the program's own `run` in this process, started again when it loses its
 // lease, with everything counted that it says and does.
 import { get } from "node:http";
-import { runController } from "../../src/cli/run.ts";
+import { runController } from "../../src/cli/run/run.ts";
 import { readConfig, type Given } from "../../src/config/config.ts";
 import type { Ended } from "../../src/controller/controller.ts";
 import type { KubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";

@@ -2,7 +2,7 @@
 // no time, and every order of events can be had. What goes over sockets is the scenes' part.
 import assert from "node:assert/strict";
 import type { ApiRequest } from "../../src/kube/rest/client.ts";
-import { assemble } from "../../src/cli/assemble.ts";
+import { assemble } from "../../src/cli/run/build.ts";
 import { readConfig, type Given } from "../../src/config/config.ts";
 import type { Controller, Ended } from "../../src/controller/controller.ts";
 import type { Plan } from "../../src/core/model/verdicts.ts";

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Outcome } from "../../src/writes/outcome.ts";
-import { assemble } from "../../src/cli/assemble.ts";
+import { assemble } from "../../src/cli/run/build.ts";
 import { readConfig, type Given } from "../../src/config/config.ts";
 import type { Controller, Ended } from "../../src/controller/controller.ts";
 import type { Plan } from "../../src/core/model/verdicts.ts";

@@ -2,10 +2,10 @@
 import type { TestContext } from "node:test";
 import type { Plan } from "../../src/core/model/verdicts.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { Board } from "../../src/server/board.ts";
+import { Board } from "../../src/server/status/status-feed.ts";
 import { urlOf, type HttpServer } from "../../src/server/listen.ts";
-import { serveStatus } from "../../src/server/page.ts";
-import type { Glance } from "../../src/server/status.ts";
+import { serveStatus } from "../../src/server/status/status-server.ts";
+import type { Glance } from "../../src/server/status/status.ts";
 import { Cluster } from "./world.ts";
 
 const QUOTA = { message: "create Secret: 403 Forbidden: quota", error: "forbidden" };

@@ -1,7 +1,7 @@
 // Where the status page reads from, and where it hears that there is something new to read. Readers of
 // one filter share the work of one answer. It keeps nothing but those answers, and only until the next
 // change.
-import type { Clock } from "../kube/time/clock.ts";
+import type { Clock } from "../../kube/time/clock.ts";
 import type { Filter } from "./filter.ts";
 import { readStatus, type Glance, type Status } from "./status.ts";
 

@@ -2,14 +2,14 @@
 // counted, the others are put together by source, verdict and reason; each list is cut at a bound and
 // says how much there is. So the answer has the same size at 5 and at 5,000 namespaces. Names, counts
 // and reasons only, never a Secret's content. The work yields to the event loop.
-import { type World } from "../core/model/cluster.ts";
-import { statesOf } from "../core/model/tally.ts";
-import type { MetricState, Plan, SourceReport } from "../core/model/verdicts.ts";
+import { type World } from "../../core/model/cluster.ts";
+import { statesOf } from "../../core/model/tally.ts";
+import type { MetricState, Plan, SourceReport } from "../../core/model/verdicts.ts";
 import { SEVERITY, severity, type Filter, type State } from "./filter.ts";
 import { drawGrid, type Grid } from "./grid.ts";
 import { cut, groupRows, pickRows, type Cut, type Group } from "./groups.ts";
-import { problemText } from "../core/annotations/rules.ts";
-import { refText } from "../core/annotations/names.ts";
+import { problemText } from "../../core/annotations/rules.ts";
+import { refText } from "../../core/annotations/names.ts";
 
 /** What the controller knows of itself at this moment. Times are milliseconds since the epoch. */
 export type Glance = {

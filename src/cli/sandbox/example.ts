@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { loadAll } from "js-yaml";
-import type { ApiClient } from "../kube/rest/client.ts";
-import { NAMESPACES, resourcePath, SECRETS } from "../kube/rest/resource.ts";
-import { isRecord } from "../kube/json.ts";
+import type { ApiClient } from "../../kube/rest/client.ts";
+import { NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
+import { isRecord } from "../../kube/json.ts";
 
-const FOLDER = fileURLToPath(new URL("../../manifests/example/", import.meta.url));
+const FOLDER = fileURLToPath(new URL("../../../manifests/example/", import.meta.url));
 const SOURCE = { namespace: "secretcast", name: "registry" };
 
 type Loaded = {

@@ -1,11 +1,16 @@
 // Sources × namespaces, drawn for as many as a person can look at. Where there are more, those with
 // something that is not current come first; whoever has no copy there is left out. A cell is the
 // worst verdict of the places that the source has in the namespace, with its metric state.
-import { type Secret, type World } from "../core/model/cluster.ts";
-import { METRIC_STATE, type MetricState, type Row, type Verdict } from "../core/model/verdicts.ts";
+import { type Secret, type World } from "../../core/model/cluster.ts";
+import {
+  METRIC_STATE,
+  type MetricState,
+  type Row,
+  type Verdict,
+} from "../../core/model/verdicts.ts";
 import { severity, type Filter } from "./filter.ts";
 import { inSlices } from "./groups.ts";
-import { refText } from "../core/annotations/names.ts";
+import { refText } from "../../core/annotations/names.ts";
 
 export type Grid = {
   readonly sources: readonly string[];

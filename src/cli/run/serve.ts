@@ -1,13 +1,13 @@
 // What a running controller serves: probes and metrics on one address, the status page on another.
-import type { Config } from "../config/config.ts";
-import type { Controller } from "../controller/controller.ts";
-import { systemClock } from "../kube/time/clock.ts";
-import type { Log } from "../telemetry/log.ts";
-import type { Board } from "../server/board.ts";
-import { serveHttp } from "../server/http.ts";
-import { urlOf } from "../server/listen.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import { serveStatus } from "../server/page.ts";
+import type { Config } from "../../config/config.ts";
+import type { Controller } from "../../controller/controller.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Board } from "../../server/status/status-feed.ts";
+import { serveHttp } from "../../server/probes.ts";
+import { urlOf } from "../../server/listen.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+import { serveStatus } from "../../server/status/status-server.ts";
 
 export type Served = { readonly statusUrl: string; close(): Promise<unknown> };
 

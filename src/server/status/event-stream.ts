@@ -3,8 +3,8 @@
 // in between, so that both sides notice a dead connection.
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { sleep, type Clock } from "../kube/time/clock.ts";
-import type { Board } from "./board.ts";
+import { sleep, type Clock } from "../../kube/time/clock.ts";
+import type { Board } from "./status-feed.ts";
 import type { Filter } from "./filter.ts";
 
 // A page that is open in many forgotten tabs must not cost the controller its work.

@@ -1,6 +1,6 @@
 // What a reader of the status page wants to see: parts of names and one state. It comes from a URL's
 // query; a part is compared as it is, never as a pattern.
-import { METRIC_STATES, type MetricState } from "../core/model/verdicts.ts";
+import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
 
 /** The page's states: those of the metrics, and sources that are refused. */
 const STATES = [...METRIC_STATES, "refused"] as const;

@@ -5,22 +5,23 @@ import {
   UsageError,
   type Config,
   type Given,
-} from "../config/config.ts";
-import { ALWAYS_READ } from "../core/annotations/vocabulary.ts";
-import { ApiError } from "../kube/rest/api-error.ts";
-import { createClient, type ApiClient, type ClientOptions } from "../kube/rest/client.ts";
-import { systemClock, type Clock, type Timer } from "../kube/time/clock.ts";
-import { loadKubeConfig, type KubeConfig } from "../kube/kubeconfig/kubeconfig.ts";
-import { Reachability } from "../kube/rest/reachability.ts";
-import { createLog, type Log } from "../telemetry/log.ts";
-import { Board } from "../server/board.ts";
-import { createMetrics } from "../telemetry/metrics.ts";
-import type { Ended } from "../controller/controller.ts";
-import type { Observer } from "../telemetry/report.ts";
-import { readSettings } from "../config/planner-settings.ts";
-import { assemble } from "./assemble.ts";
-import { liveHolder } from "../kube/leaderelection/live-holder.ts";
-import type { Program } from "./process.ts";
+} from "../../config/config.ts";
+import { ALWAYS_READ } from "../../core/annotations/vocabulary.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { createClient, type ApiClient, type ClientOptions } from "../../kube/rest/client.ts";
+import { systemClock, type Clock, type Timer } from "../../kube/time/clock.ts";
+import { loadKubeConfig, type KubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
+import { Reachability } from "../../kube/rest/reachability.ts";
+import { createLog, type Log } from "../../telemetry/log.ts";
+import { Board } from "../../server/status/status-feed.ts";
+import { createMetrics } from "../../telemetry/metrics.ts";
+import type { Ended } from "../../controller/controller.ts";
+import type { Observer } from "../../telemetry/report.ts";
+import { readSettings } from "../../config/planner-settings.ts";
+import { assemble } from "./build.ts";
+import { leaseClient } from "../../kube/leaderelection/lease-client.ts";
+import { liveHolder } from "../../kube/leaderelection/live-holder.ts";
+import type { Program } from "./program-context.ts";
 import { serveAll } from "./serve.ts";
 
 // The contract with the kubelet: the manifests give a pod 40 s, we end within 30.
@@ -59,15 +60,15 @@ export async function runController(
     });
   const client = connect({ connections: config.concurrency });
   // Leases have a connection of their own: a renewal must never queue behind a fan-out.
-  const leaseClient = connect({ connections: 1, neverPauses: true });
+  const leaseApi = connect({ connections: 1, neverPauses: true });
   try {
     log.info(settingsOf(config, client.server), "starting secretcast");
     warnOfEveryNamespace(config, log);
-    if (!config.inCluster) await checkSurroundings(config, client, leaseClient, signal, log);
+    if (!config.inCluster) await checkSurroundings(config, client, leaseApi, signal, log);
     const board = new Board(systemClock, version);
     const controller = assemble(config, settings, {
       client,
-      leaseApi: leaseClient,
+      leaseApi,
       log,
       metrics,
       observer,
@@ -84,7 +85,7 @@ export async function runController(
       await served?.close();
     }
   } finally {
-    await Promise.all([client.close(), leaseClient.close()]);
+    await Promise.all([client.close(), leaseApi.close()]);
   }
 }
 
@@ -101,7 +102,7 @@ function warnOfEveryNamespace({ sourceNamespaces, namespacePolicy }: Config, log
 async function checkSurroundings(
   config: Config,
   client: ApiClient,
-  leaseClient: ApiClient,
+  leaseApi: ApiClient,
   signal: AbortSignal,
   log: Log,
 ): Promise<void> {
@@ -119,9 +120,19 @@ async function checkSurroundings(
       throw new UsageError(`cannot reach the API server ${client.server}: ${reason}`);
     });
   if (config.leaderElect || config.dryRun) return;
-  const holder = await liveHolder(leaseClient, config, signal, systemClock, log);
+  const { leaseNamespace, leaseName } = config;
+  const holder = await liveHolder({
+    client: leaseClient(leaseApi, leaseNamespace, leaseName),
+    clock: systemClock,
+    signal,
+    onFound: (found, forMs) =>
+      log.info(
+        { holder: found, seconds: forMs / 1000 },
+        "found a Lease, looking whether its holder lives",
+      ),
+  });
   if (holder === undefined) return;
-  const lease = `${config.leaseNamespace}/${config.leaseName}`;
+  const lease = `${leaseNamespace}/${leaseName}`;
   throw new UsageError(
     `another secretcast is running: ${holder} holds the Lease ${lease}; stop it first, or use --leader-elect to wait for it`,
   );

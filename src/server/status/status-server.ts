@@ -5,12 +5,12 @@
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { BlockList, isIP } from "node:net";
-import type { Address } from "../config/config.ts";
-import type { Clock } from "../kube/time/clock.ts";
-import type { Board } from "./board.ts";
+import type { Address } from "../../config/config.ts";
+import type { Clock } from "../../kube/time/clock.ts";
+import type { Board } from "./status-feed.ts";
 import { readFilter, type Filter } from "./filter.ts";
-import { listenOn, targetOf, type HttpServer } from "./listen.ts";
-import { Live } from "./live.ts";
+import { listenOn, targetOf, type HttpServer } from "../listen.ts";
+import { Live } from "./event-stream.ts";
 
 const HEADERS = {
   "Content-Security-Policy":

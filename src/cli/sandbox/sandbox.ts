@@ -3,19 +3,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Outcome } from "../writes/outcome.ts";
-import { readConfig } from "../config/config.ts";
-import type { Action } from "../core/model/verdicts.ts";
-import { createClient, type ApiClient } from "../kube/rest/client.ts";
-import { systemClock } from "../kube/time/clock.ts";
-import { loadKubeConfig } from "../kube/kubeconfig/kubeconfig.ts";
-import { createLog } from "../telemetry/log.ts";
-import { startSandbox } from "../sandbox/server.ts";
-import { isAllCurrent } from "../controller/sync.ts";
+import type { Outcome } from "../../writes/outcome.ts";
+import { readConfig } from "../../config/config.ts";
+import type { Action } from "../../core/model/verdicts.ts";
+import { createClient, type ApiClient } from "../../kube/rest/client.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import { loadKubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { startSandbox } from "../../sandbox/server.ts";
+import { isAllCurrent } from "../../controller/sync.ts";
 import { checkExample, loadExample, tableOf } from "./example.ts";
-import type { Program } from "./process.ts";
-import { runController } from "./run.ts";
-import { refText } from "../core/annotations/names.ts";
+import type { Program } from "../run/program-context.ts";
+import { runController } from "../run/run.ts";
+import { refText } from "../../core/annotations/names.ts";
 
 type Given = { readonly once: boolean; readonly port: number };
 

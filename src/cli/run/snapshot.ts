@@ -1,11 +1,11 @@
 // What the status page asks of a running controller, read at the moment it asks.
-import type { Controller } from "../controller/controller.ts";
-import type { World } from "../core/model/cluster.ts";
-import type { Clock } from "../kube/time/clock.ts";
-import type { Watched } from "../kube/cache/informer-group.ts";
-import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
-import type { Reporter } from "../telemetry/report.ts";
-import type { Glance, Leader } from "../server/status.ts";
+import type { Controller } from "../../controller/controller.ts";
+import type { World } from "../../core/model/cluster.ts";
+import type { Clock } from "../../kube/time/clock.ts";
+import type { Watched } from "../../kube/cache/informer-group.ts";
+import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
+import type { Reporter } from "../../telemetry/report.ts";
+import type { Glance, Leader } from "../../server/status/status.ts";
 
 export type Observed = {
   readonly world: World;

@@ -1,9 +1,14 @@
 // The rows of a plan for reading: filtered, then those of one source with one verdict for one reason
 // put together, the worst first. Lists can be long: the work lets the event loop go on in between.
 import { setImmediate } from "node:timers/promises";
-import { METRIC_STATE, type MetricState, type Row, type Verdict } from "../core/model/verdicts.ts";
+import {
+  METRIC_STATE,
+  type MetricState,
+  type Row,
+  type Verdict,
+} from "../../core/model/verdicts.ts";
 import { severity, type Filter } from "./filter.ts";
-import { refText } from "../core/annotations/names.ts";
+import { refText } from "../../core/annotations/names.ts";
 
 /** The first of a list, and how long it is. */
 export type Cut<T> = { readonly total: number; readonly shown: readonly T[] };
