@@ -1,10 +1,10 @@
 // Objects that are there from the start: the namespaces of a new cluster, an example, a test's world.
-import { decode, strictError } from "./decode.ts";
-import { asObject, asText } from "./object.ts";
-import type { JsonObject } from "./object.ts";
-import { groupVersion, resources } from "./resources.ts";
-import type { Storage } from "./storage.ts";
-import { create } from "./writes.ts";
+import { decode, strictError } from "./kinds/decode.ts";
+import { asObject, asText } from "./storage/object.ts";
+import type { JsonObject } from "./storage/object.ts";
+import { groupVersion, resources } from "./kinds/resources.ts";
+import type { Storage } from "./storage/storage.ts";
+import { create } from "./verbs/create-update.ts";
 
 /** Creates `objects` in order, as POST requests at `now` would; namespaced ones need a namespace. */
 export function loadObjects(storage: Storage, objects: readonly JsonObject[], now: number): void {

@@ -1,5 +1,5 @@
 // How a sandbox is set up, and what a test sees of the requests and may answer in its place.
-import type { Json } from "./object.ts";
+import type { Json } from "./storage/object.ts";
 
 export type SandboxOptions = {
   /** 0 (the default): any free port. */

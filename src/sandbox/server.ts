@@ -4,22 +4,22 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readInclude, showBookmark, showObject } from "./answers.ts";
-import type { View } from "./answers.ts";
+import { readInclude, showBookmark, showObject } from "./http/representation.ts";
+import type { View } from "./http/representation.ts";
 import { loadObjects } from "./load.ts";
-import { negotiate } from "./media.ts";
-import { initialNamespaces, NamespaceController } from "./namespaces.ts";
-import type { JsonObject } from "./object.ts";
+import { negotiate } from "./http/negotiation.ts";
+import { initialNamespaces, NamespaceController } from "./kinds/namespace-controller.ts";
+import type { JsonObject } from "./storage/object.ts";
 import type { Injected, LoggedRequest, SandboxOptions, SeenRequest } from "./options.ts";
-import { perform } from "./operations.ts";
-import { route } from "./routes.ts";
-import type { Target } from "./routes.ts";
-import { ApiError, expired, internal } from "./status.ts";
-import { Storage } from "./storage.ts";
-import { isWatch, watchRequest } from "./watch-request.ts";
-import { Watch } from "./watch.ts";
-import type { WatchRequest } from "./watch.ts";
-import { readAll, send, sendUnnamed } from "./wire.ts";
+import { perform } from "./verbs/verbs.ts";
+import { route } from "./http/routes.ts";
+import type { Target } from "./http/routes.ts";
+import { ApiError, expired, internal } from "./storage/status.ts";
+import { Storage } from "./storage/storage.ts";
+import { isWatch, watchRequest } from "./verbs/watch-params.ts";
+import { Watch } from "./verbs/watch.ts";
+import type { WatchRequest } from "./verbs/watch.ts";
+import { readAll, send, sendUnnamed } from "./http/http.ts";
 
 type Hook = (request: SeenRequest) => Injected | undefined | Promise<Injected | undefined>;
 

@@ -1,13 +1,13 @@
 // Pure pieces of the sandbox: patches, protobuf bodies, selectors, ages.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readBody } from "../../src/sandbox/body.ts";
-import { labelSelector } from "../../src/sandbox/label-selector.ts";
-import { negotiate, wantsAggregatedDiscovery } from "../../src/sandbox/media.ts";
-import { jsonPatch, mergePatch, strategicMerge } from "../../src/sandbox/patch.ts";
-import { readProtobuf } from "../../src/sandbox/protobuf.ts";
-import { ApiError } from "../../src/sandbox/status.ts";
-import { duration } from "../../src/sandbox/table.ts";
+import { readBody } from "../../src/sandbox/http/body.ts";
+import { labelSelector } from "../../src/sandbox/kinds/selector-syntax.ts";
+import { negotiate, wantsAggregatedDiscovery } from "../../src/sandbox/http/negotiation.ts";
+import { jsonPatch, mergePatch, strategicMerge } from "../../src/sandbox/verbs/patch-formats.ts";
+import { readProtobuf } from "../../src/sandbox/http/protobuf.ts";
+import { ApiError } from "../../src/sandbox/storage/status.ts";
+import { duration } from "../../src/sandbox/http/table.ts";
 
 test("a YAML body is what the same body in JSON is: unknown fields kept, times as text", async () => {
   const yaml = `

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { KubeObject } from "../../src/sandbox/object.ts";
-import { Storage, countFrom, keysFrom } from "../../src/sandbox/storage.ts";
-import type { Collection, View } from "../../src/sandbox/storage.ts";
+import type { KubeObject } from "../../src/sandbox/storage/object.ts";
+import { Storage, countFrom, keysFrom } from "../../src/sandbox/storage/storage.ts";
+import type { Collection, View } from "../../src/sandbox/storage/storage.ts";
 
 function object(name: string): KubeObject {
   const metadata = { name, uid: "", resourceVersion: "", creationTimestamp: "" };

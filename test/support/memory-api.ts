@@ -8,8 +8,8 @@ import type { FakeClock } from "./clock.ts";
 import { Deadline } from "../../src/kube/time/deadline.ts";
 import { Reachability } from "../../src/kube/rest/reachability.ts";
 import type { KubeObject } from "../../src/kube/rest/resource.ts";
-import type { Json } from "../../src/sandbox/object.ts";
-import { jsonPatch } from "../../src/sandbox/patch.ts";
+import type { Json } from "../../src/sandbox/storage/object.ts";
+import { jsonPatch } from "../../src/sandbox/verbs/patch-formats.ts";
 import { mergePatch } from "./merge-patch.ts";
 import { MemoryWatch, type Logged } from "./memory-watch.ts";
 

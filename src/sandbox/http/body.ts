@@ -1,0 +1,46 @@
+// Request bodies: JSON, protobuf, or YAML where the content type allows it.
+import { load } from "js-yaml";
+import { parseJson, jsonProblem } from "../storage/object.ts";
+import type { Json } from "../storage/object.ts";
+import { protobufType, readProtobuf } from "./protobuf.ts";
+import { badRequest, unsupportedMedia } from "../storage/status.ts";
+
+const yamlTypes = new Set(["application/yaml", "application/apply-patch+yaml"]);
+
+const jsonType = /^application\/([a-z-]+\+)?json$/;
+
+/** Most bytes of a body (kube-apiserver, MaxRequestBodyBytes). */
+export const mostBodyBytes = 3 * 1024 * 1024;
+
+/**
+ * The value of `body`; null when it is empty. Throws a 415 for a type that is not served, a 400 for
+ * bad YAML, and what `unreadable` makes of the problem for bad JSON.
+ */
+export async function readBody(
+  body: Buffer,
+  contentType: string,
+  unreadable: (why: string) => Error,
+): Promise<Json> {
+  const type = mediaType(contentType);
+  const yaml = yamlTypes.has(type);
+  const known = type === "" || yaml || type === protobufType || jsonType.test(type);
+  if (!known && body.length > 0)
+    throw unsupportedMedia(["application/json", "application/yaml", protobufType].join(", "));
+  if (body.length === 0) return null;
+  if (type === protobufType) return readProtobuf(body);
+  const text = body.toString();
+  try {
+    return parseJson(text);
+  } catch {
+    if (!yaml) throw unreadable(jsonProblem(text));
+  }
+  try {
+    return load(text) as Json;
+  } catch {
+    throw badRequest("error decoding YAML: error converting YAML to JSON: the body is not YAML");
+  }
+}
+
+export function mediaType(contentType: string): string {
+  return contentType.split(";")[0]?.trim() ?? "";
+}

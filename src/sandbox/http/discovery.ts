@@ -1,0 +1,177 @@
+// What clients ask before they ask for objects: the version, the groups and resources (one by one and
+// aggregated), and as much OpenAPI as kubectl reads, which is whether the server checks fields itself.
+import type { JsonObject } from "../storage/object.ts";
+import { groupVersion, namespaces, resources } from "../kinds/resources.ts";
+import type { Resource } from "../kinds/resources.ts";
+
+/** The release of Kubernetes whose answers the sandbox gives. */
+const release = "v1.36.2+sandbox";
+
+const version: JsonObject = {
+  major: "1",
+  minor: "36",
+  gitVersion: release,
+  gitCommit: "0000000000000000000000000000000000000000",
+  gitTreeState: "clean",
+  buildDate: "2026-01-01T00:00:00Z",
+  goVersion: "none",
+  compiler: "none",
+  platform: `${process.platform}/${process.arch}`,
+};
+
+const groups = [...new Set(resources.map((row) => row.group))].filter((group) => group !== "");
+const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+function verbsOf(resource: Resource): readonly string[] {
+  return resource === namespaces ? verbs.filter((verb) => verb !== "deletecollection") : verbs;
+}
+
+/** The answer to a discovery path; undefined when it is none. */
+export function discover(path: string, aggregated: boolean): JsonObject | undefined {
+  const words = path.split("/").filter((word) => word !== "");
+  const [root, first, second, ...rest] = words;
+  if (rest.length > 0) return undefined;
+  if (root === "version" && first === undefined) return version;
+  if (root === "api" && second === undefined) {
+    if (first === undefined) return aggregated ? aggregate([""]) : coreVersions();
+    return resourceList("", first);
+  }
+  if (root === "apis") {
+    if (first === undefined) return aggregated ? aggregate(groups) : groupList();
+    if (!groups.includes(first)) return undefined;
+    return second === undefined ? groupEntry(first, true) : resourceList(first, second);
+  }
+  return undefined;
+}
+
+function coreVersions(): JsonObject {
+  return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
+}
+
+function groupList(): JsonObject {
+  return {
+    kind: "APIGroupList",
+    apiVersion: "v1",
+    groups: groups.map((group) => groupEntry(group, false)),
+  };
+}
+
+function groupEntry(group: string, alone: boolean): JsonObject {
+  const only = { groupVersion: `${group}/v1`, version: "v1" };
+  return {
+    ...(alone ? { kind: "APIGroup", apiVersion: "v1" } : {}),
+    name: group,
+    versions: [only],
+    preferredVersion: only,
+  };
+}
+
+function resourceList(group: string, wanted: string): JsonObject | undefined {
+  const rows = resources.filter((row) => row.group === group && row.version === wanted);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    kind: "APIResourceList",
+    apiVersion: "v1",
+    groupVersion: groupVersion(row),
+    resources: rows.flatMap((each) => [entry(each), ...subresources(each)]),
+  };
+}
+
+function entry(row: Resource): JsonObject {
+  return {
+    name: row.plural,
+    singularName: row.singular,
+    namespaced: row.namespaced,
+    kind: row.kind,
+    verbs: verbsOf(row),
+    ...(row.shortNames.length > 0 ? { shortNames: row.shortNames } : {}),
+  };
+}
+
+function subresources(row: Resource): JsonObject[] {
+  if (row !== namespaces) return [];
+  const sub = (name: string, subVerbs: readonly string[]): JsonObject => ({
+    name: `${row.plural}/${name}`,
+    singularName: "",
+    namespaced: false,
+    kind: row.kind,
+    verbs: subVerbs,
+  });
+  return [sub("finalize", ["update"]), sub("status", ["get", "patch", "update"])];
+}
+
+function aggregate(names: readonly string[]): JsonObject {
+  const items = names.map((group) => ({
+    metadata: group === "" ? {} : { name: group },
+    versions: [
+      {
+        version: "v1",
+        freshness: "Current",
+        resources: resources.filter((row) => row.group === group).map(aggregatedEntry),
+      },
+    ],
+  }));
+  return {
+    kind: "APIGroupDiscoveryList",
+    apiVersion: "apidiscovery.k8s.io/v2",
+    metadata: {},
+    items,
+  };
+}
+
+function aggregatedEntry(row: Resource): JsonObject {
+  return {
+    resource: row.plural,
+    responseKind: { group: row.group, version: row.version, kind: row.kind },
+    scope: row.namespaced ? "Namespaced" : "Cluster",
+    singularResource: row.singular,
+    verbs: verbsOf(row),
+    ...(row.shortNames.length > 0 ? { shortNames: row.shortNames } : {}),
+  };
+}
+
+/** Whether a path belongs to a group that is served, so that its 404 is a Status. */
+export function isServed(path: string): boolean {
+  const [, root, group] = path.split("/");
+  return root === "api" || (root === "apis" && groups.includes(group ?? ""));
+}
+
+/** The answer to a path under /openapi/v3; undefined when there is none. */
+export function openapi(path: string): JsonObject | undefined {
+  const all = [...new Set(resources.map((row) => groupVersion(row)))];
+  const nameOf = (each: string) => (each.includes("/") ? `apis/${each}` : `api/${each}`);
+  if (path === "/openapi/v3") {
+    const paths = all.map((each): [string, JsonObject] => [
+      nameOf(each),
+      { serverRelativeURL: `/openapi/v3/${nameOf(each)}?hash=1` },
+    ]);
+    return { paths: Object.fromEntries(paths) };
+  }
+  const asked = all.find((each) => path === `/openapi/v3/${nameOf(each)}`);
+  if (asked === undefined) return undefined;
+  const rows = resources.filter((row) => groupVersion(row) === asked);
+  return {
+    openapi: "3.0.0",
+    info: { title: "secretcast sandbox", version: release },
+    paths: Object.fromEntries(rows.map((row) => [objectPath(nameOf(asked), row), patchPath(row)])),
+    components: { schemas: {} },
+  };
+}
+
+function objectPath(name: string, row: Resource): string {
+  return `/${name}/${row.namespaced ? "namespaces/{namespace}/" : ""}${row.plural}/{name}`;
+}
+
+// kubectl looks for fieldValidation among the parameters of PATCH; then it leaves checking to us.
+function patchPath(row: Resource): JsonObject {
+  const parameter = (name: string) => ({ name, in: "query", schema: { type: "string" } });
+  const { group, version: ofRow, kind } = row;
+  return {
+    patch: {
+      "x-kubernetes-action": "patch",
+      "x-kubernetes-group-version-kind": { group, version: ofRow, kind },
+      parameters: ["dryRun", "fieldManager", "fieldValidation", "force"].map(parameter),
+    },
+  };
+}

@@ -1,0 +1,177 @@
+// Bodies in Kubernetes protobuf, which kubectl sends when it makes a Secret or a Namespace by itself:
+// read into the JSON that the rest of the sandbox works on. Only requests; answers are always JSON.
+// Types come from the shapes, field numbers from the generated.proto files of Kubernetes 1.36.
+import { isObject, parseJson } from "../storage/object.ts";
+import type { Json, JsonObject } from "../storage/object.ts";
+import { resources } from "../kinds/resources.ts";
+import { metadataShape } from "../kinds/schema.ts";
+import type { Shape } from "../kinds/schema.ts";
+import { badRequest } from "../storage/status.ts";
+
+export const protobufType = "application/vnd.kubernetes.protobuf";
+
+/** What stands before every message: "k8s" and a zero. */
+const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+
+const words = (text: string): readonly string[] => text.split(" ");
+
+const reference = words("kind namespace name uid apiVersion resourceVersion fieldPath");
+const source = words("component host");
+
+/** Field names in the order of their numbers from 1 on; "-" where a number is not in use. */
+const numbered: Readonly<Record<string, readonly string[]>> = {
+  Secret: words("metadata data type stringData immutable"),
+  ConfigMap: words("metadata data binaryData immutable"),
+  Namespace: words("metadata spec status"),
+  "Namespace.spec": words("finalizers"),
+  "Namespace.status": words("phase conditions"),
+  ServiceAccount: words("metadata secrets imagePullSecrets automountServiceAccountToken"),
+  Lease: words("metadata spec"),
+  "Lease.spec": words(
+    "holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransitions strategy preferredHolder",
+  ),
+  "v1 Event": words(
+    "metadata involvedObject reason message source firstTimestamp lastTimestamp count type eventTime series action related reportingComponent reportingInstance",
+  ),
+  "events.k8s.io/v1 Event": words(
+    "metadata eventTime series reportingController reportingInstance action reason regarding related note type deprecatedSource deprecatedFirstTimestamp deprecatedLastTimestamp deprecatedCount",
+  ),
+  DeleteOptions: words(
+    "gracePeriodSeconds preconditions orphanDependents propagationPolicy dryRun",
+  ),
+  metadata: words(
+    "name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds labels annotations ownerReferences finalizers - - managedFields",
+  ),
+  ownerReferences: words("kind - name uid apiVersion controller blockOwnerDeletion"),
+  managedFields: words("manager operation apiVersion time - fieldsType fieldsV1 subresource"),
+  preconditions: words("uid resourceVersion"),
+  imagePullSecrets: words("name"),
+  series: words("count lastObservedTime"),
+  involvedObject: reference,
+  regarding: reference,
+  related: reference,
+  secrets: reference,
+  source,
+  deprecatedSource: source,
+};
+
+const deleteOptions: Shape = {
+  fields: {
+    gracePeriodSeconds: "integer",
+    preconditions: { fields: { uid: "string", resourceVersion: "string" } },
+    orphanDependents: "boolean",
+    propagationPolicy: "string",
+    dryRun: { list: "string" },
+  },
+};
+
+/** The object in `body`; throws a 400 when it is none of a kind that is served. */
+export function readProtobuf(body: Buffer): JsonObject {
+  if (!body.subarray(0, magic.length).equals(magic))
+    throw badRequest("the body does not begin like a Kubernetes protobuf message");
+  const envelope = split(body.subarray(magic.length));
+  const type = split(bytes(envelope, 1));
+  const apiVersion = bytes(type, 1).toString();
+  const kind = bytes(type, 2).toString();
+  const row = resources.find((each) => each.kind === kind);
+  const shape: Shape | undefined =
+    kind === "DeleteOptions"
+      ? deleteOptions
+      : row && { fields: { ...row.fields, metadata: metadataShape } };
+  if (shape === undefined) throw badRequest(`no kind "${kind}" is registered for "${apiVersion}"`);
+  const name = kind === "Event" ? `${apiVersion} ${kind}` : kind;
+  return { apiVersion, kind, ...message(bytes(envelope, 2), shape, name, `${kind}.`) };
+}
+
+type Wire = { readonly number: number; readonly value: number | Buffer };
+
+/** The fields of a message in the order in which they come. */
+function split(message: Buffer): Wire[] {
+  const fields: Wire[] = [];
+  let at = 0;
+  const varint = (): number => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = message[at++];
+      if (byte === undefined || shift > 63n) throw badRequest("unexpected end of protobuf message");
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return Number(BigInt.asIntN(64, value));
+    }
+  };
+  while (at < message.length) {
+    const tag = varint();
+    const kind = tag & 7;
+    const length = kind === 2 ? varint() : kind === 1 ? 8 : 4;
+    const value = kind === 0 ? varint() : message.subarray(at, (at += length));
+    if (at > message.length) throw badRequest("unexpected end of protobuf message");
+    fields.push({ number: tag >>> 3, value });
+  }
+  return fields;
+}
+
+function bytes(fields: readonly Wire[], number: number): Buffer {
+  const value = fields.find((field) => field.number === number)?.value;
+  return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
+}
+
+function message(body: Buffer, shape: Shape, name: string, scope: string): JsonObject {
+  const names = numbered[name] ?? [];
+  const read: Record<string, Json | undefined> = {};
+  for (const { number, value } of split(body)) {
+    const field = names[number - 1] ?? "-";
+    const type = typeof shape === "object" && "fields" in shape ? shape.fields[field] : undefined;
+    if (type === undefined) continue;
+    const own = `${scope}${field}`;
+    const next = Object.hasOwn(numbered, own) ? own : field;
+    read[field] = member(read[field], value, type, next);
+  }
+  return read;
+}
+
+/** `before` with one more occurrence of the field: lists and maps come one entry at a time. */
+function member(
+  before: Json | undefined,
+  value: Wire["value"],
+  type: Shape,
+  name: string,
+): Json | undefined {
+  if (typeof type === "object" && "list" in type) {
+    const item = single(value, type.list, name);
+    return [...(Array.isArray(before) ? before : []), ...(item === undefined ? [] : [item])];
+  }
+  if (typeof type === "object" && "map" in type) {
+    const entry = split(Buffer.isBuffer(value) ? value : Buffer.alloc(0));
+    const content = bytes(entry, 2);
+    const text = content.toString(type.map === "bytes" ? "base64" : "utf8");
+    const others = isObject(before) ? before : {};
+    return { ...others, [bytes(entry, 1).toString()]: text };
+  }
+  return single(value, type, name);
+}
+
+function single(value: Wire["value"], type: Shape, name: string): Json | undefined {
+  // The one number that Go writes although it is not set.
+  if (name === "generation" && value === 0) return undefined;
+  if (!Buffer.isBuffer(value)) return type === "boolean" ? value !== 0 : value;
+  if (type === "time" || type === "microTime") return time(value, type === "microTime");
+  if (type === "any") return name === "fieldsV1" ? fieldsV1(value) : undefined;
+  if (typeof type === "object") return message(value, type, name, "");
+  // A string that is empty is one that is not set.
+  return value.length === 0 ? undefined : value.toString(type === "bytes" ? "base64" : "utf8");
+}
+
+function fieldsV1(value: Buffer): Json {
+  return parseJson(bytes(split(value), 1).toString());
+}
+
+function time(value: Buffer, micro: boolean): string | undefined {
+  if (value.length === 0) return undefined;
+  const fields = split(value);
+  const part = (number: number): number => {
+    const found = fields.find((field) => field.number === number)?.value;
+    return typeof found === "number" ? found : 0;
+  };
+  const seconds = new Date(part(1) * 1000).toISOString().slice(0, 19);
+  if (!micro) return `${seconds}Z`;
+  return `${seconds}.${String(Math.floor(part(2) / 1000)).padStart(6, "0")}Z`;
+}

@@ -1,0 +1,51 @@
+// From a path to what it names: a collection, an object or a subresource of one of our resources.
+import { findResource, namespaces } from "../kinds/resources.ts";
+import type { Resource } from "../kinds/resources.ts";
+
+export type Target = {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: "status" | "finalize" | undefined;
+};
+
+/** Undefined when the path names nothing that is served. */
+export function route(path: string): Target | undefined {
+  const [root, ...words] = path.split("/").slice(1).map(decode);
+  if (root === "api") return inGroup("", words[0] ?? "", words.slice(1));
+  if (root === "apis") return inGroup(words[0] ?? "", words[1] ?? "", words.slice(2));
+  return undefined;
+}
+
+function inGroup(group: string, version: string, words: readonly string[]): Target | undefined {
+  const [first, second, third, ...rest] = words;
+  if (first === namespaces.plural && second !== undefined && third !== undefined) {
+    const nested = findResource(group, version, third);
+    if (nested?.namespaced) return target(nested, second, rest);
+  }
+  const resource = findResource(group, version, first ?? "");
+  return resource && target(resource, undefined, words.slice(1));
+}
+
+function target(
+  resource: Resource,
+  namespace: string | undefined,
+  words: readonly string[],
+): Target | undefined {
+  const [name, subresource, ...more] = words;
+  if (more.length > 0 || name === "") return undefined;
+  // An object of a namespace is not found without the namespace.
+  if (resource.namespaced && namespace === undefined && name !== undefined) return undefined;
+  if (subresource === undefined) return { resource, namespace, name, subresource };
+  const known = subresource === "status" || subresource === "finalize" ? subresource : undefined;
+  if (known === undefined || resource !== namespaces) return undefined;
+  return { resource, namespace, name, subresource: known };
+}
+
+function decode(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}

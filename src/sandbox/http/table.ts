@@ -1,0 +1,168 @@
+// The tables that kubectl prints: columns and cells are the server's business, so that an unmodified
+// kubectl shows what it shows on a cluster.
+import { asObject, asText, partial } from "../storage/object.ts";
+import type { Json, JsonObject, KubeObject } from "../storage/object.ts";
+import { fromStored } from "../kinds/resources.ts";
+import type { Resource } from "../kinds/resources.ts";
+
+type Column = {
+  readonly name: string;
+  readonly cell: (object: KubeObject, now: number) => Json;
+  /** 1: only with `-o wide`. */
+  readonly priority?: number;
+};
+
+const name: Column = { name: "Name", cell: ({ metadata }) => metadata.name };
+const age: Column = {
+  name: "Age",
+  cell: ({ metadata }, now) => since(metadata.creationTimestamp, now),
+};
+
+const columnsOf: Readonly<Record<string, readonly Column[]>> = {
+  secrets: [
+    name,
+    { name: "Type", cell: (secret) => asText(secret["type"]) },
+    { name: "Data", cell: (secret) => size(secret["data"]) },
+    age,
+  ],
+  namespaces: [
+    name,
+    { name: "Status", cell: (namespace) => asText(asObject(namespace["status"])["phase"]) },
+    age,
+  ],
+  configmaps: [
+    name,
+    {
+      name: "Data",
+
+      cell: (map) => size(map["data"]) + size(map["binaryData"]),
+    },
+    age,
+  ],
+  leases: [
+    name,
+    { name: "Holder", cell: (lease) => asText(asObject(lease["spec"])["holderIdentity"]) },
+    age,
+  ],
+  events: [
+    { name: "Last Seen", cell: (event, now) => lastSeen(event, now) },
+    { name: "Type", cell: (event) => asText(event["type"]) },
+    { name: "Reason", cell: (event) => asText(event["reason"]) },
+    { name: "Object", cell: about },
+    { name: "Subobject", priority: 1, cell: (event) => text(event, "involvedObject", "fieldPath") },
+    { name: "Source", priority: 1, cell: source },
+    { name: "Message", cell: (event) => asText(event["message"]).trim() },
+    { name: "First Seen", priority: 1, cell: (event, now) => firstSeen(event, now) },
+    { name: "Count", priority: 1, cell: count },
+    { ...name, priority: 1 },
+  ],
+};
+
+export type TableOptions = {
+  readonly now: number;
+  /** What rows carry beside the cells: the parameter includeObject. */
+  readonly include: "None" | "Metadata" | "Object";
+  /** False for all but the first event of a watch. */
+  readonly columns: boolean;
+};
+
+/** A Table of `objects` (in their stored form) with the list's metadata. */
+export function table(
+  resource: Resource,
+  objects: readonly KubeObject[],
+  metadata: JsonObject,
+  options: TableOptions,
+): JsonObject {
+  const columns = columnsOf[resource.storage] ?? [name, age];
+  return {
+    kind: "Table",
+    apiVersion: "meta.k8s.io/v1",
+    metadata,
+    columnDefinitions: options.columns ? columns.map(definition) : null,
+    rows: objects.map((object) => ({
+      cells: columns.map((column) => column.cell(object, options.now)),
+      ...rowObject(resource, object, options.include),
+    })),
+  };
+}
+
+function rowObject(
+  resource: Resource,
+  object: KubeObject,
+  include: TableOptions["include"],
+): JsonObject {
+  if (include === "None") return { object: null };
+  return { object: include === "Object" ? fromStored(resource, object) : partial(object) };
+}
+
+function definition(column: Column): JsonObject {
+  return {
+    name: column.name,
+    type: "string",
+    format: column.name === "Name" ? "name" : "",
+    description: `${column.name} of the object`,
+    priority: column.priority ?? 0,
+  };
+}
+
+function size(value: Json | undefined): number {
+  return Object.keys(asObject(value)).length;
+}
+
+function text(object: KubeObject, field: string, member: string): string {
+  return asText(asObject(object[field])[member]);
+}
+
+function about(event: KubeObject): string {
+  const kind = text(event, "involvedObject", "kind").toLowerCase();
+  return `${kind}/${text(event, "involvedObject", "name")}`;
+}
+
+function source(event: KubeObject): string {
+  const component = text(event, "source", "component") || asText(event["reportingComponent"]);
+  const host = text(event, "source", "host") || asText(event["reportingInstance"]);
+  return host === "" ? component : `${component}, ${host}`;
+}
+
+function count(event: KubeObject): number {
+  const series = asObject(event["series"])["count"];
+  const own = typeof series === "number" ? series : event["count"];
+  return typeof own === "number" && own > 0 ? own : 1;
+}
+
+function firstSeen(event: KubeObject, now: number): string {
+  return since(asText(event["firstTimestamp"]) || asText(event["eventTime"]), now);
+}
+
+function lastSeen(event: KubeObject, now: number): string {
+  const series = text(event, "series", "lastObservedTime");
+  const last = asText(event["lastTimestamp"]);
+  return series !== "" || last !== "" ? since(series || last, now) : firstSeen(event, now);
+}
+
+function since(time: string, now: number): string {
+  return time === "" ? "<unknown>" : duration(now - Date.parse(time));
+}
+
+/** A length of time as kubectl prints ages: two units while they say something, then one. */
+export function duration(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < -1) return "<invalid>";
+  if (seconds < 0) return "0s";
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return pair(minutes, "m", seconds % 60, "s");
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 8) return pair(hours, "h", minutes % 60, "m");
+  if (hours < 48) return `${hours}h`;
+  const days = Math.floor(hours / 24);
+  if (days < 8) return pair(days, "d", hours % 24, "h");
+  if (days < 730) return `${days}d`;
+  const years = Math.floor(days / 365);
+  return years < 8 ? pair(years, "y", days % 365, "d") : `${years}y`;
+}
+
+function pair(large: number, unit: string, small: number, part: string): string {
+  return small === 0 ? `${large}${unit}` : `${large}${unit}${small}${part}`;
+}

@@ -1,0 +1,112 @@
+// Events as the real server treats them: an Event lives in the namespace of the object it is about,
+// and Events of the new style (with eventTime, or through events.k8s.io) must say who reports what.
+import { isDeepStrictEqual } from "node:util";
+import { asObject, asText } from "../storage/object.ts";
+import type { KubeObject } from "../storage/object.ts";
+import { invalidValue, required } from "../storage/status.ts";
+import type { Cause } from "../storage/status.ts";
+import { qualifiedNameErrors } from "./metadata-validation.ts";
+
+const elsewhere = "does not match event.namespace";
+
+/** `modern`: the request came through events.k8s.io/v1. Objects are in the stored (core) form. */
+export function eventCauses(
+  event: KubeObject,
+  before: KubeObject | undefined,
+  modern: boolean,
+): Cause[] {
+  const causes = event["eventTime"] === undefined ? oldStyle(event) : newStyle(event, modern);
+  if (!modern) return causes;
+  return [...causes, ...(before ? modernUpdate(event, before) : modernOnly(event))];
+}
+
+/** All but the series, which is what an update is for. */
+const frozen = [
+  "involvedObject",
+  "reason",
+  "message",
+  "source",
+  "firstTimestamp",
+  "lastTimestamp",
+  "count",
+  "type",
+  "eventTime",
+  "action",
+  "related",
+  "reportingComponent",
+  "reportingInstance",
+];
+
+function modernUpdate(event: KubeObject, before: KubeObject): Cause[] {
+  const changed = frozen.filter((field) => !isDeepStrictEqual(event[field], before[field]));
+  return [
+    ...(isDeepStrictEqual(event["series"], before["series"]) ? [] : seriesCauses(event)),
+    ...changed.map((field) => {
+      const shown = field === "reportingComponent" ? "reportingController" : field;
+      return invalidValue(shown, event[field], "field is immutable");
+    }),
+  ];
+}
+
+function seriesCauses(event: KubeObject): Cause[] {
+  if (event["series"] === undefined) return [];
+  const series = asObject(event["series"]);
+  return [
+    ...(Number(series["count"] ?? 0) < 2
+      ? [invalidValue("series.count", "", "should be at least 2")]
+      : []),
+    ...(series["lastObservedTime"] === undefined ? [required("series.lastObservedTime")] : []),
+  ];
+}
+
+function oldStyle(event: KubeObject): Cause[] {
+  const about = asText(asObject(event["involvedObject"])["namespace"]);
+  const own = event.metadata.namespace ?? "";
+  const fits = about === "" ? own === "default" : about === own;
+  return fits ? [] : [invalidValue("involvedObject.namespace", about, elsewhere)];
+}
+
+function newStyle(event: KubeObject, modern: boolean): Cause[] {
+  const about = asText(asObject(event["involvedObject"])["namespace"]);
+  const own = event.metadata.namespace ?? "";
+  const reporter = modern ? "reportingController" : "reportingComponent";
+  const controller = asText(event["reportingComponent"]);
+  return [
+    ...(about === "" && own !== "default" && own !== "kube-system"
+      ? [invalidValue("involvedObject.namespace", about, elsewhere)]
+      : []),
+    ...(controller === "" ? [required(reporter)] : []),
+    ...qualifiedNameErrors(controller).map((why) => invalidValue(reporter, controller, why)),
+    ...text(event, "reportingInstance", 128, true),
+    ...text(event, "action", 128, true),
+    ...text(event, "reason", 128, true),
+    ...text(event, "message", 1024, false),
+  ];
+}
+
+function text(event: KubeObject, field: string, most: number, needed: boolean): Cause[] {
+  const length = Buffer.byteLength(asText(event[field]));
+  return [
+    ...(needed && length === 0 ? [required(field)] : []),
+    ...(length > most ? [invalidValue(field, "", `can have at most ${most} characters`)] : []),
+  ];
+}
+
+function modernOnly(event: KubeObject): Cause[] {
+  const type = asText(event["type"]);
+  const source = asObject(event["source"]);
+  const unset = (["firstTimestamp", "lastTimestamp", "count"] as const).filter(
+    (field) => event[field] !== undefined && event[field] !== 0,
+  );
+  return [
+    ...seriesCauses(event),
+    ...(event["eventTime"] === undefined ? [required("eventTime")] : []),
+    ...(type === "Normal" || type === "Warning"
+      ? []
+      : [invalidValue("type", "", `has invalid value: ${type}`)]),
+    ...unset.map((field) => invalidValue(field, "", "needs to be unset")),
+    ...(asText(source["component"]) + asText(source["host"]) === ""
+      ? []
+      : [invalidValue("source", "", "needs to be unset")]),
+  ];
+}

@@ -1,0 +1,40 @@
+// The end of an object: marked while finalizers hold it, gone when the last of them has let go.
+import { asObject, isList } from "../storage/object.ts";
+import type { KubeObject, Metadata } from "../storage/object.ts";
+import { namespaces } from "./resources.ts";
+import type { Collection } from "../storage/storage.ts";
+
+/** Times in objects have whole seconds. */
+export function timestamp(now: number): string {
+  return `${new Date(now).toISOString().slice(0, 19)}Z`;
+}
+
+/** Whether nothing holds the deletion of `object` up any more. */
+export function isFinal(object: KubeObject): boolean {
+  if (object.metadata.deletionTimestamp === undefined) return false;
+  const held = asObject(object["spec"])["finalizers"];
+  const ofSpec = object.kind === namespaces.kind && isList(held) ? held.length : 0;
+  return (object.metadata.finalizers?.length ?? 0) + ofSpec === 0;
+}
+
+/** Marks `object` as being deleted, for its finalizers to act on. */
+export function marked(object: KubeObject, now: number): KubeObject {
+  const metadata: Metadata = {
+    ...object.metadata,
+    deletionTimestamp: timestamp(now),
+    deletionGracePeriodSeconds: 0,
+  };
+  return { ...object, metadata };
+}
+
+/** Deletes what is under `key` as far as its finalizers allow; what is left, if anything is. */
+export function erase(collection: Collection, key: string, now: number): KubeObject | undefined {
+  const object = collection.get(key);
+  if (object === undefined) return undefined;
+  if ((object.metadata.finalizers?.length ?? 0) === 0) {
+    collection.remove(key);
+    return undefined;
+  }
+  if (object.metadata.deletionTimestamp !== undefined) return object;
+  return collection.put(key, marked(object, now));
+}

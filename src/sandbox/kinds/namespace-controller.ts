@@ -1,0 +1,78 @@
+// The namespace controller of a cluster: a namespace that was deleted is emptied, and goes when no
+// object and no finalizer holds it any more. What still has finalizers is looked at again and again.
+import { erase, isFinal } from "./finalization.ts";
+import { asObject, isList } from "../storage/object.ts";
+import { namespaces, resources } from "./resources.ts";
+import { keysFrom } from "../storage/storage.ts";
+import type { Change, Storage } from "../storage/storage.ts";
+
+/** The namespaces that a cluster has from the start. */
+export const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+const contents = [...new Set(resources.filter((row) => row.namespaced).map((row) => row.storage))];
+
+export class NamespaceController {
+  readonly #storage: Storage;
+  readonly #delayMs: number;
+  readonly #now: () => number;
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #unobserve: () => void;
+
+  /** `delayMs`: how long a namespace stays Terminating before its contents go. */
+  constructor(storage: Storage, delayMs: number, now: () => number) {
+    this.#storage = storage;
+    this.#delayMs = delayMs;
+    this.#now = now;
+    this.#unobserve = storage
+      .collection(namespaces.storage)
+      .observe((change) => this.#noticed(change));
+  }
+
+  stop(): void {
+    this.#unobserve();
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #noticed({ kind, object, key }: Change): void {
+    if (kind !== "DELETED" && object.metadata.deletionTimestamp !== undefined) this.#later(key);
+  }
+
+  #later(name: string): void {
+    if (this.#timers.has(name)) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(name);
+      this.#finish(name);
+    }, this.#delayMs);
+    timer.unref();
+    this.#timers.set(name, timer);
+  }
+
+  #finish(name: string): void {
+    const all = this.#storage.collection(namespaces.storage);
+    const namespace = all.get(name);
+    if (namespace?.metadata.deletionTimestamp === undefined) return;
+    if (this.#empty(name) > 0) {
+      this.#later(name);
+      return;
+    }
+    const held = asObject(namespace["spec"])["finalizers"];
+    const left = isList(held) ? held.filter((finalizer) => finalizer !== "kubernetes") : [];
+    const emptied = { ...namespace, spec: left.length === 0 ? {} : { finalizers: left } };
+    if (isFinal(emptied)) all.remove(name);
+    else if (isList(held) && left.length < held.length) all.put(name, emptied);
+  }
+
+  /** Deletes what is in the namespace; the number of objects that finalizers still hold. */
+  #empty(name: string): number {
+    let held = 0;
+    for (const storage of contents) {
+      const collection = this.#storage.collection(storage);
+      const prefix = `${name}/`;
+      // All keys first: erasing changes the view.
+      const keys = [...keysFrom(collection.view(), prefix, prefix)];
+      for (const key of keys) held += erase(collection, key, this.#now()) === undefined ? 0 : 1;
+    }
+    return held;
+  }
+}

@@ -1,0 +1,202 @@
+// The resources that the sandbox serves, one row each. `storage` names the collection that holds the
+// objects: Events are one collection under two groups, kept in the core form and renamed on the way.
+import type { JsonObject, KubeObject } from "../storage/object.ts";
+import {
+  configMapFields,
+  coreEventFields,
+  leaseFields,
+  namespaceFields,
+  newEventFields,
+  secretFields,
+  serviceAccountFields,
+} from "./schema.ts";
+import type { Fields } from "./schema.ts";
+
+export type Resource = {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly shortNames: readonly string[];
+  readonly namespaced: boolean;
+  readonly storage: string;
+  readonly fields: Fields;
+  /** Field selectors beside metadata.name and metadata.namespace: label → path in the stored object. */
+  readonly fieldLabels: Readonly<Record<string, string>>;
+  /** A PUT to a name that is not there makes the object. */
+  readonly createOnUpdate: boolean;
+  /** A PUT without resourceVersion overwrites. */
+  readonly unconditionalUpdate: boolean;
+  /** Fields that are served even when they are not set. */
+  readonly always?: JsonObject;
+  /** Field names here that differ from the stored form: served name → stored name. */
+  readonly renamed?: Readonly<Record<string, string>>;
+};
+
+const common = {
+  group: "",
+  version: "v1",
+  shortNames: [],
+  namespaced: true,
+  fieldLabels: {},
+  createOnUpdate: false,
+  unconditionalUpdate: true,
+} as const;
+
+const reference = [
+  "kind",
+  "namespace",
+  "name",
+  "uid",
+  "apiVersion",
+  "resourceVersion",
+  "fieldPath",
+];
+
+function paths(labels: readonly string[], path = (label: string) => label): Record<string, string> {
+  return Object.fromEntries(labels.map((label) => [label, path(label)]));
+}
+
+export const namespaces: Resource = {
+  ...common,
+  plural: "namespaces",
+  singular: "namespace",
+  kind: "Namespace",
+  shortNames: ["ns"],
+  namespaced: false,
+  storage: "namespaces",
+  fields: namespaceFields,
+  fieldLabels: { name: "metadata.name", "status.phase": "status.phase" },
+};
+
+const secrets: Resource = {
+  ...common,
+  plural: "secrets",
+  singular: "secret",
+  kind: "Secret",
+  storage: "secrets",
+  fields: secretFields,
+  fieldLabels: { type: "type" },
+};
+
+const coreEvents: Resource = {
+  ...common,
+  plural: "events",
+  singular: "event",
+  kind: "Event",
+  shortNames: ["ev"],
+  storage: "events",
+  fields: coreEventFields,
+  createOnUpdate: true,
+  fieldLabels: {
+    ...paths(reference.map((field) => `involvedObject.${field}`)),
+    ...paths(["reason", "reportingComponent", "type"]),
+    source: "source.component",
+  },
+  always: {
+    eventTime: null,
+    firstTimestamp: null,
+    lastTimestamp: null,
+    source: {},
+    reportingComponent: "",
+    reportingInstance: "",
+  },
+};
+
+const newEvents: Resource = {
+  ...coreEvents,
+  group: "events.k8s.io",
+  fields: newEventFields,
+  fieldLabels: {
+    ...paths(
+      reference.map((field) => `regarding.${field}`),
+      (label) => label.replace("regarding.", "involvedObject."),
+    ),
+    ...paths(["reason", "type"]),
+    reportingController: "reportingComponent",
+  },
+  always: {
+    eventTime: null,
+    deprecatedFirstTimestamp: null,
+    deprecatedLastTimestamp: null,
+    deprecatedSource: {},
+  },
+  renamed: {
+    regarding: "involvedObject",
+    note: "message",
+    deprecatedSource: "source",
+    deprecatedFirstTimestamp: "firstTimestamp",
+    deprecatedLastTimestamp: "lastTimestamp",
+    deprecatedCount: "count",
+    reportingController: "reportingComponent",
+  },
+};
+
+export const resources: readonly Resource[] = [
+  {
+    ...common,
+    plural: "configmaps",
+    singular: "configmap",
+    kind: "ConfigMap",
+    shortNames: ["cm"],
+    storage: "configmaps",
+    fields: configMapFields,
+  },
+  coreEvents,
+  namespaces,
+  secrets,
+  {
+    ...common,
+    plural: "serviceaccounts",
+    singular: "serviceaccount",
+    kind: "ServiceAccount",
+    shortNames: ["sa"],
+    storage: "serviceaccounts",
+    fields: serviceAccountFields,
+  },
+  {
+    ...common,
+    group: "coordination.k8s.io",
+    plural: "leases",
+    singular: "lease",
+    kind: "Lease",
+    storage: "leases",
+    fields: leaseFields,
+    createOnUpdate: true,
+    unconditionalUpdate: false,
+  },
+  newEvents,
+];
+
+export function groupVersion(resource: Resource): string {
+  return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+export function findResource(group: string, version: string, plural: string): Resource | undefined {
+  return resources.find(
+    (row) => row.group === group && row.version === version && row.plural === plural,
+  );
+}
+
+/** A decoded object in the form in which it is stored. */
+export function toStored(resource: Resource, object: KubeObject): KubeObject {
+  return resource.renamed ? rename(object, "v1", resource.renamed) : object;
+}
+
+/** A stored object in the form of the resource it is asked through. */
+export function fromStored(resource: Resource, object: KubeObject): KubeObject {
+  if (!resource.renamed) return object;
+  const back = Object.entries(resource.renamed).map(([here, stored]) => [stored, here] as const);
+  return rename(object, groupVersion(resource), Object.fromEntries(back));
+}
+
+function rename(
+  object: KubeObject,
+  apiVersion: string,
+  names: Readonly<Record<string, string>>,
+): KubeObject {
+  const { metadata, kind, ...rest } = object;
+  const renamed = Object.entries(rest).map(([field, value]) => [names[field] ?? field, value]);
+  return { ...Object.fromEntries(renamed), kind, metadata, apiVersion };
+}

@@ -1,0 +1,79 @@
+// DELETE of one object and of a collection: preconditions, finalizers, dry runs. A namespace goes its
+// own way: it is marked, and namespaces.ts empties it. Owner references are not followed: there is no
+// garbage collector here, whatever propagationPolicy asks for.
+import { erase, marked } from "../kinds/finalization.ts";
+import { asObject, asText } from "../storage/object.ts";
+import type { JsonObject, KubeObject } from "../storage/object.ts";
+import { namespaces } from "../kinds/resources.ts";
+import { conflict, forbidden, notFound, preconditionFailed } from "../storage/status.ts";
+import { keyOf } from "../storage/storage.ts";
+import type { Write } from "./create-update.ts";
+
+export type Deleted = { readonly object: KubeObject; readonly gone: boolean };
+
+/** The namespaces that the real server never lets go. */
+const permanent = new Set(["default", "kube-system", "kube-public"]);
+
+/** Deletes `name` under the preconditions of `options` (a DeleteOptions body). */
+export function remove(write: Write, name: string, options: JsonObject): Deleted {
+  const { resource, storage } = write;
+  const collection = storage.collection(resource.storage);
+  const key = keyOf(write.namespace, name);
+  if (resource === namespaces && permanent.has(name))
+    throw forbidden(resource, name, "this namespace may not be deleted");
+  const object = collection.get(key);
+  if (object === undefined) throw notFound(resource, name);
+  checkPreconditions(write, object, asObject(options["preconditions"]));
+  if (resource === namespaces) return terminate(write, object);
+  if (write.dryRun) return { object, gone: (object.metadata.finalizers?.length ?? 0) === 0 };
+  const left = erase(collection, key, write.now);
+  return { object: left ?? object, gone: left === undefined };
+}
+
+function terminate(write: Write, namespace: KubeObject): Deleted {
+  const { metadata } = namespace;
+  if (metadata.deletionTimestamp !== undefined) return { object: namespace, gone: false };
+  const { deletionGracePeriodSeconds: _, ...going } = marked(namespace, write.now).metadata;
+  const object = {
+    ...namespace,
+    metadata: going,
+    status: { ...asObject(namespace["status"]), phase: "Terminating" },
+  };
+  if (write.dryRun) return { object, gone: false };
+  return {
+    object: write.storage.collection(namespaces.storage).put(metadata.name, object),
+    gone: false,
+  };
+}
+
+function checkPreconditions(write: Write, object: KubeObject, given: JsonObject): void {
+  const { resource } = write;
+  const { name, uid, resourceVersion } = object.metadata;
+  const wantedUid = asText(given["uid"]);
+  const wantedVersion = asText(given["resourceVersion"]);
+  if (wantedUid !== "" && wantedUid !== uid) {
+    if (resource === namespaces)
+      throw conflict(
+        resource,
+        name,
+        `Precondition failed: UID in precondition: ${wantedUid}, UID in object meta: ${uid}`,
+      );
+    throw preconditionFailed(
+      resource,
+      name,
+      `the UID in the precondition (${wantedUid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (wantedVersion === "" || wantedVersion === resourceVersion) return;
+  if (resource === namespaces)
+    throw conflict(
+      resource,
+      name,
+      `Precondition failed: ResourceVersion in precondition: ${wantedVersion}, ResourceVersion in object meta: ${resourceVersion}`,
+    );
+  throw preconditionFailed(
+    resource,
+    name,
+    `the ResourceVersion in the precondition (${wantedVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
+  );
+}

@@ -1,0 +1,171 @@
+// Server-side apply: the body says which fields the manager wants, and managedFields say whose they
+// are. A field that another manager owns with another value is a conflict unless forced; a field that
+// this manager applied before and now leaves out goes, when nobody else owns it.
+import { isDeepStrictEqual } from "node:util";
+import {
+  entryFields,
+  entryOf,
+  fieldsOf,
+  isOwn,
+  tree,
+  valueAt,
+  withEntries,
+} from "../kinds/field-manager.ts";
+import type { FieldSet } from "../kinds/field-manager.ts";
+import { asObject, asText, isList, isObject } from "../storage/object.ts";
+import type { Json, JsonObject, KubeObject, StringMap } from "../storage/object.ts";
+import { fromStored } from "../kinds/resources.ts";
+import { ApiError } from "../storage/status.ts";
+import type { Write } from "./create-update.ts";
+
+/** What `before` becomes when `write.manager` applies `wanted`; throws a 409 naming each conflict. */
+export function applied(
+  write: Write,
+  before: KubeObject | undefined,
+  wanted: KubeObject,
+  force: boolean,
+): KubeObject {
+  const { resource } = write;
+  const fields = fieldsOf(resource, wanted, "Apply");
+  const entries = before?.metadata.managedFields ?? [];
+  const others = entries.filter((entry) => !isOwn(write, entry));
+  const shown = fromStored(resource, wanted);
+  const live = before ? fromStored(resource, before) : undefined;
+  const contested = new Map(
+    [...fields].filter(([, path]) => {
+      const present = live && valueAt(live, path);
+      return present !== undefined && !isDeepStrictEqual(present, valueAt(shown, path));
+    }),
+  );
+  if (!force) refuseConflicts(others, contested);
+  const own = entries.find((entry) => isOwn(write, entry));
+  const dropped = own ? leftOut(entryFields(own), fields, others) : [];
+  const merged = dropped.reduce((object, path) => cut(object, path), merge(before, wanted));
+  const kept = others.flatMap((entry) => {
+    const left = new Map([...entryFields(entry)].filter(([key]) => !contested.has(key)));
+    return left.size === 0 ? [] : [{ ...entry, fieldsV1: tree(left) }];
+  });
+  const unchanged = own && isDeepStrictEqual(own["fieldsV1"], tree(fields));
+  const mine = fields.size === 0 ? [] : [unchanged ? own : entryOf(write, fields)];
+  return withEntries(withoutEmptyMaps(merged), [...kept, ...mine]);
+}
+
+function withoutEmptyMaps(object: KubeObject): KubeObject {
+  const { labels, annotations, ...rest } = object.metadata;
+  const filled = (map: StringMap | undefined) => map && Object.keys(map).length > 0;
+  const metadata = {
+    ...rest,
+    ...(labels && filled(labels) ? { labels } : {}),
+    ...(annotations && filled(annotations) ? { annotations } : {}),
+  };
+  return { ...object, metadata };
+}
+
+function refuseConflicts(others: readonly JsonObject[], contested: FieldSet): void {
+  const causes = others.flatMap((entry) => {
+    const owned = entryFields(entry);
+    return [...contested].flatMap(([key, path]) =>
+      owned.has(key) ? [{ owner: describe(entry), field: readable(path) }] : [],
+    );
+  });
+  if (causes.length === 0) return;
+  causes.sort((a, b) => (a.field < b.field ? -1 : Number(a.field > b.field)));
+  const count = causes.length === 1 ? "1 conflict" : `${causes.length} conflicts`;
+  const owners = [...new Set(causes.map(({ owner }) => owner))];
+  const listed = owners.map((owner) => {
+    const fields = causes.filter((cause) => cause.owner === owner).map(({ field }) => field);
+    return fields.length === 1 && owners.length === 1
+      ? `conflict with ${owner}: ${fields[0] ?? ""}`
+      : `conflicts with ${owner}:\n${fields.map((field) => `- ${field}`).join("\n")}`;
+  });
+  throw new ApiError(409, "Conflict", `Apply failed with ${count}: ${listed.join("\n")}`, {
+    causes: causes.map(({ owner, field }) => ({
+      reason: "FieldManagerConflict",
+      message: `conflict with ${owner}`,
+      field,
+    })),
+  });
+}
+
+function describe(entry: JsonObject): string {
+  const manager = JSON.stringify(asText(entry["manager"]));
+  const operation = asText(entry["operation"]);
+  return operation === "Apply"
+    ? manager
+    : `${manager} using ${asText(entry["apiVersion"])}${entry["time"] === undefined ? "" : ` at ${asText(entry["time"])}`}`;
+}
+
+function readable(path: readonly string[]): string {
+  return path
+    .map((step) => (step.startsWith("v:") ? `[${step.slice(2)}]` : `.${step.slice(2)}`))
+    .join("");
+}
+
+/** The paths this manager gives up and nobody else holds; the deepest first. */
+function leftOut(
+  had: FieldSet,
+  has: FieldSet,
+  others: readonly JsonObject[],
+): (readonly string[])[] {
+  const held = others.map((entry) => entryFields(entry));
+  return [...had]
+    .filter(
+      ([key, path]) => !has.has(key) && path.at(-1) !== "." && !held.some((set) => set.has(key)),
+    )
+    .map(([, path]) => path);
+}
+
+// What is cut off lies below the top level of the object and of its metadata, so the shape stays.
+function cut(object: KubeObject, path: readonly string[]): KubeObject {
+  return cutAt(object, path) as KubeObject;
+}
+
+function cutAt(value: Json, path: readonly string[]): Json | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return undefined;
+  if (step.startsWith("v:"))
+    return isList(value) ? value.filter((item) => JSON.stringify(item) !== step.slice(2)) : value;
+  if (!isObject(value)) return value;
+  const field = step.slice(2);
+  const child = value[field];
+  const left = child === undefined ? undefined : cutAt(child, rest);
+  const { [field]: _, ...others } = value;
+  return left === undefined ? others : { ...others, [field]: left };
+}
+
+function merge(before: KubeObject | undefined, wanted: KubeObject): KubeObject {
+  if (before === undefined) return wanted;
+  const { metadata, apiVersion, kind, ...fields } = wanted;
+  const { uid, resourceVersion } = metadata;
+  return {
+    ...before,
+    ...asObject(overlay(before, fields)),
+    apiVersion,
+    kind,
+    metadata: {
+      ...before.metadata,
+      ...(uid === "" ? {} : { uid }),
+      ...(resourceVersion === "" ? {} : { resourceVersion }),
+      ...(metadata.labels ? { labels: { ...before.metadata.labels, ...metadata.labels } } : {}),
+      ...(metadata.annotations
+        ? { annotations: { ...before.metadata.annotations, ...metadata.annotations } }
+        : {}),
+      ...(metadata.ownerReferences ? { ownerReferences: metadata.ownerReferences } : {}),
+      ...(metadata.finalizers
+        ? {
+            finalizers: [
+              ...new Set([...(before.metadata.finalizers ?? []), ...metadata.finalizers]),
+            ],
+          }
+        : {}),
+    },
+  };
+}
+
+function overlay(base: Json | undefined, top: Json): Json {
+  if (!isObject(base) || !isObject(top)) return top;
+  const merged: Record<string, Json | undefined> = { ...base };
+  for (const [key, value] of Object.entries(top))
+    if (value !== undefined) merged[key] = overlay(base[key], value);
+  return merged;
+}

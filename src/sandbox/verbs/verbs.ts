@@ -1,0 +1,137 @@
+// The verbs on our resources, from a read request to the answer: get, list, create, replace, patch,
+// delete and delete of a collection. Watches are opened by server.ts, which holds the connections.
+import { showList, showObject } from "../http/representation.ts";
+import { readBody } from "../http/body.ts";
+import { decode, strictError, unrecognized } from "../kinds/decode.ts";
+import { remove } from "./delete.ts";
+import { list, noVersion, readVersion } from "./list.ts";
+import { isObject } from "../storage/object.ts";
+import type { JsonObject, KubeObject } from "../storage/object.ts";
+import { patch } from "./patch-request.ts";
+import type { Target } from "../http/routes.ts";
+import { goName } from "../kinds/scalars.ts";
+import {
+  badRequest,
+  methodNotAllowed,
+  notFound,
+  tooLargeVersion,
+  unexplained,
+} from "../storage/status.ts";
+import { keyOf } from "../storage/storage.ts";
+import { strictness, writeOf } from "./write-params.ts";
+import { create, replace } from "./create-update.ts";
+import type { Written } from "./create-update.ts";
+import type { Answer, Call } from "./call.ts";
+
+export async function perform(call: Call): Promise<Answer> {
+  const { target, request } = call;
+  const { name } = target;
+  if (target.subresource === "finalize" && request.method !== "PUT") throw methodNotAllowed();
+  switch (request.method) {
+    case "GET":
+      return get(call);
+    case "POST":
+      return post(call);
+    case "PUT":
+      return put(call, named(target));
+    case "PATCH": {
+      const { written, warnings } = await patch(call, named(target));
+      return answer(call, written, warnings);
+    }
+    case "DELETE":
+      return name === undefined ? deleteAll(call) : deleteOne(call, name);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function named(target: Target): string {
+  if (target.name === undefined) throw methodNotAllowed();
+  return target.name;
+}
+
+function get({ storage, target, request, view }: Call): Answer {
+  const { resource, namespace, name } = target;
+  if (name === undefined)
+    return { code: 200, body: showList(view, list(storage, resource, namespace, request.query)) };
+  const version = readVersion(request.query);
+  if (version === undefined) throw unexplained(noVersion(request.query));
+  if (version > storage.version) throw tooLargeVersion(version, storage.version);
+  const object = storage.collection(resource.storage).get(keyOf(namespace, name));
+  if (object === undefined) throw notFound(resource, name);
+  return { code: 200, body: showObject(view, object) };
+}
+
+async function post(call: Call): Promise<Answer> {
+  const { name, namespace, resource } = call.target;
+  // A namespaced object without a namespace in the path has nowhere to go.
+  if (name !== undefined || (resource.namespaced && namespace === undefined))
+    throw methodNotAllowed();
+  const write = writeOf(call, "CreateOptions");
+  const { object, warnings } = await decodeBody(call);
+  return answer(call, create(write, object), warnings);
+}
+
+async function put(call: Call, name: string): Promise<Answer> {
+  const write = writeOf(call, "UpdateOptions");
+  const { object, warnings } = await decodeBody(call);
+  return answer(call, replace(write, name, object), warnings);
+}
+
+async function decodeBody(
+  call: Call,
+): Promise<{ readonly object: KubeObject; readonly warnings: readonly string[] }> {
+  const { target, request } = call;
+  const { resource } = target;
+  if (request.body.length === 0)
+    throw unrecognized(resource, "unexpected end of JSON input (<empty>)");
+  const unreadable = (why: string) => unrecognized(resource, why);
+  const body = await readBody(request.body, request.contentType, unreadable);
+  const { object, unknown } = decode(resource, body ?? {});
+  const refusal = strictError(resource, unknown);
+  const asked = strictness(request.query);
+  if (refusal && asked === "Strict") throw refusal;
+  return { object, warnings: asked === "Warn" ? unknown : [] };
+}
+
+// Either a body or parameters: with a body the parameters count for nothing.
+async function readOptions({ request }: Call): Promise<JsonObject> {
+  if (request.body.length === 0) return {};
+  const unreadable = (why: string) =>
+    badRequest(`couldn't get version/kind; json parse error: ${why}`);
+  const given = await readBody(request.body, request.contentType, unreadable);
+  if (!isObject(given)) throw unreadable(`json: cannot unmarshal ${goName(given)} into Go value`);
+  return { dryRun: [], propagationPolicy: "", ...given };
+}
+
+async function deleteOne(call: Call, name: string): Promise<Answer> {
+  const options = await readOptions(call);
+  const write = writeOf(call, "DeleteOptions", "Update", options);
+  const { object, gone } = remove(write, name, options);
+  if (!gone) return { code: 200, body: showObject(call.view, object) };
+  const { group, plural } = call.target.resource;
+  const details = {
+    name,
+    ...(group === "" ? {} : { group }),
+    kind: plural,
+    uid: object.metadata.uid,
+  };
+  const body = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+  return { code: 200, body };
+}
+
+async function deleteAll(call: Call): Promise<Answer> {
+  const { storage, target, request } = call;
+  const { resource, namespace } = target;
+  // Not served for namespaces, and not across namespaces.
+  if (!resource.namespaced || namespace === undefined) throw methodNotAllowed();
+  const options = await readOptions(call);
+  const write = writeOf(call, "DeleteOptions", "Update", options);
+  const listed = list(storage, resource, namespace, request.query);
+  for (const object of listed.objects) remove(write, object.metadata.name, options);
+  return { code: 200, body: showList(call.view, listed) };
+}
+
+function answer(call: Call, written: Written, warnings: readonly string[]): Answer {
+  return { code: written.code, body: showObject(call.view, written.object), warnings };
+}

@@ -1,0 +1,182 @@
+// One watch: what has happened since a version, then what happens, one JSON line an event, until the
+// client goes, the time is over or the sandbox stops. Bookmarks come after a quiet time, shortly
+// before the end, and at the end of the initial events. A version that history no longer holds is
+// answered inside the stream, with status 200, as the real server does.
+import type { ServerResponse } from "node:http";
+import { candidates } from "./list.ts";
+import type { JsonObject, KubeObject, StringMap } from "../storage/object.ts";
+import type { Resource } from "../kinds/resources.ts";
+import type { Selection } from "../kinds/selectors.ts";
+import { ApiError, expired, tooLargeVersion } from "../storage/status.ts";
+import type { Change, Collection, Storage } from "../storage/storage.ts";
+
+export type WatchRequest = {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly selected: Selection;
+  readonly version: number;
+  /** Start with an ADDED for every object there is. */
+  readonly initialEvents: boolean;
+  /** Refuse a version that has not been reached yet, instead of waiting for it. */
+  readonly notOlderThan: boolean;
+  readonly bookmarks: boolean;
+  readonly timeoutMs: number;
+  readonly quietBookmarkMs: number;
+  /** How the client wants objects; `first` is false from the second event on. */
+  readonly show: (object: KubeObject, first: boolean) => JsonObject;
+  readonly showBookmark: (version: string, annotations?: StringMap) => JsonObject;
+};
+
+const initialEventsEnd = "k8s.io/initial-events-end";
+
+/** How long before its end a watch says where it is. */
+const lastBookmarkMs = 2000;
+
+/** What a client may leave unread before it is cut off, as the real server does with slow watchers. */
+const mostUnread = 256 * 1024 * 1024;
+
+export class Watch {
+  readonly #storage: Storage;
+  readonly #collection: Collection;
+  readonly #request: WatchRequest;
+  readonly #response: ServerResponse;
+  readonly #prefix: string;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #quiet: NodeJS.Timeout | undefined;
+  #unobserve: () => void = () => undefined;
+  #first = true;
+  #muted = false;
+  #ended = false;
+  /** The first events are as many as there are objects: nobody is slow for them. */
+  #mostUnread = Number.POSITIVE_INFINITY;
+
+  constructor(storage: Storage, request: WatchRequest, response: ServerResponse) {
+    this.#storage = storage;
+    this.#request = request;
+    this.#response = response;
+    this.#collection = storage.collection(request.resource.storage);
+    this.#prefix = request.namespace === undefined ? "" : `${request.namespace}/`;
+  }
+
+  start(): void {
+    this.#response.writeHead(200, { "content-type": "application/json" });
+    this.#response.flushHeaders();
+    this.#response.on("close", () => this.#stop());
+    const refusal = this.#replay();
+    this.#mostUnread = this.#response.writableLength + mostUnread;
+    if (refusal) {
+      this.#send("ERROR", refusal.status);
+      this.end();
+      return;
+    }
+    this.#unobserve = this.#collection.observe((change) => this.#notice(change));
+    const { timeoutMs, quietBookmarkMs, bookmarks } = this.#request;
+    this.#timers.push(setTimeout(() => this.end(), timeoutMs));
+    if (!bookmarks) return;
+    if (timeoutMs > lastBookmarkMs)
+      this.#timers.push(setTimeout(() => this.#bookmark(), timeoutMs - lastBookmarkMs));
+    this.#quiet = setInterval(() => this.#bookmark(), quietBookmarkMs);
+  }
+
+  /** Closes the stream in good order. */
+  end(): void {
+    this.#stop();
+    this.#response.end();
+  }
+
+  /** Cuts the connection in the middle of whatever is going on. */
+  cut(): void {
+    this.#stop();
+    this.#response.destroy();
+  }
+
+  /** Leaves the connection open and never says anything again: a half-open peer. */
+  mute(): void {
+    this.#muted = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  /** Sends the in-stream error that `status` describes and closes. */
+  fail(status: JsonObject): void {
+    this.#send("ERROR", status);
+    this.end();
+  }
+
+  #stop(): void {
+    this.#ended = true;
+    this.#unobserve();
+    for (const timer of this.#timers) clearTimeout(timer);
+    clearInterval(this.#quiet);
+  }
+
+  #replay(): ApiError | undefined {
+    const { version, initialEvents, bookmarks, notOlderThan } = this.#request;
+    if (initialEvents) {
+      if (notOlderThan && version > this.#storage.version)
+        return tooLargeVersion(version, this.#storage.version);
+      for (const object of this.#present()) this.#send("ADDED", this.#shown(object));
+      if (bookmarks) this.#bookmark({ [initialEventsEnd]: "true" });
+      return undefined;
+    }
+    if (version === 0) return undefined;
+    const changes = this.#collection.changesAfter(version);
+    if (changes === undefined)
+      return expired(`too old resource version: ${version} (${this.#collection.floor})`);
+    for (const change of changes) this.#forward(change);
+    return undefined;
+  }
+
+  *#present(): Generator<KubeObject> {
+    const { selected, namespace, resource } = this.#request;
+    const view = this.#collection.view();
+    for (const key of candidates(view, resource, namespace, selected, "")) {
+      const object = view.objects.get(key);
+      if (object && (!selected.matches || selected.matches(object))) yield object;
+    }
+  }
+
+  #notice(change: Change): void {
+    // A watch from a version of the future is silent until the time has come.
+    if (change.version <= this.#request.version && !this.#request.initialEvents) return;
+    if (this.#forward(change)) this.#quiet?.refresh();
+  }
+
+  /** Tells of `change` as this selection sees it: what leaves it is deleted, what enters it added. */
+  #forward(change: Change): boolean {
+    if (!change.key.startsWith(this.#prefix)) return false;
+    const { matches } = this.#request.selected;
+    const seen = (object: KubeObject | undefined) =>
+      object !== undefined && (!matches || matches(object));
+    const was = seen(change.before);
+    const is = change.kind !== "DELETED" && seen(change.object);
+    if (!was && !is) return false;
+    const kind = is ? (was ? "MODIFIED" : "ADDED") : "DELETED";
+    // What left the selection is shown as it was when it was last in it, under the new version.
+    const object = is || change.before === undefined ? change.object : lastSeen(change);
+    this.#send(kind, this.#shown(object));
+    return true;
+  }
+
+  #shown(object: KubeObject): JsonObject {
+    const shown = this.#request.show(object, this.#first);
+    this.#first = false;
+    return shown;
+  }
+
+  #bookmark(annotations?: StringMap): void {
+    const version = String(this.#storage.version);
+    this.#send("BOOKMARK", this.#request.showBookmark(version, annotations));
+  }
+
+  #send(type: string, object: JsonObject): void {
+    if (this.#muted || this.#ended) return;
+    this.#response.write(`${JSON.stringify({ type, object })}\n`);
+    if (this.#response.writableLength > this.#mostUnread) this.cut();
+  }
+}
+
+function lastSeen(change: Change): KubeObject {
+  const before = change.before ?? change.object;
+  const metadata = { ...before.metadata, resourceVersion: String(change.version) };
+  return { ...before, metadata };
+}

@@ -1,0 +1,72 @@
+// The parameters that every write takes: dryRun, fieldManager, fieldValidation.
+import { asText, isList } from "../storage/object.ts";
+import type { JsonObject } from "../storage/object.ts";
+import { invalid, invalidValue, notSupported, tooLong } from "../storage/status.ts";
+import type { Cause } from "../storage/status.ts";
+import type { Write } from "./create-update.ts";
+import type { Call } from "./call.ts";
+
+export type Strictness = "Strict" | "Warn" | "Ignore";
+
+type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteOptions";
+
+/** `options`: the body of a DELETE, which may ask for a dry run as well. Throws a 422. */
+export function writeOf(
+  call: Call,
+  kind: OptionsKind,
+  operation: Write["operation"] = "Update",
+  options: JsonObject = {},
+): Write {
+  const { storage, target, request } = call;
+  const { resource, namespace, subresource } = target;
+  const asked = options["dryRun"];
+  const words = isList(asked) ? asked.map(asText) : request.query.getAll("dryRun");
+  const dryRun = words.filter((word) => word !== "");
+  check(call, kind, dryRun, options);
+  return {
+    storage,
+    resource,
+    namespace,
+    now: call.now(),
+    dryRun: dryRun.length > 0,
+    manager: request.query.get("fieldManager") || (request.userAgent.split("/")[0] ?? "unknown"),
+    operation,
+    ...(subresource === undefined ? {} : { subresource }),
+  };
+}
+
+/** Most bytes of a field manager (apimachinery, FieldManagerMaxLength). */
+const managerBytes = 128;
+
+const policies = ["Foreground", "Background", "Orphan"];
+
+function check(
+  call: Call,
+  kind: OptionsKind,
+  dryRun: readonly string[],
+  options: JsonObject,
+): void {
+  const { query } = call.request;
+  const causes: Cause[] = [];
+  if (Buffer.byteLength(query.get("fieldManager") ?? "") > managerBytes)
+    causes.push(tooLong("fieldManager", managerBytes));
+  if (dryRun.some((word) => word !== "All")) causes.push(notSupported("dryRun", dryRun, ["All"]));
+  const strictness = query.get("fieldValidation") ?? "";
+  if (!["", "Strict", "Warn", "Ignore"].includes(strictness))
+    causes.push(notSupported("fieldValidation", strictness, ["", "Ignore", "Strict", "Warn"]));
+  const inBody = options["propagationPolicy"];
+  const policy = inBody === undefined ? (query.get("propagationPolicy") ?? "") : asText(inBody);
+  if (kind === "DeleteOptions" && policy !== "" && !policies.includes(policy))
+    causes.push(notSupported("propagationPolicy", policy, [...policies, "nil"]));
+  if (kind === "DeleteOptions" && policy !== "" && options["orphanDependents"] !== undefined) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    causes.push(invalidValue("propagationPolicy", policy, why));
+  }
+  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind }, "", causes);
+}
+
+/** What is to be done about fields that the kind does not have. */
+export function strictness(query: URLSearchParams): Strictness {
+  const asked = query.get("fieldValidation");
+  return asked === "Strict" || asked === "Ignore" ? asked : "Warn";
+}
