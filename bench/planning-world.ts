@@ -1,8 +1,8 @@
 // Plans one world again and again and prints what it took: the child of planning.ts.
 import { createDigest } from "../src/core/model/secret-data.ts";
 import { createIntern, createShare } from "../src/core/observed/intern.ts";
-import { Memory } from "../src/core/state/planner-state.ts";
-import type { CopyFace, Namespace, Secret, World } from "../src/core/model/cluster.ts";
+import { PlannerState } from "../src/core/state/planner-state.ts";
+import type { CopyTemplate, Namespace, Secret, ClusterState } from "../src/core/model/cluster.ts";
 import { readNamespace } from "../src/core/observed/read-namespace.ts";
 import { plan } from "../src/core/plan/plan.ts";
 import { readSecret } from "../src/core/observed/read-secret.ts";
@@ -20,7 +20,7 @@ const settings = settingsOf({ fanoutLimitBytes: 2 ** 40 });
 const context = {
   digest,
   intern: createIntern(),
-  share: createShare<CopyFace>(),
+  share: createShare<CopyTemplate>(),
   isSourceNamespace: (name: string) => name === "shared",
   keep: () => undefined,
 };
@@ -78,7 +78,7 @@ function strangerOf(at: number, namespace: string): Secret {
   return read({ metadata: { ...identity, creationTimestamp: CREATED }, data });
 }
 
-function worldOf(shape: Shape): World {
+function worldOf(shape: Shape): ClusterState {
   const namespaces = new Map<string, Namespace>();
   for (let at = 0; at < shape.namespaces; at++) {
     const name = `${at < shape.wanted ? `w${shape.wanted}` : "other"}-${at}`;
@@ -108,7 +108,7 @@ function worldOf(shape: Shape): World {
 // compiler did beside it.
 type Timed = { readonly made: Plan; readonly cpuMs: number; readonly longestTurnMs: number };
 
-function planOnce(world: World, memory: Memory, now: number): Timed {
+function planOnce(world: ClusterState, memory: PlannerState, now: number): Timed {
   const planning = plan(world, settings, memory, now, new Set());
   const began = cpuMs();
   let [cpu, wall, longestTurnMs] = [began, performance.now(), 0];
@@ -128,7 +128,7 @@ function cpuMs(): number {
 
 function measure(shape: Shape): Measured {
   const world = worldOf(shape);
-  const memory = new Memory();
+  const memory = new PlannerState();
   const pairs = shape.sources * shape.namespaces;
   const [times, turns, bytes]: [number[], number[], number[]] = [[], [], []];
   let last: Plan | undefined;

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Program } from "./cli/run/program-context.ts";
 import { runProgram } from "./cli/program.ts";
-import { faultText } from "./kube/rest/error-text.ts";
+import { safeErrorText } from "./kube/rest/error-text.ts";
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
@@ -30,7 +30,7 @@ export async function main(): Promise<void> {
 
 /** Nobody knows what state we are in: say where it was, and let a new process look at the world. */
 function crash(error: unknown): never {
-  process.stderr.write(`secretcast: ${faultText(error)}\n`);
+  process.stderr.write(`secretcast: ${safeErrorText(error)}\n`);
   process.exit(1);
 }
 

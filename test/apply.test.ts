@@ -33,7 +33,7 @@ const data = new DataCache(2 ** 20);
 function open(answers: readonly Answer[], permission: () => number = () => Infinity, cache = data) {
   const sent: ApiRequest[] = [];
   const counted: string[] = [];
-  const heard: outcomes.Answer["kind"][] = [];
+  const heard: outcomes.LookupResult["kind"][] = [];
   const remembered: unknown[] = [];
   const vacated: string[] = [];
   const request = async (asked: ApiRequest): Promise<unknown> => {
@@ -79,11 +79,11 @@ function action(kind: Action["kind"]): Action {
   if (kind === "replace") cluster.secret("shared/registry", { to: "team-*" }, { type: "a/b" });
   if (kind === "delete") cluster.delete("shared/registry");
   cluster.now += 10_000;
-  if (kind === "ask") {
+  if (kind === "confirm") {
     cluster.delete("shared/registry");
     cluster.plan();
   }
-  const found = kind === "ask" ? cluster.plan().actions[0] : cluster.due().actions[0];
+  const found = kind === "confirm" ? cluster.plan().actions[0] : cluster.due().actions[0];
   assert.equal(found?.kind, kind);
   if ("content" in found) {
     const { source } = found.content;
@@ -107,7 +107,7 @@ test("every write to an object that is there names its UID and version", async (
 });
 
 test("LV-12 a question is one GET, and only a 404 of that very object says that it is gone", async () => {
-  const asking = action("ask");
+  const asking = action("confirm");
   for (const [answer, heard] of [
     ["notFound", "absent"],
     [{ metadata: { name: "registry", uid: "another", resourceVersion: "1" } }, "found"],
@@ -128,8 +128,8 @@ test("LV-12 a question is one GET, and only a 404 of that very object says that 
 });
 
 test("LV-12 where the API server does not answer, the rest of a flight of questions does not wait for it", async () => {
-  const asking = action("ask");
-  assert.ok(asking.kind === "ask");
+  const asking = action("confirm");
+  assert.ok(asking.kind === "confirm");
   const questions = [...asking.questions, ...asking.questions, ...asking.questions];
   const silent = open(["unavailable"]);
   await silent.apply.perform({ ...asking, questions });

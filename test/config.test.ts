@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readConfig, UsageError, type Given, type Surroundings } from "../src/config/config.ts";
+import { readConfig, UsageError, type FlagValues, type Environment } from "../src/config/config.ts";
 import { environmentName, FLAGS } from "../src/config/flags.ts";
-import { namedSources, readSettings } from "../src/config/planner-settings.ts";
+import { namedSources, readPlannerSettings } from "../src/config/planner-settings.ts";
 
-const outside: Surroundings = { env: {}, clusterNamespace: undefined, terminal: false };
-const inside: Surroundings = { env: {}, clusterNamespace: "platform", terminal: false };
+const outside: Environment = { env: {}, clusterNamespace: undefined, terminal: false };
+const inside: Environment = { env: {}, clusterNamespace: "platform", terminal: false };
 
 test("outside a cluster the defaults are those of the table", () => {
   assert.deepEqual(readConfig({}, outside), {
@@ -51,7 +51,7 @@ test("a kubeconfig given in a cluster means that kubeconfig", () => {
 
 test("* among the source namespaces turns the default policy to opt-in", () => {
   assert.equal(readConfig({ "source-namespaces": "a,*" }, outside).namespacePolicy, "opt-in");
-  const both: Given = { "source-namespaces": "*", "namespace-policy": "opt-out" };
+  const both: FlagValues = { "source-namespaces": "*", "namespace-policy": "opt-out" };
   assert.equal(readConfig(both, outside).namespacePolicy, "opt-out");
 });
 
@@ -88,7 +88,7 @@ test("variables that the kubelet makes for a Service called secretcast are not s
 });
 
 test("wrong values end in one line that names the flag or variable, the value and what is right", () => {
-  const wrong: readonly (readonly [Given, RegExp])[] = [
+  const wrong: readonly (readonly [FlagValues, RegExp])[] = [
     [{ resync: "soon" }, /^--resync: "soon" is not a duration/],
     [{ concurrency: "0" }, /^--concurrency: "0" is not a whole number of at least 1$/],
     [{ "fanout-limit": "big" }, /^--fanout-limit: "big" is not a size/],
@@ -132,7 +132,7 @@ test("every flag has its own environment name", () => {
 test("listed namespaces are names: a glob could not be watched", () => {
   const config = readConfig({ namespaces: "team-a,team-*" }, outside);
   assert.throws(
-    () => readSettings(config),
+    () => readPlannerSettings(config),
     new UsageError(
       '--namespaces: "team-*" is wrong: want the name of a namespace, no glob: each is watched for itself',
     ),
@@ -141,8 +141,8 @@ test("listed namespaces are names: a glob could not be watched", () => {
 
 test("listed namespaces are read besides those of the sources that are named, and they alone may receive", () => {
   const given = { namespaces: "team-a", "source-namespaces": "shared,src-*" };
-  const { scope } = readSettings(readConfig(given, outside));
+  const { scope } = readPlannerSettings(readConfig(given, outside));
   assert.deepEqual([...(scope?.targets ?? [])], ["team-a"]);
   assert.deepEqual([...(scope?.watched ?? [])], ["team-a", "shared"]);
-  assert.equal(readSettings(readConfig({}, outside)).scope, undefined);
+  assert.equal(readPlannerSettings(readConfig({}, outside)).scope, undefined);
 });

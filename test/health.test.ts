@@ -1,13 +1,13 @@
 // Each row of /healthz, at the minute it begins.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { troubles, type Vitals } from "../src/controller/health.ts";
+import { livenessProblems, type LivenessInputs } from "../src/controller/health.ts";
 
 const MINUTE = 60_000;
 
-function at(now: number, changes: Partial<Vitals> = {}): readonly string[] {
+function at(now: number, changes: Partial<LivenessInputs> = {}): readonly string[] {
   const alive = { lastSignOfLifeMs: now };
-  return troubles(now, {
+  return livenessProblems(now, {
     watches: { secrets: alive, namespaces: alive },
     passStartedMs: undefined,
     lastWriteMs: Number.NEGATIVE_INFINITY,

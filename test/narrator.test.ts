@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Narrator, type Narration } from "../src/telemetry/source-events.ts";
+import { SourceEvents, type SourceEvent } from "../src/telemetry/source-events.ts";
 import { Cluster } from "./support/world.ts";
 
 /** A cluster whose settled passes are told; `settle` answers with what was told since the last one. */
 function tell(cluster: Cluster, mayName = true) {
-  let told: Narration[] = [];
-  const narrator = new Narrator({
+  let told: SourceEvent[] = [];
+  const narrator = new SourceEvents({
     mayName: () => mayName,
     uidOf: ({ namespace, name }) => cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid,
     tell: (narration) => void told.push(narration),

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { WritePipe, type Ended, type Write } from "../src/writes/write-pool.ts";
+import { WritePool, type WriteEnd, type PooledWrite } from "../src/writes/write-pool.ts";
 import { FakeClock, settle } from "./support/clock.ts";
 
-type Job = Write;
+type Job = PooledWrite;
 const jobs = (...keys: string[]): Job[] => keys.map((key) => ({ key }));
 
 /** A pipe whose writes end when the test says so. */
 function open(concurrency: number) {
   const clock = new FakeClock();
-  const flying = new Map<string, (ended: Ended) => void>();
+  const flying = new Map<string, (ended: WriteEnd) => void>();
   const order: string[] = [];
   const cut: string[] = [];
-  const pipe = new WritePipe<Job>(concurrency, clock, ({ key }, signal) => {
+  const pipe = new WritePool<Job>(concurrency, clock, ({ key }, signal) => {
     order.push(key);
     signal.addEventListener("abort", () => cut.push(key));
     return new Promise((resolve) => flying.set(key, resolve));
   });
-  const end = async (key: string, ended: Ended = { throttled: false }): Promise<void> => {
+  const end = async (key: string, ended: WriteEnd = { throttled: false }): Promise<void> => {
     flying.get(key)?.(ended);
     flying.delete(key);
     await settle();

@@ -4,9 +4,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadAllYaml } from "@kubernetes/client-node";
 import { COPIED_ANYWAY, NEVER_COPIED } from "../src/core/desired/copied-metadata.ts";
-import { SITUATIONS, TABLE, type Situation } from "../src/core/plan/verdict-table.ts";
+import { TARGET_STATES, VERDICT_TABLE, type TargetState } from "../src/core/plan/verdict-table.ts";
 import { METRIC_STATE, VERDICTS } from "../src/core/model/verdicts.ts";
-import { MARKS, VOCABULARY, type Carrier, type Word } from "../src/core/annotations/vocabulary.ts";
+import {
+  MARKS,
+  VOCABULARY,
+  type AnnotatedKind,
+  type AnnotationName,
+} from "../src/core/annotations/vocabulary.ts";
 import { environmentName, FLAGS } from "../src/config/flags.ts";
 import { metricsOfNothing } from "./support/metrics.ts";
 import { tableRows, uncoded } from "./support/markdown.ts";
@@ -44,7 +49,7 @@ test("the README's flag table is the table of flags", () => {
 
 test("the README's annotation table is the vocabulary, but for the marks that we set", () => {
   const rows = tableRows(readme, ["annotation", "on", "value", "meaning"]);
-  const words = Object.entries<readonly Carrier[]>(VOCABULARY)
+  const words = Object.entries<readonly AnnotatedKind[]>(VOCABULARY)
     .filter(([word]) => !MARKS.some((mark) => mark === word))
     .map(([word, carriers]) => [word, carriers.filter((carrier) => carrier !== "copy").join(", ")]);
   assert.deepEqual(
@@ -61,7 +66,7 @@ test("the README names each mark that we set, under what carries it", () => {
     const from = readme.indexOf(start);
     const sentence = readme.slice(from, readme.indexOf(".", from));
     const named = Array.from(sentence.matchAll(/`([^`]+)`/g), ([, word = ""]) => word);
-    const set: readonly Word[] = carrier === "copy" ? [...MARKS, "on-delete"] : MARKS;
+    const set: readonly AnnotationName[] = carrier === "copy" ? [...MARKS, "on-delete"] : MARKS;
     const carried = set.filter((word) => VOCABULARY[word].some((each) => each === carrier));
     assert.deepEqual(named.toSorted(), carried.toSorted());
   }
@@ -79,10 +84,10 @@ test("the README lists the keys that are never copied, and those that are all th
 });
 
 test("the README's table of situations is the planner's", () => {
-  const situations = Object.entries(SITUATIONS) as [Situation, string][];
+  const situations = Object.entries(TARGET_STATES) as [TargetState, string][];
   const header = ["the Secret there is", ...situations.map(([, words]) => words)];
-  const line = (row: keyof typeof TABLE) =>
-    situations.map(([situation]) => TABLE[row][situation].join(" or "));
+  const line = (row: keyof typeof VERDICT_TABLE) =>
+    situations.map(([situation]) => VERDICT_TABLE[row][situation].join(" or "));
   assert.deepEqual(
     tableRows(readme, header).map((row) => row.map(uncoded)),
     [

@@ -5,9 +5,9 @@ import { Apply } from "../src/writes/apply.ts";
 import { ApiError } from "../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../src/kube/rest/client.ts";
 import { createLog } from "../src/telemetry/log.ts";
-import { WritePipe } from "../src/writes/write-pool.ts";
-import { Reporter } from "../src/telemetry/report.ts";
-import { Sync, type ActionWrite, type PassResult } from "../src/controller/sync.ts";
+import { WritePool } from "../src/writes/write-pool.ts";
+import { SyncLog } from "../src/telemetry/report.ts";
+import { Sync, type ActionWrite, type SyncResult } from "../src/controller/sync.ts";
 import { FakeClock } from "./support/clock.ts";
 import { Cluster } from "./support/world.ts";
 import { refText } from "../src/core/annotations/names.ts";
@@ -58,9 +58,9 @@ function open(permission: () => number, answer: () => Promise<object> = async ()
       read: () => undefined,
       sources: { cache: cluster.data, read: () => undefined, onRead: nothing },
     }),
-    pipe: new WritePipe<ActionWrite>(4, clock, (write, cut) => sync.perform(write, cut)),
+    pipe: new WritePool<ActionWrite>(4, clock, (write, cut) => sync.perform(write, cut)),
     clock,
-    reporter: new Reporter(log, figures, clock),
+    reporter: new SyncLog(log, figures, clock),
     dryRun: false,
   });
   return { sync, sent, bodies, cluster, clock };
@@ -83,7 +83,7 @@ test("a write that fails when no pass waits for it any more is tried again in it
     () => Infinity,
     () => promise,
   );
-  const late = new Promise<PassResult>((resolve) => sync.whenLate(() => resolve(sync.pass())));
+  const late = new Promise<SyncResult>((resolve) => sync.whenLate(() => resolve(sync.pass())));
   const passing = sync.pass();
   // Nobody waits for what has been slow for so long.
   await clock.advance(8000);

@@ -1,7 +1,7 @@
 // The command line: yargs wiring, help, and the one place where an error becomes a line on stderr
 // and an exit code. Commands are loaded when asked for, so that --help needs no Kubernetes client.
 import yargs, { type Argv } from "yargs";
-import { UsageError, type Given } from "../config/config.ts";
+import { UsageError, type FlagValues } from "../config/config.ts";
 import { environmentName, FLAGS, type Flag } from "../config/flags.ts";
 import type { Program } from "./run/program-context.ts";
 
@@ -85,8 +85,8 @@ function runOptions(options: Argv): Argv {
   );
 }
 
-function givenFlags(parsed: Readonly<Record<string, unknown>>): Given {
-  const given: Partial<Record<keyof Given, string | boolean>> = {};
+function givenFlags(parsed: Readonly<Record<string, unknown>>): FlagValues {
+  const given: Partial<Record<keyof FlagValues, string | boolean>> = {};
   for (const { name } of FLAGS) {
     const value = parsed[name];
     if (Array.isArray(value)) throw new UsageError(`--${name} is given more than once`);

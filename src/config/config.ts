@@ -7,7 +7,7 @@ import { environmentName, FLAGS, LEVELS, type FlagName } from "./flags.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
 /** What was given, by flag name: the command line's word or the environment's. */
-export type Given = Readonly<Partial<Record<FlagName, string | boolean>>>;
+export type FlagValues = Readonly<Partial<Record<FlagName, string | boolean>>>;
 
 export type Config = Readonly<{
   kubeconfig: string | undefined;
@@ -41,7 +41,7 @@ export type Config = Readonly<{
 export type Address = Readonly<{ host: string; port: number }>;
 
 /** What the process knows of its surroundings; read by the edge, so that this file stays testable. */
-export type Surroundings = Readonly<{
+export type Environment = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Namespace of the pod's service account; undefined outside a cluster. */
   clusterNamespace: string | undefined;
@@ -54,7 +54,7 @@ export class UsageError extends Error {
 }
 
 /** Throws a UsageError that names the flag (or variable), its value and what would be right. */
-export function readConfig(given: Given, around: Surroundings): Config {
+export function readConfig(given: FlagValues, around: Environment): Config {
   const read = reader(given, around.env);
   const inCluster =
     around.clusterNamespace !== undefined &&
@@ -112,7 +112,7 @@ function ownNamespaceOf(inCluster: boolean, ownNamespace: string): string {
   return inCluster ? ownNamespace : "secretcast";
 }
 
-function reader(given: Given, env: Surroundings["env"]) {
+function reader(given: FlagValues, env: Environment["env"]) {
   // The command line wins over the environment, the environment over the table's default.
   const find = (flag: FlagName): { text: string; where: string } | undefined => {
     const value = given[flag];

@@ -1,11 +1,11 @@
 // The planner's settings out of the configuration: globs understood, everything else as it is.
 import { matchesEveryName, UsageError, type Config } from "./config.ts";
 import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../core/annotations/globs.ts";
-import type { Settings } from "../core/model/cluster.ts";
+import type { PlannerSettings } from "../core/model/cluster.ts";
 import { isNamespaceName } from "../core/annotations/names.ts";
 
 /** Throws a UsageError that names the flag and the entry at fault. */
-export function readSettings(config: Config): Settings {
+export function readPlannerSettings(config: Config): PlannerSettings {
   const { excludeNamespaces } = config;
   return {
     sourceNamespaces: globs("source-namespaces", config.sourceNamespaces),
@@ -22,7 +22,7 @@ export function readSettings(config: Config): Settings {
   };
 }
 
-function scopeOf({ namespaces, sourceNamespaces }: Config): Settings["scope"] {
+function scopeOf({ namespaces, sourceNamespaces }: Config): PlannerSettings["scope"] {
   if (!namespaces) return undefined;
   const wrong = namespaces.find((name) => !isNamespaceName(name));
   if (wrong !== undefined)

@@ -3,20 +3,20 @@
 import { digestData } from "../core/model/secret-data.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
 import { filterKeys, type KeyFilter } from "../core/annotations/key-filter.ts";
-import type { Namespace, Secret, SourceSecret, World } from "../core/model/cluster.ts";
+import type { Namespace, Secret, SourceSecret, ClusterState } from "../core/model/cluster.ts";
 import type { ReadContext } from "../core/observed/read-secret.ts";
-import { cacheOf, createPair, ROLE, type Deps } from "./informer-pair.ts";
-import { listedCaches } from "./listed-caches.ts";
+import { cacheOf, createInformerPair, ROLE, type InformerPairDeps } from "./informer-pair.ts";
+import { createListedCaches } from "./listed-caches.ts";
 import type { Watched } from "../kube/cache/informer-group.ts";
-import type { Cache } from "../writes/outcome.ts";
+import type { WrittenCache } from "../writes/outcome.ts";
 import type { Ref } from "../core/annotations/names.ts";
 
 export type Caches = {
   readonly secrets: Watched<Secret>;
   readonly namespaces: Watched<Namespace>;
-  readonly world: World;
+  readonly world: ClusterState;
   /** Where the answers of our own writes go. */
-  readonly cache: Cache;
+  readonly cache: WrittenCache;
   get(place: Ref): Secret | undefined;
   /** Listed namespaces that the API server does not let us read. */
   unreadable(): readonly string[];
@@ -25,7 +25,7 @@ export type Caches = {
 /** `listed`: the only namespaces to read; undefined: all. */
 export function createCaches(
   listed: ReadonlySet<string> | undefined,
-  deps: Deps,
+  deps: InformerPairDeps,
   context: ReadContext,
   data: DataCache,
 ): Caches {
@@ -35,7 +35,7 @@ export function createCaches(
     return offered?.ok ? digestData(context.digest, offered.value) : undefined;
   };
   const caches = listed
-    ? listedCaches(listed, deps, context, offerOf)
+    ? createListedCaches(listed, deps, context, offerOf)
     : clusterCaches(deps, context, offerOf);
   // So that what is gone does not push out what is there.
   caches.secrets.addHandler({
@@ -46,10 +46,10 @@ export function createCaches(
   return caches;
 }
 
-export type Offers = World["offerOf"];
+export type Offers = ClusterState["offerOf"];
 
-function clusterCaches(deps: Deps, context: ReadContext, offerOf: Offers): Caches {
-  const { secrets, namespaces } = createPair(deps, context, undefined);
+function clusterCaches(deps: InformerPairDeps, context: ReadContext, offerOf: Offers): Caches {
+  const { secrets, namespaces } = createInformerPair(deps, context, undefined);
   const { store } = secrets;
   return {
     secrets,

@@ -4,8 +4,8 @@
 // again with back-off. Every replica keeps warm caches, only the leader works. The end comes in this
 // order: the worker with what is in flight, the lease, the informers, the Events; after it nothing runs
 // on.
-import { faultText } from "../kube/rest/error-text.ts";
-import { troubles } from "./health.ts";
+import { safeErrorText } from "../kube/rest/error-text.ts";
+import { livenessProblems } from "./health.ts";
 import { sleep, type Clock } from "../kube/time/clock.ts";
 import type { EventRecorder } from "../kube/events/event-recorder.ts";
 import type { Watched } from "../kube/cache/informer-group.ts";
@@ -16,7 +16,7 @@ import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
 import { TokenBucket } from "../kube/time/token-bucket.ts";
 import type { Namespace, Secret } from "../core/model/cluster.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { PassResult, Sync } from "./sync.ts";
+import type { SyncResult, Sync } from "./sync.ts";
 
 export type ControllerDeps = {
   readonly secrets: Watched<Secret>;
@@ -38,7 +38,7 @@ export type ControllerSettings = {
 };
 
 /** How run() ended: `lost` means that another replica may hold the lease by now. */
-export type Ended = "stopped" | "lost" | "converged" | "unconverged";
+export type RunEnd = "stopped" | "lost" | "converged" | "unconverged";
 
 const KEY = "sync";
 // Passes keep a distance of this many times the last one's planning, so that a storm of events costs
@@ -55,7 +55,7 @@ export class Controller {
   #planEnded = 0;
   #planTook = 0;
   #passStarted: number | undefined;
-  #ended: Ended | undefined;
+  #ended: RunEnd | undefined;
   #started = false;
   #working = false;
   #worker: Promise<void> | undefined;
@@ -73,7 +73,7 @@ export class Controller {
   }
 
   /** Runs until `signal` aborts, the lease is lost, or, with `once`, nothing is due. Works once. */
-  async run(signal: AbortSignal): Promise<Ended> {
+  async run(signal: AbortSignal): Promise<RunEnd> {
     if (this.#started) throw new Error("Cannot run a controller twice: make a new one");
     this.#started = true;
     const { secrets, namespaces, elector, log, reachability, sync } = this.#deps;
@@ -102,7 +102,7 @@ export class Controller {
   /** Problems that a restart may mend, in plain words. */
   live(): readonly string[] {
     const { secrets, namespaces, clock, elector, sync } = this.#deps;
-    return troubles(clock.monotonic(), {
+    return livenessProblems(clock.monotonic(), {
       watches: { secrets, namespaces },
       passStartedMs: this.#passStarted,
       lastWriteMs: sync.lastWriteMs,
@@ -127,9 +127,9 @@ export class Controller {
   #listen(): void {
     const { secrets, namespaces, sync } = this.#deps;
     secrets.addHandler({
-      add: (secret, _initial, echo) => this.#secret(undefined, secret, echo),
-      update: (old, secret, echo) => this.#secret(old, secret, echo),
-      delete: (last, { echo }) => this.#secret(last, undefined, echo),
+      add: (secret, _initial, ownWrite) => this.#secret(undefined, secret, ownWrite),
+      update: (old, secret, ownWrite) => this.#secret(old, secret, ownWrite),
+      delete: (last, { ownWrite }) => this.#secret(last, undefined, ownWrite),
     });
     namespaces.addHandler({
       add: (namespace) => this.#namespace(namespace),
@@ -142,8 +142,8 @@ export class Controller {
   }
 
   // A stand-by remembers nothing: leading begins with a pass over all that is there.
-  #secret(old: Secret | undefined, secret: Secret | undefined, echo: boolean): void {
-    if (echo || !this.#working) return;
+  #secret(old: Secret | undefined, secret: Secret | undefined, ownWrite: boolean): void {
+    if (ownWrite || !this.#working) return;
     const concern = this.#deps.sync.concerns(old, secret);
     if (concern !== "no") this.#enqueue(concern === "urgent");
   }
@@ -163,7 +163,7 @@ export class Controller {
     this.#queue.add(KEY, { after: urgent ? 0 : Math.max(0, distance) });
   }
 
-  async #lead(elector: LeaderElector, signal: AbortSignal): Promise<Ended> {
+  async #lead(elector: LeaderElector, signal: AbortSignal): Promise<RunEnd> {
     const { log, sync } = this.#deps;
     log.info({}, "waiting for the lease");
     const stop = new AbortController();
@@ -231,13 +231,13 @@ export class Controller {
     } catch (error) {
       this.#queue.addRateLimited(KEY);
       const failures = this.#queue.numRequeues(KEY);
-      log.error({ error: faultText(error), failures }, "sync failed, will try again");
+      log.error({ error: safeErrorText(error), failures }, "sync failed, will try again");
     } finally {
       this.#passStarted = undefined;
     }
   }
 
-  #schedule({ settled, dueMs, waiting, ok }: PassResult): void {
+  #schedule({ settled, dueMs, waiting, ok }: SyncResult): void {
     const { clock } = this.#deps;
     if (!settled) {
       this.#queue.add(KEY);

@@ -3,7 +3,7 @@
 // none, and neither is a fan-out that takes hours while its writes end one after the other.
 import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
 
-export type Vitals = {
+export type LivenessInputs = {
   /** By resource: when each watch last showed that it is alive. */
   readonly watches: Readonly<Record<string, { readonly lastSignOfLifeMs: number }>>;
   /** Of the pass that is running. */
@@ -18,9 +18,9 @@ const SILENCE_MS = 10 * 60_000;
 const STUCK_MS = 10 * 60_000;
 
 /** In plain words; `now` and the vitals in ms of the same monotonic clock. */
-export function troubles(
+export function livenessProblems(
   now: number,
-  { watches, passStartedMs, lastWriteMs, elector }: Vitals,
+  { watches, passStartedMs, lastWriteMs, elector }: LivenessInputs,
 ): readonly string[] {
   const found: string[] = [];
   for (const [resource, { lastSignOfLifeMs }] of Object.entries(watches)) {

@@ -7,16 +7,16 @@ import type { Clock } from "../kube/time/clock.ts";
 import { Informer } from "../kube/cache/informer.ts";
 import { NAMESPACES, SECRETS } from "../kube/rest/resource.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Cache } from "../writes/outcome.ts";
+import type { WrittenCache } from "../writes/outcome.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-export type Deps = {
+export type InformerPairDeps = {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
 };
-export type Pair = {
+export type InformerPair = {
   readonly secrets: Informer<Secret>;
   readonly namespaces: Informer<Namespace>;
 };
@@ -27,7 +27,11 @@ const WITHOUT_HELM_RELEASES = "type!=helm.sh/release.v1";
 export const ROLE = "role";
 
 /** Of one namespace, or of all. */
-export function createPair(deps: Deps, context: ReadContext, only: string | undefined): Pair {
+export function createInformerPair(
+  deps: InformerPairDeps,
+  context: ReadContext,
+  only: string | undefined,
+): InformerPair {
   const { client, clock, metrics, log } = deps;
   const onError = (resource: string) => (error: Error) =>
     log.warn({ resource, error: error.message }, "list or watch failed, will try again");
@@ -60,20 +64,21 @@ export function cacheOf(
   secretsIn: (namespace: string) => Informer<Secret> | undefined,
   namespaced: (namespace: string) => Informer<Namespace> | undefined,
   context: ReadContext,
-): Cache {
+): WrittenCache {
   return {
     get: ({ namespace, name }) => secretsIn(namespace)?.store.get(namespace, name),
     remember: (raw) => {
       const secret = readSecret(raw, context);
-      if (secret) secretsIn(secret.namespace)?.store.remember(secret);
+      if (secret) secretsIn(secret.namespace)?.store.recordWrite(secret);
       return secret;
     },
     isCopy: (raw) => readSecret(raw, context)?.role === "copy",
     rememberNamespace: (raw) => {
       const namespace = readNamespace(raw);
-      if (namespace) namespaced(namespace.name)?.store.remember(namespace);
+      if (namespace) namespaced(namespace.name)?.store.recordWrite(namespace);
     },
-    forget: (namespace, name, uid) => secretsIn(namespace)?.store.forget(namespace, name, uid),
-    forgetNamespace: (name, uid) => namespaced(name)?.store.forget(undefined, name, uid),
+    forget: (namespace, name, uid) =>
+      secretsIn(namespace)?.store.recordDelete(namespace, name, uid),
+    forgetNamespace: (name, uid) => namespaced(name)?.store.recordDelete(undefined, name, uid),
   };
 }

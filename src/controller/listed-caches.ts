@@ -5,7 +5,13 @@
 import type { Namespace, Secret } from "../core/model/cluster.ts";
 import type { ReadContext } from "../core/observed/read-secret.ts";
 import type { Caches, Offers } from "./caches.ts";
-import { cacheOf, createPair, ROLE, type Deps, type Pair } from "./informer-pair.ts";
+import {
+  cacheOf,
+  createInformerPair,
+  ROLE,
+  type InformerPairDeps,
+  type InformerPair,
+} from "./informer-pair.ts";
 import type { Informer } from "../kube/cache/informer.ts";
 import { InformerGroup } from "../kube/cache/informer-group.ts";
 import type { Store } from "../kube/cache/store.ts";
@@ -13,17 +19,17 @@ import type { Log } from "../telemetry/log.ts";
 
 const NONE: ReadonlyMap<string, Secret> = new Map<string, Secret>();
 
-export function listedCaches(
+export function createListedCaches(
   listed: ReadonlySet<string>,
-  deps: Deps,
+  deps: InformerPairDeps,
   context: ReadContext,
   offerOf: Offers,
 ): Caches {
   const pairs = new Map(
-    Array.from(listed, (name) => [name, createPair(deps, context, name)] as const),
+    Array.from(listed, (name) => [name, createInformerPair(deps, context, name)] as const),
   );
   const all = [...pairs.values()];
-  const readable = (): readonly Pair[] => all.filter((pair) => !isDenied(pair));
+  const readable = (): readonly InformerPair[] => all.filter((pair) => !isDenied(pair));
   for (const [namespace, pair] of pairs) tellAccess(namespace, pair, deps.log);
   const store = (namespace: string): Store<Secret> | undefined =>
     pairs.get(namespace)?.secrets.store;
@@ -65,10 +71,10 @@ export function listedCaches(
   };
 }
 
-const entries = ({ namespaces }: Pair): Iterable<[string, Namespace]> =>
+const entries = ({ namespaces }: InformerPair): Iterable<[string, Namespace]> =>
   namespaces.store.inNamespace("").entries();
 
-const isDenied = ({ secrets, namespaces }: Pair): boolean =>
+const isDenied = ({ secrets, namespaces }: InformerPair): boolean =>
   secrets.access.denied || namespaces.access.denied;
 
 /** Resolves if the API server does not let it list and watch. */
@@ -80,7 +86,7 @@ function denied({ access }: Pick<Informer<never>, "access">): Promise<void> {
 }
 
 /** One line each time that `namespace` can no longer be read, or can again. */
-function tellAccess(namespace: string, pair: Pair, log: Log): void {
+function tellAccess(namespace: string, pair: InformerPair, log: Log): void {
   let told = false;
   const changed = (): void => {
     const is = isDenied(pair);
@@ -108,9 +114,9 @@ async function notThere(namespaces: Informer<Namespace>): Promise<void> {
  * of it again when that changes.
  */
 class NamespaceGroup extends InformerGroup<Namespace> {
-  readonly #pairs: readonly Pair[];
+  readonly #pairs: readonly InformerPair[];
 
-  constructor(pairs: readonly Pair[]) {
+  constructor(pairs: readonly InformerPair[]) {
     super(
       pairs.map(({ secrets, namespaces }) => ({
         informer: namespaces,

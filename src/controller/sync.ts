@@ -4,8 +4,8 @@
 // plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
 import { setImmediate } from "node:timers/promises";
 import type { Apply } from "../writes/apply.ts";
-import type { Memory } from "../core/state/planner-state.ts";
-import { type Secret, type Settings, type World } from "../core/model/cluster.ts";
+import type { PlannerState } from "../core/state/planner-state.ts";
+import { type Secret, type PlannerSettings, type ClusterState } from "../core/model/cluster.ts";
 import { plan } from "../core/plan/plan.ts";
 import { bytesOf } from "../core/plan/requests.ts";
 import {
@@ -16,27 +16,27 @@ import {
   type Row,
 } from "../core/model/verdicts.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
-import { learn, type Cache, type Outcome } from "../writes/outcome.ts";
-import type { Ended, Write, WritePipe } from "../writes/write-pool.ts";
-import type { Reporter } from "../telemetry/report.ts";
+import { recordOutcome, type WrittenCache, type Outcome } from "../writes/outcome.ts";
+import type { WriteEnd, PooledWrite, WritePool } from "../writes/write-pool.ts";
+import type { SyncLog } from "../telemetry/report.ts";
 import { refText } from "../core/annotations/names.ts";
 
-export type ActionWrite = Write & { readonly action: Action };
+export type ActionWrite = PooledWrite & { readonly action: Action };
 
 export type SyncDeps = {
-  readonly world: World;
-  readonly settings: Settings;
-  readonly memory: Memory;
+  readonly world: ClusterState;
+  readonly settings: PlannerSettings;
+  readonly memory: PlannerState;
   /** The cache of Secrets, told of our own writes at once so that no pass repeats them. */
-  readonly cache: Cache;
+  readonly cache: WrittenCache;
   readonly apply: Apply;
-  readonly pipe: WritePipe<ActionWrite>;
+  readonly pipe: WritePool<ActionWrite>;
   readonly clock: Clock;
-  readonly reporter: Reporter;
+  readonly reporter: SyncLog;
   readonly dryRun: boolean;
 };
 
-export type PassResult = {
+export type SyncResult = {
   readonly settled: boolean;
   /** Milliseconds until something becomes due without any event. */
   readonly dueMs: number | undefined;
@@ -124,7 +124,7 @@ export class Sync {
   }
 
   /** Rejects when the pass as a whole failed; a failed write does not make it fail. */
-  async pass(): Promise<PassResult> {
+  async pass(): Promise<SyncResult> {
     const { clock, reporter } = this.#deps;
     const started = clock.monotonic();
     this.#passing = true;
@@ -143,7 +143,7 @@ export class Sync {
     return this.#deps.pipe.lastEndedMs;
   }
 
-  async #pass(started: number): Promise<PassResult> {
+  async #pass(started: number): Promise<SyncResult> {
     const { pipe, clock, reporter, dryRun } = this.#deps;
     this.#dirty = false;
     this.#refused = false;
@@ -152,7 +152,7 @@ export class Sync {
     const made = await this.#plan(started);
     const planMs = clock.monotonic() - started;
     // A dry run asks, and writes nothing.
-    const actions = dryRun ? made.actions.filter(({ kind }) => kind === "ask") : made.actions;
+    const actions = dryRun ? made.actions.filter(({ kind }) => kind === "confirm") : made.actions;
     // What ended while this was planned, the plan still took for a write under way.
     const settled = quiet && actions.length === 0 && !this.#landed;
     if (!settled && !this.#stopping) await this.#write({ ...made, actions }, started);
@@ -187,18 +187,18 @@ export class Sync {
   }
 
   /** What became of one action; the pipe calls this for each. */
-  async perform({ action: planned }: ActionWrite, cut?: AbortSignal): Promise<Ended> {
+  async perform({ action: planned }: ActionWrite, cut?: AbortSignal): Promise<WriteEnd> {
     const { apply, memory, cache, clock, reporter } = this.#deps;
     const action = withLatest(planned, cache);
     memory.due.started();
-    const questions = action.kind === "ask" ? action.questions : [];
-    memory.questions.began(questions);
+    const questions = action.kind === "confirm" ? action.questions : [];
+    memory.liveReads.began(questions);
     const outcome = await apply.perform(action, cut);
-    memory.questions.ended(questions);
+    memory.liveReads.ended(questions);
     if (outcome.kind === "stopped") this.#refused = true;
     // What is still to be done there has a time, which the next plan knows.
     else if (!ENDED.has(outcome.kind)) this.#dirty = true;
-    learn(outcome, { memory, cache, now: clock.monotonic(), chance: clock.random() });
+    recordOutcome(outcome, { memory, cache, now: clock.monotonic(), chance: clock.random() });
     reporter.ended(outcome);
     const failed = outcome.kind === "failed";
     const throttled = failed && outcome.error === "throttled";
@@ -248,7 +248,7 @@ export class Sync {
     timer?.cancel();
   }
 
-  #result(made: Plan, settled: boolean, planMs: number): PassResult {
+  #result(made: Plan, settled: boolean, planMs: number): SyncResult {
     const { nextAt } = made;
     const now = this.#deps.clock.monotonic();
     const due = nextAt === undefined ? undefined : nextAt - now;
@@ -264,7 +264,7 @@ export class Sync {
 
 // Of a source that changes all the time the pipe writes although the plan knows an older version: what is
 // written is the newest, of the same type, so that it is as good an update.
-function withLatest(action: Action, cache: Cache): Action {
+function withLatest(action: Action, cache: WrittenCache): Action {
   if (!("content" in action) || action.kind === "fill") return action;
   const { source, replica } = action.content;
   const latest = cache.get(source);
@@ -278,8 +278,8 @@ function withLatest(action: Action, cache: Cache): Action {
 function writeOf(action: Action): ActionWrite {
   const { place, source } = action;
   const key = actionKey(action);
-  if (action.kind === "ask") return { key, reads: true, action };
-  const reads = action.kind === "look";
+  if (action.kind === "confirm") return { key, reads: true, action };
+  const reads = action.kind === "liveGet";
   const bytes = bytesOf(action);
   return { key, namespace: place.namespace, source: refText(source), bytes, reads, action };
 }
@@ -300,7 +300,7 @@ function mayBeAdopted(secret: Secret | undefined): boolean {
   return secret?.role === "stranger" && secret.adopt !== undefined;
 }
 
-function wantedNames(world: World): ReadonlySet<string> {
+function wantedNames(world: ClusterState): ReadonlySet<string> {
   const names = new Set<string>();
   for (const source of world.sources) if (source.role === "source") names.add(source.rule.copyName);
   return names;

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readInclude, showBookmark, showObject } from "./http/representation.ts";
-import type { View } from "./http/representation.ts";
+import type { Representation } from "./http/representation.ts";
 import { loadObjects } from "./load.ts";
 import { negotiate } from "./http/negotiation.ts";
 import { initialNamespaces, NamespaceController } from "./kinds/namespace-controller.ts";
@@ -13,11 +13,11 @@ import type { JsonObject } from "./storage/object.ts";
 import type { Injected, LoggedRequest, SandboxOptions, SeenRequest } from "./options.ts";
 import { perform } from "./verbs/verbs.ts";
 import { route } from "./http/routes.ts";
-import type { Target } from "./http/routes.ts";
-import { ApiError, expired, internal } from "./storage/status.ts";
+import type { RequestTarget } from "./http/routes.ts";
+import { StatusError, expired, internal } from "./storage/status.ts";
 import { Storage } from "./storage/storage.ts";
 import { isWatch, watchRequest } from "./verbs/watch-params.ts";
-import { Watch } from "./verbs/watch.ts";
+import { WatchConnection } from "./verbs/watch.ts";
 import type { WatchRequest } from "./verbs/watch.ts";
 import { readAll, send, sendUnnamed } from "./http/http.ts";
 
@@ -35,7 +35,7 @@ export class Sandbox {
   readonly #quietBookmarkMs: number;
   readonly #server: Server;
   readonly #controller: NamespaceController;
-  readonly #watches = new Set<Watch>();
+  readonly #watches = new Set<WatchConnection>();
 
   constructor(options: SandboxOptions) {
     this.#now = options.now ?? Date.now;
@@ -119,7 +119,7 @@ export class Sandbox {
     await closed;
   }
 
-  #each(act: (watch: Watch) => void): number {
+  #each(act: (watch: WatchConnection) => void): number {
     const open = [...this.#watches];
     for (const watch of open) act(watch);
     return open.length;
@@ -144,7 +144,7 @@ export class Sandbox {
         send(response, injected.status, injected.body ?? "", injected.headers);
       } else await this.#dispatch({ method, pathname, query, body, request }, response, log);
     } catch (error) {
-      const refusal = error instanceof ApiError ? error : internal(String(error));
+      const refusal = error instanceof StatusError ? error : internal(String(error));
       log(refusal.code);
       // Too late for an answer where a stream has begun.
       if (response.headersSent) response.destroy();
@@ -184,7 +184,12 @@ export class Sandbox {
     send(response, answer.code, answer.body, warnings.length > 0 ? { warning: warnings } : {});
   }
 
-  #watch(target: Target, query: URLSearchParams, view: View, response: ServerResponse): void {
+  #watch(
+    target: RequestTarget,
+    query: URLSearchParams,
+    view: Representation,
+    response: ServerResponse,
+  ): void {
     const wanted = watchRequest(target.resource, target.namespace, query);
     const request: WatchRequest = {
       ...wanted,
@@ -192,7 +197,7 @@ export class Sandbox {
       show: (object, first) => showObject(view, object, first),
       showBookmark: (version, annotations) => showBookmark(view, version, annotations),
     };
-    const watch = new Watch(this.#storage, request, response);
+    const watch = new WatchConnection(this.#storage, request, response);
     this.#watches.add(watch);
     response.on("close", () => this.#watches.delete(watch));
     watch.start();

@@ -3,10 +3,10 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { InformerMetrics } from "../kube/cache/informer.ts";
 import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
-import type { Figures } from "./report.ts";
+import type { SyncMetrics } from "./report.ts";
 
 /** Where gauges read from at scrape time. Times are milliseconds since the epoch. */
-export type Readings = {
+export type GaugeInputs = {
   copies(): Readonly<Record<string, number>>;
   sources(): Readonly<Record<string, number>>;
   lastConvergedMs(): number | undefined;
@@ -43,7 +43,7 @@ export function createMetrics(leaseName: string) {
       registers: [registry],
     }),
     /** Connects the gauges that are read when scraped. */
-    observe: (readings: Readings) => gauges(registry, readings, leaseName),
+    observe: (readings: GaugeInputs) => gauges(registry, readings, leaseName),
   };
 }
 
@@ -122,7 +122,7 @@ function queueMetrics(registry: Registry) {
 }
 
 /** The sync's figures, as report.ts asks for them. */
-function figuresOf(own: ReturnType<typeof ownMetrics>): Figures {
+function figuresOf(own: ReturnType<typeof ownMetrics>): SyncMetrics {
   return {
     write: (verb, result) => own.writes.inc({ verb, result }),
     sync: (result, seconds) => {
@@ -149,7 +149,7 @@ function queueSink(queue: ReturnType<typeof queueMetrics>): QueueMetrics {
   };
 }
 
-function gauges(registry: Registry, readings: Readings, leaseName: string): void {
+function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): void {
   const registers = [registry];
   const labelled = (
     name: string,

@@ -11,7 +11,7 @@ import { problemText } from "../core/annotations/rules.ts";
 import { refText } from "../core/annotations/names.ts";
 
 /** Where figures go; the edge gives it prom-client's counters. */
-export type Figures = {
+export type SyncMetrics = {
   write(verb: string, result: "ok" | ApiErrorKind): void;
   sync(result: "ok" | "error", seconds: number): void;
   repaired(kind: "edited" | "deleted"): void;
@@ -20,7 +20,7 @@ export type Figures = {
   sourceRead(): void;
 };
 
-export type PassNote = {
+export type SyncNote = {
   readonly settled: boolean;
   readonly dryRun: boolean;
   readonly planMs: number;
@@ -28,16 +28,16 @@ export type PassNote = {
 };
 
 /** For whoever shows the work as it happens. */
-export type Observer = {
+export type SyncHooks = {
   readonly onOutcome?: (outcome: Outcome) => void;
-  readonly onPlan?: (plan: Plan, note: PassNote) => void;
+  readonly onPlan?: (plan: Plan, note: SyncNote) => void;
 };
 
-export class Reporter {
+export class SyncLog {
   readonly #log: Log;
-  readonly #figures: Figures;
+  readonly #figures: SyncMetrics;
   readonly #clock: Clock;
-  readonly #observer: Observer;
+  readonly #observer: SyncHooks;
   /** Writes by kind since the last settled pass. */
   #tally = new Map<string, number>();
   #changedAt: number | undefined;
@@ -48,7 +48,7 @@ export class Reporter {
   #plan: Plan | undefined;
   #convergedMs: number | undefined;
 
-  constructor(log: Log, figures: Figures, clock: Clock, observer: Observer = {}) {
+  constructor(log: Log, figures: SyncMetrics, clock: Clock, observer: SyncHooks = {}) {
     this.#log = log;
     this.#figures = figures;
     this.#clock = clock;
@@ -90,7 +90,7 @@ export class Reporter {
     const count = this.#failures.happened(id, this.#clock.monotonic());
     if (count === undefined) return;
     const message =
-      action.kind === "look" ? "read failed, will try again" : "write failed, will try again";
+      action.kind === "liveGet" ? "read failed, will try again" : "write failed, will try again";
     this.#log.warn({ ...keysOf(action), error, count }, message);
   }
 
@@ -99,7 +99,7 @@ export class Reporter {
     this.#figures.sync("error", tookMs / 1000);
   }
 
-  planned(plan: Plan, note: PassNote): void {
+  planned(plan: Plan, note: SyncNote): void {
     this.#plan = plan;
     this.#busySince ??= this.#clock.monotonic() - note.tookMs;
     this.#figures.sync("ok", note.tookMs / 1000);
@@ -107,7 +107,7 @@ export class Reporter {
     this.#observer.onPlan?.(plan, note);
   }
 
-  #settled(plan: Plan, { dryRun }: PassNote): void {
+  #settled(plan: Plan, { dryRun }: SyncNote): void {
     const now = this.#clock.monotonic();
     const { states } = plan;
     if (states.pending + states.failed === 0) this.#convergedMs = this.#clock.now();

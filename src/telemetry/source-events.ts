@@ -8,7 +8,7 @@ import type { Action, Plan, Row, SourceReport, Verdict } from "../core/model/ver
 import { problemText } from "../core/annotations/rules.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
 
-export type Narration = {
+export type SourceEvent = {
   /** The Secret that the Event is on. */
   readonly on: Ref;
   readonly uid: string;
@@ -24,15 +24,15 @@ export type Narration = {
   readonly note: string;
 };
 
-export type NarratorOptions = {
+export type SourceEventsOptions = {
   /** Whether Events in this namespace may name other namespaces. */
   readonly mayName: (namespace: string) => boolean;
   /** UID of a Secret in the cache. */
   readonly uidOf: (secret: Ref) => string | undefined;
-  readonly tell: (narration: Narration) => void;
+  readonly tell: (narration: SourceEvent) => void;
 };
 
-const PULL_REASON: Partial<Record<Verdict, Narration["reason"]>> = {
+const PULL_REASON: Partial<Record<Verdict, SourceEvent["reason"]>> = {
   conflict: "Conflict",
   backoff: "Failed",
   frozen: "Refused",
@@ -40,14 +40,14 @@ const PULL_REASON: Partial<Record<Verdict, Narration["reason"]>> = {
 
 const MOST_NAMED = 5;
 
-export class Narrator {
-  readonly #options: NarratorOptions;
+export class SourceEvents {
+  readonly #options: SourceEventsOptions;
   /** Namespaces written since the last settled pass, by source. */
   #written = new Map<string, Set<string>>();
   /** What was told of each state that still holds, by Secret and reason. */
   #told = new Map<string, string>();
 
-  constructor(options: NarratorOptions) {
+  constructor(options: SourceEventsOptions) {
     this.#options = options;
   }
 
@@ -78,7 +78,7 @@ export class Narrator {
 
   #source(report: SourceReport, rows: readonly Row[] = [], told: Map<string, string>): void {
     const { source, uid, problems, state } = report;
-    const once = (reason: Narration["reason"], note: string | undefined): void =>
+    const once = (reason: SourceEvent["reason"], note: string | undefined): void =>
       this.#once({ on: source, uid, type: "Warning", reason, note: note ?? "" }, told);
     if (state === "refused") once("Refused", problems.map(problemText).join("; "));
     const written = this.#written.get(refText(source));
@@ -107,7 +107,7 @@ export class Narrator {
   }
 
   /** Tells what begins or changes; an empty note says nothing. */
-  #once(narration: Narration, told: Map<string, string>): void {
+  #once(narration: SourceEvent, told: Map<string, string>): void {
     const { uid, reason, note } = narration;
     if (note === "") return;
     const key = `${uid} ${reason}`;

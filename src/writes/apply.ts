@@ -3,7 +3,7 @@
 // begins once we may not write any more, and none outlives that permission; a copy is deleted for its
 // successor only when the API server has said that it would take that. It also asks the planner's
 // questions: live GETs of what endings follow from.
-import { faultText } from "../kube/rest/error-text.ts";
+import { safeErrorText } from "../kube/rest/error-text.ts";
 import { ApiError, type ApiErrorKind } from "../kube/rest/api-error.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
 import {
@@ -15,18 +15,18 @@ import {
 } from "../kube/rest/resource.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
 import { type CopySecret, type Secret, type SourcePayload } from "../core/model/cluster.ts";
-import { textOf } from "../core/model/unstructured.ts";
+import { stringOf } from "../core/model/unstructured.ts";
 import { readRecord } from "../core/observed/read-secret.ts";
-import { emptyingOf, fillingOf, readPullState } from "../core/desired/pull-fill.ts";
+import { emptyingFill, fillFor, readPullState } from "../core/desired/pull-fill.ts";
 import {
   copyRequests,
   endRequests,
   fillRequest,
-  type Filling,
+  type FillAction,
   type SecretRequest,
 } from "../core/plan/requests.ts";
-import type { Action, Question } from "../core/model/verdicts.ts";
-import type { Answer, Outcome } from "./outcome.ts";
+import type { Action, LiveRead } from "../core/model/verdicts.ts";
+import type { LookupResult, Outcome } from "./outcome.ts";
 import { wouldTake } from "./rehearsal.ts";
 import { isVersion, SourceData } from "./source-data.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
@@ -37,7 +37,7 @@ export type ApplyDeps = {
   readonly permission: () => number;
   /** Told of every write that was answered: its verb and `ok` or the error's kind. */
   readonly onWrite: (verb: string, result: "ok" | ApiErrorKind) => void;
-  readonly onAnswer: (question: Question, answer: Answer) => void;
+  readonly onAnswer: (question: LiveRead, answer: LookupResult) => void;
   /** A copy was deleted for its successor, which is still to be made. */
   readonly onVacated: (place: Ref) => void;
   /** Takes an object that was read into the cache. */
@@ -90,9 +90,9 @@ export class Apply {
 
   async #write(action: Action, cut?: AbortSignal): Promise<Outcome> {
     switch (action.kind) {
-      case "look":
+      case "liveGet":
         return this.#look(action, cut);
-      case "ask":
+      case "confirm":
         return this.#ask(action);
       case "delete":
         return this.#delete(action, cut);
@@ -195,7 +195,7 @@ export class Apply {
   }
 
   /** What is to be written into a pulling Secret shows only a look at it. */
-  async #fill(action: Filling, cut?: AbortSignal): Promise<Outcome> {
+  async #fill(action: FillAction, cut?: AbortSignal): Promise<Outcome> {
     const { place, target, inputs } = action;
     const source = action.kind === "fill" ? action.content.source : undefined;
     const payload = source && (await this.#sourceData.payload(source));
@@ -206,10 +206,10 @@ export class Apply {
     }
     const state = readPullState(raw);
     if (!source || !payload) {
-      const object = await this.#send(action, fillRequest(action, emptyingOf(state)), cut);
+      const object = await this.#send(action, fillRequest(action, emptyingFill(state)), cut);
       return { kind: "done", action, object };
     }
-    const filling = fillingOf(state, source, payload);
+    const filling = fillFor(state, source, payload);
     const { uid, resourceVersion } = target;
     const answer = { uid, resourceVersion, inputs };
     if (typeof filling === "string")
@@ -218,7 +218,7 @@ export class Apply {
     if (!fill) return { kind: "resolved", action, resolution: { ...answer, conflict: shadowed } };
     const object = await this.#send(action, fillRequest(action, fill), cut);
     // Somebody on the way may have made something else of it.
-    const left = fillingOf(readPullState(object), source, payload);
+    const left = fillFor(readPullState(object), source, payload);
     const settled = typeof left !== "string" && !left.fill && isKubeObject(object);
     const resolution = settled
       ? { uid, resourceVersion: object.metadata.resourceVersion, inputs, conflict: left.shadowed }
@@ -303,8 +303,8 @@ export class Apply {
     });
   }
 
-  async #ask(action: Action & { kind: "ask" }): Promise<Outcome> {
-    let silence: Answer | undefined;
+  async #ask(action: Action & { kind: "confirm" }): Promise<Outcome> {
+    let silence: LookupResult | undefined;
     for (const question of action.questions) {
       const answer = silence ?? (await this.#answerTo(question));
       this.#deps.onAnswer(question, answer);
@@ -314,7 +314,7 @@ export class Apply {
     return { kind: "answered", action };
   }
 
-  async #answerTo({ kind, ref }: Question): Promise<Answer> {
+  async #answerTo({ kind, ref }: LiveRead): Promise<LookupResult> {
     const resource = kind === "secret" ? SECRETS : NAMESPACES;
     try {
       return { kind: "found", object: await this.#read(resource, ref, QUESTION_TIMEOUT_MS) };
@@ -326,14 +326,14 @@ export class Apply {
         words?.kind === "notFound" && words.resource === resource.plural && words.name === name;
       if (absent) return { kind: "absent" };
       const silent = !(error instanceof ApiError) || !REFUSED.includes(error.kind);
-      return { kind: "unreadable", reason: faultText(error), silent };
+      return { kind: "unreadable", reason: safeErrorText(error), silent };
     }
   }
 
   async #outcomeOf(action: Action, error: unknown): Promise<Outcome> {
     if (error instanceof NoPermission) return { kind: "stopped", action };
     if (error instanceof Leaving) return { kind: "leaving", action, object: error.object };
-    if (!(error instanceof ApiError)) return failed(action, "unavailable", faultText(error));
+    if (!(error instanceof ApiError)) return failed(action, "unavailable", safeErrorText(error));
     if (error.kind === "cancelled") return { kind: "stopped", action };
     const creates = action.kind === "create" || action.kind === "replace";
     if (error.kind === "alreadyExists" && creates) return this.#outcomeOfTaken(action);
@@ -346,7 +346,7 @@ export class Apply {
     try {
       return await this.#look(action);
     } catch (error) {
-      return failed(action, "alreadyExists", faultText(error));
+      return failed(action, "alreadyExists", safeErrorText(error));
     }
   }
 }
@@ -373,7 +373,7 @@ class Leaving extends Error {
 }
 
 function isLeaving(object: unknown): boolean {
-  return isKubeObject(object) && textOf(object.metadata["deletionTimestamp"]) !== "";
+  return isKubeObject(object) && stringOf(object.metadata["deletionTimestamp"]) !== "";
 }
 
 // All that its ending followed from is as it was.

@@ -5,7 +5,7 @@
 // when another needs its room; its place is tried again after its back-off, in that quarter.
 import type { Clock } from "../kube/time/clock.ts";
 
-export type Write = {
+export type PooledWrite = {
   readonly key: string;
   /** Of its body and of the answer, about; absent: next to none. */
   readonly bytes?: number;
@@ -46,7 +46,7 @@ type Load = { count: number; bytes: number; sinceMs: number };
 // Of the latest writes of a source, about so many tell whether it is slow.
 const SOURCE_MEMORY = 64;
 
-export class Flights<W extends Write> {
+export class Flights<W extends PooledWrite> {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly all = new Map<string, Flight<W>>();
   readonly #namespaces = new Map<string, Load>();

@@ -1,12 +1,12 @@
 // What became of one action, and what is learned from it: the next pass starts from the whole cache,
 // and all that it knows of earlier passes is what these functions put into memory and cache.
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
-import type { Memory } from "../core/state/planner-state.ts";
+import type { PlannerState } from "../core/state/planner-state.ts";
 import type { Secret } from "../core/model/cluster.ts";
 import { shownUid, versionOf } from "../core/state/questions.ts";
-import { objectOf, textOf } from "../core/model/unstructured.ts";
+import { objectOf, stringOf } from "../core/model/unstructured.ts";
 import type { Resolution } from "../core/state/resolutions.ts";
-import type { Action, Question } from "../core/model/verdicts.ts";
+import type { Action, LiveRead } from "../core/model/verdicts.ts";
 import type { Ref } from "../core/annotations/names.ts";
 
 export type Outcome =
@@ -41,13 +41,13 @@ export type Outcome =
     };
 
 /** What the API server said of an object that something is to end because of. */
-export type Answer =
+export type LookupResult =
   | { readonly kind: "found"; readonly object: unknown }
   | { readonly kind: "absent" }
   /** `silent`: others would not be answered either. */
   | { readonly kind: "unreadable"; readonly reason: string; readonly silent: boolean };
 
-export type Cache = {
+export type WrittenCache = {
   get(secret: Ref): Secret | undefined;
   /** Takes a Secret that a write returned or a GET found. */
   remember(raw: unknown): Secret | undefined;
@@ -58,14 +58,17 @@ export type Cache = {
 };
 
 /** Where it goes; `now`: ms, monotonic; `chance`: uniform in [0, 1). */
-export type Learning = {
-  readonly memory: Memory;
-  readonly cache: Cache;
+export type RecordContext = {
+  readonly memory: PlannerState;
+  readonly cache: WrittenCache;
   readonly now: number;
   readonly chance: number;
 };
 
-export function learn(outcome: Outcome, { memory, cache, now, chance }: Learning): void {
+export function recordOutcome(
+  outcome: Outcome,
+  { memory, cache, now, chance }: RecordContext,
+): void {
   const { action } = outcome;
   switch (outcome.kind) {
     case "done":
@@ -95,7 +98,7 @@ export function learn(outcome: Outcome, { memory, cache, now, chance }: Learning
         return;
       }
       if (outcome.object !== undefined) memory.hidden(action.place, now, chance);
-      else if (action.kind === "look") memory.notHidden(action.place);
+      else if (action.kind === "liveGet") memory.notHidden(action.place);
       // The server said both that it is taken and that it is free.
       else memory.outdated(action, now);
       return;
@@ -118,14 +121,18 @@ function isAltered(action: Action, written: Secret | undefined): boolean {
 // Somebody is there, and it could not be seen who.
 function isTaken({ action: { kind }, error }: Extract<Outcome, { kind: "failed" }>): boolean {
   return (
-    kind === "look" || (error === "alreadyExists" && (kind === "create" || kind === "replace"))
+    kind === "liveGet" || (error === "alreadyExists" && (kind === "create" || kind === "replace"))
   );
 }
 
-export function learnAnswer(question: Question, answer: Answer, learning: Learning): void {
+export function recordLookup(
+  question: LiveRead,
+  answer: LookupResult,
+  learning: RecordContext,
+): void {
   const { memory, now, chance } = learning;
   if (answer.kind === "unreadable") {
-    memory.questions.failed(
+    memory.liveReads.failed(
       question,
       `${nameOf(question)} cannot be read: ${answer.reason}`,
       now,
@@ -135,25 +142,25 @@ export function learnAnswer(question: Question, answer: Answer, learning: Learni
   }
   if (answer.kind === "found") remember(question, answer.object, learning);
   else forget(question, learning);
-  memory.questions.answered(question, foundVersion(answer), now, chance);
+  memory.liveReads.answered(question, foundVersion(answer), now, chance);
 }
 
-function foundVersion(answer: Answer): string {
+function foundVersion(answer: LookupResult): string {
   if (answer.kind !== "found") return versionOf(undefined);
   const { uid, resourceVersion } = objectOf(objectOf(answer.object).metadata);
-  return versionOf({ uid: textOf(uid), resourceVersion: textOf(resourceVersion) });
+  return versionOf({ uid: stringOf(uid), resourceVersion: stringOf(resourceVersion) });
 }
 
-function nameOf({ kind, ref }: Question): string {
+function nameOf({ kind, ref }: LiveRead): string {
   return kind === "secret" ? `source ${ref.namespace}/${ref.name}` : `namespace ${ref.namespace}`;
 }
 
-function remember({ kind }: Question, object: unknown, { cache }: Learning): void {
+function remember({ kind }: LiveRead, object: unknown, { cache }: RecordContext): void {
   if (kind === "secret") cache.remember(object);
   else cache.rememberNamespace(object);
 }
 
-function forget(question: Question, { cache, memory }: Learning): void {
+function forget(question: LiveRead, { cache, memory }: RecordContext): void {
   const { kind, ref } = question;
   const uid = shownUid(question);
   if (uid === undefined) return;

@@ -5,13 +5,13 @@
 // that waited was such, `outdated` asks for it. A 429 halves what may fly and pauses the pipe for as
 // long as the server asks; each full round of successes lets one more fly again, up to the configured
 // number.
-import { Flights, type Flight, type Write } from "./flights.ts";
+import { Flights, type Flight, type PooledWrite } from "./flights.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
 
-export type { Write } from "./flights.ts";
+export type { PooledWrite } from "./flights.ts";
 
 /** What the pipe must know of how a write ended. */
-export type Ended = {
+export type WriteEnd = {
   readonly throttled: boolean;
   readonly retryAfterMs?: number | undefined;
   readonly failed?: boolean;
@@ -28,9 +28,9 @@ const LAST_CHANCE_MS = 20;
 const DROPPED = "dropped";
 
 type Parked<W> = { readonly writes: W[]; next: number };
-type Perform<W> = (write: W, cut: AbortSignal) => Promise<Ended>;
+type Perform<W> = (write: W, cut: AbortSignal) => Promise<WriteEnd>;
 
-export class WritePipe<W extends Write> {
+export class WritePool<W extends PooledWrite> {
   readonly #perform: Perform<W>;
   readonly #clock: Clock;
   readonly #most: number;
@@ -264,7 +264,7 @@ export class WritePipe<W extends Write> {
     void this.#perform(write, flight.cut.signal).then((ended) => this.#land(flight, ended));
   }
 
-  #land(flight: Flight<W>, ended: Ended): void {
+  #land(flight: Flight<W>, ended: WriteEnd): void {
     const { failed = false } = ended;
     for (const reason of this.#flights.land(flight, failed || ended.throttled))
       if (this.#parked.has(reason)) this.#freed.add(reason);
@@ -346,7 +346,7 @@ export class WritePipe<W extends Write> {
 // Sources take turns in a plan, so a second one stands near its beginning.
 const FIRST_OF_A_PLAN = 64;
 
-function haveSeveralSources(writes: readonly Write[]): boolean {
+function haveSeveralSources(writes: readonly PooledWrite[]): boolean {
   const [first] = writes;
   return writes.slice(0, FIRST_OF_A_PLAN).some(({ source }) => source !== first?.source);
 }

@@ -5,11 +5,11 @@ import type { TestContext } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
 import type { ApiClient } from "../../src/kube/rest/client.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { eventClient } from "../../src/kube/events/event-client.ts";
+import { createEventClient } from "../../src/kube/events/event-client.ts";
 import type { EventDetails, KubeEvent } from "../../src/kube/events/event-record.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { LeaderElector, newIdentity } from "../../src/kube/leaderelection/leader-elector.ts";
-import { leaseClient } from "../../src/kube/leaderelection/lease-client.ts";
+import { createLeaseClient } from "../../src/kube/leaderelection/lease-client.ts";
 import type { Lease } from "../../src/kube/leaderelection/lease-record.ts";
 import { EVENTS, LEASES, NAMESPACES, resourcePath } from "../../src/kube/rest/resource.ts";
 import { untilAborted } from "../support/candidate.ts";
@@ -46,7 +46,7 @@ test("LE-04 LE-06 LE-11 a real Lease is created, renewed, released and taken ove
   const errors: unknown[] = [];
   const start = (identity: string): { elector: LeaderElector; stop: () => Promise<string> } => {
     const elector = new LeaderElector({
-      client: leaseClient(api, namespace, "lock"),
+      client: createLeaseClient(api, namespace, "lock"),
       clock: systemClock,
       identity,
       namespace,
@@ -93,7 +93,7 @@ test("EV-08 EV-10 a real API server takes our Events, their series and a note cu
   const api = await setup(t, namespace);
   const drops: unknown[] = [];
   const recorder = new EventRecorder({
-    client: eventClient(api),
+    client: createEventClient(api),
     clock: systemClock,
     reporter: { controller: "secretcast", instance: newIdentity() },
     onDrop: (...drop) => drops.push(drop),

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { TestContext } from "node:test";
-import type { Given } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/config/config.ts";
 import { controllerAccount } from "../support/account.ts";
 import { openCluster, ownCluster } from "../support/cluster.ts";
 import type { ControlPlane } from "../support/control-plane.ts";
@@ -35,7 +35,10 @@ after(async () => {
 const copy = (at: number): string => `/api/v1/namespaces/team-${at}/secrets/s`;
 
 /** A controller that is started again when it has ended. */
-function supervised(t: TestContext, flags: Given): { readonly stop: () => Promise<number | null> } {
+function supervised(
+  t: TestContext,
+  flags: FlagValues,
+): { readonly stop: () => Promise<number | null> } {
   let controller = spawnController(t, kubeconfig, flags);
   let stopping = false;
   const again = (): void => {

@@ -28,7 +28,7 @@ test("what has been due for three seconds goes in turns with what is younger, de
   const order = (): readonly string[] =>
     made
       .plan()
-      .actions.filter(({ kind }) => kind !== "ask")
+      .actions.filter(({ kind }) => kind !== "confirm")
       .map(({ kind, place }) => `${kind} ${place.namespace}/${place.name}`);
   made.now += 60_000;
   made.settle(1 + 20);

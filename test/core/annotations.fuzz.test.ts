@@ -13,11 +13,11 @@ import { createDigest } from "../../src/core/model/secret-data.ts";
 import { parseRecord } from "../../src/core/desired/copied-metadata.ts";
 import { readNamespace } from "../../src/core/observed/read-namespace.ts";
 import { readSecret } from "../../src/core/observed/read-secret.ts";
-import { VOCABULARY, type Word } from "../../src/core/annotations/vocabulary.ts";
+import { VOCABULARY, type AnnotationName } from "../../src/core/annotations/vocabulary.ts";
 import type { Problem } from "../../src/core/annotations/rules.ts";
 
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
-const WORDS = Object.keys(VOCABULARY) as Word[];
+const WORDS = Object.keys(VOCABULARY) as AnnotationName[];
 const LARGEST = 256 * 1024;
 // What one parser may take of the processor, and how often it is asked before it counts as too slow:
 // the fastest of several answers is the parser's own time, without compilation or garbage.

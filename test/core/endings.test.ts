@@ -35,7 +35,7 @@ test("a source that vanishes is waited for: its copies go when it has been absen
   made.now += 9_999;
   assert.deepEqual(made.pass().actions, []);
   made.now += 1;
-  assert.deepEqual(kinds(made.pass()), ["ask"]);
+  assert.deepEqual(kinds(made.pass()), ["confirm"]);
   assert.deepEqual(kinds(made.pass()), ["delete", "delete"]);
   assert.equal(copies(made), 2);
 });
@@ -69,7 +69,7 @@ test("every ending waits until its place has been unwanted for the grace on end,
     made.now += 9_999;
     assert.deepEqual(actionsAt(made.pass(), "team-0/one"), [], name);
     made.now += 1;
-    assert.deepEqual(kinds(made.pass()).slice(0, 1), ["ask"], name);
+    assert.deepEqual(kinds(made.pass()).slice(0, 1), ["confirm"], name);
     assert.deepEqual(actionsAt(made.pass(), "team-0/one"), ["delete"], name);
   }
 });
@@ -95,14 +95,14 @@ test("N endings that follow from one object cost one question, and one more afte
   made.now += 10_000;
   const asked = made
     .pass()
-    .actions.flatMap((action) => (action.kind === "ask" ? action.questions : []));
+    .actions.flatMap((action) => (action.kind === "confirm" ? action.questions : []));
   assert.deepEqual(
     asked.map(({ ref }) => refText(ref)),
     ["shared/one"],
   );
   assert.equal(made.pass().counts.held, 20);
   made.now += 300_000;
-  assert.deepEqual(kinds(made.pass()), ["ask"]);
+  assert.deepEqual(kinds(made.pass()), ["confirm"]);
   assert.equal(kinds(made.pass()).filter((kind) => kind === "delete").length, 20);
 });
 
@@ -115,7 +115,9 @@ test("the namespace is asked where its labels or accept decided, and what it say
     made.namespace("team-0");
     made.pass();
     made.now += 10_000;
-    const asked = made.pass().actions.flatMap((one) => (one.kind === "ask" ? one.questions : []));
+    const asked = made
+      .pass()
+      .actions.flatMap((one) => (one.kind === "confirm" ? one.questions : []));
     assert.ok(asked.some(({ kind, ref }) => kind === "namespace" && ref.namespace === "team-0"));
     made.settle();
     assert.equal(copies(made), 2);
@@ -208,9 +210,9 @@ test("S46 a live GET that is refused freezes the copies, and is asked again afte
   made.now += 10_000;
   for (const wait of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
     const [action] = made.plan().actions;
-    assert.ok(action?.kind === "ask");
+    assert.ok(action?.kind === "confirm");
     for (const question of action.questions)
-      made.memory.questions.failed(question, "source shared/one cannot be read", made.now, 0.5);
+      made.memory.liveReads.failed(question, "source shared/one cannot be read", made.now, 0.5);
     const result = made.pass();
     assert.equal(verdictAt(result, "team-0/one"), "frozen");
     assert.equal(result.nextAt, made.now + wait);
@@ -228,18 +230,18 @@ test("at most eight flights of questions are under way, whatever is asked", () =
   const first = made.plan();
   assert.deepEqual(
     kinds(first),
-    Array.from({ length: 8 }, () => "ask"),
+    Array.from({ length: 8 }, () => "confirm"),
   );
   const busy = new Set(first.actions.slice(0, 7).map((action) => actionKey(action)));
   for (const action of first.actions) {
-    if (action.kind === "ask" && busy.has(action.flight))
-      made.memory.questions.began(action.questions);
+    if (action.kind === "confirm" && busy.has(action.flight))
+      made.memory.liveReads.began(action.questions);
   }
   const second = made.plan(busy);
-  assert.deepEqual(kinds(second), ["ask"]);
+  assert.deepEqual(kinds(second), ["confirm"]);
   const keys = (result: Plan): readonly string[] =>
     result.actions.flatMap((one) =>
-      one.kind === "ask" ? one.questions.map(({ ref }) => refText(ref)) : [],
+      one.kind === "confirm" ? one.questions.map(({ ref }) => refText(ref)) : [],
     );
   assert.equal(
     keys(first)

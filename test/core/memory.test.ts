@@ -105,7 +105,7 @@ test("S08 a place that is taken although the cache shows it empty is in conflict
   assert.equal(made.secrets.has(PLACE), false);
   made.now = 1000;
   const look = actionAt(made);
-  assert.equal(look.kind, "look");
+  assert.equal(look.kind, "liveGet");
   made.memory.hidden(look.place, made.now, 0.5);
   assert.equal(made.plan().nextAt, 3000);
   made.memory.notHidden(look.place);

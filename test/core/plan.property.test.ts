@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { Memory } from "../../src/core/state/planner-state.ts";
-import { type World } from "../../src/core/model/cluster.ts";
+import { PlannerState } from "../../src/core/state/planner-state.ts";
+import { type ClusterState } from "../../src/core/model/cluster.ts";
 import { VERDICTS, type Action, type Plan } from "../../src/core/model/verdicts.ts";
 import {
   histories,
@@ -45,7 +45,7 @@ function mayTouch(made: Cluster, action: Action): boolean {
   const present = made.secrets.get(refText(action.place));
   switch (action.kind) {
     case "create":
-    case "look":
+    case "liveGet":
       return present === undefined;
     case "update":
     case "replace":
@@ -59,7 +59,7 @@ function mayTouch(made: Cluster, action: Action): boolean {
       );
     case "adopt":
       return present?.metadata.annotations["secretcast.io/adopt"] === refText(action.source);
-    case "ask":
+    case "confirm":
       return true;
     case "fill":
     case "unfill":
@@ -79,7 +79,7 @@ property("no action names an object that is not ours", (history) => {
 property("nothing ends before its grace is over and the API server was asked", (history) => {
   const made = live(history);
   const world = made.world();
-  const memory = new Memory();
+  const memory = new PlannerState();
   for (const ms of [0, 9999, 10_000]) {
     const { actions } = runPlan(world, made.settings, memory, made.now + ms, new Set());
     const endings = actions.filter(({ kind }) => ENDINGS.includes(kind));
@@ -114,7 +114,7 @@ property("a restart writes nothing that the settled controller did not", (histor
 property("permuted inputs yield the same plan", (history) => {
   const made = live(history);
   const world = made.world();
-  const reversed: World = {
+  const reversed: ClusterState = {
     ...world,
     namespaces: new Map([...world.namespaces].toReversed()),
     sources: [...world.sources].toReversed(),
@@ -192,21 +192,23 @@ property("a source's data are only where it pushes or allows a pull", (history) 
   }
 });
 
-function withWorld(made: Cluster): [Cluster, World] {
+function withWorld(made: Cluster): [Cluster, ClusterState] {
   return [made, made.world()];
 }
 
 // As a process that has just started sees it, long enough ago for the grace to be over, and with what
 // the API server says live, which is what the world shows.
-function planAgain(made: Cluster, world: World): Plan {
-  const memory = new Memory();
+function planAgain(made: Cluster, world: ClusterState): Plan {
+  const memory = new PlannerState();
   runPlan(world, made.settings, memory, made.now, new Set());
   const later = made.now + 1_000_000;
   for (;;) {
     const result = runPlan(world, made.settings, memory, later, new Set());
-    const questions = result.actions.flatMap((one) => (one.kind === "ask" ? one.questions : []));
+    const questions = result.actions.flatMap((one) =>
+      one.kind === "confirm" ? one.questions : [],
+    );
     if (questions.length === 0) return result;
-    for (const question of questions) memory.questions.answered(question, question.shown, later, 0);
+    for (const question of questions) memory.liveReads.answered(question, question.shown, later, 0);
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TABLE, type Situation } from "../../src/core/plan/verdict-table.ts";
+import { VERDICT_TABLE, type TargetState } from "../../src/core/plan/verdict-table.ts";
 import { type Texts } from "../support/raw-cluster.ts";
 import { actionsAt, Cluster, verdictAt } from "../support/world.ts";
 
@@ -15,7 +15,7 @@ function cluster(annotations: Texts = { to: "*" }, changes = {}): Cluster {
 }
 
 // Brings a place into each column of the table, starting from a converged cluster.
-const ARRANGE: Readonly<Record<Situation, (made: Cluster) => void>> = {
+const ARRANGE: Readonly<Record<TargetState, (made: Cluster) => void>> = {
   absent: (made) => made.delete(PLACE),
   equal: () => undefined,
   different: (made) => {
@@ -33,7 +33,7 @@ const ARRANGE: Readonly<Record<Situation, (made: Cluster) => void>> = {
   },
 };
 
-function arranged(situation: Situation, annotations: Texts = { to: "*" }): Cluster {
+function arranged(situation: TargetState, annotations: Texts = { to: "*" }): Cluster {
   const made = cluster(annotations);
   made.settle();
   ARRANGE[situation](made);
@@ -47,8 +47,8 @@ function unwant(made: Cluster): void {
 
 const WRITTEN = ["create", "update", "replace", "adopt", "delete", "release"];
 
-for (const situation of Object.keys(ARRANGE) as Situation[]) {
-  const [wanted] = TABLE.wanted[situation];
+for (const situation of Object.keys(ARRANGE) as TargetState[]) {
+  const [wanted] = VERDICT_TABLE.wanted[situation];
   test(`wanted, ${situation}: ${wanted}`, () => {
     const made = arranged(situation);
     const result = made.plan();
@@ -57,7 +57,7 @@ for (const situation of Object.keys(ARRANGE) as Situation[]) {
     assert.equal(result.counts[wanted], 1);
   });
 
-  const [unwanted, kept = unwanted] = TABLE.unwanted[situation];
+  const [unwanted, kept = unwanted] = VERDICT_TABLE.unwanted[situation];
   for (const [word, verdict] of [
     ["delete", unwanted],
     ["keep", kept],

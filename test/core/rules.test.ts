@@ -1,7 +1,7 @@
 // Who gets a copy: consent of namespaces, scope, pause, frozen copies, renames.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Settings } from "../../src/core/model/cluster.ts";
+import type { PlannerSettings } from "../../src/core/model/cluster.ts";
 import { annotate, cluster, reasonAt } from "../support/publishers.ts";
 import { base64 } from "../support/raw-cluster.ts";
 import { actionsAt, globs, verdictAt } from "../support/world.ts";
@@ -224,7 +224,7 @@ test("a source that is being deleted puts nothing anywhere and keeps what it has
 });
 
 test("flags alone delete nothing: a wider or narrower one leaves every copy there, and opt-in keeps it current", () => {
-  const changes: readonly Partial<Settings>[] = [
+  const changes: readonly Partial<PlannerSettings>[] = [
     { sourceNamespaces: globs("*"), namespacePolicy: "opt-in" },
     { namespacePolicy: "opt-in" },
     { sourceNamespaces: globs("*") },

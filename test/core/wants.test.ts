@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { Memory } from "../../src/core/state/planner-state.ts";
+import { PlannerState } from "../../src/core/state/planner-state.ts";
 import { plan } from "../../src/core/plan/plan.ts";
 import type { Plan } from "../../src/core/model/verdicts.ts";
 import { Cluster, runPlan, settingsOf } from "../support/world.ts";
@@ -16,7 +16,7 @@ class Watched extends Cluster {
   source(name: string, to: string): void {
     this.secret(`shared/${name}`, { to });
     const secret = this.cached(`shared/${name}`);
-    const globs = secret.role === "source" ? secret.rule.push?.globs : undefined;
+    const globs = secret.role === "source" ? secret.rule.to?.globs : undefined;
     assert.ok(globs);
     const matches = globs.matches.bind(globs);
     const counted = (namespace: string): boolean => {
@@ -148,7 +148,7 @@ test("a plan that remembers is the plan of one that does not, whatever came and 
             for (let turn = 0; turn < one.turns; turn++) steps.next();
           }
         }
-        const anew = runPlan(made.world(), made.settings, new Memory(), 0, new Set());
+        const anew = runPlan(made.world(), made.settings, new PlannerState(), 0, new Set());
         assert.deepEqual(brief(made.plan()), brief(anew));
       }
     }),

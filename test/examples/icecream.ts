@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ApiClient } from "../../src/kube/rest/client.ts";
 import type { Clock } from "../../src/kube/time/clock.ts";
-import { eventClient } from "../../src/kube/events/event-client.ts";
+import { createEventClient } from "../../src/kube/events/event-client.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
 import { resourcePath } from "../../src/kube/rest/resource.ts";
@@ -49,7 +49,7 @@ export async function runIcecream(options: Options): Promise<void> {
   const { client, clock, log, signal } = options;
   const queue = new WorkQueue<string>({ name: "icecreams", clock });
   const reporter = { controller: "example.com/icecream", instance: "icecream-0" };
-  const events = new EventRecorder({ client: eventClient(client), clock, reporter });
+  const events = new EventRecorder({ client: createEventClient(client), clock, reporter });
 
   const icecreams = informerOf<Icecream>(options, ICECREAMS);
   const deployments = informerOf<Deployment>(options, DEPLOYMENTS);

@@ -1,7 +1,7 @@
 // What the example controllers keep of an object: all of it, under the fields that a cache needs. Their
 // caches are small; a controller over many objects keeps only what it looks at.
 import { Informer } from "../../src/kube/cache/informer.ts";
-import type { Handler } from "../../src/kube/cache/event-handlers.ts";
+import type { EventHandler } from "../../src/kube/cache/event-handlers.ts";
 import type { ApiClient } from "../../src/kube/rest/client.ts";
 import type { Clock } from "../../src/kube/time/clock.ts";
 import type { KubeObject, Resource } from "../../src/kube/rest/resource.ts";
@@ -50,7 +50,7 @@ export function informerOf<O extends KubeObject>(
 export function enqueues<T>(
   keys: (object: T) => readonly string[],
   add: (key: string) => void,
-): Handler<T> {
+): EventHandler<T> {
   const each = (object: T): void => keys(object).forEach((key) => add(key));
   return {
     add: each,

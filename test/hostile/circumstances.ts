@@ -1,6 +1,6 @@
 // What a seed decides: under which settings a run goes, and which attacks and faults come in which
 // order. Pure: the same seed gives the same run, though not the same timing.
-import type { Given } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/config/config.ts";
 import { seeded } from "../support/random.ts";
 
 export type Circumstances = {
@@ -28,7 +28,7 @@ export function circumstances(seed: number): Circumstances {
   };
 }
 
-export function flagsFor({ sourceNamespaces, graceMs, deleteLimit }: Circumstances): Given {
+export function flagsFor({ sourceNamespaces, graceMs, deleteLimit }: Circumstances): FlagValues {
   return {
     ...(sourceNamespaces !== undefined && { "source-namespaces": sourceNamespaces }),
     "delete-grace": `${graceMs}ms`,

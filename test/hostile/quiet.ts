@@ -2,7 +2,7 @@
 // right what was left, and the next one finds nothing to write. And the last search for values.
 import { setTimeout as delay } from "node:timers/promises";
 import { imageCommand } from "../../bench/image.ts";
-import type { Given } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/config/config.ts";
 import { spawnController } from "../support/controller-process.ts";
 import { leaks } from "../support/eavesdrop.ts";
 import type { Arena } from "./arena.ts";
@@ -14,7 +14,7 @@ const CALM_MS = 500;
 
 export async function quietInTheEnd(
   arena: Arena,
-  flags: Given,
+  flags: FlagValues,
   violations: Violations,
 ): Promise<void> {
   await once(arena, flags, violations);
@@ -25,7 +25,7 @@ export async function quietInTheEnd(
 }
 
 /** Runs a controller until nothing is due; resolves with how many Secrets it wrote. */
-async function once(arena: Arena, flags: Given, violations: Violations): Promise<number> {
+async function once(arena: Arena, flags: FlagValues, violations: Violations): Promise<number> {
   const { audit, direct, after } = arena;
   await delay(CALM_MS);
   audit.round();

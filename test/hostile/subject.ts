@@ -3,7 +3,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { cpuMs, memory } from "../../bench/proc.ts";
-import type { Given } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/config/config.ts";
 import { spawnController, type ControllerProcess } from "../support/controller-process.ts";
 import { leaks } from "../support/eavesdrop.ts";
 import type { Ending } from "../support/fault-proxy.ts";
@@ -25,7 +25,7 @@ export type SubjectOptions = {
   readonly endings: Ending;
   readonly command: readonly string[];
   readonly kubeconfig: string;
-  readonly flags: Given;
+  readonly flags: FlagValues;
   readonly violations: Violations;
   /** Begins every value that must not be told. */
   readonly marker: string;

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
-import type { Word } from "../../src/core/annotations/vocabulary.ts";
+import type { AnnotationName } from "../../src/core/annotations/vocabulary.ts";
 import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
 import { eavesdrop, leaks, planted, type Overheard } from "../support/eavesdrop.ts";
 import { eventually } from "../support/eventually.ts";
@@ -27,7 +27,7 @@ class Values {
   }
 }
 
-function says(words: Partial<Record<Word, string>>): Record<string, string> {
+function says(words: Partial<Record<AnnotationName, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(words).map(([word, value]) => [`secretcast.io/${word}`, value]),
   );
@@ -45,7 +45,11 @@ async function plant(scene: Scene, values: Values): Promise<void> {
   const crew = await scene.namespace("crew-a");
   const taken = await scene.namespace("crew-taken");
   const to = scene.name("crew-*");
-  const make = async (namespace: string, name: string, words: Partial<Record<Word, string>>) => {
+  const make = async (
+    namespace: string,
+    name: string,
+    words: Partial<Record<AnnotationName, string>>,
+  ) => {
     const password = values.in(name);
     const annotations = { ...says(words), ...applied(values.in(`${name}-applied`)) };
     await api.createSecret(namespace, name, { annotations, data: { password } });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
 import type { ApiClient, ApiRequest, ClientOptions } from "../../src/kube/rest/client.ts";
-import { eventClient } from "../../src/kube/events/event-client.ts";
+import { createEventClient } from "../../src/kube/events/event-client.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { EVENTS, NAMESPACES, resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
 import { FakeClock, settle } from "../support/clock.ts";
@@ -60,7 +60,7 @@ const arrived = ({ requests }: TestServer, count: number): Promise<unknown> =>
 test("API-51 after a 429 with Retry-After no request of the client begins: Events, GETs, writes and watches wait", async (t) => {
   const { clock, server, refuse, api } = await open(t);
   const events = new EventRecorder({
-    client: eventClient(api),
+    client: createEventClient(api),
     clock,
     reporter: { controller: "secretcast", instance: "i" },
     onDrop: (...drop) => assert.fail(`dropped: ${String(drop)}`),

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { eventClient } from "../../src/kube/events/event-client.ts";
+import { createEventClient } from "../../src/kube/events/event-client.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { watched } from "../support/queue.ts";
 import { about, details, EventFault, NO_ANSWER, recording } from "../support/events.ts";
@@ -197,6 +197,10 @@ async function overHttp(t: TestContext): Promise<{ recorder: EventRecorder; seen
   const api = createClient(kubeConfigFor(server.url), { clock: systemClock, userAgent: "test" });
   t.after(() => api.close());
   const reporter = { controller: "secretcast", instance: "pod-1" };
-  const recorder = new EventRecorder({ client: eventClient(api), clock: systemClock, reporter });
+  const recorder = new EventRecorder({
+    client: createEventClient(api),
+    clock: systemClock,
+    reporter,
+  });
   return { recorder, seen };
 }

@@ -81,12 +81,12 @@ test("what our own writes left does not outlive a history that has gone back", a
   const s = setup(t);
   const watch = await reconnected(s);
   const written = { namespace: "a", name: "x", uid: "u-x", resourceVersion: "60" };
-  s.informer.store.remember(written);
+  s.informer.store.recordWrite(written);
   assert.deepEqual(s.shown(), ["gone@45", "x@60"]);
   await watch.send(bookmark(30));
   await (await s.api.next("stream")).send(added(raw("x", 30)), mark(31));
   assert.deepEqual(s.shown(), ["x@30"]);
-  s.informer.store.remember({ ...written, resourceVersion: "32" });
+  s.informer.store.recordWrite({ ...written, resourceVersion: "32" });
   assert.deepEqual(s.shown(), ["x@32"]);
 });
 

@@ -232,7 +232,7 @@ test("IN-41 LV-14 a version that our own write or an earlier list left in the st
   });
   const watch = await filled(2, raw("x", 1), raw("y", 2));
   const written = item(raw("x", 3));
-  informer.store.remember(written);
+  informer.store.recordWrite(written);
   await watch.send(modified(raw("x", 3)), modified(raw("y", 4)));
   assert.equal(informer.store.get("a", "x"), written);
   await watch.send(failed(410, "Expired"));
@@ -380,13 +380,13 @@ test("LV-14 LV-15 what our own write left is in the store at once; its event com
   const { filled, informer, heard, shown } = setup(t);
   const watch = await filled(2, raw("x", 1));
   heard.length = 0;
-  informer.store.remember(item(raw("x", 5)));
-  informer.store.remember(item(raw("new", 6)));
+  informer.store.recordWrite(item(raw("x", 5)));
+  informer.store.recordWrite(item(raw("new", 6)));
   assert.deepEqual(shown(), ["new@6", "x@5"]);
   assert.deepEqual(heard, []);
   await watch.send(modified(raw("x", 4)), modified(raw("x", 5)), added(raw("new", 6)));
   assert.deepEqual(heard.splice(0), ["update a/x@1>4!", "update a/x@4>5!", "add a/new@6!"]);
-  informer.store.forget("a", "x", "u-x");
+  informer.store.recordDelete("a", "x", "u-x");
   await watch.send(deleted(raw("x", 7)), modified(raw("new", 8)));
   assert.deepEqual(heard, ["delete a/x@7!", "update a/new@6>8"]);
 });

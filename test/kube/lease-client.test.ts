@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { leaseClient } from "../../src/kube/leaderelection/lease-client.ts";
+import { createLeaseClient } from "../../src/kube/leaderelection/lease-client.ts";
 import type { LeaseClient } from "../../src/kube/leaderelection/lease-lock.ts";
 import type { Lease } from "../../src/kube/leaderelection/lease-record.ts";
 import { answer, bodyOf, serve } from "../support/http-server.ts";
@@ -31,7 +31,7 @@ async function setup(t: TestContext): Promise<{ client: LeaseClient; server: Tes
   });
   const api = createClient(kubeConfigFor(server.url), { clock: systemClock, userAgent: "test" });
   t.after(() => api.close());
-  return { client: leaseClient(api, "ns", "lock"), server };
+  return { client: createLeaseClient(api, "ns", "lock"), server };
 }
 
 test("LE-01 the election's requests go to the Lease of coordination.k8s.io/v1", async (t) => {

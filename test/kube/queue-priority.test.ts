@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
-import { itemExponential } from "../../src/kube/workqueue/rate-limiter.ts";
+import { exponentialRateLimiter } from "../../src/kube/workqueue/rate-limiter.ts";
 import { FakeClock } from "../support/clock.ts";
 import { take, takeAll, watched } from "../support/queue.ts";
 
 function setup(): { readonly clock: FakeClock; readonly queue: WorkQueue<string> } {
   const clock = new FakeClock();
-  const rateLimiter = itemExponential<string>({ clock, baseMs: 1000, jitter: 0 });
+  const rateLimiter = exponentialRateLimiter<string>({ clock, baseMs: 1000, jitter: 0 });
   return { clock, queue: new WorkQueue<string>({ name: "test", clock, rateLimiter }) };
 }
 

@@ -4,7 +4,7 @@ import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
 import {
   bucket,
   fastSlow,
-  itemExponential,
+  exponentialRateLimiter,
   maxOf,
   withMaxWait,
 } from "../../src/kube/workqueue/rate-limiter.ts";
@@ -21,7 +21,7 @@ function times(count: number, limiter: RateLimiter<string>, key: string): number
 
 test("WQ-40 a rate-limited add comes after the limiter's delay, each key by itself", async () => {
   const own = new FakeClock();
-  const rateLimiter = itemExponential<string>({ clock: own, baseMs: 1, jitter: 0 });
+  const rateLimiter = exponentialRateLimiter<string>({ clock: own, baseMs: 1, jitter: 0 });
   const queue = new WorkQueue<string>({ name: "test", clock: own, rateLimiter });
   queue.addRateLimited("one");
   await own.advance(1);
@@ -37,7 +37,7 @@ test("WQ-40 a rate-limited add comes after the limiter's delay, each key by itse
 
 test("WQ-40 forget clears the history only: a key in processing still needs done", async () => {
   const own = new FakeClock();
-  const rateLimiter = itemExponential<string>({ clock: own, baseMs: 1000, jitter: 0 });
+  const rateLimiter = exponentialRateLimiter<string>({ clock: own, baseMs: 1000, jitter: 0 });
   const queue = new WorkQueue<string>({ name: "test", clock: own, rateLimiter });
   queue.addRateLimited("one");
   await own.advance(1000);
@@ -54,7 +54,7 @@ test("WQ-40 forget clears the history only: a key in processing still needs done
 });
 
 test("WQ-41 item exponential doubles for each key by itself until it is forgotten", () => {
-  const limiter = itemExponential<string>({ clock, baseMs: 1, maxMs: 1000, jitter: 0 });
+  const limiter = exponentialRateLimiter<string>({ clock, baseMs: 1, maxMs: 1000, jitter: 0 });
   assert.deepEqual(times(5, limiter, "one"), [1, 2, 4, 8, 16]);
   assert.equal(limiter.numRequeues("one"), 5);
   assert.deepEqual(times(2, limiter, "two"), [1, 2]);
@@ -69,7 +69,7 @@ test("WQ-41 a thousand failures and more give exactly the cap", () => {
     [1, 1_000_000],
     [60_000, 3_600_000_000],
   ] as const) {
-    const limiter = itemExponential<string>({ clock, baseMs, maxMs, jitter: 0 });
+    const limiter = exponentialRateLimiter<string>({ clock, baseMs, maxMs, jitter: 0 });
     const delays = times(1100, limiter, "one");
     assert.equal(delays[999], maxMs);
     assert.equal(delays.at(-1), maxMs);
@@ -84,7 +84,7 @@ test("WQ-42 the default limiter starts at 5 ms, spreads ±10 % and never passes 
     [0.999999, 5.5, 300_000],
   ] as const) {
     own.chance = () => chance;
-    const limiter = itemExponential<string>({ clock: own });
+    const limiter = exponentialRateLimiter<string>({ clock: own });
     const delays = times(30, limiter, "one");
     assert.ok(Math.abs((delays[0] ?? 0) - first) < 0.001, `first delay ${delays[0]}`);
     assert.ok(Math.abs((delays.at(-1) ?? 0) - last) < 1, `last delay ${delays.at(-1)}`);
@@ -157,7 +157,7 @@ test("WQ-44 fast for the first failures, then slow, until forgotten", () => {
 });
 
 test("WQ-45 the longest delay of the parts, each charged on every call and forgotten together", () => {
-  const exponential = itemExponential<string>({ clock, baseMs: 1, maxMs: 1000, jitter: 0 });
+  const exponential = exponentialRateLimiter<string>({ clock, baseMs: 1, maxMs: 1000, jitter: 0 });
   const limiter = maxOf(fastSlow<string>(5, 3000, 3), exponential);
   assert.deepEqual(times(5, limiter, "one"), [5, 5, 5, 3000, 3000]);
   assert.equal(limiter.numRequeues("one"), 5);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Store } from "../../src/kube/cache/store.ts";
-import type { Change } from "../../src/kube/cache/store.ts";
+import type { StoreChange } from "../../src/kube/cache/store.ts";
 import { compareVersions } from "../../src/kube/rest/version.ts";
 import { FakeClock } from "../support/clock.ts";
 
@@ -28,9 +28,9 @@ function shown(from: Store<Thing>): readonly string[] {
     .toSorted();
 }
 
-function said(change: Change<Thing> | undefined): string {
+function said(change: StoreChange<Thing> | undefined): string {
   if (!change) return "nothing";
-  const echo = change.echo ? "!" : "";
+  const echo = change.ownWrite ? "!" : "";
   if (change.kind === "add") return `add ${change.object.resourceVersion}${echo}`;
   if (change.kind === "delete")
     return `delete ${change.last.resourceVersion}${change.finalStateUnknown ? "?" : ""}${echo}`;
@@ -63,7 +63,7 @@ test("IN-33 names that look alike across the separator stay apart", () => {
   const s = store();
   s.upsert({ name: "a/x", uid: "1", resourceVersion: "1" });
   s.upsert(thing("x", 2, { uid: "2" }));
-  s.forget("a", "x", "2");
+  s.recordDelete("a", "x", "2");
   assert.equal(s.get(undefined, "a/x")?.uid, "1");
 });
 
@@ -166,8 +166,8 @@ test("LV-14 what our write returned is seen at once, and its event is an echo th
   const s = store();
   s.addIndex("tags", tags);
   s.replace([thing("x", 1)], "1");
-  s.remember(thing("x", 4, { tags: ["red"] }));
-  s.remember(thing("new", 5));
+  s.recordWrite(thing("x", 4, { tags: ["red"] }));
+  s.recordWrite(thing("new", 5));
   assert.deepEqual(shown(s), ["new@5", "x@4"]);
   assert.equal(s.byIndex("tags", "red").size, 1);
   const x = s.get("a", "x");
@@ -180,7 +180,7 @@ test("LV-14 what our write returned is seen at once, and its event is an echo th
 test("LV-14 an event older than our write does not bring the old state back", () => {
   const s = store();
   s.replace([thing("x", 1)], "1");
-  s.remember(thing("x", 9));
+  s.recordWrite(thing("x", 9));
   assert.equal(said(s.upsert(thing("x", 4))), "update 1>4!");
   assert.equal(said(s.remove(thing("x", 5))), "delete 4!");
   assert.equal(said(s.upsert(thing("x", 6, { uid: "again" }))), "add 6!");
@@ -193,19 +193,19 @@ test("LV-14 a write's answer that comes after its event, or after a newer one, c
   const s = store();
   s.replace([thing("x", 1)], "1");
   s.upsert(thing("x", 4));
-  s.remember(thing("x", 4));
-  s.remember(thing("x", 3));
+  s.recordWrite(thing("x", 4));
+  s.recordWrite(thing("x", 3));
   assert.deepEqual(shown(s), ["x@4"]);
   s.upsert(thing("y", 5));
   s.remove(thing("y", 6));
-  s.remember(thing("y", 5));
+  s.recordWrite(thing("y", 5));
   assert.deepEqual(shown(s), ["x@4"], "created and deleted before the answer came");
 });
 
 test("LV-14 after our DELETE the object is gone at once, and late events of it do not show it again", () => {
   const s = store();
   s.replace([thing("x", 1)], "1");
-  s.forget("a", "x", "u-x");
+  s.recordDelete("a", "x", "u-x");
   assert.deepEqual(shown(s), []);
   assert.equal(said(s.upsert(thing("x", 3))), "update 1>3!");
   assert.deepEqual(shown(s), []);
@@ -216,18 +216,18 @@ test("LV-14 after our DELETE the object is gone at once, and late events of it d
 test("IN-45 a tombstone does not hide an object made again under the name", () => {
   const s = store();
   s.replace([thing("x", 1)], "1");
-  s.forget("a", "x", "u-x");
+  s.recordDelete("a", "x", "u-x");
   assert.equal(said(s.upsert(thing("x", 5, { uid: "again" }))), "update 1>5");
   assert.equal(s.get("a", "x")?.uid, "again");
-  s.forget("a", "x", "u-x");
+  s.recordDelete("a", "x", "u-x");
   assert.equal(s.get("a", "x")?.uid, "again", "the DELETE of the old one is old news");
 });
 
 test("IN-45 deleted and made again by ourselves, with every event late", () => {
   const s = store();
   s.replace([thing("x", 1)], "1");
-  s.forget("a", "x", "u-x");
-  s.remember(thing("x", 5, { uid: "again" }));
+  s.recordDelete("a", "x", "u-x");
+  s.recordWrite(thing("x", 5, { uid: "again" }));
   assert.deepEqual(shown(s), ["x@5"]);
   assert.equal(said(s.remove(thing("x", 4))), "delete 1!");
   assert.deepEqual(shown(s), ["x@5"]);
@@ -239,9 +239,9 @@ test("IN-45 deleted and made again by ourselves, with every event late", () => {
 test("LV-14 a list older than our write keeps the write, a newer one is the truth", () => {
   const s = store();
   s.replace([thing("x", 1), thing("gone", 2), thing("kept", 3)], "3");
-  s.remember(thing("x", 10));
-  s.remember(thing("new", 11));
-  s.forget("a", "gone", "u-gone");
+  s.recordWrite(thing("x", 10));
+  s.recordWrite(thing("new", 11));
+  s.recordDelete("a", "gone", "u-gone");
   const old = s.replace([thing("x", 1), thing("gone", 2), thing("kept", 3)], "9");
   assert.deepEqual(old, []);
   assert.deepEqual(shown(s), ["kept@3", "new@11", "x@10"]);
@@ -253,7 +253,7 @@ test("LV-14 a list older than our write keeps the write, a newer one is the trut
 test("LV-14 a bookmark past our write ends it: what the watch has not brought by then is not there", () => {
   const s = store();
   s.replace([], "1");
-  s.remember(thing("outside-the-selector", 5));
+  s.recordWrite(thing("outside-the-selector", 5));
   s.bookmark("4");
   assert.deepEqual(shown(s), ["outside-the-selector@5"]);
   s.bookmark("6");
@@ -264,8 +264,8 @@ test("LV-14 after five minutes the watch's word counts again", async () => {
   const clock = new FakeClock();
   const s = new Store<Thing>(clock);
   s.replace([thing("x", 1), thing("y", 2)], "2");
-  s.remember(thing("x", 10));
-  s.forget("a", "y", "u-y");
+  s.recordWrite(thing("x", 10));
+  s.recordDelete("a", "y", "u-y");
   await clock.advance(299_999);
   s.upsert(thing("z", 3));
   assert.deepEqual(shown(s), ["x@10", "z@3"]);

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
-import { Throttle } from "../../src/kube/rest/retry-after.ts";
-import type { Patience } from "../../src/kube/rest/retry-after.ts";
+import { RetryAfter } from "../../src/kube/rest/retry-after.ts";
+import type { RetryDeadline } from "../../src/kube/rest/retry-after.ts";
 import { FakeClock, settle } from "../support/clock.ts";
 
 function open() {
   const clock = new FakeClock();
-  const throttle = new Throttle(clock);
-  const patience = (ms: number, signal = new AbortController().signal): Patience => {
+  const throttle = new RetryAfter(clock);
+  const patience = (ms: number, signal = new AbortController().signal): RetryDeadline => {
     const endsAt = clock.monotonic() + ms;
     return {
       get leftMs() {
@@ -18,7 +18,7 @@ function open() {
     };
   };
   /** When the turn came, or what kept it from coming. */
-  const turn = (given: Patience): { readonly result: () => unknown } => {
+  const turn = (given: RetryDeadline): { readonly result: () => unknown } => {
     let result: unknown = "waiting";
     throttle.turn("get secret", given).then(
       () => (result = clock.monotonic()),

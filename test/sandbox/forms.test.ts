@@ -6,7 +6,7 @@ import { labelSelector } from "../../src/sandbox/kinds/selector-syntax.ts";
 import { negotiate, wantsAggregatedDiscovery } from "../../src/sandbox/http/negotiation.ts";
 import { jsonPatch, mergePatch, strategicMerge } from "../../src/sandbox/verbs/patch-formats.ts";
 import { readProtobuf } from "../../src/sandbox/http/protobuf.ts";
-import { ApiError } from "../../src/sandbox/storage/status.ts";
+import { StatusError } from "../../src/sandbox/storage/status.ts";
 import { duration } from "../../src/sandbox/http/table.ts";
 
 test("a YAML body is what the same body in JSON is: unknown fields kept, times as text", async () => {
@@ -26,7 +26,7 @@ bogus: 1
     readBody(Buffer.from(text), "application/yaml", (why) => new Error(why));
   assert.deepEqual(await read(yaml), json);
   assert.deepEqual(await read(JSON.stringify(json)), json);
-  await assert.rejects(read("a: [b"), ApiError);
+  await assert.rejects(read("a: [b"), StatusError);
 });
 
 test("a JSON patch does its operations in order", () => {
@@ -56,7 +56,7 @@ test("a JSON patch that cannot be done changes nothing and is Invalid", () => {
   ])
     assert.throws(
       () => jsonPatch(document, [operation]),
-      (error) => error instanceof ApiError && error.code === 422,
+      (error) => error instanceof StatusError && error.code === 422,
     );
   assert.deepEqual(document, { a: 1 });
 });
@@ -66,7 +66,7 @@ test("keys that are called as an object's methods are compared as all others", (
   const tests = (value: object) => () =>
     jsonPatch({ data }, [{ op: "test", path: "/data", value: { ...data, ...value } }]);
   assert.doesNotThrow(tests({}));
-  assert.throws(tests({ toString: "b" }), ApiError);
+  assert.throws(tests({ toString: "b" }), StatusError);
 });
 
 test("a merge patch replaces lists and takes away what is null", () => {
@@ -118,7 +118,7 @@ test("a Secret in protobuf is the Secret in JSON", () => {
     type: "Opaque",
     immutable: true,
   });
-  assert.throws(() => readProtobuf(body.subarray(0, -3)), ApiError);
+  assert.throws(() => readProtobuf(body.subarray(0, -3)), StatusError);
 });
 
 test("label selectors match what the grammar says", () => {
@@ -134,7 +134,7 @@ test("label selectors match what the grammar says", () => {
   assert.equal(selects("constructor", {}), false);
   assert.equal(selects("example.com/a==x", { "example.com/a": "x" }), true);
   for (const bad of ["a,", ",a", "a in x", "a b", "!", "-a", "a=-x-", "a>x"])
-    assert.throws(() => labelSelector(bad), ApiError, bad);
+    assert.throws(() => labelSelector(bad), StatusError, bad);
 });
 
 test("ages have two units as long as both say something", () => {
@@ -157,7 +157,7 @@ test("the first form that a client takes and the server has is the one", () => {
   assert.equal(negotiate(undefined), "object");
   assert.equal(negotiate(`application/vnd.kubernetes.protobuf,${table},application/json`), "table");
   assert.equal(negotiate(`application/json, ${table}`), "object");
-  assert.throws(() => negotiate("text/html"), ApiError);
+  assert.throws(() => negotiate("text/html"), StatusError);
   const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
   assert.equal(wantsAggregatedDiscovery(`${aggregated},application/json`), true);
   assert.equal(wantsAggregatedDiscovery("application/json"), false);

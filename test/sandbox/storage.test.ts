@@ -2,16 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { KubeObject } from "../../src/sandbox/storage/object.ts";
+import type { StoredObject } from "../../src/sandbox/storage/object.ts";
 import { Storage, countFrom, keysFrom } from "../../src/sandbox/storage/storage.ts";
-import type { Collection, View } from "../../src/sandbox/storage/storage.ts";
+import type { Collection, StorageView } from "../../src/sandbox/storage/storage.ts";
 
-function object(name: string): KubeObject {
+function object(name: string): StoredObject {
   const metadata = { name, uid: "", resourceVersion: "", creationTimestamp: "" };
   return { apiVersion: "v1", kind: "Secret", metadata };
 }
 
-function shown(view: View | undefined): string[] | undefined {
+function shown(view: StorageView | undefined): string[] | undefined {
   return view?.keys().map((key) => {
     const version = view.objects.get(key)?.metadata.resourceVersion;
     return `${key}@${version}`;

@@ -4,7 +4,7 @@ import { request } from "node:http";
 import { test, type TestContext } from "node:test";
 import { METRIC_STATES } from "../../src/core/model/verdicts.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { Board } from "../../src/server/status/status-feed.ts";
+import { StatusFeed } from "../../src/server/status/status-feed.ts";
 import { serveStatus } from "../../src/server/status/status-server.ts";
 import type { Status } from "../../src/server/status/status.ts";
 import { eventually } from "../support/eventually.ts";
@@ -223,7 +223,7 @@ test("on loopback only loopback names are answered, so that no web page can rebi
 });
 
 test("on an address for others every name is answered", async (t) => {
-  const board = new Board(systemClock, "test");
+  const board = new StatusFeed(systemClock, "test");
   const server = await serveStatus({ host: "0.0.0.0", port: 0 }, board, systemClock);
   t.after(() => server.close());
   assert.equal(await statusFor(server.address.port, "status.example.com", "/"), 200);

@@ -2,13 +2,13 @@
 // lease, with everything counted that it says and does.
 import { get } from "node:http";
 import { runController } from "../../src/cli/run/run.ts";
-import { readConfig, type Given } from "../../src/config/config.ts";
-import type { Ended } from "../../src/controller/controller.ts";
+import { readConfig, type FlagValues } from "../../src/config/config.ts";
+import type { RunEnd } from "../../src/controller/controller.ts";
 import type { KubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { MARKER } from "./world.ts";
 
-const FLAGS: Given = {
+const FLAGS: FlagValues = {
   "source-namespaces": "shared",
   "delete-grace": "2s",
   "delete-limit": "0",
@@ -23,7 +23,7 @@ export class Subject {
   readonly #kubeConfig: KubeConfig;
   /** By message. */
   readonly said = new Map<string, number>();
-  readonly ends = new Map<Ended, number>();
+  readonly ends = new Map<RunEnd, number>();
   /** By kind of outcome. */
   readonly outcomes = new Map<string, number>();
   readonly problems: string[] = [];
@@ -76,7 +76,7 @@ export class Subject {
     }
   }
 
-  async #once(signal: AbortSignal, kubeConfig: KubeConfig, given: Given): Promise<Ended> {
+  async #once(signal: AbortSignal, kubeConfig: KubeConfig, given: FlagValues): Promise<RunEnd> {
     const around = { env: {}, clusterNamespace: "controller", terminal: false };
     const config = readConfig({ ...FLAGS, ...given }, around);
     const log = createLog(config, { write: (line) => this.#hear(line) });

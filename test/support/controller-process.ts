@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { Given } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/config/config.ts";
 import { eventually } from "./eventually.ts";
 import type { Ending } from "./fault-proxy.ts";
 import { field } from "./http.ts";
@@ -30,7 +30,7 @@ export type ControllerProcess = {
 };
 
 /** `run` and its flags: a log to be read line by line, and whatever free ports there are. */
-export function runWords(kubeconfig: string, flags: Given): readonly string[] {
+export function runWords(kubeconfig: string, flags: FlagValues): readonly string[] {
   const given = {
     kubeconfig,
     "http-address": "127.0.0.1:0",
@@ -52,7 +52,7 @@ export type Spawning = {
 export function spawnController(
   t: Ending,
   kubeconfig: string,
-  flags: Given,
+  flags: FlagValues,
   { command = ["bin/secretcast.js"], onLine }: Spawning = {},
 ): ControllerProcess {
   const child = spawn(process.execPath, [...command, ...runWords(kubeconfig, flags)], {

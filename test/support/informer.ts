@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { Informer } from "../../src/kube/cache/informer.ts";
-import type { Handler } from "../../src/kube/cache/event-handlers.ts";
+import type { EventHandler } from "../../src/kube/cache/event-handlers.ts";
 import type { InformerOptions } from "../../src/kube/cache/informer.ts";
 import { SECRETS } from "../../src/kube/rest/resource.ts";
 import type { KubeObject } from "../../src/kube/rest/resource.ts";
@@ -79,20 +79,20 @@ export function setup(t: TestContext, options: Partial<InformerOptions<Item>> = 
   return { api, clock, informer, heard, errors, restarts, shown, filled };
 }
 
-export function recorder(heard: string[]): Handler<Item> {
+export function recorder(heard: string[]): EventHandler<Item> {
   const at = ({ namespace, name }: Item): string => `${namespace}/${name}`;
   return {
-    add: (object, initial, echo) =>
+    add: (object, initial, ownWrite) =>
       void heard.push(
-        `add ${at(object)}@${object.resourceVersion}${initial ? " initial" : ""}${echo ? "!" : ""}`,
+        `add ${at(object)}@${object.resourceVersion}${initial ? " initial" : ""}${ownWrite ? "!" : ""}`,
       ),
-    update: (old, object, echo) =>
+    update: (old, object, ownWrite) =>
       void heard.push(
-        `update ${at(object)}@${old.resourceVersion}>${object.resourceVersion}${echo ? "!" : ""}`,
+        `update ${at(object)}@${old.resourceVersion}>${object.resourceVersion}${ownWrite ? "!" : ""}`,
       ),
-    delete: (last, { finalStateUnknown, echo }) =>
+    delete: (last, { finalStateUnknown, ownWrite }) =>
       void heard.push(
-        `delete ${at(last)}@${last.resourceVersion}${finalStateUnknown ? "?" : ""}${echo ? "!" : ""}`,
+        `delete ${at(last)}@${last.resourceVersion}${finalStateUnknown ? "?" : ""}${ownWrite ? "!" : ""}`,
       ),
   };
 }

@@ -1,7 +1,7 @@
 // One object on its way from the bytes of a watch into the cache, as the controller takes it in.
 import { createDigest } from "../../src/core/model/secret-data.ts";
 import { createIntern, createShare } from "../../src/core/observed/intern.ts";
-import type { CopyFace } from "../../src/core/model/cluster.ts";
+import type { CopyTemplate } from "../../src/core/model/cluster.ts";
 import { readNamespace } from "../../src/core/observed/read-namespace.ts";
 import { readSecret } from "../../src/core/observed/read-secret.ts";
 import { ALWAYS_READ } from "../../src/core/annotations/vocabulary.ts";
@@ -21,7 +21,7 @@ export function intakeOf({ object }: Worst): {
   const context = {
     digest: createDigest(Buffer.from("k")),
     intern: createIntern(),
-    share: createShare<CopyFace>(),
+    share: createShare<CopyTemplate>(),
     isSourceNamespace: () => true,
     keep: () => {},
   };
@@ -37,7 +37,7 @@ export function intakeOf({ object }: Worst): {
             : readNamespace(event.object);
         if (!read) return false;
         const store = new Store<Stored>({ monotonic: () => 0 });
-        store.remember(read);
+        store.recordWrite(read);
         return store.size === 1;
       }
     }

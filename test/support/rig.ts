@@ -2,14 +2,14 @@
 // no time, and every order of events can be had. What goes over sockets is the scenes' part.
 import assert from "node:assert/strict";
 import type { ApiRequest } from "../../src/kube/rest/client.ts";
-import { assemble } from "../../src/cli/run/build.ts";
-import { readConfig, type Given } from "../../src/config/config.ts";
-import type { Controller, Ended } from "../../src/controller/controller.ts";
+import { buildController } from "../../src/cli/run/build.ts";
+import { readConfig, type FlagValues } from "../../src/config/config.ts";
+import type { Controller, RunEnd } from "../../src/controller/controller.ts";
 import type { Plan } from "../../src/core/model/verdicts.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import type { Outcome } from "../../src/writes/outcome.ts";
-import type { Observer, PassNote } from "../../src/telemetry/report.ts";
-import { readSettings } from "../../src/config/planner-settings.ts";
+import type { SyncHooks, SyncNote } from "../../src/telemetry/report.ts";
+import { readPlannerSettings } from "../../src/config/planner-settings.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { FakeClock } from "./clock.ts";
 import { MemoryApi, refusal } from "./memory-api.ts";
@@ -22,11 +22,11 @@ export type Line = {
 };
 
 type Options = {
-  readonly given?: Given;
+  readonly given?: FlagValues;
   /** Ahead of each request but those for the lease. */
   readonly before?: (request: ApiRequest) => Promise<void>;
   readonly beforeLease?: (request: ApiRequest) => Promise<void>;
-  readonly observer?: Observer;
+  readonly observer?: SyncHooks;
 };
 
 export class Rig {
@@ -68,7 +68,7 @@ export class Rig {
     const started = new Started(this.clock);
     const { api, clock } = this;
     const metrics = createMetrics(config.leaseName);
-    const controller = assemble(config, readSettings(config), {
+    const controller = buildController(config, readPlannerSettings(config), {
       client: api.client(before),
       leaseApi: api.client(beforeLease),
       clock,
@@ -93,12 +93,12 @@ export class Rig {
 export class Started {
   readonly lines: Line[] = [];
   readonly outcomes: Outcome[] = [];
-  readonly passes: { readonly plan: Plan; readonly note: PassNote; readonly at: number }[] = [];
+  readonly passes: { readonly plan: Plan; readonly note: SyncNote; readonly at: number }[] = [];
   readonly #clock: FakeClock;
   readonly #stop = new AbortController();
   #controller: Controller | undefined;
   #metrics: ReturnType<typeof createMetrics> | undefined;
-  #ended: { value(): Promise<Ended | "pending"> } | undefined;
+  #ended: { value(): Promise<RunEnd | "pending"> } | undefined;
 
   constructor(clock: FakeClock) {
     this.#clock = clock;
@@ -116,7 +116,7 @@ export class Started {
   }
 
   /** How it ended, or "pending". */
-  async ended(): Promise<Ended | "pending"> {
+  async ended(): Promise<RunEnd | "pending"> {
     return (await this.#ended?.value()) ?? "pending";
   }
 
@@ -126,7 +126,7 @@ export class Started {
   }
 
   /** SIGTERM, and then as long as it takes. */
-  async stop(): Promise<Ended | "pending"> {
+  async stop(): Promise<RunEnd | "pending"> {
     this.signal();
     for (let second = 0; second < 30 && (await this.ended()) === "pending"; second++)
       await this.#clock.advance(1000);

@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Outcome } from "../../src/writes/outcome.ts";
-import { assemble } from "../../src/cli/run/build.ts";
-import { readConfig, type Given } from "../../src/config/config.ts";
-import type { Controller, Ended } from "../../src/controller/controller.ts";
+import { buildController } from "../../src/cli/run/build.ts";
+import { readConfig, type FlagValues } from "../../src/config/config.ts";
+import type { Controller, RunEnd } from "../../src/controller/controller.ts";
 import type { Plan } from "../../src/core/model/verdicts.ts";
 import { createClient, type ApiClient } from "../../src/kube/rest/client.ts";
 import { systemClock, type Clock } from "../../src/kube/time/clock.ts";
@@ -17,7 +17,7 @@ import { Reachability } from "../../src/kube/rest/reachability.ts";
 import { loadKubeConfig, type KubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { startSandbox, type Sandbox } from "../../src/sandbox/server.ts";
-import { readSettings } from "../../src/config/planner-settings.ts";
+import { readPlannerSettings } from "../../src/config/planner-settings.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { Api, type NewSecret } from "./api.ts";
 import { sharedCluster } from "./cluster.ts";
@@ -32,7 +32,7 @@ export type Running = {
   /** The newest plan that was settled. */
   readonly settled: () => Plan | undefined;
   readonly log: readonly string[];
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<RunEnd>;
   readonly ready: () => boolean;
   /** What /healthz would name. */
   readonly live: () => readonly string[];
@@ -107,7 +107,7 @@ export class Scene {
   }
 
   /** A controller in this process; `given` overrides the scene's flags. */
-  start(given: Given = {}, meddle?: Meddle): Running {
+  start(given: FlagValues = {}, meddle?: Meddle): Running {
     const config = readConfig(
       { ...this.flags(), ...given },
       { env: {}, clusterNamespace: undefined, terminal: false },
@@ -122,7 +122,7 @@ export class Scene {
     const client = meddle ? meddled(connect(), meddle) : connect();
     const leaseApi = connect(true);
     const stop = new AbortController();
-    const controller = assemble(config, readSettings(config), {
+    const controller = buildController(config, readPlannerSettings(config), {
       client,
       leaseApi,
       clock,
@@ -157,7 +157,7 @@ export class Scene {
     return running;
   }
 
-  flags(): Given {
+  flags(): FlagValues {
     return {
       kubeconfig: this.kubeconfig,
       "source-namespaces": this.source,
@@ -198,7 +198,7 @@ export class Scene {
    * The end of every scenario: a controller that starts from scratch on what is there finds nothing
    * to write, and no stranger was written to.
    */
-  async finish(given: Given = {}): Promise<Plan> {
+  async finish(given: FlagValues = {}): Promise<Plan> {
     const before = await this.versions();
     const fresh = this.start({ "delete-grace": "0", ...given, once: true });
     await fresh.ended;
@@ -253,7 +253,7 @@ async function runThenClose(
   controller: Controller,
   signal: AbortSignal,
   clients: readonly ApiClient[],
-): Promise<Ended> {
+): Promise<RunEnd> {
   try {
     return await controller.run(signal);
   } finally {

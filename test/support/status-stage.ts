@@ -2,19 +2,19 @@
 import type { TestContext } from "node:test";
 import type { Plan } from "../../src/core/model/verdicts.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { Board } from "../../src/server/status/status-feed.ts";
+import { StatusFeed } from "../../src/server/status/status-feed.ts";
 import { urlOf, type HttpServer } from "../../src/server/listen.ts";
 import { serveStatus } from "../../src/server/status/status-server.ts";
-import type { Glance } from "../../src/server/status/status.ts";
+import type { ControllerSnapshot } from "../../src/server/status/status.ts";
 import { Cluster } from "./world.ts";
 
 const QUOTA = { message: "create Secret: 403 Forbidden: quota", error: "forbidden" };
 
 export class StatusStage {
   readonly cluster = new Cluster({ deleteGraceMs: 600_000 });
-  readonly board = new Board(systemClock, "0.0.0-test");
+  readonly board = new StatusFeed(systemClock, "0.0.0-test");
   /** What a test changes of what is shown beside the plan. */
-  glance: Partial<Glance> = {};
+  glance: Partial<ControllerSnapshot> = {};
   url = "";
   #plan: Plan | undefined;
   #converged: number | undefined;
@@ -63,7 +63,7 @@ export class StatusStage {
     this.board.changed();
   }
 
-  #look(): Glance {
+  #look(): ControllerSnapshot {
     const aliveMs = Date.now();
     return {
       dryRun: false,

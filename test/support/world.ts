@@ -4,17 +4,17 @@ import { createDigest, digestData } from "../../src/core/model/secret-data.ts";
 import { DataCache } from "../../src/core/state/data-cache.ts";
 import { filterKeys } from "../../src/core/annotations/key-filter.ts";
 import { parseGlobList, NAMESPACE_GLOBS, type GlobList } from "../../src/core/annotations/globs.ts";
-import { Memory } from "../../src/core/state/planner-state.ts";
+import { PlannerState } from "../../src/core/state/planner-state.ts";
 import {
   type Secret,
-  type Settings,
+  type PlannerSettings,
   type SourcePayload,
   type SourceSecret,
-  type World,
+  type ClusterState,
 } from "../../src/core/model/cluster.ts";
 import { readNamespace } from "../../src/core/observed/read-namespace.ts";
 import { plan } from "../../src/core/plan/plan.ts";
-import { emptyingOf, fillingOf, readPullState } from "../../src/core/desired/pull-fill.ts";
+import { emptyingFill, fillFor, readPullState } from "../../src/core/desired/pull-fill.ts";
 import { versionOf } from "../../src/core/state/questions.ts";
 import {
   copyRequests,
@@ -24,7 +24,7 @@ import {
 } from "../../src/core/plan/requests.ts";
 import { readRecord, readSecret, type ReadContext } from "../../src/core/observed/read-secret.ts";
 import { sourceRank } from "../../src/core/desired/namespace-rules.ts";
-import type { Action, Plan, Question } from "../../src/core/model/verdicts.ts";
+import type { Action, Plan, LiveRead } from "../../src/core/model/verdicts.ts";
 import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
 import { refText } from "../../src/core/annotations/names.ts";
 
@@ -35,7 +35,7 @@ export function globs(text: string): GlobList {
 }
 
 /** What the flags say unless told otherwise; `shared` is the source namespace. */
-export function settingsOf(changes: Partial<Settings> = {}): Settings {
+export function settingsOf(changes: Partial<PlannerSettings> = {}): PlannerSettings {
   return {
     sourceNamespaces: globs("shared"),
     scope: undefined,
@@ -55,14 +55,14 @@ const digest = createDigest(Buffer.from("a key of the tests"));
 const ROOM = 64 * 1024 * 1024;
 
 export class Cluster extends RawCluster {
-  memory = new Memory();
-  settings: Settings;
+  memory = new PlannerState();
+  settings: PlannerSettings;
   now = 0;
   readonly data = new DataCache(ROOM);
   #read = new WeakMap<RawSecret, Secret>();
   readonly #deaf = new Map<string, RawSecret | RawNamespace | undefined>();
 
-  constructor(changes: Partial<Settings> = {}) {
+  constructor(changes: Partial<PlannerSettings> = {}) {
     super();
     this.settings = settingsOf(changes);
   }
@@ -93,7 +93,7 @@ export class Cluster extends RawCluster {
 
   /** As a new process, which remembers nothing. */
   restart(): void {
-    this.memory = new Memory();
+    this.memory = new PlannerState();
   }
 
   /** Forgets what was read, as a restart with other settings does. */
@@ -101,7 +101,7 @@ export class Cluster extends RawCluster {
     this.#read = new WeakMap();
   }
 
-  world(): World {
+  world(): ClusterState {
     const byNamespace = new Map<string, Map<string, Secret>>();
     for (const name of this.namespaces.keys()) byNamespace.set(name, new Map());
     const shown = { secrets: new Map(this.secrets), namespaces: new Map(this.namespaces) };
@@ -155,7 +155,7 @@ export class Cluster extends RawCluster {
   }
 
   apply(action: Action): void {
-    if (action.kind === "ask") for (const question of action.questions) this.#answer(question);
+    if (action.kind === "confirm") for (const question of action.questions) this.#answer(question);
     if (action.kind === "fill" && !this.#fill(action)) return;
     for (const request of this.#requests(action)) this.request(request);
     this.memory.succeeded(action, this.now, 0.5);
@@ -163,12 +163,12 @@ export class Cluster extends RawCluster {
 
   #requests(action: Action): readonly SecretRequest[] {
     switch (action.kind) {
-      case "look":
-      case "ask":
+      case "liveGet":
+      case "confirm":
       case "fill":
         return [];
       case "unfill":
-        return [fillRequest(action, emptyingOf(readPullState(this.get(refText(action.place)))))];
+        return [fillRequest(action, emptyingFill(readPullState(this.get(refText(action.place)))))];
       case "delete":
       case "release":
         return endRequests(action);
@@ -188,7 +188,7 @@ export class Cluster extends RawCluster {
   #fill(action: Action & { kind: "fill" }): boolean {
     const { place, content, inputs } = action;
     const filling = () =>
-      fillingOf(
+      fillFor(
         readPullState(this.get(refText(place))),
         content.source,
         this.payload(content.source),
@@ -209,7 +209,7 @@ export class Cluster extends RawCluster {
     this.now += this.settings.deleteGraceMs;
     for (let round = 0; round < 5; round++) {
       const result = this.plan();
-      const asks = result.actions.filter(({ kind }) => kind === "ask");
+      const asks = result.actions.filter(({ kind }) => kind === "confirm");
       if (asks.length === 0) return result;
       for (const action of asks) this.apply(action);
     }
@@ -236,12 +236,12 @@ export class Cluster extends RawCluster {
   }
 
   // What the API server says is what the cache shows from then on.
-  #answer(question: Question): void {
+  #answer(question: LiveRead): void {
     const { kind, ref } = question;
     const key = kind === "secret" ? refText(ref) : ref.namespace;
     const there = kind === "secret" ? this.secrets.get(key) : this.namespaces.get(key);
     this.#deaf.delete(key);
-    this.memory.questions.answered(question, versionOf(there?.metadata), this.now, 0.5);
+    this.memory.liveReads.answered(question, versionOf(there?.metadata), this.now, 0.5);
   }
 }
 

@@ -8,43 +8,47 @@ import { Controller } from "../../controller/controller.ts";
 import { createDigest } from "../../core/model/secret-data.ts";
 import { DataCache } from "../../core/state/data-cache.ts";
 import { createIntern, createShare } from "../../core/observed/intern.ts";
-import { Memory } from "../../core/state/planner-state.ts";
-import type { Settings } from "../../core/model/cluster.ts";
+import { PlannerState } from "../../core/state/planner-state.ts";
+import type { PlannerSettings } from "../../core/model/cluster.ts";
 import { readPayload, readSecret, type ReadContext } from "../../core/observed/read-secret.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
-import { eventClient } from "../../kube/events/event-client.ts";
+import { createEventClient } from "../../kube/events/event-client.ts";
 import type { EventDetails } from "../../kube/events/event-record.ts";
 import { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-elector.ts";
-import { leaseClient } from "../../kube/leaderelection/lease-client.ts";
+import { createLeaseClient } from "../../kube/leaderelection/lease-client.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { Narrator, type Narration } from "../../telemetry/source-events.ts";
-import { learnAnswer } from "../../writes/outcome.ts";
-import { WritePipe } from "../../writes/write-pool.ts";
-import { Reporter, type Observer } from "../../telemetry/report.ts";
-import type { Board } from "../../server/status/status-feed.ts";
+import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
+import { recordLookup } from "../../writes/outcome.ts";
+import { WritePool } from "../../writes/write-pool.ts";
+import { SyncLog, type SyncHooks } from "../../telemetry/report.ts";
+import type { StatusFeed } from "../../server/status/status-feed.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { namedSources } from "../../config/planner-settings.ts";
 import { Sync, type ActionWrite } from "../../controller/sync.ts";
-import { glanceOf } from "./snapshot.ts";
+import { controllerSnapshot } from "./snapshot.ts";
 
-export type Parts = {
+export type Dependencies = {
   readonly client: ApiClient;
   /** Leases have a connection of their own: a renewal must never queue behind a fan-out. */
   readonly leaseApi: ApiClient;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly observer: Observer;
+  readonly observer: SyncHooks;
   /** The status page reads here, where there is one. */
-  readonly board?: Board;
+  readonly board?: StatusFeed;
 };
 
 // A stand-by looks after up to 2.2 times this: 3.3 s, so that it has written within 5 s of a release.
 const LEASE_RETRY_MS = 1500;
 
-export function assemble(config: Config, settings: Settings, parts: Parts): Controller {
+export function buildController(
+  config: Config,
+  settings: PlannerSettings,
+  parts: Dependencies,
+): Controller {
   const { client, clock, log, metrics, observer } = parts;
   const dataCache = new DataCache(config.dataCacheBytes);
   const context: ReadContext = {
@@ -63,14 +67,14 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
           for (const informer of [secrets, namespaces]) informer.relist();
         })
       : undefined;
-  const memory = new Memory();
+  const memory = new PlannerState();
   const events = config.dryRun ? undefined : createEvents(parts);
-  const narrator = new Narrator({
+  const narrator = new SourceEvents({
     mayName: namedSources(config),
     uidOf: (place) => caches.get(place)?.uid,
     tell: (narration) => events?.record(eventOf(narration)),
   });
-  const reporter = new Reporter(log, metrics.figures, clock, {
+  const reporter = new SyncLog(log, metrics.figures, clock, {
     onOutcome: (outcome) => {
       narrator.ended(outcome);
       observer.onOutcome?.(outcome);
@@ -87,7 +91,7 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
     onWrite: (verb, result) => metrics.figures.write(verb, result),
     onAnswer: (question, answer) => {
       const [now, chance] = [clock.monotonic(), clock.random()];
-      learnAnswer(question, answer, { memory, cache, now, chance });
+      recordLookup(question, answer, { memory, cache, now, chance });
     },
     onVacated: (place) => memory.vacated(place),
     remember: (raw) => void cache.remember(raw),
@@ -98,7 +102,7 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
       onRead: () => metrics.figures.sourceRead(),
     },
   });
-  const pipe = new WritePipe<ActionWrite>(config.concurrency, clock, (write, cut) =>
+  const pipe = new WritePool<ActionWrite>(config.concurrency, clock, (write, cut) =>
     sync.perform(write, cut),
   );
   const sync: Sync = new Sync({
@@ -136,17 +140,19 @@ export function assemble(config: Config, settings: Settings, parts: Parts): Cont
   });
   const { dryRun } = config;
   const watches = { secrets, namespaces };
-  parts.board?.observe(glanceOf({ world, watches, elector, controller, reporter, clock, dryRun }));
+  parts.board?.observe(
+    controllerSnapshot({ world, watches, elector, controller, reporter, clock, dryRun }),
+  );
   return controller;
 }
 
 function createElector(
   config: Config,
-  { leaseApi, clock, log }: Parts,
+  { leaseApi, clock, log }: Dependencies,
   relist: () => void,
 ): LeaderElector {
   return new LeaderElector({
-    client: leaseClient(leaseApi, config.leaseNamespace, config.leaseName),
+    client: createLeaseClient(leaseApi, config.leaseNamespace, config.leaseName),
     clock,
     identity: newIdentity(),
     namespace: config.leaseNamespace,
@@ -165,9 +171,9 @@ function createElector(
   });
 }
 
-function createEvents({ client, clock, log }: Parts): EventRecorder {
+function createEvents({ client, clock, log }: Dependencies): EventRecorder {
   return new EventRecorder({
-    client: eventClient(client),
+    client: createEventClient(client),
     reachability: client.reachability,
     clock,
     reporter: { controller: "secretcast", instance: hostname() },
@@ -175,12 +181,12 @@ function createEvents({ client, clock, log }: Parts): EventRecorder {
   });
 }
 
-function eventOf({ on, uid, type, reason, note }: Narration): EventDetails {
+function eventOf({ on, uid, type, reason, note }: SourceEvent): EventDetails {
   const regarding = { apiVersion: "v1", kind: "Secret", ...on, uid };
   return { regarding, type, reason, action: "Copy", note };
 }
 
-function countSources({ plan }: Reporter): Record<string, number> {
+function countSources({ plan }: SyncLog): Record<string, number> {
   const refused = plan?.sources.filter(({ state }) => state === "refused").length ?? 0;
   return { ok: (plan?.sources.length ?? 0) - refused, refused };
 }

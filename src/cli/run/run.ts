@@ -4,7 +4,7 @@ import {
   readConfig,
   UsageError,
   type Config,
-  type Given,
+  type FlagValues,
 } from "../../config/config.ts";
 import { ALWAYS_READ } from "../../core/annotations/vocabulary.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
@@ -13,13 +13,13 @@ import { systemClock, type Clock, type Timer } from "../../kube/time/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
 import { Reachability } from "../../kube/rest/reachability.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
-import { Board } from "../../server/status/status-feed.ts";
+import { StatusFeed } from "../../server/status/status-feed.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
-import type { Ended } from "../../controller/controller.ts";
-import type { Observer } from "../../telemetry/report.ts";
-import { readSettings } from "../../config/planner-settings.ts";
-import { assemble } from "./build.ts";
-import { leaseClient } from "../../kube/leaderelection/lease-client.ts";
+import type { RunEnd } from "../../controller/controller.ts";
+import type { SyncHooks } from "../../telemetry/report.ts";
+import { readPlannerSettings } from "../../config/planner-settings.ts";
+import { buildController } from "./build.ts";
+import { createLeaseClient } from "../../kube/leaderelection/lease-client.ts";
 import { liveHolder } from "../../kube/leaderelection/live-holder.ts";
 import type { Program } from "./program-context.ts";
 import { serveAll } from "./serve.ts";
@@ -28,7 +28,7 @@ import { serveAll } from "./serve.ts";
 const GRACE_MS = 30_000;
 const REACH_TIMEOUT_MS = 10_000;
 
-export async function run(given: Given, program: Program): Promise<number> {
+export async function run(given: FlagValues, program: Program): Promise<number> {
   const { env, clusterNamespace, stdout } = program;
   const config = readConfig(given, { env, clusterNamespace, terminal: stdout.isTTY === true });
   const { inCluster, kubeconfig, context } = config;
@@ -44,9 +44,9 @@ export async function runController(
   kubeConfig: KubeConfig,
   { signal, version }: Pick<Program, "signal" | "version">,
   log: Log,
-  observer: Observer & { readonly onServing?: (statusUrl: string) => void } = {},
-): Promise<Ended> {
-  const settings = readSettings(config);
+  observer: SyncHooks & { readonly onServing?: (statusUrl: string) => void } = {},
+): Promise<RunEnd> {
+  const settings = readPlannerSettings(config);
   const metrics = createMetrics(config.leaseName);
   const reachability = new Reachability(systemClock);
   const connect = (own: Pick<ClientOptions, "connections" | "neverPauses">): ApiClient =>
@@ -65,8 +65,8 @@ export async function runController(
     log.info(settingsOf(config, client.server), "starting secretcast");
     warnOfEveryNamespace(config, log);
     if (!config.inCluster) await checkSurroundings(config, client, leaseApi, signal, log);
-    const board = new Board(systemClock, version);
-    const controller = assemble(config, settings, {
+    const board = new StatusFeed(systemClock, version);
+    const controller = buildController(config, settings, {
       client,
       leaseApi,
       log,
@@ -122,7 +122,7 @@ async function checkSurroundings(
   if (config.leaderElect || config.dryRun) return;
   const { leaseNamespace, leaseName } = config;
   const holder = await liveHolder({
-    client: leaseClient(leaseApi, leaseNamespace, leaseName),
+    client: createLeaseClient(leaseApi, leaseNamespace, leaseName),
     clock: systemClock,
     signal,
     onFound: (found, forMs) =>

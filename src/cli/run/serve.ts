@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import type { Controller } from "../../controller/controller.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Board } from "../../server/status/status-feed.ts";
+import type { StatusFeed } from "../../server/status/status-feed.ts";
 import { serveHttp } from "../../server/probes.ts";
 import { urlOf } from "../../server/listen.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -16,7 +16,7 @@ export async function serveAll(
   config: Config,
   controller: Controller,
   { registry }: Metrics,
-  board: Board,
+  board: StatusFeed,
   log: Log,
 ): Promise<Served> {
   const probes = await serveHttp(config.httpAddress, controller, registry);

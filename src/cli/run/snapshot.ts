@@ -1,23 +1,23 @@
 // What the status page asks of a running controller, read at the moment it asks.
 import type { Controller } from "../../controller/controller.ts";
-import type { World } from "../../core/model/cluster.ts";
+import type { ClusterState } from "../../core/model/cluster.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
 import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
-import type { Reporter } from "../../telemetry/report.ts";
-import type { Glance, Leader } from "../../server/status/status.ts";
+import type { SyncLog } from "../../telemetry/report.ts";
+import type { ControllerSnapshot, Leader } from "../../server/status/status.ts";
 
 export type Observed = {
-  readonly world: World;
+  readonly world: ClusterState;
   readonly watches: Readonly<Record<string, Pick<Watched<never>, "hasSynced" | "lastActivityMs">>>;
   readonly elector: LeaderElector | undefined;
   readonly controller: Controller;
-  readonly reporter: Reporter;
+  readonly reporter: SyncLog;
   readonly clock: Clock;
   readonly dryRun: boolean;
 };
 
-export function glanceOf(observed: Observed): () => Glance {
+export function controllerSnapshot(observed: Observed): () => ControllerSnapshot {
   const { world, watches, controller, reporter, clock, dryRun } = observed;
   return () => {
     const offsetMs = clock.now() - clock.monotonic();

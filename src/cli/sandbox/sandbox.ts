@@ -30,8 +30,8 @@ const DONE: Readonly<Record<Action["kind"], string>> = {
   release: "released",
   fill: "filled  ",
   unfill: "emptied ",
-  look: "looked  ",
-  ask: "asked   ",
+  liveGet: "looked  ",
+  confirm: "asked   ",
 };
 
 export async function sandbox(given: Given, program: Program): Promise<number> {

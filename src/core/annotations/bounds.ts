@@ -1,6 +1,6 @@
 // What an object that takes part may hold at most. The size of a result is known before it is built:
 // renames name one value many times, so a few bytes of text could ask for gigabytes of data.
-import { faulty, type Fault } from "./result.ts";
+import { invalid, type Invalid } from "./result.ts";
 
 /** Data entries of a source, of its copies and of a pulling Secret. */
 export const MOST_DATA_ENTRIES = 1000;
@@ -10,7 +10,7 @@ const MOST_DATA_BYTES = 1_048_576;
 type Texts = Readonly<Record<string, string>>;
 
 /** What is too much about data in base64, if anything is. */
-export function excessOf(entries: Texts): Fault | undefined {
+export function excessOf(entries: Texts): Invalid | undefined {
   const values = Object.values(entries);
   if (values.length > MOST_DATA_ENTRIES) return tooMany(values.length);
   let bytes = 0;
@@ -18,12 +18,12 @@ export function excessOf(entries: Texts): Fault | undefined {
   return bytes > MOST_DATA_BYTES ? tooLarge(bytes) : undefined;
 }
 
-function tooMany(count: number): Fault {
-  return faulty(`${count} entries`, `at most ${MOST_DATA_ENTRIES} data entries`).fault;
+function tooMany(count: number): Invalid {
+  return invalid(`${count} entries`, `at most ${MOST_DATA_ENTRIES} data entries`).fault;
 }
 
-function tooLarge(bytes: number): Fault {
-  return faulty(`${bytes} bytes`, `at most ${MOST_DATA_BYTES} bytes (1 MiB) of data`).fault;
+function tooLarge(bytes: number): Invalid {
+  return invalid(`${bytes} bytes`, `at most ${MOST_DATA_BYTES} bytes (1 MiB) of data`).fault;
 }
 
 /** Bytes that a base64 text stands for. */

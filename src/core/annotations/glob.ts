@@ -6,7 +6,7 @@
 // known beforehand; a step is at most 10 ns, and most take one.
 
 /** At most `fixed` steps a name, and `each` for each character of it. */
-export type Cost = { readonly fixed: number; readonly each: number };
+export type GlobCost = { readonly fixed: number; readonly each: number };
 
 export function hasWildcard(text: string): boolean {
   return text.includes("*") || text.includes("?");
@@ -91,7 +91,7 @@ const STEPS_A_PIECE = 8;
 /** What is compared in place takes a step for so many characters. */
 const IN_PLACE = 16;
 
-export function globCost(glob: string): Cost {
+export function globCost(glob: string): GlobCost {
   const slash = glob.indexOf("/");
   if (slash >= 0) {
     const [before, after] = [halfCost(glob.slice(0, slash)), halfCost(glob.slice(slash + 1))];
@@ -104,7 +104,7 @@ export function globCost(glob: string): Cost {
   return halfCost(glob);
 }
 
-function halfCost(glob: string): Cost {
+function halfCost(glob: string): GlobCost {
   const pieces = glob.split("*");
   const [first = "", last = ""] = [pieces.shift(), pieces.pop()];
   const between = pieces.filter((piece) => piece !== "");

@@ -1,14 +1,14 @@
 // Lists of names and globs, as users write them. How many steps a name may cost is known of a list
 // before it is used, and a list that may cost too many is refused, with a reason that names the bound.
-import { globCost, globCovers, hasWildcard, type Cost } from "./glob.ts";
+import { globCost, globCovers, hasWildcard, type GlobCost } from "./glob.ts";
 import { NameIndex } from "./name-index.ts";
-import { faulty, parsed, type Fault, type Parsed } from "./result.ts";
+import { invalid, ok, type Invalid, type Result } from "./result.ts";
 
 /**
  * Which characters a glob may hold besides `*` and `?`, how to say so, whether the names that it is
  * matched against can hold a "/", and how many characters the API allows them.
  */
-export type Alphabet = {
+export type GlobAlphabet = {
   readonly allowed: RegExp;
   readonly form: string;
   /** A list of names alone, each of them allowed; undefined: a list has to be looked at. */
@@ -17,28 +17,28 @@ export type Alphabet = {
   readonly longest: number;
 };
 
-export const NAMESPACE_GLOBS: Alphabet = {
+export const NAMESPACE_GLOBS: GlobAlphabet = {
   allowed: /^[-a-z0-9*?]+$/,
   form: 'a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
   plain: /^[-a-z0-9,]+$/,
   slashes: false,
   longest: 63,
 };
-export const SOURCE_GLOBS: Alphabet = {
+export const SOURCE_GLOBS: GlobAlphabet = {
   allowed: /^[-a-z0-9*?]+\/[-.a-z0-9*?]+$/,
   form: '"true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"',
   plain: undefined,
   slashes: true,
   longest: 63 + 1 + 253,
 };
-export const DATA_KEY_GLOBS: Alphabet = {
+export const DATA_KEY_GLOBS: GlobAlphabet = {
   allowed: /^[-._a-zA-Z0-9*?]+$/,
   form: 'a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
   plain: /^[-._a-zA-Z0-9,]+$/,
   slashes: false,
   longest: 253,
 };
-export const METADATA_GLOBS: Alphabet = {
+export const METADATA_GLOBS: GlobAlphabet = {
   allowed: /^[-._a-zA-Z0-9*?]+(\/[-._a-zA-Z0-9*?]+)?$/,
   form: 'a glob over label or annotation keys, such as "team" or "example.com/*"',
   plain: /^[-._a-zA-Z0-9,]+$/,
@@ -69,7 +69,7 @@ export class GlobList {
   readonly #globs: Uint32Array;
   readonly #excludedNames: NameIndex | undefined;
   readonly #excludedGlobs: Uint32Array;
-  readonly #cost: Cost;
+  readonly #cost: GlobCost;
 
   constructor(text: string, places: Places) {
     this.text = text;
@@ -153,14 +153,14 @@ export const NAMES_BOUND = "names of at most 64 KiB in all";
  */
 export function parseGlobList(
   text: string,
-  alphabet: Alphabet,
+  alphabet: GlobAlphabet,
   everything = "*",
   elsewhere: (entry: string) => boolean = () => false,
-): Parsed<GlobList> {
+): Result<GlobList> {
   const plain = plainNames(text, alphabet);
   if (plain) {
-    if (text.length >= MOST_NAMES_TEXT) return faulty(text, NAMES_BOUND);
-    return parsed(new GlobList(text, { ...NO_PLACES, names: plain }));
+    if (text.length >= MOST_NAMES_TEXT) return invalid(text, NAMES_BOUND);
+    return ok(new GlobList(text, { ...NO_PLACES, names: plain }));
   }
   const split = splitList(text);
   if (!split.ok) return split;
@@ -176,9 +176,9 @@ export function parseGlobList(
     const excluded = entry.startsWith("!");
     const word = excluded ? entry.slice(1).trim() : entry;
     if (word.length > alphabet.longest) {
-      return faulty(entry, `at most ${alphabet.longest} characters, the most that a name has`);
+      return invalid(entry, `at most ${alphabet.longest} characters, the most that a name has`);
     }
-    if (!alphabet.allowed.test(word)) return faulty(entry, alphabet.form);
+    if (!alphabet.allowed.test(word)) return invalid(entry, alphabet.form);
     const at = from + raw.indexOf(word);
     if (!hasWildcard(word)) {
       namesText += word.length + 1;
@@ -186,17 +186,17 @@ export function parseGlobList(
       continue;
     }
     if (globs.length + excludedGlobs.length >= 2 * MOST_GLOBS) {
-      return faulty(entry, `at most ${MOST_GLOBS} entries with "*" or "?"; names are not counted`);
+      return invalid(entry, `at most ${MOST_GLOBS} entries with "*" or "?"; names are not counted`);
     }
     (excluded ? excludedGlobs : globs).push(at, at + word.length);
   }
-  if (namesText > MOST_NAMES_TEXT) return faulty(text, NAMES_BOUND);
+  if (namesText > MOST_NAMES_TEXT) return invalid(text, NAMES_BOUND);
   const list = new GlobList(
     ...withPositives(text, { names, globs, excludedNames, excludedGlobs }, everything),
   );
   const most = MOST_STEPS_A_CHARACTER * alphabet.longest;
-  if (list.steps(alphabet.longest) <= most) return parsed(list);
-  return faulty(
+  if (list.steps(alphabet.longest) <= most) return ok(list);
+  return invalid(
     text,
     `globs that take at most ${most} steps a name: fewer "?" between two "*", no names made to be slow`,
   );
@@ -211,15 +211,15 @@ function withPositives(text: string, places: Places, everything: string): [strin
 }
 
 /** The entries of a comma-separated list of a user. */
-export function splitList(text: string): Parsed<readonly string[]> {
+export function splitList(text: string): Result<readonly string[]> {
   const most = MOST_NAMES_TEXT / 2 + MOST_GLOBS;
   const entries = text.split(",", most + 1);
-  return entries.length > most ? faulty(text, NAMES_BOUND) : parsed(entries);
+  return entries.length > most ? invalid(text, NAMES_BOUND) : ok(entries);
 }
 
 // Where names begin, of which the list alone consists; undefined: it has to be looked at. Lists of names
 // have the most entries.
-function plainNames(text: string, { plain, longest }: Alphabet): readonly number[] | undefined {
+function plainNames(text: string, { plain, longest }: GlobAlphabet): readonly number[] | undefined {
   if (text.length > MOST_NAMES_TEXT || plain?.test(text) !== true) return undefined;
   const starts: number[] = [];
   for (let start = 0, comma = 0; comma < text.length; start = comma + 1) {
@@ -232,10 +232,10 @@ function plainNames(text: string, { plain, longest }: Alphabet): readonly number
 }
 
 /** Why `names` are too much work for `list`; undefined: they are not. */
-export function tooManySteps(list: GlobList, names: readonly string[]): Fault | undefined {
+export function tooManySteps(list: GlobList, names: readonly string[]): Invalid | undefined {
   let steps = 0;
   for (const { length } of names) steps += list.steps(length);
   if (steps <= MOST_STEPS) return undefined;
   const expected = `globs that are matched against all ${names.length} keys in at most ${MOST_STEPS} steps: fewer of them, or with a "*" at one end only`;
-  return faulty(list.text, expected).fault;
+  return invalid(list.text, expected).fault;
 }

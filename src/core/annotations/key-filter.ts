@@ -14,7 +14,7 @@ import {
   tooManySteps,
 } from "./globs.ts";
 import { DATA_KEY_FORM, isDataKey } from "./names.ts";
-import { faulty, parsed, type Parsed } from "./result.ts";
+import { invalid, ok, type Result } from "./result.ts";
 
 type Rename = { readonly to: string; readonly from: string };
 
@@ -31,8 +31,8 @@ export const ALL_KEYS: KeyFilter = {
   text: undefined,
 };
 
-export function parseKeys(text: string): Parsed<KeyFilter> {
-  const split = text.includes("=") ? splitList(text) : parsed([]);
+export function parseKeys(text: string): Result<KeyFilter> {
+  const split = text.includes("=") ? splitList(text) : ok([]);
   if (!split.ok) return split;
   const renames: Rename[] = [];
   let named = 0;
@@ -42,34 +42,34 @@ export function parseKeys(text: string): Parsed<KeyFilter> {
     if (!rename.ok) return rename;
     renames.push(rename.value);
     if (renames.length > MOST_DATA_ENTRIES) {
-      return faulty(
+      return invalid(
         text,
         `at most ${MOST_DATA_ENTRIES} renames, as many as there are data entries`,
       );
     }
     named += entry.length + 1;
   }
-  if (named > MOST_NAMES_TEXT) return faulty(text, NAMES_BOUND);
+  if (named > MOST_NAMES_TEXT) return invalid(text, NAMES_BOUND);
   const everything = renames.length === 0 ? "*" : "";
   const isRename = (entry: string): boolean => entry.includes("=");
   const globs = parseGlobList(text, DATA_KEY_GLOBS, everything, isRename);
-  return globs.ok ? parsed({ globs: globs.value, renames, text }) : globs;
+  return globs.ok ? ok({ globs: globs.value, renames, text }) : globs;
 }
 
-function parseRename(entry: string): Parsed<Rename> {
+function parseRename(entry: string): Result<Rename> {
   const equals = entry.indexOf("=");
   const to = entry.slice(0, equals).trim();
   const from = entry.slice(equals + 1).trim();
-  if (isDataKey(to) && isDataKey(from)) return parsed({ to, from });
-  return faulty(entry, `NEW=OLD, each ${DATA_KEY_FORM}`);
+  if (isDataKey(to) && isDataKey(from)) return ok({ to, from });
+  return invalid(entry, `NEW=OLD, each ${DATA_KEY_FORM}`);
 }
 
 /** The entries that pass, under their new keys. */
 export function filterKeys(
   filter: KeyFilter,
   entries: Readonly<Record<string, string>>,
-): Parsed<Readonly<Record<string, string>>> {
-  if (filter.text === undefined) return parsed(entries);
+): Result<Readonly<Record<string, string>>> {
+  if (filter.text === undefined) return ok(entries);
   const names = [...Object.keys(entries), ...filter.renames.map(({ from }) => from)];
   const excess = tooManySteps(filter.globs, names);
   if (excess) return { ok: false, fault: excess };
@@ -81,13 +81,13 @@ export function filterKeys(
   for (const { to, from } of filter.renames) {
     const value = Object.hasOwn(entries, from) ? entries[from] : undefined;
     const entry = `${to}=${from}`;
-    if (value === undefined) return faulty(entry, "an old key that the Secret has");
-    if (filter.globs.excludes(from)) return faulty(entry, 'an old key that no "!" entry excludes');
-    if (kept.has(to)) return faulty(entry, `a new key that no other entry fills`);
+    if (value === undefined) return invalid(entry, "an old key that the Secret has");
+    if (filter.globs.excludes(from)) return invalid(entry, 'an old key that no "!" entry excludes');
+    if (kept.has(to)) return invalid(entry, `a new key that no other entry fills`);
     kept.set(to, value);
   }
-  if (kept.size === 0) return faulty(filter.text, "at least one key of the Secret to be left");
-  return parsed(recordOf(kept));
+  if (kept.size === 0) return invalid(filter.text, "at least one key of the Secret to be left");
+  return ok(recordOf(kept));
 }
 
 /** Without a prototype: "constructor" and "__proto__" are data keys like any other. */

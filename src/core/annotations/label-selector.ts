@@ -4,7 +4,7 @@
 // `!=` and `notin` also hold where the key is absent. Hand-written scanner: one pass over the text.
 import { isAt, NameIndex } from "./name-index.ts";
 import { isLabelKey, isLabelValue, LABEL_KEY_FORM, LABEL_VALUE_FORM } from "./names.ts";
-import { faulty, parsed, type Fault, type Parsed } from "./result.ts";
+import { invalid, ok, type Invalid, type Result } from "./result.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -84,15 +84,15 @@ const MOST_LOOKED_AT = 8;
 const STEPS_A_VALUE = 5;
 
 class SelectorFault extends Error {
-  readonly fault: Fault;
+  readonly fault: Invalid;
   constructor(part: string, expected: string) {
     super(expected);
-    this.fault = faulty(part, expected).fault;
+    this.fault = invalid(part, expected).fault;
   }
 }
 
-export function parseSelector(text: string): Parsed<Selector> {
-  if (text.length > LONGEST_TEXT) return faulty(text, "a selector of at most 64 KiB");
+export function parseSelector(text: string): Result<Selector> {
+  if (text.length > LONGEST_TEXT) return invalid(text, "a selector of at most 64 KiB");
   const scanner = new Scanner(text);
   const requirements: Requirement[] = [];
   try {
@@ -105,7 +105,7 @@ export function parseSelector(text: string): Parsed<Selector> {
     if (error instanceof SelectorFault) return { ok: false, fault: error.fault };
     throw error;
   }
-  return parsed(new Selector(text, requirements));
+  return ok(new Selector(text, requirements));
 }
 
 const WORD = /[^\s,()=!<>]*/y;

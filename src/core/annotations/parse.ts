@@ -8,23 +8,23 @@ import {
   NAMESPACE_GLOBS,
   parseGlobList,
   SOURCE_GLOBS,
-  type Alphabet,
+  type GlobAlphabet,
   type GlobList,
 } from "./globs.ts";
 import { isSecretName, parseRef, REF_FORM, SECRET_NAME_FORM, type Ref } from "./names.ts";
-import { detached, faulty, parsed, type Parsed } from "./result.ts";
+import { detached, invalid, ok, type Result } from "./result.ts";
 import { parseSelector } from "./label-selector.ts";
 import {
   annotationKey,
   MARKS,
-  NAMESPACE_WORDS,
+  NAMESPACE_ANNOTATIONS,
   PREFIX,
-  PULL_WORDS,
+  PULL_ANNOTATIONS,
   REFUSED_NAME_PREFIX,
-  SOURCE_WORDS,
-  type Word,
+  SOURCE_ANNOTATIONS,
+  type AnnotationName,
 } from "./vocabulary.ts";
-import type { Problem, Wants, OnDelete, Rule, Accept } from "./rules.ts";
+import type { Problem, NamespaceMatch, OnDelete, Rule, Accept } from "./rules.ts";
 
 export type Annotations = Readonly<Record<string, string>>;
 
@@ -44,7 +44,7 @@ export type PullText = {
 };
 
 /** Does any of `words` stand on this object? */
-export function carries(annotations: Annotations, words: readonly Word[]): boolean {
+export function carries(annotations: Annotations, words: readonly AnnotationName[]): boolean {
   return words.some((word) => Object.hasOwn(annotations, annotationKey(word)));
 }
 
@@ -52,8 +52,8 @@ export function carries(annotations: Annotations, words: readonly Word[]): boole
 export function parseSource(annotations: Annotations, name: string): SourceText {
   const reader = new Reader(annotations);
   const rule: Rule = {
-    push: reader.wants("to", "to-selector"),
-    pull: reader.wants("allow", "allow-selector"),
+    to: reader.wants("to", "to-selector"),
+    allow: reader.wants("allow", "allow-selector"),
     copyName: reader.read("name", parseCopyName) ?? name,
     onDelete: reader.read("on-delete", parseOnDelete),
     paused: reader.read("paused", parseBoolean) ?? false,
@@ -62,7 +62,7 @@ export function parseSource(annotations: Annotations, name: string): SourceText 
   const copyLabels = reader.read("copy-labels", list(METADATA_GLOBS));
   const copyAnnotations = reader.read("copy-annotations", list(METADATA_GLOBS));
   reader.misplaced("adopt", "it off: a source is nobody's copy");
-  reader.unknown([...SOURCE_WORDS, "adopt"]);
+  reader.unknown([...SOURCE_ANNOTATIONS, "adopt"]);
   return { rule, keys, copyLabels, copyAnnotations, problems: reader.problems };
 }
 
@@ -77,14 +77,14 @@ export function parsePull(annotations: Annotations): PullText {
       `it off, or ${annotationKey("from")} off: a pulling Secret is no source`,
     );
   }
-  reader.unknown([...PULL_WORDS, ...SOURCE_WORDS, "adopt"]);
+  reader.unknown([...PULL_ANNOTATIONS, ...SOURCE_ANNOTATIONS, "adopt"]);
   return { from, keys, onDelete, problems: reader.problems };
 }
 
 export function parseAccept(annotations: Annotations): Accept {
   const reader = new Reader(annotations);
   const accept = reader.read("accept", parseAcceptValue);
-  reader.unknown(NAMESPACE_WORDS);
+  reader.unknown(NAMESPACE_ANNOTATIONS);
   const problem = reader.problems[0];
   if (problem) return { kind: "problem", problem };
   return accept ?? { kind: "absent" };
@@ -108,70 +108,70 @@ class Reader {
     this.#annotations = annotations;
   }
 
-  read<T>(word: Word, parse: (text: string) => Parsed<T>): T | undefined {
+  read<T>(word: AnnotationName, parse: (text: string) => Result<T>): T | undefined {
     const annotation = annotationKey(word);
     if (!Object.hasOwn(this.#annotations, annotation)) return undefined;
     const whole = this.#annotations[annotation] ?? "";
     const trimmed = whole.trim();
     const text = trimmed.length === whole.length ? whole : detached(trimmed);
-    const result = text === "" ? faulty(text, "a value, or the annotation off") : parse(text);
+    const result = text === "" ? invalid(text, "a value, or the annotation off") : parse(text);
     if (result.ok) return result.value;
     this.problems.push({ annotation, ...result.fault });
     return undefined;
   }
 
-  wants(globWord: Word, selectorWord: Word): Wants | undefined {
+  wants(globWord: AnnotationName, selectorWord: AnnotationName): NamespaceMatch | undefined {
     const globs = this.read(globWord, list(NAMESPACE_GLOBS));
     const selector = this.read(selectorWord, parseSelector);
     return globs || selector ? { globs, selector } : undefined;
   }
 
-  misplaced(word: Word, expected: string): void {
+  misplaced(word: AnnotationName, expected: string): void {
     const annotation = annotationKey(word);
     if (!Object.hasOwn(this.#annotations, annotation)) return;
-    const { fault } = faulty(this.#annotations[annotation] ?? "", expected);
+    const { fault } = invalid(this.#annotations[annotation] ?? "", expected);
     this.problems.push({ annotation, ...fault });
   }
 
-  unknown(known: readonly Word[]): void {
+  unknown(known: readonly AnnotationName[]): void {
     const keys = new Set([...known, ...MARKS].map(annotationKey));
     const expected = `one of ${known.join(", ")}`;
     for (const annotation of Object.keys(this.#annotations)) {
       if (!annotation.startsWith(PREFIX) || keys.has(annotation)) continue;
       if (this.problems.length >= MOST_PROBLEMS) return;
       const part = annotation.slice(PREFIX.length);
-      this.problems.push({ annotation, ...faulty(part, expected).fault });
+      this.problems.push({ annotation, ...invalid(part, expected).fault });
     }
   }
 }
 
-function list(alphabet: Alphabet): (text: string) => Parsed<GlobList> {
+function list(alphabet: GlobAlphabet): (text: string) => Result<GlobList> {
   return (text) => parseGlobList(text, alphabet);
 }
 
-function parseAcceptValue(text: string): Parsed<Accept> {
-  if (text === "true") return parsed({ kind: "all" });
-  if (text === "false") return parsed({ kind: "none" });
+function parseAcceptValue(text: string): Result<Accept> {
+  if (text === "true") return ok({ kind: "all" });
+  if (text === "false") return ok({ kind: "none" });
   const globs = parseGlobList(text, SOURCE_GLOBS, "*/*");
-  return globs.ok ? parsed({ kind: "sources", globs: globs.value }) : globs;
+  return globs.ok ? ok({ kind: "sources", globs: globs.value }) : globs;
 }
 
-function parseCopyName(text: string): Parsed<string> {
-  if (!isSecretName(text)) return faulty(text, SECRET_NAME_FORM);
-  if (text.startsWith(REFUSED_NAME_PREFIX)) return faulty(text, "a name that is not Helm's own");
-  return parsed(text);
+function parseCopyName(text: string): Result<string> {
+  if (!isSecretName(text)) return invalid(text, SECRET_NAME_FORM);
+  if (text.startsWith(REFUSED_NAME_PREFIX)) return invalid(text, "a name that is not Helm's own");
+  return ok(text);
 }
 
-export function parseOnDelete(text: string): Parsed<OnDelete> {
-  return text === "delete" || text === "keep" ? parsed(text) : faulty(text, '"delete" or "keep"');
+export function parseOnDelete(text: string): Result<OnDelete> {
+  return text === "delete" || text === "keep" ? ok(text) : invalid(text, '"delete" or "keep"');
 }
 
-function parseBoolean(text: string): Parsed<boolean> {
-  if (text === "true" || text === "false") return parsed(text === "true");
-  return faulty(text, '"true" or "false"');
+function parseBoolean(text: string): Result<boolean> {
+  if (text === "true" || text === "false") return ok(text === "true");
+  return invalid(text, '"true" or "false"');
 }
 
-function parseSourceRef(text: string): Parsed<Ref> {
+function parseSourceRef(text: string): Result<Ref> {
   const ref = parseRef(text);
-  return ref ? parsed(ref) : faulty(text, REF_FORM);
+  return ref ? ok(ref) : invalid(text, REF_FORM);
 }

@@ -1,24 +1,24 @@
 // The answer of every parser of user text: a value, or what is wrong. Parsers never throw.
 
-export type Fault = {
+export type Invalid = {
   /** The offending part as it was written. */
   readonly part: string;
   /** What would be right. */
   readonly expected: string;
 };
 
-export type Parsed<T> =
+export type Result<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly fault: Fault };
+  | { readonly ok: false; readonly fault: Invalid };
 
-export function parsed<T>(value: T): Parsed<T> {
+export function ok<T>(value: T): Result<T> {
   return { ok: true, value };
 }
 
 const LONGEST_PART = 80;
 
 /** A fault; of a long part only the beginning is kept. */
-export function faulty(part: string, expected: string): { ok: false; fault: Fault } {
+export function invalid(part: string, expected: string): { ok: false; fault: Invalid } {
   const short = part.length > LONGEST_PART ? `${part.slice(0, LONGEST_PART)}...` : part;
   return { ok: false, fault: { part: detached(short), expected } };
 }

@@ -17,7 +17,7 @@ export function problemText(problem: Problem): string {
 }
 
 /** Which namespaces a source names: both must hold where both are given. */
-export type Wants = {
+export type NamespaceMatch = {
   readonly globs: GlobList | undefined;
   readonly selector: Selector | undefined;
 };
@@ -27,9 +27,9 @@ export type OnDelete = "delete" | "keep";
 /** The annotations of a source, understood. */
 export type Rule = {
   /** From `to` and `to-selector`; undefined: it pushes nowhere. */
-  readonly push: Wants | undefined;
+  readonly to: NamespaceMatch | undefined;
   /** From `allow` and `allow-selector`; undefined: nobody may pull. */
-  readonly pull: Wants | undefined;
+  readonly allow: NamespaceMatch | undefined;
   readonly copyName: string;
   /** undefined: the source does not say, which means delete. */
   readonly onDelete: OnDelete | undefined;

@@ -10,7 +10,12 @@ export const MANAGED_BY = "secretcast";
 export const ALWAYS_READ: readonly string[] = [PREFIX, MANAGED_BY_LABEL];
 
 /** Where an annotation means something. */
-export type Carrier = "source" | "pulling Secret" | "namespace" | "Secret in the way" | "copy";
+export type AnnotatedKind =
+  | "source"
+  | "pulling Secret"
+  | "namespace"
+  | "Secret in the way"
+  | "copy";
 
 export const VOCABULARY = {
   to: ["source"],
@@ -32,20 +37,20 @@ export const VOCABULARY = {
   "source-version": ["copy", "pulling Secret"],
   "copied-keys": ["copy"],
   "pulled-keys": ["pulling Secret"],
-} as const satisfies Readonly<Record<string, readonly Carrier[]>>;
+} as const satisfies Readonly<Record<string, readonly AnnotatedKind[]>>;
 
-export type Word = keyof typeof VOCABULARY;
+export type AnnotationName = keyof typeof VOCABULARY;
 
-export const WORDS: readonly Word[] = Object.keys(VOCABULARY).filter(
-  (word): word is Word => word in VOCABULARY,
+export const ANNOTATION_NAMES: readonly AnnotationName[] = Object.keys(VOCABULARY).filter(
+  (word): word is AnnotationName => word in VOCABULARY,
 );
 
-export function annotationKey(word: Word): string {
+export function annotationKey(word: AnnotationName): string {
   return PREFIX + word;
 }
 
 /** Set by us alone; on an object that is not ours they mean nothing and are passed over. */
-export const MARKS: readonly Word[] = [
+export const MARKS: readonly AnnotationName[] = [
   "source",
   "source-uid",
   "placed-at",
@@ -55,7 +60,7 @@ export const MARKS: readonly Word[] = [
 ];
 
 /** Any of these makes a Secret of a source namespace one that we read as a source. */
-export const SOURCE_WORDS: readonly Word[] = [
+export const SOURCE_ANNOTATIONS: readonly AnnotationName[] = [
   "to",
   "to-selector",
   "name",
@@ -68,8 +73,8 @@ export const SOURCE_WORDS: readonly Word[] = [
   "allow-selector",
 ];
 
-export const PULL_WORDS: readonly Word[] = ["from", "keys", "on-delete"];
-export const NAMESPACE_WORDS: readonly Word[] = ["accept"];
+export const PULL_ANNOTATIONS: readonly AnnotationName[] = ["from", "keys", "on-delete"];
+export const NAMESPACE_ANNOTATIONS: readonly AnnotationName[] = ["accept"];
 
 /** Types whose Secrets other controllers make, fill or delete: never a source. */
 export const REFUSED_TYPES: readonly string[] = [

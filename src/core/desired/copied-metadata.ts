@@ -2,7 +2,7 @@
 // make other controllers act, and no more than the API takes. Owner references, finalizers and
 // managedFields are not metadata of this kind and are never copied at all.
 import { tooManySteps, type GlobList } from "../annotations/globs.ts";
-import { faulty, type Fault } from "../annotations/result.ts";
+import { invalid, type Invalid } from "../annotations/result.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -84,25 +84,25 @@ export function metadataExcess(
   annotations: Texts,
   copyLabels: GlobList | undefined,
   copyAnnotations: GlobList | undefined,
-): { readonly word: "copy-labels" | "copy-annotations"; readonly fault: Fault } | undefined {
+): { readonly word: "copy-labels" | "copy-annotations"; readonly fault: Invalid } | undefined {
   const ofLabels = copyLabels && (tooWide(labels, copyLabels) ?? recordExcess(labels, copyLabels));
   if (ofLabels) return { word: "copy-labels", fault: ofLabels };
   const fault = copyAnnotations && tooWide(annotations, copyAnnotations);
   return fault && { word: "copy-annotations", fault };
 }
 
-function tooWide(texts: Texts, wanted: GlobList): Fault | undefined {
+function tooWide(texts: Texts, wanted: GlobList): Invalid | undefined {
   const keys = Object.keys(texts);
   if (keys.length <= MOST_METADATA_KEYS) return tooManySteps(wanted, keys);
   const expected = `at most ${MOST_METADATA_KEYS} labels and as many annotations on a source that copies some`;
-  return faulty(wanted.text, expected).fault;
+  return invalid(wanted.text, expected).fault;
 }
 
-function recordExcess(labels: Texts, wanted: GlobList): Fault | undefined {
+function recordExcess(labels: Texts, wanted: GlobList): Invalid | undefined {
   const record = choose(labels, wanted).map(([key]) => `label:${key}`);
   if (record.join(",").length <= MOST_ANNOTATION_BYTES - OUR_BYTES) return undefined;
   const expected = `fewer labels: the copies' record of them is longer than ${MOST_ANNOTATION_BYTES} bytes, the most that annotations may have`;
-  return faulty(wanted.text, expected).fault;
+  return invalid(wanted.text, expected).fault;
 }
 
 /** Drops copied annotations that would not fit beside ours; what is dropped is noted. */

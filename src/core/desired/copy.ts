@@ -5,7 +5,7 @@
 import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
 import type { Annotations, SourceText } from "../annotations/parse.ts";
 import { chooseMetadata, parseRecord } from "./copied-metadata.ts";
-import { type Replica, type SourcePayload } from "../model/cluster.ts";
+import { type DesiredCopy, type SourcePayload } from "../model/cluster.ts";
 import { parseRef, type Ref, refText } from "../annotations/names.ts";
 import { annotationKey, MANAGED_BY, MANAGED_BY_LABEL } from "../annotations/vocabulary.ts";
 import type { OnDelete } from "../annotations/rules.ts";
@@ -24,7 +24,7 @@ const BASIC_AUTH = "kubernetes.io/basic-auth";
 const BASIC_AUTH_KEYS = ["username", "password"];
 
 /** The API server would not take `type` without `key`. */
-export function requires(type: string, key: string): boolean {
+export function requiredKeys(type: string, key: string): boolean {
   if (type === BASIC_AUTH) return BASIC_AUTH_KEYS.includes(key);
   return REQUIRED.get(type)?.includes(key) ?? false;
 }
@@ -114,11 +114,11 @@ export type SourceContent = Ref & {
   readonly entries: Texts;
 };
 
-export function buildReplica(
+export function desiredCopy(
   content: SourceContent,
   text: SourceText,
   digest: Digest,
-): { readonly replica: Replica; readonly payload: SourcePayload } {
+): { readonly replica: DesiredCopy; readonly payload: SourcePayload } {
   const { copyLabels, copyAnnotations } = text;
   const copied = chooseMetadata(content.labels, content.annotations, copyLabels, copyAnnotations);
   const data = new SecretData(content.entries);
@@ -126,7 +126,7 @@ export function buildReplica(
   const dataDigest = digestData(digest, content.entries);
   const { immutable } = content;
   const { labels, annotations, record: copiedKeys, notes } = copied;
-  const replica: Replica = {
+  const replica: DesiredCopy = {
     type,
     immutable,
     dataDigest,

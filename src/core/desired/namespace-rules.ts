@@ -1,16 +1,16 @@
 // What the settings say of a namespace: may it publish, may it receive.
-import type { Settings } from "../model/cluster.ts";
+import type { PlannerSettings } from "../model/cluster.ts";
 
 const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
 
 /** Place of a namespace in `--source-namespaces`, the smaller the stronger; -1: it may not publish. */
-export function sourceRank(settings: Settings, namespace: string): number {
+export function sourceRank(settings: PlannerSettings, namespace: string): number {
   if (settings.scope?.watched.has(namespace) === false) return -1;
   return settings.sourceNamespaces.rank(namespace);
 }
 
 /** Why a namespace is never a target; undefined where it may be one. */
-export function exclusion(settings: Settings, namespace: string): string | undefined {
+export function exclusion(settings: PlannerSettings, namespace: string): string | undefined {
   if (settings.scope?.targets.has(namespace) === false) {
     return `namespace ${namespace} is not listed (--namespaces)`;
   }

@@ -8,8 +8,8 @@ import { SecretData } from "../model/secret-data.ts";
 import { filterKeys, recordOf, type KeyFilter } from "../annotations/key-filter.ts";
 import { type PullSecret, type SourcePayload, type SourceSecret } from "../model/cluster.ts";
 import { isDataKey } from "../annotations/names.ts";
-import { objectOf, textOf, textsOf } from "../model/unstructured.ts";
-import { isUid, requires, VERSION } from "./copy.ts";
+import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
+import { isUid, requiredKeys, VERSION } from "./copy.ts";
 import type { Fill } from "../model/verdicts.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { problemText } from "../annotations/rules.ts";
@@ -28,12 +28,12 @@ export type PullState = {
 
 export function readPullState(raw: unknown): PullState {
   const object = objectOf(raw);
-  const annotations = textsOf(objectOf(object.metadata).annotations);
+  const annotations = stringsOf(objectOf(object.metadata).annotations);
   return {
-    type: textOf(object.type) || "Opaque",
+    type: stringOf(object.type) || "Opaque",
     immutable: object.immutable === true,
     keys: parsePull(annotations).keys,
-    data: textsOf(object.data),
+    data: stringsOf(object.data),
     pulledKeys: new Set(parsePulledKeys(annotations)),
     sourceUid: recordedSource(annotations).sourceUid,
   };
@@ -69,14 +69,14 @@ export function recordedSource(
 }
 
 /** `shadowed`: entries that it does not get because its owner has others there. */
-export type Filling = { readonly fill: Fill | undefined; readonly shadowed: string | undefined };
+export type FillResult = { readonly fill: Fill | undefined; readonly shadowed: string | undefined };
 
 /** What is to be written so that `pull` has what `source` gives it; a text: why it cannot be had. */
-export function fillingOf(
+export function fillFor(
   pull: PullState,
   source: SourceSecret,
   { data }: SourcePayload,
-): Filling | string {
+): FillResult | string {
   const offered = filterKeys(pull.keys, data.reveal());
   if (!offered.ok) return problemText({ annotation: annotationKey("keys"), ...offered.fault });
   const set = recordOf<string>([]);
@@ -89,7 +89,7 @@ export function fillingOf(
       if (ours) keys.push(key);
       continue;
     }
-    if (present !== undefined && !ours && !requires(pull.type, key)) kept.push(key);
+    if (present !== undefined && !ours && !requiredKeys(pull.type, key)) kept.push(key);
     else {
       keys.push(key);
       set[key] = value;
@@ -120,7 +120,7 @@ function shadowText(kept: readonly string[]): string {
 }
 
 /** Takes out everything that we filled in. */
-export function emptyingOf(pull: PullState): Fill {
+export function emptyingFill(pull: PullState): Fill {
   return emptied(pull, [...pull.pulledKeys], recordOf([]), undefined);
 }
 
@@ -140,7 +140,7 @@ function emptied(
   const remove: string[] = [];
   for (const key of gone) {
     if (!Object.hasOwn(pull.data, key)) continue;
-    if (requires(pull.type, key)) set[key] = shell(pull.type);
+    if (requiredKeys(pull.type, key)) set[key] = shell(pull.type);
     else remove.push(key);
   }
   return { set: new SecretData(set), remove, record };

@@ -1,15 +1,20 @@
 // The sources as one pass sees them: which take part, in which order they win, and how the source
 // stands that a copy names. It is a snapshot: a source that arrives while the pass runs is `unsettled`
 // and left to the next.
-import { type Secret, type Settings, type SourceSecret, type World } from "../model/cluster.ts";
+import {
+  type Secret,
+  type PlannerSettings,
+  type SourceSecret,
+  type ClusterState,
+} from "../model/cluster.ts";
 import { sourceRank } from "./namespace-rules.ts";
 import { newTally, type Tally } from "../model/tally.ts";
-import type { Target } from "./targets.ts";
-import type { Content } from "../model/verdicts.ts";
-import { problemText, type Wants } from "../annotations/rules.ts";
+import type { TargetNamespace } from "./targets.ts";
+import type { Desired } from "../model/verdicts.ts";
+import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
-export type Entry = {
+export type PlannedSource = {
   readonly source: SourceSecret;
   /** refText(source). */
   readonly text: string;
@@ -17,14 +22,14 @@ export type Entry = {
   readonly rank: number;
   /** Why nothing of its copies may change. */
   readonly frozen: string | undefined;
-  readonly content: Content | undefined;
+  readonly content: Desired | undefined;
   readonly tally: Tally;
 };
 
 /** An entry that may put copies somewhere: neither frozen nor without `to` and `to-selector`. */
-export type Contender = Entry & {
-  readonly content: Content;
-  readonly push: Wants;
+export type Candidate = PlannedSource & {
+  readonly content: Desired;
+  readonly push: NamespaceMatch;
   /** Of the replica, and it covers the source's name and UID: a copy that has it is of this source. */
   readonly fingerprint: string;
   readonly paused: boolean;
@@ -33,59 +38,59 @@ export type Contender = Entry & {
 };
 
 /** Does it want its place in `target`, one of the batch that is being judged? */
-export function wants(contender: Contender, target: Target): boolean {
-  return (contender.wanted & target.bit) !== 0;
+export function wants(candidate: Candidate, target: TargetNamespace): boolean {
+  return (candidate.wanted & target.bit) !== 0;
 }
 
 /** All that want places of one name. */
-export type Group = {
+export type CandidateGroup = {
   readonly copyName: string;
   /** Who alone wants them; undefined where several do. */
-  sole: Contender | undefined;
+  only: Candidate | undefined;
   /** The strongest first. */
-  readonly contenders: Contender[];
+  readonly candidates: Candidate[];
   /** Where the pass last met a copy of this name: there the copy is judged, not the vacancy. */
-  occupied: Target | undefined;
+  handledIn: TargetNamespace | undefined;
 };
 
 /** How the source stands that a copy or a pulling Secret names. */
-export type Standing =
+export type SourceStatus =
   | {
       readonly kind: "entry";
-      readonly entry: Entry;
-      readonly contender: Contender | undefined;
+      readonly entry: PlannedSource;
+      readonly candidate: Candidate | undefined;
     }
   | { readonly kind: "frozen"; readonly reason: string }
   /** The Secret is there and has nothing to say. */
-  | { readonly kind: "silent"; readonly uid: string; readonly resourceVersion: string }
+  | { readonly kind: "notASource"; readonly uid: string; readonly resourceVersion: string }
   | { readonly kind: "absent" }
-  | { readonly kind: "unsettled" };
+  | { readonly kind: "arrivedDuringPlan" };
 
 /** So many lie between two yields: less than two milliseconds. */
 export const SOURCES_PER_TURN = 1024;
 
 export class Sources {
   /** In the order in which they win. */
-  entries: readonly Entry[] = [];
-  readonly contenders: Contender[] = [];
-  readonly #groups = new Map<string, Group>();
-  readonly #standings = new Map<string, Map<string, Standing>>();
-  readonly #world: World;
-  readonly #settings: Settings;
+  entries: readonly PlannedSource[] = [];
+  readonly candidates: Candidate[] = [];
+  readonly #groups = new Map<string, CandidateGroup>();
+  readonly #standings = new Map<string, Map<string, SourceStatus>>();
+  readonly #world: ClusterState;
+  readonly #settings: PlannerSettings;
   // Asked for once: the world may have to put it together.
-  readonly #namespaces: World["namespaces"];
+  readonly #namespaces: ClusterState["namespaces"];
 
-  private constructor(world: World, settings: Settings) {
+  private constructor(world: ClusterState, settings: PlannerSettings) {
     this.#world = world;
     this.#namespaces = world.namespaces;
     this.#settings = settings;
   }
 
-  static *of(world: World, settings: Settings): Generator<undefined, Sources> {
+  static *of(world: ClusterState, settings: PlannerSettings): Generator<undefined, Sources> {
     const sources = new Sources(world, settings);
     // The index of the cache changes while this yields.
     const secrets = [...world.sources];
-    const entries: Entry[] = [];
+    const entries: PlannedSource[] = [];
     for (const [index, secret] of secrets.entries()) {
       const rank = secret.role === "source" ? sourceRank(settings, secret.namespace) : -1;
       if (secret.role === "source" && rank >= 0) entries.push(sources.#entry(secret, rank));
@@ -100,25 +105,25 @@ export class Sources {
   }
 
   /** Who may want a place of this name; undefined: nobody. */
-  group(copyName: string): Group | undefined {
+  group(copyName: string): CandidateGroup | undefined {
     return this.#groups.get(copyName);
   }
 
-  groups(): Iterable<Group> {
+  groups(): Iterable<CandidateGroup> {
     return this.#groups.values();
   }
 
-  contenderOf(source: Ref): Contender | undefined {
-    const standing = this.standing(source);
-    return standing.kind === "entry" ? standing.contender : undefined;
+  candidateOf(source: Ref): Candidate | undefined {
+    const status = this.status(source);
+    return status.kind === "entry" ? status.candidate : undefined;
   }
 
-  standing(ref: Ref): Standing {
+  status(ref: Ref): SourceStatus {
     const known = this.#standings.get(ref.namespace)?.get(ref.name);
     if (known) return known;
-    const standing = this.#judge(ref);
-    this.#remember(ref, standing);
-    return standing;
+    const status = this.#plan(ref);
+    this.#remember(ref, status);
+    return status;
   }
 
   /** May Secrets of this namespace be sources? */
@@ -126,7 +131,7 @@ export class Sources {
     return sourceRank(this.#settings, namespace) >= 0;
   }
 
-  #entry(source: SourceSecret, rank: number): Entry {
+  #entry(source: SourceSecret, rank: number): PlannedSource {
     return {
       source,
       text: refText(source),
@@ -148,40 +153,40 @@ export class Sources {
     return undefined;
   }
 
-  #admit(entry: Entry): void {
+  #admit(entry: PlannedSource): void {
     const { source, content, frozen } = entry;
-    const { push } = source.rule;
-    if (!content || !push || frozen !== undefined) {
-      this.#remember(source, { kind: "entry", entry, contender: undefined });
+    const { to } = source.rule;
+    if (!content || !to || frozen !== undefined) {
+      this.#remember(source, { kind: "entry", entry, candidate: undefined });
       return;
     }
     const { fingerprint } = content.replica;
     const { paused } = source.rule;
-    const contender = { ...entry, content, push, fingerprint, paused, wanted: 0 };
-    this.contenders.push(contender);
-    this.#remember(source, { kind: "entry", entry: contender, contender });
-    this.#join(contender);
+    const candidate = { ...entry, content, push: to, fingerprint, paused, wanted: 0 };
+    this.candidates.push(candidate);
+    this.#remember(source, { kind: "entry", entry: candidate, candidate });
+    this.#join(candidate);
   }
 
-  #join(contender: Contender): void {
-    const { copyName } = contender.source.rule;
+  #join(candidate: Candidate): void {
+    const { copyName } = candidate.source.rule;
     const group = this.#groups.get(copyName);
     if (group) {
-      group.contenders.push(contender);
-      group.sole = undefined;
+      group.candidates.push(candidate);
+      group.only = undefined;
     } else {
-      const alone = { copyName, sole: contender, contenders: [contender], occupied: undefined };
+      const alone = { copyName, only: candidate, candidates: [candidate], handledIn: undefined };
       this.#groups.set(copyName, alone);
     }
   }
 
-  #remember(ref: Ref, standing: Standing): void {
+  #remember(ref: Ref, status: SourceStatus): void {
     const inNamespace = this.#standings.get(ref.namespace);
-    if (inNamespace) inNamespace.set(ref.name, standing);
-    else this.#standings.set(ref.namespace, new Map([[ref.name, standing]]));
+    if (inNamespace) inNamespace.set(ref.name, status);
+    else this.#standings.set(ref.namespace, new Map([[ref.name, status]]));
   }
 
-  #judge(ref: Ref): Standing {
+  #plan(ref: Ref): SourceStatus {
     if (!this.inScope(ref.namespace)) {
       const flag =
         this.#settings.scope?.watched.has(ref.namespace) === false
@@ -198,11 +203,11 @@ export class Sources {
   }
 }
 
-function standingOf(secret: Secret | undefined): Standing {
+function standingOf(secret: Secret | undefined): SourceStatus {
   if (secret === undefined) return { kind: "absent" };
   switch (secret.role) {
     case "source":
-      return { kind: "unsettled" };
+      return { kind: "arrivedDuringPlan" };
     case "pull": {
       const problem = secret.problems[0];
       if (problem === undefined) return silent(secret);
@@ -215,12 +220,12 @@ function standingOf(secret: Secret | undefined): Standing {
   }
 }
 
-function silent({ uid, resourceVersion }: Secret): Standing {
-  return { kind: "silent", uid, resourceVersion };
+function silent({ uid, resourceVersion }: Secret): SourceStatus {
+  return { kind: "notASource", uid, resourceVersion };
 }
 
 // The order of --source-namespaces, then the older, then namespace/name.
-function strongerFirst(a: Entry, b: Entry): number {
+function strongerFirst(a: PlannedSource, b: PlannedSource): number {
   if (a.rank !== b.rank) return a.rank - b.rank;
   const [older, younger] = [a.source.createdAt, b.source.createdAt];
   if (older !== younger) return older < younger ? -1 : 1;

@@ -1,10 +1,15 @@
 // The namespaces that may receive, as one pass sees them, and whether a source wants one. Each is
 // asked for its Secrets and for its settings once a pass, because every source meets every target.
-import { type Namespace, type Secret, type Settings, type World } from "../model/cluster.ts";
+import {
+  type Namespace,
+  type Secret,
+  type PlannerSettings,
+  type ClusterState,
+} from "../model/cluster.ts";
 import { exclusion } from "./namespace-rules.ts";
-import type { Wants, Accept } from "../annotations/rules.ts";
+import type { NamespaceMatch, Accept } from "../annotations/rules.ts";
 
-export type Target = {
+export type TargetNamespace = {
   readonly name: string;
   readonly namespace: Namespace;
   readonly secrets: ReadonlyMap<string, Secret>;
@@ -22,7 +27,10 @@ export type Target = {
 export const BATCH = 31;
 
 /** Namespaces being deleted take part in nothing and are not among them. */
-export function targetsOf(world: World, settings: Settings): readonly Target[] {
+export function targetsOf(
+  world: ClusterState,
+  settings: PlannerSettings,
+): readonly TargetNamespace[] {
   const living = [...world.namespaces.values()].filter((namespace) => !namespace.terminating);
   living.sort(youngestFirst);
   return living.map((namespace, order) => ({
@@ -41,7 +49,10 @@ function youngestFirst(a: Namespace, b: Namespace): number {
   return a.name < b.name ? -1 : 1;
 }
 
-function withPolicy(accept: Accept, policy: Settings["namespacePolicy"]): Target["accept"] {
+function withPolicy(
+  accept: Accept,
+  policy: PlannerSettings["namespacePolicy"],
+): TargetNamespace["accept"] {
   if (accept.kind !== "absent") return accept;
   return policy === "opt-out" ? { kind: "all" } : { kind: "kept" };
 }
@@ -57,9 +68,13 @@ export type Want =
   | "declined"
   | "unclear";
 
-export type Wanting = { readonly namespace: string; readonly text: string; readonly push: Wants };
+export type Wanting = {
+  readonly namespace: string;
+  readonly text: string;
+  readonly push: NamespaceMatch;
+};
 
-export function wantOf(source: Wanting, target: Target): Want {
+export function wantOf(source: Wanting, target: TargetNamespace): Want {
   if (source.namespace === target.name) return "own";
   if (target.excluded !== undefined) return "excluded";
   const { globs, selector } = source.push;
@@ -68,7 +83,7 @@ export function wantOf(source: Wanting, target: Target): Want {
   return acceptance(source.text, target.accept);
 }
 
-function acceptance(source: string, accept: Target["accept"]): Want {
+function acceptance(source: string, accept: TargetNamespace["accept"]): Want {
   switch (accept.kind) {
     case "all":
       return "wanted";
@@ -84,15 +99,18 @@ function acceptance(source: string, accept: Target["accept"]): Want {
 }
 
 /** Does a namespace take copies of `source`, as far as is known? */
-export function accepts(accept: Target["accept"], source: string): boolean {
+export function accepts(accept: TargetNamespace["accept"], source: string): boolean {
   return acceptance(source, accept) === "wanted";
 }
 
 /** Do globs and selector both name this namespace? What `allow` asks. */
-export function covers({ globs, selector }: Wants, { name, labels }: Namespace): boolean {
+export function covers({ globs, selector }: NamespaceMatch, { name, labels }: Namespace): boolean {
   return (globs?.matches(name) ?? true) && (selector?.matches(labels) ?? true);
 }
 
-export function placeIn(target: Target, name: string): { namespace: string; name: string } {
+export function placeIn(
+  target: TargetNamespace,
+  name: string,
+): { namespace: string; name: string } {
   return { namespace: target.name, name };
 }

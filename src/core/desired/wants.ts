@@ -4,15 +4,15 @@
 // Namespaces have slots, the columns of the table; sources have rows. A pass that is given up on its
 // way does no harm: a column is asked, or given to another namespace, only when all of it was cleared.
 import { isDeepStrictEqual } from "node:util";
-import type { Namespace, Settings } from "../model/cluster.ts";
-import type { Contender } from "./sources.ts";
-import { accepts, covers, type Target } from "./targets.ts";
+import type { Namespace, PlannerSettings } from "../model/cluster.ts";
+import type { Candidate } from "./sources.ts";
+import { accepts, covers, type TargetNamespace } from "./targets.ts";
 import type { Accept } from "../annotations/rules.ts";
 
 /** A source's answers, a bit for each slot. */
 type Row = {
   /** What they follow from on the source's side. */
-  push: Contender["push"];
+  push: Candidate["push"];
   decided: Int32Array;
   wanted: Int32Array;
 };
@@ -25,7 +25,7 @@ const STEPS_A_PAIR = 64;
 export const STEPS_PER_TURN = 4096 * STEPS_A_PAIR;
 
 export class Wants {
-  #settings: Settings | undefined;
+  #settings: PlannerSettings | undefined;
   readonly #slots = new Map<string, Slot>();
   /** Cleared, and nobody's. */
   readonly #free: number[] = [];
@@ -44,9 +44,9 @@ export class Wants {
 
   /** To be run once a pass, before `ask`; the targets in the order in which they will be asked. */
   *begin(
-    settings: Settings,
-    targets: readonly Target[],
-    contenders: readonly Contender[],
+    settings: PlannerSettings,
+    targets: readonly TargetNamespace[],
+    candidates: readonly Candidate[],
   ): Generator<undefined, void> {
     if (this.#settings !== settings) this.#rows.clear();
     this.#settings = settings;
@@ -58,8 +58,8 @@ export class Wants {
       if (++count % ROWS_PER_TURN === 0) yield;
     }
     const rows = new Map<string, Row>();
-    for (const contender of contenders) {
-      rows.set(contender.text, this.#rowFor(contender));
+    for (const candidate of candidates) {
+      rows.set(candidate.text, this.#rowFor(candidate));
       if (++count % ROWS_PER_TURN === 0) yield;
     }
     this.#rows = rows;
@@ -68,27 +68,27 @@ export class Wants {
     this.#gone = [];
   }
 
-  /** Notes in each contender which of `batch` it wants; `from`: place of the batch among the targets. */
+  /** Notes in each candidate which of `batch` it wants; `from`: place of the batch among the targets. */
   *ask(
-    contenders: readonly Contender[],
-    batch: readonly Target[],
+    candidates: readonly Candidate[],
+    batch: readonly TargetNamespace[],
     from: number,
   ): Generator<undefined, void> {
-    for (const contender of contenders) {
-      const row = this.#rows.get(contender.text);
+    for (const candidate of candidates) {
+      const row = this.#rows.get(candidate.text);
       if (!row) continue;
       this.#left -= STEPS_A_PAIR * batch.length;
       let wanted = this.#remembered(row, from, batch.length);
       if (wanted < 0) {
         for (const [index, target] of batch.entries()) {
-          this.#left -= decide(row, this.#slotOf[from + index] ?? 0, contender, target);
+          this.#left -= decide(row, this.#slotOf[from + index] ?? 0, candidate, target);
           if (this.#left > 0) continue;
           yield;
           this.#left = STEPS_PER_TURN;
         }
         wanted = this.#remembered(row, from, batch.length);
       }
-      contender.wanted = wanted;
+      candidate.wanted = wanted;
       if (this.#left > 0) continue;
       yield;
       this.#left = STEPS_PER_TURN;
@@ -120,7 +120,7 @@ export class Wants {
     return at;
   }
 
-  #forgetGone(targets: readonly Target[]): void {
+  #forgetGone(targets: readonly TargetNamespace[]): void {
     if (this.#slots.size === targets.length) return;
     const living = new Set(targets.map(({ name }) => name));
     for (const [name, { at }] of this.#slots) {
@@ -135,7 +135,7 @@ export class Wants {
     this.#stale[slot >> 5] = (this.#stale[slot >> 5] ?? 0) | (1 << (slot & 31));
   }
 
-  #rowFor({ text, push }: Contender): Row {
+  #rowFor({ text, push }: Candidate): Row {
     const words = this.#stale.length;
     const row = this.#rows.get(text);
     if (!row || !sameRule(row.push, push)) {
@@ -151,18 +151,18 @@ export class Wants {
 }
 
 // What the two answers cost. `accept` is asked first: where nobody accepts, nobody's globs are matched.
-function decide(row: Row, slot: number, contender: Contender, target: Target): number {
+function decide(row: Row, slot: number, candidate: Candidate, target: TargetNamespace): number {
   const [word, bit] = [slot >> 5, 1 << (slot & 31)];
   if (((row.decided[word] ?? 0) & bit) !== 0) return 0;
   row.decided[word] = (row.decided[word] ?? 0) | bit;
   row.wanted[word] = (row.wanted[word] ?? 0) & ~bit;
-  if (contender.namespace === target.name || target.excluded !== undefined) return 1;
+  if (candidate.namespace === target.name || target.excluded !== undefined) return 1;
   const { accept, name, namespace } = target;
-  let steps = accept.kind === "sources" ? accept.globs.steps(contender.text.length) : 1;
-  if (!accepts(accept, contender.text)) return steps;
-  const { globs, selector } = contender.push;
+  let steps = accept.kind === "sources" ? accept.globs.steps(candidate.text.length) : 1;
+  if (!accepts(accept, candidate.text)) return steps;
+  const { globs, selector } = candidate.push;
   steps += (globs?.steps(name.length) ?? 0) + (selector?.steps ?? 0);
-  if (covers(contender.push, namespace)) row.wanted[word] = (row.wanted[word] ?? 0) | bit;
+  if (covers(candidate.push, namespace)) row.wanted[word] = (row.wanted[word] ?? 0) | bit;
   return steps;
 }
 
@@ -178,7 +178,7 @@ function grown(bits: Int32Array, words: number): Int32Array<ArrayBuffer> {
   return larger;
 }
 
-function sameRule(a: Contender["push"], b: Contender["push"]): boolean {
+function sameRule(a: Candidate["push"], b: Candidate["push"]): boolean {
   return a === b || (a.globs?.text === b.globs?.text && a.selector?.text === b.selector?.text);
 }
 

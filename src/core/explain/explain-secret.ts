@@ -1,8 +1,8 @@
 // What can be said of one Secret by itself on the way to being a source: each rule and its answer, in
 // the order in which they are asked.
-import { type Secret, type Settings, type SourceSecret } from "../model/cluster.ts";
+import { type Secret, type PlannerSettings, type SourceSecret } from "../model/cluster.ts";
 import { sourceRank } from "../desired/namespace-rules.ts";
-import { problemText, type Wants } from "../annotations/rules.ts";
+import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
 export type Step = {
@@ -19,7 +19,7 @@ export function step(rule: string, holds: boolean, text: string): Step {
 export function secretSteps(
   subject: Ref,
   secret: Secret | undefined,
-  settings: Settings,
+  settings: PlannerSettings,
 ): readonly Step[] {
   const name = refText(subject);
   if (!secret) return [step("it exists", false, `there is no Secret ${name}`)];
@@ -57,18 +57,18 @@ export function secretSteps(
   }
 }
 
-function scopeStep({ namespace }: Ref, settings: Settings): Step {
+function scopeStep({ namespace }: Ref, settings: PlannerSettings): Step {
   const { text } = settings.sourceNamespaces;
   const rule = `its namespace is a source namespace (--source-namespaces ${text})`;
   return step(rule, sourceRank(settings, namespace) >= 0, namespace);
 }
 
 function ruleSteps(secret: SourceSecret): readonly Step[] {
-  const { push, paused } = secret.rule;
+  const { to, paused } = secret.rule;
   const pushes = step(
     "it carries secretcast.io/to or to-selector",
-    push !== undefined,
-    wantsText(push),
+    to !== undefined,
+    wantsText(to),
   );
   const going = step(
     "it is not being deleted",
@@ -91,7 +91,7 @@ function problemSteps(secret: Pick<SourceSecret, "problems">): readonly Step[] {
   );
 }
 
-function wantsText(wants: Wants | undefined): string {
+function wantsText(wants: NamespaceMatch | undefined): string {
   if (!wants) return "it carries neither";
   const { globs, selector } = wants;
   return [globs && `to: ${globs.text}`, selector && `to-selector: ${selector.text}`]

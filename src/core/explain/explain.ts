@@ -4,13 +4,13 @@
 import {
   type Namespace,
   type Secret,
-  type Settings,
+  type PlannerSettings,
   type SourceSecret,
-  type World,
+  type ClusterState,
 } from "../model/cluster.ts";
 import { secretSteps, step, type Step } from "./explain-secret.ts";
 import { exclusion } from "../desired/namespace-rules.ts";
-import { targetsOf, wantOf, type Target } from "../desired/targets.ts";
+import { targetsOf, wantOf, type TargetNamespace } from "../desired/targets.ts";
 import type { Plan, Row, Verdict } from "../model/verdicts.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
@@ -34,8 +34,8 @@ export type Explanation = {
 
 /** `namespace`: only there; undefined: in every namespace, by name. */
 export function explain(
-  world: World,
-  settings: Settings,
+  world: ClusterState,
+  settings: PlannerSettings,
   plan: Plan,
   subject: Ref,
   namespace?: string,
@@ -67,8 +67,8 @@ export function explain(
 }
 
 function places(
-  world: World,
-  settings: Settings,
+  world: ClusterState,
+  settings: PlannerSettings,
   plan: Plan,
   source: SourceSecret,
   only: string | undefined,
@@ -85,7 +85,7 @@ function places(
     const kept = target && isKept(source, target);
     const wanted = source.replica !== undefined && steps.every(({ holds }) => holds || kept);
     const row = rows.get(rowKey({ place, source }));
-    return answer(place, source, row, wanted && source.rule.push !== undefined, steps);
+    return answer(place, source, row, wanted && source.rule.to !== undefined, steps);
   });
 }
 
@@ -110,7 +110,7 @@ function answer(
 }
 
 // Of what is not read it is not known whether it exists.
-function unreadStep({ scope }: Settings, name: string): Step | undefined {
+function unreadStep({ scope }: PlannerSettings, name: string): Step | undefined {
   if (scope?.watched.has(name) !== false) return undefined;
   return step("it is listed", false, `namespace ${name} is not listed (--namespaces)`);
 }
@@ -125,17 +125,21 @@ function livingStep(namespace: Namespace | undefined, name: string): Step {
   );
 }
 
-function placeSteps(source: SourceSecret, target: Target, settings: Settings): readonly Step[] {
+function placeSteps(
+  source: SourceSecret,
+  target: TargetNamespace,
+  settings: PlannerSettings,
+): readonly Step[] {
   const { name, namespace } = target;
-  const { push } = source.rule;
+  const { to } = source.rule;
   const excluded = exclusion(settings, name);
   const steps = [
     livingStep(namespace, name),
     step("it is not the source's own namespace", source.namespace !== name, name),
     step("it is not excluded", excluded === undefined, excluded ?? "it is not"),
   ];
-  if (push?.globs) {
-    const { globs } = push;
+  if (to?.globs) {
+    const { globs } = to;
     steps.push(
       step(
         `secretcast.io/to: ${globs.text}`,
@@ -144,11 +148,11 @@ function placeSteps(source: SourceSecret, target: Target, settings: Settings): r
       ),
     );
   }
-  if (push?.selector) {
-    const holds = push.selector.matches(namespace.labels);
+  if (to?.selector) {
+    const holds = to.selector.matches(namespace.labels);
     steps.push(
       step(
-        `secretcast.io/to-selector: ${push.selector.text}`,
+        `secretcast.io/to-selector: ${to.selector.text}`,
         holds,
         `the labels of ${name} ${matching(holds)}`,
       ),
@@ -162,15 +166,19 @@ function matching(matches: boolean): string {
 }
 
 // Under opt-in a namespace without `accept` keeps the copies that are there.
-function isKept(source: SourceSecret, target: Target): boolean {
+function isKept(source: SourceSecret, target: TargetNamespace): boolean {
   const present = target.secrets.get(source.rule.copyName);
   const ours = present?.role === "copy" && refText(present.source) === refText(source);
-  if (!ours || source.rule.push === undefined) return false;
+  if (!ours || source.rule.to === undefined) return false;
   const { namespace } = source;
-  return wantOf({ namespace, text: refText(source), push: source.rule.push }, target) === "kept";
+  return wantOf({ namespace, text: refText(source), push: source.rule.to }, target) === "kept";
 }
 
-function acceptStep(source: SourceSecret, target: Target, settings: Settings): Step {
+function acceptStep(
+  source: SourceSecret,
+  target: TargetNamespace,
+  settings: PlannerSettings,
+): Step {
   const everything = { globs: undefined, selector: undefined };
   const asking = { namespace: "", text: refText(source), push: everything };
   const want = wantOf(asking, { ...target, excluded: undefined });

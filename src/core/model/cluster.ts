@@ -9,7 +9,7 @@ import type { SecretData } from "./secret-data.ts";
 import type { Problem, OnDelete, Rule, Accept } from "../annotations/rules.ts";
 import type { Ref } from "../annotations/names.ts";
 /** What is known of the copies of one version of a source; their content is a SourcePayload. */
-export type Replica = {
+export type DesiredCopy = {
   readonly type: string;
   readonly immutable: boolean;
   readonly dataDigest: string;
@@ -46,7 +46,7 @@ export type SourceSecret = Identity & {
   readonly problems: readonly Problem[];
   readonly rule: Rule;
   /** undefined where refused. */
-  readonly replica: Replica | undefined;
+  readonly replica: DesiredCopy | undefined;
 };
 
 /** Carries `from`. */
@@ -72,7 +72,7 @@ export type PullSecret = Identity & {
 };
 
 /** What all copies of one version of a source have in common: one object for all of them. */
-export type CopyFace = {
+export type CopyTemplate = {
   readonly source: Ref;
   readonly sourceUid: string;
   readonly sourceVersion: string;
@@ -93,15 +93,15 @@ export type CopyFace = {
  * Carries our marks for its own place. There are up to a million of them, so each is its identity and
  * a face that it shares.
  */
-export class CopySecret implements Identity, CopyFace {
+export class CopySecret implements Identity, CopyTemplate {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleting: boolean;
-  readonly face: CopyFace;
+  readonly face: CopyTemplate;
 
-  constructor({ namespace, name, uid, resourceVersion, deleting }: Identity, face: CopyFace) {
+  constructor({ namespace, name, uid, resourceVersion, deleting }: Identity, face: CopyTemplate) {
     this.namespace = namespace;
     this.name = name;
     this.uid = uid;
@@ -146,7 +146,7 @@ export class CopySecret implements Identity, CopyFace {
 }
 
 /** Anything else: a name in the way. */
-export type StrangerSecret = Identity & {
+export type UnmanagedSecret = Identity & {
   readonly role: "stranger";
   readonly adopt: Adoptable | undefined;
 };
@@ -160,7 +160,7 @@ export type Adoptable = {
   readonly labelled: boolean;
 };
 
-export type Secret = SourceSecret | PullSecret | CopySecret | StrangerSecret;
+export type Secret = SourceSecret | PullSecret | CopySecret | UnmanagedSecret;
 export type Namespace = {
   readonly name: string;
   readonly uid: string;
@@ -172,7 +172,7 @@ export type Namespace = {
 };
 
 /** The cache as the planner sees it. Secrets of other roles in the two lists are passed over. */
-export type World = {
+export type ClusterState = {
   readonly namespaces: ReadonlyMap<string, Namespace>;
   /** By name; an empty map where the cache knows none. */
   secretsIn(namespace: string): ReadonlyMap<string, Secret>;
@@ -188,16 +188,16 @@ export type World = {
 };
 
 /** By name, where namespaces are listed: which may receive, and which of them and of the sources' are read. */
-export type Scope = {
+export type ControllerScope = {
   readonly targets: ReadonlySet<string>;
   readonly watched: ReadonlySet<string>;
 };
 
-export type Settings = {
+export type PlannerSettings = {
   /** In order of precedence. */
   readonly sourceNamespaces: GlobList;
   /** undefined: the whole cluster. */
-  readonly scope: Scope | undefined;
+  readonly scope: ControllerScope | undefined;
   readonly excludeNamespaces: GlobList | undefined;
   readonly includeSystemNamespaces: boolean;
   /** The controller's own namespace, never a target; undefined outside a cluster. */

@@ -25,14 +25,14 @@ export function objectOf(value: unknown): RawObject {
   return typeof value === "object" && value !== null ? value : NOTHING;
 }
 
-export function textOf(value: unknown): string {
+export function stringOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
 const NO_TEXTS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 
 /** The string values of an object; `null` and absence are an empty record. */
-export function textsOf(value: unknown): Readonly<Record<string, string>> {
+export function stringsOf(value: unknown): Readonly<Record<string, string>> {
   if (typeof value !== "object" || value === null) return NO_TEXTS;
   const texts: Record<string, string> = Object.create(null);
   for (const [key, text] of Object.entries(value)) {

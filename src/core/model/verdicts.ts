@@ -4,9 +4,9 @@ import type { SecretData } from "./secret-data.ts";
 import {
   type CopySecret,
   type PullSecret,
-  type Replica,
+  type DesiredCopy,
   type SourceSecret,
-  type StrangerSecret,
+  type UnmanagedSecret,
 } from "./cluster.ts";
 import type { Problem } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
@@ -59,46 +59,57 @@ export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = 
 };
 
 /** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
-export type Cause = "new" | "changed" | "edited" | "deleted" | "handover" | "unwanted" | "gone";
+export type WriteCause =
+  | "new"
+  | "changed"
+  | "edited"
+  | "deleted"
+  | "handover"
+  | "unwanted"
+  | "gone";
 
 type Write = {
   readonly place: Ref;
   readonly source: Ref;
-  readonly cause: Cause;
+  readonly cause: WriteCause;
   /** Why, in plain words. */
   readonly reason: string;
   /** What the write follows from, but for the target's version: a failure is remembered under it. */
   readonly inputs: string;
   /** The absent source because of which something ends. */
-  readonly vanished?: Vanished;
+  readonly vanished?: SourceAbsence;
 };
 
 /** A source as a write needs it. */
-export type Content = { readonly source: SourceSecret; readonly replica: Replica };
+export type Desired = { readonly source: SourceSecret; readonly replica: DesiredCopy };
 
 export type Action =
-  | (Write & { readonly kind: "create"; readonly content: Content })
-  | (Write & { readonly kind: "update"; readonly content: Content; readonly target: CopySecret })
-  | (Write & { readonly kind: "replace"; readonly content: Content; readonly target: CopySecret })
-  | (Write & { readonly kind: "adopt"; readonly content: Content; readonly target: StrangerSecret })
+  | (Write & { readonly kind: "create"; readonly content: Desired })
+  | (Write & { readonly kind: "update"; readonly content: Desired; readonly target: CopySecret })
+  | (Write & { readonly kind: "replace"; readonly content: Desired; readonly target: CopySecret })
+  | (Write & {
+      readonly kind: "adopt";
+      readonly content: Desired;
+      readonly target: UnmanagedSecret;
+    })
   | (Write & { readonly kind: "delete"; readonly target: CopySecret })
   | (Write & { readonly kind: "release"; readonly target: CopySecret })
   /** A pulling Secret gets or refreshes its entries; which, a look at it shows (pull-fill.ts) ... */
-  | (Write & { readonly kind: "fill"; readonly content: Content; readonly target: PullSecret })
+  | (Write & { readonly kind: "fill"; readonly content: Desired; readonly target: PullSecret })
   /** ... or loses them. */
   | (Write & { readonly kind: "unfill"; readonly target: PullSecret })
   /** No write: one live GET of a place where a Secret is that the cache does not show. */
-  | (Write & { readonly kind: "look" })
+  | (Write & { readonly kind: "liveGet" })
   /** No write: one live GET of each object that endings follow from, one after the other. */
   | (Write & {
-      readonly kind: "ask";
+      readonly kind: "confirm";
       readonly flight: string;
-      readonly questions: readonly Question[];
+      readonly questions: readonly LiveRead[];
     });
 
 /** What must not be under way twice at a time: a place, or one of the few flights of questions. */
 export function actionKey(action: Action): string {
-  return action.kind === "ask" ? action.flight : refText(action.place);
+  return action.kind === "confirm" ? action.flight : refText(action.place);
 }
 
 /** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
@@ -161,14 +172,14 @@ export type Plan = {
   readonly nextAt: number | undefined;
 };
 
-export type Vanished = {
+export type SourceAbsence = {
   readonly key: string;
   readonly since: number;
   /** Whether this process had the source in its cache at some time. */
   readonly seen: boolean;
 };
 
-export type Question = {
+export type LiveRead = {
   readonly kind: "secret" | "namespace";
   /** Of a namespace its name in `namespace`, and "" in `name`. */
   readonly ref: Ref;

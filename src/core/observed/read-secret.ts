@@ -17,32 +17,32 @@ import { filterKeys } from "../annotations/key-filter.ts";
 import { metadataExcess } from "../desired/copied-metadata.ts";
 import {
   CopySecret,
-  type CopyFace,
+  type CopyTemplate,
   type PullSecret,
   type Secret,
   type SourcePayload,
   type SourceSecret,
-  type StrangerSecret,
+  type UnmanagedSecret,
 } from "../model/cluster.ts";
-import { faulty, type Fault } from "../annotations/result.ts";
+import { invalid, type Invalid } from "../annotations/result.ts";
 import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
-import { objectOf, textOf, textsOf } from "../model/unstructured.ts";
-import { buildReplica, fingerprint, marksOf, onDeleteMark, type Marks } from "../desired/copy.ts";
+import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
+import { desiredCopy, fingerprint, marksOf, onDeleteMark, type Marks } from "../desired/copy.ts";
 import {
   annotationKey,
   MARKS,
   PREFIX,
   REFUSED_NAME_PREFIX,
   REFUSED_TYPES,
-  WORDS,
-  type Word,
+  ANNOTATION_NAMES,
+  type AnnotationName,
 } from "../annotations/vocabulary.ts";
 import type { Problem, OnDelete } from "../annotations/rules.ts";
 
 export type ReadContext = {
   readonly digest: Digest;
   readonly intern: Intern;
-  readonly share: Share<CopyFace>;
+  readonly share: Share<CopyTemplate>;
   isSourceNamespace(namespace: string): boolean;
   /** Where the data of sources go, which the cache of Secrets does not keep. */
   keep(source: SourceSecret, payload: SourcePayload): void;
@@ -73,21 +73,21 @@ export function readSecret(raw: unknown, context: ReadContext): Secret | undefin
   const object = objectOf(raw);
   const metadata = objectOf(object.metadata);
   const given: Given = {
-    namespace: context.intern(textOf(metadata.namespace)),
-    name: textOf(metadata.name),
-    uid: textOf(metadata.uid),
-    resourceVersion: textOf(metadata.resourceVersion),
-    deleting: textOf(metadata.deletionTimestamp) !== "",
+    namespace: context.intern(stringOf(metadata.namespace)),
+    name: stringOf(metadata.name),
+    uid: stringOf(metadata.uid),
+    resourceVersion: stringOf(metadata.resourceVersion),
+    deleting: stringOf(metadata.deletionTimestamp) !== "",
   };
   if (given.namespace === "" || given.name === "") return undefined;
   const whole: Whole = {
     given,
-    createdAt: textOf(metadata.creationTimestamp),
-    type: textOf(object.type) || "Opaque",
+    createdAt: stringOf(metadata.creationTimestamp),
+    type: stringOf(object.type) || "Opaque",
     immutable: object.immutable === true,
-    labels: textsOf(metadata.labels),
-    annotations: textsOf(metadata.annotations),
-    data: () => textsOf(object.data),
+    labels: stringsOf(metadata.labels),
+    annotations: stringsOf(metadata.annotations),
+    data: () => stringsOf(object.data),
   };
   if (carries(whole.annotations, ["from"])) return readPull(whole, context);
   const marks = marksOf(given, whole.labels, whole.annotations);
@@ -106,7 +106,7 @@ function boundedType(type: string): string {
   return type.length > LONGEST_TYPE ? `${type.length} characters` : type;
 }
 
-const SILENT = new Set([...MARKS, "adopt" satisfies Word].map((word) => PREFIX + word));
+const SILENT = new Set([...MARKS, "adopt" satisfies AnnotationName].map((word) => PREFIX + word));
 
 // Carries anything under our prefix that is not a mark: a source, or one that meant to be.
 function speaks(annotations: Annotations): boolean {
@@ -128,7 +128,7 @@ function readSource(whole: Whole, context: ReadContext): SourceSecret {
   const problems = [...refusals(whole), ...text.problems];
   const source = { role: "source", ...given, createdAt, rule: text.rule } as const;
   if (problems.length > 0) return { ...source, problems, replica: undefined };
-  const refused = (annotation: string, fault: Fault): SourceSecret => {
+  const refused = (annotation: string, fault: Invalid): SourceSecret => {
     return { ...source, problems: [{ annotation, ...fault }], replica: undefined };
   };
   const data = whole.data();
@@ -144,7 +144,7 @@ function readSource(whole: Whole, context: ReadContext): SourceSecret {
   const content = { ...given, type, immutable, labels, annotations, entries: entries.value };
   // Its copies have the same digests.
   const kept: Digest = (parts) => intern(digest(parts));
-  const { replica, payload } = buildReplica(content, text, kept);
+  const { replica, payload } = desiredCopy(content, text, kept);
   const read = { ...source, problems: [], replica };
   context.keep(read, payload);
   return read;
@@ -155,15 +155,15 @@ function refusals({ given, type }: Whole): Problem[] {
   if (REFUSED_TYPES.includes(type)) {
     const expected =
       "another type: Secrets of this one are made and filled by their own controller";
-    problems.push({ annotation: "type", ...faulty(type, expected).fault });
+    problems.push({ annotation: "type", ...invalid(type, expected).fault });
   }
   if (type.length > LONGEST_TYPE) {
     const expected = `a type of at most ${LONGEST_TYPE} characters`;
-    problems.push({ annotation: "type", ...faulty(type, expected).fault });
+    problems.push({ annotation: "type", ...invalid(type, expected).fault });
   }
   if (given.name.startsWith(REFUSED_NAME_PREFIX)) {
     const expected = "another name: Secrets called so are Helm's";
-    problems.push({ annotation: "name", ...faulty(given.name, expected).fault });
+    problems.push({ annotation: "name", ...invalid(given.name, expected).fault });
   }
   return problems;
 }
@@ -207,7 +207,7 @@ function forgeries({ given, labels, annotations }: Whole): Problem[] {
   if (!marksOf(given, labels, { ...annotations, ...sourceUid })) return [];
   const annotation = annotationKey("placed-at");
   const expected = `it off, or ${annotationKey("from")} off: a pulling Secret is no copy`;
-  return [{ annotation, ...faulty(annotations[annotation] ?? "", expected).fault }];
+  return [{ annotation, ...invalid(annotations[annotation] ?? "", expected).fault }];
 }
 
 /** A longer record of what was copied is read again when it is needed. */
@@ -250,11 +250,11 @@ function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopySecret 
 
 /** A copy's record of what was copied onto it. */
 export function readRecord(raw: unknown): string {
-  const annotations = textsOf(objectOf(objectOf(raw).metadata).annotations);
+  const annotations = stringsOf(objectOf(objectOf(raw).metadata).annotations);
   return annotations[annotationKey("copied-keys")] ?? "";
 }
 
-const KNOWN = new Set(WORDS.map(annotationKey));
+const KNOWN = new Set(ANNOTATION_NAMES.map(annotationKey));
 // As long as the name of a label or annotation may be; anybody may write one.
 const LONGEST_MARK = PREFIX.length + 63;
 
@@ -273,7 +273,7 @@ function recordedOnDelete(text: string): OnDelete {
 function readStranger(
   { given, type, immutable, labels, annotations }: Whole,
   { intern }: ReadContext,
-): StrangerSecret {
+): UnmanagedSecret {
   if (!carries(annotations, ["adopt"])) return { role: "stranger", ...given, adopt: undefined };
   const source = parseAdopt(annotations);
   const adopt = {

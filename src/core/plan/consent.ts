@@ -1,20 +1,24 @@
 // Whether a source names the namespace of a pulling Secret or of a copy that is kept, remembered between
 // passes for the rule and the namespace that were asked: globs cost thousands of steps where their author wants them to.
 import type { CopySecret, Namespace, PullSecret } from "../model/cluster.ts";
-import type { Pass } from "./plan-builder.ts";
-import { covers, type Target } from "../desired/targets.ts";
-import type { Wants } from "../annotations/rules.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
+import { covers, type TargetNamespace } from "../desired/targets.ts";
+import type { NamespaceMatch } from "../annotations/rules.ts";
 
-type Answer = { readonly rule: Wants; readonly namespace: Namespace; readonly allows: boolean };
+type Answer = {
+  readonly rule: NamespaceMatch;
+  readonly namespace: Namespace;
+  readonly allows: boolean;
+};
 
 const known = new WeakMap<PullSecret | CopySecret, Answer>();
 
 /** `rule`: of `allow` and `allow-selector`, or of `to` and `to-selector`. */
 export function consents(
-  pass: Pass,
-  rule: Wants,
+  pass: PlanBuilder,
+  rule: NamespaceMatch,
   secret: PullSecret | CopySecret,
-  target: Target,
+  target: TargetNamespace,
 ): boolean {
   const { namespace } = target;
   const before = known.get(secret);

@@ -1,25 +1,40 @@
 // What the source that a copy names says of the copy's place: it is served, it is held as it is, or
 // the claim to it has lapsed.
 import { consents } from "./consent.ts";
-import { gone, namespaceQuestion, sourceQuestion, type Lapse } from "./removal-conditions.ts";
-import type { Desk } from "./plan-context.ts";
+import {
+  sourceGone,
+  readOfNamespace,
+  readOfSource,
+  type RemovalReason,
+} from "./removal-conditions.ts";
+import type { PlanContext } from "./plan-context.ts";
 import { type CopySecret } from "../model/cluster.ts";
-import { wants, type Contender, type Entry, type Standing } from "../desired/sources.ts";
-import { wantOf, type Target } from "../desired/targets.ts";
+import {
+  wants,
+  type Candidate,
+  type PlannedSource,
+  type SourceStatus,
+} from "../desired/sources.ts";
+import { wantOf, type TargetNamespace } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
 
 /** What the copy's source says: the place is still taken, or it has lapsed. */
-export type Claim =
-  | { readonly kind: "serve"; readonly contender: Contender }
+export type CopyDecision =
+  | { readonly kind: "keep"; readonly candidate: Candidate }
   | {
       readonly kind: "hold";
       readonly verdict: "paused" | "frozen" | "wait";
       readonly reason: string;
     }
-  | { readonly kind: "lapsed"; readonly onDelete: OnDelete; readonly lapse: Lapse };
+  | { readonly kind: "unwanted"; readonly onDelete: OnDelete; readonly lapse: RemovalReason };
 
-export function claimOf(desk: Desk, copy: CopySecret, target: Target, standing: Standing): Claim {
+export function decideCopy(
+  context: PlanContext,
+  copy: CopySecret,
+  target: TargetNamespace,
+  status: SourceStatus,
+): CopyDecision {
   if (copy.unknownMark !== undefined) {
     const reason = `it carries ${copy.unknownMark}, which this version does not know: a newer one made it`;
     return hold("frozen", reason);
@@ -28,45 +43,45 @@ export function claimOf(desk: Desk, copy: CopySecret, target: Target, standing: 
   if (target.accept.kind === "problem") {
     return hold("frozen", `namespace ${target.name}: ${problemText(target.accept.problem)}`);
   }
-  switch (standing.kind) {
+  switch (status.kind) {
     case "entry":
-      return claimOfEntry(desk, copy, target, standing.entry, standing);
+      return claimOfEntry(context, copy, target, status.entry, status);
     case "frozen":
-      return hold("frozen", standing.reason);
-    case "unsettled":
+      return hold("frozen", status.reason);
+    case "arrivedDuringPlan":
       return hold("wait", `source ${refText(copy.source)} has just arrived`);
-    case "silent": {
-      if (standing.uid !== copy.sourceUid) return claimOfAbsent(desk, copy, standing);
+    case "notASource": {
+      if (status.uid !== copy.sourceUid) return claimOfAbsent(context, copy, status);
       const reason = `${refText(copy.source)} carries neither to nor to-selector any more`;
-      return lapsed(copy.onDelete, reason, [sourceQuestion(copy.source, standing)]);
+      return lapsed(copy.onDelete, reason, [readOfSource(copy.source, status)]);
     }
     case "absent":
-      return claimOfAbsent(desk, copy, standing);
+      return claimOfAbsent(context, copy, status);
   }
 }
 
 function claimOfEntry(
-  desk: Desk,
+  context: PlanContext,
   copy: CopySecret,
-  target: Target,
-  entry: Entry,
-  standing: Extract<Standing, { kind: "entry" }>,
-): Claim {
+  target: TargetNamespace,
+  entry: PlannedSource,
+  status: Extract<SourceStatus, { kind: "entry" }>,
+): CopyDecision {
   const { source, text, frozen } = entry;
-  const { contender } = standing;
+  const { candidate } = status;
   if (frozen !== undefined) return hold("frozen", frozen);
   if (source.rule.paused) return hold("paused", `source ${text} is paused`);
   const named = source.rule.copyName === copy.name;
-  if (contender && named && (wants(contender, target) || keeps(desk, contender, copy, target))) {
-    return { kind: "serve", contender };
+  if (candidate && named && (wants(candidate, target) || keeps(context, candidate, copy, target))) {
+    return { kind: "keep", candidate };
   }
-  const want = contender && named ? wantOf(contender, target) : "globs";
+  const want = candidate && named ? wantOf(candidate, target) : "globs";
   // Another object under the source's old name says nothing of the source's copies.
-  if (source.uid !== copy.sourceUid) return claimOfAbsent(desk, copy, standing);
-  const word = source.rule.onDelete ?? (source.rule.push ? "delete" : copy.onDelete);
-  const asked = sourceQuestion(source, source);
+  if (source.uid !== copy.sourceUid) return claimOfAbsent(context, copy, status);
+  const word = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.onDelete);
+  const asked = readOfSource(source, source);
   const follows =
-    want === "declined" || want === "selector" ? [asked, namespaceQuestion(target)] : [asked];
+    want === "declined" || want === "selector" ? [asked, readOfNamespace(target)] : [asked];
   const reason =
     want === "declined"
       ? `namespace ${target.name} does not accept copies of ${text}`
@@ -75,23 +90,32 @@ function claimOfEntry(
 }
 
 // Under opt-in a namespace that says nothing keeps the copies that are there, and they are kept current.
-function keeps({ pass }: Desk, { namespace, push }: Contender, copy: CopySecret, target: Target) {
+function keeps(
+  { pass }: PlanContext,
+  { namespace, push }: Candidate,
+  copy: CopySecret,
+  target: TargetNamespace,
+) {
   return (
     target.accept.kind === "kept" && namespace !== target.name && consents(pass, push, copy, target)
   );
 }
 
-function claimOfAbsent(desk: Desk, copy: CopySecret, standing: Standing): Claim {
+function claimOfAbsent(context: PlanContext, copy: CopySecret, status: SourceStatus): CopyDecision {
   const { source, sourceUid, onDelete } = copy;
   const reason = `source ${refText(source)} is gone`;
-  const lapse = gone(desk.pass, desk.settings, source, sourceUid, standing, reason);
-  return { kind: "lapsed", onDelete, lapse };
+  const lapse = sourceGone(context.pass, context.settings, source, sourceUid, status, reason);
+  return { kind: "unwanted", onDelete, lapse };
 }
 
-function hold(verdict: "frozen" | "paused" | "wait", reason: string): Claim {
+function hold(verdict: "frozen" | "paused" | "wait", reason: string): CopyDecision {
   return { kind: "hold", verdict, reason };
 }
 
-function lapsed(onDelete: OnDelete, reason: string, follows: Lapse["follows"]): Claim {
-  return { kind: "lapsed", onDelete, lapse: { cause: "unwanted", reason, follows } };
+function lapsed(
+  onDelete: OnDelete,
+  reason: string,
+  follows: RemovalReason["follows"],
+): CopyDecision {
+  return { kind: "unwanted", onDelete, lapse: { cause: "unwanted", reason, follows } };
 }

@@ -1,11 +1,11 @@
 // The verdict for a place that no copy of ours occupies and that at least one source wants: it is
 // empty, or somebody else's Secret is there. Creates are gathered per source, because whether they may
 // go depends on how many places it has (the fan-out limit).
-import { type Secret, type Settings } from "../model/cluster.ts";
-import type { Pass } from "./plan-builder.ts";
-import { wants, type Contender } from "../desired/sources.ts";
-import { obstacle } from "./verdict-table.ts";
-import { placeIn, wantOf, type Target } from "../desired/targets.ts";
+import { type Secret, type PlannerSettings } from "../model/cluster.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
+import { wants, type Candidate } from "../desired/sources.ts";
+import { adoptionObstacle } from "./verdict-table.ts";
+import { placeIn, wantOf, type TargetNamespace } from "../desired/targets.ts";
 import type { Action, SourceReport } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
@@ -15,22 +15,22 @@ const CREATES_PER_TURN = 1024;
 const MOST_CREATES = 50_000;
 const FEWEST_CREATES = 16;
 
-export class Vacancies {
-  readonly #pass: Pass;
-  readonly #settings: Settings;
-  readonly #creates = new Map<Contender, Target[]>();
-  readonly #held = new Set<Contender>();
+export class MissingCopies {
+  readonly #pass: PlanBuilder;
+  readonly #settings: PlannerSettings;
+  readonly #creates = new Map<Candidate, TargetNamespace[]>();
+  readonly #held = new Set<Candidate>();
 
-  constructor(pass: Pass, settings: Settings) {
+  constructor(pass: PlanBuilder, settings: PlannerSettings) {
     this.#pass = pass;
     this.#settings = settings;
   }
 
   /** A place of `group`'s name in `target`; `present` is not one of our copies. */
-  judge(group: readonly Contender[], target: Target, present: Secret | undefined): void {
-    const wanting = group.filter((contender) => {
-      if (wants(contender, target) || this.#isOwed(contender, target)) return true;
-      contender.tally.skip++;
+  judge(group: readonly Candidate[], target: TargetNamespace, present: Secret | undefined): void {
+    const wanting = group.filter((candidate) => {
+      if (wants(candidate, target) || this.#isOwed(candidate, target)) return true;
+      candidate.tally.skip++;
       return false;
     });
     // A paused one takes no place that it does not hold.
@@ -43,37 +43,37 @@ export class Vacancies {
   }
 
   /** A copy may be due there although the target takes nothing new. */
-  mayOwe({ accept }: Target): boolean {
-    return accept.kind === "kept" && this.#pass.memory.pairs.owesAny;
+  mayOwe({ accept }: TargetNamespace): boolean {
+    return accept.kind === "kept" && this.#pass.memory.backoff.owesAny;
   }
 
   // Where nothing new comes, the successor of a copy that we deleted is nothing new.
-  #isOwed(contender: Contender, target: Target): boolean {
-    const { pairs } = this.#pass.memory;
+  #isOwed(candidate: Candidate, target: TargetNamespace): boolean {
+    const { backoff } = this.#pass.memory;
     return (
       this.mayOwe(target) &&
-      pairs.isOwed(refText(placeIn(target, contender.source.rule.copyName))) &&
-      wantOf(contender, target) === "kept"
+      backoff.isOwed(refText(placeIn(target, candidate.source.rule.copyName))) &&
+      wantOf(candidate, target) === "kept"
     );
   }
 
-  #lose(loser: Contender, target: Target, winner: Contender): void {
+  #lose(loser: Candidate, target: TargetNamespace, winner: Candidate): void {
     const place = placeIn(target, loser.source.rule.copyName);
     const reason = `source ${winner.text} wants the same place and comes first`;
-    this.#pass.note(loser.tally, { verdict: "conflict", place, source: loser.source, reason });
+    this.#pass.report(loser.tally, { verdict: "conflict", place, source: loser.source, reason });
   }
 
-  #win(winner: Contender, target: Target, present: Secret | undefined): void {
+  #win(winner: Candidate, target: TargetNamespace, present: Secret | undefined): void {
     const { source, content, tally } = winner;
     const place = placeIn(target, source.rule.copyName);
-    const reason = present && obstacle(present, content);
+    const reason = present && adoptionObstacle(present, content);
     if (reason !== undefined) {
-      this.#pass.note(tally, { verdict: "conflict", place, source, reason });
+      this.#pass.report(tally, { verdict: "conflict", place, source, reason });
       return;
     }
     if (source.rule.paused) {
       const reason = `source ${winner.text} is paused`;
-      this.#pass.note(tally, { verdict: "paused", place, source, reason });
+      this.#pass.report(tally, { verdict: "paused", place, source, reason });
       return;
     }
     if (present?.role !== "stranger") {
@@ -85,8 +85,8 @@ export class Vacancies {
     this.#pass.propose(tally, "adopt", { kind: "adopt", ...write, reason: why }, target.order);
   }
 
-  #vacant(winner: Contender, target: Target, place: Ref): void {
-    const hidden = this.#pass.memory.pairs.hiddenAt(refText(place));
+  #vacant(winner: Candidate, target: TargetNamespace, place: Ref): void {
+    const hidden = this.#pass.memory.backoff.hiddenAt(refText(place));
     if (hidden === undefined) {
       const targets = this.#creates.get(winner);
       if (targets) targets.push(target);
@@ -98,12 +98,12 @@ export class Vacancies {
     const { source, tally } = winner;
     const finding = { verdict: "conflict", place, source, reason } as const;
     if (hidden.until > this.#pass.now) {
-      this.#pass.note(tally, { ...finding, dueAt: hidden.until });
+      this.#pass.report(tally, { ...finding, dueAt: hidden.until });
       return;
     }
-    this.#pass.note(tally, finding);
+    this.#pass.report(tally, finding);
     const { content: _, ...write } = writeOf(winner, place);
-    this.#pass.look({ kind: "look", ...write, cause: "new", reason }, target.order);
+    this.#pass.look({ kind: "liveGet", ...write, cause: "new", reason }, target.order);
   }
 
   /** Proposes or holds the creates; to be run once, when every copy has been judged. */
@@ -125,31 +125,36 @@ export class Vacancies {
     this.#pass.memory.held = new Set([...this.#held].map(({ source }) => source.uid));
   }
 
-  fanout(contender: Contender): Pick<SourceReport, "fanoutBytes" | "fanoutHeld"> {
-    const held = this.#held.has(contender);
-    const places = placesOf(contender) + (held ? contender.tally.held : contender.tally.create);
-    return { fanoutBytes: places * contender.content.replica.bytes, fanoutHeld: held };
+  fanout(candidate: Candidate): Pick<SourceReport, "fanoutBytes" | "fanoutHeld"> {
+    const held = this.#held.has(candidate);
+    const places = placesOf(candidate) + (held ? candidate.tally.held : candidate.tally.create);
+    return { fanoutBytes: places * candidate.content.replica.bytes, fanoutHeld: held };
   }
 
-  #hold({ source, tally }: Contender, target: Target, places: number, bytes: number): void {
+  #hold(
+    { source, tally }: Candidate,
+    target: TargetNamespace,
+    places: number,
+    bytes: number,
+  ): void {
     const { fanoutLimitBytes } = this.#settings;
     const reason = `${places} places need ${bytes} bytes, more than ${fanoutLimitBytes} (--fanout-limit)`;
     const place = placeIn(target, source.rule.copyName);
-    this.#pass.note(tally, { verdict: "held", place, source, reason });
+    this.#pass.report(tally, { verdict: "held", place, source, reason });
   }
 
   // Asked for, so that what is remembered of the place is not forgotten.
-  #defer(winner: Contender, target: Target): void {
+  #defer(winner: Candidate, target: TargetNamespace): void {
     const { place, inputs } = writeOf(winner, placeIn(target, winner.source.rule.copyName));
-    const { pairs } = this.#pass.memory;
-    pairs.hasVanished(refText(place));
-    if (pairs.trouble(refText(place), inputs)) this.#create(winner, target);
+    const { backoff } = this.#pass.memory;
+    backoff.hasVanished(refText(place));
+    if (backoff.trouble(refText(place), inputs)) this.#create(winner, target);
     else winner.tally.create++;
   }
 
-  #create(winner: Contender, target: Target): void {
+  #create(winner: Candidate, target: TargetNamespace): void {
     const place = placeIn(target, winner.source.rule.copyName);
-    const deleted = this.#pass.memory.pairs.hasVanished(refText(place));
+    const deleted = this.#pass.memory.backoff.hasVanished(refText(place));
     const cause = deleted ? "deleted" : "new";
     const reason = deleted ? "the copy was deleted by somebody else" : "there is no copy yet";
     const action: Action = { kind: "create", ...writeOf(winner, place), cause, reason };
@@ -158,20 +163,20 @@ export class Vacancies {
 }
 
 // The places that a source has already, so that a create beyond them shows the whole size.
-function placesOf({ tally }: Contender): number {
+function placesOf({ tally }: Candidate): number {
   return tally.current + tally.update + tally.replace + tally.adopt;
 }
 
 function adopter(
-  wanting: readonly Contender[],
+  wanting: readonly Candidate[],
   present: Secret | undefined,
-): Contender | undefined {
+): Candidate | undefined {
   if (present?.role !== "stranger" || present.adopt?.source === undefined) return undefined;
   const text = refText(present.adopt.source);
-  return wanting.find((contender) => contender.text === text);
+  return wanting.find((candidate) => candidate.text === text);
 }
 
-function writeOf({ source, content }: Contender, place: Ref) {
+function writeOf({ source, content }: Candidate, place: Ref) {
   const inputs = `${source.uid} ${content.replica.fingerprint}`;
   return { place, source: { namespace: source.namespace, name: source.name }, inputs, content };
 }

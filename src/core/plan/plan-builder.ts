@@ -1,10 +1,10 @@
 // What one pass gathers: counts, rows and writes. It also holds back a write that is in flight, in
 // back-off, or too close upon the last one at its place, and remembers when each becomes due.
-import type { Memory } from "../state/planner-state.ts";
-import type { Trouble } from "../state/write-backoff.ts";
-import { FLIGHTS, type Reply } from "../state/questions.ts";
+import type { PlannerState } from "../state/planner-state.ts";
+import type { PlaceBackoff } from "../state/write-backoff.ts";
+import { LIVE_READ_FLIGHTS, type LiveReadReply } from "../state/questions.ts";
 import { newTally, type Tally } from "../model/tally.ts";
-import type { Action, Row, Verdict, Question } from "../model/verdicts.ts";
+import type { Action, Row, Verdict, LiveRead } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
 /** One place's verdict, before it is known whether its write may go now. */
@@ -28,7 +28,7 @@ type Ordered = {
 // oldest. Two seconds before a write may have waited for too long.
 const AGED_MS = 3000;
 
-// A plan holds so many updates, and as many endings; what is beyond is counted, and planned once these are
+// A plan holds so many updates, and as many removals; what is beyond is counted, and planned once these are
 // made: a thousand sources changed at once in a thousand namespaces would take half a gigabyte.
 const MOST_ACTIONS = 50_000;
 const FEWEST_OF_A_SOURCE = 16;
@@ -44,12 +44,12 @@ const PASSING: ReadonlySet<Verdict> = new Set([
   "wait",
 ]);
 
-export class Pass {
-  readonly memory: Memory;
+export class PlanBuilder {
+  readonly memory: PlannerState;
   readonly now: number;
   readonly rows: Row[] = [];
   /** Places whose source is not among the entries. */
-  readonly orphans: Tally = newTally();
+  readonly withoutSource: Tally = newTally();
   pairs = 0;
   /** Writes and looks that may go now. */
   proposed = 0;
@@ -70,14 +70,14 @@ export class Pass {
   readonly #owed = new Map<string, Ordered[]>();
   readonly #ends = new Map<string, Ordered[]>();
 
-  constructor(memory: Memory, now: number, inFlight: ReadonlySet<string>) {
+  constructor(memory: PlannerState, now: number, inFlight: ReadonlySet<string>) {
     this.memory = memory;
     this.now = now;
     this.#inFlight = inFlight;
   }
 
   /** A verdict without a write. */
-  note(tally: Tally, finding: Finding): void {
+  report(tally: Tally, finding: Finding): void {
     tally[finding.verdict]++;
     if (finding.verdict === "current" || finding.verdict === "skip") return;
     const { verdict, reason, dueAt, pulling = false } = finding;
@@ -94,20 +94,20 @@ export class Pass {
     const finding = { verdict, place, source, reason, pulling };
     const key = refText(place);
     if (this.#inFlight.has(key)) {
-      this.note(tally, finding);
+      this.report(tally, finding);
       return;
     }
-    const owed = this.memory.pairs.owesAny && this.memory.pairs.isOwed(key);
-    const trouble = this.memory.pairs.trouble(key, action.inputs);
+    const owed = this.memory.backoff.owesAny && this.memory.backoff.isOwed(key);
+    const trouble = this.memory.backoff.trouble(key, action.inputs);
     if (trouble && trouble.until > this.now) {
-      this.note(tally, { ...finding, ...delayed(trouble, verdict, reason) });
+      this.report(tally, { ...finding, ...delayed(trouble, verdict, reason) });
       return;
     }
-    const dueAt = this.memory.pairs.nextWriteAt(key, this.now);
+    const dueAt = this.memory.backoff.nextWriteAt(key, this.now);
     if (dueAt === undefined) {
-      if (this.#push(action, order, owed)) this.note(tally, finding);
+      if (this.#push(action, order, owed)) this.report(tally, finding);
       else tally[verdict]++;
-    } else this.note(tally, { ...finding, dueAt });
+    } else this.report(tally, { ...finding, dueAt });
   }
 
   /** Asks to be run again at `at`. */
@@ -116,15 +116,15 @@ export class Pass {
   }
 
   /** Looks at a place again by a live GET, which is no write. */
-  look(action: Action & { kind: "look" }, order: number): void {
+  look(action: Action & { kind: "liveGet" }, order: number): void {
     if (!this.#inFlight.has(refText(action.place))) this.#push(action, order);
   }
 
   /** Whether the API server says what the cache shows of all these; where it is not known it is asked. */
-  confirm(questions: readonly Question[], freshMs?: number): Reply {
-    let worst: Reply = { kind: "confirmed" };
+  confirm(questions: readonly LiveRead[], freshMs?: number): LiveReadReply {
+    let worst: LiveReadReply = { kind: "confirmed" };
     for (const question of questions) {
-      const reply = this.memory.questions.reply(question, this.now, freshMs);
+      const reply = this.memory.liveReads.reply(question, this.now, freshMs);
       if (reply.kind === "confirmed" || worst.kind === "unreadable") continue;
       if (reply.until !== undefined) this.wake(reply.until);
       worst = reply;
@@ -133,14 +133,23 @@ export class Pass {
   }
 
   #asks(): readonly Action[] {
-    const free = FLIGHTS.filter((flight) => !this.#inFlight.has(flight));
-    return this.memory.questions.flights(free.length).flatMap((questions, index) => {
+    const free = LIVE_READ_FLIGHTS.filter((flight) => !this.#inFlight.has(flight));
+    return this.memory.liveReads.flights(free.length).flatMap((questions, index) => {
       const [flight, first] = [free[index], questions[0]];
       if (flight === undefined || first === undefined) return [];
       const reason = "copies of it, or there, are about to end";
       const [place, source] = [first.ref, first.ref];
       return [
-        { kind: "ask", place, source, cause: "unwanted", reason, inputs: "", flight, questions },
+        {
+          kind: "confirm",
+          place,
+          source,
+          cause: "unwanted",
+          reason,
+          inputs: "",
+          flight,
+          questions,
+        },
       ];
     });
   }
@@ -205,7 +214,7 @@ function bare({ namespace, name }: Ref): Ref {
   return { namespace, name };
 }
 
-function delayed(trouble: Trouble, verdict: Verdict, reason: string): Partial<Finding> {
+function delayed(trouble: PlaceBackoff, verdict: Verdict, reason: string): Partial<Finding> {
   if (trouble.kind === "stale") return { verdict, reason, dueAt: trouble.until };
   return { verdict: "backoff", reason: trouble.reason, dueAt: trouble.until };
 }

@@ -1,13 +1,13 @@
 // What judging a single place needs of the pass that it belongs to.
-import type { Endings } from "./removals.ts";
-import type { Settings, World } from "../model/cluster.ts";
-import type { Pass } from "./plan-builder.ts";
+import type { Removals } from "./removals.ts";
+import type { PlannerSettings, ClusterState } from "../model/cluster.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
 import type { Sources } from "../desired/sources.ts";
 
-export type Desk = {
-  readonly pass: Pass;
-  readonly settings: Settings;
+export type PlanContext = {
+  readonly pass: PlanBuilder;
+  readonly settings: PlannerSettings;
   readonly sources: Sources;
-  readonly endings: Endings;
-  readonly offerOf: World["offerOf"];
+  readonly removals: Removals;
+  readonly offerOf: ClusterState["offerOf"];
 };

@@ -10,26 +10,26 @@
 //                   |        | release   | release   |                   |             |
 //
 // Further: held, paused, frozen, backoff. The table as data is in table.ts; who wants a place is
-// decided in targets.ts, whose copy it is in copies.ts, whether it may end in endings.ts. It depends on
+// decided in targets.ts, whose copy it is in copies.ts, whether it may end in removals.ts. It depends on
 // nothing but its arguments, and changes nothing but what `memory` remembers. For a place that is
 // current or skipped nothing is allocated.
-import { judgeCopy } from "./existing-copies.ts";
-import type { Desk } from "./plan-context.ts";
-import { Endings } from "./removals.ts";
-import type { Memory } from "../state/planner-state.ts";
-import type { Secret, Settings, World } from "../model/cluster.ts";
-import { Pass } from "./plan-builder.ts";
-import { judgePull } from "./pulling-secrets.ts";
+import { planExistingCopy } from "./existing-copies.ts";
+import type { PlanContext } from "./plan-context.ts";
+import { Removals } from "./removals.ts";
+import type { PlannerState } from "../state/planner-state.ts";
+import type { Secret, PlannerSettings, ClusterState } from "../model/cluster.ts";
+import { PlanBuilder } from "./plan-builder.ts";
+import { planPullingSecret } from "./pulling-secrets.ts";
 import {
   Sources,
   SOURCES_PER_TURN,
-  type Contender,
-  type Entry,
-  type Group,
+  type Candidate,
+  type PlannedSource,
+  type CandidateGroup,
 } from "../desired/sources.ts";
 import { addTally, newTally, statesOf } from "../model/tally.ts";
-import { BATCH, targetsOf, type Target } from "../desired/targets.ts";
-import { Vacancies } from "./missing-copies.ts";
+import { BATCH, targetsOf, type TargetNamespace } from "../desired/targets.ts";
+import { MissingCopies } from "./missing-copies.ts";
 import type { NamespaceReport, Plan, SourceReport } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 
@@ -42,50 +42,50 @@ const PAIRS_PER_TURN = 4096;
  * whose write is under way, for which no action is given.
  */
 export function* plan(
-  world: World,
-  settings: Settings,
-  memory: Memory,
+  world: ClusterState,
+  settings: PlannerSettings,
+  memory: PlannerState,
   now: number,
   inFlight: ReadonlySet<string>,
 ): Generator<undefined, Plan> {
   memory.beginPass(now);
-  const pass = new Pass(memory, now, inFlight);
+  const pass = new PlanBuilder(memory, now, inFlight);
   const sources = yield* Sources.of(world, settings);
-  pass.sources = Math.max(1, sources.contenders.length);
+  pass.sources = Math.max(1, sources.candidates.length);
   const targets = targetsOf(world, settings);
   const byName = new Map(targets.map((target) => [target.name, target]));
-  const endings = new Endings(pass, settings);
-  const vacancies = new Vacancies(pass, settings);
-  const desk = { pass, settings, sources, endings, offerOf: world.offerOf };
-  yield* memory.wants.begin(settings, targets, sources.contenders);
-  yield* judgePlaces(targets, vacancies, desk);
+  const removals = new Removals(pass, settings);
+  const missing = new MissingCopies(pass, settings);
+  const context = { pass, settings, sources, removals, offerOf: world.offerOf };
+  yield* memory.wants.begin(settings, targets, sources.candidates);
+  yield* planPlaces(targets, missing, context);
   // In a namespace that the cache does not know, or that is being deleted, there is no verdict.
   yield* inTurns(world.pulls, pass, (pull) => {
     const target = byName.get(pull.namespace);
-    if (target && pull.role === "pull") judgePull(desk, pull, target);
+    if (target && pull.role === "pull") planPullingSecret(context, pull, target);
   });
-  yield* vacancies.settle();
-  yield* endings.settle(memory.deletions);
-  yield* settleSources(memory, sources.contenders);
+  yield* missing.settle();
+  yield* removals.settle(memory.deleteGuard);
+  yield* settleSources(memory, sources.candidates);
   const actions = yield* pass.actions();
   memory.endPass(inFlight);
-  return { ...(yield* report(pass, sources, vacancies)), actions, namespaces: unclear(targets) };
+  return { ...(yield* report(pass, sources, missing)), actions, namespaces: unclear(targets) };
 }
 
 // One namespace after the other: its map stays in the processor's cache, which halves the time a pair.
-function* judgePlaces(
-  targets: readonly Target[],
-  vacancies: Vacancies,
-  desk: Desk,
+function* planPlaces(
+  targets: readonly TargetNamespace[],
+  missing: MissingCopies,
+  context: PlanContext,
 ): Generator<undefined, void> {
-  const { pass } = desk;
-  const groups = [...desk.sources.groups()];
+  const { pass } = context;
+  const groups = [...context.sources.groups()];
   let turn = pass.pairs;
   for (const [index, target] of targets.entries()) {
-    if (index % BATCH === 0) yield* ask(desk, targets, index);
-    judgeCopies(target, desk);
-    judgeVacancies(target, groups, vacancies);
-    pass.pairs += desk.sources.contenders.length + target.secrets.size;
+    if (index % BATCH === 0) yield* ask(context, targets, index);
+    planCopies(target, context);
+    planMissing(target, groups, missing);
+    pass.pairs += context.sources.candidates.length + target.secrets.size;
     if (pass.pairs - turn < PAIRS_PER_TURN) continue;
     turn = pass.pairs;
     yield;
@@ -94,43 +94,51 @@ function* judgePlaces(
 
 // Each source is asked of a batch of targets at once, while its answers are in the processor's cache.
 function ask(
-  { pass, sources }: Desk,
-  targets: readonly Target[],
+  { pass, sources }: PlanContext,
+  targets: readonly TargetNamespace[],
   from: number,
 ): Generator<undefined, void> {
   const batch = targets.slice(from, from + BATCH);
-  return pass.memory.wants.ask(sources.contenders, batch, from);
+  return pass.memory.wants.ask(sources.candidates, batch, from);
 }
 
 // The loops over pairs are no generators themselves: there each step would allocate its result.
-function judgeCopies(target: Target, desk: Desk): void {
+function planCopies(target: TargetNamespace, context: PlanContext): void {
   for (const secret of target.secrets.values()) {
     if (secret.role !== "copy") continue;
-    const group = desk.sources.group(secret.name);
-    if (group) group.occupied = target;
-    judgeCopy(desk, secret, target, group);
+    const group = context.sources.group(secret.name);
+    if (group) group.handledIn = target;
+    planExistingCopy(context, secret, target, group);
   }
 }
 
-function judgeVacancies(target: Target, groups: readonly Group[], vacancies: Vacancies): void {
+function planMissing(
+  target: TargetNamespace,
+  groups: readonly CandidateGroup[],
+  missing: MissingCopies,
+): void {
   for (const group of groups) {
-    if (group.occupied === target) continue; // judgeCopies had it
-    const { sole, contenders, copyName } = group;
-    if (sole && (sole.wanted & target.bit) === 0 && !vacancies.mayOwe(target)) sole.tally.skip++;
-    else vacancies.judge(contenders, target, target.secrets.get(copyName));
+    if (group.handledIn === target) continue; // planCopies had it
+    const { only, candidates, copyName } = group;
+    if (only && (only.wanted & target.bit) === 0 && !missing.mayOwe(target)) only.tally.skip++;
+    else missing.judge(candidates, target, target.secrets.get(copyName));
   }
 }
 
 function* inTurns(
   secrets: Iterable<Secret>,
-  pass: Pass,
+  pass: PlanBuilder,
   judge: (secret: Secret) => void,
 ): Generator<undefined, void> {
   const steps = secrets[Symbol.iterator]();
-  while (judgeSome(steps, pass, judge)) yield;
+  while (planSome(steps, pass, judge)) yield;
 }
 
-function judgeSome(steps: Iterator<Secret>, pass: Pass, judge: (secret: Secret) => void): boolean {
+function planSome(
+  steps: Iterator<Secret>,
+  pass: PlanBuilder,
+  judge: (secret: Secret) => void,
+): boolean {
   for (let count = 0; count < PAIRS_PER_TURN; count++) {
     const step = steps.next();
     if (step.done) return false;
@@ -145,11 +153,11 @@ function judgeSome(steps: Iterator<Secret>, pass: Pass, judge: (secret: Secret) 
 // A source none of whose copies is about to be updated has settled: a copy that differs from now on
 // was changed by somebody else.
 function* settleSources(
-  memory: Memory,
-  contenders: readonly Contender[],
+  memory: PlannerState,
+  candidates: readonly Candidate[],
 ): Generator<undefined, void> {
   const settled = new Map<string, string>();
-  for (const [index, { source, fingerprint, tally }] of contenders.entries()) {
+  for (const [index, { source, fingerprint, tally }] of candidates.entries()) {
     const unsettled = tally.update + tally.replace + tally.backoff > 0;
     const common = unsettled ? memory.settled.get(source.uid) : fingerprint;
     if (common !== undefined) settled.set(source.uid, common);
@@ -159,17 +167,17 @@ function* settleSources(
 }
 
 function* report(
-  pass: Pass,
+  pass: PlanBuilder,
   sources: Sources,
-  vacancies: Vacancies,
+  missing: MissingCopies,
 ): Generator<undefined, Omit<Plan, "actions" | "namespaces">> {
   const counts = newTally();
-  addTally(counts, pass.orphans);
+  addTally(counts, pass.withoutSource);
   const reports: SourceReport[] = [];
   for (const [index, entry] of sources.entries.entries()) {
     addTally(counts, entry.tally);
-    const contender = sources.contenderOf(entry.source);
-    if (publishes(entry)) reports.push(reportOf(entry, contender, vacancies));
+    const candidate = sources.candidateOf(entry.source);
+    if (publishes(entry)) reports.push(reportOf(entry, candidate, missing));
     if (index % SOURCES_PER_TURN === 0) yield;
   }
   return {
@@ -183,22 +191,22 @@ function* report(
   };
 }
 
-function unclear(targets: readonly Target[]): readonly NamespaceReport[] {
+function unclear(targets: readonly TargetNamespace[]): readonly NamespaceReport[] {
   return targets.flatMap(({ name, accept }) =>
     accept.kind === "problem" ? [{ namespace: name, problem: accept.problem }] : [],
   );
 }
 
 // A Secret that only says `on-delete` or `name` is nobody's source.
-function publishes({ source }: Entry): boolean {
-  const { push, pull } = source.rule;
-  return push !== undefined || pull !== undefined || source.problems.length > 0;
+function publishes({ source }: PlannedSource): boolean {
+  const { to, allow } = source.rule;
+  return to !== undefined || allow !== undefined || source.problems.length > 0;
 }
 
 function reportOf(
-  { source, content, tally }: Entry,
-  contender: Contender | undefined,
-  vacancies: Vacancies,
+  { source, content, tally }: PlannedSource,
+  candidate: Candidate | undefined,
+  missing: MissingCopies,
 ): SourceReport {
   return {
     source: { namespace: source.namespace, name: source.name },
@@ -208,6 +216,6 @@ function reportOf(
     paused: source.rule.paused,
     notes: content?.replica.notes ?? [],
     counts: tally,
-    ...(contender ? vacancies.fanout(contender) : { fanoutBytes: 0, fanoutHeld: false }),
+    ...(candidate ? missing.fanout(candidate) : { fanoutBytes: 0, fanoutHeld: false }),
   };
 }

@@ -1,57 +1,57 @@
 // When a source that is not there counts as gone: absent for the grace, and the API server, asked live,
 // says so too. And when anything may end: its place has been unwanted for the grace, whatever the
 // reason, and the objects from which that follows are what the cache shows.
-import { type Settings, type SourceSecret } from "../model/cluster.ts";
-import type { Pass } from "./plan-builder.ts";
+import { type PlannerSettings, type SourceSecret } from "../model/cluster.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
 import { versionOf } from "../state/questions.ts";
-import type { Standing } from "../desired/sources.ts";
-import type { Target } from "../desired/targets.ts";
-import type { Vanished, Question } from "../model/verdicts.ts";
+import type { SourceStatus } from "../desired/sources.ts";
+import type { TargetNamespace } from "../desired/targets.ts";
+import type { SourceAbsence, LiveRead } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
 /** Why something has no reason to be any more. */
-export type Lapse = {
+export type RemovalReason = {
   readonly cause: "unwanted" | "gone";
   readonly reason: string;
   /** The objects that say so. */
-  readonly follows: readonly Question[];
+  readonly follows: readonly LiveRead[];
   /** Of cause `gone`: the source, and when (ms, monotonic) it has been absent for long enough. */
-  readonly vanished?: Vanished;
+  readonly vanished?: SourceAbsence;
   readonly absentUntil?: number;
 };
 
-/** The source `ref` of this UID is not there; `standing`: who is. */
-export function gone(
-  pass: Pass,
-  settings: Settings,
+/** The source `ref` of this UID is not there; `status`: who is. */
+export function sourceGone(
+  pass: PlanBuilder,
+  settings: PlannerSettings,
   ref: Ref,
   uid: string,
-  standing: Standing,
+  status: SourceStatus,
   reason: string,
-): Lapse {
+): RemovalReason {
   const key = `${refText(ref)} ${uid}`;
   const since = pass.memory.absent.of(key, pass.now);
   return {
     cause: "gone",
     reason,
-    follows: [sourceQuestion(ref, shownAt(standing))],
+    follows: [readOfSource(ref, shownAt(status))],
     vanished: { key, since, seen: pass.memory.hasSeen(uid) },
     absentUntil: since + settings.deleteGraceMs,
   };
 }
 
-function shownAt(standing: Standing): Shown {
-  if (standing.kind === "entry") return standing.entry.source;
-  return standing.kind === "silent" ? standing : undefined;
+function shownAt(status: SourceStatus): Shown {
+  if (status.kind === "entry") return status.entry.source;
+  return status.kind === "notASource" ? status : undefined;
 }
 
 type Shown = Pick<SourceSecret, "uid" | "resourceVersion"> | undefined;
 
-export function sourceQuestion({ namespace, name }: Ref, shown: Shown): Question {
+export function readOfSource({ namespace, name }: Ref, shown: Shown): LiveRead {
   return { kind: "secret", ref: { namespace, name }, shown: versionOf(shown) };
 }
 
-export function namespaceQuestion({ name, namespace }: Target): Question {
+export function readOfNamespace({ name, namespace }: TargetNamespace): LiveRead {
   return {
     kind: "namespace",
     ref: { namespace: name, name: "" },
@@ -60,25 +60,39 @@ export function namespaceQuestion({ name, namespace }: Target): Question {
 }
 
 /** What keeps something from ending now; a `verdict` only where it is not the ending's own. */
-export type Stay = {
+export type RemovalHold = {
   readonly verdict?: "frozen";
   readonly reason: string;
   readonly dueAt?: number;
 };
 
 /** Of a lapse at a place that nobody else wants: the whole grace counts. */
-export function stayOf(pass: Pass, settings: Settings, place: Ref, lapse: Lapse): Stay | undefined {
+export function removalHold(
+  pass: PlanBuilder,
+  settings: PlannerSettings,
+  place: Ref,
+  lapse: RemovalReason,
+): RemovalHold | undefined {
   const unwantedSince = pass.memory.unwanted.of(refText(place), pass.now);
   const until = Math.max(unwantedSince + settings.deleteGraceMs, lapse.absentUntil ?? 0);
   return stayUntil(pass, settings, lapse, until);
 }
 
 /** Of a lapse at a place that another source takes over: only an absent source is waited for. */
-export function stayOfHandover(pass: Pass, settings: Settings, lapse: Lapse): Stay | undefined {
+export function handoverHold(
+  pass: PlanBuilder,
+  settings: PlannerSettings,
+  lapse: RemovalReason,
+): RemovalHold | undefined {
   return stayUntil(pass, settings, lapse, lapse.absentUntil ?? 0);
 }
 
-function stayUntil(pass: Pass, settings: Settings, lapse: Lapse, until: number): Stay | undefined {
+function stayUntil(
+  pass: PlanBuilder,
+  settings: PlannerSettings,
+  lapse: RemovalReason,
+  until: number,
+): RemovalHold | undefined {
   const { reason, follows } = lapse;
   if (until > pass.now) {
     const seconds = settings.deleteGraceMs / 1000;
@@ -89,11 +103,11 @@ function stayUntil(pass: Pass, settings: Settings, lapse: Lapse, until: number):
 
 /** `freshMs`: how old the API server's answer may be. */
 export function unconfirmed(
-  pass: Pass,
+  pass: PlanBuilder,
   reason: string,
-  follows: readonly Question[],
+  follows: readonly LiveRead[],
   freshMs?: number,
-): Stay | undefined {
+): RemovalHold | undefined {
   const reply = pass.confirm(follows, freshMs);
   switch (reply.kind) {
     case "confirmed":

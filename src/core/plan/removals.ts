@@ -1,12 +1,17 @@
 // Copies that nobody wants any more, gathered over a pass, because whether one of them may go depends
 // on how many there are. Each waits for its grace and for the API server's word (absent.ts), then for
 // the rulings of deletions.ts; what goes is deleted or, with `keep`, released.
-import { stayOf, unconfirmed, type Lapse, type Stay } from "./removal-conditions.ts";
-import type { Deletions, Due, Ruling } from "../state/delete-guard.ts";
-import { type CopySecret, type PullSecret, type Settings } from "../model/cluster.ts";
-import type { Pass } from "./plan-builder.ts";
+import {
+  removalHold,
+  unconfirmed,
+  type RemovalReason,
+  type RemovalHold,
+} from "./removal-conditions.ts";
+import type { DeleteGuard, DueRemoval, GuardDecision } from "../state/delete-guard.ts";
+import { type CopySecret, type PullSecret, type PlannerSettings } from "../model/cluster.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
 import type { Tally } from "../model/tally.ts";
-import { endingOf } from "./verdict-table.ts";
+import { removalVerdict } from "./verdict-table.ts";
 import type { Action } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
@@ -14,7 +19,7 @@ import { type Ref, refText } from "../annotations/names.ts";
 type Because = {
   readonly tally: Tally;
   readonly order: number;
-  readonly lapse: Lapse;
+  readonly lapse: RemovalReason;
 };
 
 type CopyEnding = Because & { readonly copy: CopySecret; readonly onDelete: OnDelete };
@@ -32,23 +37,23 @@ const ENDINGS_PER_TURN = 1024;
 /** An answer from before a hold is asked for once more. */
 const FRESH_MS = 60_000;
 
-export class Endings {
-  readonly #endings: Ending[] = [];
-  readonly #pass: Pass;
-  readonly #settings: Settings;
+export class Removals {
+  readonly #due: Ending[] = [];
+  readonly #pass: PlanBuilder;
+  readonly #settings: PlannerSettings;
 
-  constructor(pass: Pass, settings: Settings) {
+  constructor(pass: PlanBuilder, settings: PlannerSettings) {
     this.#pass = pass;
     this.#settings = settings;
   }
 
   add(ending: CopyEnding): void {
     const { copy, lapse, tally } = ending;
-    const verdict = endingOf(copy, ending.onDelete);
+    const verdict = removalVerdict(copy, ending.onDelete);
     const { place, source } = { place: placeOf(copy), source: copy.source };
     if (verdict === "wait") {
       const reason = `${lapse.reason}; it is being deleted`;
-      this.#pass.note(tally, { verdict, place, source, reason });
+      this.#pass.report(tally, { verdict, place, source, reason });
       return;
     }
     const inputs = `${verdict} ${copy.sourceUid}`;
@@ -73,26 +78,26 @@ export class Endings {
 
   #add(ending: Ending): void {
     const { because, action } = ending;
-    const stay = stayOf(this.#pass, this.#settings, action.place, because.lapse);
+    const stay = removalHold(this.#pass, this.#settings, action.place, because.lapse);
     if (stay) this.#stay(ending, stay);
-    else this.#endings.push(ending);
+    else this.#due.push(ending);
   }
 
-  #stay({ because, verdict, action }: Ending, stay: Stay): void {
+  #stay({ because, verdict, action }: Ending, stay: RemovalHold): void {
     const { place, source } = action;
     const pulling = action.kind === "unfill";
-    this.#pass.note(because.tally, { verdict, place, source, pulling, ...stay });
+    this.#pass.report(because.tally, { verdict, place, source, pulling, ...stay });
   }
 
   /** Proposes what may go and notes what is held; to be run once, at the end of the pass. */
-  *settle(deletions: Deletions): Generator<undefined, void> {
-    const due = this.#endings.map(({ because, action }): Due => {
+  *settle(deletions: DeleteGuard): Generator<undefined, void> {
+    const due = this.#due.map(({ because, action }): DueRemoval => {
       return { place: refText(action.place), vanished: because.lapse.vanished };
     });
     const { deleteLimit, deleteHoldMs } = this.#settings;
     const guard = { limit: deleteLimit, holdMs: deleteHoldMs };
-    const rulings = deletions.rule(due, guard, this.#pass.now);
-    for (const [index, ending] of this.#endings.entries()) {
+    const rulings = deletions.check(due, guard, this.#pass.now);
+    for (const [index, ending] of this.#due.entries()) {
       if (index % ENDINGS_PER_TURN === 0) yield;
       const ruling = rulings[index];
       if (ruling?.kind === "held") this.#hold(ending, ruling, due.length);
@@ -108,7 +113,7 @@ export class Endings {
     else this.#pass.propose(because.tally, verdict, action, because.order);
   }
 
-  #hold({ because, action }: Ending, ruling: Ruling & { kind: "held" }, due: number): void {
+  #hold({ because, action }: Ending, ruling: GuardDecision & { kind: "held" }, due: number): void {
     const pulling = action.kind === "unfill";
     const reason = `${because.lapse.reason}; held, because ${due} deletions are due and the limit is ${this.#settings.deleteLimit} (--delete-limit)`;
     const { place, source } = action;
@@ -120,14 +125,14 @@ export class Endings {
       dueAt: ruling.until,
       pulling,
     } as const;
-    this.#pass.note(because.tally, finding);
+    this.#pass.report(because.tally, finding);
     this.#pass.deletesHeld++;
   }
 }
 
 type Why = Pick<Action, "cause" | "reason" | "vanished">;
 
-function why({ cause, reason, vanished }: Lapse): Why {
+function why({ cause, reason, vanished }: RemovalReason): Why {
   return { cause, reason, ...(vanished ? { vanished } : {}) };
 }
 

@@ -7,12 +7,12 @@ import { parseRecord } from "../desired/copied-metadata.ts";
 import { type CopySecret, type SourcePayload } from "../model/cluster.ts";
 import { recordOf } from "../annotations/key-filter.ts";
 import { onDeleteMark } from "../desired/copy.ts";
-import type { Action, Content, Fill } from "../model/verdicts.ts";
+import type { Action, Desired, Fill } from "../model/verdicts.ts";
 import {
   annotationKey,
   MANAGED_BY,
   MANAGED_BY_LABEL,
-  type Word,
+  type AnnotationName,
 } from "../annotations/vocabulary.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
@@ -31,13 +31,13 @@ export type SecretRequest = {
 };
 
 /** Actions that make what the source wants out of whatever is at the place. */
-export type Copying = Extract<Action, { kind: "create" | "update" | "replace" | "adopt" }>;
-export type Ending = Extract<Action, { kind: "delete" | "release" }>;
-export type Filling = Extract<Action, { kind: "fill" | "unfill" }>;
+export type CopyAction = Extract<Action, { kind: "create" | "update" | "replace" | "adopt" }>;
+export type RemovalAction = Extract<Action, { kind: "delete" | "release" }>;
+export type FillAction = Extract<Action, { kind: "fill" | "unfill" }>;
 
 /** `recorded`: the copy's record of what was copied onto it, of which an update takes off what is no more. */
 export function copyRequests(
-  action: Copying,
+  action: CopyAction,
   payload: SourcePayload,
   recorded = "",
 ): readonly SecretRequest[] {
@@ -54,13 +54,13 @@ export function copyRequests(
   }
 }
 
-export function endRequests(action: Ending): readonly SecretRequest[] {
+export function endRequests(action: RemovalAction): readonly SecretRequest[] {
   return action.kind === "delete"
     ? [remove(action.place, action.target)]
     : [patch(action.place, releaseBody(action.target))];
 }
 
-export function fillRequest({ place, target }: Filling, fill: Fill): SecretRequest {
+export function fillRequest({ place, target }: FillAction, fill: Fill): SecretRequest {
   return patch(place, fillBody(target, fill));
 }
 
@@ -84,8 +84,8 @@ export function bytesOf(action: Action): number {
     case "delete":
       return SMALLEST;
     case "release":
-    case "look":
-    case "ask":
+    case "liveGet":
+    case "confirm":
       return LARGEST;
   }
 }
@@ -106,7 +106,7 @@ function remove({ namespace, name }: Ref, { uid, resourceVersion }: Version): Se
   return { method: "DELETE", namespace, name, body };
 }
 
-function post({ namespace, name }: Ref, content: Content, payload: SourcePayload): SecretRequest {
+function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload): SecretRequest {
   const { replica } = content;
   const metadata = {
     name,
@@ -126,8 +126,8 @@ function post({ namespace, name }: Ref, content: Content, payload: SourcePayload
 }
 
 // What is copied and our marks; null where a mark is not to be there.
-function annotationsOf(place: Ref, { source }: Content, payload: SourcePayload): Patch {
-  const marks: Readonly<Partial<Record<Word, string>>> = {
+function annotationsOf(place: Ref, { source }: Desired, payload: SourcePayload): Patch {
+  const marks: Readonly<Partial<Record<AnnotationName, string>>> = {
     source: refText(source),
     "source-uid": source.uid,
     "placed-at": refText(place),
@@ -188,7 +188,7 @@ function adoptOperations(
 }
 
 function releaseBody(target: CopySecret): Body {
-  const words: readonly Word[] = [
+  const words: readonly AnnotationName[] = [
     "source",
     "source-uid",
     "placed-at",

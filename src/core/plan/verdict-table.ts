@@ -1,11 +1,11 @@
 // The verdict table as data: what is at a place × whether a source wants the place. plan.ts shows it
 // and decides by it, its test walks it cell by cell, and the README prints it.
-import type { Content, Verdict } from "../model/verdicts.ts";
+import type { Desired, Verdict } from "../model/verdicts.ts";
 import type { CopySecret, Secret } from "../model/cluster.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 
 /** What is at a place, as one source sees it. */
-export const SITUATIONS = {
+export const TARGET_STATES = {
   absent: "absent",
   equal: "ours, equal",
   different: "ours, different",
@@ -13,12 +13,12 @@ export const SITUATIONS = {
   deleting: "ours, being deleted",
   foreign: "not ours",
 } as const;
-export type Situation = keyof typeof SITUATIONS;
+export type TargetState = keyof typeof TARGET_STATES;
 
-type Line = Readonly<Record<Situation, readonly [Verdict, Verdict?]>>;
+type Line = Readonly<Record<TargetState, readonly [Verdict, Verdict?]>>;
 
 /** A cell's second verdict: with the owner's `adopt`, or with `on-delete: keep`. */
-export const TABLE: { readonly wanted: Line; readonly unwanted: Line } = {
+export const VERDICT_TABLE: { readonly wanted: Line; readonly unwanted: Line } = {
   wanted: {
     absent: ["create"],
     equal: ["current"],
@@ -37,7 +37,7 @@ export const TABLE: { readonly wanted: Line; readonly unwanted: Line } = {
   },
 };
 
-export function situationOf(present: Secret | undefined, content: Content): Situation {
+export function targetStateOf(present: Secret | undefined, content: Desired): TargetState {
   if (present === undefined) return "absent";
   if (present.role !== "copy") return "foreign";
   if (present.deleting) return "deleting";
@@ -48,18 +48,21 @@ export function situationOf(present: Secret | undefined, content: Content): Situ
   return frozen ? "fixed" : "different";
 }
 
-function sameData(present: CopySecret, { replica }: Content): boolean {
+function sameData(present: CopySecret, { replica }: Desired): boolean {
   return present.dataDigest === replica.dataDigest;
 }
 
 /** A copy that nobody wants any more. */
-export function endingOf(copy: CopySecret, onDelete: OnDelete): "delete" | "release" | "wait" {
+export function removalVerdict(
+  copy: CopySecret,
+  onDelete: OnDelete,
+): "delete" | "release" | "wait" {
   if (copy.deleting) return "wait";
   return onDelete === "keep" ? "release" : "delete";
 }
 
 /** Why a source may not take over the Secret in its way; undefined: its owner lets it and it fits. */
-export function obstacle(present: Secret, content: Content): string | undefined {
+export function adoptionObstacle(present: Secret, content: Desired): string | undefined {
   const { source, replica } = content;
   if (present.role === "source") return "a Secret that is a source itself is in the way";
   if (present.role === "pull") return "a Secret that pulls its entries is in the way";

@@ -1,4 +1,4 @@
-import type { Vanished } from "../model/verdicts.ts";
+import type { SourceAbsence } from "../model/verdicts.ts";
 
 // The guard against mass deletion. Deletions and releases that are due, together with those made
 // within the last hold, are counted; above the limit none is made before it has itself been due for
@@ -8,26 +8,30 @@ import type { Vanished } from "../model/verdicts.ts";
 // starts anew with the process. No clock: `now` is milliseconds of a monotonic clock.
 
 /** Something to delete or release; `vanished` is the absent source that it belongs to, if any. */
-export type Due = { readonly place: string; readonly vanished: Vanished | undefined };
-export type Guard = { readonly limit: number; readonly holdMs: number };
+export type DueRemoval = { readonly place: string; readonly vanished: SourceAbsence | undefined };
+export type DeleteGuardLimits = { readonly limit: number; readonly holdMs: number };
 
-export type Ruling =
+export type GuardDecision =
   | { readonly kind: "go" }
   /** Kept back until `until` (ms, monotonic). */
   | { readonly kind: "held"; readonly until: number };
 
-const GO: Ruling = { kind: "go" };
+const GO: GuardDecision = { kind: "go" };
 
-export class Deletions {
+export class DeleteGuard {
   /** Since when each place has been due. */
   #due = new Map<string, number>();
   readonly #made: number[] = [];
   /** Of sources never seen. */
   readonly #madeUnseen: number[] = [];
-  #exempt: Vanished | undefined;
+  #exempt: SourceAbsence | undefined;
 
   /** One ruling for each of `due`, in its order; to be asked once a pass with all that is due. */
-  rule(due: readonly Due[], guard: Guard, now: number): readonly Ruling[] {
+  check(
+    due: readonly DueRemoval[],
+    guard: DeleteGuardLimits,
+    now: number,
+  ): readonly GuardDecision[] {
     if (guard.limit === 0) return due.map(() => GO);
     this.#exempt = this.#choose(due, guard, now);
     const since = new Map<string, number>();
@@ -48,21 +52,25 @@ export class Deletions {
   }
 
   /** A counted deletion or release was made. */
-  made(vanished: Vanished | undefined, now: number): void {
+  made(vanished: SourceAbsence | undefined, now: number): void {
     if (vanished?.seen === false) this.#madeUnseen.push(now);
     else if (vanished === undefined || vanished.key !== this.#exempt?.key) this.#made.push(now);
   }
 
-  #exempts(one: Due): boolean {
+  #exempts(one: DueRemoval): boolean {
     return one.vanished !== undefined && one.vanished.key === this.#exempt?.key;
   }
 
   // The exempt source stays so while its hold lasts or its copies are still being deleted.
-  #choose(due: readonly Due[], guard: Guard, now: number): Vanished | undefined {
+  #choose(
+    due: readonly DueRemoval[],
+    guard: DeleteGuardLimits,
+    now: number,
+  ): SourceAbsence | undefined {
     const exempt = this.#exempt;
     if (exempt && now - exempt.since < guard.holdMs) return exempt;
     if (due.some((one) => this.#exempts(one))) return exempt;
-    let first: Vanished | undefined;
+    let first: SourceAbsence | undefined;
     for (const { vanished } of due) {
       if (vanished?.seen !== true) continue;
       if (first === undefined || earlier(vanished, first)) first = vanished;
@@ -71,10 +79,10 @@ export class Deletions {
   }
 }
 
-function isUnseen({ vanished }: Due): boolean {
+function isUnseen({ vanished }: DueRemoval): boolean {
   return vanished?.seen === false;
 }
 
-function earlier(a: Vanished, b: Vanished): boolean {
+function earlier(a: SourceAbsence, b: SourceAbsence): boolean {
   return a.since < b.since || (a.since === b.since && a.key < b.key);
 }

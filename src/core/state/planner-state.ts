@@ -3,9 +3,9 @@
 // it since when something has been so; apply tells it what became of each action.
 // Every `now` is milliseconds of a monotonic clock, every `chance` uniform in [0, 1).
 import { Ages } from "./ages.ts";
-import { Deletions } from "./delete-guard.ts";
-import { Pairs, type Failure } from "./write-backoff.ts";
-import { Questions } from "./questions.ts";
+import { DeleteGuard } from "./delete-guard.ts";
+import { WriteBackoff, type Failure } from "./write-backoff.ts";
+import { LiveReads } from "./questions.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
 import { Since } from "./since.ts";
 import type { Action } from "../model/verdicts.ts";
@@ -17,14 +17,14 @@ const MOST_GONE = 10_000;
 
 export type Fight = { readonly place: Ref; readonly source: Ref };
 
-export class Memory {
-  readonly pairs = new Pairs();
+export class PlannerState {
+  readonly backoff = new WriteBackoff();
   /** Of sources: since when each has been absent. */
   readonly absent = new Since();
   /** Of places: since when each has been unwanted. */
   readonly unwanted = new Since();
-  readonly questions = new Questions();
-  readonly deletions = new Deletions();
+  readonly liveReads = new LiveReads();
+  readonly deleteGuard = new DeleteGuard();
   /** Of places: since when their write has been due. */
   readonly due = new Ages();
   readonly resolutions = new Resolutions();
@@ -40,17 +40,17 @@ export class Memory {
   /** The write was made; `altered`: what is there now is not what it asked for. */
   succeeded(action: Action, now: number, chance: number, altered = false): void {
     const place = refText(action.place);
-    if (action.kind === "look" || action.kind === "ask") return;
-    this.pairs.written(place, now);
+    if (action.kind === "liveGet" || action.kind === "confirm") return;
+    this.backoff.written(place, now);
     switch (action.kind) {
       case "delete":
       case "release":
         // Who makes a copy anew each time that it goes keeps us deleting.
-        this.pairs.repaired(place, action.inputs, now, chance);
-        this.deletions.made(action.vanished, now);
+        this.backoff.repaired(place, action.inputs, now, chance);
+        this.deleteGuard.made(action.vanished, now);
         return;
       case "unfill":
-        this.deletions.made(action.vanished, now);
+        this.deleteGuard.made(action.vanished, now);
         return;
       case "create":
       case "update":
@@ -59,14 +59,14 @@ export class Memory {
         this.#repaired(action, place, now, chance, altered);
         return;
       case "fill":
-        this.pairs.filled(place, action.inputs);
+        this.backoff.filled(place, action.inputs);
         this.#repaired(action, place, now, chance, altered);
     }
   }
 
   #repaired(action: Action, place: string, now: number, chance: number, altered: boolean): void {
     if (!altered && action.cause !== "edited" && action.cause !== "deleted") return;
-    if (this.pairs.repaired(place, action.inputs, now, chance, altered)) {
+    if (this.backoff.repaired(place, action.inputs, now, chance, altered)) {
       this.#fights.push({ place: action.place, source: action.source });
     }
   }
@@ -77,28 +77,28 @@ export class Memory {
   }
 
   failed(action: Action, failure: Failure, now: number, chance: number): void {
-    this.pairs.failed(refText(action.place), action.inputs, failure, now, chance);
+    this.backoff.failed(refText(action.place), action.inputs, failure, now, chance);
   }
 
   /** The API server answers again after an outage: what failed for want of it is due now. */
   serverIsBack(): void {
-    this.pairs.serverIsBack();
-    this.questions.serverIsBack();
+    this.backoff.serverIsBack();
+    this.liveReads.serverIsBack();
   }
 
   /** The write met a 409 (version, UID) or a 404: the world has moved; not a failure. */
   outdated(action: Action, now: number, ofSource = false): void {
-    this.pairs.stale(refText(action.place), action.inputs, now, ofSource);
+    this.backoff.stale(refText(action.place), action.inputs, now, ofSource);
   }
 
   /** A Secret is at a place that the cache shows empty; `unread`: why a live GET did not say whose. */
   hidden(place: Ref, now: number, chance: number, unread?: string): void {
-    this.pairs.hidden(refText(place), now, chance, unread);
+    this.backoff.hidden(refText(place), now, chance, unread);
   }
 
   /** A live GET found nothing there any more. */
   notHidden(place: Ref): void {
-    this.pairs.notHidden(refText(place));
+    this.backoff.notHidden(refText(place));
   }
 
   /** The cache held this source, and holds it no more. */
@@ -117,12 +117,12 @@ export class Memory {
 
   /** A copy was deleted for its successor: until that is made the place is owed one. */
   vacated(place: Ref): void {
-    this.pairs.vacated(refText(place));
+    this.backoff.vacated(refText(place));
   }
 
   /** The watch showed a copy deleted, and not by us. */
   copyVanished(place: Ref): void {
-    this.pairs.vanished(refText(place));
+    this.backoff.vanished(refText(place));
   }
 
   /** Fights that began since this was last asked. */
@@ -133,17 +133,17 @@ export class Memory {
   }
 
   beginPass(now: number): void {
-    this.pairs.beginPass(now);
+    this.backoff.beginPass(now);
     this.absent.beginPass();
     this.unwanted.beginPass();
     this.due.beginPass();
-    this.questions.beginPass(now);
+    this.liveReads.beginPass(now);
     this.resolutions.beginPass();
   }
 
   endPass(inFlight: ReadonlySet<string>): void {
-    this.pairs.endPass(inFlight);
-    this.questions.endPass();
+    this.backoff.endPass(inFlight);
+    this.liveReads.endPass();
     this.resolutions.endPass(inFlight);
   }
 }

@@ -4,7 +4,7 @@
 // the object; what no pass asks for any more is forgotten. No clock: `now` is milliseconds of a
 // monotonic clock, `chance` uniform in [0, 1).
 import { readBackoffMs } from "./write-backoff.ts";
-import type { Question } from "../model/verdicts.ts";
+import type { LiveRead } from "../model/verdicts.ts";
 import { refText } from "../annotations/names.ts";
 
 type Versioned = { readonly uid: string; readonly resourceVersion: string };
@@ -17,11 +17,11 @@ export function versionOf(object: Versioned | undefined): string {
 }
 
 /** The UID of the object that the cache shows; undefined: none. */
-export function shownUid({ shown }: Question): string | undefined {
+export function shownUid({ shown }: LiveRead): string | undefined {
   return shown === ABSENT ? undefined : shown.split(" ")[0];
 }
 
-export type Reply =
+export type LiveReadReply =
   | { readonly kind: "confirmed" }
   /** It is being asked, or will be at `until`. */
   | { readonly kind: "asked"; readonly until?: number }
@@ -44,15 +44,15 @@ type Known = {
   attempts: number;
 };
 
-export class Questions {
+export class LiveReads {
   #known = new Map<string, Known>();
   #asked = new Set<string>();
-  #due = new Map<string, Question>();
+  #due = new Map<string, LiveRead>();
   readonly #flying = new Set<string>();
   #now = 0;
 
   /** Whether the API server said what the cache shows, at most `freshMs` ago; if not it will be asked. */
-  reply(question: Question, now: number, freshMs = Number.POSITIVE_INFINITY): Reply {
+  reply(question: LiveRead, now: number, freshMs = Number.POSITIVE_INFINITY): LiveReadReply {
     const key = keyOf(question);
     this.#asked.add(key);
     const known = this.#known.get(key);
@@ -70,19 +70,19 @@ export class Questions {
   }
 
   /** What is to be asked now, in at most `free` flights of several questions each. */
-  flights(free: number): readonly (readonly Question[])[] {
+  flights(free: number): readonly (readonly LiveRead[])[] {
     const due = [...this.#due.values()].slice(0, free * MOST_IN_A_FLIGHT);
     const size = Math.ceil(due.length / Math.max(1, free));
-    const flights: Question[][] = [];
+    const flights: LiveRead[][] = [];
     for (let from = 0; from < due.length; from += size) flights.push(due.slice(from, from + size));
     return flights;
   }
 
-  began(questions: readonly Question[]): void {
+  began(questions: readonly LiveRead[]): void {
     for (const question of questions) this.#flying.add(keyOf(question));
   }
 
-  ended(questions: readonly Question[]): void {
+  ended(questions: readonly LiveRead[]): void {
     for (const question of questions) this.#flying.delete(keyOf(question));
   }
 
@@ -90,20 +90,20 @@ export class Questions {
    * The API server shows `version`. Where that is not what the cache showed, the cache has been told;
    * if it will not have it, it is asked again after a while.
    */
-  answered(question: Question, version: string, now: number, chance: number): void {
+  answered(question: LiveRead, version: string, now: number, chance: number): void {
     const attempts = version === question.shown ? 0 : this.#attempts(question) + 1;
     const until = now + (attempts === 0 ? DISTANCE_MS : readBackoffMs(attempts, chance));
     this.#known.set(keyOf(question), { version, reason: "", at: now, until, attempts });
   }
 
   /** The API server gave no answer; `reason` is one line without a value of a Secret. */
-  failed(question: Question, reason: string, now: number, chance: number): void {
+  failed(question: LiveRead, reason: string, now: number, chance: number): void {
     const attempts = this.#attempts(question) + 1;
     const until = now + readBackoffMs(attempts, chance);
     this.#known.set(keyOf(question), { version: undefined, reason, at: now, until, attempts });
   }
 
-  #attempts(question: Question): number {
+  #attempts(question: LiveRead): number {
     return this.#known.get(keyOf(question))?.attempts ?? 0;
   }
 
@@ -128,11 +128,11 @@ export class Questions {
 }
 
 /** Keys under which flights go through the pipe. */
-export const FLIGHTS: readonly string[] = Array.from(
+export const LIVE_READ_FLIGHTS: readonly string[] = Array.from(
   { length: MOST_FLYING },
   (_, index) => `question ${index}`,
 );
 
-function keyOf({ kind, ref }: Question): string {
+function keyOf({ kind, ref }: LiveRead): string {
   return `${kind} ${refText(ref)}`;
 }

@@ -45,7 +45,7 @@ export function readBackoffMs(attempts: number, chance: number): number {
   return Math.min(full, LONGEST_READ_BACKOFF_MS);
 }
 
-export type Trouble = {
+export type PlaceBackoff = {
   readonly kind: "failed" | "stale" | "fight";
   readonly inputs: string;
   readonly until: number;
@@ -61,7 +61,7 @@ export type Trouble = {
   readonly failures: number;
 };
 
-export type Hidden = {
+export type Uncached = {
   readonly until: number;
   readonly attempts: number;
   /** The last look found nothing there; who is met there next is not looked at without a pause. */
@@ -76,9 +76,9 @@ function isEnding(inputs: string): boolean {
   return inputs.startsWith("delete ") || inputs.startsWith("release ");
 }
 
-export class Pairs {
-  #troubles = new Map<string, Trouble>();
-  #hidden = new Map<string, Hidden>();
+export class WriteBackoff {
+  #troubles = new Map<string, PlaceBackoff>();
+  #hidden = new Map<string, Uncached>();
   /** When each place was last written or a write failed there, in the order of time. */
   readonly #written = new Map<string, number>();
   readonly #repairs = new Map<string, Repairs>();
@@ -93,7 +93,7 @@ export class Pairs {
   #asked = new Set<string>();
 
   /** What keeps the write of `inputs` at `place` from being tried, if anything does. */
-  trouble(place: string, inputs: string): Trouble | undefined {
+  trouble(place: string, inputs: string): PlaceBackoff | undefined {
     const trouble = this.#troubles.get(place);
     if (!trouble) return undefined;
     this.#asked.add(place);
@@ -106,7 +106,7 @@ export class Pairs {
   }
 
   /** A place that is taken although the cache shows it empty, and when to look at it again. */
-  hiddenAt(place: string): Hidden | undefined {
+  hiddenAt(place: string): Uncached | undefined {
     const hidden = this.#hidden.get(place);
     if (hidden) this.#asked.add(place);
     return hidden?.free ? undefined : hidden;
@@ -164,7 +164,7 @@ export class Pairs {
     });
   }
 
-  #set(place: string, trouble: Trouble): void {
+  #set(place: string, trouble: PlaceBackoff): void {
     this.#troubles.set(place, trouble);
     this.#asked.add(place);
   }

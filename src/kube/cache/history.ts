@@ -11,8 +11,8 @@ import type { ApiClient } from "../rest/client.ts";
 import { sleep } from "../time/clock.ts";
 import type { Clock } from "../time/clock.ts";
 import { currentVersion } from "./list.ts";
-import { describe } from "./list-scope.ts";
-import type { Scope } from "./list-scope.ts";
+import { describeScope } from "./list-scope.ts";
+import type { ListScope } from "./list-scope.ts";
 import { compareVersions } from "../rest/version.ts";
 
 const SILENCE_MS = 20_000;
@@ -20,7 +20,7 @@ const SILENCE_MS = 20_000;
 export type HistoryOptions = {
   readonly client: ApiClient;
   readonly clock: Clock;
-  readonly scope: Scope;
+  readonly scope: ListScope;
 };
 
 export class History {
@@ -99,7 +99,7 @@ export class History {
   // As a 410: what was followed is no longer there to be followed.
   #error(): ApiError {
     const note = "the server's versions are lower than those that it told before";
-    return new ApiError(`watch ${describe(this.#options.scope)}`, {
+    return new ApiError(`watch ${describeScope(this.#options.scope)}`, {
       kind: "gone",
       reason: "VersionWentBack",
       note,

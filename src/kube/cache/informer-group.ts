@@ -2,7 +2,7 @@
 // Promises: synced when every part is, but for those that need not be; a handler hears of all parts'
 // changes, each in the turn in which its part's store changed. hasSynced never goes back.
 // Does not promise an order between parts, nor one store: who needs an object asks its part.
-import type { Handler, Registration } from "./event-handlers.ts";
+import type { EventHandler, HandlerRegistration } from "./event-handlers.ts";
 import type { Informer } from "./informer.ts";
 import type { Stored } from "./store.ts";
 
@@ -72,7 +72,7 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
     return this.#synced;
   }
 
-  addHandler(handler: Handler<T>): Registration {
+  addHandler(handler: EventHandler<T>): HandlerRegistration {
     const all = this.#informers.map((informer) => informer.addHandler(handler));
     const synced = (): boolean => this.#synced;
     return {

@@ -8,14 +8,14 @@ import type { Access } from "./access.ts";
 import type { Backoff } from "../time/backoff.ts";
 import type { ApiClient } from "../rest/client.ts";
 import type { Clock, Timer } from "../time/clock.ts";
-import { Handlers } from "./event-handlers.ts";
-import type { Handler, Registration } from "./event-handlers.ts";
+import { EventHandlers } from "./event-handlers.ts";
+import type { EventHandler, HandlerRegistration } from "./event-handlers.ts";
 import { Reflector } from "./reflector.ts";
-import type { Log, ReflectorMetrics } from "./reflector.ts";
+import type { ReflectorLog, ReflectorMetrics } from "./reflector.ts";
 import type { KubeObject, Resource } from "../rest/resource.ts";
 import { Store } from "./store.ts";
-import type { Change, Stored } from "./store.ts";
-import { turn } from "./watch.ts";
+import type { StoreChange, Stored } from "./store.ts";
+import { nextTurn } from "./watch.ts";
 import type { LiveEvent } from "./watch.ts";
 
 export type InformerMetrics = ReflectorMetrics & {
@@ -43,7 +43,7 @@ export type InformerOptions<T extends Stored> = {
   readonly resyncMs?: number | undefined;
   /** Once for each failed list or watch, and for each exception of a handler or transform. */
   readonly onError?: ((error: Error) => void) | undefined;
-  readonly log?: Log | undefined;
+  readonly log?: ReflectorLog | undefined;
   readonly metrics?: InformerMetrics | undefined;
 };
 
@@ -54,7 +54,7 @@ export class Informer<T extends Stored> {
   readonly store: Store<T>;
   readonly #options: InformerOptions<T>;
   readonly #reflector: Reflector<T>;
-  readonly #handlers: Handlers<T>;
+  readonly #handlers: EventHandlers<T>;
   readonly #stop = new AbortController();
   readonly #waiting = new Set<() => void>();
   #running: Promise<void> | undefined;
@@ -66,7 +66,7 @@ export class Informer<T extends Stored> {
     const { client, clock, resource, namespace, labelSelector, fieldSelector } = options;
     this.#options = options;
     this.store = new Store(clock);
-    this.#handlers = new Handlers((error) => {
+    this.#handlers = new EventHandlers((error) => {
       this.#report(error);
       options.metrics?.handlerFailed();
     });
@@ -151,7 +151,7 @@ export class Informer<T extends Stored> {
   }
 
   /** The handler hears of every object already here as an add, then of what comes, without gap. */
-  addHandler(handler: Handler<T>): Registration {
+  addHandler(handler: EventHandler<T>): HandlerRegistration {
     if (this.#stop.signal.aborted) throw new Error("informer has been stopped");
     const { add, remove } = this.#handlers.register(handler);
     for (const object of this.store.list()) add(object);
@@ -174,7 +174,7 @@ export class Informer<T extends Stored> {
     for (const change of changes) {
       if (this.#stop.signal.aborted) return;
       this.#handlers.tell(change, !this.#synced, handlers);
-      if (++told % NOTIFICATIONS_BETWEEN_YIELDS === 0) await turn();
+      if (++told % NOTIFICATIONS_BETWEEN_YIELDS === 0) await nextTurn();
     }
     this.#replacing = false;
     this.#synced = true;
@@ -228,6 +228,6 @@ export class Informer<T extends Stored> {
   }
 }
 
-function* added<T>(objects: readonly T[]): Iterable<Change<T>> {
-  for (const object of objects) yield { kind: "add", object, echo: false };
+function* added<T>(objects: readonly T[]): Iterable<StoreChange<T>> {
+  for (const object of objects) yield { kind: "add", object, ownWrite: false };
 }

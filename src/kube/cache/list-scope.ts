@@ -1,7 +1,7 @@
 // Which objects of a resource: the same for a list and the watch that follows it.
 import type { Resource } from "../rest/resource.ts";
 
-export type Scope = {
+export type ListScope = {
   readonly resource: Resource;
   /** All namespaces when absent. */
   readonly namespace?: string | undefined;
@@ -10,11 +10,11 @@ export type Scope = {
 };
 
 /** As query parameters. */
-export function selectors(scope: Scope): Readonly<Record<string, string | undefined>> {
+export function scopeSelectors(scope: ListScope): Readonly<Record<string, string | undefined>> {
   return { labelSelector: scope.labelSelector, fieldSelector: scope.fieldSelector };
 }
 
 /** For messages: "secrets in team-a". */
-export function describe({ resource, namespace }: Scope): string {
+export function describeScope({ resource, namespace }: ListScope): string {
   return namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`;
 }

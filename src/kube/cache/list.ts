@@ -4,13 +4,13 @@ import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient } from "../rest/client.ts";
 import { isKubeObject, resourcePath } from "../rest/resource.ts";
 import type { KubeObject } from "../rest/resource.ts";
-import { describe, selectors } from "./list-scope.ts";
-import type { Scope } from "./list-scope.ts";
+import { describeScope, scopeSelectors } from "./list-scope.ts";
+import type { ListScope } from "./list-scope.ts";
 import { isRecord } from "../json.ts";
 
 export type ListOptions = {
   readonly client: ApiClient;
-  readonly scope: Scope;
+  readonly scope: ListScope;
   readonly signal: AbortSignal;
   /** Called for each page in order, so that no more than one is held whole. */
   readonly onPage: (items: readonly KubeObject[]) => void;
@@ -73,11 +73,11 @@ async function page(
   { client, scope, signal }: Pick<ListOptions, "client" | "scope" | "signal">,
   query: { readonly limit: number; readonly continue?: string },
 ): Promise<Page> {
-  const what = `list ${describe(scope)}`;
+  const what = `list ${describeScope(scope)}`;
   const answer = await client.request<unknown>({
     method: "GET",
     path: resourcePath(scope.resource, scope.namespace),
-    query: { ...selectors(scope), ...query },
+    query: { ...scopeSelectors(scope), ...query },
     what,
     signal,
     mostBytes: MOST_PAGE_BYTES,

@@ -16,9 +16,9 @@ import { InitialEvents } from "./initial-events.ts";
 import { listAll } from "./list.ts";
 import { Reconnect } from "./reconnect.ts";
 import type { KubeObject } from "../rest/resource.ts";
-import { cannotStream, kindOf, mayResume } from "./resumption.ts";
-import { describe } from "./list-scope.ts";
-import type { Scope } from "./list-scope.ts";
+import { cannotStream, errorKindOf, mayResume } from "./resumption.ts";
+import { describeScope } from "./list-scope.ts";
+import type { ListScope } from "./list-scope.ts";
 import { SHORTEST_WATCH_MS, watch } from "./watch.ts";
 import type { LiveEvent } from "./watch.ts";
 
@@ -32,7 +32,7 @@ export type Sink<T> = {
   event(event: LiveEvent): void;
 };
 
-export type Log = {
+export type ReflectorLog = {
   debug(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
 };
@@ -46,12 +46,12 @@ export type ReflectorMetrics = {
 
 export type ReflectorOptions<T> = {
   readonly client: ApiClient;
-  readonly scope: Scope;
+  readonly scope: ListScope;
   readonly clock: Clock;
   readonly backoff?: Backoff | undefined;
   readonly sink: Sink<T>;
   readonly onError?: ((error: Error) => void) | undefined;
-  readonly log?: Log | undefined;
+  readonly log?: ReflectorLog | undefined;
   readonly metrics?: ReflectorMetrics | undefined;
 };
 
@@ -158,7 +158,7 @@ export class Reflector<T> {
     } catch (error) {
       if (initial.done || signal.aborted) throw error;
       if (!initial.timedOut && !cannotStream(error)) {
-        if (kindOf(error) !== "throttled") this.#failedStreams++;
+        if (errorKindOf(error) !== "throttled") this.#failedStreams++;
         throw error;
       }
       this.#canStream = false;
@@ -220,7 +220,7 @@ export class Reflector<T> {
       },
     });
     if (this.#version === undefined)
-      throw new ApiError(`watch ${describe(scope)}`, {
+      throw new ApiError(`watch ${describeScope(scope)}`, {
         kind: "unavailable",
         status: 200,
         reason: "EndedBeforeTheEndMark",
@@ -245,7 +245,7 @@ export class Reflector<T> {
   }
 
   #failure(error: Error): End {
-    return { reason: kindOf(error) ?? "failed", wait: true, relist: !mayResume(error), error };
+    return { reason: errorKindOf(error) ?? "failed", wait: true, relist: !mayResume(error), error };
   }
 
   async #recover(end: End, signal: AbortSignal): Promise<void> {
@@ -270,6 +270,6 @@ export class Reflector<T> {
   }
 
   #fields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    return { resource: describe(this.#options.scope), ...fields };
+    return { resource: describeScope(this.#options.scope), ...fields };
   }
 }

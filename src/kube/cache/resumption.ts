@@ -23,10 +23,10 @@ export function mayResume(error: Error): boolean {
 
 /** Whether the server refuses a streaming list as such, so that it need not be asked again. */
 export function cannotStream(error: unknown): boolean {
-  const kind = kindOf(error);
+  const kind = errorKindOf(error);
   return kind === "badRequest" || kind === "invalid";
 }
 
-export function kindOf(error: unknown): ApiErrorKind | undefined {
+export function errorKindOf(error: unknown): ApiErrorKind | undefined {
   return error instanceof ApiError ? error.kind : undefined;
 }

@@ -3,7 +3,7 @@
 
 export type IndexFunction<T> = (object: T) => readonly string[];
 
-export class IndexMap<T> {
+export class StoreIndex<T> {
   readonly #values: IndexFunction<T>;
   readonly #objects = new Map<string, Set<T>>();
 

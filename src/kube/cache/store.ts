@@ -8,7 +8,7 @@
 // kept beside it as `base`. Events older than the write only move `base`. The entry ends when the
 // watch has reached the write, or after five minutes, when the watch's word counts again.
 import type { Clock } from "../time/clock.ts";
-import { IndexMap } from "./store-index.ts";
+import { StoreIndex } from "./store-index.ts";
 import type { IndexFunction } from "./store-index.ts";
 import { compareVersions } from "../rest/version.ts";
 
@@ -21,18 +21,18 @@ export type Stored = {
 };
 
 /**
- * What one event of the watch said, for handlers. `echo`: the store shows the same version as
+ * What one event of the watch said, for handlers. `ownWrite`: the store shows the same version as
  * before, because our own write had brought it there (or something newer) already.
  */
-export type Change<T> =
-  | { readonly kind: "add"; readonly object: T; readonly echo: boolean }
-  | { readonly kind: "update"; readonly old: T; readonly object: T; readonly echo: boolean }
+export type StoreChange<T> =
+  | { readonly kind: "add"; readonly object: T; readonly ownWrite: boolean }
+  | { readonly kind: "update"; readonly old: T; readonly object: T; readonly ownWrite: boolean }
   | {
       readonly kind: "delete";
       readonly last: T;
       /** Found missing in a relist: `last` may not be the last state there was. */
       readonly finalStateUnknown: boolean;
-      readonly echo: boolean;
+      readonly ownWrite: boolean;
     };
 
 type Key = Pick<Stored, "namespace" | "name">;
@@ -54,7 +54,7 @@ const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 export class Store<T extends Stored> {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #objects = new Map<string, Map<string, T>>();
-  readonly #indices = new Map<string, IndexMap<T>>();
+  readonly #indices = new Map<string, StoreIndex<T>>();
   readonly #written = new Map<string, Written<T>>();
   #size = 0;
   #syncedTo = "";
@@ -91,7 +91,7 @@ export class Store<T extends Stored> {
   /** Covers the objects already here as well; a name is taken once. */
   addIndex(name: string, values: IndexFunction<T>): void {
     if (this.#indices.has(name)) throw new Error(`index "${name}" exists already`);
-    const index = new IndexMap(values);
+    const index = new StoreIndex(values);
     for (const object of this.list()) index.add(object);
     this.#indices.set(name, index);
   }
@@ -105,7 +105,7 @@ export class Store<T extends Stored> {
   }
 
   /** Takes what a write returned, unless the store or the watch is at least as new. */
-  remember(object: T): void {
+  recordWrite(object: T): void {
     this.#expire();
     const { namespace, name, uid, resourceVersion } = object;
     const entry = this.#written.get(keyOf(object));
@@ -121,7 +121,7 @@ export class Store<T extends Stored> {
    * After our DELETE was answered: hides that object, and late events of it. Not for a DELETE that
    * left the object behind with a finalizer; its answer is the object, to `remember`.
    */
-  forget(namespace: string | undefined, name: string, uid: string): void {
+  recordDelete(namespace: string | undefined, name: string, uid: string): void {
     this.#expire();
     const shown = this.get(namespace, name);
     if (shown && shown.uid !== uid) return;
@@ -133,14 +133,14 @@ export class Store<T extends Stored> {
   // What follows is for the informer alone: what the watch says, answered by what handlers must know.
 
   /** An object that is there. */
-  upsert(object: T): Change<T> | undefined {
+  upsert(object: T): StoreChange<T> | undefined {
     this.#expire();
     this.#advance(object.resourceVersion);
     return this.#observe(object, object, object.resourceVersion);
   }
 
   /** An object that is gone; `last` is its last state, when known better than here. */
-  remove(gone: Stored, last?: T): Change<T> | undefined {
+  remove(gone: Stored, last?: T): StoreChange<T> | undefined {
     this.#expire();
     this.#advance(gone.resourceVersion);
     const change = this.#observe(gone, undefined, gone.resourceVersion);
@@ -159,12 +159,12 @@ export class Store<T extends Stored> {
   }
 
   /** The whole truth as of `version`: deletions first, then what is new or different, in list order. */
-  replace(items: readonly T[], version: string): readonly Change<T>[] {
+  replace(items: readonly T[], version: string): readonly StoreChange<T>[] {
     this.#expire();
     // The server's history is another: nothing of ours is in it, and nothing will reach its versions.
     if (compareVersions(version, this.#syncedTo) < 0) this.distrust();
     const listed = new Map(items.map((item) => [keyOf(item), item]));
-    const changes: (Change<T> | undefined)[] = [];
+    const changes: (StoreChange<T> | undefined)[] = [];
     for (const old of this.#bases().filter((base) => !listed.has(keyOf(base)))) {
       const change = this.#observe(old, undefined, version);
       changes.push(change?.kind === "delete" ? { ...change, finalStateUnknown: true } : change);
@@ -192,7 +192,7 @@ export class Store<T extends Stored> {
   }
 
   // The watch says `object` (or nothing) of one key, as of `version`.
-  #observe(at: Key, object: T | undefined, version: string): Change<T> | undefined {
+  #observe(at: Key, object: T | undefined, version: string): StoreChange<T> | undefined {
     const entry = this.#written.get(keyOf(at));
     const before = this.get(at.namespace, at.name);
     const old = entry ? entry.base : before;
@@ -201,9 +201,9 @@ export class Store<T extends Stored> {
       entry.base = object;
       if (reached(entry, version)) this.#settle(entry);
     } else this.#show(at, object);
-    const echo = same(before, this.get(at.namespace, at.name));
-    if (!object) return old && { kind: "delete", last: old, finalStateUnknown: false, echo };
-    return old ? { kind: "update", old, object, echo } : { kind: "add", object, echo };
+    const ownWrite = same(before, this.get(at.namespace, at.name));
+    if (!object) return old && { kind: "delete", last: old, finalStateUnknown: false, ownWrite };
+    return old ? { kind: "update", old, object, ownWrite } : { kind: "add", object, ownWrite };
   }
 
   #write(written: Omit<Written<T>, "base" | "at">): void {
@@ -249,7 +249,7 @@ export class Store<T extends Stored> {
     this.#size += Number(object !== undefined) - Number(old !== undefined);
   }
 
-  #index(name: string): IndexMap<T> {
+  #index(name: string): StoreIndex<T> {
     const index = this.#indices.get(name);
     if (!index)
       throw new Error(`no index "${name}"; there are ${[...this.#indices.keys()].join(", ")}`);

@@ -10,8 +10,8 @@ import type { Clock } from "../time/clock.ts";
 import { Deadline } from "../time/deadline.ts";
 import { narrow } from "../rest/narrow.ts";
 import { resourcePath } from "../rest/resource.ts";
-import { describe, selectors } from "./list-scope.ts";
-import type { Scope } from "./list-scope.ts";
+import { describeScope, scopeSelectors } from "./list-scope.ts";
+import type { ListScope } from "./list-scope.ts";
 import { LineSplitter, LONGEST_LINE_BYTES, parseEvent } from "./watch-decoder.ts";
 import type { WatchEvent } from "./watch-decoder.ts";
 
@@ -20,7 +20,7 @@ export type LiveEvent = Extract<WatchEvent, { readonly kind: "set" | "delete" | 
 export type WatchOptions = {
   readonly client: ApiClient;
   readonly clock: Clock;
-  readonly scope: Scope;
+  readonly scope: ListScope;
   readonly query: Readonly<Record<string, string | boolean>>;
   readonly signal: AbortSignal;
   readonly onOpen?: (() => void) | undefined;
@@ -47,14 +47,14 @@ export async function watch(options: WatchOptions): Promise<void> {
   const span = LONGEST_SECONDS - SHORTEST_SECONDS;
   const timeoutSeconds = SHORTEST_SECONDS + Math.floor(clock.random() * span);
   const deadline = new Deadline(clock, timeoutSeconds * 1000 + GRACE_MS, options.signal);
-  const what = `watch ${describe(scope)}`;
+  const what = `watch ${describeScope(scope)}`;
   try {
     const stream = await client.open({
       method: "GET",
       path: resourcePath(scope.resource, scope.namespace),
       query: {
         ...options.query,
-        ...selectors(scope),
+        ...scopeSelectors(scope),
         watch: true,
         allowWatchBookmarks: true,
         timeoutSeconds,
@@ -91,7 +91,7 @@ async function read(stream: ApiStream, what: string, options: WatchOptions): Pro
       for (const line of lines.push(chunk)) {
         await onEvent(live(parseEvent(narrow(line, keeps), scope.resource.kind, what), what));
         if (++events % EVENTS_BETWEEN_YIELDS === 0 || clock.monotonic() - turned >= TURN_MS) {
-          await turn();
+          await nextTurn();
           turned = clock.monotonic();
         }
         if (signal.aborted) throw new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
@@ -116,6 +116,6 @@ function bad(what: string, note: string): ApiError {
 }
 
 /** Lets the event loop run whatever else is due: probes, a lease's renewal. */
-export function turn(): Promise<void> {
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,7 +3,7 @@ import type { ApiClient } from "../rest/client.ts";
 import type { EventClient } from "./event-writer.ts";
 import { EVENTS, resourcePath } from "../rest/resource.ts";
 
-export function eventClient(api: ApiClient): EventClient {
+export function createEventClient(api: ApiClient): EventClient {
   return {
     create(body, signal) {
       const { namespace, name } = body.metadata;

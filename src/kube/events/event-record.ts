@@ -43,7 +43,7 @@ export type KubeEvent = {
   readonly type: "Normal" | "Warning";
 };
 
-export type Reporter = {
+export type EventReporter = {
   /** A qualified name: "secretcast", "example.com/controller". */
   readonly controller: string;
   /** This process; 128 bytes at most. */
@@ -59,7 +59,7 @@ const QUALIFIED_NAME =
   /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /** Throws a RangeError when the API server would refuse every Event of this reporter. */
-export function checkReporter({ controller, instance }: Reporter): void {
+export function checkReporter({ controller, instance }: EventReporter): void {
   if (!QUALIFIED_NAME.test(controller))
     throw new RangeError(`Cannot report events as "${controller}": it must be a qualified name`);
   checkWord("reporting instance", instance);
@@ -83,7 +83,7 @@ function checkWord(field: string, word: string): void {
 /** `nanoseconds` since the epoch makes the name; two Events of one object must differ in it. */
 export function newEvent(
   details: EventDetails,
-  reporter: Reporter,
+  reporter: EventReporter,
   nanoseconds: bigint,
   series?: EventSeries,
 ): KubeEvent {

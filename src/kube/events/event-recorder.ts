@@ -6,18 +6,18 @@
 // recorder loses it). Does not promise that an Event arrives, nor in what order it is shown.
 import type { Clock } from "../time/clock.ts";
 import { checkDetails, checkReporter, eventTime, newEvent } from "./event-record.ts";
-import type { EventDetails, KubeEvent, ObjectReference, Reporter } from "./event-record.ts";
+import type { EventDetails, KubeEvent, ObjectReference, EventReporter } from "./event-record.ts";
 import { EventWriter } from "./event-writer.ts";
 import type { DropReason, EventClient } from "./event-writer.ts";
 import { LruMap } from "./lru.ts";
 import type { Reachability } from "../rest/reachability.ts";
-import { Timetable } from "../time/timer-queue.ts";
+import { TimerQueue } from "../time/timer-queue.ts";
 import { TokenBucket } from "../time/token-bucket.ts";
 
 export type EventRecorderOptions = {
   readonly client: EventClient;
   readonly clock: Clock;
-  readonly reporter: Reporter;
+  readonly reporter: EventReporter;
   /** The end of an outage that it tells of is followed by a try at once. */
   readonly reachability?: Reachability;
   /** Events waiting to be sent at most; 1000 as client-go. */
@@ -50,12 +50,12 @@ type Series = {
 
 export class EventRecorder {
   readonly #clock: Clock;
-  readonly #reporter: Reporter;
+  readonly #reporter: EventReporter;
   readonly #writer: EventWriter;
   readonly #onDrop: (reason: DropReason | "throttled", error?: unknown) => void;
   readonly #buckets = new LruMap<string, TokenBucket>(REMEMBERED);
   readonly #series = new LruMap<string, Series>(REMEMBERED, (series) => this.#finish(series));
-  readonly #idle: Timetable<Series>;
+  readonly #idle: TimerQueue<Series>;
   #lastNanoseconds = 0n;
   #closed = false;
 
@@ -67,7 +67,7 @@ export class EventRecorder {
     this.#onDrop = onDrop;
     const size = queueSize === undefined ? {} : { queueSize };
     this.#writer = new EventWriter({ client, clock, onDrop, reachability, ...size });
-    this.#idle = new Timetable(clock, (series) => this.#finish(series));
+    this.#idle = new TimerQueue(clock, (series) => this.#finish(series));
   }
 
   /** Throws a RangeError for a reason or an action that no API server takes, and nothing else. */

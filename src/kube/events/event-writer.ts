@@ -1,7 +1,7 @@
 // Sends Events to the API server, one after the other, behind everybody's back.
 // Promises: push() never waits; what does not fit into the queue is dropped and told; an answer of
 // the server is final, no answer is tried again. Does not promise that an Event arrives.
-import { bounded } from "../time/bounded.ts";
+import { withTimeout } from "../time/bounded.ts";
 import type { Clock } from "../time/clock.ts";
 import type { EventSeries, KubeEvent } from "./event-record.ts";
 import { Reachability } from "../rest/reachability.ts";
@@ -114,7 +114,7 @@ export class EventWriter {
   }
 
   #bounded<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return bounded(this.#clock, REQUEST_TIMEOUT_MS, this.#closed.signal, run);
+    return withTimeout(this.#clock, REQUEST_TIMEOUT_MS, this.#closed.signal, run);
   }
 }
 

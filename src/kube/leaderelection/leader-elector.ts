@@ -8,9 +8,9 @@
 // rates of the machines' clocks may differ by lease duration / renew deadline, their times by anything.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { bounded } from "../time/bounded.ts";
+import { withTimeout } from "../time/bounded.ts";
 import type { Clock } from "../time/clock.ts";
-import { LeaderWork } from "./leader-run.ts";
+import { LeaderRun } from "./leader-run.ts";
 import { LeaseLock } from "./lease-lock.ts";
 import type { LeaseClient } from "./lease-lock.ts";
 import { Reachability } from "../rest/reachability.ts";
@@ -153,7 +153,7 @@ export class LeaderElector {
   async #acquire(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted) {
       try {
-        const claim = await this.#lock.claim(signal);
+        const claim = await this.#lock.tryAcquireOrRenew(signal);
         if (claim.held && this.#renew(claim.since)) return true;
       } catch (error) {
         if (!signal.aborted) this.#options.onError?.(error);
@@ -167,7 +167,7 @@ export class LeaderElector {
   async #lead(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<"cancelled" | "lost"> {
     this.#setLeading(true);
     this.#options.onEvent?.(`${this.#options.identity} became leader`);
-    const work = new LeaderWork(signal, callbacks.onStartedLeading);
+    const work = new LeaderRun(signal, callbacks.onStartedLeading);
     try {
       if (!(await this.#keep(work.over))) {
         this.#setLeading(false);
@@ -190,8 +190,8 @@ export class LeaderElector {
       if (over.aborted) return true;
       if (this.msLeft === 0) return false;
       try {
-        const claim = await bounded(this.#clock, this.msLeft, over, (inner) =>
-          this.#lock.claim(inner),
+        const claim = await withTimeout(this.#clock, this.msLeft, over, (inner) =>
+          this.#lock.tryAcquireOrRenew(inner),
         );
         if (!claim.held) return false;
         this.#renew(claim.since);
@@ -212,7 +212,7 @@ export class LeaderElector {
     if (this.#options.releaseOnCancel === false) return;
     const signal = new AbortController().signal;
     try {
-      await bounded(this.#clock, this.#renewDeadlineMs, signal, (inner) =>
+      await withTimeout(this.#clock, this.#renewDeadlineMs, signal, (inner) =>
         this.#lock.release(inner),
       );
     } catch (error) {

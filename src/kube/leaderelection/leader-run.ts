@@ -3,7 +3,7 @@
 // cancel, or has failed; work that only hands its signal's reason back did not fail.
 // Does not promise to stop the work: work that ignores its signal goes on, and `over` never comes.
 
-export class LeaderWork {
+export class LeaderRun {
   readonly #signal: AbortSignal;
   readonly #cancelled: AbortSignal;
   readonly #controller = new AbortController();

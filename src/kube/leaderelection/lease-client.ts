@@ -5,7 +5,7 @@ import type { LeaseClient } from "./lease-lock.ts";
 import type { Lease } from "./lease-record.ts";
 import { LEASES, resourcePath } from "../rest/resource.ts";
 
-export function leaseClient(api: ApiClient, namespace: string, name: string): LeaseClient {
+export function createLeaseClient(api: ApiClient, namespace: string, name: string): LeaseClient {
   const collection = resourcePath(LEASES, namespace);
   const path = resourcePath(LEASES, namespace, name);
   const lease = `lease ${namespace}/${name}`;

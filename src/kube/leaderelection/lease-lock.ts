@@ -4,10 +4,10 @@
 // release() frees the Lease only if the Lease just fetched names us, by that very version.
 // Does not loop, wait between tries, or know what leading means: lease.ts does.
 import { isDeepStrictEqual } from "node:util";
-import { bounded } from "../time/bounded.ts";
+import { withTimeout } from "../time/bounded.ts";
 import type { Clock } from "../time/clock.ts";
 import { holderOf, newLease, released, renewed, takenOver } from "./lease-record.ts";
-import type { Claim, Lease } from "./lease-record.ts";
+import type { LeaseHolder, Lease } from "./lease-record.ts";
 import { compareVersions } from "../rest/version.ts";
 
 /**
@@ -38,7 +38,7 @@ export type LeaseLockOptions = {
 };
 
 /** What a claim found: we hold it, or who does. */
-export type ClaimResult =
+export type AcquireResult =
   | { readonly held: true; readonly since: number }
   | { readonly held: false; readonly holder: string };
 
@@ -65,7 +65,7 @@ export class LeaseLock {
   }
 
   /** Takes the Lease when it is free, or renews ours. Rejects when it cannot tell. */
-  async claim(signal: AbortSignal): Promise<ClaimResult> {
+  async tryAcquireOrRenew(signal: AbortSignal): Promise<AcquireResult> {
     if (this.#own) {
       try {
         return await this.#write(renewed(this.#own, this.#claim()), signal);
@@ -99,7 +99,7 @@ export class LeaseLock {
     }
   }
 
-  #claim(): Claim {
+  #claim(): LeaseHolder {
     const { identity, leaseDurationMs, clock } = this.#options;
     return { identity, durationSeconds: leaseDurationMs / 1000, now: clock.now() };
   }
@@ -115,20 +115,20 @@ export class LeaseLock {
     }
   }
 
-  #create(signal: AbortSignal): Promise<ClaimResult> {
+  #create(signal: AbortSignal): Promise<AcquireResult> {
     const { namespace, name, labels } = this.#options;
     const lease = newLease({ namespace, name, ...(labels && { labels }) }, this.#claim());
     return this.#send(signal, (inner) => this.#options.client.create(lease, inner));
   }
 
-  #write(lease: Lease, signal: AbortSignal): Promise<ClaimResult> {
+  #write(lease: Lease, signal: AbortSignal): Promise<AcquireResult> {
     return this.#send(signal, (inner) => this.#options.client.update(lease, inner));
   }
 
   async #send(
     signal: AbortSignal,
     request: (signal: AbortSignal) => Promise<Lease>,
-  ): Promise<ClaimResult> {
+  ): Promise<AcquireResult> {
     const since = this.#options.clock.monotonic();
     this.#unanswered = true;
     try {
@@ -174,6 +174,6 @@ export class LeaseLock {
   }
 
   #bounded<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return bounded(this.#options.clock, this.#options.requestTimeoutMs, signal, run);
+    return withTimeout(this.#options.clock, this.#options.requestTimeoutMs, signal, run);
   }
 }

@@ -24,7 +24,7 @@ export type Lease = {
 };
 
 /** Who holds it, and for how long the others should believe so. */
-export type Claim = {
+export type LeaseHolder = {
   readonly identity: string;
   readonly durationSeconds: number;
   /** Wall time in ms, for people. */
@@ -42,7 +42,7 @@ export function microTime(ms: number): string {
 
 export function newLease(
   metadata: { readonly namespace: string; readonly name: string; readonly labels?: object },
-  claim: Claim,
+  claim: LeaseHolder,
 ): Lease {
   return {
     apiVersion: "coordination.k8s.io/v1",
@@ -52,11 +52,11 @@ export function newLease(
   };
 }
 
-export function renewed(lease: Lease, claim: Claim): Lease {
+export function renewed(lease: Lease, claim: LeaseHolder): Lease {
   return { ...lease, spec: { ...lease.spec, ...claimed(claim) } };
 }
 
-export function takenOver(lease: Lease, claim: Claim): Lease {
+export function takenOver(lease: Lease, claim: LeaseHolder): Lease {
   const leaseTransitions = (lease.spec?.leaseTransitions ?? 0) + 1;
   const acquireTime = microTime(claim.now);
   return { ...lease, spec: { ...lease.spec, ...claimed(claim), acquireTime, leaseTransitions } };
@@ -68,7 +68,7 @@ export function released(lease: Lease, now: number): Lease {
   return { ...lease, spec: { ...lease.spec, ...claim, acquireTime: microTime(now) } };
 }
 
-function claimed({ identity, durationSeconds, now }: Claim): LeaseSpec {
+function claimed({ identity, durationSeconds, now }: LeaseHolder): LeaseSpec {
   return {
     holderIdentity: identity,
     leaseDurationSeconds: durationSeconds,

@@ -4,18 +4,18 @@
 // with Retry-After no request begins before that time is over; bodies are always drained. Does not
 // promise: to retry anything else, or to know any kind of object.
 import type { Dispatcher } from "undici";
-import { header, isSuccess, networkCode, parseJson, refusal, valueOf } from "./response.ts";
-import type { Answer } from "./response.ts";
+import { header, isSuccess, networkCode, parseJson, errorOf, bodyOf } from "./response.ts";
+import type { HttpResponse } from "./response.ts";
 import { ApiError, isWebhookDenial } from "./api-error.ts";
 import type { Clock } from "../time/clock.ts";
 import { CredentialCache, CredentialsError } from "../kubeconfig/credentials.ts";
 import type { Credentials } from "../kubeconfig/credentials.ts";
 import { abandonable, Deadline } from "../time/deadline.ts";
-import { exchange, openStream } from "./round-trip.ts";
+import { roundTrip, openStream } from "./round-trip.ts";
 import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
 import { queryText } from "./resource.ts";
 import { Reachability } from "./reachability.ts";
-import { Throttle } from "./retry-after.ts";
+import { RetryAfter } from "./retry-after.ts";
 import { Transport } from "./transport.ts";
 import type { Lane } from "./transport.ts";
 
@@ -83,7 +83,7 @@ export function createClient(config: KubeConfig, options: ClientOptions): ApiCli
   return new HttpClient(config, options);
 }
 
-type Means<A extends Answer> = (
+type Means<A extends HttpResponse> = (
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadline: Deadline,
@@ -99,7 +99,7 @@ class HttpClient implements ApiClient {
   readonly #options: ClientOptions;
   readonly #credentials: CredentialCache;
   readonly #transport: Transport;
-  readonly #throttle: Throttle;
+  readonly #throttle: RetryAfter;
   readonly #closed = new AbortController();
 
   constructor(config: KubeConfig, options: ClientOptions) {
@@ -113,7 +113,7 @@ class HttpClient implements ApiClient {
     this.reachability = options.reachability ?? new Reachability(options.clock);
     this.#credentials = new CredentialCache(config, options.clock);
     this.#transport = new Transport({ server, proxyUrl, connections: options.connections ?? 32 });
-    this.#throttle = new Throttle(options.clock);
+    this.#throttle = new RetryAfter(options.clock);
   }
 
   async request<T>(request: ApiRequest): Promise<T> {
@@ -121,12 +121,12 @@ class HttpClient implements ApiClient {
     try {
       const answer = await this.#send(
         "api",
-        (...asked) => exchange(...asked, request.mostBytes),
+        (...asked) => roundTrip(...asked, request.mostBytes),
         request,
         deadline,
       );
       this.#check(request, answer);
-      return valueOf(request.what, answer, this.keeps) as T;
+      return bodyOf(request.what, answer, this.keeps) as T;
     } catch (error) {
       throw this.#classify(request, deadline, error);
     } finally {
@@ -179,7 +179,7 @@ class HttpClient implements ApiClient {
   }
 
   // A 401 is tried once more with credentials read anew.
-  async #send<A extends Answer>(
+  async #send<A extends HttpResponse>(
     lane: Lane,
     means: Means<A>,
     request: ApiRequest,
@@ -197,7 +197,7 @@ class HttpClient implements ApiClient {
     return this.#credentials.fresh ?? abandonable(this.#credentials.get(), deadline.signal);
   }
 
-  async #dispatch<A extends Answer>(
+  async #dispatch<A extends HttpResponse>(
     lane: Lane,
     means: Means<A>,
     request: ApiRequest,
@@ -242,8 +242,8 @@ class HttpClient implements ApiClient {
   }
 
   // A 429 that says for how long holds back the whole client.
-  #check(request: ApiRequest, answer: Answer): void {
-    const error = refusal(request, answer, this.#options.clock.now());
+  #check(request: ApiRequest, answer: HttpResponse): void {
+    const error = errorOf(request, answer, this.#options.clock.now());
     if (!error) return;
     if (error.kind === "throttled" && this.#options.neverPauses !== true)
       this.#throttle.pause(error.retryAfterMs ?? 0);

@@ -4,7 +4,7 @@
 import { ApiError } from "./api-error.ts";
 
 /** One line: "unexpected TypeError at sync.ts:155:20", or an ApiError's own message. */
-export function faultText(error: unknown): string {
+export function safeErrorText(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   if (!(error instanceof Error)) return `unexpected ${typeof error} thrown`;
   const at = /^ {4}at .*?([\w.-]+:\d+:\d+)\)?$/m.exec(error.stack ?? "")?.[1];

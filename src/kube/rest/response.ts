@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { narrow } from "./narrow.ts";
 import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
 
-export type Answer = {
+export type HttpResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** undefined: longer than the limit. */
@@ -20,9 +20,9 @@ export function isSuccess(status: number): boolean {
 }
 
 /** Why `answer` is none that `asked` can use; undefined: it is a success, of the type asked for. */
-export function refusal(
+export function errorOf(
   asked: { readonly what: string; readonly accept?: string },
-  { status, headers, text }: Answer,
+  { status, headers, text }: HttpResponse,
   nowMs: number,
 ): ApiError | undefined {
   if (!isSuccess(status)) {
@@ -34,7 +34,11 @@ export function refusal(
 }
 
 /** The object that the answer to `what` holds; fails with an ApiError where it holds none. */
-export function valueOf(what: string, { status, text }: Answer, keeps: readonly string[]): object {
+export function bodyOf(
+  what: string,
+  { status, text }: HttpResponse,
+  keeps: readonly string[],
+): object {
   if (text === undefined)
     throw new ApiError(what, {
       kind: "malformed",

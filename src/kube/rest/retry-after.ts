@@ -8,9 +8,9 @@ import { sleep } from "../time/clock.ts";
 import type { Clock } from "../time/clock.ts";
 
 /** How long somebody can wait for a turn; a Deadline is one. */
-export type Patience = { readonly leftMs: number; readonly signal: AbortSignal };
+export type RetryDeadline = { readonly leftMs: number; readonly signal: AbortSignal };
 
-export class Throttle {
+export class RetryAfter {
   readonly #clock: Clock;
   #endsAt = Number.NEGATIVE_INFINITY;
 
@@ -32,7 +32,7 @@ export class Throttle {
    * Resolves when the request `what` may begin. Rejects with an ApiError of kind `throttled` when its
    * patience would be over by then, and as soon as its signal aborts.
    */
-  async turn(what: string, patience: Patience): Promise<void> {
+  async turn(what: string, patience: RetryDeadline): Promise<void> {
     for (let left = this.leftMs; left > 0; left = this.leftMs) {
       if (left >= patience.leftMs) throw tooLate(what, left);
       await sleep(this.#clock, left, patience.signal);

@@ -6,15 +6,15 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { isSuccess, LONGEST_ANSWER_BYTES, LONGEST_REFUSAL_BYTES, readText } from "./response.ts";
-import type { Answer } from "./response.ts";
+import type { HttpResponse } from "./response.ts";
 import type { Deadline } from "../time/deadline.ts";
 
-export function exchange(
+export function roundTrip(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadline: Deadline,
   longest = LONGEST_ANSWER_BYTES,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const gathering = new Gathering(deadline, longest, resolve, reject);
     deadline.whenOver(() => gathering.abandon());
@@ -23,7 +23,7 @@ export function exchange(
 }
 
 /** Of an answer whose end is not known; a refusal's body is read to its end all the same. */
-export type Opened = Answer & { readonly body: Dispatcher.ResponseData["body"] };
+export type Opened = HttpResponse & { readonly body: Dispatcher.ResponseData["body"] };
 
 /** As exchange, but a success is handed on as it comes, until the deadline is over. */
 export async function openStream(
@@ -40,7 +40,7 @@ export async function openStream(
 class Gathering implements Dispatcher.DispatchHandler {
   readonly #deadline: Deadline;
   readonly #longest: number;
-  readonly #resolve: (answer: Answer) => void;
+  readonly #resolve: (answer: HttpResponse) => void;
   readonly #reject: (error: Error) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
@@ -51,7 +51,7 @@ class Gathering implements Dispatcher.DispatchHandler {
   constructor(
     deadline: Deadline,
     longest: number,
-    resolve: (answer: Answer) => void,
+    resolve: (answer: HttpResponse) => void,
     reject: (error: Error) => void,
   ) {
     this.#deadline = deadline;

@@ -14,7 +14,7 @@ class DeadlineError extends Error {
 }
 
 /** Rejects with DeadlineError after `ms`, or as soon as `signal` aborts. */
-export async function bounded<T>(
+export async function withTimeout<T>(
   clock: Clock,
   ms: number,
   signal: AbortSignal,

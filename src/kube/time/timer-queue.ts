@@ -7,7 +7,7 @@ import { Heap } from "./heap.ts";
 /** `readyAt` is monotonic time in ms and belongs to the timetable while the item is in it. */
 export type Timed = { readyAt: number };
 
-export class Timetable<T extends Timed> {
+export class TimerQueue<T extends Timed> {
   readonly #clock: Clock;
   readonly #onDue: (item: T) => void;
   readonly #items = new Heap<T>((a, b) => a.readyAt < b.readyAt);

@@ -11,9 +11,9 @@ import type { Clock } from "../time/clock.ts";
 import { Heap } from "../time/heap.ts";
 import { QueueMeter } from "./queue-metrics.ts";
 import type { QueueMetrics } from "./queue-metrics.ts";
-import { itemExponential } from "./rate-limiter.ts";
+import { exponentialRateLimiter } from "./rate-limiter.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
-import { Timetable } from "../time/timer-queue.ts";
+import { TimerQueue } from "../time/timer-queue.ts";
 
 export type WorkQueueOptions<K> = {
   /** Label of the metrics; a queue without a name publishes none. */
@@ -66,7 +66,7 @@ export class WorkQueue<K> {
   readonly #ready = new Heap<Entry<K>>(
     (a, b) => a.priority > b.priority || (a.priority === b.priority && a.turn < b.turn),
   );
-  readonly #waiting: Timetable<Entry<K>>;
+  readonly #waiting: TimerQueue<Entry<K>>;
   readonly #processing = new Set<K>();
   readonly #getters: ((item: Item<K>) => void)[] = [];
   readonly #stops = new Set<Stop>();
@@ -75,8 +75,8 @@ export class WorkQueue<K> {
 
   constructor({ name, clock, rateLimiter, metrics }: WorkQueueOptions<K>) {
     this.#clock = clock;
-    this.#waiting = new Timetable(clock, (entry) => this.#makeReady(entry));
-    this.#limiter = rateLimiter ?? itemExponential<K>({ clock });
+    this.#waiting = new TimerQueue(clock, (entry) => this.#makeReady(entry));
+    this.#limiter = rateLimiter ?? exponentialRateLimiter<K>({ clock });
     this.#meter = name && metrics ? new QueueMeter<K>(metrics, clock) : undefined;
   }
 

@@ -46,7 +46,7 @@ export type ExponentialOptions = {
 };
 
 /** base × 2^failures for each key by itself, spread by the jitter. */
-export function itemExponential<K>(options: ExponentialOptions): RateLimiter<K> {
+export function exponentialRateLimiter<K>(options: ExponentialOptions): RateLimiter<K> {
   const { clock, baseMs = 5, maxMs = 300_000, jitter = 0.1 } = options;
   const failures = new Failures<K>();
   const ceiling = maxMs / (1 + jitter);

@@ -1,6 +1,6 @@
 // Request bodies: JSON, protobuf, or YAML where the content type allows it.
 import { load } from "js-yaml";
-import { parseJson, jsonProblem } from "../storage/object.ts";
+import { parseJsonText, jsonProblem } from "../storage/object.ts";
 import type { Json } from "../storage/object.ts";
 import { protobufType, readProtobuf } from "./protobuf.ts";
 import { badRequest, unsupportedMedia } from "../storage/status.ts";
@@ -30,7 +30,7 @@ export async function readBody(
   if (type === protobufType) return readProtobuf(body);
   const text = body.toString();
   try {
-    return parseJson(text);
+    return parseJsonText(text);
   } catch {
     if (!yaml) throw unreadable(jsonProblem(text));
   }

@@ -2,7 +2,7 @@
 // aggregated), and as much OpenAPI as kubectl reads, which is whether the server checks fields itself.
 import type { JsonObject } from "../storage/object.ts";
 import { groupVersion, namespaces, resources } from "../kinds/resources.ts";
-import type { Resource } from "../kinds/resources.ts";
+import type { ServedResource } from "../kinds/resources.ts";
 
 /** The release of Kubernetes whose answers the sandbox gives. */
 const release = "v1.36.2+sandbox";
@@ -22,7 +22,7 @@ const version: JsonObject = {
 const groups = [...new Set(resources.map((row) => row.group))].filter((group) => group !== "");
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-function verbsOf(resource: Resource): readonly string[] {
+function verbsOf(resource: ServedResource): readonly string[] {
   return resource === namespaces ? verbs.filter((verb) => verb !== "deletecollection") : verbs;
 }
 
@@ -78,7 +78,7 @@ function resourceList(group: string, wanted: string): JsonObject | undefined {
   };
 }
 
-function entry(row: Resource): JsonObject {
+function entry(row: ServedResource): JsonObject {
   return {
     name: row.plural,
     singularName: row.singular,
@@ -89,7 +89,7 @@ function entry(row: Resource): JsonObject {
   };
 }
 
-function subresources(row: Resource): JsonObject[] {
+function subresources(row: ServedResource): JsonObject[] {
   if (row !== namespaces) return [];
   const sub = (name: string, subVerbs: readonly string[]): JsonObject => ({
     name: `${row.plural}/${name}`,
@@ -120,7 +120,7 @@ function aggregate(names: readonly string[]): JsonObject {
   };
 }
 
-function aggregatedEntry(row: Resource): JsonObject {
+function aggregatedEntry(row: ServedResource): JsonObject {
   return {
     resource: row.plural,
     responseKind: { group: row.group, version: row.version, kind: row.kind },
@@ -159,12 +159,12 @@ export function openapi(path: string): JsonObject | undefined {
   };
 }
 
-function objectPath(name: string, row: Resource): string {
+function objectPath(name: string, row: ServedResource): string {
   return `/${name}/${row.namespaced ? "namespaces/{namespace}/" : ""}${row.plural}/{name}`;
 }
 
 // kubectl looks for fieldValidation among the parameters of PATCH; then it leaves checking to us.
-function patchPath(row: Resource): JsonObject {
+function patchPath(row: ServedResource): JsonObject {
   const parameter = (name: string) => ({ name, in: "query", schema: { type: "string" } });
   const { group, version: ofRow, kind } = row;
   return {

@@ -1,7 +1,7 @@
 // Bodies in Kubernetes protobuf, which kubectl sends when it makes a Secret or a Namespace by itself:
 // read into the JSON that the rest of the sandbox works on. Only requests; answers are always JSON.
 // Types come from the shapes, field numbers from the generated.proto files of Kubernetes 1.36.
-import { isObject, parseJson } from "../storage/object.ts";
+import { isObject, parseJsonText } from "../storage/object.ts";
 import type { Json, JsonObject } from "../storage/object.ts";
 import { resources } from "../kinds/resources.ts";
 import { metadataShape } from "../kinds/schema.ts";
@@ -161,7 +161,7 @@ function single(value: Wire["value"], type: Shape, name: string): Json | undefin
 }
 
 function fieldsV1(value: Buffer): Json {
-  return parseJson(bytes(split(value), 1).toString());
+  return parseJsonText(bytes(split(value), 1).toString());
 }
 
 function time(value: Buffer, micro: boolean): string | undefined {

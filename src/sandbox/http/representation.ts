@@ -2,22 +2,26 @@
 // metadata only. Items of a list carry no kind of their own, as in the real server's typed lists.
 import type { Form } from "./negotiation.ts";
 import { partial, served } from "../storage/object.ts";
-import type { JsonObject, KubeObject, StringMap } from "../storage/object.ts";
+import type { JsonObject, StoredObject, StringMap } from "../storage/object.ts";
 import { fromStored, groupVersion } from "../kinds/resources.ts";
-import type { Resource } from "../kinds/resources.ts";
+import type { ServedResource } from "../kinds/resources.ts";
 import { badRequest, quoted } from "../storage/status.ts";
 import { table } from "./table.ts";
 import type { TableOptions } from "./table.ts";
 
-export type View = {
-  readonly resource: Resource;
+export type Representation = {
+  readonly resource: ServedResource;
   readonly form: Form;
   readonly include: TableOptions["include"];
   readonly now: () => number;
 };
 
 /** The object of a bookmark: a kind, a version, and annotations for the special one. */
-export function showBookmark(view: View, version: string, annotations?: StringMap): JsonObject {
+export function showBookmark(
+  view: Representation,
+  version: string,
+  annotations?: StringMap,
+): JsonObject {
   const { resource, form } = view;
   const marks = { resourceVersion: version, ...(annotations ? { annotations } : {}) };
   if (form === "object")
@@ -30,7 +34,7 @@ export function showBookmark(view: View, version: string, annotations?: StringMa
 }
 
 /** `columns`: whether a table says what its columns are (only the first of a watch does). */
-export function showObject(view: View, object: KubeObject, columns = true): JsonObject {
+export function showObject(view: Representation, object: StoredObject, columns = true): JsonObject {
   if (view.form === "object")
     return { ...view.resource.always, ...served(fromStored(view.resource, object)) };
   if (view.form === "metadata") return partial(object);
@@ -39,7 +43,7 @@ export function showObject(view: View, object: KubeObject, columns = true): Json
   return table(view.resource, [object], { resourceVersion }, options);
 }
 
-export function showList(view: View, listed: Listed): JsonObject {
+export function showList(view: Representation, listed: Listed): JsonObject {
   const { resource, form } = view;
   const { metadata, objects } = listed;
   if (form === "table") {
@@ -67,4 +71,4 @@ export function readInclude(query: URLSearchParams): TableOptions["include"] {
   );
 }
 
-export type Listed = { readonly metadata: JsonObject; readonly objects: readonly KubeObject[] };
+export type Listed = { readonly metadata: JsonObject; readonly objects: readonly StoredObject[] };

@@ -1,23 +1,27 @@
 // From a path to what it names: a collection, an object or a subresource of one of our resources.
 import { findResource, namespaces } from "../kinds/resources.ts";
-import type { Resource } from "../kinds/resources.ts";
+import type { ServedResource } from "../kinds/resources.ts";
 
-export type Target = {
-  readonly resource: Resource;
+export type RequestTarget = {
+  readonly resource: ServedResource;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly subresource: "status" | "finalize" | undefined;
 };
 
 /** Undefined when the path names nothing that is served. */
-export function route(path: string): Target | undefined {
+export function route(path: string): RequestTarget | undefined {
   const [root, ...words] = path.split("/").slice(1).map(decode);
   if (root === "api") return inGroup("", words[0] ?? "", words.slice(1));
   if (root === "apis") return inGroup(words[0] ?? "", words[1] ?? "", words.slice(2));
   return undefined;
 }
 
-function inGroup(group: string, version: string, words: readonly string[]): Target | undefined {
+function inGroup(
+  group: string,
+  version: string,
+  words: readonly string[],
+): RequestTarget | undefined {
   const [first, second, third, ...rest] = words;
   if (first === namespaces.plural && second !== undefined && third !== undefined) {
     const nested = findResource(group, version, third);
@@ -28,10 +32,10 @@ function inGroup(group: string, version: string, words: readonly string[]): Targ
 }
 
 function target(
-  resource: Resource,
+  resource: ServedResource,
   namespace: string | undefined,
   words: readonly string[],
-): Target | undefined {
+): RequestTarget | undefined {
   const [name, subresource, ...more] = words;
   if (more.length > 0 || name === "") return undefined;
   // An object of a namespace is not found without the namespace.

@@ -1,13 +1,13 @@
 // The tables that kubectl prints: columns and cells are the server's business, so that an unmodified
 // kubectl shows what it shows on a cluster.
 import { asObject, asText, partial } from "../storage/object.ts";
-import type { Json, JsonObject, KubeObject } from "../storage/object.ts";
+import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 import { fromStored } from "../kinds/resources.ts";
-import type { Resource } from "../kinds/resources.ts";
+import type { ServedResource } from "../kinds/resources.ts";
 
 type Column = {
   readonly name: string;
-  readonly cell: (object: KubeObject, now: number) => Json;
+  readonly cell: (object: StoredObject, now: number) => Json;
   /** 1: only with `-o wide`. */
   readonly priority?: number;
 };
@@ -68,8 +68,8 @@ export type TableOptions = {
 
 /** A Table of `objects` (in their stored form) with the list's metadata. */
 export function table(
-  resource: Resource,
-  objects: readonly KubeObject[],
+  resource: ServedResource,
+  objects: readonly StoredObject[],
   metadata: JsonObject,
   options: TableOptions,
 ): JsonObject {
@@ -87,8 +87,8 @@ export function table(
 }
 
 function rowObject(
-  resource: Resource,
-  object: KubeObject,
+  resource: ServedResource,
+  object: StoredObject,
   include: TableOptions["include"],
 ): JsonObject {
   if (include === "None") return { object: null };
@@ -109,32 +109,32 @@ function size(value: Json | undefined): number {
   return Object.keys(asObject(value)).length;
 }
 
-function text(object: KubeObject, field: string, member: string): string {
+function text(object: StoredObject, field: string, member: string): string {
   return asText(asObject(object[field])[member]);
 }
 
-function about(event: KubeObject): string {
+function about(event: StoredObject): string {
   const kind = text(event, "involvedObject", "kind").toLowerCase();
   return `${kind}/${text(event, "involvedObject", "name")}`;
 }
 
-function source(event: KubeObject): string {
+function source(event: StoredObject): string {
   const component = text(event, "source", "component") || asText(event["reportingComponent"]);
   const host = text(event, "source", "host") || asText(event["reportingInstance"]);
   return host === "" ? component : `${component}, ${host}`;
 }
 
-function count(event: KubeObject): number {
+function count(event: StoredObject): number {
   const series = asObject(event["series"])["count"];
   const own = typeof series === "number" ? series : event["count"];
   return typeof own === "number" && own > 0 ? own : 1;
 }
 
-function firstSeen(event: KubeObject, now: number): string {
+function firstSeen(event: StoredObject, now: number): string {
   return since(asText(event["firstTimestamp"]) || asText(event["eventTime"]), now);
 }
 
-function lastSeen(event: KubeObject, now: number): string {
+function lastSeen(event: StoredObject, now: number): string {
   const series = text(event, "series", "lastObservedTime");
   const last = asText(event["lastTimestamp"]);
   return series !== "" || last !== "" ? since(series || last, now) : firstSeen(event, now);

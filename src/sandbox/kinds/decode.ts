@@ -2,18 +2,18 @@
 // are brought to canonical base64, null members count as absent, and fields that the kind does not
 // have are dropped, reported as a warning or refused, as the fieldValidation parameter asks.
 import { asObject, asText, isList, isObject } from "../storage/object.ts";
-import type { Json, JsonObject, KubeObject, Metadata } from "../storage/object.ts";
+import type { Json, JsonObject, StoredObject, Metadata } from "../storage/object.ts";
 import { groupVersion, resources, toStored } from "./resources.ts";
-import type { Resource } from "./resources.ts";
+import type { ServedResource } from "./resources.ts";
 import { Mismatch, goName, mismatch, readScalar } from "./scalars.ts";
 import { metadataShape } from "./schema.ts";
 import type { Shape } from "./schema.ts";
 import { badRequest, quoted } from "../storage/status.ts";
 
-export type Decoded = { readonly object: KubeObject; readonly unknown: readonly string[] };
+export type Decoded = { readonly object: StoredObject; readonly unknown: readonly string[] };
 
 /** Reads `body` as an object of `resource`; throws a 400 when it is none. */
-export function decode(resource: Resource, body: Json): Decoded {
+export function decode(resource: ServedResource, body: Json): Decoded {
   const expected = groupVersion(resource);
   const refuse = (why: string) =>
     badRequest(
@@ -55,7 +55,10 @@ export function unrecognized(resource: { readonly kind: string }, why: string): 
 }
 
 /** The refusal of a strict request, or undefined when all fields are known. */
-export function strictError(resource: Resource, unknown: readonly string[]): Error | undefined {
+export function strictError(
+  resource: ServedResource,
+  unknown: readonly string[],
+): Error | undefined {
   if (unknown.length === 0) return undefined;
   const { kind, version } = resource;
   return badRequest(
@@ -66,7 +69,7 @@ export function strictError(resource: Resource, unknown: readonly string[]): Err
 /** Where the real server keeps its registry of kinds; part of its messages. */
 const scheme = 'in scheme "pkg/runtime/scheme.go:111"';
 
-function checkKind(resource: Resource, expected: string, body: JsonObject): void {
+function checkKind(resource: ServedResource, expected: string, body: JsonObject): void {
   const kind = asText(body["kind"]) || resource.kind;
   const apiVersion = asText(body["apiVersion"]) || expected;
   if (kind === resource.kind && apiVersion === expected) return;

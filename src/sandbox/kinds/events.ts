@@ -2,19 +2,19 @@
 // and Events of the new style (with eventTime, or through events.k8s.io) must say who reports what.
 import { isDeepStrictEqual } from "node:util";
 import { asObject, asText } from "../storage/object.ts";
-import type { KubeObject } from "../storage/object.ts";
+import type { StoredObject } from "../storage/object.ts";
 import { invalidValue, required } from "../storage/status.ts";
-import type { Cause } from "../storage/status.ts";
+import type { StatusCause } from "../storage/status.ts";
 import { qualifiedNameErrors } from "./metadata-validation.ts";
 
 const elsewhere = "does not match event.namespace";
 
 /** `modern`: the request came through events.k8s.io/v1. Objects are in the stored (core) form. */
 export function eventCauses(
-  event: KubeObject,
-  before: KubeObject | undefined,
+  event: StoredObject,
+  before: StoredObject | undefined,
   modern: boolean,
-): Cause[] {
+): StatusCause[] {
   const causes = event["eventTime"] === undefined ? oldStyle(event) : newStyle(event, modern);
   if (!modern) return causes;
   return [...causes, ...(before ? modernUpdate(event, before) : modernOnly(event))];
@@ -37,7 +37,7 @@ const frozen = [
   "reportingInstance",
 ];
 
-function modernUpdate(event: KubeObject, before: KubeObject): Cause[] {
+function modernUpdate(event: StoredObject, before: StoredObject): StatusCause[] {
   const changed = frozen.filter((field) => !isDeepStrictEqual(event[field], before[field]));
   return [
     ...(isDeepStrictEqual(event["series"], before["series"]) ? [] : seriesCauses(event)),
@@ -48,7 +48,7 @@ function modernUpdate(event: KubeObject, before: KubeObject): Cause[] {
   ];
 }
 
-function seriesCauses(event: KubeObject): Cause[] {
+function seriesCauses(event: StoredObject): StatusCause[] {
   if (event["series"] === undefined) return [];
   const series = asObject(event["series"]);
   return [
@@ -59,14 +59,14 @@ function seriesCauses(event: KubeObject): Cause[] {
   ];
 }
 
-function oldStyle(event: KubeObject): Cause[] {
+function oldStyle(event: StoredObject): StatusCause[] {
   const about = asText(asObject(event["involvedObject"])["namespace"]);
   const own = event.metadata.namespace ?? "";
   const fits = about === "" ? own === "default" : about === own;
   return fits ? [] : [invalidValue("involvedObject.namespace", about, elsewhere)];
 }
 
-function newStyle(event: KubeObject, modern: boolean): Cause[] {
+function newStyle(event: StoredObject, modern: boolean): StatusCause[] {
   const about = asText(asObject(event["involvedObject"])["namespace"]);
   const own = event.metadata.namespace ?? "";
   const reporter = modern ? "reportingController" : "reportingComponent";
@@ -84,7 +84,7 @@ function newStyle(event: KubeObject, modern: boolean): Cause[] {
   ];
 }
 
-function text(event: KubeObject, field: string, most: number, needed: boolean): Cause[] {
+function text(event: StoredObject, field: string, most: number, needed: boolean): StatusCause[] {
   const length = Buffer.byteLength(asText(event[field]));
   return [
     ...(needed && length === 0 ? [required(field)] : []),
@@ -92,7 +92,7 @@ function text(event: KubeObject, field: string, most: number, needed: boolean): 
   ];
 }
 
-function modernOnly(event: KubeObject): Cause[] {
+function modernOnly(event: StoredObject): StatusCause[] {
   const type = asText(event["type"]);
   const source = asObject(event["source"]);
   const unset = (["firstTimestamp", "lastTimestamp", "count"] as const).filter(

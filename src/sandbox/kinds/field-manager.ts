@@ -4,9 +4,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { timestamp } from "./finalization.ts";
 import { asObject, asText, isList, isObject } from "../storage/object.ts";
-import type { Json, JsonObject, KubeObject } from "../storage/object.ts";
+import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 import { fromStored, groupVersion, namespaces } from "./resources.ts";
-import type { Resource } from "./resources.ts";
+import type { ServedResource } from "./resources.ts";
 import { metadataShape } from "./schema.ts";
 import type { Shape } from "./schema.ts";
 
@@ -30,7 +30,7 @@ const system = new Set([
 const atomic = new Set(["f:involvedObject", "f:regarding", "f:related"]);
 
 export type Owner = {
-  readonly resource: Resource;
+  readonly resource: ServedResource;
   readonly manager: string;
   readonly operation: "Update" | "Apply";
   readonly subresource?: string;
@@ -39,8 +39,8 @@ export type Owner = {
 
 /** The fields that `object` (in its stored form) sets, each under a key that is unique to its path. */
 export function fieldsOf(
-  resource: Resource,
-  object: KubeObject,
+  resource: ServedResource,
+  object: StoredObject,
   operation: Owner["operation"],
 ): Map<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
@@ -102,9 +102,9 @@ export function valueAt(object: JsonObject, path: readonly string[]): Json | und
 /** `object` with managedFields brought up to date for a write that made it out of `before`. */
 export function manage(
   owner: Owner,
-  object: KubeObject,
-  before: KubeObject | undefined,
-): KubeObject {
+  object: StoredObject,
+  before: StoredObject | undefined,
+): StoredObject {
   if (owner.operation === "Apply") return object;
   const { resource } = owner;
   const entries = before?.metadata.managedFields ?? [];
@@ -131,7 +131,7 @@ export function manage(
   return withEntries(object, [...kept, ...added]);
 }
 
-export function withEntries(object: KubeObject, entries: readonly JsonObject[]): KubeObject {
+export function withEntries(object: StoredObject, entries: readonly JsonObject[]): StoredObject {
   const { managedFields: _, ...metadata } = object.metadata;
   const managedFields = entries.toSorted(byOwner);
   return {

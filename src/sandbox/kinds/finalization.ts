@@ -1,6 +1,6 @@
 // The end of an object: marked while finalizers hold it, gone when the last of them has let go.
 import { asObject, isList } from "../storage/object.ts";
-import type { KubeObject, Metadata } from "../storage/object.ts";
+import type { StoredObject, Metadata } from "../storage/object.ts";
 import { namespaces } from "./resources.ts";
 import type { Collection } from "../storage/storage.ts";
 
@@ -10,7 +10,7 @@ export function timestamp(now: number): string {
 }
 
 /** Whether nothing holds the deletion of `object` up any more. */
-export function isFinal(object: KubeObject): boolean {
+export function isFinal(object: StoredObject): boolean {
   if (object.metadata.deletionTimestamp === undefined) return false;
   const held = asObject(object["spec"])["finalizers"];
   const ofSpec = object.kind === namespaces.kind && isList(held) ? held.length : 0;
@@ -18,7 +18,7 @@ export function isFinal(object: KubeObject): boolean {
 }
 
 /** Marks `object` as being deleted, for its finalizers to act on. */
-export function marked(object: KubeObject, now: number): KubeObject {
+export function marked(object: StoredObject, now: number): StoredObject {
   const metadata: Metadata = {
     ...object.metadata,
     deletionTimestamp: timestamp(now),
@@ -28,7 +28,7 @@ export function marked(object: KubeObject, now: number): KubeObject {
 }
 
 /** Deletes what is under `key` as far as its finalizers allow; what is left, if anything is. */
-export function erase(collection: Collection, key: string, now: number): KubeObject | undefined {
+export function erase(collection: Collection, key: string, now: number): StoredObject | undefined {
   const object = collection.get(key);
   if (object === undefined) return undefined;
   if ((object.metadata.finalizers?.length ?? 0) === 0) {

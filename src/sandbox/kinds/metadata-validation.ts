@@ -1,9 +1,9 @@
 // The rules for metadata: names, labels, annotations, namespaces, finalizers, each with the wording
 // of the real server. What holds for one kind only is in kinds.ts.
 import { asObject, asText, isList } from "../storage/object.ts";
-import type { Json, KubeObject, Metadata, StringMap } from "../storage/object.ts";
+import type { Json, StoredObject, Metadata, StringMap } from "../storage/object.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "../storage/status.ts";
-import type { Cause } from "../storage/status.ts";
+import type { StatusCause } from "../storage/status.ts";
 
 /** Keys and values of all annotations together, in bytes (apimachinery, objectmeta.go). */
 const annotationBytes = 256 * 1024;
@@ -130,7 +130,7 @@ export function labelValueErrors(value: string): string[] {
 }
 
 /** What is wrong with the metadata of an object that is to be stored. */
-export function metadataCauses(object: KubeObject, nameRule: NameRule): Cause[] {
+export function metadataCauses(object: StoredObject, nameRule: NameRule): StatusCause[] {
   const { metadata } = object;
   return [
     ...generateNameCauses(metadata, nameRule),
@@ -144,7 +144,7 @@ export function metadataCauses(object: KubeObject, nameRule: NameRule): Cause[] 
   ];
 }
 
-function ownerCauses(references: Json | undefined): Cause[] {
+function ownerCauses(references: Json | undefined): StatusCause[] {
   const owners = isList(references) ? references.map(asObject) : [];
   return owners.flatMap((owner) =>
     ["apiVersion", "kind", "name", "uid"]
@@ -160,7 +160,7 @@ function ownerCauses(references: Json | undefined): Cause[] {
 const standardFinalizers = ["kubernetes", "orphan", "foregroundDeletion"];
 const unqualified = "name is neither a standard finalizer name nor is it fully qualified";
 
-function finalizerCauses(finalizers: readonly string[]): Cause[] {
+function finalizerCauses(finalizers: readonly string[]): StatusCause[] {
   return [
     ...finalizers.flatMap((finalizer) =>
       qualifiedNameErrors(finalizer).map((why) =>
@@ -180,7 +180,7 @@ function sorted(map: StringMap): [string, string][] {
 }
 
 // What is generated is appended, so the prefix may end in what a name must not end in.
-function generateNameCauses(metadata: Metadata, nameRule: NameRule): Cause[] {
+function generateNameCauses(metadata: Metadata, nameRule: NameRule): StatusCause[] {
   const prefix = metadata.generateName ?? "";
   if (prefix === "") return [];
   return nameRule(prefix.replace(/-+$/, "a")).map((why) =>
@@ -188,14 +188,14 @@ function generateNameCauses(metadata: Metadata, nameRule: NameRule): Cause[] {
   );
 }
 
-function labelCauses(labels: StringMap): Cause[] {
+function labelCauses(labels: StringMap): StatusCause[] {
   return sorted(labels).flatMap(([key, value]) => [
     ...qualifiedNameErrors(key).map((why) => invalidValue("metadata.labels", key, why)),
     ...labelValueErrors(value).map((why) => invalidValue("metadata.labels", value, why)),
   ]);
 }
 
-function annotationCauses(annotations: StringMap): Cause[] {
+function annotationCauses(annotations: StringMap): StatusCause[] {
   const entries = sorted(annotations);
   let bytes = 0;
   for (const [key, value] of entries) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
@@ -210,7 +210,7 @@ function annotationCauses(annotations: StringMap): Cause[] {
 }
 
 /** What an update may not do to metadata. */
-export function metadataUpdateCauses(next: KubeObject, before: KubeObject): Cause[] {
+export function metadataUpdateCauses(next: StoredObject, before: StoredObject): StatusCause[] {
   if (before.metadata.deletionTimestamp === undefined) return [];
   const had = before.metadata.finalizers ?? [];
   const added = (next.metadata.finalizers ?? []).filter((finalizer) => !had.includes(finalizer));

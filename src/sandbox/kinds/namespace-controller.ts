@@ -4,7 +4,7 @@ import { erase, isFinal } from "./finalization.ts";
 import { asObject, isList } from "../storage/object.ts";
 import { namespaces, resources } from "./resources.ts";
 import { keysFrom } from "../storage/storage.ts";
-import type { Change, Storage } from "../storage/storage.ts";
+import type { StorageChange, Storage } from "../storage/storage.ts";
 
 /** The namespaces that a cluster has from the start. */
 export const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -34,7 +34,7 @@ export class NamespaceController {
     this.#timers.clear();
   }
 
-  #noticed({ kind, object, key }: Change): void {
+  #noticed({ kind, object, key }: StorageChange): void {
     if (kind !== "DELETED" && object.metadata.deletionTimestamp !== undefined) this.#later(key);
   }
 

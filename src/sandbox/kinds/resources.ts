@@ -1,6 +1,6 @@
 // The resources that the sandbox serves, one row each. `storage` names the collection that holds the
 // objects: Events are one collection under two groups, kept in the core form and renamed on the way.
-import type { JsonObject, KubeObject } from "../storage/object.ts";
+import type { JsonObject, StoredObject } from "../storage/object.ts";
 import {
   configMapFields,
   coreEventFields,
@@ -12,7 +12,7 @@ import {
 } from "./schema.ts";
 import type { Fields } from "./schema.ts";
 
-export type Resource = {
+export type ServedResource = {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
@@ -58,7 +58,7 @@ function paths(labels: readonly string[], path = (label: string) => label): Reco
   return Object.fromEntries(labels.map((label) => [label, path(label)]));
 }
 
-export const namespaces: Resource = {
+export const namespaces: ServedResource = {
   ...common,
   plural: "namespaces",
   singular: "namespace",
@@ -70,7 +70,7 @@ export const namespaces: Resource = {
   fieldLabels: { name: "metadata.name", "status.phase": "status.phase" },
 };
 
-const secrets: Resource = {
+const secrets: ServedResource = {
   ...common,
   plural: "secrets",
   singular: "secret",
@@ -80,7 +80,7 @@ const secrets: Resource = {
   fieldLabels: { type: "type" },
 };
 
-const coreEvents: Resource = {
+const coreEvents: ServedResource = {
   ...common,
   plural: "events",
   singular: "event",
@@ -104,7 +104,7 @@ const coreEvents: Resource = {
   },
 };
 
-const newEvents: Resource = {
+const newEvents: ServedResource = {
   ...coreEvents,
   group: "events.k8s.io",
   fields: newEventFields,
@@ -133,7 +133,7 @@ const newEvents: Resource = {
   },
 };
 
-export const resources: readonly Resource[] = [
+export const resources: readonly ServedResource[] = [
   {
     ...common,
     plural: "configmaps",
@@ -169,33 +169,37 @@ export const resources: readonly Resource[] = [
   newEvents,
 ];
 
-export function groupVersion(resource: Resource): string {
+export function groupVersion(resource: ServedResource): string {
   return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
 }
 
-export function findResource(group: string, version: string, plural: string): Resource | undefined {
+export function findResource(
+  group: string,
+  version: string,
+  plural: string,
+): ServedResource | undefined {
   return resources.find(
     (row) => row.group === group && row.version === version && row.plural === plural,
   );
 }
 
 /** A decoded object in the form in which it is stored. */
-export function toStored(resource: Resource, object: KubeObject): KubeObject {
+export function toStored(resource: ServedResource, object: StoredObject): StoredObject {
   return resource.renamed ? rename(object, "v1", resource.renamed) : object;
 }
 
 /** A stored object in the form of the resource it is asked through. */
-export function fromStored(resource: Resource, object: KubeObject): KubeObject {
+export function fromStored(resource: ServedResource, object: StoredObject): StoredObject {
   if (!resource.renamed) return object;
   const back = Object.entries(resource.renamed).map(([here, stored]) => [stored, here] as const);
   return rename(object, groupVersion(resource), Object.fromEntries(back));
 }
 
 function rename(
-  object: KubeObject,
+  object: StoredObject,
   apiVersion: string,
   names: Readonly<Record<string, string>>,
-): KubeObject {
+): StoredObject {
   const { metadata, kind, ...rest } = object;
   const renamed = Object.entries(rest).map(([field, value]) => [names[field] ?? field, value]);
   return { ...Object.fromEntries(renamed), kind, metadata, apiVersion };

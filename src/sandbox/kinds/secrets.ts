@@ -6,20 +6,20 @@ import {
   asStringMap,
   asText,
   isObject,
-  parseJson,
+  parseJsonText,
   jsonProblem,
 } from "../storage/object.ts";
-import type { KubeObject, StringMap } from "../storage/object.ts";
+import type { StoredObject, StringMap } from "../storage/object.ts";
 import { goName } from "./scalars.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "../storage/status.ts";
-import type { Cause } from "../storage/status.ts";
+import type { StatusCause } from "../storage/status.ts";
 import { dataKeyErrors } from "./metadata-validation.ts";
 
 /** All values together, decoded, in bytes (core/v1, MaxSecretSize). */
 const mostBytes = 1024 * 1024;
 
 /** Defaults the type and moves stringData into data. */
-export function prepareSecret(secret: KubeObject): KubeObject {
+export function prepareSecret(secret: StoredObject): StoredObject {
   const { stringData, data, type, ...rest } = secret;
   const merged = { ...asStringMap(data) };
   for (const [key, text] of Object.entries(asStringMap(stringData)))
@@ -31,7 +31,7 @@ export function prepareSecret(secret: KubeObject): KubeObject {
   };
 }
 
-export function secretCauses(secret: KubeObject): Cause[] {
+export function secretCauses(secret: StoredObject): StatusCause[] {
   const data = asStringMap(secret["data"]);
   let bytes = 0;
   for (const value of Object.values(data)) bytes += Buffer.byteLength(value, "base64");
@@ -44,7 +44,7 @@ export function secretCauses(secret: KubeObject): Cause[] {
   ];
 }
 
-function typeCauses(secret: KubeObject, data: StringMap): Cause[] {
+function typeCauses(secret: StoredObject, data: StringMap): StatusCause[] {
   switch (asText(secret["type"])) {
     case "kubernetes.io/service-account-token": {
       const key = "kubernetes.io/service-account.name";
@@ -66,11 +66,11 @@ function typeCauses(secret: KubeObject, data: StringMap): Cause[] {
   }
 }
 
-function missing(data: StringMap, ...keys: readonly string[]): Cause[] {
+function missing(data: StringMap, ...keys: readonly string[]): StatusCause[] {
   return keys.filter((key) => !(key in data)).map((key) => required(`data[${key}]`));
 }
 
-function jsonCauses(data: StringMap, key: string): Cause[] {
+function jsonCauses(data: StringMap, key: string): StatusCause[] {
   const value = data[key];
   if (value === undefined) return [required(`data[${key}]`)];
   const problem = configProblem(Buffer.from(value, "base64").toString());
@@ -82,7 +82,7 @@ function jsonCauses(data: StringMap, key: string): Cause[] {
 // Go names the character it stumbled over, so one character of the value does get into the message.
 function configProblem(text: string): string | undefined {
   try {
-    const value = parseJson(text);
+    const value = parseJsonText(text);
     return value === null || isObject(value)
       ? undefined
       : `json: cannot unmarshal ${goName(value)} into Go value of type map[string]interface {}`;
@@ -93,8 +93,8 @@ function configProblem(text: string): string | undefined {
 
 const frozen = "field is immutable when `immutable` is set";
 
-export function secretUpdateCauses(next: KubeObject, before: KubeObject): Cause[] {
-  const causes: Cause[] = [];
+export function secretUpdateCauses(next: StoredObject, before: StoredObject): StatusCause[] {
+  const causes: StatusCause[] = [];
   if (next["type"] !== before["type"])
     causes.push(invalidValue("type", asText(next["type"]), "field is immutable"));
   return [...causes, ...immutableCauses(next, before, ["data"])];
@@ -102,10 +102,10 @@ export function secretUpdateCauses(next: KubeObject, before: KubeObject): Cause[
 
 /** For Secrets and ConfigMaps: what `immutable: true` forbids. */
 export function immutableCauses(
-  next: KubeObject,
-  before: KubeObject,
+  next: StoredObject,
+  before: StoredObject,
   fields: readonly string[],
-): Cause[] {
+): StatusCause[] {
   if (before["immutable"] !== true) return [];
   const causes = next["immutable"] === true ? [] : [forbiddenField("immutable", frozen)];
   for (const field of fields) {

@@ -3,19 +3,19 @@
 import { labelSelector } from "./selector-syntax.ts";
 import type { Matcher } from "./selector-syntax.ts";
 import { asText, isObject } from "../storage/object.ts";
-import type { Json, KubeObject } from "../storage/object.ts";
-import type { Resource } from "./resources.ts";
+import type { Json, StoredObject } from "../storage/object.ts";
+import type { ServedResource } from "./resources.ts";
 import { badRequest } from "../storage/status.ts";
 
 export type Selection = {
   /** Undefined when every object is meant. */
-  readonly matches: Matcher<KubeObject> | undefined;
+  readonly matches: Matcher<StoredObject> | undefined;
   /** The one name that can match, when the field selector says so. */
   readonly name: string | undefined;
 };
 
 /** Reads both selectors of `query`; throws a 400 when one of them cannot be read. */
-export function selection(resource: Resource, query: URLSearchParams): Selection {
+export function selection(resource: ServedResource, query: URLSearchParams): Selection {
   const labels = labelSelector(query.get("labelSelector") ?? "");
   const terms = fieldTerms(resource, query.get("fieldSelector") ?? "");
   if (labels === undefined && terms.length === 0) return { matches: undefined, name: undefined };
@@ -30,7 +30,7 @@ export function selection(resource: Resource, query: URLSearchParams): Selection
 
 type Term = { readonly path: string; readonly value: string; readonly equal: boolean };
 
-function fieldTerms(resource: Resource, text: string): Term[] {
+function fieldTerms(resource: ServedResource, text: string): Term[] {
   const supported: Readonly<Record<string, string>> = {
     "metadata.name": "metadata.name",
     ...(resource.namespaced ? { "metadata.namespace": "metadata.namespace" } : {}),
@@ -52,7 +52,7 @@ function splitTerms(text: string): string[] {
   return parts.filter((part) => part !== "");
 }
 
-function valueAt(object: KubeObject, path: string): string {
+function valueAt(object: StoredObject, path: string): string {
   let value: Json | undefined = object;
   for (const field of path.split(".")) value = isObject(value) ? value[field] : undefined;
   return asText(value);

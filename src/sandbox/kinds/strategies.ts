@@ -2,11 +2,11 @@
 // rule for names, and the rules that decide whether it may be stored.
 import { eventCauses } from "./events.ts";
 import { asObject, asStringMap } from "../storage/object.ts";
-import type { KubeObject } from "../storage/object.ts";
-import type { Resource } from "./resources.ts";
+import type { StoredObject } from "../storage/object.ts";
+import type { ServedResource } from "./resources.ts";
 import { immutableCauses, prepareSecret, secretCauses, secretUpdateCauses } from "./secrets.ts";
 import { invalidValue, tooLong } from "../storage/status.ts";
-import type { Cause } from "../storage/status.ts";
+import type { StatusCause } from "../storage/status.ts";
 import {
   dataKeyErrors,
   labelErrors,
@@ -17,8 +17,12 @@ import type { NameRule } from "./metadata-validation.ts";
 
 export type Rules = {
   readonly name: NameRule;
-  readonly prepare: (object: KubeObject, before: KubeObject | undefined) => KubeObject;
-  readonly causes: (object: KubeObject, before: KubeObject | undefined, group: string) => Cause[];
+  readonly prepare: (object: StoredObject, before: StoredObject | undefined) => StoredObject;
+  readonly causes: (
+    object: StoredObject,
+    before: StoredObject | undefined,
+    group: string,
+  ) => StatusCause[];
 };
 
 const plain: Rules = {
@@ -108,6 +112,6 @@ const byStorage: Readonly<Record<string, Rules>> = {
   },
 };
 
-export function rulesFor(resource: Resource): Rules {
+export function rulesFor(resource: ServedResource): Rules {
   return byStorage[resource.storage] ?? plain;
 }

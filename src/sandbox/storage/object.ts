@@ -24,7 +24,7 @@ export type Metadata = {
   readonly managedFields?: readonly JsonObject[];
 };
 
-export type KubeObject = {
+export type StoredObject = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: Metadata;
@@ -32,7 +32,7 @@ export type KubeObject = {
 };
 
 /** Throws a SyntaxError for what is no JSON. */
-export function parseJson(text: string): Json {
+export function parseJsonText(text: string): Json {
   return JSON.parse(text) as Json;
 }
 
@@ -64,7 +64,7 @@ function isTextEntry(entry: [string, Json | undefined]): entry is [string, strin
 }
 
 /** The part of `object` that metadata-only clients get. */
-export function partial(object: KubeObject): JsonObject {
+export function partial(object: StoredObject): JsonObject {
   return {
     kind: "PartialObjectMetadata",
     apiVersion: "meta.k8s.io/v1",
@@ -75,7 +75,7 @@ export function partial(object: KubeObject): JsonObject {
 const maybeEmpty = ["generateName", "namespace", "uid", "resourceVersion"] as const;
 
 /** `object` without the metadata fields that hold nothing (only answers to dry runs have any). */
-export function served(object: KubeObject): KubeObject {
+export function served(object: StoredObject): StoredObject {
   if (maybeEmpty.every((field) => object.metadata[field] !== "")) return object;
   const set = Object.entries(object.metadata).filter(([, value]) => value !== "");
   return { ...object, metadata: { ...object.metadata, ...blank, ...Object.fromEntries(set) } };

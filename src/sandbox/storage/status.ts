@@ -4,9 +4,13 @@ import type { Json, JsonObject } from "./object.ts";
 
 export type Named = { readonly group: string; readonly plural: string; readonly kind: string };
 
-export type Cause = { readonly reason: string; readonly message: string; readonly field: string };
+export type StatusCause = {
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
+};
 
-export class ApiError extends Error {
+export class StatusError extends Error {
   override readonly name = "ApiError";
   readonly code: number;
   readonly status: JsonObject;
@@ -54,30 +58,30 @@ export function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-export function notFound(resource: Named, name: string): ApiError {
+export function notFound(resource: Named, name: string): StatusError {
   const message = `${groupResource(resource)} ${quoted(name)} not found`;
-  return new ApiError(404, "NotFound", message, details(resource, name));
+  return new StatusError(404, "NotFound", message, details(resource, name));
 }
 
 /** No such path: the answer that has no object to name. */
-export function noSuchPath(): ApiError {
-  return new ApiError(404, "NotFound", "the server could not find the requested resource", {});
+export function noSuchPath(): StatusError {
+  return new StatusError(404, "NotFound", "the server could not find the requested resource", {});
 }
 
 /** `going`: what is there is being deleted. */
-export function alreadyExists(resource: Named, name: string, going: boolean): ApiError {
+export function alreadyExists(resource: Named, name: string, going: boolean): StatusError {
   const taken = `${groupResource(resource)} ${quoted(name)} already exists`;
   const message = going ? `object is being deleted: ${taken}` : taken;
-  return new ApiError(409, "AlreadyExists", message, details(resource, name));
+  return new StatusError(409, "AlreadyExists", message, details(resource, name));
 }
 
-export function conflict(resource: Named, name: string, why: string): ApiError {
+export function conflict(resource: Named, name: string, why: string): StatusError {
   const message = `Operation cannot be fulfilled on ${groupResource(resource)} ${quoted(name)}: ${why}`;
-  return new ApiError(409, "Conflict", message, details(resource, name));
+  return new StatusError(409, "Conflict", message, details(resource, name));
 }
 
 /** The precondition of a DELETE does not hold; the real server names the kind here, not the resource. */
-export function preconditionFailed(resource: Named, name: string, why: string): ApiError {
+export function preconditionFailed(resource: Named, name: string, why: string): StatusError {
   return conflict({ ...resource, plural: resource.kind }, name, why);
 }
 
@@ -88,25 +92,25 @@ export function forbidden(
   resource: Named,
   name: string,
   why: string,
-  causes: readonly Cause[] = [],
-): ApiError {
+  causes: readonly StatusCause[] = [],
+): StatusError {
   const message = `${groupResource(resource)} ${quoted(name)} is forbidden: ${why}`;
-  return new ApiError(403, "Forbidden", message, {
+  return new StatusError(403, "Forbidden", message, {
     ...details(resource, name),
     ...(causes.length > 0 ? { causes } : {}),
   });
 }
 
-export function invalid(
+export function invalidObject(
   resource: { readonly group: string; readonly kind: string },
   name: string,
-  causes: readonly Cause[],
-): ApiError {
+  causes: readonly StatusCause[],
+): StatusError {
   // The real server leaves out what it has said already.
   const said = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))];
   const all = said.length === 1 ? said.join("") : `[${said.join(", ")}]`;
   const kind = resource.group === "" ? resource.kind : `${resource.kind}.${resource.group}`;
-  return new ApiError(422, "Invalid", `${kind} ${quoted(name)} is invalid: ${all}`, {
+  return new StatusError(422, "Invalid", `${kind} ${quoted(name)} is invalid: ${all}`, {
     ...(name === "" ? {} : { name }),
     ...(resource.group === "" ? {} : { group: resource.group }),
     ...(resource.kind === "" ? {} : { kind: resource.kind }),
@@ -114,25 +118,25 @@ export function invalid(
   });
 }
 
-export function badRequest(message: string): ApiError {
-  return new ApiError(400, "BadRequest", message);
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, "BadRequest", message);
 }
 
-export function expired(message: string, continueToken?: string): ApiError {
+export function expired(message: string, continueToken?: string): StatusError {
   const metadata = continueToken === undefined ? {} : { continue: continueToken };
-  return new ApiError(410, "Expired", message, undefined, metadata);
+  return new StatusError(410, "Expired", message, undefined, metadata);
 }
 
-export function tooLargeVersion(asked: number, current: number): ApiError {
+export function tooLargeVersion(asked: number, current: number): StatusError {
   const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
-  return new ApiError(504, "Timeout", message, {
+  return new StatusError(504, "Timeout", message, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });
 }
 
-export function methodNotAllowed(): ApiError {
-  return new ApiError(
+export function methodNotAllowed(): StatusError {
+  return new StatusError(
     405,
     "MethodNotAllowed",
     "the server does not allow this method on the requested resource",
@@ -140,8 +144,8 @@ export function methodNotAllowed(): ApiError {
   );
 }
 
-export function notAcceptable(accepted: string): ApiError {
-  return new ApiError(
+export function notAcceptable(accepted: string): StatusError {
+  return new StatusError(
     406,
     "NotAcceptable",
     `406: Not Acceptable\n\nAvailable representations: ${accepted}`,
@@ -149,8 +153,8 @@ export function notAcceptable(accepted: string): ApiError {
   );
 }
 
-export function unsupportedMedia(accepted: string): ApiError {
-  return new ApiError(
+export function unsupportedMedia(accepted: string): StatusError {
+  return new StatusError(
     415,
     "UnsupportedMediaType",
     `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
@@ -158,48 +162,48 @@ export function unsupportedMedia(accepted: string): ApiError {
 }
 
 /** A PATCH of no known type: refused before anybody looks at the resource. */
-export function unsupportedPatch(): ApiError {
-  return new ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+export function unsupportedPatch(): StatusError {
+  return new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 }
 
 /** An error without a reason of its own, e.g. a resourceVersion on an object to be created. */
-export function unexplained(message: string): ApiError {
-  return new ApiError(500, "", message);
+export function unexplained(message: string): StatusError {
+  return new StatusError(500, "", message);
 }
 
-export function internal(why: string): ApiError {
+export function internal(why: string): StatusError {
   const causes = [{ message: why }];
-  return new ApiError(500, "InternalError", `Internal error occurred: ${why}`, { causes });
+  return new StatusError(500, "InternalError", `Internal error occurred: ${why}`, { causes });
 }
 
-export function tooLargeBody(most: number): ApiError {
+export function tooLargeBody(most: number): StatusError {
   const message = `Request entity too large: limit is ${most}`;
-  return new ApiError(413, "RequestEntityTooLarge", message, undefined);
+  return new StatusError(413, "RequestEntityTooLarge", message, undefined);
 }
 
 /** A JSON patch that does not apply: the real server does not say why. */
-export function unprocessable(): ApiError {
+export function unprocessable(): StatusError {
   const message = "the server rejected our request due to an error in our request";
-  return new ApiError(422, "Invalid", message, {});
+  return new StatusError(422, "Invalid", message, {});
 }
 
 // The causes of a 422, one function for each type of field error.
 
-export function invalidValue(field: string, value: Json | undefined, why: string): Cause {
+export function invalidValue(field: string, value: Json | undefined, why: string): StatusCause {
   const shown = value === undefined ? "" : `: ${JSON.stringify(value)}`;
   return { reason: "FieldValueInvalid", message: `Invalid value${shown}: ${why}`, field };
 }
 
-export function required(field: string, why = ""): Cause {
+export function required(field: string, why = ""): StatusCause {
   const message = why === "" ? "Required value" : `Required value: ${why}`;
   return { reason: "FieldValueRequired", message, field };
 }
 
-export function forbiddenField(field: string, why: string): Cause {
+export function forbiddenField(field: string, why: string): StatusCause {
   return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
 }
 
-export function tooLong(field: string, most: number): Cause {
+export function tooLong(field: string, most: number): StatusCause {
   const message = `Too long: may not be more than ${most} bytes`;
   return { reason: "FieldValueTooLong", message, field };
 }
@@ -208,7 +212,7 @@ export function notSupported(
   field: string,
   value: string | readonly string[],
   supported: readonly string[],
-): Cause {
+): StatusCause {
   const all = supported.map((word) => quoted(word)).join(", ");
   const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${all}`;
   return { reason: "FieldValueNotSupported", message, field };

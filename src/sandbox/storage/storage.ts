@@ -2,21 +2,21 @@
 // everything, and a bounded history from which watches replay and old lists are rebuilt. Keys are
 // "namespace/name" (cluster-scoped: "name") and lists come in the order of the keys. Everything here
 // is synchronous, so a write and the notices about it are one step for every observer.
-import type { KubeObject } from "./object.ts";
+import type { StoredObject } from "./object.ts";
 
-export type Change = {
+export type StorageChange = {
   readonly kind: "ADDED" | "MODIFIED" | "DELETED";
   readonly version: number;
   readonly key: string;
   /** The new state; for DELETED the last one under the version of the deletion. */
-  readonly object: KubeObject;
-  readonly before: KubeObject | undefined;
+  readonly object: StoredObject;
+  readonly before: StoredObject | undefined;
 };
 
-export type View = {
+export type StorageView = {
   /** All keys in order; put in order only when somebody asks. */
   readonly keys: () => readonly string[];
-  readonly objects: ReadonlyMap<string, KubeObject>;
+  readonly objects: ReadonlyMap<string, StoredObject>;
 };
 
 /** Past states kept for the further pages of lists that are being read. */
@@ -25,11 +25,11 @@ const keptViews = 4;
 export class Collection {
   readonly #next: () => number;
   readonly #historyLimit: number;
-  readonly #objects = new Map<string, KubeObject>();
+  readonly #objects = new Map<string, StoredObject>();
   readonly #keys = new SortedKeys();
-  readonly #past = new Map<number, View>();
-  readonly #observers = new Set<(change: Change) => void>();
-  #history: Change[] = [];
+  readonly #past = new Map<number, StorageView>();
+  readonly #observers = new Set<(change: StorageChange) => void>();
+  #history: StorageChange[] = [];
   /** Changes up to this version are forgotten. */
   #floor: number;
 
@@ -43,12 +43,12 @@ export class Collection {
     return this.#floor;
   }
 
-  get(key: string): KubeObject | undefined {
+  get(key: string): StoredObject | undefined {
     return this.#objects.get(key);
   }
 
   /** Stores `object` under `key`, with a version of its own, and returns what was stored. */
-  put(key: string, object: KubeObject): KubeObject {
+  put(key: string, object: StoredObject): StoredObject {
     const version = this.#next();
     const before = this.#objects.get(key);
     const stored = atVersion(object, version);
@@ -74,19 +74,19 @@ export class Collection {
     this.#record({ kind: "DELETED", version, key, object: atVersion(before, version), before });
   }
 
-  observe(observer: (change: Change) => void): () => void {
+  observe(observer: (change: StorageChange) => void): () => void {
     this.#observers.add(observer);
     return () => void this.#observers.delete(observer);
   }
 
   /** The changes after `version`, oldest first; undefined when some of them are forgotten. */
-  changesAfter(version: number): readonly Change[] | undefined {
+  changesAfter(version: number): readonly StorageChange[] | undefined {
     if (version < this.#floor) return undefined;
     return this.#history.slice(firstAfter(this.#history, version));
   }
 
   /** The state at `version`; undefined when history does not reach back that far. */
-  viewAt(version: number): View | undefined {
+  viewAt(version: number): StorageView | undefined {
     const since = this.changesAfter(version);
     if (since?.length === 0) return this.view();
     const known = this.#past.get(version);
@@ -105,7 +105,7 @@ export class Collection {
   }
 
   /** The present state, without a copy: read it before the next write. */
-  view(): View {
+  view(): StorageView {
     return { keys: () => this.#keys.inOrder(), objects: this.#objects };
   }
 
@@ -115,7 +115,7 @@ export class Collection {
     this.#floor = version;
   }
 
-  #record(change: Change): void {
+  #record(change: StorageChange): void {
     this.#history.push(change);
     // In steps of a quarter, so that dropping the oldest costs little for each change.
     if (this.#history.length > this.#historyLimit * 1.25) {
@@ -160,7 +160,7 @@ export function keyOf(namespace: string | undefined, name: string): string {
 }
 
 /** The keys of `view` that begin with `prefix` and come at or after `start`, in order. */
-export function* keysFrom(view: View, prefix: string, start: string): Generator<string> {
+export function* keysFrom(view: StorageView, prefix: string, start: string): Generator<string> {
   const keys = view.keys();
   for (let at = lowerBound(keys, start > prefix ? start : prefix); at < keys.length; at++) {
     const key = keys[at];
@@ -170,7 +170,7 @@ export function* keysFrom(view: View, prefix: string, start: string): Generator<
 }
 
 /** How many keys of `view` begin with `prefix` and come at or after `start`. */
-export function countFrom(view: View, prefix: string, start: string): number {
+export function countFrom(view: StorageView, prefix: string, start: string): number {
   const keys = view.keys();
   // Prefixes end in "/", so the first key behind them is the prefix with the next character.
   const end = prefix === "" ? keys.length : lowerBound(keys, `${prefix.slice(0, -1)}0`);
@@ -212,7 +212,7 @@ function merged(a: readonly string[], b: readonly string[]): string[] {
   return all;
 }
 
-function atVersion(object: KubeObject, version: number): KubeObject {
+function atVersion(object: StoredObject, version: number): StoredObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
 }
 
@@ -230,7 +230,7 @@ function lowerBound(keys: readonly string[], key: string): number {
   return low;
 }
 
-function firstAfter(history: readonly Change[], version: number): number {
+function firstAfter(history: readonly StorageChange[], version: number): number {
   let low = 0;
   for (let high = history.length; low < high;) {
     const middle = (low + high) >>> 1;

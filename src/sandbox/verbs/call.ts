@@ -1,10 +1,10 @@
 // One call of the API, as the verbs take and answer it.
 import type { JsonObject } from "../storage/object.ts";
-import type { View } from "../http/representation.ts";
-import type { Target } from "../http/routes.ts";
+import type { Representation } from "../http/representation.ts";
+import type { RequestTarget } from "../http/routes.ts";
 import type { Storage } from "../storage/storage.ts";
 
-export type Request = {
+export type VerbRequest = {
   readonly method: string;
   readonly query: URLSearchParams;
   readonly contentType: string;
@@ -12,16 +12,16 @@ export type Request = {
   readonly body: Buffer;
 };
 
-export type Answer = {
+export type VerbAnswer = {
   readonly code: number;
   readonly body: JsonObject;
   readonly warnings?: readonly string[];
 };
 
-export type Call = {
+export type VerbCall = {
   readonly storage: Storage;
-  readonly target: Target;
-  readonly request: Request;
-  readonly view: View;
+  readonly target: RequestTarget;
+  readonly request: VerbRequest;
+  readonly view: Representation;
   readonly now: () => number;
 };

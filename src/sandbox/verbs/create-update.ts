@@ -6,29 +6,29 @@ import { isDeepStrictEqual } from "node:util";
 import { rulesFor } from "../kinds/strategies.ts";
 import { isFinal, timestamp } from "../kinds/finalization.ts";
 import { manage } from "../kinds/field-manager.ts";
-import type { KubeObject, Metadata } from "../storage/object.ts";
+import type { StoredObject, Metadata } from "../storage/object.ts";
 import { namespaces } from "../kinds/resources.ts";
-import type { Resource } from "../kinds/resources.ts";
+import type { ServedResource } from "../kinds/resources.ts";
 import {
   alreadyExists,
   badRequest,
   conflict,
   forbidden,
-  invalid,
+  invalidObject,
   invalidValue,
   notFound,
   quoted,
   staleVersion,
   unexplained,
 } from "../storage/status.ts";
-import type { Cause } from "../storage/status.ts";
+import type { StatusCause } from "../storage/status.ts";
 import { keyOf } from "../storage/storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { metadataCauses, metadataUpdateCauses } from "../kinds/metadata-validation.ts";
 
-export type Write = {
+export type ObjectWrite = {
   readonly storage: Storage;
-  readonly resource: Resource;
+  readonly resource: ServedResource;
   readonly namespace: string | undefined;
   /** Wall time in milliseconds. */
   readonly now: number;
@@ -39,9 +39,9 @@ export type Write = {
   readonly subresource?: "status" | "finalize";
 };
 
-export type Written = { readonly code: 200 | 201; readonly object: KubeObject };
+export type Written = { readonly code: 200 | 201; readonly object: StoredObject };
 
-export function create(write: Write, draft: KubeObject): Written {
+export function create(write: ObjectWrite, draft: StoredObject): Written {
   const { resource, storage } = write;
   const given = inNamespace(write, draft).metadata;
   admitNamespace(write, given.name || (given.generateName ?? ""));
@@ -71,7 +71,7 @@ export function create(write: Write, draft: KubeObject): Written {
 }
 
 /** PUT: `draft` takes the place of what is there. */
-export function replace(write: Write, name: string, draft: KubeObject): Written {
+export function replace(write: ObjectWrite, name: string, draft: StoredObject): Written {
   const { resource } = write;
   const collection = write.storage.collection(resource.storage);
   const before = collection.get(keyOf(write.namespace, name));
@@ -97,7 +97,7 @@ export function replace(write: Write, name: string, draft: KubeObject): Written 
 }
 
 /** Stores `draft` over `before`, which is the present state. */
-export function update(write: Write, before: KubeObject, draft: KubeObject): Written {
+export function update(write: ObjectWrite, before: StoredObject, draft: StoredObject): Written {
   const { resource } = write;
   const { name } = before.metadata;
   checkVersion(resource, before, draft.metadata.resourceVersion);
@@ -125,7 +125,7 @@ export function update(write: Write, before: KubeObject, draft: KubeObject): Wri
   return { code: 200, object: collection.put(key, managed) };
 }
 
-function inNamespace(write: Write, draft: KubeObject): KubeObject {
+function inNamespace(write: ObjectWrite, draft: StoredObject): StoredObject {
   const given = draft.metadata.namespace ?? "";
   if (given !== "" && given !== write.namespace)
     throw badRequest(
@@ -146,7 +146,7 @@ function withName(metadata: Metadata): Metadata {
 }
 
 /** Nothing new in a namespace that is not there, or that is going. */
-function admitNamespace(write: Write, name: string): void {
+function admitNamespace(write: ObjectWrite, name: string): void {
   if (write.namespace === undefined) return;
   const owner = write.storage.collection(namespaces.storage).get(write.namespace);
   if (owner === undefined) throw notFound(namespaces, write.namespace);
@@ -161,20 +161,20 @@ function admitNamespace(write: Write, name: string): void {
   ]);
 }
 
-function checkVersion(resource: Resource, before: KubeObject, given: string): void {
+function checkVersion(resource: ServedResource, before: StoredObject, given: string): void {
   const { name, resourceVersion } = before.metadata;
   if (given === "" || given === "0") {
     if (resource.unconditionalUpdate) return;
     const cause = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
     // Worded with the resource where every other refusal has the kind.
-    throw invalid({ ...resource, kind: resource.plural }, name, [cause]);
+    throw invalidObject({ ...resource, kind: resource.plural }, name, [cause]);
   }
   if (!/^\d+$/.test(given))
     throw unexplained(`strconv.ParseUint: parsing ${quoted(given)}: invalid syntax`);
   if (given !== resourceVersion) throw conflict(resource, name, staleVersion);
 }
 
-function keepSystemFields(before: KubeObject, draft: KubeObject): KubeObject {
+function keepSystemFields(before: StoredObject, draft: StoredObject): StoredObject {
   const { uid, creationTimestamp, resourceVersion } = before.metadata;
   const { deletionTimestamp, deletionGracePeriodSeconds } = before.metadata;
   const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...given } = draft.metadata;
@@ -191,7 +191,7 @@ function keepSystemFields(before: KubeObject, draft: KubeObject): KubeObject {
   };
 }
 
-function identityCauses(object: KubeObject, before: KubeObject): Cause[] {
+function identityCauses(object: StoredObject, before: StoredObject): StatusCause[] {
   return (["name", "uid"] as const)
     .filter((field) => object.metadata[field] !== before.metadata[field])
     .map((field) =>
@@ -201,9 +201,9 @@ function identityCauses(object: KubeObject, before: KubeObject): Cause[] {
 
 function onlySubresource(
   subresource: "status" | "finalize",
-  before: KubeObject,
-  draft: KubeObject,
-): KubeObject {
+  before: StoredObject,
+  draft: StoredObject,
+): StoredObject {
   const metadata = {
     ...before.metadata,
     ...(draft.metadata.finalizers ? { finalizers: draft.metadata.finalizers } : {}),
@@ -213,14 +213,18 @@ function onlySubresource(
     : { ...before, metadata, spec: draft["spec"] ?? {} };
 }
 
-function check(resource: Resource, object: KubeObject, causes: readonly Cause[]): void {
+function check(
+  resource: ServedResource,
+  object: StoredObject,
+  causes: readonly StatusCause[],
+): void {
   // Events are one kind under two groups, and refused in the name of the older.
   const group = resource.storage === "events" ? "" : resource.group;
   if (causes.length > 0)
-    throw invalid({ group, kind: resource.kind }, object.metadata.name, causes);
+    throw invalidObject({ group, kind: resource.kind }, object.metadata.name, causes);
 }
 
-function sameButManaged(next: KubeObject, before: KubeObject): boolean {
+function sameButManaged(next: StoredObject, before: StoredObject): boolean {
   const { managedFields: a, ...metadata } = next.metadata;
   const { managedFields: b, ...metadataBefore } = before.metadata;
   return (

@@ -3,19 +3,19 @@
 // garbage collector here, whatever propagationPolicy asks for.
 import { erase, marked } from "../kinds/finalization.ts";
 import { asObject, asText } from "../storage/object.ts";
-import type { JsonObject, KubeObject } from "../storage/object.ts";
+import type { JsonObject, StoredObject } from "../storage/object.ts";
 import { namespaces } from "../kinds/resources.ts";
 import { conflict, forbidden, notFound, preconditionFailed } from "../storage/status.ts";
 import { keyOf } from "../storage/storage.ts";
-import type { Write } from "./create-update.ts";
+import type { ObjectWrite } from "./create-update.ts";
 
-export type Deleted = { readonly object: KubeObject; readonly gone: boolean };
+export type Deleted = { readonly object: StoredObject; readonly gone: boolean };
 
 /** The namespaces that the real server never lets go. */
 const permanent = new Set(["default", "kube-system", "kube-public"]);
 
 /** Deletes `name` under the preconditions of `options` (a DeleteOptions body). */
-export function remove(write: Write, name: string, options: JsonObject): Deleted {
+export function remove(write: ObjectWrite, name: string, options: JsonObject): Deleted {
   const { resource, storage } = write;
   const collection = storage.collection(resource.storage);
   const key = keyOf(write.namespace, name);
@@ -30,7 +30,7 @@ export function remove(write: Write, name: string, options: JsonObject): Deleted
   return { object: left ?? object, gone: left === undefined };
 }
 
-function terminate(write: Write, namespace: KubeObject): Deleted {
+function terminate(write: ObjectWrite, namespace: StoredObject): Deleted {
   const { metadata } = namespace;
   if (metadata.deletionTimestamp !== undefined) return { object: namespace, gone: false };
   const { deletionGracePeriodSeconds: _, ...going } = marked(namespace, write.now).metadata;
@@ -46,7 +46,7 @@ function terminate(write: Write, namespace: KubeObject): Deleted {
   };
 }
 
-function checkPreconditions(write: Write, object: KubeObject, given: JsonObject): void {
+function checkPreconditions(write: ObjectWrite, object: StoredObject, given: JsonObject): void {
   const { resource } = write;
   const { name, uid, resourceVersion } = object.metadata;
   const wantedUid = asText(given["uid"]);

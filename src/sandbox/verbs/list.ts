@@ -1,21 +1,21 @@
 // Lists: which state a request may see (resourceVersion, resourceVersionMatch), pages with continue
 // tokens that stay on the state of the first page, and the selectors.
 import { asText, isObject } from "../storage/object.ts";
-import type { JsonObject, KubeObject } from "../storage/object.ts";
-import type { Resource } from "../kinds/resources.ts";
+import type { JsonObject, StoredObject } from "../storage/object.ts";
+import type { ServedResource } from "../kinds/resources.ts";
 import { selection } from "../kinds/selectors.ts";
 import type { Selection } from "../kinds/selectors.ts";
 import {
   badRequest,
   expired,
   forbiddenField,
-  invalid,
+  invalidObject,
   notSupported,
   tooLargeVersion,
 } from "../storage/status.ts";
-import type { Cause } from "../storage/status.ts";
+import type { StatusCause } from "../storage/status.ts";
 import { countFrom, keyOf, keysFrom } from "../storage/storage.ts";
-import type { Collection, Storage, View } from "../storage/storage.ts";
+import type { Collection, Storage, StorageView } from "../storage/storage.ts";
 import type { Listed } from "../http/representation.ts";
 
 const listOptions = { group: "meta.k8s.io", kind: "ListOptions" };
@@ -23,7 +23,7 @@ const listOptions = { group: "meta.k8s.io", kind: "ListOptions" };
 /** The objects that `query` asks for, in their stored form, in the order of their keys. */
 export function list(
   storage: Storage,
-  resource: Resource,
+  resource: ServedResource,
   namespace: string | undefined,
   query: URLSearchParams,
 ): Listed {
@@ -88,11 +88,11 @@ function nextPage(
   return { version, exact: true, start: from, limit };
 }
 
-type Found = { readonly objects: KubeObject[]; next: string | undefined; left: number };
+type Found = { readonly objects: StoredObject[]; next: string | undefined; left: number };
 
 function collect(
-  view: View,
-  resource: Resource,
+  view: StorageView,
+  resource: ServedResource,
   namespace: string | undefined,
   prefix: string,
   start: string,
@@ -115,8 +115,8 @@ function collect(
 
 /** The keys that can match, from `start` on: one when the selection names one, else a stretch of all. */
 export function candidates(
-  view: View,
-  resource: Resource,
+  view: StorageView,
+  resource: ServedResource,
   namespace: string | undefined,
   selected: Selection,
   start: string,
@@ -193,7 +193,7 @@ export function readCount(query: URLSearchParams, name: string): number {
 function check(query: URLSearchParams): void {
   const match = query.get("resourceVersionMatch") ?? "";
   const version = query.get("resourceVersion") ?? "";
-  const causes: Cause[] = [];
+  const causes: StatusCause[] = [];
   const forbid = (why: string) => void causes.push(forbiddenField("resourceVersionMatch", why));
   if (match !== "") {
     if (version === "")
@@ -207,5 +207,5 @@ function check(query: URLSearchParams): void {
   }
   if (query.has("sendInitialEvents"))
     causes.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
-  if (causes.length > 0) throw invalid(listOptions, "", causes);
+  if (causes.length > 0) throw invalidObject(listOptions, "", causes);
 }

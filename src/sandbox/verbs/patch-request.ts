@@ -5,14 +5,14 @@ import { applied } from "./server-side-apply.ts";
 import { mediaType, readBody } from "../http/body.ts";
 import { decode } from "../kinds/decode.ts";
 import { isList, isObject } from "../storage/object.ts";
-import type { Json, JsonObject, KubeObject } from "../storage/object.ts";
+import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 import { jsonPatch, mergePatch, strategicMerge } from "./patch-formats.ts";
 import { fromStored } from "../kinds/resources.ts";
 import { goName } from "../kinds/scalars.ts";
 import {
-  ApiError,
+  StatusError,
   badRequest,
-  invalid,
+  invalidObject,
   invalidValue,
   notFound,
   required,
@@ -24,7 +24,7 @@ import { readFlag } from "./watch-params.ts";
 import { strictness, writeOf } from "./write-params.ts";
 import { create, update } from "./create-update.ts";
 import type { Written } from "./create-update.ts";
-import type { Call } from "./call.ts";
+import type { VerbCall } from "./call.ts";
 
 export type Patched = { readonly written: Written; readonly warnings: readonly string[] };
 
@@ -43,7 +43,7 @@ function isPatchType(type: string): type is PatchType {
 }
 
 /** Patches the object `name`; throws what the real server would answer. */
-export async function patch(call: Call, name: string): Promise<Patched> {
+export async function patch(call: VerbCall, name: string): Promise<Patched> {
   const { storage, target, request } = call;
   const type = mediaType(request.contentType);
   if (!isPatchType(type) && type !== applyType) throw unsupportedPatch();
@@ -79,13 +79,13 @@ function strategicOf(document: JsonObject, patch: Json): Json {
 
 /** `shown`: the strategic patch, which the real server shows instead of the object it breaks. */
 function decodePatched(
-  call: Call,
+  call: VerbCall,
   patched: Json,
   shown: Json | undefined,
-): { readonly object: KubeObject; readonly unknown: readonly string[] } {
+): { readonly object: StoredObject; readonly unknown: readonly string[] } {
   const broken = (why: string) => {
     const value = shown === undefined ? JSON.stringify(patched) : goFormat(shown);
-    return invalid({ group: "", kind: "" }, "", [invalidValue("patch", value, why)]);
+    return invalidObject({ group: "", kind: "" }, "", [invalidValue("patch", value, why)]);
   };
   const asked = strictness(call.request.query);
   try {
@@ -94,7 +94,7 @@ function decodePatched(
       throw broken(`strict decoding error: ${unknown.join(", ")}`);
     return { object, unknown: asked === "Warn" ? unknown : [] };
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 400) throw error;
+    if (!(error instanceof StatusError) || error.code !== 400) throw error;
     const why = error.message.replace(/^.* cannot be handled as an? \w+: /, "");
     throw broken(shown === undefined ? why : `error decoding from json: ${why}`);
   }
@@ -108,10 +108,15 @@ function goFormat(value: Json | undefined): string {
   return `map[${keys.map((key) => `${key}:${goFormat(value[key])}`).join(" ")}]`;
 }
 
-function apply(call: Call, name: string, body: Json, before: KubeObject | undefined): Patched {
+function apply(
+  call: VerbCall,
+  name: string,
+  body: Json,
+  before: StoredObject | undefined,
+): Patched {
   const { target, request } = call;
   if (!request.query.get("fieldManager"))
-    throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [
+    throw invalidObject({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [
       required("fieldManager", "is required for apply patch"),
     ]);
   const given = isObject(body) ? body : {};
@@ -135,11 +140,11 @@ function apply(call: Call, name: string, body: Json, before: KubeObject | undefi
   return { written: before ? update(write, before, next) : create(write, next), warnings: [] };
 }
 
-function withName(object: KubeObject, name: string): KubeObject {
+function withName(object: StoredObject, name: string): StoredObject {
   return { ...object, metadata: { ...object.metadata, name } };
 }
 
-function checkName(object: KubeObject, name: string): void {
+function checkName(object: StoredObject, name: string): void {
   const given = object.metadata.name;
   if (given === "")
     throw badRequest(

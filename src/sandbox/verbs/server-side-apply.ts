@@ -13,18 +13,18 @@ import {
 } from "../kinds/field-manager.ts";
 import type { FieldSet } from "../kinds/field-manager.ts";
 import { asObject, asText, isList, isObject } from "../storage/object.ts";
-import type { Json, JsonObject, KubeObject, StringMap } from "../storage/object.ts";
+import type { Json, JsonObject, StoredObject, StringMap } from "../storage/object.ts";
 import { fromStored } from "../kinds/resources.ts";
-import { ApiError } from "../storage/status.ts";
-import type { Write } from "./create-update.ts";
+import { StatusError } from "../storage/status.ts";
+import type { ObjectWrite } from "./create-update.ts";
 
 /** What `before` becomes when `write.manager` applies `wanted`; throws a 409 naming each conflict. */
 export function applied(
-  write: Write,
-  before: KubeObject | undefined,
-  wanted: KubeObject,
+  write: ObjectWrite,
+  before: StoredObject | undefined,
+  wanted: StoredObject,
   force: boolean,
-): KubeObject {
+): StoredObject {
   const { resource } = write;
   const fields = fieldsOf(resource, wanted, "Apply");
   const entries = before?.metadata.managedFields ?? [];
@@ -50,7 +50,7 @@ export function applied(
   return withEntries(withoutEmptyMaps(merged), [...kept, ...mine]);
 }
 
-function withoutEmptyMaps(object: KubeObject): KubeObject {
+function withoutEmptyMaps(object: StoredObject): StoredObject {
   const { labels, annotations, ...rest } = object.metadata;
   const filled = (map: StringMap | undefined) => map && Object.keys(map).length > 0;
   const metadata = {
@@ -78,7 +78,7 @@ function refuseConflicts(others: readonly JsonObject[], contested: FieldSet): vo
       ? `conflict with ${owner}: ${fields[0] ?? ""}`
       : `conflicts with ${owner}:\n${fields.map((field) => `- ${field}`).join("\n")}`;
   });
-  throw new ApiError(409, "Conflict", `Apply failed with ${count}: ${listed.join("\n")}`, {
+  throw new StatusError(409, "Conflict", `Apply failed with ${count}: ${listed.join("\n")}`, {
     causes: causes.map(({ owner, field }) => ({
       reason: "FieldManagerConflict",
       message: `conflict with ${owner}`,
@@ -116,8 +116,8 @@ function leftOut(
 }
 
 // What is cut off lies below the top level of the object and of its metadata, so the shape stays.
-function cut(object: KubeObject, path: readonly string[]): KubeObject {
-  return cutAt(object, path) as KubeObject;
+function cut(object: StoredObject, path: readonly string[]): StoredObject {
+  return cutAt(object, path) as StoredObject;
 }
 
 function cutAt(value: Json, path: readonly string[]): Json | undefined {
@@ -133,7 +133,7 @@ function cutAt(value: Json, path: readonly string[]): Json | undefined {
   return left === undefined ? others : { ...others, [field]: left };
 }
 
-function merge(before: KubeObject | undefined, wanted: KubeObject): KubeObject {
+function merge(before: StoredObject | undefined, wanted: StoredObject): StoredObject {
   if (before === undefined) return wanted;
   const { metadata, apiVersion, kind, ...fields } = wanted;
   const { uid, resourceVersion } = metadata;

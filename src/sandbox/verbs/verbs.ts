@@ -6,9 +6,9 @@ import { decode, strictError, unrecognized } from "../kinds/decode.ts";
 import { remove } from "./delete.ts";
 import { list, noVersion, readVersion } from "./list.ts";
 import { isObject } from "../storage/object.ts";
-import type { JsonObject, KubeObject } from "../storage/object.ts";
+import type { JsonObject, StoredObject } from "../storage/object.ts";
 import { patch } from "./patch-request.ts";
-import type { Target } from "../http/routes.ts";
+import type { RequestTarget } from "../http/routes.ts";
 import { goName } from "../kinds/scalars.ts";
 import {
   badRequest,
@@ -21,9 +21,9 @@ import { keyOf } from "../storage/storage.ts";
 import { strictness, writeOf } from "./write-params.ts";
 import { create, replace } from "./create-update.ts";
 import type { Written } from "./create-update.ts";
-import type { Answer, Call } from "./call.ts";
+import type { VerbAnswer, VerbCall } from "./call.ts";
 
-export async function perform(call: Call): Promise<Answer> {
+export async function perform(call: VerbCall): Promise<VerbAnswer> {
   const { target, request } = call;
   const { name } = target;
   if (target.subresource === "finalize" && request.method !== "PUT") throw methodNotAllowed();
@@ -45,12 +45,12 @@ export async function perform(call: Call): Promise<Answer> {
   }
 }
 
-function named(target: Target): string {
+function named(target: RequestTarget): string {
   if (target.name === undefined) throw methodNotAllowed();
   return target.name;
 }
 
-function get({ storage, target, request, view }: Call): Answer {
+function get({ storage, target, request, view }: VerbCall): VerbAnswer {
   const { resource, namespace, name } = target;
   if (name === undefined)
     return { code: 200, body: showList(view, list(storage, resource, namespace, request.query)) };
@@ -62,7 +62,7 @@ function get({ storage, target, request, view }: Call): Answer {
   return { code: 200, body: showObject(view, object) };
 }
 
-async function post(call: Call): Promise<Answer> {
+async function post(call: VerbCall): Promise<VerbAnswer> {
   const { name, namespace, resource } = call.target;
   // A namespaced object without a namespace in the path has nowhere to go.
   if (name !== undefined || (resource.namespaced && namespace === undefined))
@@ -72,15 +72,15 @@ async function post(call: Call): Promise<Answer> {
   return answer(call, create(write, object), warnings);
 }
 
-async function put(call: Call, name: string): Promise<Answer> {
+async function put(call: VerbCall, name: string): Promise<VerbAnswer> {
   const write = writeOf(call, "UpdateOptions");
   const { object, warnings } = await decodeBody(call);
   return answer(call, replace(write, name, object), warnings);
 }
 
 async function decodeBody(
-  call: Call,
-): Promise<{ readonly object: KubeObject; readonly warnings: readonly string[] }> {
+  call: VerbCall,
+): Promise<{ readonly object: StoredObject; readonly warnings: readonly string[] }> {
   const { target, request } = call;
   const { resource } = target;
   if (request.body.length === 0)
@@ -95,7 +95,7 @@ async function decodeBody(
 }
 
 // Either a body or parameters: with a body the parameters count for nothing.
-async function readOptions({ request }: Call): Promise<JsonObject> {
+async function readOptions({ request }: VerbCall): Promise<JsonObject> {
   if (request.body.length === 0) return {};
   const unreadable = (why: string) =>
     badRequest(`couldn't get version/kind; json parse error: ${why}`);
@@ -104,7 +104,7 @@ async function readOptions({ request }: Call): Promise<JsonObject> {
   return { dryRun: [], propagationPolicy: "", ...given };
 }
 
-async function deleteOne(call: Call, name: string): Promise<Answer> {
+async function deleteOne(call: VerbCall, name: string): Promise<VerbAnswer> {
   const options = await readOptions(call);
   const write = writeOf(call, "DeleteOptions", "Update", options);
   const { object, gone } = remove(write, name, options);
@@ -120,7 +120,7 @@ async function deleteOne(call: Call, name: string): Promise<Answer> {
   return { code: 200, body };
 }
 
-async function deleteAll(call: Call): Promise<Answer> {
+async function deleteAll(call: VerbCall): Promise<VerbAnswer> {
   const { storage, target, request } = call;
   const { resource, namespace } = target;
   // Not served for namespaces, and not across namespaces.
@@ -132,6 +132,6 @@ async function deleteAll(call: Call): Promise<Answer> {
   return { code: 200, body: showList(call.view, listed) };
 }
 
-function answer(call: Call, written: Written, warnings: readonly string[]): Answer {
+function answer(call: VerbCall, written: Written, warnings: readonly string[]): VerbAnswer {
   return { code: written.code, body: showObject(call.view, written.object), warnings };
 }

@@ -1,9 +1,9 @@
 // The parameters of a watch, with the rules of the real server for their combinations.
-import type { Resource } from "../kinds/resources.ts";
+import type { ServedResource } from "../kinds/resources.ts";
 import { noVersion, readCount, readVersion } from "./list.ts";
 import { selection } from "../kinds/selectors.ts";
-import { forbiddenField, invalid, notSupported, unexplained } from "../storage/status.ts";
-import type { Cause } from "../storage/status.ts";
+import { forbiddenField, invalidObject, notSupported, unexplained } from "../storage/status.ts";
+import type { StatusCause } from "../storage/status.ts";
 import type { WatchRequest } from "./watch.ts";
 
 /** Without timeoutSeconds a watch lasts half an hour at least (kube-apiserver, min-request-timeout). */
@@ -13,7 +13,7 @@ type Wanted = Omit<WatchRequest, "show" | "showBookmark" | "quietBookmarkMs">;
 
 /** Reads `query`; throws as the real server does, which is with a 500 for a bad version. */
 export function watchRequest(
-  resource: Resource,
+  resource: ServedResource,
   namespace: string | undefined,
   query: URLSearchParams,
 ): Wanted {
@@ -50,7 +50,7 @@ function check(query: URLSearchParams): void {
   const field = "resourceVersionMatch";
   const match = query.get(field) ?? "";
   const streaming = query.has("sendInitialEvents");
-  const causes: Cause[] = [];
+  const causes: StatusCause[] = [];
   const forbid = (why: string) => void causes.push(forbiddenField(field, why));
   if (streaming && match !== "NotOlderThan")
     forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
@@ -60,5 +60,6 @@ function check(query: URLSearchParams): void {
     if (match !== "NotOlderThan") causes.push(notSupported(field, match, ["NotOlderThan"]));
     if (query.get("continue")) forbid(`${field} is forbidden when continue is provided`);
   }
-  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", causes);
+  if (causes.length > 0)
+    throw invalidObject({ group: "meta.k8s.io", kind: "ListOptions" }, "", causes);
 }

@@ -4,14 +4,14 @@
 // answered inside the stream, with status 200, as the real server does.
 import type { ServerResponse } from "node:http";
 import { candidates } from "./list.ts";
-import type { JsonObject, KubeObject, StringMap } from "../storage/object.ts";
-import type { Resource } from "../kinds/resources.ts";
+import type { JsonObject, StoredObject, StringMap } from "../storage/object.ts";
+import type { ServedResource } from "../kinds/resources.ts";
 import type { Selection } from "../kinds/selectors.ts";
-import { ApiError, expired, tooLargeVersion } from "../storage/status.ts";
-import type { Change, Collection, Storage } from "../storage/storage.ts";
+import { StatusError, expired, tooLargeVersion } from "../storage/status.ts";
+import type { StorageChange, Collection, Storage } from "../storage/storage.ts";
 
 export type WatchRequest = {
-  readonly resource: Resource;
+  readonly resource: ServedResource;
   readonly namespace: string | undefined;
   readonly selected: Selection;
   readonly version: number;
@@ -23,7 +23,7 @@ export type WatchRequest = {
   readonly timeoutMs: number;
   readonly quietBookmarkMs: number;
   /** How the client wants objects; `first` is false from the second event on. */
-  readonly show: (object: KubeObject, first: boolean) => JsonObject;
+  readonly show: (object: StoredObject, first: boolean) => JsonObject;
   readonly showBookmark: (version: string, annotations?: StringMap) => JsonObject;
 };
 
@@ -35,7 +35,7 @@ const lastBookmarkMs = 2000;
 /** What a client may leave unread before it is cut off, as the real server does with slow watchers. */
 const mostUnread = 256 * 1024 * 1024;
 
-export class Watch {
+export class WatchConnection {
   readonly #storage: Storage;
   readonly #collection: Collection;
   readonly #request: WatchRequest;
@@ -109,7 +109,7 @@ export class Watch {
     clearInterval(this.#quiet);
   }
 
-  #replay(): ApiError | undefined {
+  #replay(): StatusError | undefined {
     const { version, initialEvents, bookmarks, notOlderThan } = this.#request;
     if (initialEvents) {
       if (notOlderThan && version > this.#storage.version)
@@ -126,7 +126,7 @@ export class Watch {
     return undefined;
   }
 
-  *#present(): Generator<KubeObject> {
+  *#present(): Generator<StoredObject> {
     const { selected, namespace, resource } = this.#request;
     const view = this.#collection.view();
     for (const key of candidates(view, resource, namespace, selected, "")) {
@@ -135,17 +135,17 @@ export class Watch {
     }
   }
 
-  #notice(change: Change): void {
+  #notice(change: StorageChange): void {
     // A watch from a version of the future is silent until the time has come.
     if (change.version <= this.#request.version && !this.#request.initialEvents) return;
     if (this.#forward(change)) this.#quiet?.refresh();
   }
 
   /** Tells of `change` as this selection sees it: what leaves it is deleted, what enters it added. */
-  #forward(change: Change): boolean {
+  #forward(change: StorageChange): boolean {
     if (!change.key.startsWith(this.#prefix)) return false;
     const { matches } = this.#request.selected;
-    const seen = (object: KubeObject | undefined) =>
+    const seen = (object: StoredObject | undefined) =>
       object !== undefined && (!matches || matches(object));
     const was = seen(change.before);
     const is = change.kind !== "DELETED" && seen(change.object);
@@ -157,7 +157,7 @@ export class Watch {
     return true;
   }
 
-  #shown(object: KubeObject): JsonObject {
+  #shown(object: StoredObject): JsonObject {
     const shown = this.#request.show(object, this.#first);
     this.#first = false;
     return shown;
@@ -175,7 +175,7 @@ export class Watch {
   }
 }
 
-function lastSeen(change: Change): KubeObject {
+function lastSeen(change: StorageChange): StoredObject {
   const before = change.before ?? change.object;
   const metadata = { ...before.metadata, resourceVersion: String(change.version) };
   return { ...before, metadata };

@@ -1,10 +1,10 @@
 // The parameters that every write takes: dryRun, fieldManager, fieldValidation.
 import { asText, isList } from "../storage/object.ts";
 import type { JsonObject } from "../storage/object.ts";
-import { invalid, invalidValue, notSupported, tooLong } from "../storage/status.ts";
-import type { Cause } from "../storage/status.ts";
-import type { Write } from "./create-update.ts";
-import type { Call } from "./call.ts";
+import { invalidObject, invalidValue, notSupported, tooLong } from "../storage/status.ts";
+import type { StatusCause } from "../storage/status.ts";
+import type { ObjectWrite } from "./create-update.ts";
+import type { VerbCall } from "./call.ts";
 
 export type Strictness = "Strict" | "Warn" | "Ignore";
 
@@ -12,11 +12,11 @@ type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions" | "DeleteO
 
 /** `options`: the body of a DELETE, which may ask for a dry run as well. Throws a 422. */
 export function writeOf(
-  call: Call,
+  call: VerbCall,
   kind: OptionsKind,
-  operation: Write["operation"] = "Update",
+  operation: ObjectWrite["operation"] = "Update",
   options: JsonObject = {},
-): Write {
+): ObjectWrite {
   const { storage, target, request } = call;
   const { resource, namespace, subresource } = target;
   const asked = options["dryRun"];
@@ -41,13 +41,13 @@ const managerBytes = 128;
 const policies = ["Foreground", "Background", "Orphan"];
 
 function check(
-  call: Call,
+  call: VerbCall,
   kind: OptionsKind,
   dryRun: readonly string[],
   options: JsonObject,
 ): void {
   const { query } = call.request;
-  const causes: Cause[] = [];
+  const causes: StatusCause[] = [];
   if (Buffer.byteLength(query.get("fieldManager") ?? "") > managerBytes)
     causes.push(tooLong("fieldManager", managerBytes));
   if (dryRun.some((word) => word !== "All")) causes.push(notSupported("dryRun", dryRun, ["All"]));
@@ -62,7 +62,7 @@ function check(
     const why = "orphanDependents and deletionPropagation cannot be both set";
     causes.push(invalidValue("propagationPolicy", policy, why));
   }
-  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind }, "", causes);
+  if (causes.length > 0) throw invalidObject({ group: "meta.k8s.io", kind }, "", causes);
 }
 
 /** What is to be done about fields that the kind does not have. */

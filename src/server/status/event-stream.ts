@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { sleep, type Clock } from "../../kube/time/clock.ts";
-import type { Board } from "./status-feed.ts";
+import type { StatusFeed } from "./status-feed.ts";
 import type { Filter } from "./filter.ts";
 
 // A page that is open in many forgotten tabs must not cost the controller its work.
@@ -15,12 +15,12 @@ const TICK_MS = 5000;
 // of the time goes into reading.
 const DISTANCE = 5;
 
-export class Live {
-  readonly #board: Board;
+export class EventStream {
+  readonly #board: StatusFeed;
   readonly #clock: Clock;
   #readers = 0;
 
-  constructor(board: Board, clock: Clock) {
+  constructor(board: StatusFeed, clock: Clock) {
     this.#board = board;
     this.#clock = clock;
   }

@@ -4,10 +4,10 @@ import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
 
 /** The page's states: those of the metrics, and sources that are refused. */
 const STATES = [...METRIC_STATES, "refused"] as const;
-export type State = MetricState | "refused";
+export type RowState = MetricState | "refused";
 
 /** The worst first. */
-export const SEVERITY: readonly State[] = [
+export const SEVERITY: readonly RowState[] = [
   "refused",
   "failed",
   "conflict",
@@ -17,7 +17,7 @@ export const SEVERITY: readonly State[] = [
   "paused",
   "current",
 ];
-export function severity(state: State): number {
+export function severity(state: RowState): number {
   return SEVERITY.indexOf(state);
 }
 
@@ -26,7 +26,7 @@ export type Filter = {
   readonly source: string;
   /** Part of a target namespace's name. */
   readonly namespace: string;
-  readonly state: State | undefined;
+  readonly state: RowState | undefined;
 };
 
 // NAMESPACE/NAME is no longer.

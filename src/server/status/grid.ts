@@ -1,7 +1,7 @@
 // Sources × namespaces, drawn for as many as a person can look at. Where there are more, those with
 // something that is not current come first; whoever has no copy there is left out. A cell is the
 // worst verdict of the places that the source has in the namespace, with its metric state.
-import { type Secret, type World } from "../../core/model/cluster.ts";
+import { type Secret, type ClusterState } from "../../core/model/cluster.ts";
 import {
   METRIC_STATE,
   type MetricState,
@@ -30,7 +30,7 @@ const MOST_NAMESPACES = 60;
 
 /** `rows` and `sources`: filtered already, the worst source first. */
 export async function drawGrid(
-  world: World,
+  world: ClusterState,
   rows: readonly Row[],
   sources: readonly { readonly source: string }[],
   filter: Filter,
@@ -74,7 +74,7 @@ async function worstByNamespace(rows: readonly Row[]) {
 
 /** At most so many, by name: first those of `ranks`, the worst before the others, then some that have copies. */
 async function choose(
-  world: World,
+  world: ClusterState,
   matching: readonly string[],
   ranks: ReadonlyMap<string, number>,
   { state }: Filter,
@@ -103,7 +103,7 @@ function holdsCopy(secrets: ReadonlyMap<string, Secret>, of: ReadonlySet<string>
 }
 
 async function fill(
-  world: World,
+  world: ClusterState,
   rows: readonly Row[],
   namespaces: ReadonlySet<string>,
   sources: ReadonlySet<string>,

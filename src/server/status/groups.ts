@@ -11,15 +11,15 @@ import { severity, type Filter } from "./filter.ts";
 import { refText } from "../../core/annotations/names.ts";
 
 /** The first of a list, and how long it is. */
-export type Cut<T> = { readonly total: number; readonly shown: readonly T[] };
+export type Truncated<T> = { readonly total: number; readonly shown: readonly T[] };
 
 /** Places of one source that have one verdict for one reason. */
-export type Group = {
+export type StatusGroup = {
   readonly source: string;
   readonly verdict: Verdict;
   readonly state: MetricState;
   readonly reason: string;
-  readonly places: Cut<string>;
+  readonly places: Truncated<string>;
   /** When the first of them is looked at again without any event. */
   readonly dueMs: number | undefined;
 };
@@ -48,7 +48,10 @@ export async function pickRows(
   return kept;
 }
 
-export async function groupRows(rows: readonly Row[], offsetMs: number): Promise<readonly Group[]> {
+export async function groupRows(
+  rows: readonly Row[],
+  offsetMs: number,
+): Promise<readonly StatusGroup[]> {
   const groups = new Map<string, Row[]>();
   for await (const slice of inSlices(rows))
     for (const row of slice) {
@@ -62,7 +65,7 @@ export async function groupRows(rows: readonly Row[], offsetMs: number): Promise
     .toSorted((a, b) => severity(a.state) - severity(b.state) || b.places.total - a.places.total);
 }
 
-function groupOf(rows: readonly Row[], offsetMs: number): readonly Group[] {
+function groupOf(rows: readonly Row[], offsetMs: number): readonly StatusGroup[] {
   const [first] = rows;
   const state = first && METRIC_STATE[first.verdict];
   if (!first || !state) return [];
@@ -80,7 +83,7 @@ function groupOf(rows: readonly Row[], offsetMs: number): readonly Group[] {
   ];
 }
 
-export function cut<T>(list: readonly T[], most: number): Cut<T> {
+export function truncate<T>(list: readonly T[], most: number): Truncated<T> {
   return { total: list.length, shown: list.slice(0, most) };
 }
 

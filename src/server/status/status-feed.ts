@@ -3,17 +3,17 @@
 // change.
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Filter } from "./filter.ts";
-import { readStatus, type Glance, type Status } from "./status.ts";
+import { readStatus, type ControllerSnapshot, type Status } from "./status.ts";
 
 // What changes without a plan (a watch, the leader) is seen this late at most.
 const STALE_MS = 2000;
 
 type Answer = { readonly at: number; readonly status: Promise<Status> };
 
-export class Board {
+export class StatusFeed {
   readonly #clock: Clock;
   readonly #version: string;
-  #look: (() => Glance) | undefined;
+  #look: (() => ControllerSnapshot) | undefined;
   #plannedMs: number | undefined;
   readonly #answers = new Map<string, Answer>();
   readonly #waiting = new Set<() => void>();
@@ -24,7 +24,7 @@ export class Board {
   }
 
   /** Connects it with what is to be seen; reading works from then on. */
-  observe(look: () => Glance): void {
+  observe(look: () => ControllerSnapshot): void {
     this.#look = look;
   }
 

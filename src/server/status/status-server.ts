@@ -7,10 +7,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { BlockList, isIP } from "node:net";
 import type { Address } from "../../config/config.ts";
 import type { Clock } from "../../kube/time/clock.ts";
-import type { Board } from "./status-feed.ts";
+import type { StatusFeed } from "./status-feed.ts";
 import { readFilter, type Filter } from "./filter.ts";
 import { listenOn, targetOf, type HttpServer } from "../listen.ts";
-import { Live } from "./event-stream.ts";
+import { EventStream } from "./event-stream.ts";
 
 const HEADERS = {
   "Content-Security-Policy":
@@ -35,10 +35,10 @@ const FILES: Readonly<Record<string, { readonly file: string; readonly type: str
 /** Rejects with a one-line error when the address cannot be listened on. */
 export async function serveStatus(
   address: Address,
-  board: Board,
+  board: StatusFeed,
   clock: Clock,
 ): Promise<HttpServer> {
-  const live = new Live(board, clock);
+  const live = new EventStream(board, clock);
   const files = new Map(
     Object.entries(FILES).map(([path, { file, type }]) => [
       path,
@@ -67,7 +67,7 @@ async function serveApi(
   path: "/api/status" | "/api/events",
   query: URLSearchParams,
   response: ServerResponse,
-  { board, live }: { readonly board: Board; readonly live: Live },
+  { board, live }: { readonly board: StatusFeed; readonly live: EventStream },
 ): Promise<void> {
   let filter: Filter;
   try {

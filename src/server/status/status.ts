@@ -2,25 +2,25 @@
 // counted, the others are put together by source, verdict and reason; each list is cut at a bound and
 // says how much there is. So the answer has the same size at 5 and at 5,000 namespaces. Names, counts
 // and reasons only, never a Secret's content. The work yields to the event loop.
-import { type World } from "../../core/model/cluster.ts";
+import { type ClusterState } from "../../core/model/cluster.ts";
 import { statesOf } from "../../core/model/tally.ts";
 import type { MetricState, Plan, SourceReport } from "../../core/model/verdicts.ts";
-import { SEVERITY, severity, type Filter, type State } from "./filter.ts";
+import { SEVERITY, severity, type Filter, type RowState } from "./filter.ts";
 import { drawGrid, type Grid } from "./grid.ts";
-import { cut, groupRows, pickRows, type Cut, type Group } from "./groups.ts";
+import { truncate, groupRows, pickRows, type Truncated, type StatusGroup } from "./groups.ts";
 import { problemText } from "../../core/annotations/rules.ts";
 import { refText } from "../../core/annotations/names.ts";
 
 /** What the controller knows of itself at this moment. Times are milliseconds since the epoch. */
-export type Glance = {
+export type ControllerSnapshot = {
   readonly dryRun: boolean;
-  readonly world: World;
+  readonly world: ClusterState;
   readonly plan: Plan | undefined;
   readonly convergedMs: number | undefined;
   /** What a monotonic time of the plan lacks to be one since the epoch. */
   readonly offsetMs: number;
   readonly leader: Leader;
-  readonly watches: readonly Watch[];
+  readonly watches: readonly WatchStatus[];
   /** What the probes complain about. */
   readonly troubles: readonly string[];
 };
@@ -31,21 +31,21 @@ export type Leader = {
   readonly holder: string | undefined;
 };
 
-export type Watch = {
+export type WatchStatus = {
   readonly resource: string;
   readonly filled: boolean;
   readonly aliveMs: number;
 };
 
-export type Status = Omit<Glance, "world" | "plan" | "offsetMs"> & {
+export type Status = Omit<ControllerSnapshot, "world" | "plan" | "offsetMs"> & {
   readonly version: string;
   /** When the plan was made; undefined: there is none, as on a stand-by. */
   readonly plannedMs: number | undefined;
   readonly totals: Totals | undefined;
-  readonly groups: Cut<Group>;
-  readonly sources: Cut<SourceLine>;
+  readonly groups: Truncated<StatusGroup>;
+  readonly sources: Truncated<SourceLine>;
   /** Namespaces whose annotations cannot be understood. */
-  readonly unclear: Cut<{ readonly namespace: string; readonly problem: string }>;
+  readonly unclear: Truncated<{ readonly namespace: string; readonly problem: string }>;
   readonly grid: Grid | undefined;
 };
 
@@ -60,7 +60,7 @@ export type Totals = {
 export type SourceLine = {
   readonly source: string;
   /** The worst that is true of it. */
-  readonly state: State;
+  readonly state: RowState;
   readonly paused: boolean;
   readonly problems: readonly string[];
   readonly notes: readonly string[];
@@ -74,7 +74,11 @@ const MOST_UNCLEAR = 50;
 /** Of which program, and from when the plan is. */
 export type Origin = Pick<Status, "version" | "plannedMs">;
 
-export async function readStatus(glance: Glance, origin: Origin, filter: Filter): Promise<Status> {
+export async function readStatus(
+  glance: ControllerSnapshot,
+  origin: Origin,
+  filter: Filter,
+): Promise<Status> {
   const { world, plan, offsetMs, ...rest } = glance;
   const told = { ...origin, ...rest };
   const nothing = { total: 0, shown: [] };
@@ -104,9 +108,9 @@ export async function readStatus(glance: Glance, origin: Origin, filter: Filter)
       deletesHeld: plan.deletesHeld,
       states: plan.states,
     },
-    groups: cut(await groupRows(rows, offsetMs), MOST_GROUPS),
-    sources: cut(lines, MOST_SOURCES),
-    unclear: cut(unclear(plan, filter), MOST_UNCLEAR),
+    groups: truncate(await groupRows(rows, offsetMs), MOST_GROUPS),
+    sources: truncate(lines, MOST_SOURCES),
+    unclear: truncate(unclear(plan, filter), MOST_UNCLEAR),
     grid: await drawGrid(world, rows, lines, filter),
   };
 }
