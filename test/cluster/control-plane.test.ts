@@ -25,8 +25,9 @@ test("kubectl names the version that was built", () => {
   assert.ok(gitVersion.startsWith(`v${major}.${minor}.`), `${gitVersion} is ${major}.${minor}`);
 });
 
-test("a namespace is emptied and goes when it is deleted", async (t) => {
-  const http = openCluster(sharedCluster());
+test("a namespace is emptied and goes when it is deleted, by a controller under its own account", async (t) => {
+  const cluster = sharedCluster();
+  const http = openCluster(cluster);
   t.after(() => http.close());
   const body = { metadata: { name: "comes-and-goes" } };
   const path = "/api/v1/namespaces/comes-and-goes";
@@ -35,6 +36,12 @@ test("a namespace is emptied and goes when it is deleted", async (t) => {
   await http.send("DELETE", path);
   const gone = async (): Promise<boolean> => (await http.send("GET", path)).status === 404;
   await eventually("the namespace is gone", gone, 60_000);
+  const account = '"username":"system:serviceaccount:kube-system:namespace-controller"';
+  await eventually("the audit log names the account", () =>
+    readFileSync(cluster.auditLog, "utf8")
+      .split("\n")
+      .some((line) => line.includes(`${path}/finalize`) && line.includes(account)),
+  );
 });
 
 test("a stranger's token is refused, and RBAC is on", async (t) => {

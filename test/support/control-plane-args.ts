@@ -12,6 +12,8 @@ export type Layout = {
   readonly apiserverPort: number;
   /** The administrator's bearer token. */
   readonly token: string;
+  /** The controller manager's. */
+  readonly controllerManagerToken: string;
 };
 
 /** For more than a test's worth of objects. */
@@ -25,6 +27,8 @@ export const etcdUrl = (layout: Layout): string => `http://127.0.0.1:${layout.et
 /** The API server makes its own certificate here when it first starts; clients trust this file. */
 export const caFile = (layout: Layout): string => join(layout.folder, "certs/apiserver.crt");
 export const kubeconfigFile = (layout: Layout): string => join(layout.folder, "admin.kubeconfig");
+const controllerManagerKubeconfig = (layout: Layout): string =>
+  join(layout.folder, "controller-manager.kubeconfig");
 export const auditLogFile = (layout: Layout): string => join(layout.folder, "audit.log");
 
 export function etcdArgs(layout: Layout, { etcdQuotaBytes }: Size): readonly string[] {
@@ -69,7 +73,10 @@ export function apiserverArgs(layout: Layout): readonly string[] {
 export function controllerManagerArgs(layout: Layout): readonly string[] {
   const { folder } = layout;
   return [
-    `--kubeconfig=${kubeconfigFile(layout)}`,
+    `--kubeconfig=${controllerManagerKubeconfig(layout)}`,
+    // Each controller under an account of its own, as clusters run them: policies meet the names that
+    // they will meet there.
+    "--use-service-account-credentials",
     "--leader-elect=false",
     "--secure-port=0",
     `--root-ca-file=${caFile(layout)}`,
@@ -84,18 +91,24 @@ export function controllerManagerArgs(layout: Layout): readonly string[] {
   ];
 }
 
-// The administrator and the controller manager are not in it: only what runs under RBAC is of interest.
+// The administrator is not in it, and the cluster's own controllers are with the last step of a
+// namespace's end alone: of interest is what runs with the rights of the manifests.
 const AUDIT_POLICY = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
+  - level: Metadata
+    userGroups: ["system:serviceaccounts:kube-system"]
+    resources: [{ group: "", resources: [namespaces/finalize] }]
+  - level: None
+    userGroups: ["system:serviceaccounts:kube-system"]
   - level: Metadata
     userGroups: ["system:serviceaccounts"]
   - level: None
 `;
 
 export function writeFiles(layout: Layout): void {
-  const { folder, token } = layout;
+  const { folder, token, controllerManagerToken } = layout;
   const write = (name: string, text: string): void =>
     writeFileSync(join(folder, name), text, { mode: 0o600 });
   const keys = generateKeyPairSync("rsa", {
@@ -105,10 +118,18 @@ export function writeFiles(layout: Layout): void {
   });
   write("sa.key", keys.privateKey);
   write("sa.pub", keys.publicKey);
-  write("tokens.csv", `${token},admin,admin,"system:masters"\n`);
-  write("audit.yaml", AUDIT_POLICY);
+  const manager = "system:kube-controller-manager";
   write(
-    "admin.kubeconfig",
-    kubeConfigText(kubeConfigFor(apiserverUrl(layout), { token }, { caFile: caFile(layout) })),
+    "tokens.csv",
+    `${token},admin,admin,"system:masters"\n${controllerManagerToken},${manager},${manager}\n`,
   );
+  write("audit.yaml", AUDIT_POLICY);
+  const url = apiserverUrl(layout);
+  for (const [file, bearer] of [
+    [kubeconfigFile(layout), token],
+    [controllerManagerKubeconfig(layout), controllerManagerToken],
+  ] as const) {
+    const config = kubeConfigFor(url, { token: bearer }, { caFile: caFile(layout) });
+    writeFileSync(file, kubeConfigText(config), { mode: 0o600 });
+  }
 }

@@ -1,8 +1,8 @@
 // A real Kubernetes control plane for tests: etcd, kube-apiserver (RBAC on, its own certificates) and
-// kube-controller-manager on private loopback ports and a private folder. There is no scheduler and
-// no kubelet: Pods stay Pending until a test binds them. `stop` leaves nothing behind, and neither
-// does the death of the test process. Nothing is fsynced: the data survives a SIGKILL of the API
-// server, not a power cut.
+// kube-controller-manager (each controller under its own account) on private loopback ports and a
+// private folder. There is no scheduler and no kubelet: Pods stay Pending until a test binds them.
+// `stop` leaves nothing behind, and neither does the death of the test process. Nothing is fsynced:
+// the data survives a SIGKILL of the API server, not a power cut.
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -121,8 +121,9 @@ function accessOf(layout: Layout): ClusterAccess {
 
 async function newLayout(folder: string): Promise<Layout> {
   const [etcdPort, etcdPeerPort, apiserverPort] = await freePorts();
-  const token = randomBytes(24).toString("hex");
-  return { folder, etcdPort, etcdPeerPort, apiserverPort, token };
+  const newToken = (): string => randomBytes(24).toString("hex");
+  const [token, controllerManagerToken] = [newToken(), newToken()];
+  return { folder, etcdPort, etcdPeerPort, apiserverPort, token, controllerManagerToken };
 }
 
 // All three are held open at once, so that they differ.
