@@ -1,6 +1,6 @@
 // @ts-check
 /** @import { Status, SourceLine, Totals } from "../status.ts" */
-/** @import { Cut, Group } from "../groups.ts" */
+/** @import { StatusGroup, Truncated } from "../groups.ts" */
 /** @import { Cell, Grid } from "../grid.ts" */
 // What is drawn from a status, a section each. Names of sources and namespaces are buttons that put
 // them into the filter: page.js listens for them by `data-filter`.
@@ -49,7 +49,7 @@ export function drawStates(totals, chosen) {
   });
 }
 
-/** @param {Cut<Group>} groups @param {Status["unclear"]} unclear */
+/** @param {Truncated<StatusGroup>} groups @param {Status["unclear"]} unclear */
 export function drawGroups(groups, unclear) {
   const notes = unclear.shown.map(({ namespace, problem }) =>
     el("p", { class: "problem" }, `namespace ${namespace}: ${problem}`),
@@ -66,7 +66,7 @@ export function drawGroups(groups, unclear) {
   return [...notes, el("div", { class: "scroll" }, table), ...more(groups, "group")];
 }
 
-/** @param {Group} group */
+/** @param {StatusGroup} group */
 function drawGroup({ source, verdict, state, reason, places, dueMs }) {
   return el(
     "tr",
@@ -79,7 +79,7 @@ function drawGroup({ source, verdict, state, reason, places, dueMs }) {
   );
 }
 
-/** @param {Cut<string>} places @param {string} key */
+/** @param {Truncated<string>} places @param {string} key */
 function drawPlaces({ total, shown }, key) {
   const items = shown.map((place) => el("li", { class: "name" }, place));
   if (total <= 3) return el("ul", { class: "plain" }, ...items);
@@ -215,7 +215,7 @@ function nameButton(filter, name, where) {
   return el("button", attributes, name);
 }
 
-/** @param {Cut<unknown>} cut @param {string} noun */
+/** @param {Truncated<unknown>} cut @param {string} noun */
 function more({ total, shown }, noun) {
   if (total <= shown.length) return [];
   const text = `The first ${number(shown.length)} of ${counted(total, noun)}. Filter to see others.`;
