@@ -7,6 +7,8 @@ import { COPIED_ANYWAY, NEVER_COPIED } from "../src/core/desired/copied-metadata
 import { TARGET_STATES, VERDICT_TABLE, type TargetState } from "../src/core/plan/verdict-table.ts";
 import { METRIC_STATE, VERDICTS } from "../src/core/model/verdicts.ts";
 import {
+  ANNOTATION_NAMES,
+  annotationsOn,
   MARKS,
   VOCABULARY,
   type AnnotatedKind,
@@ -49,9 +51,10 @@ test("the README's flag table is the table of flags", () => {
 
 test("the README's annotation table is the vocabulary, but for the marks that we set", () => {
   const rows = tableRows(readme, ["annotation", "on", "value", "meaning"]);
-  const words = Object.entries<readonly AnnotatedKind[]>(VOCABULARY)
-    .filter(([word]) => !MARKS.some((mark) => mark === word))
-    .map(([word, carriers]) => [word, carriers.filter((carrier) => carrier !== "copy").join(", ")]);
+  const words = ANNOTATION_NAMES.filter((name) => !MARKS.includes(name)).map((name) => {
+    const on: readonly AnnotatedKind[] = VOCABULARY[name].on;
+    return [name, on.filter((kind) => kind !== "copy").join(", ")];
+  });
   assert.deepEqual(
     rows.map(([word = "", on = ""]) => [uncoded(word), on]),
     words,
@@ -66,8 +69,8 @@ test("the README names each mark that we set, under what carries it", () => {
     const from = readme.indexOf(start);
     const sentence = readme.slice(from, readme.indexOf(".", from));
     const named = Array.from(sentence.matchAll(/`([^`]+)`/g), ([, word = ""]) => word);
-    const set: readonly AnnotationName[] = carrier === "copy" ? [...MARKS, "on-delete"] : MARKS;
-    const carried = set.filter((word) => VOCABULARY[word].some((each) => each === carrier));
+    const ofUsers: readonly AnnotationName[] = carrier === "copy" ? ["on-delete"] : [];
+    const carried = annotationsOn(carrier).filter((name) => [...MARKS, ...ofUsers].includes(name));
     assert.deepEqual(named.toSorted(), carried.toSorted());
   }
 });

@@ -5,9 +5,8 @@ import { Apply } from "../src/writes/apply.ts";
 import { ApiError } from "../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../src/kube/rest/client.ts";
 import { createLog } from "../src/telemetry/log.ts";
-import { WritePool } from "../src/writes/write-pool.ts";
 import { SyncLog } from "../src/telemetry/report.ts";
-import { Sync, type ActionWrite, type SyncResult } from "../src/controller/sync.ts";
+import { Sync, type SyncResult } from "../src/controller/sync.ts";
 import { FakeClock } from "./support/clock.ts";
 import { Cluster } from "./support/world.ts";
 import { refText } from "../src/core/annotations/names.ts";
@@ -36,7 +35,7 @@ function open(permission: () => number, answer: () => Promise<object> = async ()
     sourceRead: nothing,
   };
   const log = createLog({ logLevel: "error", logFormat: "json" }, { write: () => true });
-  const sync: Sync = new Sync({
+  const sync = new Sync({
     world: cluster.world(),
     settings: cluster.settings,
     memory: cluster.memory,
@@ -58,9 +57,9 @@ function open(permission: () => number, answer: () => Promise<object> = async ()
       read: () => undefined,
       sources: { cache: cluster.data, read: () => undefined, onRead: nothing },
     }),
-    pipe: new WritePool<ActionWrite>(4, clock, (write, cut) => sync.perform(write, cut)),
+    concurrency: 4,
     clock,
-    reporter: new SyncLog(log, figures, clock),
+    hooks: [new SyncLog(log, figures, clock)],
     dryRun: false,
   });
   return { sync, sent, bodies, cluster, clock };

@@ -45,7 +45,7 @@ const KEY = "sync";
 // at most a sixth of a core; changes of namespaces and sources do not wait.
 const DISTANCE = 5;
 // Whatever asks for them, changes of namespaces and sources included: a burst goes through at once.
-const PASSES = { perSecond: 20, burst: 40 } as const;
+const PASSES = { perSecond: 16, burst: 40 } as const;
 
 export class Controller {
   readonly #deps: ControllerDeps;

@@ -7,6 +7,7 @@ import type { Clock } from "../kube/time/clock.ts";
 import { Informer } from "../kube/cache/informer.ts";
 import { NAMESPACES, SECRETS } from "../kube/rest/resource.ts";
 import type { Log } from "../telemetry/log.ts";
+import { Repeats } from "../telemetry/repeats.ts";
 import type { WrittenCache } from "../writes/outcome.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
@@ -26,6 +27,9 @@ export type InformerPair = {
 const WITHOUT_HELM_RELEASES = "type!=helm.sh/release.v1";
 export const ROLE = "role";
 
+/** Lines of one watch that fails again and again, in any minute; the rest are counted. */
+const MOST_LINES = 3;
+
 /** Of one namespace, or of all. */
 export function createInformerPair(
   deps: InformerPairDeps,
@@ -33,8 +37,12 @@ export function createInformerPair(
   only: string | undefined,
 ): InformerPair {
   const { client, clock, metrics, log } = deps;
-  const onError = (resource: string) => (error: Error) =>
-    log.warn({ resource, error: error.message }, "list or watch failed, will try again");
+  const failures = new Repeats(MOST_LINES);
+  const onError = (resource: string) => (error: Error) => {
+    const count = failures.happened(resource, clock.monotonic());
+    if (count === undefined) return;
+    log.warn({ resource, error: error.message, count }, "list or watch failed, will try again");
+  };
   const secrets = new Informer<Secret>({
     client,
     resource: SECRETS,

@@ -1,4 +1,4 @@
-// One pass: read the world from the cache, plan, hand the writes to the pipe, report. Promises: every
+// One pass: read the world from the cache, plan, hand the writes to the pool, report. Promises: every
 // pass starts from scratch, so lost, doubled or disordered events end in the same state; a failed
 // write belongs to its pair and does not fail the pass; while writes wait, a new event makes a new
 // plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
@@ -10,6 +10,7 @@ import { plan } from "../core/plan/plan.ts";
 import { bytesOf } from "../core/plan/requests.ts";
 import {
   actionKey,
+  decisionKey,
   METRIC_STATE,
   type Action,
   type Plan,
@@ -17,8 +18,8 @@ import {
 } from "../core/model/verdicts.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
 import { recordOutcome, type WrittenCache, type Outcome } from "../writes/outcome.ts";
-import type { WriteEnd, PooledWrite, WritePool } from "../writes/write-pool.ts";
-import type { SyncLog } from "../telemetry/report.ts";
+import { WritePool, type PooledWrite, type WriteEnd } from "../writes/write-pool.ts";
+import type { SyncHooks } from "../telemetry/report.ts";
 import { refText } from "../core/annotations/names.ts";
 
 export type ActionWrite = PooledWrite & { readonly action: Action };
@@ -30,9 +31,10 @@ export type SyncDeps = {
   /** The cache of Secrets, told of our own writes at once so that no pass repeats them. */
   readonly cache: WrittenCache;
   readonly apply: Apply;
-  readonly pipe: WritePool<ActionWrite>;
+  /** Writes in flight at most. */
+  readonly concurrency: number;
   readonly clock: Clock;
-  readonly reporter: SyncLog;
+  readonly hooks: readonly SyncHooks[];
   readonly dryRun: boolean;
 };
 
@@ -66,6 +68,8 @@ const LANDING_MS = 10_000;
 
 export class Sync {
   readonly #deps: SyncDeps;
+  readonly #pool: WritePool<ActionWrite>;
+  #newest: Plan | undefined;
   #wantedNames: ReadonlySet<string> = new Set();
   #dirty = false;
   #stopping = false;
@@ -77,7 +81,10 @@ export class Sync {
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
-    deps.pipe.whenLanded(() => {
+    this.#pool = new WritePool(deps.concurrency, deps.clock, (write, cut) =>
+      this.perform(write, cut),
+    );
+    this.#pool.whenLanded(() => {
       this.#landed = true;
       if (!this.#passing) this.#onLate();
     });
@@ -91,8 +98,8 @@ export class Sync {
   /** An event came: a running pass hands over to the next as soon as its slice is done. */
   markDirty(urgent: boolean): void {
     this.#dirty = true;
-    if (urgent) this.#deps.reporter.changed();
-    this.#deps.pipe.nudge();
+    if (urgent) for (const hooks of this.#deps.hooks) hooks.onChange?.();
+    this.#pool.nudge();
   }
 
   /** The API server answers again after an outage: a pass should follow. */
@@ -108,8 +115,8 @@ export class Sync {
     const place = refText(present);
     const published = roles.includes("source");
     // Our own write: the pass that waits for its answer looks again anyway.
-    if (!published && this.#deps.pipe.inFlight.has(place)) return "no";
-    this.#deps.pipe.touch(place, published && isSameSource(old, secret));
+    if (!published && this.#pool.inFlight.has(place)) return "no";
+    this.#pool.touch(place, published && isSameSource(old, secret));
     if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
       this.#deps.memory.sourceVanished(old.uid);
     if (published) return "urgent";
@@ -120,35 +127,41 @@ export class Sync {
 
   /** A namespace came, changed or went: no write there starts that was planned before. */
   namespaceChanged(name: string): void {
-    this.#deps.pipe.touch(name);
+    this.#pool.touch(name);
   }
 
   /** Rejects when the pass as a whole failed; a failed write does not make it fail. */
   async pass(): Promise<SyncResult> {
-    const { clock, reporter } = this.#deps;
+    const { clock, hooks } = this.#deps;
     const started = clock.monotonic();
     this.#passing = true;
     try {
       return await this.#pass(started);
     } catch (error) {
-      reporter.passFailed(clock.monotonic() - started);
+      for (const each of hooks) each.onError?.(clock.monotonic() - started);
       throw error;
     } finally {
       this.#passing = false;
     }
   }
 
+  /** The plan of the newest sync. */
+  get newestPlan(): Plan | undefined {
+    return this.#newest;
+  }
+
   /** Monotonic time at which a write last ended. */
   get lastWriteMs(): number {
-    return this.#deps.pipe.lastEndedMs;
+    return this.#pool.lastEndedMs;
   }
 
   async #pass(started: number): Promise<SyncResult> {
-    const { pipe, clock, reporter, dryRun } = this.#deps;
+    const { clock, hooks, dryRun } = this.#deps;
+    const pool = this.#pool;
     this.#dirty = false;
     this.#refused = false;
     this.#landed = false;
-    const quiet = pipe.calm;
+    const quiet = pool.calm;
     const made = await this.#plan(started);
     const planMs = clock.monotonic() - started;
     // A dry run asks, and writes nothing.
@@ -156,39 +169,41 @@ export class Sync {
     // What ended while this was planned, the plan still took for a write under way.
     const settled = quiet && actions.length === 0 && !this.#landed;
     if (!settled && !this.#stopping) await this.#write({ ...made, actions }, started);
-    else pipe.replace([]);
-    reporter.planned(made, { settled, planMs, dryRun, tookMs: clock.monotonic() - started });
+    else pool.replace([]);
+    this.#newest = made;
+    const note = { settled, planMs, dryRun, tookMs: clock.monotonic() - started };
+    for (const each of hooks) each.onPlan?.(made, note);
     return this.#result(made, settled, planMs);
   }
 
   /** No further write is begun. */
   interrupt(): void {
     this.#stopping = true;
-    this.#deps.pipe.replace([]);
+    this.#pool.replace([]);
   }
 
   /** Resolves when nothing is in flight any more; what takes too long is cut off. */
   async stop(): Promise<void> {
-    const { apply, clock, pipe } = this.#deps;
+    const { apply, clock } = this.#deps;
     this.interrupt();
     const patience = clock.setTimeout(() => {
       apply.cancel();
-      pipe.cut();
+      this.#pool.cut();
     }, LANDING_MS);
-    await pipe.stop();
+    await this.#pool.stop();
     patience.cancel();
   }
 
   /** As stop, but cuts off at once what is in flight: we may not write any more. */
   async abandon(): Promise<void> {
     this.#deps.apply.cancel();
-    this.#deps.pipe.cut();
+    this.#pool.cut();
     await this.stop();
   }
 
-  /** What became of one action; the pipe calls this for each. */
+  /** What became of one action. */
   async perform({ action: planned }: ActionWrite, cut?: AbortSignal): Promise<WriteEnd> {
-    const { apply, memory, cache, clock, reporter } = this.#deps;
+    const { apply, memory, cache, clock, hooks } = this.#deps;
     const action = withLatest(planned, cache);
     memory.due.started();
     const questions = action.kind === "confirm" ? action.questions : [];
@@ -199,18 +214,18 @@ export class Sync {
     // What is still to be done there has a time, which the next plan knows.
     else if (!ENDED.has(outcome.kind)) this.#dirty = true;
     recordOutcome(outcome, { memory, cache, now: clock.monotonic(), chance: clock.random() });
-    reporter.ended(outcome);
+    for (const each of hooks) each.onOutcome?.(outcome);
     const failed = outcome.kind === "failed";
     const throttled = failed && outcome.error === "throttled";
     return { throttled, failed, retryAfterMs: throttled ? outcome.retryAfterMs : undefined };
   }
 
   async #plan(now: number): Promise<Plan> {
-    const { world, settings, memory, pipe, clock } = this.#deps;
+    const { world, settings, memory, clock } = this.#deps;
     this.#wantedNames = wantedNames(world);
-    const planning = plan(world, settings, memory, now, new Set(pipe.inFlight.keys()));
+    const planning = plan(world, settings, memory, now, new Set(this.#pool.inFlight.keys()));
     // The writes of the plan before go on while this one is made.
-    pipe.mark();
+    this.#pool.mark();
     let turn = clock.monotonic();
     for (;;) {
       const step = planning.next();
@@ -222,28 +237,29 @@ export class Sync {
   }
 
   async #write({ actions, nextAt = Infinity }: Plan, started: number): Promise<void> {
-    const { pipe, clock } = this.#deps;
-    const before = pipe.started;
-    pipe.replace(actions.map(writeOf));
+    const { clock } = this.#deps;
+    const pool = this.#pool;
+    const before = pool.started;
+    pool.replace(actions.map(writeOf));
     // When the slice ends and when something else becomes due: a write that hangs must hold up
     // neither fresh work nor retries, once no other can start.
     let timer: Timer | undefined;
     const tick = (): void => {
-      pipe.nudge();
+      pool.nudge();
       const now = clock.monotonic();
       const next = [started + SLICE_MS, nextAt, now + TICK_MS].filter((at) => at > now);
       // Timers count whole milliseconds and may be one early.
       timer = clock.setTimeout(tick, Math.ceil(Math.min(...next) - now) + 1);
     };
     const moves = (now: number): boolean =>
-      pipe.started - before < SLICE_WRITES && now - pipe.lastStartedMs < STUCK_MS && !pipe.paused;
+      pool.started - before < SLICE_WRITES && now - pool.lastStartedMs < STUCK_MS && !pool.paused;
     const sliceDone = (now: number): boolean =>
       (this.#dirty || now >= nextAt) &&
       now - started >= SLICE_MS &&
-      (pipe.waiting === 0 || !moves(now));
+      (pool.waiting === 0 || !moves(now));
     tick();
-    await pipe.until(
-      () => pipe.calm || pipe.outdated || this.#stopping || sliceDone(clock.monotonic()),
+    await pool.until(
+      () => pool.calm || pool.outdated || this.#stopping || sliceDone(clock.monotonic()),
     );
     timer?.cancel();
   }
@@ -255,14 +271,14 @@ export class Sync {
     return {
       settled: settled || this.#refused,
       dueMs: this.#refused ? NO_PERMISSION_MS : due,
-      waiting: this.#refused || this.#dirty || !this.#deps.pipe.idle || made.rows.some(isUnderWay),
+      waiting: this.#refused || this.#dirty || !this.#pool.idle || made.rows.some(isUnderWay),
       ok: isAllCurrent(made),
       planMs,
     };
   }
 }
 
-// Of a source that changes all the time the pipe writes although the plan knows an older version: what is
+// Of a source that changes all the time the pool writes although the plan knows an older version: what is
 // written is the newest, of the same type, so that it is as good an update.
 function withLatest(action: Action, cache: WrittenCache): Action {
   if (!("content" in action) || action.kind === "fill") return action;
@@ -272,7 +288,7 @@ function withLatest(action: Action, cache: WrittenCache): Action {
   if (!latest.replica || latest.replica.type !== replica.type) return action;
   if (latest.replica.immutable !== replica.immutable) return action;
   const content = { source: latest, replica: latest.replica };
-  return { ...action, content, inputs: `${latest.uid} ${latest.replica.fingerprint}` };
+  return { ...action, content, inputs: decisionKey(content) };
 }
 
 function writeOf(action: Action): ActionWrite {

@@ -4,14 +4,19 @@
 const WINDOW_MS = 60_000;
 const MOST = 10_000;
 
-type Happening = { began: number; told: number; count: number };
+type Happening = {
+  /** When it was told, in the last minute; ms, monotonic. */
+  told: readonly number[];
+  lastMs: number;
+  count: number;
+};
 
 export class Repeats {
   readonly #most: number;
-  /** In the order in which their windows began. */
+  /** In the order in which they happened last. */
   readonly #happenings = new Map<string, Happening>();
 
-  /** `most`: how often one thing is told a minute. */
+  /** `most`: how often one thing is told in any minute. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -22,26 +27,22 @@ export class Repeats {
    */
   happened(id: string, now: number): number | undefined {
     const known = this.#happenings.get(id);
+    const told = known?.told.filter((at) => now - at < WINDOW_MS) ?? [];
     const count = (known?.count ?? 0) + 1;
-    if (known && now - known.began < WINDOW_MS) {
-      if (known.told < this.#most) {
-        known.told++;
-        known.count = 0;
-        return count;
-      }
-      known.count = count;
-      return undefined;
-    }
+    const tells = told.length < this.#most;
     this.#happenings.delete(id);
-    this.#happenings.set(id, { began: now, told: 1, count: 0 });
+    this.#happenings.set(
+      id,
+      tells ? { told: [...told, now], lastMs: now, count: 0 } : { told, lastMs: now, count },
+    );
     this.#forget(now);
-    return count;
+    return tells ? count : undefined;
   }
 
   // What was counted for a thing that has not happened for a whole further minute is not told any more.
   #forget(now: number): void {
-    for (const [id, { began }] of this.#happenings) {
-      if (now - began < 2 * WINDOW_MS && this.#happenings.size <= MOST) return;
+    for (const [id, { lastMs }] of this.#happenings) {
+      if (now - lastMs < 2 * WINDOW_MS && this.#happenings.size <= MOST) return;
       this.#happenings.delete(id);
     }
   }

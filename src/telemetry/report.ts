@@ -27,17 +27,20 @@ export type SyncNote = {
   readonly tookMs: number;
 };
 
-/** For whoever shows the work as it happens. */
+/** What a sync tells of itself as it goes on, to each who wants to know. */
 export type SyncHooks = {
+  /** A namespace or a source changed. */
+  readonly onChange?: () => void;
   readonly onOutcome?: (outcome: Outcome) => void;
   readonly onPlan?: (plan: Plan, note: SyncNote) => void;
+  /** A sync threw, and is tried again. */
+  readonly onError?: (tookMs: number) => void;
 };
 
-export class SyncLog {
+export class SyncLog implements SyncHooks {
   readonly #log: Log;
   readonly #figures: SyncMetrics;
   readonly #clock: Clock;
-  readonly #observer: SyncHooks;
   /** Writes by kind since the last settled pass. */
   #tally = new Map<string, number>();
   #changedAt: number | undefined;
@@ -45,19 +48,12 @@ export class SyncLog {
   #told = new Set<string>();
   readonly #failures = new Repeats(1);
   readonly #states = new Repeats(5);
-  #plan: Plan | undefined;
   #convergedMs: number | undefined;
 
-  constructor(log: Log, figures: SyncMetrics, clock: Clock, observer: SyncHooks = {}) {
+  constructor(log: Log, figures: SyncMetrics, clock: Clock) {
     this.#log = log;
     this.#figures = figures;
     this.#clock = clock;
-    this.#observer = observer;
-  }
-
-  /** The plan of the newest pass. */
-  get plan(): Plan | undefined {
-    return this.#plan;
   }
 
   /** Wall time of the last pass that left nothing pending or failed. */
@@ -66,13 +62,12 @@ export class SyncLog {
   }
 
   /** A namespace or a source changed. */
-  changed(): void {
+  onChange(): void {
     this.#changedAt ??= this.#clock.monotonic();
   }
 
-  ended(outcome: Outcome): void {
+  onOutcome(outcome: Outcome): void {
     const { action } = outcome;
-    this.#observer.onOutcome?.(outcome);
     if (outcome.kind === "done" || outcome.kind === "removed") {
       this.#tally.set(action.kind, (this.#tally.get(action.kind) ?? 0) + 1);
       if (action.cause === "edited" || action.cause === "deleted")
@@ -95,16 +90,14 @@ export class SyncLog {
   }
 
   /** A pass threw, and is tried again. */
-  passFailed(tookMs: number): void {
+  onError(tookMs: number): void {
     this.#figures.sync("error", tookMs / 1000);
   }
 
-  planned(plan: Plan, note: SyncNote): void {
-    this.#plan = plan;
+  onPlan(plan: Plan, note: SyncNote): void {
     this.#busySince ??= this.#clock.monotonic() - note.tookMs;
     this.#figures.sync("ok", note.tookMs / 1000);
     if (note.settled) this.#settled(plan, note);
-    this.#observer.onPlan?.(plan, note);
   }
 
   #settled(plan: Plan, { dryRun }: SyncNote): void {
@@ -143,7 +136,9 @@ export class SyncLog {
         this.#log.warn({ source: refText(source), reasons }, "source refused"),
       );
     }
-    for (const [verdict, rows] of groupRows(plan.rows)) {
+    const notable = plan.rows.filter(({ verdict }) => MESSAGE[verdict] !== undefined);
+    const groups = Map.groupBy(notable, ({ verdict, source }) => `${verdict} ${refText(source)}`);
+    for (const [verdict, rows] of groups) {
       const source = rows[0] ? refText(rows[0].source) : "";
       const places = rows.map(({ place }) => refText(place));
       tell(verdict, `${verdict} ${places.join()}`, () =>
@@ -171,19 +166,6 @@ const MESSAGE: Partial<Record<Row["verdict"], string>> = {
   held: "held",
   frozen: "copies frozen",
 };
-
-/** Conflicts, holds and frozen copies, each source's together. */
-function groupRows(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    if (MESSAGE[row.verdict] === undefined) continue;
-    const id = `${row.verdict} ${refText(row.source)}`;
-    const group = groups.get(id);
-    if (group) group.push(row);
-    else groups.set(id, [row]);
-  }
-  return groups;
-}
 
 function keysOf({ kind, place, source, cause }: Action) {
   return { action: kind, place: refText(place), source: refText(source), cause };

@@ -68,7 +68,8 @@ export class SourceEvents {
   /** A pass found nothing more to write: say what is new since the last one. */
   settled(plan: Plan, fights: readonly Fight[]): void {
     const told = new Map<string, string>();
-    const rows = rowsBySource(plan.rows);
+    const copies = plan.rows.filter(({ pulling }) => !pulling);
+    const rows = Map.groupBy(copies, ({ source }) => refText(source));
     for (const report of plan.sources) this.#source(report, rows.get(refText(report.source)), told);
     for (const row of plan.rows) if (row.pulling) this.#pull(row, told);
     this.#told = told;
@@ -143,16 +144,4 @@ export class SourceEvents {
 
 function isCopying({ kind }: Action): boolean {
   return kind === "create" || kind === "update" || kind === "replace" || kind === "adopt";
-}
-
-function rowsBySource(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    if (row.pulling) continue;
-    const key = refText(row.source);
-    const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
-  }
-  return groups;
 }

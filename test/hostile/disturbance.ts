@@ -1,5 +1,5 @@
 // When the cluster or the controller was last in a state that delays everybody, and when in one that
-// delays endings alone.
+// delays what needs a live read: endings, and the entries of pulling Secrets.
 import type { Change } from "./expectations.ts";
 
 /** A question that failed is asked again after at most so long. */
@@ -9,10 +9,12 @@ export class Disturbance {
   #overMs = -Infinity;
   #beganMs = -Infinity;
   #lasting = 0;
-  #endingsMs = -Infinity;
+  #readsMs = -Infinity;
 
   disturbedMs(change: Change): number {
-    return change === "ended" ? Math.max(this.#overMs, this.#endingsMs) : this.#overMs;
+    return change === "ended" || change === "pulled"
+      ? Math.max(this.#overMs, this.#readsMs)
+      : this.#overMs;
   }
 
   /** While `work` goes on, nobody is expected to be served. */
@@ -32,12 +34,12 @@ export class Disturbance {
     return Math.min(now, this.#overMs) - this.#beganMs > ms && now - this.#overMs < agoMs;
   }
 
-  /** From now on nothing is expected to end, since no question about it can be answered. */
-  holdEndings(): void {
-    this.#endingsMs = Infinity;
+  /** From now on nothing is expected that needs a live read, since none is answered. */
+  holdLiveReads(): void {
+    this.#readsMs = Infinity;
   }
 
-  releaseEndings(): void {
-    this.#endingsMs = performance.now() + ASKED_AGAIN_MS;
+  releaseLiveReads(): void {
+    this.#readsMs = performance.now() + ASKED_AGAIN_MS;
   }
 }

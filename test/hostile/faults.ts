@@ -128,7 +128,7 @@ function withoutGet({ admin, disturbance }: FaultParts): Fault {
     name: "no right to get",
     everywhere: false,
     begin: async () => {
-      disturbance.holdEndings();
+      disturbance.holdLiveReads();
       rules = field((await good(admin.send("GET", ROLE))).body, "rules");
       const list: readonly unknown[] = Array.isArray(rules) ? rules : [];
       const less = list.map((rule) => {
@@ -140,7 +140,7 @@ function withoutGet({ admin, disturbance }: FaultParts): Fault {
     },
     end: async () => {
       await write(rules);
-      disturbance.releaseEndings();
+      disturbance.releaseLiveReads();
     },
   };
 }

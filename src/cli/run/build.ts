@@ -21,12 +21,11 @@ import { createLeaseClient } from "../../kube/leaderelection/lease-client.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
 import { recordLookup } from "../../writes/outcome.ts";
-import { WritePool } from "../../writes/write-pool.ts";
 import { SyncLog, type SyncHooks } from "../../telemetry/report.ts";
 import type { StatusFeed } from "../../server/status/status-feed.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { namedSources } from "../../config/planner-settings.ts";
-import { Sync, type ActionWrite } from "../../controller/sync.ts";
+import { Sync } from "../../controller/sync.ts";
 import { controllerSnapshot } from "./snapshot.ts";
 
 export type Dependencies = {
@@ -69,22 +68,12 @@ export function buildController(
       : undefined;
   const memory = new PlannerState();
   const events = config.dryRun ? undefined : createEvents(parts);
-  const narrator = new SourceEvents({
+  const sourceEvents = new SourceEvents({
     mayName: namedSources(config),
     uidOf: (place) => caches.get(place)?.uid,
-    tell: (narration) => events?.record(eventOf(narration)),
+    tell: (event) => events?.record(eventOf(event)),
   });
-  const reporter = new SyncLog(log, metrics.figures, clock, {
-    onOutcome: (outcome) => {
-      narrator.ended(outcome);
-      observer.onOutcome?.(outcome);
-    },
-    onPlan: (plan, note) => {
-      if (note.settled) narrator.settled(plan, memory.takeFights());
-      observer.onPlan?.(plan, note);
-      parts.board?.changed();
-    },
-  });
+  const syncLog = new SyncLog(log, metrics.figures, clock);
   const apply = new Apply({
     client,
     permission: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
@@ -102,18 +91,15 @@ export function buildController(
       onRead: () => metrics.figures.sourceRead(),
     },
   });
-  const pipe = new WritePool<ActionWrite>(config.concurrency, clock, (write, cut) =>
-    sync.perform(write, cut),
-  );
-  const sync: Sync = new Sync({
+  const sync = new Sync({
     world,
     settings,
     memory,
     cache,
     apply,
-    pipe,
+    concurrency: config.concurrency,
     clock,
-    reporter,
+    hooks: [syncLog, sourceEventsHooks(sourceEvents, memory), observer, feedHooks(parts.board)],
     dryRun: config.dryRun,
   });
   const controller = new Controller(
@@ -131,9 +117,9 @@ export function buildController(
     { resyncMs: config.resyncMs, once: config.once },
   );
   metrics.observe({
-    copies: () => reporter.plan?.states ?? {},
-    sources: () => countSources(reporter),
-    lastConvergedMs: () => reporter.convergedMs,
+    copies: () => sync.newestPlan?.states ?? {},
+    sources: () => countSources(sync),
+    lastConvergedMs: () => syncLog.convergedMs,
     unreadableNamespaces: () => caches.unreadable().length,
     watchActivityMs: () => lastActivity(caches, clock),
     leading: () => controller.leading,
@@ -141,9 +127,22 @@ export function buildController(
   const { dryRun } = config;
   const watches = { secrets, namespaces };
   parts.board?.observe(
-    controllerSnapshot({ world, watches, elector, controller, reporter, clock, dryRun }),
+    controllerSnapshot({ world, watches, elector, controller, sync, syncLog, clock, dryRun }),
   );
   return controller;
+}
+
+function sourceEventsHooks(sourceEvents: SourceEvents, state: PlannerState): SyncHooks {
+  return {
+    onOutcome: (outcome) => sourceEvents.ended(outcome),
+    onPlan: (plan, { settled }) => {
+      if (settled) sourceEvents.settled(plan, state.takeFights());
+    },
+  };
+}
+
+function feedHooks(feed: StatusFeed | undefined): SyncHooks {
+  return { onPlan: () => feed?.changed() };
 }
 
 function createElector(
@@ -186,7 +185,7 @@ function eventOf({ on, uid, type, reason, note }: SourceEvent): EventDetails {
   return { regarding, type, reason, action: "Copy", note };
 }
 
-function countSources({ plan }: SyncLog): Record<string, number> {
+function countSources({ newestPlan: plan }: Sync): Record<string, number> {
   const refused = plan?.sources.filter(({ state }) => state === "refused").length ?? 0;
   return { ok: (plan?.sources.length ?? 0) - refused, refused };
 }

@@ -1,5 +1,6 @@
 // What the status page asks of a running controller, read at the moment it asks.
 import type { Controller } from "../../controller/controller.ts";
+import type { Sync } from "../../controller/sync.ts";
 import type { ClusterState } from "../../core/model/cluster.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
@@ -12,20 +13,20 @@ export type Observed = {
   readonly watches: Readonly<Record<string, Pick<Watched<never>, "hasSynced" | "lastActivityMs">>>;
   readonly elector: LeaderElector | undefined;
   readonly controller: Controller;
-  readonly reporter: SyncLog;
+  readonly sync: Sync;
+  readonly syncLog: SyncLog;
   readonly clock: Clock;
   readonly dryRun: boolean;
 };
 
 export function controllerSnapshot(observed: Observed): () => ControllerSnapshot {
-  const { world, watches, controller, reporter, clock, dryRun } = observed;
+  const { world, watches, controller, sync, syncLog, clock, dryRun } = observed;
   return () => {
     const offsetMs = clock.now() - clock.monotonic();
-    const { plan, convergedMs } = reporter;
     return {
       world,
-      plan,
-      convergedMs,
+      plan: sync.newestPlan,
+      convergedMs: syncLog.convergedMs,
       offsetMs,
       dryRun,
       leader: leaderOf(observed),

@@ -17,64 +17,68 @@ export type AnnotatedKind =
   | "Secret in the way"
   | "copy";
 
+type Meaning = {
+  readonly on: readonly AnnotatedKind[];
+  /** Set by us alone; on an object that is not ours it means nothing and is passed over. */
+  readonly mark?: true;
+};
+
 export const VOCABULARY = {
-  to: ["source"],
-  "to-selector": ["source"],
-  name: ["source"],
-  keys: ["source", "pulling Secret"],
-  "copy-labels": ["source"],
-  "copy-annotations": ["source"],
-  "on-delete": ["source", "pulling Secret", "copy"],
-  paused: ["source"],
-  allow: ["source"],
-  "allow-selector": ["source"],
-  from: ["pulling Secret"],
-  accept: ["namespace"],
-  adopt: ["Secret in the way"],
-  source: ["copy"],
-  "source-uid": ["copy", "pulling Secret"],
-  "placed-at": ["copy"],
-  "source-version": ["copy", "pulling Secret"],
-  "copied-keys": ["copy"],
-  "pulled-keys": ["pulling Secret"],
-} as const satisfies Readonly<Record<string, readonly AnnotatedKind[]>>;
+  to: { on: ["source"] },
+  "to-selector": { on: ["source"] },
+  name: { on: ["source"] },
+  keys: { on: ["source", "pulling Secret"] },
+  "copy-labels": { on: ["source"] },
+  "copy-annotations": { on: ["source"] },
+  "on-delete": { on: ["source", "pulling Secret", "copy"] },
+  paused: { on: ["source"] },
+  allow: { on: ["source"] },
+  "allow-selector": { on: ["source"] },
+  from: { on: ["pulling Secret"] },
+  accept: { on: ["namespace"] },
+  adopt: { on: ["Secret in the way"] },
+  source: { on: ["copy"], mark: true },
+  "source-uid": { on: ["copy", "pulling Secret"], mark: true },
+  "placed-at": { on: ["copy"], mark: true },
+  "source-version": { on: ["copy", "pulling Secret"], mark: true },
+  "copied-keys": { on: ["copy"], mark: true },
+  "pulled-keys": { on: ["pulling Secret"], mark: true },
+} as const satisfies Readonly<Record<string, Meaning>>;
 
 export type AnnotationName = keyof typeof VOCABULARY;
+/** What a copy carries of ours. */
+export type CopyMark = {
+  [N in AnnotationName]: "copy" extends (typeof VOCABULARY)[N]["on"][number] ? N : never;
+}[AnnotationName];
 
 export const ANNOTATION_NAMES: readonly AnnotationName[] = Object.keys(VOCABULARY).filter(
-  (word): word is AnnotationName => word in VOCABULARY,
+  (name): name is AnnotationName => name in VOCABULARY,
 );
 
-export function annotationKey(word: AnnotationName): string {
-  return PREFIX + word;
+function isMark(name: AnnotationName): boolean {
+  return "mark" in VOCABULARY[name];
 }
 
-/** Set by us alone; on an object that is not ours they mean nothing and are passed over. */
-export const MARKS: readonly AnnotationName[] = [
-  "source",
-  "source-uid",
-  "placed-at",
-  "source-version",
-  "copied-keys",
-  "pulled-keys",
-];
+/** The annotations that mean something on `kind`, marks among them. */
+export function annotationsOn(kind: AnnotatedKind): readonly AnnotationName[] {
+  return ANNOTATION_NAMES.filter((name) =>
+    VOCABULARY[name].on.some((each: AnnotatedKind) => each === kind),
+  );
+}
 
+function setByUsersOn(kind: AnnotatedKind): readonly AnnotationName[] {
+  return annotationsOn(kind).filter((name) => !isMark(name));
+}
+
+export function annotationKey(name: AnnotationName): string {
+  return PREFIX + name;
+}
+
+export const MARKS: readonly AnnotationName[] = ANNOTATION_NAMES.filter(isMark);
 /** Any of these makes a Secret of a source namespace one that we read as a source. */
-export const SOURCE_ANNOTATIONS: readonly AnnotationName[] = [
-  "to",
-  "to-selector",
-  "name",
-  "keys",
-  "copy-labels",
-  "copy-annotations",
-  "on-delete",
-  "paused",
-  "allow",
-  "allow-selector",
-];
-
-export const PULL_ANNOTATIONS: readonly AnnotationName[] = ["from", "keys", "on-delete"];
-export const NAMESPACE_ANNOTATIONS: readonly AnnotationName[] = ["accept"];
+export const SOURCE_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("source");
+export const PULL_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("pulling Secret");
+export const NAMESPACE_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("namespace");
 
 /** Types whose Secrets other controllers make, fill or delete: never a source. */
 export const REFUSED_TYPES: readonly string[] = [

@@ -9,23 +9,14 @@ import {
 
 export type Tally = Record<Verdict, number>;
 
+function zeros<K extends string>(keys: readonly K[]): Record<K, number> {
+  return Object.fromEntries(keys.map((key) => [key, 0])) as Record<K, number>;
+}
+
+const NOTHING: Readonly<Tally> = zeros(VERDICTS);
+
 export function newTally(): Tally {
-  return {
-    create: 0,
-    current: 0,
-    update: 0,
-    replace: 0,
-    adopt: 0,
-    delete: 0,
-    release: 0,
-    wait: 0,
-    conflict: 0,
-    skip: 0,
-    held: 0,
-    paused: 0,
-    frozen: 0,
-    backoff: 0,
-  };
+  return { ...NOTHING };
 }
 
 export function addTally(into: Tally, tally: Readonly<Tally>): void {
@@ -33,18 +24,10 @@ export function addTally(into: Tally, tally: Readonly<Tally>): void {
 }
 
 export function statesOf(tally: Readonly<Tally>): Record<MetricState, number> {
-  const states = Object.fromEntries(METRIC_STATES.map((state) => [state, 0]));
+  const states = zeros(METRIC_STATES);
   for (const verdict of VERDICTS) {
     const state = METRIC_STATE[verdict];
-    if (state !== undefined) states[state] = (states[state] ?? 0) + tally[verdict];
+    if (state !== undefined) states[state] += tally[verdict];
   }
-  return {
-    current: states["current"] ?? 0,
-    pending: states["pending"] ?? 0,
-    conflict: states["conflict"] ?? 0,
-    failed: states["failed"] ?? 0,
-    held: states["held"] ?? 0,
-    paused: states["paused"] ?? 0,
-    frozen: states["frozen"] ?? 0,
-  };
+  return states;
 }

@@ -11,24 +11,6 @@ import {
 import type { Problem } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
-export const VERDICTS = [
-  "create",
-  "current",
-  "update",
-  "replace",
-  "adopt",
-  "delete",
-  "release",
-  "wait",
-  "conflict",
-  "skip",
-  "held",
-  "paused",
-  "frozen",
-  "backoff",
-] as const;
-export type Verdict = (typeof VERDICTS)[number];
-
 export const METRIC_STATES = [
   "current",
   "pending",
@@ -40,8 +22,11 @@ export const METRIC_STATES = [
 ] as const;
 export type MetricState = (typeof METRIC_STATES)[number];
 
-/** The metric state of each verdict; a skipped place is nobody's copy and is not counted. */
-export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = {
+/**
+ * Each verdict and its metric state: the one table from which the words, the zero counts, the metric's
+ * labels and the page's states follow. A skipped place is nobody's copy and is not counted.
+ */
+const STATE_BY_VERDICT = {
   create: "pending",
   current: "current",
   update: "pending",
@@ -56,7 +41,12 @@ export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = 
   paused: "paused",
   frozen: "frozen",
   backoff: "failed",
-};
+} as const satisfies Readonly<Record<string, MetricState | undefined>>;
+export type Verdict = keyof typeof STATE_BY_VERDICT;
+export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = STATE_BY_VERDICT;
+export const VERDICTS: readonly Verdict[] = Object.keys(METRIC_STATE).filter(
+  (word): word is Verdict => word in METRIC_STATE,
+);
 
 /** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
 export type WriteCause =
@@ -82,6 +72,11 @@ type Write = {
 
 /** A source as a write needs it. */
 export type Desired = { readonly source: SourceSecret; readonly replica: DesiredCopy };
+
+/** What a write that makes a place so follows from: its failure is remembered under it. */
+export function decisionKey({ source, replica }: Desired): string {
+  return `${source.uid} ${replica.fingerprint}`;
+}
 
 export type Action =
   | (Write & { readonly kind: "create"; readonly content: Desired })

@@ -23,9 +23,9 @@ import {
   type PlannedSource,
   type CandidateGroup,
 } from "../desired/sources.ts";
-import { targetStateOf, VERDICT_TABLE } from "./verdict-table.ts";
+import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import type { WriteCause } from "../model/verdicts.ts";
+import { decisionKey, type WriteCause } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
 
@@ -112,7 +112,7 @@ function failingTakeover(
   copy: CopySecret,
   taker: Candidate,
 ): Stayed | undefined {
-  const trouble = pass.memory.backoff.trouble(refText(copy), inputsOf(taker));
+  const trouble = pass.memory.backoff.trouble(refText(copy), decisionKey(taker.content));
   if (trouble?.kind !== "failed" || trouble.until <= pass.now) return undefined;
   return {
     verdict: "conflict",
@@ -134,10 +134,6 @@ function unreadTakeover(
   return stay && { ...stay, verdict: "conflict" as const };
 }
 
-function inputsOf({ source, content }: Candidate): string {
-  return `${source.uid} ${content.replica.fingerprint}`;
-}
-
 // The copy's place with the source that has it: the table's upper line.
 function serve(
   context: PlanContext,
@@ -148,17 +144,16 @@ function serve(
 ): void {
   const { pass } = context;
   const { content, tally } = winner;
-  const situation = targetStateOf(copy, content);
-  if (situation === "equal") {
+  const verdict = wantedVerdict(targetStateOf(copy, content));
+  if (verdict === "current") {
     tally.current++;
     return;
   }
-  const [verdict] = VERDICT_TABLE.wanted[situation];
   const write = {
     place: { namespace: copy.namespace, name: copy.name },
     source: { namespace: winner.source.namespace, name: winner.source.name },
     cause: cause === "changed" && isEdited(context, copy, content) ? "edited" : cause,
-    inputs: inputsOf(winner),
+    inputs: decisionKey(winner.content),
     content,
     target: copy,
   } as const;
@@ -226,7 +221,7 @@ function succeed(
     serve(context, copy, target, heir, "handover");
     return;
   }
-  const [verdict] = VERDICT_TABLE.wanted[targetStateOf(copy, heir.content)];
+  const verdict = wantedVerdict(targetStateOf(copy, heir.content));
   pass.report(heir.tally, { verdict, place: copy, source: heir.source, ...stay });
 }
 

@@ -4,9 +4,14 @@
 import { type Secret, type PlannerSettings } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { wants, type Candidate } from "../desired/sources.ts";
-import { adoptionObstacle } from "./verdict-table.ts";
+import {
+  adoptionObstacle,
+  targetStateWithoutCopy,
+  unwantedVerdict,
+  wantedVerdict,
+} from "./verdict-table.ts";
 import { placeIn, wantOf, type TargetNamespace } from "../desired/targets.ts";
-import type { Action, SourceReport } from "../model/verdicts.ts";
+import { decisionKey, type Action, type SourceReport } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
 const CREATES_PER_TURN = 1024;
@@ -28,9 +33,10 @@ export class MissingCopies {
 
   /** A place of `group`'s name in `target`; `present` is not one of our copies. */
   judge(group: readonly Candidate[], target: TargetNamespace, present: Secret | undefined): void {
+    const state = targetStateWithoutCopy(present);
     const wanting = group.filter((candidate) => {
       if (wants(candidate, target) || this.#isOwed(candidate, target)) return true;
-      candidate.tally.skip++;
+      candidate.tally[unwantedVerdict(state)]++;
       return false;
     });
     // A paused one takes no place that it does not hold.
@@ -66,9 +72,10 @@ export class MissingCopies {
   #win(winner: Candidate, target: TargetNamespace, present: Secret | undefined): void {
     const { source, content, tally } = winner;
     const place = placeIn(target, source.rule.copyName);
-    const reason = present && adoptionObstacle(present, content);
-    if (reason !== undefined) {
-      this.#pass.report(tally, { verdict: "conflict", place, source, reason });
+    const obstacle = present && adoptionObstacle(present, content);
+    const verdict = wantedVerdict(targetStateWithoutCopy(present), obstacle === undefined);
+    if (verdict === "conflict") {
+      this.#pass.report(tally, { verdict, place, source, reason: obstacle ?? "" });
       return;
     }
     if (source.rule.paused) {
@@ -76,13 +83,13 @@ export class MissingCopies {
       this.#pass.report(tally, { verdict: "paused", place, source, reason });
       return;
     }
-    if (present?.role !== "stranger") {
+    if (verdict === "create" || present?.role !== "stranger") {
       this.#vacant(winner, target, place);
       return;
     }
     const write = { ...writeOf(winner, place), cause: "new", target: present } as const;
     const why = "its owner lets this source adopt it";
-    this.#pass.propose(tally, "adopt", { kind: "adopt", ...write, reason: why }, target.order);
+    this.#pass.propose(tally, verdict, { kind: verdict, ...write, reason: why }, target.order);
   }
 
   #vacant(winner: Candidate, target: TargetNamespace, place: Ref): void {
@@ -177,6 +184,6 @@ function adopter(
 }
 
 function writeOf({ source, content }: Candidate, place: Ref) {
-  const inputs = `${source.uid} ${content.replica.fingerprint}`;
+  const inputs = decisionKey(content);
   return { place, source: { namespace: source.namespace, name: source.name }, inputs, content };
 }

@@ -13,7 +13,7 @@ import type { PlanContext } from "./plan-context.ts";
 import { type PullSecret, type DesiredCopy } from "../model/cluster.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import type { Desired } from "../model/verdicts.ts";
+import { decisionKey, type Desired } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
@@ -160,10 +160,10 @@ function fillFrom(
   target: TargetNamespace,
   content: Desired,
 ): void {
-  const { source, replica } = content;
+  const { source } = content;
   const { memory } = context.pass;
   const place = { namespace: pull.namespace, name: pull.name };
-  const inputs = `${source.uid} ${replica.fingerprint}`;
+  const inputs = decisionKey(content);
   const sameFill = memory.backoff.lastFill(refText(place)) === inputs;
   const known = memory.resolutions.of(refText(place), pull, inputs);
   if (known?.conflict !== undefined) {

@@ -11,7 +11,7 @@ import type { DeleteGuard, DueRemoval, GuardDecision } from "../state/delete-gua
 import { type CopySecret, type PullSecret, type PlannerSettings } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import type { Tally } from "../model/tally.ts";
-import { removalVerdict } from "./verdict-table.ts";
+import { unwantedVerdict } from "./verdict-table.ts";
 import type { Action } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
@@ -49,8 +49,9 @@ export class Removals {
 
   add(ending: CopyEnding): void {
     const { copy, lapse, tally } = ending;
-    const verdict = removalVerdict(copy, ending.onDelete);
-    const { place, source } = { place: placeOf(copy), source: copy.source };
+    const verdict = unwantedVerdict(copy.deleting ? "deleting" : "equal", ending.onDelete);
+    const place = placeOf(copy);
+    const { source } = copy;
     if (verdict === "wait") {
       const reason = `${lapse.reason}; it is being deleted`;
       this.#pass.report(tally, { verdict, place, source, reason });

@@ -10,9 +10,11 @@ import { onDeleteMark } from "../desired/copy.ts";
 import type { Action, Desired, Fill } from "../model/verdicts.ts";
 import {
   annotationKey,
+  annotationsOn,
   MANAGED_BY,
   MANAGED_BY_LABEL,
-  type AnnotationName,
+  PREFIX,
+  type CopyMark,
 } from "../annotations/vocabulary.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
@@ -127,7 +129,7 @@ function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload
 
 // What is copied and our marks; null where a mark is not to be there.
 function annotationsOf(place: Ref, { source }: Desired, payload: SourcePayload): Patch {
-  const marks: Readonly<Partial<Record<AnnotationName, string>>> = {
+  const marks: Readonly<Record<CopyMark, string>> = {
     source: refText(source),
     "source-uid": source.uid,
     "placed-at": refText(place),
@@ -136,8 +138,8 @@ function annotationsOf(place: Ref, { source }: Desired, payload: SourcePayload):
     "on-delete": onDeleteMark(source.rule.onDelete),
   };
   const annotations: Patch = { ...payload.annotations };
-  for (const [word, value] of Object.entries(marks)) {
-    annotations[`secretcast.io/${word}`] = value === "" ? null : value;
+  for (const [mark, value] of Object.entries(marks)) {
+    annotations[PREFIX + mark] = value === "" ? null : value;
   }
   return annotations;
 }
@@ -188,15 +190,7 @@ function adoptOperations(
 }
 
 function releaseBody(target: CopySecret): Body {
-  const words: readonly AnnotationName[] = [
-    "source",
-    "source-uid",
-    "placed-at",
-    "source-version",
-    "copied-keys",
-    "on-delete",
-  ];
-  const annotations = nulls(words.map(annotationKey));
+  const annotations = nulls(annotationsOn("copy").map(annotationKey));
   return { metadata: { ...version(target), labels: nulls([MANAGED_BY_LABEL]), annotations } };
 }
 

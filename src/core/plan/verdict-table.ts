@@ -1,5 +1,5 @@
-// The verdict table as data: what is at a place × whether a source wants the place. plan.ts shows it
-// and decides by it, its test walks it cell by cell, and the README prints it.
+// The verdict table as data: what is at a place × whether a source wants the place. The planner decides
+// by it (wantedVerdict, unwantedVerdict), its test walks it cell by cell, and the README prints it.
 import type { Desired, Verdict } from "../model/verdicts.ts";
 import type { CopySecret, Secret } from "../model/cluster.ts";
 import type { OnDelete } from "../annotations/rules.ts";
@@ -18,7 +18,7 @@ export type TargetState = keyof typeof TARGET_STATES;
 type Line = Readonly<Record<TargetState, readonly [Verdict, Verdict?]>>;
 
 /** A cell's second verdict: with the owner's `adopt`, or with `on-delete: keep`. */
-export const VERDICT_TABLE: { readonly wanted: Line; readonly unwanted: Line } = {
+export const VERDICT_TABLE = {
   wanted: {
     absent: ["create"],
     equal: ["current"],
@@ -35,11 +35,40 @@ export const VERDICT_TABLE: { readonly wanted: Line; readonly unwanted: Line } =
     deleting: ["wait"],
     foreign: ["skip"],
   },
-};
+} as const satisfies { readonly wanted: Line; readonly unwanted: Line };
 
-export function targetStateOf(present: Secret | undefined, content: Desired): TargetState {
-  if (present === undefined) return "absent";
-  if (present.role !== "copy") return "foreign";
+type Wanted = (typeof VERDICT_TABLE)["wanted"];
+type Unwanted = (typeof VERDICT_TABLE)["unwanted"];
+
+/** Of a place that its source wants; `adoptable`: nothing keeps it from what is in the way. */
+export function wantedVerdict<S extends TargetState>(
+  state: S,
+  adoptable = false,
+): Wanted[S][number] {
+  type Cell = readonly [Wanted[S][number], Wanted[S][number]?];
+  const [plain, adopting = plain] = VERDICT_TABLE.wanted[state] as Cell;
+  return adoptable ? adopting : plain;
+}
+
+/** Of a place that nobody wants; what is not there or not ours is nobody's concern. */
+export function unwantedVerdict<S extends TargetState>(
+  state: S,
+  onDelete: OnDelete = "delete",
+): Unwanted[S][number] {
+  type Cell = readonly [Unwanted[S][number], Unwanted[S][number]?];
+  const [plain, keeping = plain] = VERDICT_TABLE.unwanted[state] as Cell;
+  return onDelete === "keep" ? keeping : plain;
+}
+
+/** Of a place where no copy of ours is. */
+export function targetStateWithoutCopy(present: Secret | undefined): "absent" | "foreign" {
+  return present === undefined ? "absent" : "foreign";
+}
+
+export function targetStateOf(
+  present: CopySecret,
+  content: Desired,
+): Exclude<TargetState, "absent" | "foreign"> {
   if (present.deleting) return "deleting";
   const { replica } = content;
   if (present.fingerprint === replica.fingerprint) return "equal";
@@ -50,15 +79,6 @@ export function targetStateOf(present: Secret | undefined, content: Desired): Ta
 
 function sameData(present: CopySecret, { replica }: Desired): boolean {
   return present.dataDigest === replica.dataDigest;
-}
-
-/** A copy that nobody wants any more. */
-export function removalVerdict(
-  copy: CopySecret,
-  onDelete: OnDelete,
-): "delete" | "release" | "wait" {
-  if (copy.deleting) return "wait";
-  return onDelete === "keep" ? "release" : "delete";
 }
 
 /** Why a source may not take over the Secret in its way; undefined: its owner lets it and it fits. */
