@@ -3,7 +3,14 @@
 // Each flag can also be set as SECRETCAST_ + its name in capitals. Only exactly those names are
 // read: a Service called secretcast makes the kubelet put SECRETCAST_PORT and the like into the
 // environment of every pod in its namespace.
-import { environmentName, FLAGS, LEVELS, type FlagName } from "./flags.ts";
+import {
+  environmentName,
+  FLAGS,
+  type Flag,
+  type FlagName,
+  type FlagOf,
+  type LEVELS,
+} from "./flags.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
 /** What was given, by flag name: the command line's word or the environment's. */
@@ -58,42 +65,39 @@ export function readConfig(given: FlagValues, around: Environment): Config {
   const read = reader(given, around.env);
   const inCluster =
     around.clusterNamespace !== undefined &&
-    read.text("kubeconfig") === undefined &&
-    read.text("context") === undefined;
-  const leaseNamespace = read.text("lease-namespace");
+    read("kubeconfig") === undefined &&
+    read("context") === undefined;
+  const leaseNamespace = read("lease-namespace");
   const ownNamespace = (inCluster && around.clusterNamespace) || leaseNamespace || "secretcast";
-  const sourceNamespaces = read.list("source-namespaces") ?? [
-    ownNamespaceOf(inCluster, ownNamespace),
-  ];
+  const sourceNamespaces = read("source-namespaces") ?? [ownNamespaceOf(inCluster, ownNamespace)];
   return Object.freeze({
-    kubeconfig: read.text("kubeconfig"),
-    context: read.text("context"),
+    kubeconfig: read("kubeconfig"),
+    context: read("context"),
     inCluster,
     ownNamespace,
     sourceNamespaces,
-    namespaces: read.list("namespaces"),
-    excludeNamespaces: read.list("exclude-namespaces") ?? [],
-    includeSystemNamespaces: read.flag("include-system-namespaces") ?? false,
+    namespaces: read("namespaces"),
+    excludeNamespaces: read("exclude-namespaces") ?? [],
+    includeSystemNamespaces: read("include-system-namespaces"),
     namespacePolicy:
-      read.choice("namespace-policy", ["opt-out", "opt-in"]) ??
+      read("namespace-policy") ??
       (everyNamespacePublishes(sourceNamespaces) ? "opt-in" : "opt-out"),
-    resyncMs: read.duration("resync"),
-    concurrency: read.count("concurrency", 1),
-    deleteGraceMs: read.duration("delete-grace"),
-    deleteLimit: read.count("delete-limit", 0),
-    deleteHoldMs: read.duration("delete-hold"),
-    fanoutLimitBytes: read.size("fanout-limit"),
-    dataCacheBytes: read.size("data-cache"),
-    dryRun: read.flag("dry-run") ?? false,
-    once: read.flag("once") ?? false,
-    leaderElect: read.flag("leader-elect") ?? inCluster,
+    resyncMs: read("resync"),
+    concurrency: read("concurrency"),
+    deleteGraceMs: read("delete-grace"),
+    deleteLimit: read("delete-limit"),
+    deleteHoldMs: read("delete-hold"),
+    fanoutLimitBytes: read("fanout-limit"),
+    dataCacheBytes: read("data-cache"),
+    dryRun: read("dry-run"),
+    once: read("once"),
+    leaderElect: read("leader-elect") ?? inCluster,
     leaseNamespace: leaseNamespace ?? ownNamespace,
-    leaseName: read.text("lease-name") ?? "secretcast",
-    httpAddress: read.address("http-address"),
-    statusAddress: read.address("status-address"),
-    logLevel: read.choice("log-level", LEVELS) ?? "info",
-    logFormat:
-      read.choice("log-format", ["json", "pretty"]) ?? (around.terminal ? "pretty" : "json"),
+    leaseName: read("lease-name"),
+    httpAddress: read("http-address"),
+    statusAddress: read("status-address"),
+    logLevel: read("log-level"),
+    logFormat: read("log-format") ?? (around.terminal ? "pretty" : "json"),
   });
 }
 
@@ -112,39 +116,66 @@ function ownNamespaceOf(inCluster: boolean, ownNamespace: string): string {
   return inCluster ? ownNamespace : "secretcast";
 }
 
-function reader(given: FlagValues, env: Environment["env"]) {
+// What the text of a flag becomes, by its kind in the table.
+type ValueByKind = {
+  text: string;
+  list: readonly string[];
+  switch: boolean;
+  duration: number;
+  size: number;
+  count: number;
+  address: Address;
+};
+type Value<N extends FlagName> =
+  FlagOf<N> extends { readonly choices: readonly (infer C)[] }
+    ? C
+    : ValueByKind[Exclude<FlagOf<N>["kind"], "choice">];
+
+const PARSERS: { readonly [K in keyof ValueByKind]: (text: string, flag: Flag) => ValueByKind[K] } =
+  {
+    text: (text) => text,
+    list: parseList,
+    switch: parseSwitch,
+    duration: parseDuration,
+    size: parseSize,
+    count: (text, { minimum = 0 }) => parseCount(text, minimum),
+    address: parseAddress,
+  };
+
+function parse(text: string, flag: Flag): unknown {
+  return flag.kind === "choice"
+    ? parseChoice(text, flag.choices ?? [])
+    : PARSERS[flag.kind](text, flag);
+}
+
+// undefined where it is not given and its default follows from the others.
+type Read = <N extends FlagName>(
+  name: N,
+) => FlagOf<N> extends { readonly derived: true } ? Value<N> | undefined : Value<N>;
+
+function reader(given: FlagValues, env: Environment["env"]): Read {
   // The command line wins over the environment, the environment over the table's default.
-  const find = (flag: FlagName): { text: string; where: string } | undefined => {
-    const value = given[flag];
-    if (value !== undefined) return { text: String(value), where: `--${flag}` };
-    const variable = environmentName(flag);
+  const find = (name: FlagName): { text: string; where: string } | undefined => {
+    const value = given[name];
+    if (value !== undefined) return { text: String(value), where: `--${name}` };
+    const variable = environmentName(name);
     const set = env[variable];
     return set === undefined || set === "" ? undefined : { text: set, where: variable };
   };
-  const parsed = <T>(flag: FlagName, parse: (text: string) => T): T | undefined => {
-    const found = find(flag);
-    if (!found) return undefined;
+  const read = (name: FlagName): unknown => {
+    const flag: Flag | undefined = FLAGS.find((each) => each.name === name);
+    if (!flag) return undefined;
+    const found = find(name);
+    if (!found) return flag.derived ? undefined : parse(flag.default, flag);
     try {
-      return parse(found.text);
+      return parse(found.text, flag);
     } catch (error) {
       throw new UsageError(
         `${found.where}: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
   };
-  const withDefault = <T>(flag: FlagName, parse: (text: string) => T): T =>
-    parsed(flag, parse) ?? parse(FLAGS.find(({ name }) => name === flag)?.default ?? "");
-  return {
-    text: (flag: FlagName) => parsed(flag, (text) => text),
-    list: (flag: FlagName) => parsed(flag, parseList),
-    flag: (flag: FlagName) => parsed(flag, parseSwitch),
-    duration: (flag: FlagName) => withDefault(flag, parseDuration),
-    size: (flag: FlagName) => withDefault(flag, parseSize),
-    count: (flag: FlagName, least: number) => withDefault(flag, (text) => parseCount(text, least)),
-    address: (flag: FlagName) => withDefault(flag, parseAddress),
-    choice: <C extends string>(flag: FlagName, choices: readonly C[]) =>
-      parsed(flag, (text) => parseChoice(text, choices)),
-  };
+  return read as Read;
 }
 
 function parseList(text: string): readonly string[] {
@@ -177,8 +208,8 @@ function parseAddress(text: string): Address {
   return { host: parts[1] ?? (parts[2] || "0.0.0.0"), port };
 }
 
-function parseChoice<C extends string>(text: string, choices: readonly C[]): C {
-  const found = choices.find((choice) => choice === text);
-  if (found === undefined) throw new RangeError(`"${text}" is not one of ${choices.join(", ")}`);
-  return found;
+function parseChoice(text: string, choices: readonly string[]): string {
+  if (!choices.includes(text))
+    throw new RangeError(`"${text}" is not one of ${choices.join(", ")}`);
+  return text;
 }

@@ -14,8 +14,12 @@ export type FlagKind =
 export type Flag = {
   readonly name: string;
   readonly kind: FlagKind;
-  /** As the help prints it; "" where there is none. */
+  /** As the help prints it; "" where there is none. It is read as if given, unless `derived`. */
   readonly default: string;
+  /** What it is when it is not given, config.ts works out of the others. */
+  readonly derived?: true;
+  /** Least count. */
+  readonly minimum?: number;
   readonly description: string;
   readonly choices?: readonly string[];
 };
@@ -26,13 +30,21 @@ export const FLAGS = [
   {
     name: "kubeconfig",
     kind: "text",
+    derived: true,
     default: "",
     description: "path to a kubeconfig; in a cluster the pod's service account, else as kubectl",
   },
-  { name: "context", kind: "text", default: "", description: "context of the kubeconfig to use" },
+  {
+    name: "context",
+    kind: "text",
+    derived: true,
+    default: "",
+    description: "context of the kubeconfig to use",
+  },
   {
     name: "source-namespaces",
     kind: "list",
+    derived: true,
     default: "in a cluster the controller's own, outside secretcast",
     description:
       "globs of the namespaces that may publish, in order of precedence; * lets every one, and *,!kube-system or !x alone count as *",
@@ -40,6 +52,7 @@ export const FLAGS = [
   {
     name: "namespaces",
     kind: "list",
+    derived: true,
     default: "all",
     description:
       "names of the only namespaces to serve; only they and named source namespaces are read, so that rights in each are enough",
@@ -47,6 +60,7 @@ export const FLAGS = [
   {
     name: "exclude-namespaces",
     kind: "list",
+    derived: true,
     default: "",
     description: "globs of namespaces that are never a target, neither by push nor by pull",
   },
@@ -60,6 +74,7 @@ export const FLAGS = [
   {
     name: "namespace-policy",
     kind: "choice",
+    derived: true,
     choices: ["opt-out", "opt-in"],
     default: "opt-out; opt-in when * is among the source namespaces",
     description: "what a namespace without the accept annotation takes: all copies or none",
@@ -73,6 +88,7 @@ export const FLAGS = [
   {
     name: "concurrency",
     kind: "count",
+    minimum: 1,
     default: "32",
     description: "writes in flight at most",
   },
@@ -123,12 +139,14 @@ export const FLAGS = [
   {
     name: "leader-elect",
     kind: "switch",
+    derived: true,
     default: "on in a cluster, off outside",
     description: "one writer among replicas, by a Lease; --no-leader-elect turns it off",
   },
   {
     name: "lease-namespace",
     kind: "text",
+    derived: true,
     default: "the controller's own namespace",
     description: "namespace of the Lease",
   },
@@ -155,6 +173,7 @@ export const FLAGS = [
   {
     name: "log-format",
     kind: "choice",
+    derived: true,
     choices: ["json", "pretty"],
     default: "json; pretty on a terminal",
     description: "form of a log line",
@@ -162,6 +181,9 @@ export const FLAGS = [
 ] as const satisfies readonly Flag[];
 
 export type FlagName = (typeof FLAGS)[number]["name"];
+/** The line of the table. */
+export type FlagOf<N extends FlagName> = Extract<(typeof FLAGS)[number], { readonly name: N }>;
+
 /** The environment variable that sets a flag. */
 export function environmentName(flag: FlagName): string {
   return `SECRETCAST_${flag.toUpperCase().replaceAll("-", "_")}`;
