@@ -9,6 +9,7 @@ import {
 } from "../model/cluster.ts";
 import { sourceRank } from "./namespace-rules.ts";
 import { newTally, type Tally } from "../model/tally.ts";
+import type { Handled, Wanting } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
 import type { Desired } from "../model/verdicts.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
@@ -27,30 +28,22 @@ export type PlannedSource = {
 };
 
 /** An entry that may put copies somewhere: neither frozen nor without `to` and `to-selector`. */
-export type Candidate = PlannedSource & {
-  readonly content: Desired;
-  readonly push: NamespaceMatch;
-  /** Of the replica, and it covers the source's name and UID: a copy that has it is of this source. */
-  readonly fingerprint: string;
-  readonly paused: boolean;
-  /** In which targets of the batch that is being judged it wants its place: the bits of those. */
-  wanted: number;
-};
-
-/** Does it want its place in `target`, one of the batch that is being judged? */
-export function wants(candidate: Candidate, target: TargetNamespace): boolean {
-  return (candidate.wanted & target.bit) !== 0;
-}
+export type Candidate = PlannedSource &
+  Wanting & {
+    readonly content: Desired;
+    readonly push: NamespaceMatch;
+    /** Of the replica, and it covers the source's name and UID: a copy that has it is of this source. */
+    readonly fingerprint: string;
+    readonly paused: boolean;
+  };
 
 /** All that want places of one name. */
-export type CandidateGroup = {
+export type CandidateGroup = Handled<TargetNamespace> & {
   readonly copyName: string;
   /** Who alone wants them; undefined where several do. */
   only: Candidate | undefined;
   /** The strongest first. */
   readonly candidates: Candidate[];
-  /** Where the pass last met a copy of this name: there the copy is judged, not the vacancy. */
-  handledIn: TargetNamespace | undefined;
 };
 
 /** How the source stands that a copy or a pulling Secret names. */

@@ -6,10 +6,11 @@ import {
   type PlannerSettings,
   type ClusterState,
 } from "../model/cluster.ts";
+import { bitOf, type InBatch } from "./target-batch.ts";
 import { exclusion } from "./namespace-rules.ts";
 import type { NamespaceMatch, Accept } from "../annotations/rules.ts";
 
-export type TargetNamespace = {
+export type TargetNamespace = InBatch & {
   readonly name: string;
   readonly namespace: Namespace;
   readonly secrets: ReadonlyMap<string, Secret>;
@@ -19,12 +20,7 @@ export type TargetNamespace = {
   readonly accept: Exclude<Accept, { kind: "absent" }> | { readonly kind: "kept" };
   /** 0 is the youngest namespace. */
   readonly order: number;
-  /** Its own among those of its batch. */
-  readonly bit: number;
 };
-
-/** So many targets are judged together: as many as a small integer of V8 has bits. */
-export const BATCH = 31;
 
 /** Namespaces being deleted take part in nothing and are not among them. */
 export function targetsOf(
@@ -40,7 +36,7 @@ export function targetsOf(
     excluded: exclusion(settings, namespace.name),
     accept: withPolicy(namespace.accept, settings.namespacePolicy),
     order,
-    bit: 1 << (order % BATCH),
+    bit: bitOf(order),
   }));
 }
 
@@ -68,13 +64,13 @@ export type Want =
   | "declined"
   | "unclear";
 
-export type Wanting = {
+export type WantingSource = {
   readonly namespace: string;
   readonly text: string;
   readonly push: NamespaceMatch;
 };
 
-export function wantOf(source: Wanting, target: TargetNamespace): Want {
+export function wantOf(source: WantingSource, target: TargetNamespace): Want {
   if (source.namespace === target.name) return "own";
   if (target.excluded !== undefined) return "excluded";
   const { globs, selector } = source.push;

@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Namespace, PlannerSettings } from "../model/cluster.ts";
 import type { Candidate } from "./sources.ts";
+import { setWanted } from "./target-batch.ts";
 import { accepts, covers, type TargetNamespace } from "./targets.ts";
 import type { Accept } from "../annotations/rules.ts";
 
@@ -88,7 +89,7 @@ export class Wants {
         }
         wanted = this.#remembered(row, from, batch.length);
       }
-      candidate.wanted = wanted;
+      setWanted(candidate, wanted);
       if (this.#left > 0) continue;
       yield;
       this.#left = STEPS_PER_TURN;

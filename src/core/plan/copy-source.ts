@@ -9,12 +9,8 @@ import {
 } from "./removal-conditions.ts";
 import type { PlanContext } from "./plan-context.ts";
 import { type CopySecret } from "../model/cluster.ts";
-import {
-  wants,
-  type Candidate,
-  type PlannedSource,
-  type SourceStatus,
-} from "../desired/sources.ts";
+import { type Candidate, type PlannedSource, type SourceStatus } from "../desired/sources.ts";
+import { wants } from "../desired/target-batch.ts";
 import { wantOf, type TargetNamespace } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";

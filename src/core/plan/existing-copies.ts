@@ -17,12 +17,8 @@ import { decideCopy } from "./copy-source.ts";
 import type { PlanContext } from "./plan-context.ts";
 import { type CopySecret } from "../model/cluster.ts";
 import type { Finding, PlanBuilder } from "./plan-builder.ts";
-import {
-  wants,
-  type Candidate,
-  type PlannedSource,
-  type CandidateGroup,
-} from "../desired/sources.ts";
+import { type Candidate, type PlannedSource, type CandidateGroup } from "../desired/sources.ts";
+import { wants } from "../desired/target-batch.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { decisionKey, type WriteCause } from "../model/verdicts.ts";

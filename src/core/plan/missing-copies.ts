@@ -3,7 +3,8 @@
 // go depends on how many places it has (the fan-out limit).
 import { type Secret, type PlannerSettings } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
-import { wants, type Candidate } from "../desired/sources.ts";
+import { type Candidate } from "../desired/sources.ts";
+import { wants } from "../desired/target-batch.ts";
 import {
   adoptionObstacle,
   targetStateWithoutCopy,

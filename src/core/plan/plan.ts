@@ -28,7 +28,8 @@ import {
   type CandidateGroup,
 } from "../desired/sources.ts";
 import { addTally, newTally, statesOf } from "../model/tally.ts";
-import { BATCH, targetsOf, type TargetNamespace } from "../desired/targets.ts";
+import { BATCH, handle, isHandled, wants } from "../desired/target-batch.ts";
+import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MissingCopies } from "./missing-copies.ts";
 import type { NamespaceReport, Plan, SourceReport } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
@@ -107,7 +108,7 @@ function planCopies(target: TargetNamespace, context: PlanContext): void {
   for (const secret of target.secrets.values()) {
     if (secret.role !== "copy") continue;
     const group = context.sources.group(secret.name);
-    if (group) group.handledIn = target;
+    if (group) handle(group, target);
     planExistingCopy(context, secret, target, group);
   }
 }
@@ -118,9 +119,9 @@ function planMissing(
   missing: MissingCopies,
 ): void {
   for (const group of groups) {
-    if (group.handledIn === target) continue; // planCopies had it
+    if (isHandled(group, target)) continue; // planCopies had it
     const { only, candidates, copyName } = group;
-    if (only && (only.wanted & target.bit) === 0 && !missing.mayOwe(target)) only.tally.skip++;
+    if (only && !wants(only, target) && !missing.mayOwe(target)) only.tally.skip++;
     else missing.judge(candidates, target, target.secrets.get(copyName));
   }
 }
