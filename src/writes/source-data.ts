@@ -4,8 +4,7 @@
 // into the cache of Secrets.
 import type { DataCache } from "../core/state/data-cache.ts";
 import type { SourcePayload, SourceSecret } from "../core/model/cluster.ts";
-import { isKubeObject } from "../kube/rest/resource.ts";
-import { compareVersions } from "../kube/rest/version.ts";
+import { isKubeObject, compareVersions } from "../kube/rest/resource.ts";
 import type { Ref } from "../core/annotations/names.ts";
 
 export type SourceDataDeps = {

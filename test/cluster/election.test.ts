@@ -5,17 +5,17 @@ import type { TestContext } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
 import type { ApiClient } from "../../src/kube/rest/client.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { createEventClient } from "../../src/kube/events/event-client.ts";
 import type { EventDetails, KubeEvent } from "../../src/kube/events/event-record.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { LeaderElector, newIdentity } from "../../src/kube/leaderelection/leader-elector.ts";
-import { createLeaseClient } from "../../src/kube/leaderelection/lease-client.ts";
 import type { Lease } from "../../src/kube/leaderelection/lease-record.ts";
 import { EVENTS, LEASES, NAMESPACES, resourcePath } from "../../src/kube/rest/resource.ts";
 import { untilAborted } from "../support/candidate.ts";
 import { sharedCluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { kubeConfigFor } from "../support/kubeconfig.ts";
+import { createLeaseClient } from "../../src/kube/leaderelection/lease-lock.ts";
+import { createEventClient } from "../../src/kube/events/event-writer.ts";
 
 async function setup(t: TestContext, namespace: string): Promise<ApiClient> {
   const { url, token, caFile } = sharedCluster();

@@ -5,7 +5,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ApiClient } from "../../src/kube/rest/client.ts";
 import type { Clock } from "../../src/kube/time/clock.ts";
-import { createEventClient } from "../../src/kube/events/event-client.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
 import { resourcePath } from "../../src/kube/rest/resource.ts";
@@ -15,6 +14,7 @@ import type { Log } from "./loop.ts";
 import { controllerOf, DEPLOYMENTS, enqueues, informerOf, keyOf, ownedBy } from "./objects.ts";
 import { parseKey, PODS } from "./objects.ts";
 import type { Kept } from "./objects.ts";
+import { createEventClient } from "../../src/kube/events/event-writer.ts";
 
 const API_VERSION = "example.com/v1alpha1";
 const KIND = "Icecream";

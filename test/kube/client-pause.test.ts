@@ -4,7 +4,6 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
 import type { ApiClient, ApiRequest, ClientOptions } from "../../src/kube/rest/client.ts";
-import { createEventClient } from "../../src/kube/events/event-client.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { EVENTS, NAMESPACES, resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
 import { FakeClock, settle } from "../support/clock.ts";
@@ -13,6 +12,7 @@ import { failure } from "../support/failure.ts";
 import { answer, serve } from "../support/http-server.ts";
 import type { TestServer } from "../support/http-server.ts";
 import { kubeConfigFor } from "../support/kubeconfig.ts";
+import { createEventClient } from "../../src/kube/events/event-writer.ts";
 
 type Refusal = { readonly seconds?: number; readonly inBody?: number };
 

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
-import { createEventClient } from "../../src/kube/events/event-client.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { watched } from "../support/queue.ts";
 import { about, details, EventFault, NO_ANSWER, recording } from "../support/events.ts";
 import { answer, bodyOf, serve } from "../support/http-server.ts";
 import { kubeConfigFor } from "../support/kubeconfig.ts";
+import { createEventClient } from "../../src/kube/events/event-writer.ts";
 
 test("EV-01 recording does not wait: nothing is sent before the caller has gone on", async () => {
   const { clock, server, recorder } = recording();

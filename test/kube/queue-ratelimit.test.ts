@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WorkQueue } from "../../src/kube/workqueue/queue.ts";
-import {
-  bucket,
-  fastSlow,
-  exponentialRateLimiter,
-  maxOf,
-  withMaxWait,
-} from "../../src/kube/workqueue/rate-limiter.ts";
+import { exponentialRateLimiter } from "../../src/kube/workqueue/rate-limiter.ts";
 import type { RateLimiter } from "../../src/kube/workqueue/rate-limiter.ts";
 import { TokenBucket } from "../../src/kube/time/token-bucket.ts";
 import { FakeClock } from "../support/clock.ts";
@@ -102,29 +96,6 @@ test("WQ-42 a queue that is given no limiter uses the default one", async () => 
   assert.deepEqual(await takeAll(queue), ["one"]);
 });
 
-test("WQ-43 the bucket never refuses: each call over the burst is 100 ms further away", async () => {
-  const own = new FakeClock();
-  const limiter = bucket<string>({ clock: own, perSecond: 10, burst: 100 });
-  const delays = Array.from({ length: 150 }, (_, i) => limiter.when(`${i}`));
-  assert.deepEqual([delays[0], delays[99]], [0, 0]);
-  assert.ok(Math.abs((delays[100] ?? 0) - 100) < 0.001);
-  assert.ok(Math.abs((delays[149] ?? 0) - 5000) < 0.001);
-  limiter.forget("1");
-  assert.equal(limiter.numRequeues("1"), 0);
-  await own.advance(15_000);
-  assert.equal(limiter.when("later"), 0);
-});
-
-test("WQ-43 the bucket delays retries only, never a plain add", async () => {
-  const own = new FakeClock();
-  const rateLimiter = bucket<string>({ clock: own, perSecond: 1, burst: 1 });
-  const queue = new WorkQueue<string>({ name: "test", clock: own, rateLimiter });
-  for (let i = 0; i < 5; i++) queue.add(`plain ${i}`);
-  assert.equal(queue.length, 5);
-  for (let i = 0; i < 3; i++) queue.addRateLimited(`retry ${i}`);
-  assert.equal(queue.length, 6);
-});
-
 test("WQ-43 a token bucket refuses takes over its burst and refills at its rate", async () => {
   const own = new FakeClock();
   const tokens = new TokenBucket({ clock: own, perSecond: 2, burst: 3 });
@@ -144,36 +115,4 @@ test("WQ-43 a token bucket refuses takes over its burst and refills at its rate"
     [true, true, true, false],
   );
   assert.throws(() => new TokenBucket({ clock: own, perSecond: 0, burst: 3 }), /of 3 with 0/);
-});
-
-test("WQ-44 fast for the first failures, then slow, until forgotten", () => {
-  const limiter = fastSlow<string>(5, 10_000, 3);
-  assert.deepEqual(times(5, limiter, "one"), [5, 5, 5, 10_000, 10_000]);
-  assert.equal(limiter.numRequeues("one"), 5);
-  assert.deepEqual(times(2, limiter, "two"), [5, 5]);
-  limiter.forget("one");
-  assert.equal(limiter.numRequeues("one"), 0);
-  assert.equal(limiter.when("one"), 5);
-});
-
-test("WQ-45 the longest delay of the parts, each charged on every call and forgotten together", () => {
-  const exponential = exponentialRateLimiter<string>({ clock, baseMs: 1, maxMs: 1000, jitter: 0 });
-  const limiter = maxOf(fastSlow<string>(5, 3000, 3), exponential);
-  assert.deepEqual(times(5, limiter, "one"), [5, 5, 5, 3000, 3000]);
-  assert.equal(limiter.numRequeues("one"), 5);
-  assert.equal(exponential.numRequeues("one"), 5);
-  assert.equal(exponential.when("one"), 32);
-  assert.equal(limiter.numRequeues("one"), 6);
-  limiter.forget("one");
-  assert.equal(limiter.numRequeues("one"), 0);
-  assert.equal(limiter.when("one"), 5);
-});
-
-test("WQ-46 a maximal wait caps any limiter and keeps its history", () => {
-  const inner = fastSlow<string>(5, 1_000_000, 3);
-  const limiter = withMaxWait(inner, 500_000);
-  assert.deepEqual(times(5, limiter, "one"), [5, 5, 5, 500_000, 500_000]);
-  assert.equal(limiter.numRequeues("one"), 5);
-  limiter.forget("one");
-  assert.equal(inner.numRequeues("one"), 0);
 });

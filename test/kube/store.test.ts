@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Store } from "../../src/kube/cache/store.ts";
 import type { StoreChange } from "../../src/kube/cache/store.ts";
-import { compareVersions } from "../../src/kube/rest/version.ts";
 import { FakeClock } from "../support/clock.ts";
+import { compareVersions } from "../../src/kube/rest/resource.ts";
 
 type Thing = {
   readonly namespace?: string;

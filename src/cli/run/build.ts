@@ -12,12 +12,10 @@ import { PlannerState } from "../../core/state/planner-state.ts";
 import type { PlannerSettings } from "../../core/model/cluster.ts";
 import { readPayload, readSecret, type ReadContext } from "../../core/observed/read-secret.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
-import { createEventClient } from "../../kube/events/event-client.ts";
 import type { EventDetails } from "../../kube/events/event-record.ts";
 import { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-elector.ts";
-import { createLeaseClient } from "../../kube/leaderelection/lease-client.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
 import { recordLookup } from "../../writes/outcome.ts";
@@ -27,6 +25,8 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import { namedSources } from "../../config/planner-settings.ts";
 import { Sync } from "../../controller/sync.ts";
 import { controllerSnapshot } from "./snapshot.ts";
+import { createLeaseClient } from "../../kube/leaderelection/lease-lock.ts";
+import { createEventClient } from "../../kube/events/event-writer.ts";
 
 export type Dependencies = {
   readonly client: ApiClient;

@@ -19,10 +19,10 @@ import type { RunEnd } from "../../controller/controller.ts";
 import type { SyncHooks } from "../../telemetry/report.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
 import { buildController } from "./build.ts";
-import { createLeaseClient } from "../../kube/leaderelection/lease-client.ts";
 import { liveHolder } from "../../kube/leaderelection/live-holder.ts";
 import type { Program } from "./program-context.ts";
 import { serveAll } from "./serve.ts";
+import { createLeaseClient } from "../../kube/leaderelection/lease-lock.ts";
 
 // The contract with the kubelet: the manifests give a pod 40 s, we end within 30.
 const GRACE_MS = 30_000;

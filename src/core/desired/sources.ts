@@ -8,10 +8,9 @@ import {
   type ClusterState,
 } from "../model/cluster.ts";
 import { sourceRank } from "./namespace-rules.ts";
-import { newTally, type Tally } from "../model/tally.ts";
 import type { Handled, Wanting } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
-import type { Desired } from "../model/verdicts.ts";
+import { type Desired, type Tally, newTally } from "../model/verdicts.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 

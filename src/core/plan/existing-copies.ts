@@ -14,9 +14,8 @@ import {
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { decideCopy } from "./copy-source.ts";
-import type { PlanContext } from "./plan-context.ts";
 import { type CopySecret } from "../model/cluster.ts";
-import type { Finding, PlanBuilder } from "./plan-builder.ts";
+import type { Finding, PlanBuilder, PlanContext } from "./plan-builder.ts";
 import { type Candidate, type PlannedSource, type CandidateGroup } from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";

@@ -3,9 +3,18 @@
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/write-backoff.ts";
 import { LIVE_READ_FLIGHTS, type LiveReadReply } from "../state/questions.ts";
-import { newTally, type Tally } from "../model/tally.ts";
-import type { Action, Row, Verdict, LiveRead } from "../model/verdicts.ts";
+import {
+  type Action,
+  type Row,
+  type Verdict,
+  type LiveRead,
+  type Tally,
+  newTally,
+} from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import type { Removals } from "./removals.ts";
+import type { PlannerSettings, ClusterState } from "../model/cluster.ts";
+import type { Sources } from "../desired/sources.ts";
 
 /** One place's verdict, before it is known whether its write may go now. */
 export type Finding = {
@@ -283,3 +292,11 @@ function youngestFirst(a: Ordered, b: Ordered): number {
   if (a.order !== b.order) return a.order - b.order;
   return a.action.place.name < b.action.place.name ? -1 : 1;
 }
+
+export type PlanContext = {
+  readonly pass: PlanBuilder;
+  readonly settings: PlannerSettings;
+  readonly sources: Sources;
+  readonly removals: Removals;
+  readonly offerOf: ClusterState["offerOf"];
+};

@@ -14,11 +14,10 @@
 // nothing but its arguments, and changes nothing but what `memory` remembers. For a place that is
 // current or skipped nothing is allocated.
 import { planExistingCopy } from "./existing-copies.ts";
-import type { PlanContext } from "./plan-context.ts";
 import { Removals } from "./removals.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { Secret, PlannerSettings, ClusterState } from "../model/cluster.ts";
-import { PlanBuilder } from "./plan-builder.ts";
+import { PlanBuilder, type PlanContext } from "./plan-builder.ts";
 import { planPullingSecret } from "./pulling-secrets.ts";
 import {
   Sources,
@@ -27,11 +26,17 @@ import {
   type PlannedSource,
   type CandidateGroup,
 } from "../desired/sources.ts";
-import { addTally, newTally, statesOf } from "../model/tally.ts";
 import { BATCH, handle, isHandled, wants } from "../desired/target-batch.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MissingCopies } from "./missing-copies.ts";
-import type { NamespaceReport, Plan, SourceReport } from "../model/verdicts.ts";
+import {
+  type NamespaceReport,
+  type Plan,
+  type SourceReport,
+  newTally,
+  addTally,
+  statesOf,
+} from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 
 /** About this many pairs lie between two yields: half a millisecond. */

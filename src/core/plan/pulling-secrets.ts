@@ -9,7 +9,6 @@ import {
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { consents } from "./consent.ts";
-import type { PlanContext } from "./plan-context.ts";
 import { type PullSecret, type DesiredCopy } from "../model/cluster.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
@@ -17,6 +16,7 @@ import { decisionKey, type Desired } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import type { PlanContext } from "./plan-builder.ts";
 
 function noConsent(from: Ref): string {
   return `there is no source ${refText(from)}, or it does not allow this namespace`;

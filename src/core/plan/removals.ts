@@ -10,9 +10,8 @@ import {
 import type { DeleteGuard, DueRemoval, GuardDecision } from "../state/delete-guard.ts";
 import { type CopySecret, type PullSecret, type PlannerSettings } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
-import type { Tally } from "../model/tally.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
-import type { Action } from "../model/verdicts.ts";
+import type { Action, Tally } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 

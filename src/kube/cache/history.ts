@@ -13,7 +13,7 @@ import type { Clock } from "../time/clock.ts";
 import { currentVersion } from "./list.ts";
 import { describeScope } from "./list-scope.ts";
 import type { ListScope } from "./list-scope.ts";
-import { compareVersions } from "../rest/version.ts";
+import { compareVersions } from "../rest/resource.ts";
 
 const SILENCE_MS = 20_000;
 

@@ -6,12 +6,11 @@
 // is no trouble of the server's: it lists again at once.
 // Does not promise to wake for ever: who was woken three times in vain waits its own time.
 import { Access } from "./access.ts";
-import { ApiError } from "../rest/api-error.ts";
+import { ApiError, type ApiErrorKind } from "../rest/api-error.ts";
 import { Backoff } from "../time/backoff.ts";
 import type { Clock } from "../time/clock.ts";
 import { longestRetryMs } from "../rest/reachability.ts";
 import type { Reachability } from "../rest/reachability.ts";
-
 const WORTH_MS = 5000;
 // A server that was killed may start so fast that nobody finds it away, and then refuses what it will
 // take once rights and caches are loaded.
@@ -115,3 +114,32 @@ function nobodyAnswered(error: Error | undefined): boolean {
   if (!(error instanceof ApiError) || error.kind !== "unavailable") return false;
   return error.status === 0 || error.status === 502 || error.status === 503;
 }
+
+/** Whether a watch from the last version is the right next thing, rather than a list. */
+export function mayResume(error: Error): boolean {
+  if (!(error instanceof ApiError)) return false;
+  // Status 0: refused, reset, cut.
+  if (error.kind === "unavailable") return error.status === 0 || error.status === 503;
+  return RESUMABLE.has(error.kind);
+}
+
+/** Whether the server refuses a streaming list as such, so that it need not be asked again. */
+export function cannotStream(error: unknown): boolean {
+  const kind = errorKindOf(error);
+  return kind === "badRequest" || kind === "invalid";
+}
+
+export function errorKindOf(error: unknown): ApiErrorKind | undefined {
+  return error instanceof ApiError ? error.kind : undefined;
+}
+
+// After these a list would be the most expensive question to ask a server that is busy, away, or does
+// not let us in, and would be answered no better than a watch from the last version.
+const RESUMABLE: ReadonlySet<ApiErrorKind> = new Set<ApiErrorKind>([
+  "throttled",
+  "timeout",
+  "unauthorized",
+  "forbidden",
+  "notFound",
+  "cancelled",
+]);

@@ -10,7 +10,7 @@
 import type { Clock } from "../time/clock.ts";
 import { StoreIndex } from "./store-index.ts";
 import type { IndexFunction } from "./store-index.ts";
-import { compareVersions } from "../rest/version.ts";
+import { compareVersions } from "../rest/resource.ts";
 
 export type Stored = {
   /** Absent for cluster-scoped objects. */

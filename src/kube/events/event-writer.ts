@@ -1,10 +1,12 @@
 // Sends Events to the API server, one after the other, behind everybody's back.
 // Promises: push() never waits; what does not fit into the queue is dropped and told; an answer of
 // the server is final, no answer is tried again. Does not promise that an Event arrives.
-import { withTimeout } from "../time/bounded.ts";
 import type { Clock } from "../time/clock.ts";
 import type { EventSeries, KubeEvent } from "./event-record.ts";
 import { Reachability } from "../rest/reachability.ts";
+import { withTimeout } from "../time/deadline.ts";
+import type { ApiClient } from "../rest/client.ts";
+import { EVENTS, resourcePath } from "../rest/resource.ts";
 
 /**
  * The API calls needed. They reject with an error that carries the HTTP `status` (0 or absent: no
@@ -132,4 +134,27 @@ function field(error: unknown, name: "kind" | "status"): unknown {
   return typeof error === "object" && error !== null && name in error
     ? (error as Readonly<Record<string, unknown>>)[name]
     : undefined;
+}
+
+/** By the API client; nobody waits for an Event, so its timeouts are the client's. */
+export function createEventClient(api: ApiClient): EventClient {
+  return {
+    create(body, signal) {
+      const { namespace, name } = body.metadata;
+      const what = `create event ${namespace}/${name}`;
+      const path = resourcePath(EVENTS, namespace);
+      return api.request({ method: "POST", path, body, signal, what });
+    },
+    patchSeries(event, series, signal) {
+      const { namespace, name } = event.metadata;
+      return api.request({
+        method: "PATCH",
+        path: resourcePath(EVENTS, namespace, name),
+        contentType: "application/merge-patch+json",
+        body: { series },
+        signal,
+        what: `patch event ${namespace}/${name}`,
+      });
+    },
+  };
 }

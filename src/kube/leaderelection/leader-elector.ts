@@ -8,12 +8,12 @@
 // rates of the machines' clocks may differ by lease duration / renew deadline, their times by anything.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { withTimeout } from "../time/bounded.ts";
 import type { Clock } from "../time/clock.ts";
 import { LeaderRun } from "./leader-run.ts";
 import { LeaseLock } from "./lease-lock.ts";
 import type { LeaseClient } from "./lease-lock.ts";
 import { Reachability } from "../rest/reachability.ts";
+import { withTimeout } from "../time/deadline.ts";
 
 export type LeaderMetrics = {
   /** leader_election_master_status{name}. */

@@ -1,14 +1,15 @@
 // The requests of a leader election on one Lease, each bounded in time.
-// Promises: claim() succeeds only with an answer that names us, by optimistic locking; a claim counts
+// Promises: tryAcquireOrRenew() succeeds only with an answer that names us, by optimistic locking; it counts
 // from the moment its request was sent, because that is the earliest moment others can have seen it;
 // release() frees the Lease only if the Lease just fetched names us, by that very version.
-// Does not loop, wait between tries, or know what leading means: lease.ts does.
+// Does not loop, wait between tries, or know what leading means: leader-elector.ts does.
 import { isDeepStrictEqual } from "node:util";
-import { withTimeout } from "../time/bounded.ts";
 import type { Clock } from "../time/clock.ts";
 import { holderOf, newLease, released, renewed, takenOver } from "./lease-record.ts";
 import type { LeaseHolder, Lease } from "./lease-record.ts";
-import { compareVersions } from "../rest/version.ts";
+import { compareVersions, LEASES, resourcePath } from "../rest/resource.ts";
+import { withTimeout } from "../time/deadline.ts";
+import type { ApiClient } from "../rest/client.ts";
 
 /**
  * The API calls needed, for one Lease. They reject with an error whose `kind` is `notFound`,
@@ -176,4 +177,22 @@ export class LeaseLock {
   #bounded<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return withTimeout(this.#options.clock, this.#options.requestTimeoutMs, signal, run);
   }
+}
+
+/** Give it a client of its own: renewals must not wait behind bulk writes. Timeouts are the lock's. */
+export function createLeaseClient(api: ApiClient, namespace: string, name: string): LeaseClient {
+  const collection = resourcePath(LEASES, namespace);
+  const path = resourcePath(LEASES, namespace, name);
+  const lease = `lease ${namespace}/${name}`;
+  return {
+    get: (signal) => api.request<Lease>({ method: "GET", path, signal, what: `get ${lease}` }),
+    create(body, signal) {
+      const what = `create ${lease}`;
+      return api.request<Lease>({ method: "POST", path: collection, body, signal, what });
+    },
+    update(body, signal) {
+      const what = `update ${lease}`;
+      return api.request<Lease>({ method: "PUT", path, body, signal, what });
+    },
+  };
 }

@@ -104,3 +104,33 @@ export function abandonable<T>(work: Promise<T>, signal: AbortSignal): Promise<T
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }
+
+class DeadlineError extends Error {
+  override readonly name = "DeadlineError";
+  readonly kind = "timeout";
+
+  constructor(ms: number) {
+    super(`No answer within ${Math.round(ms)} ms`);
+  }
+}
+
+/**
+ * Rejects with DeadlineError after `ms`, or as soon as `signal` aborts, whatever the inner call does;
+ * the inner call is told by its signal. An aborted request may still take effect.
+ */
+export async function withTimeout<T>(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const deadline = new Deadline(clock, ms, signal);
+  try {
+    return await abandonable(run(deadline.signal), deadline.signal);
+  } catch (error) {
+    throw deadline.expired ? new DeadlineError(ms) : error;
+  } finally {
+    deadline.release();
+  }
+}

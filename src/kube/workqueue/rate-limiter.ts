@@ -1,10 +1,8 @@
-// How long a key that failed waits before it is tried again, and the ways to combine such rules.
+// How long a key that failed waits before it is tried again.
 // Promises: when() counts one failure and answers a delay in ms, forget() drops the key's history.
 // Does not promise to hold anything back: a limiter answers, the queue waits. It never limits a
 // plain add, only retries.
 import type { Clock } from "../time/clock.ts";
-import { TokenBucket } from "../time/token-bucket.ts";
-import type { TokenBucketOptions } from "../time/token-bucket.ts";
 
 export type RateLimiter<K> = {
   /** Counts a failure of `key` and answers how many ms to wait for the next try. */
@@ -58,41 +56,5 @@ export function exponentialRateLimiter<K>(options: ExponentialOptions): RateLimi
     },
     forget: (key) => failures.forget(key),
     numRequeues: (key) => failures.of(key),
-  };
-}
-
-/** One bucket for all keys. Never refuses: an empty bucket puts each call further into the future. */
-export function bucket<K>(options: TokenBucketOptions): RateLimiter<K> {
-  const tokens = new TokenBucket(options);
-  return { when: () => tokens.reserve(), forget: () => {}, numRequeues: () => 0 };
-}
-
-/** `fastMs` for the first `attempts` failures of a key, `slowMs` from then on. */
-export function fastSlow<K>(fastMs: number, slowMs: number, attempts: number): RateLimiter<K> {
-  const failures = new Failures<K>();
-  return {
-    when: (key) => (failures.count(key) < attempts ? fastMs : slowMs),
-    forget: (key) => failures.forget(key),
-    numRequeues: (key) => failures.of(key),
-  };
-}
-
-/** The longest delay of its parts; every part is charged on every call. */
-export function maxOf<K>(...parts: readonly RateLimiter<K>[]): RateLimiter<K> {
-  return {
-    when: (key) => Math.max(0, ...parts.map((part) => part.when(key))),
-    forget(key) {
-      for (const part of parts) part.forget(key);
-    },
-    numRequeues: (key) => Math.max(0, ...parts.map((part) => part.numRequeues(key))),
-  };
-}
-
-/** `inner`, but no delay above `maxMs`. */
-export function withMaxWait<K>(inner: RateLimiter<K>, maxMs: number): RateLimiter<K> {
-  return {
-    when: (key) => Math.min(maxMs, inner.when(key)),
-    forget: (key) => inner.forget(key),
-    numRequeues: (key) => inner.numRequeues(key),
   };
 }

@@ -3,8 +3,12 @@
 // says how much there is. So the answer has the same size at 5 and at 5,000 namespaces. Names, counts
 // and reasons only, never a Secret's content. The work yields to the event loop.
 import { type ClusterState } from "../../core/model/cluster.ts";
-import { statesOf } from "../../core/model/tally.ts";
-import type { MetricState, Plan, SourceReport } from "../../core/model/verdicts.ts";
+import {
+  type MetricState,
+  type Plan,
+  type SourceReport,
+  statesOf,
+} from "../../core/model/verdicts.ts";
 import { SEVERITY, severity, type Filter, type RowState } from "./filter.ts";
 import { drawGrid, type Grid } from "./grid.ts";
 import { truncate, groupRows, pickRows, type Truncated, type StatusGroup } from "./groups.ts";
