@@ -5,7 +5,7 @@ import { Apply } from "../src/writes/apply.ts";
 import { ApiError } from "../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../src/kube/rest/client.ts";
 import { createLog } from "../src/telemetry/log.ts";
-import { SyncLog } from "../src/telemetry/report.ts";
+import { SyncLog } from "../src/telemetry/sync-log.ts";
 import { Sync, type SyncResult } from "../src/controller/sync.ts";
 import { FakeClock } from "./support/clock.ts";
 import { Cluster } from "./support/world.ts";

@@ -19,7 +19,7 @@ import {
 import type { Clock, Timer } from "../kube/time/clock.ts";
 import { recordOutcome, type WrittenCache, type Outcome } from "../writes/outcome.ts";
 import { WritePool, type PooledWrite, type WriteEnd } from "../writes/write-pool.ts";
-import type { SyncHooks } from "../telemetry/report.ts";
+import type { SyncHooks } from "../telemetry/sync-log.ts";
 import { refText } from "../core/annotations/names.ts";
 
 export type ActionWrite = PooledWrite & { readonly action: Action };

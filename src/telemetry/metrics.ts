@@ -3,7 +3,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { InformerMetrics } from "../kube/cache/informer.ts";
 import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
-import type { SyncMetrics } from "./report.ts";
+import type { SyncMetrics } from "./sync-log.ts";
 
 /** Where gauges read from at scrape time. Times are milliseconds since the epoch. */
 export type GaugeInputs = {

@@ -3,7 +3,7 @@
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
 import type { PlannerState } from "../core/state/planner-state.ts";
 import type { Secret } from "../core/model/cluster.ts";
-import { shownUid, versionOf } from "../core/state/questions.ts";
+import { shownUid, versionOf } from "../core/state/live-reads.ts";
 import { objectOf, stringOf } from "../core/model/unstructured.ts";
 import type { Resolution } from "../core/state/resolutions.ts";
 import type { Action, LiveRead } from "../core/model/verdicts.ts";

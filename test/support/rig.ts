@@ -8,7 +8,7 @@ import type { Controller, RunEnd } from "../../src/controller/controller.ts";
 import type { Plan } from "../../src/core/model/verdicts.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import type { Outcome } from "../../src/writes/outcome.ts";
-import type { SyncHooks, SyncNote } from "../../src/telemetry/report.ts";
+import type { SyncHooks, SyncNote } from "../../src/telemetry/sync-log.ts";
 import { readPlannerSettings } from "../../src/config/planner-settings.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { FakeClock } from "./clock.ts";

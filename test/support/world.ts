@@ -15,7 +15,7 @@ import {
 import { readNamespace } from "../../src/core/observed/read-namespace.ts";
 import { plan } from "../../src/core/plan/plan.ts";
 import { emptyingFill, fillFor, readPullState } from "../../src/core/desired/pull-fill.ts";
-import { versionOf } from "../../src/core/state/questions.ts";
+import { versionOf } from "../../src/core/state/live-reads.ts";
 import {
   copyRequests,
   endRequests,

@@ -19,7 +19,7 @@ import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-ele
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
 import { recordLookup } from "../../writes/outcome.ts";
-import { SyncLog, type SyncHooks } from "../../telemetry/report.ts";
+import { SyncLog, type SyncHooks } from "../../telemetry/sync-log.ts";
 import type { StatusFeed } from "../../server/status/status-feed.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { namedSources } from "../../config/planner-settings.ts";

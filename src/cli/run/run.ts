@@ -16,7 +16,7 @@ import { createLog, type Log } from "../../telemetry/log.ts";
 import { StatusFeed } from "../../server/status/status-feed.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
 import type { RunEnd } from "../../controller/controller.ts";
-import type { SyncHooks } from "../../telemetry/report.ts";
+import type { SyncHooks } from "../../telemetry/sync-log.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
 import { buildController } from "./build.ts";
 import { liveHolder } from "../../kube/leaderelection/live-holder.ts";

@@ -5,7 +5,7 @@ import type { ClusterState } from "../../core/model/cluster.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
 import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
-import type { SyncLog } from "../../telemetry/report.ts";
+import type { SyncLog } from "../../telemetry/sync-log.ts";
 import type { ControllerSnapshot, Leader } from "../../server/status/status.ts";
 
 export type Observed = {

@@ -2,7 +2,7 @@
 // back-off, or too close upon the last one at its place, and remembers when each becomes due.
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/write-backoff.ts";
-import { LIVE_READ_FLIGHTS, type LiveReadReply } from "../state/questions.ts";
+import { LIVE_READ_FLIGHTS, type LiveReadReply } from "../state/live-reads.ts";
 import {
   type Action,
   type Row,

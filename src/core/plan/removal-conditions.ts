@@ -3,7 +3,7 @@
 // reason, and the objects from which that follows are what the cache shows.
 import { type PlannerSettings, type SourceSecret } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
-import { versionOf } from "../state/questions.ts";
+import { versionOf } from "../state/live-reads.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import type { SourceAbsence, LiveRead } from "../model/verdicts.ts";

@@ -5,7 +5,7 @@
 import { Ages } from "./ages.ts";
 import { DeleteGuard } from "./delete-guard.ts";
 import { WriteBackoff, type Failure } from "./write-backoff.ts";
-import { LiveReads } from "./questions.ts";
+import { LiveReads } from "./live-reads.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
 import { Since } from "./since.ts";
 import type { Action } from "../model/verdicts.ts";
