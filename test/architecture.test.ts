@@ -1,0 +1,67 @@
+// The map of the code is true: every file is on it, and exported names mean one thing each.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const ROOT = join(import.meta.dirname, "..");
+const SRC = join(ROOT, "src");
+
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    .toSorted();
+}
+
+/** The paths that an indented tree names; a folder ends with a slash. */
+function pathsOf(tree: string): readonly string[] {
+  const folders: string[] = [];
+  return tree
+    .split("\n")
+    .slice(1)
+    .flatMap((line) => {
+      const [, indent = "", name = ""] = /^( +)(\S+)/.exec(line) ?? [];
+      if (name === "") return [];
+      folders.length = indent.length / 2 - 1;
+      if (!name.endsWith("/")) return [[...folders, name].join("/")];
+      folders.push(name.slice(0, -1));
+      return [];
+    })
+    .toSorted();
+}
+
+test("the tree in docs/architecture.md has every file of src, each with a line, and no other", () => {
+  const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+  const [, tree = ""] = /^(src\/\n.*?)\n```/ms.exec(page) ?? [];
+  assert.deepEqual(pathsOf(tree), filesOf(SRC));
+  const bare = tree.split("\n").filter((line) => /^ +\S+\.\w+\s*$/.test(line));
+  assert.deepEqual(bare, []);
+});
+
+test("an exported name is exported once in the whole of src, and means one thing", () => {
+  const places = new Map<string, string[]>();
+  for (const file of filesOf(SRC)) {
+    if (!file.endsWith(".ts")) continue;
+    const text = readFileSync(join(SRC, file), "utf8");
+    const exported = text.matchAll(
+      /^export (?:async )?(?:function\*?|class|const|type|interface|abstract class) (\w+)/gm,
+    );
+    for (const [, name = ""] of exported) places.set(name, [...(places.get(name) ?? []), file]);
+  }
+  assert.ok(places.size > 300, "names are found");
+  const twice = [...places].filter(([, files]) => new Set(files).size > 1);
+  assert.deepEqual(twice, []);
+});
+
+test("files have kebab-case names, and none is called after nothing in particular", () => {
+  const names = filesOf(SRC)
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => file.replace(/^.*\//, "").replace(/\.ts$/, ""));
+  const odd = names.filter(
+    (name) =>
+      !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) ||
+      /^(utils?|common|helpers?|handlers?|managers?|types)$/.test(name),
+  );
+  assert.deepEqual(odd, []);
+});
