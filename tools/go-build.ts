@@ -17,6 +17,7 @@ export type GoBuild = {
   readonly packages: readonly string[];
   readonly programs: readonly string[];
   readonly linkerFlags: string;
+  readonly tags?: string;
 };
 
 export type Found =
@@ -61,7 +62,8 @@ export function goBuild(folder: string, build: GoBuild, env: Environment): Found
   const making = mkdtempSync(`${folder}.building-`);
   try {
     const args = ["build", "-trimpath", "-ldflags", build.linkerFlags, "-o", `${making}/`];
-    const built = spawnSync("go", [...args, ...build.packages], {
+    const tags = build.tags === undefined ? [] : ["-tags", build.tags];
+    const built = spawnSync("go", [...args, ...tags, ...build.packages], {
       cwd: build.module,
       env: { ...env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly -buildvcs=false" },
       stdio: ["ignore", 2, 2],

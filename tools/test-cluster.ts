@@ -1,7 +1,8 @@
 // `npm run test:cluster`: the tests under test/cluster and test/integration, on one real
 // control plane that is started here and shared by the test files, one file after the other (a file
-// that kills its API server starts one of its own). Helm is built where there is Go; without one the
-// chart's tests say so and are skipped. Options go to the test runner, paths replace the default set, as with `npm test`.
+// that kills its API server starts one of its own). Helm and promtool are built where there is Go;
+// without them their tests say so and are skipped. Options go to the test runner, paths replace the
+// default set, as with `npm test`.
 // Exit codes: the runner's; 1 when the control plane does not start; 3 when it cannot be had here.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +11,7 @@ import { startControlPlane } from "../test/support/control-plane.ts";
 import { controllerAccount } from "../test/support/account.ts";
 import type { SharedCluster } from "../test/support/cluster.ts";
 import { clusterAssets } from "./cluster-assets.ts";
-import { helmFolder } from "./helm.ts";
+import { goToolFolders } from "./go-tools.ts";
 
 const say = (line: string): void => void process.stderr.write(`test:cluster: ${line}\n`);
 
@@ -49,7 +50,7 @@ async function runTests(
     stdio: "inherit",
     env: {
       ...process.env,
-      PATH: [folder, ...helmFolder(process.env, say), process.env["PATH"]].join(":"),
+      PATH: [folder, ...goToolFolders(process.env, say), process.env["PATH"]].join(":"),
       CLUSTER_ASSETS: folder,
       CLUSTER_ACCESS: JSON.stringify(access),
     },

@@ -1,0 +1,73 @@
+// The Helm that the chart is tested with and the promtool that the alerting rules are: each built once
+// from its Go module into the cache. Without Go it is the one on PATH, if there is one: the tests look
+// for that themselves.
+import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { cacheFolder, digestOf, goBuild, goVersion, missingIn } from "./go-build.ts";
+import type { Environment } from "./go-build.ts";
+
+type GoTool = {
+  readonly name: string;
+  /** The Go module that it is part of, and where in that. */
+  readonly module: string;
+  readonly path: string;
+  readonly linkerFlags: (version: string) => string;
+  readonly tags?: string;
+};
+
+const TOOLS: readonly GoTool[] = [
+  {
+    name: "helm",
+    module: "helm.sh/helm/v3",
+    path: "cmd/helm",
+    linkerFlags: (version) => `-s -w -X helm.sh/helm/v3/internal/version.version=${version}`,
+  },
+  {
+    name: "promtool",
+    module: "github.com/prometheus/prometheus",
+    path: "cmd/promtool",
+    linkerFlags: () => "-s -w",
+    // Clients of every cloud there is: rules need none.
+    tags: "remove_all_sd",
+  },
+];
+
+/** The folders with these tools, for PATH: without those that cannot be built. */
+export function goToolFolders(env: Environment, say: (line: string) => void): readonly string[] {
+  return TOOLS.flatMap((tool) => folderOf(tool, env, say));
+}
+
+function folderOf(
+  { name, module, path, linkerFlags, tags }: GoTool,
+  env: Environment,
+  say: (line: string) => void,
+): readonly string[] {
+  const own = join(import.meta.dirname, "../test/cluster", name);
+  const version = versionOf(module, own);
+  const folder = cacheFolder(env, name, `${version}-${digestOf(own, ["go.mod", "go.sum"])}`);
+  if (missingIn(folder, [name]).length === 0) return [folder];
+  if (!goVersion(env, own).fits) return [];
+  say(`building ${name} ${version} from Go modules, once: minutes on two cores`);
+  const found = goBuild(
+    folder,
+    {
+      module: own,
+      packages: [`${module}/${path}`],
+      programs: [name],
+      linkerFlags: linkerFlags(version),
+      ...(tags === undefined ? {} : { tags }),
+    },
+    env,
+  );
+  if (found.kind === "found") return [found.folder];
+  say(found.message);
+  return [];
+}
+
+function versionOf(module: string, own: string): string {
+  const words = readFileSync(join(own, "go.mod"), "utf8").split(/\s+/);
+  const version = words[words.lastIndexOf(module) + 1];
+  if (!words.includes(module) || version === undefined || !/^v\d+\.\d+\.\d+$/.test(version))
+    throw new Error(`"${own}/go.mod" requires no ${module}`);
+  return version;
+}
