@@ -1,9 +1,10 @@
-// The Helm chart as files: its version is the program's, and its schema knows every value that it
-// has and every flag that the program has. What Helm makes of it is shown where there is a Helm.
+// The Helm chart as files: its version is the program's, its schema knows every value that it has and
+// every flag that the program has, and its guards are the components'. What Helm makes of it is shown
+// where there is a Helm.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { loadYaml } from "@kubernetes/client-node";
+import { loadAllYaml, loadYaml, type KubernetesObject } from "@kubernetes/client-node";
 import { FLAGS, type Flag } from "../src/config/flags.ts";
 import { parseDuration, parseSize } from "../src/config/units.ts";
 
@@ -73,3 +74,38 @@ test("the schema takes the durations and sizes that the program takes", () => {
     }
   }
 });
+
+const GUARDS: Readonly<Record<string, readonly string[]>> = {
+  guardrail: ["guardrail/policy", "guardrail/binding"],
+  tenantguard: ["tenant-guard/policy", "tenant-guard/binding"],
+  flowschema: ["lease-priority/flowschema"],
+  networkpolicy: ["network-policy/networkpolicy"],
+};
+// What Helm would put in for a release called as the base is.
+const FILLED_IN: readonly (readonly [RegExp, string])[] = [
+  [/\{\{- (range|with) [^]*?\{\{- end \}\}\n/g, ""],
+  [
+    /\{\{- include "secretcast\.(labels|selector)" [^}]*\}\}/g,
+    "app.kubernetes.io/name: secretcast",
+  ],
+  [/\{\{ (include "secretcast\.\w+" \.|\.Release\.Namespace) \}\}/g, "secretcast"],
+  [/^.*\{\{.*\}\}\n/gm, ""],
+];
+
+for (const [template, files] of Object.entries(GUARDS))
+  test(`the chart's ${template} is the component's, but for names and what values add`, () => {
+    const component = files.flatMap((file) =>
+      plain(readFileSync(new URL(`../manifests/components/${file}.yaml`, import.meta.url), "utf8")),
+    );
+    let text = read(`templates/${template}.yaml`);
+    for (const [pattern, by] of FILLED_IN) text = text.replaceAll(pattern, by);
+    const own: readonly unknown[] = plain(text);
+    // The ports of the API server are a value.
+    const portless = (value: unknown): string =>
+      JSON.stringify(value, (key, each: unknown) => (key === "egress" ? undefined : each));
+    assert.deepEqual(own.map(portless), component.map(portless));
+  });
+
+function plain(text: string): readonly KubernetesObject[] {
+  return JSON.parse(JSON.stringify(loadAllYaml(text)));
+}

@@ -25,6 +25,7 @@ import {
   type V1ValidatingAdmissionPolicy,
 } from "@kubernetes/client-node";
 import { FLAGS } from "../src/config/flags.ts";
+import { isUid, marksOf } from "../src/core/desired/copy.ts";
 
 const FOLDER = new URL("../manifests/", import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");
@@ -246,6 +247,31 @@ test("both guards spare and judge the controller's own account, by the same mark
   assert.equal(variable(tenants, "wasCopy"), variable(guardrail, "wasCopy"));
   const is = variable(guardrail, "wasCopy")?.replaceAll("oldLabels", "labels");
   assert.equal(variable(guardrail, "isCopy"), is?.replaceAll("oldAnnotations", "annotations"));
+});
+
+test("the guards call well-formed what the controller does", () => {
+  const text = read("components/guardrail/policy.yaml");
+  const matched = (mark: string) => {
+    const [, pattern = ""] =
+      new RegExp(
+        `oldAnnotations\\[\\?'${mark}'\\]\\.orValue\\(''\\)\\.matches\\('([^']*)'\\)`,
+      ).exec(text) ?? [];
+    const [, flags = "", source = ""] = /^(?:\(\?(s)\))?(.*)$/.exec(pattern) ?? [];
+    return new RegExp(source, flags);
+  };
+  const [source, uid] = [matched("secretcast.io/source"), matched("secretcast.io/source-uid")];
+  const [label, name] = ["x".repeat(63), "x".repeat(253)];
+  for (const ref of ["a/b", "a-1/b.c-2.d", `${label}/${name}`, "", "/", "a/", "/b", "a", "A/b"]
+    .concat(["a/B", "a/b/c", "a/-b", "a-/b", "a/b.", "a/b..c", "a.b/c", "a/b\n", " a/b", "a/b "])
+    .concat([`x${label}/b`, `a/x${name}`])) {
+    const marks = { "secretcast.io/source-uid": "u", "secretcast.io/placed-at": "here/x" };
+    const labels = { "app.kubernetes.io/managed-by": "secretcast" };
+    const annotations = { ...marks, "secretcast.io/source": ref };
+    const ours = marksOf({ namespace: "here", name: "x" }, labels, annotations) !== undefined;
+    const wellFormed = source.test(ref) && ref.split("/").every((part) => part.length <= 253);
+    assert.equal(wellFormed, ours, JSON.stringify(ref));
+  }
+  for (const text of ["u", "a\nb", name, "", `x${name}`]) assert.equal(uid.test(text), isUid(text));
 });
 
 test("the rights in a listed namespace are those on Secrets and Events, no more and no fewer", () => {

@@ -10,7 +10,7 @@ import { metricsOfNothing } from "./support/metrics.ts";
 import { tableRows, uncoded } from "./support/markdown.ts";
 import { groupedBy, selectors } from "./support/promql.ts";
 
-const FOLDER = new URL("../manifests/monitoring/", import.meta.url);
+const FOLDER = new URL("../manifests/chart/monitoring/", import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");
 
 type Rule = {

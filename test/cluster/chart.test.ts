@@ -1,7 +1,11 @@
 // The chart with the real Helm on a real API server: by default it is what the kustomize base is, bad
-// values are refused in words, and a release comes, changes and goes without touching a Secret.
+// values are refused in words, a release comes, changes and goes without touching a Secret, and its guards
+// know it by its own name.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { relative } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadAllYaml, type KubernetesObject, type V1Deployment } from "@kubernetes/client-node";
@@ -49,6 +53,46 @@ test("by default the chart is the kustomize base, but for the namespace", option
   // Helm makes the namespace of a release itself and would take sources along when it goes.
   const base = objects(built.stdout).filter(({ kind }) => kind !== "Namespace");
   assert.deepEqual(inOrder(template().map(withoutHelm)), inOrder(base));
+});
+
+const WITH_GUARDS = ["guardrail", "tenantGuard", "networkPolicy", "leasePriority"].flatMap(
+  (value) => ["--set", `${value}=true`],
+);
+
+test("with every guard on, the chart is the base with their components", options, (t) => {
+  const folder = mkdtempSync(`${tmpdir()}/secretcast-overlay-`);
+  t.after(() => rmSync(folder, { recursive: true }));
+  const manifests = relative(realpathSync(folder), `${ROOT}manifests`);
+  const components = ["guardrail", "tenant-guard", "network-policy", "lease-priority"];
+  const overlay = {
+    resources: [manifests],
+    components: components.map((name) => `${manifests}/components/${name}`),
+  };
+  writeFileSync(`${folder}/kustomization.yaml`, JSON.stringify(overlay));
+  const built = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
+  assert.equal(built.status, 0, built.stderr);
+  const base = objects(built.stdout).filter(({ kind }) => kind !== "Namespace");
+  const chart = template(...WITH_GUARDS);
+  // kustomize writes a folded text that has deeper lines with one more line break before them.
+  const folded = (all: readonly KubernetesObject[]) =>
+    inOrder(all.map(withoutHelm)).map((one) => JSON.stringify(one).replaceAll(/(\\n)+/g, "\\n"));
+  assert.deepEqual(folded(chart), folded(base));
+});
+
+test("the monitoring values carry the rules and the dashboard as they stand", options, () => {
+  const on = ["podMonitor", "prometheusRule", "dashboard"].flatMap((name) => [
+    "--set",
+    `${name}=true`,
+  ]);
+  const rendered = template(...on, "--set", "monitoringLabels.release=prometheus");
+  const of = (kind: string): KubernetesObject =>
+    rendered.find((one) => one.kind === kind) ?? assert.fail(`no ${kind}`);
+  for (const kind of ["PodMonitor", "PrometheusRule", "ConfigMap"])
+    assert.equal(of(kind).metadata?.labels?.["release"], "prometheus");
+  const read = (file: string) => readFileSync(`${CHART}/monitoring/${file}`, "utf8");
+  assert.deepEqual([field(of("PrometheusRule"), "spec")], objects(read("rules.yaml")));
+  const dashboard = String(field(of("ConfigMap"), "data", "secretcast.json"));
+  assert.deepEqual(JSON.parse(dashboard), JSON.parse(read("dashboard.json")));
 });
 
 const HELMS_LABELS = [
@@ -123,17 +167,35 @@ test("the program takes the flags as the chart renders them", options, () => {
   assert.equal(status, 0, stderr);
 });
 
-test("a release under another name has names, a Lease and rights of its own", options, () => {
-  const rendered = objects(helm.run("template", "two", CHART, "--namespace", HOME));
-  assert.deepEqual(
-    [...new Set(rendered.map(({ metadata }) => metadata?.name))],
-    ["two-secretcast"],
-  );
-  const [container] = deploymentIn(rendered).spec?.template.spec?.containers ?? [];
-  assert.ok(container?.args?.includes("--lease-name=two-secretcast"));
-  const role = rendered.find(({ kind }) => kind === "Role");
-  assert.deepEqual(field(role, "rules", 1, "resourceNames"), ["two-secretcast"]);
-});
+test(
+  "a release under another name has names, a Lease, rights and guards of its own",
+  options,
+  () => {
+    const home = ["--namespace", HOME];
+    const rendered = objects(helm.run("template", "two", CHART, ...home, ...WITH_GUARDS));
+    assert.deepEqual(
+      new Set(rendered.map(({ metadata }) => metadata?.name)),
+      new Set(["", "-guardrail", "-tenant-guard", "-lease"].map((end) => `two-secretcast${end}`)),
+    );
+    for (const { kind, ...object } of rendered) {
+      const text = JSON.stringify(object).replaceAll("two-secretcast", "");
+      assert.ok(
+        !/secretcast-|serviceaccount:secretcast/.test(text.replaceAll(/"helm[^,]*/g, "")),
+        kind,
+      );
+    }
+    const judged = rendered.flatMap(
+      (object) => field(object, "spec", "matchConditions", 0, "expression") ?? [],
+    );
+    const account = `'system:serviceaccount:${HOME}:two-secretcast'`;
+    const expected = ["==", "!="].map((sign) => `request.userInfo.username ${sign} ${account}`);
+    assert.deepEqual(new Set(judged), new Set(expected));
+    const [container] = deploymentIn(rendered).spec?.template.spec?.containers ?? [];
+    assert.ok(container?.args?.includes("--lease-name=two-secretcast"));
+    const role = rendered.find(({ kind }) => kind === "Role");
+    assert.deepEqual(field(role, "rules", 1, "resourceNames"), ["two-secretcast"]);
+  },
+);
 
 test(
   "with listed namespaces, the rights are in each of them and of the sources alone",
@@ -199,5 +261,59 @@ test(
     const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/chart-secretcast";
     assert.equal((await http.send("GET", role)).status, 404);
     assert.equal((await http.send("GET", `${secrets}/kept`)).status, 200);
+  },
+);
+
+test(
+  "the guards of a release under another name spare its controller, hold it to copies, and stop tenants",
+  options,
+  async () => {
+    const place = ["--namespace", HOME, "--wait=false"];
+    const second = "system:serviceaccount:other:other-secretcast";
+    const users = ["--set", `tenantGuardUsers={${second}}`];
+    helm.run("install", "chart", CHART, "--create-namespace", ...place, ...WITH_GUARDS, ...users);
+    const account = `system:serviceaccount:${HOME}:chart-secretcast`;
+    const as = (user: string, ...words: readonly string[]) => {
+      const given = ["--kubeconfig", sharedCluster().kubeconfig, "--as", user, "-n", "default"];
+      const { status, stderr } = spawnSync("kubectl", [...given, ...words], { encoding: "utf8" });
+      return status === 0 ? "done" : stderr;
+    };
+    const tenant = "tenant-of-the-chart";
+    const rights = { resources: ["secrets"], verbs: ["*"], apiGroups: [""] };
+    const rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
+    const role = { metadata: { name: tenant }, rules: [rights] };
+    const subjects = [tenant, second].map((name) => ({ kind: "User", name }));
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: tenant };
+    ok(await http.send("POST", `${rbac}/roles`, { body: role }), 201);
+    const binding = { metadata: { name: tenant }, roleRef, subjects };
+    ok(await http.send("POST", `${rbac}/rolebindings`, { body: binding }), 201);
+    const metadata = {
+      name: "of-the-chart",
+      labels: { "app.kubernetes.io/managed-by": "secretcast" },
+      annotations: {
+        "secretcast.io/source": `${HOME}/s`,
+        "secretcast.io/source-uid": "u",
+        "secretcast.io/placed-at": "default/of-the-chart",
+      },
+    };
+    const copies = "/api/v1/namespaces/default/secrets";
+    const made = await http.send("POST", `${copies}?fieldManager=secretcast`, {
+      body: { metadata },
+    });
+    ok(made, 201);
+
+    const remove = ["delete", "secret", "of-the-chart", "--dry-run=server"];
+    const plain = ["create", "secret", "generic", "plain", "--dry-run=server"];
+    const says = (text: string, policy: string) => text.includes(`'chart-secretcast-${policy}'`);
+    await eventually("the tenant is stopped", () => says(as(tenant, ...remove), "tenant-guard"));
+    await eventually("the controller is held", () => says(as(account, ...plain), "guardrail"));
+    assert.equal(as(account, ...remove), "done");
+    assert.equal(as(second, ...remove), "done", "the account of the other release");
+
+    helm.run("uninstall", "chart", "--namespace", HOME);
+    await eventually("no guard is left", () => as(tenant, ...remove) === "done");
+    ok(await http.send("DELETE", `${copies}/of-the-chart`), 200);
+    ok(await http.send("DELETE", `${rbac}/rolebindings/${tenant}`), 200);
+    ok(await http.send("DELETE", `${rbac}/roles/${tenant}`), 200);
   },
 );

@@ -90,6 +90,10 @@ test("listed namespaces are served, one that comes later too, and no other", asy
   kubectl("annotate", "secret", "s", "-n", "secretcast", "secretcast.io/to=*");
   const controller = start(t, "team-a,team-b");
   await holds("team-a", "1");
+  // By this name the tenant guard knows what the controller wrote.
+  const managers = "jsonpath={.metadata.managedFields[*].manager}";
+  const fields = ["get", "secret", "s", "-n", "team-a", "--show-managed-fields", "-o", managers];
+  assert.equal(kubectl(...fields), "secretcast");
   assert.ok(await controller.ready(), "a namespace that is not there keeps nobody waiting");
 
   kubectl("create", "namespace", "team-b");

@@ -25,6 +25,14 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end -}}
 
+{{- /* With those that Prometheus' operator and Grafana's sidecar select by. */ -}}
+{{- define "secretcast.monitoringLabels" -}}
+{{- with .Values.monitoringLabels }}
+{{- toYaml . }}
+{{ end -}}
+{{ include "secretcast.labels" . }}
+{{- end -}}
+
 {{- define "secretcast.image" -}}
 {{- $tag := printf ":%s" (.Values.image.tag | default .Chart.AppVersion) -}}
 {{- .Values.image.repository -}}

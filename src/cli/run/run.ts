@@ -52,6 +52,7 @@ export async function runController(
   const connect = (own: Pick<ClientOptions, "connections" | "neverPauses">): ApiClient =>
     createClient(kubeConfig, {
       clock: systemClock,
+      // What is before the slash becomes the field manager, by which the tenant guard knows our writes.
       userAgent: `secretcast/${version}`,
       reachability,
       keeps: ALWAYS_READ,
