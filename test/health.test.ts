@@ -1,7 +1,11 @@
 // Each row of /healthz, at the minute it begins.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { livenessProblems, type LivenessInputs } from "../src/controller/health.ts";
+import {
+  livenessProblems,
+  readinessProblems,
+  type LivenessInputs,
+} from "../src/controller/health.ts";
 
 const MINUTE = 60_000;
 
@@ -33,4 +37,18 @@ test("CL-26 a pass in which nothing moves for ten minutes is named, a long one t
 test("CL-26 LE-20 a lease that we hold and do not renew is named", () => {
   assert.deepEqual(at(0, { elector: { healthy: () => true } }), []);
   assert.deepEqual(at(0, { elector: { healthy: () => false } }), ["lease: held but not renewed"]);
+});
+
+test("a replica is ready once its caches are filled, through an outage of half a minute, and no longer", () => {
+  const since = (disconnectedSinceMs?: number) => ({ hasSynced: true, disconnectedSinceMs });
+  const secrets = since();
+  const empty = { hasSynced: false, disconnectedSinceMs: 0 };
+  assert.deepEqual(readinessProblems(MINUTE, { secrets, namespaces: empty }), [
+    "namespaces: cache not filled yet",
+  ]);
+  assert.deepEqual(readinessProblems(MINUTE, { secrets }), []);
+  assert.deepEqual(readinessProblems(MINUTE, { secrets: since(MINUTE / 2) }), []);
+  assert.deepEqual(readinessProblems(MINUTE, { secrets: since(MINUTE / 2 - 1000) }), [
+    "secrets: watch disconnected for 31 s, its cache grows old",
+  ]);
 });

@@ -5,7 +5,7 @@
 // order: the worker with what is in flight, the lease, the informers, the Events; after it nothing runs
 // on.
 import { safeErrorText } from "../kube/rest/error-text.ts";
-import { livenessProblems } from "./health.ts";
+import { livenessProblems, readinessProblems } from "./health.ts";
 import { sleep, type Clock } from "../kube/time/clock.ts";
 import type { EventRecorder } from "../kube/events/event-recorder.ts";
 import type { Watched } from "../kube/cache/informer-group.ts";
@@ -112,11 +112,8 @@ export class Controller {
 
   /** What is missing before this replica could serve; a stand-by is ready. */
   ready(): readonly string[] {
-    const { secrets, namespaces } = this.#deps;
-    return [
-      ...(secrets.hasSynced ? [] : ["secrets: cache not filled yet"]),
-      ...(namespaces.hasSynced ? [] : ["namespaces: cache not filled yet"]),
-    ];
+    const { secrets, namespaces, clock } = this.#deps;
+    return readinessProblems(clock.monotonic(), { secrets, namespaces });
   }
 
   /** Whether this process is the one that writes. */

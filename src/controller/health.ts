@@ -1,6 +1,8 @@
 // What /healthz fails for: only what a restart may mend. Promises: an API server that is away, however
 // long, is no trouble, because a restart of every replica would not bring it back; a quiet watch is
 // none, and neither is a fan-out that takes hours while its writes end one after the other.
+// And what /readyz fails for: caches that are not filled, or that have been growing old for so long that
+// this replica could not take over. A short outage takes nobody out, and a long one restarts nobody.
 import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
 
 export type LivenessInputs = {
@@ -14,6 +16,8 @@ export type LivenessInputs = {
 
 // A healthy watch may be quiet for two minutes, and ends after five at most.
 const SILENCE_MS = 10 * 60_000;
+// An API server that restarts is back by then, and within it tries are a second apart.
+const DISCONNECTED_MS = 30_000;
 // A write ends within 30 s, and a pause that the server asks for within five minutes.
 const STUCK_MS = 10 * 60_000;
 
@@ -33,6 +37,25 @@ export function livenessProblems(
   }
   if (elector && !elector.healthy()) found.push("lease: held but not renewed");
   return found;
+}
+
+export type WatchReadiness = {
+  readonly hasSynced: boolean;
+  /** Undefined while its watch is open. */
+  readonly disconnectedSinceMs: number | undefined;
+};
+
+/** By resource, in plain words; `now` and the watches in ms of the same monotonic clock. */
+export function readinessProblems(
+  now: number,
+  watches: Readonly<Record<string, WatchReadiness>>,
+): readonly string[] {
+  return Object.entries(watches).flatMap(([resource, { hasSynced, disconnectedSinceMs }]) => {
+    if (!hasSynced) return [`${resource}: cache not filled yet`];
+    const forMs = now - (disconnectedSinceMs ?? now);
+    if (forMs <= DISCONNECTED_MS) return [];
+    return [`${resource}: watch disconnected for ${seconds(forMs)}, its cache grows old`];
+  });
 }
 
 function seconds(ms: number): string {

@@ -12,6 +12,8 @@ export type GaugeInputs = {
   lastConvergedMs(): number | undefined;
   unreadableNamespaces(): number;
   watchActivityMs(): Readonly<Record<string, number>>;
+  /** For how long the watch of each resource has been disconnected. */
+  watchDisconnectedMs(): Readonly<Record<string, number>>;
   leading(): boolean;
 };
 
@@ -173,6 +175,12 @@ function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): v
     "When each watch last gave a sign of life",
     "resource",
     () => seconds(readings.watchActivityMs()),
+  );
+  labelled(
+    "secretcast_watch_disconnected_seconds",
+    "For how long each watch has been disconnected, so that its cache grows old; 0 while it is connected",
+    "resource",
+    () => seconds(readings.watchDisconnectedMs()),
   );
   registry.registerMetric(
     new Gauge({

@@ -49,8 +49,16 @@ export class SyncLog implements SyncHooks {
   readonly #failures = new Repeats(1);
   readonly #states = new Repeats(5);
   #convergedMs: number | undefined;
+  readonly #followsCluster: () => boolean;
 
-  constructor(log: Log, figures: SyncMetrics, clock: Clock) {
+  /** `followsCluster`: whether every watch is connected; a plan over old caches proves nothing. */
+  constructor(
+    log: Log,
+    figures: SyncMetrics,
+    clock: Clock,
+    followsCluster: () => boolean = () => true,
+  ) {
+    this.#followsCluster = followsCluster;
     this.#log = log;
     this.#figures = figures;
     this.#clock = clock;
@@ -103,7 +111,8 @@ export class SyncLog implements SyncHooks {
   #settled(plan: Plan, { dryRun }: SyncNote): void {
     const now = this.#clock.monotonic();
     const { states } = plan;
-    if (states.pending + states.failed === 0) this.#convergedMs = this.#clock.now();
+    const converged = states.pending + states.failed === 0 && this.#followsCluster();
+    if (converged) this.#convergedMs = this.#clock.now();
     this.#tellOnce(plan, dryRun);
     if (this.#tally.size > 0) {
       const tookMs = Math.round(now - (this.#busySince ?? now));

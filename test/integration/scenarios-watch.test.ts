@@ -65,6 +65,39 @@ test("S01 a server that closes every watch at once is not asked in a hot loop", 
   await over(scene, running);
 });
 
+test("S01 an outage is told: how long, as of when, not ready beyond half a minute, and nothing counts as converged", async (t) => {
+  const { scene, proxy, clock } = await openStage(t);
+  const namespaces = await crews(scene);
+  const running = scene.start({ resync: "20s" });
+  await all(scene, namespaces, ONE);
+  const disconnected = (resource: string): Promise<number> =>
+    running.metric(`secretcast_watch_disconnected_seconds{resource="${resource}"}`);
+  const converged = (): Promise<number> =>
+    running.metric("secretcast_last_converged_timestamp_seconds");
+  const synced = (): Promise<number> => running.metric('secretcast_syncs_total{result="ok"}');
+  await eventually("a pass has found all current", async () => (await converged()) > 0);
+  assert.deepEqual([await disconnected("secrets"), await disconnected("namespaces")], [0, 0]);
+  proxy.rule = () => ({ kind: "reset" });
+  proxy.resetAll();
+  await eventually("both are disconnected", async () => {
+    return (await disconnected("secrets")) > 0 && (await disconnected("namespaces")) > 0;
+  });
+  assert.deepEqual(running.unready(), [], "a short outage takes nobody out of service");
+  const [lastConverged, passes] = [await converged(), await synced()];
+  clock.run(100);
+  await eventually("it is not ready any more", () => running.unready().length === 2);
+  assert.ok((await disconnected("secrets")) > 30);
+  assert.match(running.unready().join(), /^secrets: watch disconnected for \d+ s/);
+  assert.deepEqual(running.live(), [], "a restart would mend nothing");
+  await eventually("a pass was made in the outage", async () => (await synced()) > passes);
+  assert.equal(await converged(), lastConverged);
+  proxy.rule = () => undefined;
+  await eventually("it is ready again", () => running.ready());
+  assert.deepEqual([await disconnected("secrets"), await disconnected("namespaces")], [0, 0]);
+  await eventually("it converges again", async () => (await converged()) > lastConverged);
+  await over(scene, running);
+});
+
 test("S02 a watch that goes silent without closing is replaced within five minutes", async (t) => {
   const { scene, proxy, clock } = await openStage(t);
   const namespaces = await crews(scene);

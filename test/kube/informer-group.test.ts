@@ -74,3 +74,21 @@ test("a group was last heard when the quietest of its filled parts was", async (
   assert.notEqual(a, b);
   assert.equal(group.lastActivityMs, Math.min(a, b));
 });
+
+test("a group is disconnected since the first of its filled parts is, and tries when the first does", async (t) => {
+  const [first, second] = [setup(t), setup(t)];
+  const group = new InformerGroup([{ informer: first.informer }, { informer: second.informer }]);
+  assert.equal(group.disconnectedSinceMs, 0);
+  const [one, other] = [await first.filled(1), await second.filled(1)];
+  assert.equal(group.disconnectedSinceMs, undefined);
+  assert.equal(group.scheduledReconnect, undefined);
+  await first.clock.advance(7000);
+  await second.clock.advance(6000);
+  one.cut();
+  await settle();
+  assert.equal(group.disconnectedSinceMs, 7000);
+  other.cut();
+  await settle();
+  assert.equal(group.disconnectedSinceMs, 6000);
+  assert.equal(group.scheduledReconnect, second.informer.scheduledReconnect);
+});

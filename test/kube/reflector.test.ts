@@ -850,6 +850,83 @@ test("L17 the last activity moves when the server is heard, and a planned reconn
   assert.equal(informer.scheduledReconnect, undefined);
 });
 
+test("L17 a watch is disconnected from its end until one is open again from what is known", async (t) => {
+  const { api, clock, filled, informer } = setup(t);
+  assert.equal(informer.disconnectedSinceMs, 0, "nothing is known yet");
+  const stream = await filled(5);
+  assert.equal(informer.disconnectedSinceMs, undefined);
+  await clock.advance(50_000);
+  stream.cut();
+  await settle();
+  assert.equal(informer.disconnectedSinceMs, 50_000);
+  await clock.advance(FIRST_WAIT);
+  (await api.next("watch")).fail(REFUSED);
+  await settle();
+  assert.equal(informer.disconnectedSinceMs, 50_000, "a failed try moves nothing");
+  await clock.advance(1000);
+  const back = await api.next("watch");
+  back.accept();
+  await settle();
+  assert.equal(informer.disconnectedSinceMs, undefined);
+});
+
+test("L17 a watch whose history is gone is disconnected until it is listed again", async (t) => {
+  const { api, clock, filled, informer } = setup(t);
+  const stream = await filled(5);
+  await clock.advance(50_000);
+  await stream.send(failed(410, "Expired"));
+  const again = await api.next("stream");
+  await again.send(added(raw("x", 8)));
+  assert.equal(informer.disconnectedSinceMs, 50_000);
+  await again.send(mark(9));
+  assert.equal(informer.disconnectedSinceMs, undefined);
+});
+
+test("L17 a watch that is taken and closed at once has ended no disconnection, one that says something has", async (t) => {
+  const { api, clock, filled, informer } = setup(t);
+  const stream = await filled(5);
+  await clock.advance(50_000);
+  stream.cut();
+  await settle();
+  await clock.advance(FIRST_WAIT);
+  await (await api.next("watch")).end();
+  assert.equal(informer.disconnectedSinceMs, 50_000);
+  await clock.advance(30_000);
+  await (await api.next("stream")).send(mark(7));
+  assert.equal(informer.disconnectedSinceMs, undefined);
+});
+
+test("L17 where lists come in pages a watch is disconnected until it is open, not until it is listed", async (t) => {
+  const { api, clock, informer } = setup(t);
+  informer.start();
+  (await api.next("stream")).fail({ kind: "badRequest", status: 400, reason: "BadRequest" });
+  (await api.next("list")).reply(listOf(5, [raw("x", 1)]));
+  const refused = await api.next("watch");
+  assert.equal(informer.hasSynced, true);
+  assert.equal(informer.disconnectedSinceMs, 0);
+  refused.fail({ kind: "forbidden", status: 403, reason: "Forbidden" });
+  await settle();
+  assert.equal(informer.disconnectedSinceMs, 0);
+  await clock.advance(FIRST_WAIT);
+  (await api.next("watch")).accept();
+  await settle();
+  assert.equal(informer.disconnectedSinceMs, undefined);
+});
+
+test("L17 a watch that ends by its time limit and is open again at once was never disconnected", async (t) => {
+  const { api, clock, filled, informer } = setup(t);
+  const stream = await filled(5);
+  await clock.advance(235_000);
+  await stream.end();
+  const next = await api.next("watch");
+  assert.equal(informer.disconnectedSinceMs, undefined);
+  await clock.advance(1000);
+  assert.equal(informer.disconnectedSinceMs, 235_000, "nobody took the next one");
+  next.accept();
+  await settle();
+  assert.equal(informer.disconnectedSinceMs, undefined);
+});
+
 test("an outage of any length shows signs of life, a watch that says nothing shows none", async (t) => {
   const { api, clock, filled, informer } = setup(t);
   const stream = await filled(5);

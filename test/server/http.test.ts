@@ -11,6 +11,7 @@ async function start(t: TestContext, health: Health): Promise<string> {
     lastConvergedMs: () => 1_700_000_000_000,
     unreadableNamespaces: () => 0,
     watchActivityMs: () => ({ secrets: 1_700_000_001_000 }),
+    watchDisconnectedMs: () => ({ secrets: 41_500, namespaces: 0 }),
     leading: () => true,
   });
   const server = await serveHttp({ host: "127.0.0.1", port: 0 }, health, metrics.registry);
@@ -39,6 +40,8 @@ test("metrics carry the public names and their readings", async (t) => {
     'secretcast_sources{state="refused"} 1',
     "secretcast_last_converged_timestamp_seconds 1700000000",
     'secretcast_watch_last_activity_timestamp_seconds{resource="secrets"} 1700000001',
+    'secretcast_watch_disconnected_seconds{resource="secrets"} 41.5',
+    'secretcast_watch_disconnected_seconds{resource="namespaces"} 0',
     'leader_election_master_status{name="secretcast"} 1',
     'secretcast_drift_repaired_total{kind="edited"} 0',
     'secretcast_syncs_total{result="ok"} 0',

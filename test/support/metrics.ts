@@ -10,6 +10,7 @@ export function metricsOfNothing(): ReturnType<typeof createMetrics> {
     lastConvergedMs: () => undefined,
     unreadableNamespaces: () => 0,
     watchActivityMs: nothing,
+    watchDisconnectedMs: nothing,
     leading: () => false,
   });
   return metrics;

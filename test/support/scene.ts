@@ -34,6 +34,10 @@ export type Running = {
   readonly log: readonly string[];
   readonly ended: Promise<RunEnd>;
   readonly ready: () => boolean;
+  /** What /readyz would name. */
+  readonly unready: () => readonly string[];
+  /** The value of one series of /metrics. */
+  readonly metric: (series: string) => Promise<number>;
   /** What /healthz would name. */
   readonly live: () => readonly string[];
   stop(): Promise<void>;
@@ -122,6 +126,7 @@ export class Scene {
     const client = meddle ? meddled(connect(), meddle) : connect();
     const leaseApi = connect(true);
     const stop = new AbortController();
+    const metrics = createMetrics(config.leaseName);
     const controller = buildController(config, readPlannerSettings(config), {
       client,
       leaseApi,
@@ -132,7 +137,7 @@ export class Scene {
           this.#log.push(line);
         },
       }),
-      metrics: createMetrics(config.leaseName),
+      metrics,
       observer: {
         onOutcome: (outcome) => void outcomes.push(outcome),
         onPlan: (plan, note) => {
@@ -147,6 +152,8 @@ export class Scene {
       log,
       ended,
       ready: () => controller.ready().length === 0,
+      unready: () => controller.ready(),
+      metric: async (series) => valueOf(await metrics.registry.metrics(), series),
       live: () => controller.live(),
       stop: async () => {
         stop.abort();
@@ -259,4 +266,10 @@ async function runThenClose(
   } finally {
     await Promise.all(clients.map((client) => client.close()));
   }
+}
+
+function valueOf(exposition: string, series: string): number {
+  const line = exposition.split("\n").find((each) => each.startsWith(`${series} `));
+  if (line === undefined) throw new Error(`no series ${series}`);
+  return Number(line.slice(series.length + 1));
 }

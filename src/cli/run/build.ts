@@ -73,7 +73,9 @@ export function buildController(
     uidOf: (place) => caches.get(place)?.uid,
     tell: (event) => events?.record(eventOf(event)),
   });
-  const syncLog = new SyncLog(log, metrics.figures, clock);
+  const syncLog = new SyncLog(log, metrics.figures, clock, () =>
+    [secrets, namespaces].every(({ disconnectedSinceMs }) => disconnectedSinceMs === undefined),
+  );
   const apply = new Apply({
     client,
     permission: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
@@ -122,6 +124,7 @@ export function buildController(
     lastConvergedMs: () => syncLog.convergedMs,
     unreadableNamespaces: () => caches.unreadable().length,
     watchActivityMs: () => lastActivity(caches, clock),
+    watchDisconnectedMs: () => disconnected(caches, clock),
     leading: () => controller.leading,
   });
   const { dryRun } = config;
@@ -196,5 +199,13 @@ function lastActivity({ secrets, namespaces }: Caches, clock: Clock): Record<str
   return {
     secrets: secrets.lastActivityMs + offset,
     namespaces: namespaces.lastActivityMs + offset,
+  };
+}
+
+function disconnected({ secrets, namespaces }: Caches, clock: Clock): Record<string, number> {
+  const now = clock.monotonic();
+  return {
+    secrets: now - (secrets.disconnectedSinceMs ?? now),
+    namespaces: now - (namespaces.disconnectedSinceMs ?? now),
   };
 }

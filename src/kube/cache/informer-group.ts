@@ -17,6 +17,8 @@ export type Watched<T extends Stored> = Pick<
   | "addHandler"
   | "lastActivityMs"
   | "lastSignOfLifeMs"
+  | "disconnectedSinceMs"
+  | "scheduledReconnect"
 > & { readonly store: { readonly size: number } };
 
 type Part<T extends Stored> = {
@@ -94,9 +96,24 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
     return Math.min(...this.#informers.map(({ lastSignOfLifeMs }) => lastSignOfLifeMs));
   }
 
+  /** Of the part that has been disconnected the longest. */
+  get disconnectedSinceMs(): number | undefined {
+    return least(this.#heard().map(({ disconnectedSinceMs }) => disconnectedSinceMs));
+  }
+
+  /** Of the part that tries first. */
+  get scheduledReconnect(): number | undefined {
+    return least(this.#heard().map(({ scheduledReconnect }) => scheduledReconnect));
+  }
+
   // A part that the group does without says nothing of whether the watches are alive.
   #heard(): readonly Informer<T>[] {
     const synced = this.#informers.filter(({ hasSynced, access }) => hasSynced && !access.denied);
     return synced.length > 0 ? synced : this.#informers;
   }
+}
+
+function least(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }

@@ -150,6 +150,14 @@ export class Informer<T extends Stored> {
     return this.#reflector.scheduledReconnect;
   }
 
+  /**
+   * Monotonic time since which no watch has been open, so that the store grows old; undefined while one
+   * is. From the making of the informer on, until its first list is whole.
+   */
+  get disconnectedSinceMs(): number | undefined {
+    return this.#reflector.disconnectedSinceMs;
+  }
+
   /** The handler hears of every object already here as an add, then of what comes, without gap. */
   addHandler(handler: EventHandler<T>): HandlerRegistration {
     if (this.#stop.signal.aborted) throw new Error("informer has been stopped");

@@ -61,6 +61,8 @@ type End = {
   readonly error?: Error;
 };
 
+// A watch that has ended by its time limit is open again within this, or has been disconnected.
+const ROTATION_MS = 1000;
 // A watch that ends sooner is not welcome: wait before the next, and without any event list again.
 const VERY_SHORT_MS = 1000;
 const STREAM: Readonly<Record<string, string | boolean>> = {
@@ -79,6 +81,11 @@ export class Reflector<T> {
   #lastActivity: number;
   #lastAttempt = 0;
   #reconnectAt: number | undefined;
+  /** When the last watch ended; undefined: one is open. */
+  #endedAt: number | undefined;
+  #endedBadly = true;
+  /** Of the watch that is open, until it is of use: what `endedAt` was, and when it was opened. */
+  #unproven: { readonly endedAt: number | undefined; readonly openedAt: number } | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -86,6 +93,7 @@ export class Reflector<T> {
     this.#reconnect = new Reconnect({ clock, backoff, reachability: client.reachability });
     this.#history = new History(options);
     this.#lastActivity = options.clock.monotonic();
+    this.#endedAt = this.#lastActivity;
   }
 
   /** Monotonic time at which the server was last heard; at first, when this was made. */
@@ -115,6 +123,16 @@ export class Reflector<T> {
   /** Monotonic time of the next attempt while one is waited for. */
   get scheduledReconnect(): number | undefined {
     return this.#reconnectAt;
+  }
+
+  /**
+   * Monotonic time since which no watch has been open from what is known, so that it grows old; undefined
+   * while one is. A list that is under way, the first one too, ends nothing before it is whole.
+   */
+  get disconnectedSinceMs(): number | undefined {
+    const since = this.#endedAt;
+    const rotates = since !== undefined && !this.#endedBadly;
+    return rotates && this.#options.clock.monotonic() - since < ROTATION_MS ? undefined : since;
   }
 
   /** Resolves after `signal` aborts; never rejects. */
@@ -150,7 +168,9 @@ export class Reflector<T> {
           if (initial.done) return this.#live(event);
           const version = initial.take(event);
           if (version === undefined) return undefined;
-          return this.#listed(initial.finish(), version);
+          await this.#listed(initial.finish(), version);
+          this.#connected();
+          this.#unproven = undefined;
         },
         { opened: () => initial.opened(), received: (bytes) => initial.received(bytes) },
       );
@@ -207,6 +227,7 @@ export class Reflector<T> {
       onOpen: () => {
         this.#reconnect.opened();
         this.#history.opened();
+        if (this.#version !== undefined) this.#connected();
         heard?.opened();
       },
       onBytes: (bytes) => {
@@ -233,6 +254,7 @@ export class Reflector<T> {
   #live(event: LiveEvent): void {
     const { resourceVersion } = event.kind === "bookmark" ? event : event.object.metadata;
     this.#history.heard(resourceVersion, this.#version);
+    this.#unproven = undefined;
     this.#options.sink.event(event);
     this.#reconnect.delivered();
     this.#version = resourceVersion;
@@ -250,6 +272,7 @@ export class Reflector<T> {
   async #recover(end: End, signal: AbortSignal): Promise<void> {
     const { clock, log, metrics, onError } = this.#options;
     metrics?.restarted(end.reason);
+    this.#disconnected(end);
     if (end.error) this.#history.doubt();
     if (end.relist) this.#version = undefined;
     if (end.error) onError?.(end.error);
@@ -261,6 +284,21 @@ export class Reflector<T> {
     this.#lastAttempt = this.#reconnectAt;
     await this.#reconnect.wait(waitMs, end.error, signal);
     this.#reconnectAt = undefined;
+  }
+
+  #connected(): void {
+    this.#unproven = { endedAt: this.#endedAt, openedAt: this.#options.clock.monotonic() };
+    this.#endedAt = undefined;
+    this.#endedBadly = false;
+  }
+
+  // A watch that is taken and closed at once, without a word, has ended no disconnection.
+  #disconnected({ wait }: End): void {
+    const now = this.#options.clock.monotonic();
+    const { endedAt, openedAt } = this.#unproven ?? { endedAt: undefined, openedAt: 0 };
+    this.#unproven = undefined;
+    this.#endedAt ??= now - openedAt < VERY_SHORT_MS ? (endedAt ?? now) : now;
+    this.#endedBadly ||= wait;
   }
 
   #heard(): void {

@@ -43,6 +43,11 @@ export class Reachability {
     for (const listener of this.#listeners) listener();
   }
 
+  /** Since when the server has been away (ms, monotonic); undefined: it answers. */
+  get awaySinceMs(): number | undefined {
+    return this.#awaySince;
+  }
+
   /** Outages that have ended. */
   get returns(): number {
     return this.#returns;
