@@ -5,6 +5,18 @@ import { UsageError, type FlagValues } from "../config/config.ts";
 import { environmentName, FLAGS, type Flag } from "../config/flags.ts";
 import type { Program } from "./run/program-context.ts";
 
+const OWN_CLUSTER = "it is a cluster of its own, and `secretcast run` takes yours";
+const ONE_CONTROLLER = "one controller runs in it";
+/** Flags of `run` that the sandbox refuses, and why. */
+const MEANINGLESS: FlagValues = {
+  kubeconfig: OWN_CLUSTER,
+  context: OWN_CLUSTER,
+  "leader-elect": ONE_CONTROLLER,
+  "lease-namespace": ONE_CONTROLLER,
+  "lease-name": ONE_CONTROLLER,
+  "dry-run": "nothing in it is worth keeping",
+};
+
 /** Runs one command line; resolves with the exit code and never rejects. */
 export async function runProgram(argv: readonly string[], program: Program): Promise<number> {
   try {
@@ -24,7 +36,10 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
     .command(
       "run",
       "Run the controller",
-      (options) => runOptions(options),
+      (options) =>
+        runOptions(options).epilogue(
+          `Each flag can be set in the environment, for example ${environmentName("resync")}=1h.`,
+        ),
       (given) => {
         command = async () => (await import("./run/run.ts")).run(givenFlags(given), program);
       },
@@ -33,7 +48,7 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
       "sandbox",
       "Run an in-memory Kubernetes API on loopback with an example and the controller on it",
       (options) =>
-        options
+        runOptions(options, MEANINGLESS)
           .option("once", {
             type: "boolean",
             default: false,
@@ -43,9 +58,17 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
             type: "number",
             default: 0,
             describe: "port of the API on 127.0.0.1; 0 takes a free one",
-          }),
-      (given) => {
-        command = async () => (await import("./sandbox/sandbox.ts")).sandbox(given, program);
+          })
+          .epilogue(
+            "Flags of `run` mean here what they mean there, but for those about the cluster.",
+          ),
+      ({ once, port, ...given }) => {
+        const flags = givenFlags(given);
+        for (const [name, why] of Object.entries(MEANINGLESS))
+          if (Object.hasOwn(flags, name))
+            throw new UsageError(`--${name} means nothing in the sandbox: ${why}; leave it out`);
+        command = async () =>
+          (await import("./sandbox/sandbox.ts")).sandbox({ once, port, flags }, program);
       },
     )
     .version(program.version)
@@ -71,18 +94,17 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
 }
 
 /** The flags of `run`, as text: config.ts reads them, so that the environment gets the same errors. */
-function runOptions(options: Argv): Argv {
+function runOptions(options: Argv, without: FlagValues = {}): Argv {
   for (const flag of FLAGS as readonly Flag[]) {
     const described = `${flag.description}${flag.default && ` [default: ${flag.default}]`}`;
     options.option(flag.name, {
       type: flag.kind === "switch" ? "boolean" : "string",
       describe: described,
       requiresArg: flag.kind !== "switch",
+      hidden: Object.hasOwn(without, flag.name),
     });
   }
-  return options.epilogue(
-    `Each flag can be set in the environment, for example ${environmentName("resync")}=1h.`,
-  );
+  return options;
 }
 
 function givenFlags(parsed: Readonly<Record<string, unknown>>): FlagValues {

@@ -1,0 +1,122 @@
+// The demo as somebody runs it: it takes the flags of `run`, refuses those that mean nothing in it, and
+// each line that it says to try does what it is said for.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { runProgram } from "../../src/cli/program.ts";
+import { eventually } from "../support/eventually.ts";
+import { field } from "../support/http.ts";
+import { kubectlMissing } from "../support/kubectl.ts";
+
+async function sandbox(...flags: readonly string[]) {
+  let [stdout, stderr] = ["", ""];
+  const code = await runProgram(["sandbox", "--once", ...flags], {
+    version: "1.2.3",
+    env: {},
+    clusterNamespace: undefined,
+    stdout: { write: (text: string) => Boolean((stdout += text)) },
+    stderr: { write: (text: string) => Boolean((stderr += text)) },
+    signal: new AbortController().signal,
+  });
+  return { code, stdout, stderr };
+}
+
+for (const flag of [
+  "--kubeconfig=x",
+  "--context=x",
+  "--lease-name=x",
+  "--lease-namespace=x",
+].concat(["--leader-elect", "--no-leader-elect", "--dry-run"]))
+  test(`the demo refuses ${flag} in one line, and starts nothing`, async () => {
+    const { code, stdout, stderr } = await sandbox(flag);
+    assert.deepEqual([code, stdout], [1, ""]);
+    const name = flag.replace(/=.*|no-/g, "");
+    assert.ok(stderr.startsWith(`secretcast: ${name} means nothing in the sandbox: `), stderr);
+    assert.match(stderr, /; leave it out\n$/);
+  });
+
+test("the demo refuses a wrong value as run does, and starts nothing", async () => {
+  const wrong = await sandbox("--resync=soon");
+  assert.deepEqual([wrong.code, wrong.stdout], [1, ""]);
+  assert.match(wrong.stderr, /^secretcast: --resync: "soon" is not a duration[^\n]*\n$/);
+  const glob = await sandbox("--source-namespaces=Team_A");
+  assert.deepEqual([glob.code, glob.stdout], [1, ""]);
+  assert.match(glob.stderr, /^secretcast: --source-namespaces: "Team_A" is wrong[^\n]*\n$/);
+});
+
+test("the demo's flags are what its controller goes by", async () => {
+  const some = await sandbox("--exclude-namespaces=team-b");
+  assert.equal(some.code, 0);
+  assert.deepEqual(some.stdout.match(/^copied .*$/gm), [
+    "copied    secretcast/registry -> team-a/registry",
+    "copied    secretcast/registry -> team-c/registry",
+  ]);
+  const none = await sandbox("--source-namespaces=*");
+  assert.equal(none.code, 0);
+  assert.doesNotMatch(none.stdout, /^copied/m, "under opt-in nothing goes unasked");
+});
+
+for (const [flags, home] of [
+  [[], "secretcast"],
+  [["--source-namespaces=*"], "secretcast"],
+  [["--source-namespaces=platform-*"], "platform-x"],
+] as const)
+  test(`the demo's four lines show a copy, a refusal, a conflict and a pull (${flags.join(" ") || "no flags"})`, async (t) => {
+    const missing = kubectlMissing();
+    if (missing) return t.skip(missing);
+    const { env, first, four } = await startDemo(t, flags);
+    const shell = (line: string): string => {
+      const { status, stdout, stderr } = spawnSync("bash", ["-c", line], { env, encoding: "utf8" });
+      assert.equal(status, 0, `${line}: ${stderr}`);
+      return stdout;
+    };
+    const keysOf = (place: string): readonly string[] => {
+      const [namespace = "", name = ""] = place.split("/");
+      const line = `kubectl get secret ${name} -n ${namespace} --ignore-not-found -o json`;
+      const data = field(JSON.parse(shell(line) || "{}"), "data");
+      return Object.keys(data ?? {}).toSorted((a, b) => a.localeCompare(b));
+    };
+    const told = (namespace: string, reason: string, name: string) =>
+      eventually(`${reason} on ${name}`, () => {
+        const line = `kubectl get events -n ${namespace} --field-selector=reason=${reason} -o name`;
+        return shell(line) !== "" && shell(line.replace("-o name", "")).includes(`secret/${name}`);
+      });
+    for (const line of first) shell(line);
+    assert.equal(four.length, 4);
+    const [own = "", typo = "", conflict = "", pull = ""] = four;
+
+    shell(own);
+    for (const team of ["team-a", "team-b", "team-c"])
+      await eventually(`the copy in ${team}`, () => keysOf(`${team}/mine`).join() === "k");
+    shell(typo);
+    await told(home, "Refused", "typo");
+    assert.deepEqual(keysOf("team-a/typo"), []);
+    shell(conflict);
+    await told(home, "Conflict", "mine");
+    assert.deepEqual(keysOf("legacy/mine"), ["k"]);
+    shell(pull);
+    await eventually("the pull", () => keysOf("legacy/pulled").join() === "k,own");
+  });
+
+async function startDemo(t: TestContext, flags: readonly string[]) {
+  const demo = spawn(process.execPath, ["bin/secretcast.js", "sandbox", ...flags], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const home = mkdtempSync(join(tmpdir(), "secretcast-demo-"));
+  t.after(async () => {
+    demo.kill("SIGTERM");
+    if (demo.exitCode === null) await once(demo, "exit");
+    rmSync(home, { recursive: true });
+  });
+  let printed = "";
+  demo.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  await eventually("the demo is up", () => printed.includes("And see what came of it"), 30_000);
+  const lines = [...printed.matchAll(/^ {2}(\S.*)$/gm)].map(([, line = ""]) => line);
+  const [, kubeconfig = ""] = /^export KUBECONFIG=(\S+)$/.exec(lines[0] ?? "") ?? [];
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, KUBECONFIG: kubeconfig };
+  return { env, first: lines.slice(1, -4), four: lines.slice(-4) };
+}
