@@ -2,10 +2,14 @@
 // account on it. Undefined where etcd and kube-apiserver cannot be had.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "undici";
-import { controllerAccount } from "../test/support/account.ts";
-import { openCluster } from "../test/support/cluster.ts";
-import { startControlPlane, type ControlPlane, type Size } from "../test/support/control-plane.ts";
-import { field, type Http } from "../test/support/http.ts";
+import { controllerAccount } from "../test/support/api-server/account.ts";
+import { openCluster } from "../test/support/api-server/cluster.ts";
+import {
+  startControlPlane,
+  type ControlPlane,
+  type Size,
+} from "../test/support/api-server/control-plane.ts";
+import { field, type Http } from "../test/support/api-server/http.ts";
 import { clusterAssets } from "../tools/cluster-assets.ts";
 import type { How } from "./scorecard.ts";
 

@@ -2,8 +2,8 @@
 // POST until our watch shows the copy, against the round trip of a bare POST of a Secret; and the
 // same under a fan-out that keeps the pipe full.
 import { setTimeout as delay } from "node:timers/promises";
-import { field } from "../test/support/http.ts";
-import { eventually } from "../test/support/eventually.ts";
+import { field } from "../test/support/api-server/http.ts";
+import { eventually } from "../test/support/time/eventually.ts";
 import { calm, FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { Program } from "./program.ts";
 import { median, quantile, type Bench, type How } from "./scorecard.ts";

@@ -2,8 +2,8 @@
 // worst objects that the API server lets anybody write. The fastest of several times is the object's
 // own; beside it the ratio to 150,000 names parsed, about 10 ms on a quiet machine: it says more on a
 // busy one.
-import { intakeOf, reference } from "../test/support/intake.ts";
-import { worstObjects } from "../test/support/worst-objects.ts";
+import { intakeOf, reference } from "../test/support/planner/intake.ts";
+import { worstObjects } from "../test/support/planner/worst-objects.ts";
 import type { Bench } from "./scorecard.ts";
 
 const LONGEST_MS = 10;

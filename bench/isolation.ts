@@ -1,7 +1,7 @@
 // A fresh namespace's copies on a real API server while a quarter of the namespaces is in trouble: their
 // webhook hangs, refuses, fails or asks for patience, and sources are updated all the time.
 import { setTimeout as delay } from "node:timers/promises";
-import { SICK, Webhook, WEBHOOK_FAULTS } from "../test/support/webhook.ts";
+import { SICK, Webhook, WEBHOOK_FAULTS } from "../test/support/api-server/webhook.ts";
 import { calm, FLAGS, inParallel, numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { freshNamespace, watchCopies } from "./fresh.ts";
 import { Program } from "./program.ts";

@@ -7,7 +7,7 @@ import { readNamespace } from "../src/core/observed/read-namespace.ts";
 import { plan } from "../src/core/plan/plan.ts";
 import { readSecret } from "../src/core/observed/read-secret.ts";
 import type { Plan } from "../src/core/model/verdicts.ts";
-import { settingsOf } from "../test/support/world.ts";
+import { settingsOf } from "../test/support/planner/planner-cluster.ts";
 import type { Measured, Shape } from "./planning.ts";
 import { median } from "./scorecard.ts";
 

@@ -3,16 +3,20 @@
 // renewed as ever. Where the level refuses what finds no seat, the writes are made when the pressure
 // is over; where it lets it wait, the writes have their fair share.
 import { setTimeout as delay } from "node:timers/promises";
-import { controllerToken } from "../test/support/account.ts";
-import { eventually } from "../test/support/eventually.ts";
-import { LeaseWitness, prioritizeLease, refusals } from "../test/support/lease-witness.ts";
+import { controllerToken } from "../test/support/api-server/account.ts";
+import { eventually } from "../test/support/time/eventually.ts";
+import {
+  LeaseWitness,
+  prioritizeLease,
+  refusals,
+} from "../test/support/api-server/lease-witness.ts";
 import {
   Flood,
   floodAccount,
   squeezeWorkloadLow,
   type FloodAccount,
   type WithoutSeat,
-} from "../test/support/pressure.ts";
+} from "../test/support/api-server/pressure.ts";
 import { FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { Program } from "./program.ts";
 import { scoped, type Bench, type How } from "./scorecard.ts";

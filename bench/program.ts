@@ -3,9 +3,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { runWords } from "../test/support/controller-process.ts";
-import { field } from "../test/support/http.ts";
-import { eventually } from "../test/support/eventually.ts";
+import { runWords } from "../test/support/programs/controller-process.ts";
+import { field } from "../test/support/api-server/http.ts";
+import { eventually } from "../test/support/time/eventually.ts";
 import { imageCommand } from "./image.ts";
 import { limited } from "./memory-limit.ts";
 import { cpuMs, memory, readBytes, type Memory } from "./proc.ts";

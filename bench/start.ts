@@ -4,7 +4,7 @@ import { curlList } from "./curl.ts";
 import { both, copies, sources } from "./population.ts";
 import { Program } from "./program.ts";
 import { ScriptedServer } from "./scripted-server.ts";
-import { eventually } from "../test/support/eventually.ts";
+import { eventually } from "../test/support/time/eventually.ts";
 import type { Bench } from "./scorecard.ts";
 
 export const start: Bench = {

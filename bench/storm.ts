@@ -4,7 +4,7 @@ import { FLAGS, numbered } from "./cluster.ts";
 import { both, foreign, foreignSecret, sources } from "./population.ts";
 import { Program } from "./program.ts";
 import { eventLine, namespaceJson, ScriptedServer } from "./scripted-server.ts";
-import { eventually } from "../test/support/eventually.ts";
+import { eventually } from "../test/support/time/eventually.ts";
 import { median, type Bench } from "./scorecard.ts";
 
 const A_SECOND = 10_000;

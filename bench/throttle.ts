@@ -4,7 +4,7 @@ import { FLAGS, numbered } from "./cluster.ts";
 import { sources } from "./population.ts";
 import { Program } from "./program.ts";
 import { ScriptedServer } from "./scripted-server.ts";
-import { eventually } from "../test/support/eventually.ts";
+import { eventually } from "../test/support/time/eventually.ts";
 import type { Bench } from "./scorecard.ts";
 
 const RETRY_AFTER_S = 2;

@@ -21,7 +21,7 @@ import {
   KEEP_LINKS,
   linkProductionPackages,
   lockedPackages,
-} from "./support/production-packages.ts";
+} from "./support/programs/production-packages.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const text = (file: string) => readFileSync(join(ROOT, file), "utf8");

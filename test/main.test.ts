@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import { LEASES, resourcePath } from "../src/kube/rest/resource.ts";
-import { eventually } from "./support/eventually.ts";
-import { openScene, type Scene } from "./support/scene.ts";
+import { eventually } from "./support/time/eventually.ts";
+import { openScene, type Scene } from "./support/scenes/scene.ts";
 
 type Child = {
   readonly kill: (signal: NodeJS.Signals) => void;
@@ -92,7 +92,7 @@ for (const crash of ["exception", "rejection"])
   test(`CL-10 an unexpected ${crash} is one line without its text, and exit code 1`, async (t) => {
     const { scene } = await unanswered(t);
     const env = { CRASH: crash };
-    const child = program(t, scene, { env, preload: "./test/support/crash.ts" });
+    const child = program(t, scene, { env, preload: "./test/support/programs/crash.ts" });
     assert.equal(await child.ended, 1);
     assert.match(child.stderr(), /^secretcast: unexpected TypeError at crash\.ts:\d+:\d+\n$/);
     assert.doesNotMatch(child.stdout() + child.stderr(), /hunter2/);

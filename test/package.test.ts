@@ -20,7 +20,7 @@ import {
   linkProductionPackages,
   lockedPackages,
   productionPackages,
-} from "./support/production-packages.ts";
+} from "./support/programs/production-packages.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const TREE = ["bin", "src", "manifests", "tools", "LICENSE", "README.md", "package.json"];

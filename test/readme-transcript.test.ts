@@ -7,8 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { eventually } from "./support/eventually.ts";
-import { kubectlMissing } from "./support/kubectl.ts";
+import { eventually } from "./support/time/eventually.ts";
+import { kubectlMissing } from "./support/api-server/kubectl.ts";
 
 const README = new URL("../README.md", import.meta.url);
 const START = "<!-- transcript:start -->\n";

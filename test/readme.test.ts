@@ -15,8 +15,8 @@ import {
   type AnnotationName,
 } from "../src/core/annotations/vocabulary.ts";
 import { environmentName, FLAGS } from "../src/config/flags.ts";
-import { metricsOfNothing } from "./support/metrics.ts";
-import { tableRows, uncoded } from "./support/markdown.ts";
+import { metricsOfNothing } from "./support/documents/metrics.ts";
+import { tableRows, uncoded } from "./support/documents/markdown.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");

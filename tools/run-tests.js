@@ -1,5 +1,5 @@
 // Runs node's test runner over our tests. Options go to the runner (npm test -- --test-reporter=tap),
-// paths replace the default set (npm test -- test/kube/queue.test.ts).
+// paths replace the default set (npm test -- test/kube/workqueue/queue.test.ts).
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 

@@ -7,9 +7,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
-import { startControlPlane } from "../test/support/control-plane.ts";
-import { controllerAccount } from "../test/support/account.ts";
-import type { SharedCluster } from "../test/support/cluster.ts";
+import { startControlPlane } from "../test/support/api-server/control-plane.ts";
+import { controllerAccount } from "../test/support/api-server/account.ts";
+import type { SharedCluster } from "../test/support/api-server/cluster.ts";
 import { clusterAssets } from "./cluster-assets.ts";
 import { goToolFolders } from "./go-tools.ts";
 

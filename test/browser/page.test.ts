@@ -4,8 +4,8 @@ import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { Chromium, noBrowser } from "../support/browser.ts";
-import { largeStage, smallStage } from "../support/status-stage.ts";
+import { Chromium, noBrowser } from "../support/browser/browser.ts";
+import { largeStage, smallStage } from "../support/browser/status-stage.ts";
 
 const PICTURES = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 const skip = noBrowser;

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { runProgram } from "../../src/cli/program.ts";
-import { eventually } from "../support/eventually.ts";
-import { field } from "../support/http.ts";
-import { kubectlMissing } from "../support/kubectl.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field } from "../support/api-server/http.ts";
+import { kubectlMissing } from "../support/api-server/kubectl.ts";
 
 async function sandbox(...flags: readonly string[]) {
   let [stdout, stderr] = ["", ""];

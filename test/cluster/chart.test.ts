@@ -9,11 +9,11 @@ import { relative } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadAllYaml, type KubernetesObject, type V1Deployment } from "@kubernetes/client-node";
-import { openCluster, sharedCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { ok } from "../support/facts/place.ts";
-import { Helm, helmMissing } from "../support/helm.ts";
-import { field, type Http } from "../support/http.ts";
+import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { ok } from "../support/api-server/facts/place.ts";
+import { Helm, helmMissing } from "../support/programs/helm.ts";
+import { field, type Http } from "../support/api-server/http.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHART = `${ROOT}manifests/chart`;

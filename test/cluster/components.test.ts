@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { controllerToken } from "../support/account.ts";
-import { openCluster, sharedCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { field } from "../support/http.ts";
+import { controllerToken } from "../support/api-server/account.ts";
+import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field } from "../support/api-server/http.ts";
 
 const FOLDER = fileURLToPath(new URL("../../manifests/components", import.meta.url));
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/secretcast/leases/secretcast";

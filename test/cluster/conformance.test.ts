@@ -1,6 +1,6 @@
 // The same requests go to the sandbox and to a real API server, and both give the same answers.
-import { proveFacts } from "../support/api-facts.ts";
-import { compact, ownCluster } from "../support/cluster.ts";
+import { proveFacts } from "../support/api-server/api-facts.ts";
+import { compact, ownCluster } from "../support/api-server/cluster.ts";
 import { readFileSync } from "node:fs";
 
 proveFacts("kube-apiserver", {

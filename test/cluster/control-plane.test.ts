@@ -7,9 +7,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { openCluster, ownCluster, sharedCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { field } from "../support/http.ts";
+import { openCluster, ownCluster, sharedCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field } from "../support/api-server/http.ts";
 
 test("kubectl names the version that was built", () => {
   const { kubeconfig } = sharedCluster();

@@ -10,10 +10,10 @@ import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { LeaderElector, newIdentity } from "../../src/kube/leaderelection/leader-elector.ts";
 import type { Lease } from "../../src/kube/leaderelection/lease-record.ts";
 import { EVENTS, LEASES, NAMESPACES, resourcePath } from "../../src/kube/rest/resource.ts";
-import { untilAborted } from "../support/candidate.ts";
-import { sharedCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { kubeConfigFor } from "../support/kubeconfig.ts";
+import { untilAborted } from "../support/kube/candidate.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { kubeConfigFor } from "../support/kube/kubeconfig-text.ts";
 import { createLeaseClient } from "../../src/kube/leaderelection/lease-lock.ts";
 import { createEventClient } from "../../src/kube/events/event-writer.ts";
 

@@ -8,10 +8,10 @@ import { systemClock as clock } from "../../src/kube/time/clock.ts";
 import { runNotifier, webhook } from "../examples/notifier.ts";
 import { runPodLogger } from "../examples/pod-logger.ts";
 import { runServicePerDeployment, SERVICE_PORT } from "../examples/service-per-deployment.ts";
-import { eventually } from "../support/eventually.ts";
-import { ok } from "../support/facts/place.ts";
-import { field } from "../support/http.ts";
-import { deployment, pod, stage } from "../support/stage.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { ok } from "../support/api-server/facts/place.ts";
+import { field } from "../support/api-server/http.ts";
+import { deployment, pod, stage } from "../support/api-server/example-stage.ts";
 
 const merge = { contentType: "application/merge-patch+json" };
 

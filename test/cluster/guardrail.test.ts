@@ -4,10 +4,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { parseAdopt } from "../../src/core/annotations/parse.ts";
-import { controllerToken } from "../support/account.ts";
-import { openCluster, sharedCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { field, type Http } from "../support/http.ts";
+import { controllerToken } from "../support/api-server/account.ts";
+import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field, type Http } from "../support/api-server/http.ts";
 
 const NAMESPACE = "guarded";
 const SECRETS = `/api/v1/namespaces/${NAMESPACE}/secrets`;

@@ -1,7 +1,7 @@
 // A short hostile run, so that the long one (npm run hostile) starts when somebody wants it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assetsFolder } from "../support/cluster.ts";
+import { assetsFolder } from "../support/api-server/cluster.ts";
 import { hostile } from "../hostile/hostile.ts";
 
 test("the controller withstands a hostile tenant for three steps, and the watchers see it", async (t) => {

@@ -7,12 +7,12 @@ import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { systemClock as clock } from "../../src/kube/time/clock.ts";
 import { runIcecream } from "../examples/icecream.ts";
-import { sharedCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { ok } from "../support/facts/place.ts";
-import { field } from "../support/http.ts";
-import { deployment, stage } from "../support/stage.ts";
-import type { Stage } from "../support/stage.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { ok } from "../support/api-server/facts/place.ts";
+import { field } from "../support/api-server/http.ts";
+import { deployment, stage } from "../support/api-server/example-stage.ts";
+import type { Stage } from "../support/api-server/example-stage.ts";
 
 const merge = { contentType: "application/merge-patch+json" };
 const SLOWLY_MS = 30_000;

@@ -2,12 +2,12 @@
 // fresh namespace beside them.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openCluster, sharedCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Http } from "../support/http.ts";
-import { publishAll } from "../support/publish.ts";
-import { openScene } from "../support/scene.ts";
-import { SICK, Webhook, WEBHOOK_FAULTS } from "../support/webhook.ts";
+import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import type { Http } from "../support/api-server/http.ts";
+import { publishAll } from "../support/scenes/publish.ts";
+import { openScene } from "../support/scenes/scene.ts";
+import { SICK, Webhook, WEBHOOK_FAULTS } from "../support/api-server/webhook.ts";
 
 const NAME = "secretcast-isolation";
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";

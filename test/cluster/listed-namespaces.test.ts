@@ -5,11 +5,11 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { ACCOUNT, controllerAccount } from "../support/account.ts";
-import { ownCluster } from "../support/cluster.ts";
-import { spawnController } from "../support/controller-process.ts";
-import { eventually } from "../support/eventually.ts";
-import { field } from "../support/http.ts";
+import { ACCOUNT, controllerAccount } from "../support/api-server/account.ts";
+import { ownCluster } from "../support/api-server/cluster.ts";
+import { spawnController } from "../support/programs/controller-process.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field } from "../support/api-server/http.ts";
 
 const OVERLAY = fileURLToPath(new URL("listed", import.meta.url));
 const RIGHTS = fileURLToPath(new URL("../../manifests/namespace-rights", import.meta.url));

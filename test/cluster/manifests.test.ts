@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { ownCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
+import { ownCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 const FOLDER = fileURLToPath(new URL("../../manifests", import.meta.url));
 const ACCOUNT = "system:serviceaccount:secretcast:secretcast";

@@ -4,14 +4,14 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { test } from "node:test";
-import { controllerToken } from "../support/account.ts";
-import { openCluster, sharedCluster } from "../support/cluster.ts";
-import { spawnController } from "../support/controller-process.ts";
-import { eventually } from "../support/eventually.ts";
-import { field } from "../support/http.ts";
-import { LeaseWitness, prioritizeLease, refusals } from "../support/lease-witness.ts";
-import { Flood, floodAccount, squeezeWorkloadLow } from "../support/pressure.ts";
-import { openScene } from "../support/scene.ts";
+import { controllerToken } from "../support/api-server/account.ts";
+import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
+import { spawnController } from "../support/programs/controller-process.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field } from "../support/api-server/http.ts";
+import { LeaseWitness, prioritizeLease, refusals } from "../support/api-server/lease-witness.ts";
+import { Flood, floodAccount, squeezeWorkloadLow } from "../support/api-server/pressure.ts";
+import { openScene } from "../support/scenes/scene.ts";
 
 const COPIES = 40;
 const RENEW_DEADLINE_MS = 10_000;

@@ -6,14 +6,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { ACCOUNT, controllerToken } from "../support/account.ts";
-import { sharedCluster } from "../support/cluster.ts";
-import { spawnController } from "../support/controller-process.ts";
-import { eventually } from "../support/eventually.ts";
-import { field } from "../support/http.ts";
-import { kubeConfigFor, kubeConfigText } from "../support/kubeconfig.ts";
-import { openOldServer } from "../support/old-server.ts";
-import { openScene } from "../support/scene.ts";
+import { ACCOUNT, controllerToken } from "../support/api-server/account.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { spawnController } from "../support/programs/controller-process.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field } from "../support/api-server/http.ts";
+import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
+import { openOldServer } from "../support/api-server/old-server.ts";
+import { openScene } from "../support/scenes/scene.ts";
 
 /** What the controller's account asked for so far. */
 function requests(): readonly unknown[] {

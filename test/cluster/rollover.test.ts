@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test, type TestContext } from "node:test";
-import { sharedCluster } from "../support/cluster.ts";
-import { spawnController } from "../support/controller-process.ts";
-import { eventually } from "../support/eventually.ts";
-import { field } from "../support/http.ts";
-import { openScene } from "../support/scene.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { spawnController } from "../support/programs/controller-process.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field } from "../support/api-server/http.ts";
+import { openScene } from "../support/scenes/scene.ts";
 
 type Replica = ReturnType<typeof spawnController>;
 

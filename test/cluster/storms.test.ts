@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { TestContext } from "node:test";
-import { controllerAccount } from "../support/account.ts";
-import { compact, openCluster, ownCluster } from "../support/cluster.ts";
-import type { ControlPlane } from "../support/control-plane.ts";
-import { spawnController } from "../support/controller-process.ts";
-import type { ControllerProcess } from "../support/controller-process.ts";
-import { eventually } from "../support/eventually.ts";
-import { ok, version } from "../support/facts/place.ts";
-import { field } from "../support/http.ts";
-import type { Http } from "../support/http.ts";
+import { controllerAccount } from "../support/api-server/account.ts";
+import { compact, openCluster, ownCluster } from "../support/api-server/cluster.ts";
+import type { ControlPlane } from "../support/api-server/control-plane.ts";
+import { spawnController } from "../support/programs/controller-process.ts";
+import type { ControllerProcess } from "../support/programs/controller-process.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { ok, version } from "../support/api-server/facts/place.ts";
+import { field } from "../support/api-server/http.ts";
+import type { Http } from "../support/api-server/http.ts";
 
 const MINUTE_MS = 60_000;
 const COPIES = "labelSelector=app.kubernetes.io/managed-by%3Dsecretcast";

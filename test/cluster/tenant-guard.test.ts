@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { sharedCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { openScene } from "../support/scene.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { openScene } from "../support/scenes/scene.ts";
 
 const GUARD = fileURLToPath(new URL("../../manifests/components/tenant-guard", import.meta.url));
 const TENANT = "tenant-of-the-guard";

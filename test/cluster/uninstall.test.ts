@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { ownCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { helmMissing } from "../support/helm.ts";
+import { ownCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { helmMissing } from "../support/programs/helm.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PAGE = readFileSync(`${ROOT}docs/operations.md`, "utf8");

@@ -6,10 +6,10 @@ import type { TestContext } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
 import { NAMESPACES, resourcePath } from "../../src/kube/rest/resource.ts";
-import { sharedCluster } from "../support/cluster.ts";
-import type { Served } from "../support/fault-world.ts";
-import { kubeConfigFor } from "../support/kubeconfig.ts";
-import { FAULTS } from "../support/watch-faults.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import type { Served } from "../support/kube/fault-world.ts";
+import { kubeConfigFor } from "../support/kube/kubeconfig-text.ts";
+import { FAULTS } from "../support/kube/watch-faults.ts";
 
 let made = 0;
 

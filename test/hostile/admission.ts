@@ -3,10 +3,10 @@
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ACCOUNT } from "../support/account.ts";
-import { ONE } from "../support/certificates.ts";
-import { field, type Http } from "../support/http.ts";
-import { good } from "../support/pressure.ts";
+import { ACCOUNT } from "../support/api-server/account.ts";
+import { ONE } from "../support/api-server/certificates.ts";
+import { field, type Http } from "../support/api-server/http.ts";
+import { good } from "../support/api-server/pressure.ts";
 import { TENANT_NAMESPACES } from "./tenant.ts";
 
 /** What it does to a request. deny: as the API server itself would word a Conflict. */

@@ -1,5 +1,5 @@
 // Attacks on places: on the copies in the tenant's namespaces, and by Secrets that look like copies.
-import { field } from "../support/http.ts";
+import { field } from "../support/api-server/http.ts";
 import type { Attack, SecretBody, Tenant } from "./tenant.ts";
 import { longName, NONSENSE } from "./worst-texts.ts";
 

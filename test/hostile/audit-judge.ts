@@ -1,8 +1,8 @@
 // Judges what the API server's audit log says of the controller: that it asked for nothing outside its
 // rights, and did not ask the same place again and again.
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { ACCOUNT } from "../support/account.ts";
-import { field } from "../support/http.ts";
+import { ACCOUNT } from "../support/api-server/account.ts";
+import { field } from "../support/api-server/http.ts";
 import type { Violations } from "./violations.ts";
 
 const RIGHTS = new Set([

@@ -1,10 +1,10 @@
 // What happens to a cluster while it is attacked. A fault of the tenant's namespaces must not be felt
 // elsewhere; one of the API server or the controller is felt by everybody, until it ends.
 import { setTimeout as delay } from "node:timers/promises";
-import type { ControlPlane } from "../support/control-plane.ts";
-import type { FaultProxy } from "../support/fault-proxy.ts";
-import { field, type Http } from "../support/http.ts";
-import { good } from "../support/pressure.ts";
+import type { ControlPlane } from "../support/api-server/control-plane.ts";
+import type { FaultProxy } from "../support/api-server/fault-proxy.ts";
+import { field, type Http } from "../support/api-server/http.ts";
+import { good } from "../support/api-server/pressure.ts";
 import {
   BY_THE_CONTROLLER,
   SECRET_WRITES,

@@ -2,7 +2,7 @@
 // of its own, so that what the tenant writes does not delay the watcher.
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { field, type Http } from "../support/http.ts";
+import { field, type Http } from "../support/api-server/http.ts";
 
 export type Seen = {
   readonly uid: string;

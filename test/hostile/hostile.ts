@@ -5,8 +5,8 @@
 // same seed gives the same settings, attacks and faults, not the same timing.
 import { setTimeout as delay } from "node:timers/promises";
 import { imageCommand } from "../../bench/image.ts";
-import { eventually } from "../support/eventually.ts";
-import { seeded } from "../support/random.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { seeded } from "../support/time/random.ts";
 import { openArena, type Arena } from "./arena.ts";
 import { ATTACKS } from "./attacks.ts";
 import { circumstances, flagsFor, inTurns, type Circumstances } from "./circumstances.ts";

@@ -1,6 +1,6 @@
 // Who holds the controller's Lease: it may pass to another only when its holder was killed.
 import { setTimeout as delay } from "node:timers/promises";
-import { field, type Http } from "../support/http.ts";
+import { field, type Http } from "../support/api-server/http.ts";
 import type { Violations } from "./violations.ts";
 
 const LEASE = "/apis/coordination.k8s.io/v1/namespaces/secretcast/leases/secretcast";

@@ -1,5 +1,5 @@
 // Judges the controller's log: one line a minute for each kind and place, a few for each source.
-import { field } from "../support/http.ts";
+import { field } from "../support/api-server/http.ts";
 import type { Violations } from "./violations.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,9 +1,9 @@
 // The honest tenants: namespaces that come and go, with Secrets of their own and copies of the
 // platform's sources, all of which the run expects to be right in time.
-import { eventually } from "../support/eventually.ts";
-import { field, type Http } from "../support/http.ts";
-import { good } from "../support/pressure.ts";
-import { pick } from "../support/random.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field, type Http } from "../support/api-server/http.ts";
+import { good } from "../support/api-server/pressure.ts";
+import { pick } from "../support/time/random.ts";
 import type { Change, Expectations } from "./expectations.ts";
 import { digestOf, HonestWatch } from "./honest-watch.ts";
 import type { Platform, SourceName } from "./platform.ts";

@@ -3,7 +3,7 @@
 // controller.
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Http } from "../support/http.ts";
+import type { Http } from "../support/api-server/http.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const EVERY_MS = 100;

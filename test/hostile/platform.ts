@@ -1,6 +1,6 @@
 // The platform's sources, as the administrator writes them, and what a copy of each holds.
-import type { Http } from "../support/http.ts";
-import { good } from "../support/pressure.ts";
+import type { Http } from "../support/api-server/http.ts";
+import { good } from "../support/api-server/pressure.ts";
 import { digestOf } from "./honest-watch.ts";
 
 type Data = Readonly<Record<string, string>>;

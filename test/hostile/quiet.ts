@@ -3,8 +3,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { imageCommand } from "../../bench/image.ts";
 import type { FlagValues } from "../../src/config/config.ts";
-import { spawnController } from "../support/controller-process.ts";
-import { leaks } from "../support/eavesdrop.ts";
+import { spawnController } from "../support/programs/controller-process.ts";
+import { leaks } from "../support/programs/eavesdrop.ts";
 import type { Arena } from "./arena.ts";
 import type { Violations } from "./violations.ts";
 

@@ -4,10 +4,10 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { cpuMs, memory } from "../../bench/proc.ts";
 import type { FlagValues } from "../../src/config/config.ts";
-import { spawnController, type ControllerProcess } from "../support/controller-process.ts";
-import { leaks } from "../support/eavesdrop.ts";
-import type { Ending } from "../support/fault-proxy.ts";
-import { field } from "../support/http.ts";
+import { spawnController, type ControllerProcess } from "../support/programs/controller-process.ts";
+import { leaks } from "../support/programs/eavesdrop.ts";
+import type { Ending } from "../support/api-server/fault-proxy.ts";
+import { field } from "../support/api-server/http.ts";
 import { LogJudge } from "./log-judge.ts";
 import type { Violations } from "./violations.ts";
 

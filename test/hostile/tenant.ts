@@ -2,10 +2,10 @@
 // server enforces. What it sends may fail, and is counted by answer; it never stops the run.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "undici";
-import { openCluster } from "../support/cluster.ts";
-import type { ClusterAccess } from "../support/control-plane.ts";
-import { field, type Answer, type Http } from "../support/http.ts";
-import { good } from "../support/pressure.ts";
+import { openCluster } from "../support/api-server/cluster.ts";
+import type { ClusterAccess } from "../support/api-server/control-plane.ts";
+import { field, type Answer, type Http } from "../support/api-server/http.ts";
+import { good } from "../support/api-server/pressure.ts";
 
 export const TENANT_NAMESPACES = ["tenant-a", "tenant-b"] as const;
 export type TenantNamespace = (typeof TENANT_NAMESPACES)[number];

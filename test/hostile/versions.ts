@@ -1,7 +1,7 @@
 // What every version of every Secret was to the controller: its own copy, a pulling Secret, an offer, or
 // a stranger. From a watch of metadata alone, by rules that are read off the README, not off the code.
 import { setTimeout as delay } from "node:timers/promises";
-import { field, type Http } from "../support/http.ts";
+import { field, type Http } from "../support/api-server/http.ts";
 
 /** frozen: a copy with a mark that this version of the controller does not know. */
 export type Standing = "ours" | "frozen" | "pulling" | "offered" | "stranger";

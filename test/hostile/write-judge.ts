@@ -1,7 +1,7 @@
 // Judges every write of a Secret by the controller, from its request as it passes the proxy: that it
 // names the version it is for, and that this version was the controller's to write or to delete.
-import type { ProxyWrite } from "../support/fault-proxy.ts";
-import { field } from "../support/http.ts";
+import type { ProxyWrite } from "../support/api-server/fault-proxy.ts";
+import { field } from "../support/api-server/http.ts";
 import { standingOf, type Standing } from "./versions.ts";
 import type { Violations } from "./violations.ts";
 

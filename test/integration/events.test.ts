@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { sharedCluster } from "../support/cluster.ts";
-import { eventually } from "../support/eventually.ts";
-import { Kubectl, kubectlMissing } from "../support/kubectl.ts";
-import { openScene } from "../support/scene.ts";
-import { eventNotes } from "../support/told.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
+import { openScene } from "../support/scenes/scene.ts";
+import { eventNotes } from "../support/scenes/told.ts";
 
 const DATA = { password: "one" };
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
-import { eventually } from "../support/eventually.ts";
-import { openFastScene } from "../support/fast-scene.ts";
-import { openScene } from "../support/scene.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { openFastScene } from "../support/scenes/fast-scene.ts";
+import { openScene } from "../support/scenes/scene.ts";
 
 test("only listed namespaces have copies; each keeps up with its source and its own Secrets", async (t) => {
   const scene = await openScene(t);

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
-import { eventually } from "../support/eventually.ts";
-import { openScene, type Scene } from "../support/scene.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 const TEAMS = ["team-a", "team-b", "team-c"];
 

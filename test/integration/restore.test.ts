@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { sharedCluster } from "../support/cluster.ts";
-import { Kubectl, kubectlMissing } from "../support/kubectl.ts";
-import { openScene } from "../support/scene.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
+import { openScene } from "../support/scenes/scene.ts";
 
 const LOGIN = { password: "one" };
 

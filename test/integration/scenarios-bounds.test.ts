@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { test } from "node:test";
-import { eventually } from "../support/eventually.ts";
-import { publishAll } from "../support/publish.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import { eventNotes } from "../support/told.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { publishAll } from "../support/scenes/publish.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
+import { eventNotes } from "../support/scenes/told.ts";
 
 // Far above what either takes, also on a machine that does much else; for ever is above any bound.
 const LONGEST_STOP_MS = 2000;

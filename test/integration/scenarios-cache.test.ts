@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
-import { all, copied, crews, ONE, over, source, TWO } from "../support/crews.ts";
-import { runWords } from "../support/controller-process.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Fault, FaultProxy, ProxyRequest } from "../support/fault-proxy.ts";
-import { inGap, isWatch, openStage, refusal } from "../support/proxied.ts";
-import { openScene, type Scene } from "../support/scene.ts";
+import { all, copied, crews, ONE, over, source, TWO } from "../support/scenes/crews.ts";
+import { runWords } from "../support/programs/controller-process.ts";
+import { eventually } from "../support/time/eventually.ts";
+import type { Fault, FaultProxy, ProxyRequest } from "../support/api-server/fault-proxy.ts";
+import { inGap, isWatch, openStage, refusal } from "../support/scenes/proxied.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 // Copies come before their source in a list: what breaks off here shows copies without a source.
 const LARGE = 300;

@@ -2,11 +2,11 @@
 // API's limits of size. Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NewSecret } from "../support/api.ts";
-import { eventually } from "../support/eventually.ts";
-import { openFastScene } from "../support/fast-scene.ts";
-import { copyIn, LOGIN, publish, stage } from "../support/registry.ts";
-import type { Scene } from "../support/scene.ts";
+import type { NewSecret } from "../support/scenes/api.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { openFastScene } from "../support/scenes/fast-scene.ts";
+import { copyIn, LOGIN, publish, stage } from "../support/scenes/registry.ts";
+import type { Scene } from "../support/scenes/scene.ts";
 
 async function rotate(scene: Scene, source: NewSecret): Promise<void> {
   await scene.api.deleteSecret(scene.source, "registry");

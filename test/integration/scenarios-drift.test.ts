@@ -2,10 +2,10 @@
 // Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RawSecret } from "../support/api.ts";
+import type { RawSecret } from "../support/scenes/api.ts";
 import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
-import { eventually } from "../support/eventually.ts";
-import { openScene, type Scene } from "../support/scene.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 const DATA = { user: "ada", password: "one" };
 

@@ -1,10 +1,10 @@
 // What ends no copy: a label that is away for a moment, and a view of the cluster that is out of date.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ONE } from "../support/crews.ts";
-import { eventually } from "../support/eventually.ts";
-import { isWatch, proxied } from "../support/proxied.ts";
-import { openScene, type Running, type Scene } from "../support/scene.ts";
+import { ONE } from "../support/scenes/crews.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { isWatch, proxied } from "../support/scenes/proxied.ts";
+import { openScene, type Running, type Scene } from "../support/scenes/scene.ts";
 import { refText } from "../../src/core/annotations/names.ts";
 
 const GOLD = { labels: { tier: "gold" } };

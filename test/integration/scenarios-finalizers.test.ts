@@ -1,9 +1,9 @@
 // A copy that a finalizer of somebody else holds: never in conflict with itself, and back at once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../support/eventually.ts";
-import { publishAll } from "../support/publish.ts";
-import { openScene } from "../support/scene.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { publishAll } from "../support/scenes/publish.ts";
+import { openScene } from "../support/scenes/scene.ts";
 
 const HOLD = "example.com/hold";
 

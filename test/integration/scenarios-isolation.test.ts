@@ -2,11 +2,11 @@
 // served as ever. Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { denyBoth } from "../support/denied.ts";
-import { eventually } from "../support/eventually.ts";
-import { publishAll } from "../support/publish.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import { eventNotes, rowAt } from "../support/told.ts";
+import { denyBoth } from "../support/api-server/denied.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { publishAll } from "../support/scenes/publish.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
+import { eventNotes, rowAt } from "../support/scenes/told.ts";
 
 const ONE = { password: "one" };
 

@@ -3,11 +3,11 @@
 // sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { encode, type NewSecret } from "../support/api.ts";
-import { eventually } from "../support/eventually.ts";
-import { MINE, ONE, publishOne, TWO } from "../support/registry.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import { conflictTold, eventNotes, rowAt } from "../support/told.ts";
+import { encode, type NewSecret } from "../support/scenes/api.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { MINE, ONE, publishOne, TWO } from "../support/scenes/registry.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
+import { conflictTold, eventNotes, rowAt } from "../support/scenes/told.ts";
 
 test("S18 a copy copied by hand with its marks, elsewhere or under another name, is a stranger's", async (t) => {
   const scene = await openScene(t);

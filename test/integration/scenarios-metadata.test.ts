@@ -3,9 +3,9 @@
 // on a real API server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NewSecret, RawSecret } from "../support/api.ts";
-import { openFastScene } from "../support/fast-scene.ts";
-import { copyIn, LOGIN, stage } from "../support/registry.ts";
+import type { NewSecret, RawSecret } from "../support/scenes/api.ts";
+import { openFastScene } from "../support/scenes/fast-scene.ts";
+import { copyIn, LOGIN, stage } from "../support/scenes/registry.ts";
 
 const MARKS = ["source", "source-uid", "placed-at", "source-version"].map(
   (word) => `secretcast.io/${word}`,

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
-import type { RawSecret } from "../support/api.ts";
-import { eventually } from "../support/eventually.ts";
-import { openFastScene } from "../support/fast-scene.ts";
-import { openScene, type Scene } from "../support/scene.ts";
+import type { RawSecret } from "../support/scenes/api.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { openFastScene } from "../support/scenes/fast-scene.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 const LOGIN = { username: "ada", password: "one" };
 

@@ -4,13 +4,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { annotationKey } from "../../src/core/annotations/vocabulary.ts";
-import { all, copied, crews, ONE, over, source, TWO } from "../support/crews.ts";
-import { ElasticClock } from "../support/elastic-clock.ts";
-import { eventually } from "../support/eventually.ts";
-import type { FaultProxy } from "../support/fault-proxy.ts";
-import { openStage, proxied, refusal } from "../support/proxied.ts";
-import { openScene, type Running, type Scene } from "../support/scene.ts";
-import { eventNotes } from "../support/told.ts";
+import { all, copied, crews, ONE, over, source, TWO } from "../support/scenes/crews.ts";
+import { ElasticClock } from "../support/time/elastic-clock.ts";
+import { eventually } from "../support/time/eventually.ts";
+import type { FaultProxy } from "../support/api-server/fault-proxy.ts";
+import { openStage, proxied, refusal } from "../support/scenes/proxied.ts";
+import { openScene, type Running, type Scene } from "../support/scenes/scene.ts";
+import { eventNotes } from "../support/scenes/told.ts";
 
 const REFLECTED = { "reflector.v1.k8s.emberstack.com/auto-reflects": "True" };
 

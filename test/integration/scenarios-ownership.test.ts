@@ -4,10 +4,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiRequest } from "../../src/kube/rest/client.ts";
-import { eventually } from "../support/eventually.ts";
-import { MINE, ONE, publishOne, TWO } from "../support/registry.ts";
-import { openScene, type Scene } from "../support/scene.ts";
-import { conflictTold, eventNotes, rowAt } from "../support/told.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { MINE, ONE, publishOne, TWO } from "../support/scenes/registry.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
+import { conflictTold, eventNotes, rowAt } from "../support/scenes/told.ts";
 
 async function uidOf(scene: Scene, namespace: string): Promise<string | undefined> {
   return (await scene.api.secret(namespace, "registry"))?.metadata.uid;

@@ -4,10 +4,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
-import type { NewSecret } from "../support/api.ts";
-import { eventually } from "../support/eventually.ts";
-import { openFastScene } from "../support/fast-scene.ts";
-import type { Running, Scene } from "../support/scene.ts";
+import type { NewSecret } from "../support/scenes/api.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { openFastScene } from "../support/scenes/fast-scene.ts";
+import type { Running, Scene } from "../support/scenes/scene.ts";
 
 const LOGIN = { username: "ada", password: "one" };
 

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Outcome } from "../../src/writes/outcome.ts";
-import { spawnController } from "../support/controller-process.ts";
-import { crews, over, source, TWO } from "../support/crews.ts";
-import { ElasticClock } from "../support/elastic-clock.ts";
-import { eventually } from "../support/eventually.ts";
-import { field } from "../support/http.ts";
-import { kubeConfigFile } from "../support/kubeconfig.ts";
-import { proxied } from "../support/proxied.ts";
-import { openScene, type Scene } from "../support/scene.ts";
+import { spawnController } from "../support/programs/controller-process.ts";
+import { crews, over, source, TWO } from "../support/scenes/crews.ts";
+import { ElasticClock } from "../support/time/elastic-clock.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { field } from "../support/api-server/http.ts";
+import { kubeConfigFile } from "../support/kube/kubeconfig-text.ts";
+import { proxied } from "../support/scenes/proxied.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 const CREWS = 20;
 

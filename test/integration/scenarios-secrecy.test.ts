@@ -7,12 +7,12 @@ import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { AnnotationName } from "../../src/core/annotations/vocabulary.ts";
 import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
-import { eavesdrop, leaks, planted, type Overheard } from "../support/eavesdrop.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Fault, FaultProxy } from "../support/fault-proxy.ts";
-import { kubeConfigFile, kubeConfigFor, kubeConfigText } from "../support/kubeconfig.ts";
-import { proxied } from "../support/proxied.ts";
-import { openScene, type Scene } from "../support/scene.ts";
+import { eavesdrop, leaks, planted, type Overheard } from "../support/programs/eavesdrop.ts";
+import { eventually } from "../support/time/eventually.ts";
+import type { Fault, FaultProxy } from "../support/api-server/fault-proxy.ts";
+import { kubeConfigFile, kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
+import { proxied } from "../support/scenes/proxied.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 const APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 

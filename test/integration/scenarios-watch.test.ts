@@ -4,11 +4,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { annotationKey } from "../../src/core/annotations/vocabulary.ts";
-import { all, copied, crews, ONE, over, TWO } from "../support/crews.ts";
-import { eventually } from "../support/eventually.ts";
-import type { Fault } from "../support/fault-proxy.ts";
-import { count, inGap, isWatch, NOTHING, openStage, refusal } from "../support/proxied.ts";
-import { openScene } from "../support/scene.ts";
+import { all, copied, crews, ONE, over, TWO } from "../support/scenes/crews.ts";
+import { eventually } from "../support/time/eventually.ts";
+import type { Fault } from "../support/api-server/fault-proxy.ts";
+import { count, inGap, isWatch, NOTHING, openStage, refusal } from "../support/scenes/proxied.ts";
+import { openScene } from "../support/scenes/scene.ts";
 
 const EXPIRED =
   '{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","code":410,"reason":"Expired"}}\n';

@@ -1,6 +1,6 @@
 // The sandbox answers every fact that was proved on a real API server.
 import { startSandbox } from "../../src/sandbox/server.ts";
-import { proveFacts } from "../support/api-facts.ts";
+import { proveFacts } from "../support/api-server/api-facts.ts";
 
 const quietBookmarkMs = 1500;
 

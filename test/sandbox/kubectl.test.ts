@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import type { Sandbox } from "../../src/sandbox/server.ts";
-import { eventually } from "../support/eventually.ts";
-import { Kubectl, kubectlMissing } from "../support/kubectl.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
 
 const missing = kubectlMissing();
 

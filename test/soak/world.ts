@@ -1,7 +1,7 @@
 // A random world of namespaces, sources, strangers and people who meddle with copies, and what it
 // must look like in the end. It knows the rules by itself and asks the controller's code nothing.
-import { Api, type RawSecret } from "../support/api.ts";
-import { pick } from "../support/random.ts";
+import { Api, type RawSecret } from "../support/scenes/api.ts";
+import { pick } from "../support/time/random.ts";
 
 type Source = { readonly to: string; readonly type: string; readonly data: Record<string, string> };
 

@@ -1,0 +1,119 @@
+// Copies that others hold, hide, rewrite or make something else of. On a fake clock.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { secretPath } from "../support/controller/memory-api.ts";
+import { isWrite, Rig } from "../support/controller/fake-clock-controller.ts";
+
+const COPY = "team-a/registry";
+
+test("a copy that is deleted behind a finalizer is waited for, and back within a second of its end", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  const path = secretPath(COPY);
+  rig.api.put(path, {
+    metadata: { finalizers: ["example.com/hold"], deletionTimestamp: "2026-01-01T00:00:00Z" },
+  });
+  await rig.clock.advance(20_000);
+  assert.deepEqual(
+    started.passes.at(-1)?.plan.rows.map(({ verdict }) => verdict),
+    ["wait"],
+  );
+  assert.deepEqual(rig.api.writes, ["POST team-a"]);
+  rig.api.remove(path);
+  await rig.clock.advance(1000);
+  assert.ok(rig.api.get(COPY));
+  assert.equal(started.passes.at(-1)?.plan.states.conflict, 0);
+  await started.stop();
+});
+
+test("a source whose copies a webhook makes something else of ends in Fought, also after a restart", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  // A mutating webhook, as the object that is stored and answered shows.
+  rig.api.admit = (object) =>
+    object.metadata.namespace === "team-a" ? { ...object, data: { password: "b3RoZXI=" } } : object;
+  for (let start = 1; start <= 2; start++) {
+    const from = rig.api.writes.length;
+    const started = rig.start();
+    await rig.clock.advance(25_000);
+    assert.ok(rig.api.writes.length - from <= 1, "one try before the first back-off");
+    assert.deepEqual(
+      started.passes.at(-1)?.plan.rows.map(({ verdict }) => verdict),
+      ["backoff"],
+    );
+    await rig.clock.advance(600_000);
+    const tries = rig.api.writes.length - from;
+    assert.ok(tries >= 3 && tries < 10, `${tries} tries in ten minutes`);
+    const told = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
+    assert.equal(told.length, start);
+    await started.stop();
+  }
+});
+
+test("a webhook that strips our marks, from an immutable source's new copies too, ends in Fought and one conflict", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  await rig.converge();
+  rig.api.admit = (object) =>
+    object.metadata.namespace === "team-a"
+      ? { ...object, metadata: { ...object.metadata, labels: {} } }
+      : object;
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  const from = rig.api.writes.length;
+  rig.api.put(secretPath("shared/registry"), { immutable: true, type: "example.com/other" });
+  await rig.clock.advance(600_000);
+  assert.ok(rig.api.writes.length - from <= 3, rig.api.writes.slice(from).join());
+  const told = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
+  assert.equal(told.length, 1);
+  assert.equal(started.passes.at(-1)?.plan.states.conflict, 1);
+  await started.stop();
+});
+
+test("a copy that is rewritten faster than we delete it is deleted, and never once it is no longer ours", async () => {
+  for (const [change, goes] of [
+    [{ metadata: { labels: { note: "n" } } }, true],
+    [{ metadata: { labels: { "app.kubernetes.io/managed-by": null } } }, false],
+  ] as const) {
+    const rig = new Rig();
+    rig.teams("team-a");
+    await rig.converge();
+    let n = 0;
+    const started = rig.start({
+      given: { "delete-grace": "0" },
+      before: async (request) => {
+        // Just before the delete arrives, twice out of three times.
+        if (request.method === "DELETE" && isWrite(request) && n++ % 3 < 2)
+          rig.api.put(secretPath(COPY), change);
+      },
+    });
+    await rig.clock.advance(3000);
+    rig.source("shared/registry", { password: "one" }, "nowhere");
+    await rig.clock.advance(3000);
+    assert.equal(rig.api.get(COPY) === undefined, goes);
+    if (!goes) assert.equal(rig.api.writes.filter((write) => write.startsWith("DELETE")).length, 1);
+    await started.stop();
+  }
+});
+
+test("a stand-by remembers nothing of copies that vanish", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const given = { "leader-elect": true, "lease-namespace": "shared" };
+  const first = rig.start({ given });
+  await rig.clock.advance(5000);
+  const second = rig.start({ given });
+  await rig.clock.advance(5000);
+  rig.api.removeSecret(COPY);
+  await rig.clock.advance(5000);
+  await first.stop();
+  await rig.clock.advance(30_000);
+  assert.equal(second.controller.leading, true);
+  assert.equal(await second.metric("secretcast_drift_repaired_total", { kind: "deleted" }), 0);
+  rig.api.removeSecret(COPY);
+  await rig.clock.advance(5000);
+  assert.equal(await second.metric("secretcast_drift_repaired_total", { kind: "deleted" }), 1);
+  await second.stop();
+});

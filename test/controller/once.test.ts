@@ -1,0 +1,128 @@
+// --once: passes until nothing is due, and what the program then ends with. On a fake clock.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { refusal } from "../support/controller/memory-api.ts";
+import { Rig, type Started } from "../support/controller/fake-clock-controller.ts";
+
+function once(rig: Rig, given = {}, before?: Parameters<Rig["start"]>[0]): Started {
+  return rig.start({ ...before, given: { once: true, ...given } });
+}
+
+test("--once ends converged when everything wanted is there, with its watches closed", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const started = once(rig);
+  await rig.clock.advance(5000);
+  assert.equal(await started.ended(), "converged");
+  assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
+  assert.equal(rig.api.openWatches, 0);
+  assert.equal(rig.clock.timers, 0);
+});
+
+test("--once ends unconverged where a stranger is in the way", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  rig.api.secret("team-a/registry", {}, { mine: "x" });
+  const started = once(rig);
+  await rig.clock.advance(5000);
+  assert.equal(await started.ended(), "unconverged");
+  assert.deepEqual(rig.api.writes, ["POST team-b"]);
+});
+
+test("--once ends unconverged where a write fails, after one try of it", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const before = async (
+    request: Parameters<typeof refusal>[0] & { path: string; method: string },
+  ) => {
+    if (request.method === "POST" && request.path.includes("/team-a/"))
+      throw refusal(request, "forbidden");
+  };
+  const started = once(rig, {}, { before });
+  await rig.clock.advance(5000);
+  assert.equal(await started.ended(), "unconverged");
+  assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
+});
+
+test("--once waits out the grace of a source that is gone", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  once(rig);
+  await rig.clock.advance(5000);
+  rig.api.removeSecret("shared/registry");
+  const started = once(rig, { "delete-grace": "10s" });
+  await rig.clock.advance(9000);
+  assert.equal(await started.ended(), "pending");
+  await rig.clock.advance(5000);
+  assert.equal(await started.ended(), "converged");
+  assert.equal(rig.api.get("team-a/registry"), undefined);
+});
+
+test("--once waits out the grace of any other reason, exits unconverged on a hold, and a dry run asks too", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  once(rig);
+  await rig.clock.advance(5000);
+  rig.source("shared/registry", { password: "one" }, "nowhere");
+  const before = rig.api.writes.length;
+  const dry = once(rig, { "delete-grace": "10s", "dry-run": true });
+  await rig.clock.advance(9000);
+  assert.equal(await dry.ended(), "pending");
+  await rig.clock.advance(5000);
+  assert.equal(await dry.ended(), "unconverged");
+  assert.deepEqual(
+    dry.lines.filter(({ msg }) => msg === "would write").map(({ action }) => action),
+    ["delete", "delete"],
+  );
+  const held = once(rig, { "delete-grace": "10s", "delete-limit": "1" });
+  await rig.clock.advance(14_000);
+  assert.equal(await held.ended(), "unconverged");
+  assert.equal(rig.api.writes.length, before);
+  const started = once(rig, { "delete-grace": "10s" });
+  await rig.clock.advance(14_000);
+  assert.equal(await started.ended(), "converged");
+  assert.deepEqual(rig.api.writes.slice(before).toSorted(), [
+    "DELETE team-a/registry",
+    "DELETE team-b/registry",
+  ]);
+});
+
+test("--once does not wait for a finalizer that somebody else put on a copy", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  once(rig);
+  await rig.clock.advance(5000);
+  rig.api.put("/api/v1/namespaces/team-a/secrets/registry", {
+    metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["example.com/held"] },
+  });
+  const started = once(rig);
+  await rig.clock.advance(5000);
+  assert.equal(await started.ended(), "unconverged");
+});
+
+test("--once --dry-run says what it would do, writes nothing and ends unconverged", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const started = once(rig, { "dry-run": true });
+  await rig.clock.advance(5000);
+  assert.equal(await started.ended(), "unconverged");
+  assert.deepEqual(rig.api.writes, []);
+  assert.equal(started.said.filter((message) => message === "would write").length, 2);
+});
+
+test("--once takes the lease where one is elected, and gives it back", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const leader = rig.start({ given: { "leader-elect": true } });
+  await rig.clock.advance(5000);
+  rig.api.namespace("team-b");
+  await rig.clock.advance(1000);
+  const started = once(rig, { "leader-elect": true });
+  await rig.clock.advance(60_000);
+  assert.equal(await started.ended(), "pending", "another holds the lease");
+  await leader.stop();
+  await rig.clock.advance(10_000);
+  assert.equal(await started.ended(), "converged");
+  const lease = Array.from(rig.api.objects.values()).find(({ kind }) => kind === "Lease");
+  assert.match(JSON.stringify(lease), /"holderIdentity":""/);
+});

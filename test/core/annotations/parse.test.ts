@@ -1,0 +1,57 @@
+// What makes a source refused, and that it alone is.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Cluster } from "../../support/planner/planner-cluster.ts";
+
+function cluster(): Cluster {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  return made;
+}
+
+for (const [what, type, name] of [
+  ["a service account's token", "kubernetes.io/service-account-token", "cred"],
+  ["a bootstrap token", "bootstrap.kubernetes.io/token", "cred"],
+  ["a Helm release", "helm.sh/release.v1", "cred"],
+  ["a name of Helm's", "Opaque", "sh.helm.release.v1.app.v1"],
+] as const) {
+  test(`S33 ${what} is refused as a source, with a reason`, () => {
+    const made = cluster();
+    made.secret(`shared/${name}`, { to: "*" }, { type });
+    const result = made.pass();
+    assert.deepEqual(result.actions, []);
+    assert.equal(result.sources[0]?.state, "refused");
+    assert.ok(result.sources[0]?.problems[0]?.expected);
+  });
+}
+
+test("S10 a source that cannot be understood is refused and told; all others go on", () => {
+  const made = cluster();
+  made.secret("shared/bad", { to: "team-(a|b)" });
+  made.secret("shared/good", { to: "team-a" });
+  const result = made.pass();
+  assert.equal(made.secrets.has("team-a/good"), true);
+  const bad = result.sources.find(({ source }) => source.name === "bad");
+  assert.equal(bad?.problems[0]?.annotation, "secretcast.io/to");
+  assert.equal(bad?.problems[0]?.part, "team-(a|b)");
+});
+
+for (const [what, words] of [
+  ["an empty value", { to: "" }],
+  ["an empty selector", { to: "*", "to-selector": " " }],
+  ["a mistyped key", { to: "*", "to-selecter": "a" }],
+  ["a bad name", { to: "*", name: "Not A Name" }],
+  ["a bad on-delete", { to: "*", "on-delete": "later" }],
+  ["a bad paused", { to: "*", paused: "yes" }],
+  ["adopt on a source", { to: "*", adopt: "shared/x" }],
+  ["a namespace's key", { to: "*", accept: "true" }],
+  ["a missing old key", { to: "*", keys: "new=old" }],
+] as const) {
+  test(`${what} refuses the source`, () => {
+    const made = cluster();
+    made.secret("shared/cred", words);
+    const result = made.pass();
+    assert.deepEqual(result.actions, []);
+    assert.equal(result.sources[0]?.state, "refused");
+  });
+}

@@ -1,0 +1,141 @@
+// Several sources that want one place: who has it, who is told, and how it changes hands.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { annotate, cluster, reasonAt } from "../../support/planner/publishers.ts";
+import { actionsAt, type Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
+
+function owner(made: Cluster, place: string): string | undefined {
+  return made.secrets.get(place)?.metadata.annotations["secretcast.io/source"];
+}
+
+test("S17 of two sources the one whose namespace comes first wins, and the other is told", () => {
+  const made = cluster();
+  made.secret("other/cred", { to: "team-*" }, { at: 1 });
+  made.secret("shared/cred", { to: "team-a" }, { at: 9 });
+  const result = made.pass();
+  assert.equal(owner(made, "team-a/cred"), "shared/cred");
+  assert.equal(owner(made, "team-b/cred"), "other/cred");
+  assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "conflict");
+  assert.match(reasonAt(result, "team-a/cred", "other/cred"), /shared\/cred/);
+});
+
+test("S17 within one namespace the older wins, then the name", () => {
+  const made = cluster();
+  made.secret("shared/young", { to: "team-a", name: "x" }, { at: 9 });
+  made.secret("shared/old", { to: "team-a,team-b", name: "x" }, { at: 1 });
+  made.secret("shared/also-old", { to: "team-b", name: "x" }, { at: 1 });
+  made.pass();
+  assert.equal(owner(made, "team-a/x"), "shared/old");
+  assert.equal(owner(made, "team-b/x"), "shared/also-old");
+});
+
+test("S17 within one entry of the order the source that the copy names keeps the place; when it goes the other takes it by one update", () => {
+  const made = cluster();
+  made.secret("shared/mine", { to: "team-a", name: "cred" }, { at: 9 });
+  made.settle();
+  made.secret("shared/cred", { to: "team-a" }, { at: 1 });
+  made.now += 5000;
+  assert.equal(verdictAt(made.pass(), "team-a/cred", "shared/cred"), "conflict");
+  assert.equal(owner(made, "team-a/cred"), "shared/mine");
+  const { uid } = made.get("team-a/cred").metadata;
+  made.delete("shared/mine");
+  assert.equal(verdictAt(made.pass(), "team-a/cred", "shared/cred"), "update");
+  assert.equal(owner(made, "team-a/cred"), "shared/mine");
+  assert.deepEqual(actionsAt(made.end(), "team-a/cred"), ["update"]);
+  assert.equal(owner(made, "team-a/cred"), "shared/cred");
+  assert.equal(made.get("team-a/cred").metadata.uid, uid);
+});
+
+test("an heir that is paused takes the place when it goes on; until then the copy stays", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.settle();
+  made.secret("other/cred", { to: "team-a", paused: "true" });
+  annotate(made, "shared/cred", { to: "nowhere" });
+  made.now += 5000;
+  const result = made.pass();
+  assert.deepEqual(result.actions, []);
+  assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "paused");
+  annotate(made, "other/cred", { paused: "false" });
+  assert.deepEqual(actionsAt(made.due(), "team-a/cred"), ["update"]);
+});
+
+test("at a hand-over the sources that do not get the place are told", () => {
+  const made = cluster();
+  made.secret("shared/a", { to: "team-a", name: "x" }, { at: 1 });
+  made.settle();
+  made.secret("shared/b", { to: "team-a", name: "x" }, { at: 2 });
+  made.secret("shared/c", { to: "team-a", name: "x" }, { at: 3 });
+  annotate(made, "shared/a", { to: "nowhere" });
+  made.now += 5000;
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-a/x", "shared/b"), "update");
+  assert.equal(verdictAt(result, "team-a/x", "shared/c"), "conflict");
+});
+
+test("the source that the Secret in the way lets adopt it wins over a stronger one", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a" });
+  made.secret("other/cred", { to: "team-a" });
+  made.secret("team-a/cred", { adopt: "other/cred" });
+  made.pass();
+  assert.equal(owner(made, "team-a/cred"), "other/cred");
+});
+
+test("S17 an earlier entry of the order takes the place over, and the loser is told", () => {
+  const made = cluster();
+  made.secret("other/cred", { to: "team-a" }, { at: 1 });
+  made.settle();
+  const { uid } = made.get("team-a/cred").metadata;
+  made.secret("shared/cred", { to: "team-a" }, { at: 9 });
+  made.settle();
+  assert.equal(owner(made, "team-a/cred"), "shared/cred");
+  assert.equal(made.get("team-a/cred").metadata.uid, uid);
+  assert.equal(verdictAt(made.plan(), "team-a/cred", "other/cred"), "conflict");
+});
+
+test("a source that is paused, refused or held takes no place that it does not hold", () => {
+  for (const [words, changes] of [
+    [{ to: "*", paused: "true" }, {}],
+    [{ to: "*", keys: "a=absent" }, {}],
+    [{ to: "*" }, { fanoutLimitBytes: 1 }],
+  ] as const) {
+    const made = cluster();
+    made.secret("other/cred", { to: "team-a" });
+    made.settle();
+    made.settings = { ...made.settings, ...changes };
+    made.secret("shared/cred", words);
+    made.now += 5000;
+    made.plan();
+    made.settle();
+    assert.equal(owner(made, "team-a/cred"), "other/cred", JSON.stringify(words));
+  }
+});
+
+test("an empty place goes to the next that is not paused", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "team-a", paused: "true" });
+  made.secret("other/cred", { to: "team-a" });
+  const result = made.pass();
+  assert.equal(owner(made, "team-a/cred"), "other/cred");
+  assert.equal(verdictAt(result, "team-a/cred", "shared/cred"), "conflict");
+});
+
+test("while a take-over fails the loser goes on being served", () => {
+  const made = cluster();
+  made.secret("other/cred", { to: "team-a" });
+  made.settle();
+  made.secret("shared/cred", { to: "team-a" });
+  made.now += 5000;
+  made.pass();
+  const takeover = made.plan().actions.find(({ source }) => source.namespace === "shared");
+  assert.equal(takeover?.kind, "update");
+  if (takeover) made.memory.failed(takeover, { message: "no", error: "forbidden" }, made.now, 1);
+  made.now += 1050;
+  made.secret("other/cred", { to: "team-a" }, { data: { key: "second" } });
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-a/cred", "shared/cred"), "conflict");
+  assert.match(reasonAt(result, "team-a/cred", "shared/cred"), /take this place over: no/);
+  assert.equal(verdictAt(result, "team-a/cred", "other/cred"), "update");
+  assert.equal(owner(made, "team-a/cred"), "other/cred");
+});

@@ -1,0 +1,261 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { base64, type Given, type Texts } from "../../support/planner/raw-cluster.ts";
+import { Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
+
+const SOURCE = { user: "u", password: "p" };
+
+function cluster(
+  allow: Texts,
+  words: Texts = {},
+  given: Given = { data: { own: "mine" } },
+): Cluster {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a", "team-b"]) made.namespace(name, {}, { team: name });
+  made.secret("shared/db", allow, { data: SOURCE });
+  made.secret("team-a/app", { from: "shared/db", ...words }, given);
+  return made;
+}
+
+function keys(made: Cluster): readonly string[] {
+  return Object.keys(made.get("team-a/app").data).toSorted();
+}
+
+function mark(made: Cluster, word: string): string | undefined {
+  return made.get("team-a/app").metadata.annotations[`secretcast.io/${word}`];
+}
+
+test("S40 a pulling Secret waits for its source and is filled; its own entries survive", () => {
+  const made = cluster({ allow: "*" });
+  const source = made.get("shared/db");
+  made.delete("shared/db");
+  assert.equal(verdictAt(made.pass(), "team-a/app"), "conflict");
+  made.secrets.set("shared/db", source);
+  made.settle();
+  assert.deepEqual(keys(made), ["own", "password", "user"]);
+  assert.equal(mark(made, "pulled-keys"), "password,user");
+  assert.equal(mark(made, "source-uid"), source.metadata.uid);
+  assert.deepEqual(made.pass().actions, []);
+});
+
+test("the source's keys filter first, the pulling Secret's second", () => {
+  const made = cluster({ allow: "*", keys: "!user" }, { keys: "secret=password" });
+  made.settle();
+  assert.deepEqual(keys(made), ["own", "secret"]);
+  assert.equal(made.get("team-a/app").data["secret"], base64("p"));
+});
+
+for (const [what, allow] of [
+  ["allow names another namespace", { allow: "team-b" }],
+  ["allow-selector does not match", { "allow-selector": "team=team-b" }],
+  ["both are given and one does not hold", { allow: "*", "allow-selector": "team=team-b" }],
+  ["it only pushes", { to: "team-b" }],
+  ["it is refused", { allow: "*", "allow-selecter": "x" }],
+] as const) {
+  test(`no consent, because ${what}: the same reason as for no source`, () => {
+    const made = cluster(allow);
+    const refused = made.pass().rows.find(({ pulling }) => pulling);
+    made.delete("shared/db");
+    const absent = made.pass().rows.find(({ pulling }) => pulling);
+    assert.equal(refused?.verdict, "conflict");
+    assert.equal(refused.reason, absent?.reason);
+    assert.deepEqual(keys(made), ["own"]);
+  });
+}
+
+test("a Secret outside the source namespaces cannot be pulled", () => {
+  const made = cluster({ allow: "*" }, { from: "team-b/db" });
+  made.secret("team-b/db", { allow: "*" }, { data: SOURCE });
+  assert.equal(verdictAt(made.pass(), "team-a/app"), "conflict");
+});
+
+test("S43 consent goes: what was filled goes, its own entries stay", () => {
+  const made = cluster({ allow: "*" });
+  made.settle();
+  made.edit(
+    "shared/db",
+    ({ metadata }) => (metadata.annotations["secretcast.io/allow"] = "team-b"),
+  );
+  made.now += 5000;
+  assert.equal(verdictAt(made.pass(), "team-a/app"), "release");
+  assert.deepEqual(keys(made), ["own", "password", "user"]);
+  assert.equal(verdictAt(made.end(), "team-a/app"), "release");
+  assert.deepEqual(keys(made), ["own"]);
+  assert.equal(mark(made, "pulled-keys"), undefined);
+  assert.equal(mark(made, "from"), "shared/db");
+});
+
+test("S43 the source goes: after the grace what was filled goes, unless the owner keeps it", () => {
+  for (const [word, verdict, left] of [
+    ["delete", "release", ["own"]],
+    ["keep", "conflict", ["own", "password", "user"]],
+  ] as const) {
+    const made = cluster({ allow: "*" }, { "on-delete": word });
+    made.settle();
+    made.delete("shared/db");
+    assert.equal(verdictAt(made.pass(), "team-a/app"), verdict);
+    assert.deepEqual(keys(made), ["own", "password", "user"]);
+    made.settle();
+    assert.deepEqual(keys(made), left);
+  }
+});
+
+test("a paused or refused source leaves what it filled as it is", () => {
+  const made = cluster({ allow: "*" });
+  made.settle();
+  made.edit("shared/db", ({ metadata, data }) => {
+    metadata.annotations["secretcast.io/paused"] = "true";
+    data["password"] = base64("new");
+  });
+  made.now += 5000;
+  assert.equal(verdictAt(made.pass(), "team-a/app"), "paused");
+  made.edit(
+    "shared/db",
+    ({ metadata }) => (metadata.annotations["secretcast.io/paused"] = "maybe"),
+  );
+  assert.equal(verdictAt(made.pass(), "team-a/app"), "frozen");
+  assert.equal(made.get("team-a/app").data["password"], base64("p"));
+});
+
+test("S42 another source: the old one's entries go, the new one's come", () => {
+  const made = cluster({ allow: "*" });
+  made.secret("shared/other", { allow: "*" }, { data: { token: "t" } });
+  made.settle();
+  made.edit(
+    "team-a/app",
+    ({ metadata }) => (metadata.annotations["secretcast.io/from"] = "shared/other"),
+  );
+  made.settle();
+  assert.deepEqual(keys(made), ["own", "token"]);
+  made.edit(
+    "team-a/app",
+    ({ metadata }) => (metadata.annotations["secretcast.io/from"] = "shared/none"),
+  );
+  made.settle();
+  assert.deepEqual(keys(made), ["own"]);
+});
+
+test("S41 the owner applies it empty again, or edits what was filled: it is filled again", () => {
+  const made = cluster({ allow: "*" }, {}, { data: {} });
+  made.settle();
+  made.secret("team-a/app", { from: "shared/db" }, { data: {} });
+  made.settle();
+  assert.deepEqual(keys(made), ["password", "user"]);
+  made.edit("team-a/app", ({ data }) => (data["password"] = base64("edited")));
+  made.settle();
+  assert.equal(made.get("team-a/app").data["password"], base64("p"));
+});
+
+test("an entry of its own where the source has one survives, and that is told", () => {
+  const made = cluster({ allow: "*" }, {}, { data: { password: "my own", user: "u" } });
+  made.settle();
+  const result = made.pass();
+  assert.equal(made.get("team-a/app").data["password"], base64("my own"));
+  assert.equal(verdictAt(result, "team-a/app"), "conflict");
+  assert.match(result.rows[0]?.reason ?? "", /password/);
+  assert.equal(mark(made, "pulled-keys"), undefined);
+});
+
+test("an entry of its own that equals the source's stays its own: not recorded, and there when the source has gone", () => {
+  const made = cluster({ allow: "*" }, {}, { data: { user: "u" } });
+  made.settle();
+  assert.equal(mark(made, "pulled-keys"), "password");
+  made.delete("shared/db");
+  made.settle();
+  assert.deepEqual(keys(made), ["user"]);
+});
+
+test("what the type requires is filled over the placeholder and left as a shell", () => {
+  const given = { type: "kubernetes.io/dockerconfigjson", data: { ".dockerconfigjson": "{}" } };
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret(
+    "shared/db",
+    { allow: "*" },
+    { ...given, data: { ".dockerconfigjson": '{"auths":{}}' } },
+  );
+  made.secret("team-a/app", { from: "shared/db" }, given);
+  made.settle();
+  assert.equal(made.get("team-a/app").data[".dockerconfigjson"], base64('{"auths":{}}'));
+  made.delete("shared/db");
+  made.settle();
+  assert.equal(made.get("team-a/app").data[".dockerconfigjson"], base64("{}"));
+});
+
+test("an immutable pulling Secret, one of a refused type and one that cannot be read are left alone", () => {
+  for (const [words, given, verdict] of [
+    [{}, { immutable: true }, "conflict"],
+    [{}, { type: "kubernetes.io/service-account-token" }, "frozen"],
+    [{ from: "shared" }, {}, "frozen"],
+    [{ adopt: "shared/db" }, {}, "frozen"],
+    [{ form: "x" }, {}, "frozen"],
+  ] as const) {
+    const made = cluster({ allow: "*" }, words, given);
+    const result = made.settle();
+    assert.deepEqual(made.writes, []);
+    assert.equal(verdictAt(result, "team-a/app"), verdict);
+  }
+});
+
+const MARKED = { source: "shared/gone", "placed-at": "team-a/app" };
+const LABELLED = { "app.kubernetes.io/managed-by": "secretcast" };
+
+/** Passes until its source would be missed for long enough to end a copy of it. */
+function outlive(made: Cluster): void {
+  for (let round = 0; round < 5; round++) {
+    made.pass();
+    made.now += 60_000;
+  }
+}
+
+test("a pulling Secret with the marks of a copy but source-uid is told so and not filled: that would make it a copy", () => {
+  const made = cluster({ allow: "*" }, MARKED, { labels: LABELLED, data: { own: "mine" } });
+  outlive(made);
+  assert.deepEqual(keys(made), ["own"]);
+  assert.equal(mark(made, "source-uid"), undefined);
+  const row = made.pass().rows.find(({ pulling }) => pulling);
+  assert.equal(row?.verdict, "frozen");
+  assert.match(row.reason, /secretcast\.io\/placed-at: "team-a\/app": want it off/);
+});
+
+test("a pulling Secret with every mark of a copy, before it is filled or after, is never deleted, emptied or overwritten", () => {
+  for (const source of ["shared/gone", "shared/db"]) {
+    for (const filled of [true, false]) {
+      const made = cluster({ allow: "*", to: "team-a", name: "app" });
+      if (filled) made.settle();
+      made.edit("team-a/app", ({ metadata }) => {
+        metadata.labels = { ...LABELLED };
+        for (const [word, value] of Object.entries({ ...MARKED, source, "source-uid": "uid-1" }))
+          metadata.annotations[`secretcast.io/${word}`] = value;
+      });
+      const before = structuredClone(made.get("team-a/app"));
+      outlive(made);
+      made.delete("shared/db");
+      outlive(made);
+      assert.deepEqual(made.get("team-a/app"), before);
+    }
+  }
+});
+
+test("a copy on which somebody writes `from` is his: not filled, not repaired, not deleted, and the source is told", () => {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/db", { to: "team-a" }, { data: SOURCE });
+  made.secret("shared/other", { allow: "*" }, { data: { more: "x" } });
+  made.settle();
+  made.edit(
+    "team-a/db",
+    ({ metadata }) => (metadata.annotations["secretcast.io/from"] = "shared/other"),
+  );
+  const before = structuredClone(made.get("team-a/db"));
+  const result = made.pass();
+  assert.equal(verdictAt(result, "team-a/db", "shared/db"), "conflict");
+  assert.equal(verdictAt(result, "team-a/db", "shared/other"), "frozen");
+  made.delete("shared/db");
+  outlive(made);
+  assert.deepEqual(made.get("team-a/db"), before);
+  made.secret("shared/db", { to: "team-a" }, { data: { user: "new" } });
+  made.edit("team-a/db", ({ metadata }) => delete metadata.annotations["secretcast.io/from"]);
+  made.settle();
+  assert.deepEqual(Object.keys(made.get("team-a/db").data), ["user"], "without it, ours again");
+});

@@ -1,0 +1,52 @@
+// Whose write has waited long is not overtaken for ever.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Ages } from "../../../src/core/state/ages.ts";
+import { Cluster } from "../../support/planner/planner-cluster.ts";
+
+test("a place's age is kept for as long as each pass asks, and for many places", () => {
+  const ages = new Ages();
+  const places = Array.from({ length: 10_000 }, (_, n) => `team-${n}/registry`);
+  for (const now of [1000, 2000, 3000]) {
+    ages.beginPass();
+    const since = places.map((place) => ages.since(place, now));
+    assert.ok(since.filter((at) => at === 1000).length > 9990);
+  }
+  ages.beginPass();
+  ages.beginPass();
+  assert.equal(ages.since("team-1/registry", 4000), 4000);
+});
+
+test("what has been due for three seconds goes in turns with what is younger, deletes included", () => {
+  const made = new Cluster();
+  for (const [at, name] of ["shared", "team-a", "team-b", "team-c"].entries())
+    made.namespace(name, {}, {}, at);
+  made.secret("shared/old", { to: "team-*" });
+  made.settle();
+  made.edit("shared/old", ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "team-c"));
+  made.settings = { ...made.settings, deleteGraceMs: 0 };
+  const order = (): readonly string[] =>
+    made
+      .plan()
+      .actions.filter(({ kind }) => kind !== "confirm")
+      .map(({ kind, place }) => `${kind} ${place.namespace}/${place.name}`);
+  made.now += 60_000;
+  made.settle(1 + 20);
+  made.secret("shared/new", { to: "team-*" });
+  made.secret("team-b/forged", {});
+  const first = order();
+  assert.deepEqual(first, ["create team-c/new", "create team-b/new", "create team-a/new"]);
+  made.now += 3000;
+  made.namespace("team-d", {}, {}, 9);
+  assert.deepEqual(order(), [
+    "create team-d/new",
+    "create team-c/new",
+    "create team-b/new",
+    "create team-a/new",
+  ]);
+  for (const name of ["x", "y", "z"]) made.secret(`shared/${name}`, { to: "team-d" });
+  const mixed = order();
+  assert.equal(mixed[0], "create team-d/new", "the youngest namespace is not held up");
+  assert.ok(mixed.indexOf("create team-c/new") === 1, mixed.join());
+  assert.ok(mixed.indexOf("create team-b/new") === 3, mixed.join());
+});

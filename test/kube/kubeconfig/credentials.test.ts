@@ -1,0 +1,131 @@
+// Credentials that come from somewhere else than the kubeconfig: files that change, a plugin's
+// certificate, and the auth providers of old kubeconfigs.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import type { TLSSocket } from "node:tls";
+import { CredentialCache, CredentialsError } from "../../../src/kube/kubeconfig/credentials.ts";
+import type { Credentials } from "../../../src/kube/kubeconfig/credentials.ts";
+import type { Cluster, User } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
+import { createClient } from "../../../src/kube/rest/client.ts";
+import { ONE, TWO } from "../../support/api-server/certificates.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
+import { answer } from "../../support/api-server/http-server.ts";
+import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "credentials-"));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+function read(user: Partial<User>, cluster: Partial<Cluster> = {}): Promise<Credentials> {
+  const config = kubeConfigFor("https://localhost", user, cluster);
+  return new CredentialCache(config, new FakeClock()).get();
+}
+
+/** Speaks TLS with ONE's certificate and asks for a client's. */
+async function secure(t: TestContext, listener: RequestListener): Promise<string> {
+  const options = { ...ONE, ca: [ONE.cert, TWO.cert], requestCert: true };
+  const server = createServer({ ...options, rejectUnauthorized: false }, listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test("a client certificate that is renewed in its files is shown within ten seconds", async (t) => {
+  const url = await secure(t, (request, response) => {
+    answer(response, 200, { shown: (request.socket as TLSSocket).getPeerCertificate().subject });
+  });
+  const [certFile, keyFile] = [join(folder(t), "cert"), join(folder(t), "key")];
+  const renew = ({ cert, key }: typeof ONE): void => {
+    writeFileSync(certFile, cert);
+    writeFileSync(keyFile, key);
+  };
+  renew(ONE);
+  const clock = new FakeClock();
+  const config = kubeConfigFor(url, { certFile, keyFile }, { caData: base64(ONE.cert) });
+  const client = createClient(config, { clock, userAgent: "test" });
+  t.after(() => client.close());
+  const shown = () => client.request({ method: "GET", path: "/", what: "get version" });
+  assert.deepEqual(await shown(), { shown: { CN: "one" } });
+  renew(TWO);
+  await clock.advance(10_000);
+  assert.deepEqual(await shown(), { shown: { CN: "two" } });
+});
+
+test("a file that cannot be read is named, whatever it is for", async (t) => {
+  const none = join(folder(t), "none");
+  const cases = [
+    [read({}, { caFile: none }), `file "${none}" cannot be read (ENOENT)`],
+    [read({ certFile: none }), `file "${none}" cannot be read (ENOENT)`],
+    [read({ keyFile: none }), `file "${none}" cannot be read (ENOENT)`],
+    [read({ tokenFile: none }), `token file "${none}" cannot be read (ENOENT)`],
+    [
+      read({ exec: { command: none } }),
+      `credential plugin "${none}" of user "tester" was not found`,
+    ],
+  ] as const;
+  for (const [work, message] of cases)
+    await assert.rejects(work, (error) => {
+      assert.ok(error instanceof CredentialsError);
+      assert.equal(error.message, message);
+      return true;
+    });
+});
+
+test("a plugin's certificate joins the cluster's CA, and a token of the kubeconfig counts before the plugin's", async () => {
+  const status = { token: "of-plugin", clientCertificateData: TWO.cert, clientKeyData: TWO.key };
+  const print = JSON.stringify(JSON.stringify({ status }));
+  const exec = { command: process.execPath, args: ["-p", print] };
+  const cluster = { caData: base64(ONE.cert), tlsServerName: "api.test" };
+  const { headers, tls } = await read({ exec, username: "u", impersonateUser: "jane" }, cluster);
+  assert.deepEqual(headers, { Authorization: "Bearer of-plugin", "Impersonate-User": "jane" });
+  assert.deepEqual(tls, {
+    ca: Buffer.from(ONE.cert),
+    cert: TWO.cert,
+    key: TWO.key,
+    servername: "api.test",
+    rejectUnauthorized: undefined,
+  });
+  assert.deepEqual((await read({ exec, token: "t" })).headers, { Authorization: "Bearer t" });
+});
+
+test("gcp and azure users send their access token", async () => {
+  for (const name of ["gcp", "azure"]) {
+    const config = { "access-token": name, expiry: "2126-01-01T00:00:00Z" };
+    const { headers } = await read({ authProvider: { name, config } });
+    assert.deepEqual(headers, { Authorization: `Bearer ${name}` });
+  }
+});
+
+/** A token as OIDC issues it; nobody here checks its signature. */
+function idToken(claims: Readonly<Record<string, unknown>>): string {
+  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  return `${part({ alg: "RS256" })}.${part(claims)}.${base64("x")}`;
+}
+
+test("an OIDC user sends its token while it is valid, and is told when it is not", async () => {
+  const valid = idToken({ exp: 4_900_000_000 });
+  const oidc = (config: Readonly<Record<string, string>>): Partial<User> => ({
+    authProvider: { name: "oidc", config: { "client-id": "cli", "refresh-token": "r", ...config } },
+  });
+  const { headers } = await read(oidc({ "id-token": valid }));
+  assert.deepEqual(headers, { Authorization: `Bearer ${valid}` });
+  const expired = { "id-token": idToken({ exp: 1 }), "idp-issuer-url": "https://127.0.0.1:1" };
+  await assert.rejects(
+    read(oidc(expired)),
+    /^CredentialsError: auth provider "oidc" of user "tester" failed \([A-Z_]+\); has its token expired\?$/,
+  );
+});

@@ -1,0 +1,237 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { KubeConfigError } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
+import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "kubeconfig-"));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+const TWO = `
+apiVersion: v1
+kind: Config
+current-context: first
+clusters:
+- name: c1
+  cluster: { server: "https://one:6443", certificate-authority: ca.crt }
+- name: c2
+  cluster: { server: "http://two:8080" }
+users:
+- name: u1
+  user: { token: secret-token, tokenFile: tok }
+- name: u2
+  user: {}
+contexts:
+- name: first
+  context: { cluster: c1, user: u1, namespace: n1 }
+- name: second
+  context: { cluster: c2, user: u2 }
+- name: no-cluster
+  context: { cluster: c9, user: u2 }
+- name: no-user
+  context: { cluster: c1, user: u9 }
+`;
+
+function written(t: TestContext, text: string, name = "config"): string {
+  const file = join(folder(t), name);
+  writeFileSync(file, text);
+  return file;
+}
+
+test("a named file gives its current context, paths beside the file, and token files by kubectl's name", (t) => {
+  const file = written(t, TWO);
+  const config = loadKubeConfig({ kubeconfig: file });
+  const beside = (name: string): string => join(file, "..", name);
+  assert.equal(config.cluster.server, "https://one:6443");
+  assert.equal(config.cluster.caFile, beside("ca.crt"));
+  assert.equal(config.user.tokenFile, beside("tok"));
+});
+
+test("a named context is taken instead of the current one", (t) => {
+  const config = loadKubeConfig({ kubeconfig: written(t, TWO), context: "second" });
+  assert.equal(config.cluster.server, "http://two:8080");
+});
+
+test("every field of a user and a cluster is read, empty ones count as absent, and a user may be missing", (t) => {
+  const file = written(
+    t,
+    `
+current-context: all
+clusters:
+- name: c
+  cluster:
+    server: https://one
+    certificate-authority-data: Y2E=
+    insecure-skip-tls-verify: true
+    tls-server-name: api.test
+    proxy-url: http://proxy:3128
+users:
+- name: u
+  user:
+    token: "007"
+    username: jane
+    password: ""
+    client-certificate: /pki/cert.pem
+    client-certificate-data: Y2VydA==
+    client-key: key.pem
+    client-key-data: a2V5
+    as: other
+    exec: { command: get-token, args: [a] }
+    auth-provider: { name: oidc, config: { id-token: t } }
+contexts:
+- { name: all, context: { cluster: c, user: u } }
+- { name: none, context: { cluster: c, user: "" } }
+`,
+  );
+  const { cluster, user } = loadKubeConfig({ kubeconfig: file });
+  assert.deepEqual(cluster, {
+    name: "c",
+    server: "https://one",
+    caData: "Y2E=",
+    skipTLSVerify: true,
+    tlsServerName: "api.test",
+    proxyUrl: "http://proxy:3128",
+  });
+  assert.deepEqual(user, {
+    name: "u",
+    token: "007",
+    username: "jane",
+    certFile: "/pki/cert.pem",
+    certData: "Y2VydA==",
+    keyFile: join(file, "..", "key.pem"),
+    keyData: "a2V5",
+    impersonateUser: "other",
+    exec: { command: "get-token", args: ["a"] },
+    authProvider: { name: "oidc", config: { "id-token": "t" } },
+  });
+  const none = loadKubeConfig({ kubeconfig: file, context: "none" });
+  assert.deepEqual(none.user, { name: "anonymous" });
+});
+
+test("an exec plugin named by a path is beside the file, one without is left to the PATH", (t) => {
+  const of = (command: string): unknown => {
+    const text = TWO.replace("user: {}", `user: { exec: { command: ${command}, args: [a] } }`);
+    const kubeconfig = written(t, text);
+    const { exec } = loadKubeConfig({ kubeconfig, context: "second" }).user;
+    assert.deepEqual(exec?.["args"], ["a"]);
+    return relative(dirname(kubeconfig), String(exec?.["command"]));
+  };
+  assert.equal(of("./bin/get-token"), "bin/get-token");
+  assert.equal(of("../get-token"), "../get-token");
+  assert.match(String(of("/bin/get-token")), /^[./]*\/bin\/get-token$/);
+});
+
+test("each wrong kubeconfig is one clear line that names the file and quotes no credential", (t) => {
+  const config = (text: string): string => TWO.replace(/current-context.*/, text);
+  const cases: readonly (readonly [string | undefined, string | undefined, RegExp])[] = [
+    [undefined, undefined, /^kubeconfig ".*none" does not exist$/],
+    ["a: [b", undefined, /^kubeconfig ".*" is not YAML: .*$/],
+    ["token: {secret-token\n  x: *secret-token", undefined, /^kubeconfig ".*" is not YAML: .*$/],
+    [
+      "token: *secret-token",
+      undefined,
+      /^kubeconfig ".*" is not YAML: unidentified alias \(1:9\)$/,
+    ],
+    [
+      "token: !secret-token",
+      undefined,
+      /^kubeconfig ".*" is not YAML: unknown scalar tag \(1:8\)$/,
+    ],
+    [
+      "a: b\ntoken: !secret-token%",
+      undefined,
+      /is not YAML: tag name cannot contain such characters \(2:\d+\)$/,
+    ],
+    ["", undefined, /^kubeconfig ".*" is not YAML: .* the input is empty$/],
+    ["- a", undefined, /^kubeconfig ".*" holds no configuration$/],
+    ["clusters: [{}]", undefined, /^kubeconfig ".*" is not valid: clusters\[0\].name is missing$/],
+    ["clusters: {}", undefined, /^kubeconfig ".*" is not valid: clusters is no list$/],
+    ["users: [null]", undefined, /^kubeconfig ".*" is not valid: users\[0\] is no mapping$/],
+    [
+      "users: [{ name: u, user: { password: 1234 } }]",
+      undefined,
+      /is not valid: users\[0\].user.password is no text; put it in quotes$/,
+    ],
+    [
+      TWO.replace("ca.crt", "ca.crt, insecure-skip-tls-verify: yes"),
+      undefined,
+      /is not valid: clusters\[0\].cluster.insecure-skip-tls-verify is neither true nor false$/,
+    ],
+    [TWO, "third", /has no context "third"; it has "first", "second", "no-cluster", "no-user"$/],
+    [config(""), undefined, /has no current-context; name one with --context$/],
+    [TWO, "no-cluster", /^context "no-cluster" of .* names cluster "c9", which is not there$/],
+    [TWO, "no-user", /^context "no-user" of .* names user "u9", which is not there$/],
+    [TWO.replace("https://one", "one"), undefined, /server "one:6443", which is no http\(s\) URL$/],
+  ];
+  for (const [text, context, message] of cases) {
+    const kubeconfig = text === undefined ? join(folder(t), "none") : written(t, text);
+    assert.throws(
+      () => loadKubeConfig({ kubeconfig, context }),
+      (error) => {
+        assert.ok(error instanceof KubeConfigError);
+        assert.match(error.message, message);
+        assert.ok(!error.message.includes("\n"));
+        assert.doesNotMatch(error.message, /secret-token|1234/);
+        return true;
+      },
+    );
+  }
+});
+
+test("files in KUBECONFIG merge as kubectl does: the first to name a thing wins, missing files are passed over", (t) => {
+  const one = written(t, TWO);
+  const two = written(
+    t,
+    TWO.replaceAll("https://one", "https://other")
+      .replace("first", "second")
+      .replace("name: u2", "name: extra")
+      .concat("- { name: of-two-only, context: { cluster: c1, user: extra } }\n"),
+  );
+  const list = [join(folder(t), "none"), one, two].join(":");
+  const config = loadKubeConfig({ env: { KUBECONFIG: list } });
+  assert.equal(config.cluster.server, "https://one:6443");
+  assert.equal(config.user.name, "u1");
+  const extra = loadKubeConfig({ env: { KUBECONFIG: list }, context: "of-two-only" });
+  assert.deepEqual([extra.cluster.server, extra.user.name], ["https://one:6443", "extra"]);
+  assert.throws(
+    () => loadKubeConfig({ env: { KUBECONFIG: join(folder(t), "none") } }),
+    /does not exist$/,
+  );
+});
+
+test("without anything named the file in the home folder is taken, and none at all is one line", (t) => {
+  const home = folder(t);
+  assert.throws(() => loadKubeConfig({ env: { HOME: home } }), {
+    message: `no kubeconfig: not in a cluster, KUBECONFIG is not set, and "${home}/.kube/config" does not exist; name one with --kubeconfig`,
+  });
+  mkdirSync(join(home, ".kube"));
+  writeFileSync(join(home, ".kube", "config"), TWO);
+  assert.equal(loadKubeConfig({ env: { HOME: home } }).user.name, "u1");
+});
+
+test("in a pod the service account is taken, and what it lacks is one line", (t) => {
+  const root = folder(t);
+  const account = join(root, "var/run/secrets/kubernetes.io/serviceaccount");
+  mkdirSync(account, { recursive: true });
+  const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
+  assert.throws(() => loadKubeConfig({ inCluster: true, env, root }), /token" does not exist/);
+  for (const file of ["token", "ca.crt"]) writeFileSync(join(account, file), file);
+  const config = loadKubeConfig({ inCluster: true, env, root });
+  assert.deepEqual(config, {
+    cluster: {
+      name: "in-cluster",
+      server: "https://[fd00::1]:443",
+      caFile: join(account, "ca.crt"),
+    },
+    user: { name: "in-cluster", tokenFile: join(account, "token") },
+  });
+  assert.throws(() => loadKubeConfig({ inCluster: true, env: {}, root }), {
+    message: "not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be set",
+  });
+});

@@ -1,0 +1,121 @@
+// client-node with its models would be a third of an idle controller's memory: only a user whose
+// credentials it must fetch may load it.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import type { TLSSocket } from "node:tls";
+import type { Cluster, User } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
+import type { KubeConfigOptions } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+import { ONE, TWO } from "../../support/api-server/certificates.ts";
+import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+type Ended = { readonly code: number | null; readonly loaded: readonly string[] };
+
+/** Runs a program to its end; answers with the packages that it loaded anything of. */
+async function run(t: TestContext, words: readonly string[]): Promise<Ended> {
+  const list = join(folder(t), "modules");
+  const args = ["--import", "./test/support/programs/loaded-modules.ts", ...words];
+  const env = { ...process.env, LOADED_MODULES: list };
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "inherit"] });
+  await once(child, "exit");
+  const packages = readFileSync(list, "utf8").matchAll(
+    /\/node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//g,
+  );
+  return {
+    code: child.exitCode,
+    loaded: [...new Set(Array.from(packages, ([, name = ""]) => name))],
+  };
+}
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), "lean-"));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+type Heard = { readonly port: number; readonly credentials: readonly string[] };
+
+/** An API server that trusts TWO's client certificate and writes down who asked. */
+async function listen(t: TestContext): Promise<Heard> {
+  const credentials: string[] = [];
+  const options = { ...ONE, ca: TWO.cert, requestCert: true, rejectUnauthorized: false };
+  const server = createServer(options, (request, response) => {
+    const { authorization = "", "impersonate-user": as = "" } = request.headers;
+    const shown = (request.socket as TLSSocket).authorized ? "certificate" : "";
+    credentials.push([authorization, String(as), shown].filter((word) => word !== "").join(" "));
+    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => new Promise((resolve) => server.close(resolve)));
+  return { port: (server.address() as AddressInfo).port, credentials };
+}
+
+test("a service account and every user without a plugin are served without loading client-node", async (t) => {
+  const { port, credentials } = await listen(t);
+  const files = folder(t);
+  const at = (name: string, text: string): string => {
+    writeFileSync(join(files, name), text);
+    return join(files, name);
+  };
+  const trusted = { caData: base64(ONE.cert) };
+  const kubeconfig = (user: Partial<User>, cluster: Partial<Cluster>): KubeConfigOptions => ({
+    kubeconfig: kubeConfigFile(t, kubeConfigFor(`https://127.0.0.1:${port}`, user, cluster)),
+  });
+  const account = join(files, "var/run/secrets/kubernetes.io/serviceaccount");
+  mkdirSync(account, { recursive: true });
+  writeFileSync(join(account, "token"), "of-the-pod");
+  writeFileSync(join(account, "ca.crt"), ONE.cert);
+  const env = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: String(port) };
+  const asked: readonly KubeConfigOptions[] = [
+    { inCluster: true, env, root: files },
+    kubeconfig({ token: "t1" }, trusted),
+    kubeconfig({ tokenFile: at("token", "t2\n"), token: "old" }, { caFile: at("ca", ONE.cert) }),
+    kubeconfig({ username: "u", password: "p", impersonateUser: "jane" }, { skipTLSVerify: true }),
+    kubeconfig({ certFile: at("cert", TWO.cert), keyFile: at("key", TWO.key) }, trusted),
+    kubeconfig(
+      { certData: base64(TWO.cert), keyData: base64(TWO.key) },
+      { ...trusted, tlsServerName: "api.test" },
+    ),
+    kubeconfig({}, trusted),
+  ];
+  const { code, loaded } = await run(t, ["test/support/programs/ask.ts", JSON.stringify(asked)]);
+  assert.equal(code, 0);
+  assert.deepEqual(credentials, [
+    "Bearer of-the-pod",
+    "Bearer t1",
+    "Bearer t2",
+    "Basic dTpw jane",
+    "certificate",
+    "certificate",
+    "",
+  ]);
+  assert.deepEqual(loaded.toSorted(), ["js-yaml", "undici"]);
+});
+
+test("a user with an exec plugin loads it at the first request", async (t) => {
+  const { port, credentials } = await listen(t);
+  const print = JSON.stringify(JSON.stringify({ status: { token: "of-the-plugin" } }));
+  const exec = { command: process.execPath, args: ["-p", print] };
+  const config = kubeConfigFor(`https://127.0.0.1:${port}`, { exec }, { skipTLSVerify: true });
+  const asked = JSON.stringify([{ kubeconfig: kubeConfigFile(t, config) }]);
+  const { code, loaded } = await run(t, ["test/support/programs/ask.ts", asked]);
+  assert.equal(code, 0);
+  assert.deepEqual(credentials, ["Bearer of-the-plugin"]);
+  assert.ok(loaded.includes("@kubernetes/client-node"));
+});
+
+test("the whole controller on the demonstration's API does not load client-node", async (t) => {
+  const { code, loaded } = await run(t, ["bin/secretcast.js", "sandbox", "--once"]);
+  assert.equal(code, 0);
+  assert.ok(loaded.includes("undici"));
+  assert.ok(!loaded.includes("@kubernetes/client-node"));
+});

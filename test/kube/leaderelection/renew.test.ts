@@ -1,0 +1,253 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LeaderElector, newIdentity } from "../../../src/kube/leaderelection/leader-elector.ts";
+import { Reachability } from "../../../src/kube/rest/reachability.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
+import { candidate } from "../../support/kube/candidate.ts";
+import { LeaseServer } from "../../support/kube/lease-server.ts";
+
+/** A clock on which time can pass without any timer running, as when the event loop is held up. */
+class StallingClock extends FakeClock {
+  stalledMs = 0;
+  override monotonic(): number {
+    return super.monotonic() + this.stalledMs;
+  }
+}
+
+test("LE-06 a renewal is one update every 2 s, without jitter", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const { elector } = candidate(clock, server, "me");
+  await clock.advance(0);
+  await clock.advance(1999);
+  assert.deepEqual(server.requests, ["get", "create"]);
+  await clock.advance(1);
+  await clock.advance(2000);
+  assert.deepEqual(server.requests, ["get", "create", "update", "update"]);
+  assert.equal(elector.msSinceRenewal, 0);
+});
+
+test("LE-06 a renewal that fails is followed by a read and an update, and then by the short way", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  let slow = 0;
+  const metrics = { leading: () => {}, slowPath: () => void slow++ };
+  const { elector } = candidate(clock, server, "me", { metrics });
+  await clock.advance(2000);
+  server.put(server.spec, { labels: { touched: "by somebody" } });
+  await clock.advance(4000);
+  const [acquired, fallback, short] = ["get create update", "update get update", "update"];
+  assert.equal(server.requests.join(" "), `${acquired} ${fallback} ${short}`);
+  assert.equal(slow, 1);
+  assert.equal(elector.isLeader, true);
+  assert.deepEqual(server.lease?.metadata["labels"], { touched: "by somebody" });
+});
+
+test("LE-07 ten seconds without a renewal lose the lease, not a moment earlier", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const { elector, log, result } = candidate(clock, server, "me");
+  await clock.advance(2000);
+  server.fail("any", "server");
+  await clock.advance(9999);
+  assert.equal(elector.isLeader, true);
+  assert.equal(await result.value(), "pending");
+  const tries = server.requests.filter((verb) => verb === "get").length - 1;
+  assert.equal(tries, 4);
+  await clock.advance(1);
+  assert.equal(elector.isLeader, false);
+  assert.equal(await result.value(), "lost");
+  assert.deepEqual(log.toSorted(), ["leader me", "started", "stopped", "work ended"]);
+});
+
+test("LE-07 an outage shorter than the deadline is survived", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const { elector, result } = candidate(clock, server, "me");
+  await clock.advance(2000);
+  server.fail("any", "server");
+  await clock.advance(7000);
+  server.heal();
+  await clock.advance(1000);
+  assert.equal(await result.value(), "pending");
+  assert.equal(elector.msSinceRenewal, 0);
+});
+
+test("LE-07 RF-36 the end of an outage, whoever finds it, is followed by a renewal at once", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const reachability = new Reachability(clock);
+  const { elector } = candidate(clock, server, "me", { reachability });
+  await clock.advance(2000);
+  server.fail("any", "server");
+  reachability.unanswered();
+  await clock.advance(2500);
+  server.heal();
+  reachability.answered();
+  await clock.advance(0);
+  assert.equal(elector.msSinceRenewal, 0);
+});
+
+test("LE-07 requests that hang, even deaf to their signal, do not outlive the deadline", async () => {
+  for (const ignoreSignals of [false, true]) {
+    const clock = new FakeClock();
+    const server = new LeaseServer();
+    const { client, result } = candidate(clock, server, "me");
+    await clock.advance(2000);
+    Object.assign(client, { hang: true, ignoreSignals });
+    await clock.advance(9999);
+    assert.equal(await result.value(), "pending");
+    await clock.advance(1);
+    assert.equal(await result.value(), "lost");
+    assert.equal(clock.timers, 0);
+  }
+});
+
+test("LE-07 a single hung request costs half the deadline, and the lease is kept", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const { client, elector, result } = candidate(clock, server, "me");
+  await clock.advance(2000);
+  client.hang = true;
+  await clock.advance(2000);
+  client.hang = false;
+  await clock.advance(6000);
+  assert.equal(await result.value(), "pending");
+  assert.equal(elector.isLeader, true);
+});
+
+test("LE-07 a Lease that names somebody else is lost at once, and not taken back", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const { elector, result } = candidate(clock, server, "me");
+  await clock.advance(2000);
+  server.put({ holderIdentity: "thief", leaseDurationSeconds: 1 });
+  await clock.advance(2000);
+  assert.equal(elector.isLeader, false);
+  assert.equal(await result.value(), "lost");
+  await clock.advance(60_000);
+  assert.equal(server.holder, "thief");
+});
+
+test("LE-07 a Lease deleted under us is made again", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const { elector } = candidate(clock, server, "me");
+  await clock.advance(2000);
+  server.lease = undefined;
+  await clock.advance(2000);
+  assert.equal(server.holder, "me");
+  assert.equal(elector.isLeader, true);
+});
+
+test("LE-10 a loss aborts the work at once, waits for nothing, and cannot be run again", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const { elector, log, result } = candidate(clock, server, "me", { windDownMs: 60_000 });
+  await clock.advance(2000);
+  server.fail("any", "server");
+  await clock.advance(10_000);
+  assert.equal(await result.value(), "lost");
+  assert.ok(!log.includes("work ended"));
+  await assert.rejects(
+    elector.run(new AbortController().signal, { onStartedLeading: async () => {} }),
+    /Cannot run a leader elector twice/,
+  );
+});
+
+test("LE-12 leading ends at the deadline by the monotonic clock, before any timer has run", async () => {
+  const clock = new StallingClock();
+  const server = new LeaseServer();
+  const { elector, result } = candidate(clock, server, "me");
+  await clock.advance(2000);
+  clock.stalledMs = 9999;
+  assert.equal(elector.isLeader, true);
+  assert.equal(elector.msLeft, 1);
+  clock.stalledMs = 10_000;
+  assert.equal(elector.isLeader, false);
+  assert.equal(elector.msLeft, 0);
+  assert.equal(elector.msSinceRenewal, 10_000);
+  const requests = server.requests.length;
+  await clock.advance(2000);
+  assert.equal(await result.value(), "lost");
+  assert.equal(server.requests.length, requests, "too late a renewal is not even tried");
+});
+
+test("LE-12 a renewal counts from when it was sent, not from its answer", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const client = server.client();
+  const { elector } = candidate(clock, server, "me", {
+    client: {
+      ...client,
+      update: async (lease, signal) => {
+        const saved = await client.update(lease, signal);
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, 700));
+        return saved;
+      },
+    },
+  });
+  await clock.advance(2000);
+  await clock.advance(700);
+  assert.equal(elector.msSinceRenewal, 700);
+});
+
+test("LE-02 durations out of order, a part of a second, or no identity are refused", () => {
+  const base = { client: new LeaseServer().client(), clock: new FakeClock(), identity: "me" };
+  const names = { namespace: "ns", name: "lock" };
+  const make = (options: object): LeaderElector =>
+    new LeaderElector({ ...base, ...names, ...options });
+  assert.throws(() => make({ leaseDurationMs: 10_000 }), /lease 10000 ms, renew deadline 10000 ms/);
+  assert.throws(() => make({ renewDeadlineMs: 2400 }), /longer than/);
+  assert.throws(() => make({ retryPeriodMs: 0 }), RangeError);
+  assert.throws(() => make({ retryPeriodMs: Number.NaN }), RangeError);
+  assert.throws(() => make({ leaseDurationMs: 15_500 }), /whole seconds/);
+  assert.throws(() => make({ identity: "" }), /must not be empty/);
+  assert.ok(make({}));
+});
+
+test("LE-13 beginning and end of leading are told, for an Event on the Lease", async () => {
+  const clock = new FakeClock();
+  const notes: string[] = [];
+  const onEvent = (note: string): void => void notes.push(note);
+  const { cancel, result } = candidate(clock, new LeaseServer(), "me", { onEvent });
+  await clock.advance(2000);
+  assert.deepEqual(notes, ["me became leader"]);
+  cancel();
+  await result.value();
+  assert.deepEqual(notes, ["me became leader", "me stopped leading"]);
+});
+
+test("LE-14 the metric is 0 from the start, 1 while leading, 0 after", async () => {
+  const clock = new FakeClock();
+  const values: boolean[] = [];
+  const metrics = { leading: (value: boolean) => void values.push(value), slowPath: () => {} };
+  const { cancel, result } = candidate(clock, new LeaseServer(), "me", { metrics });
+  assert.deepEqual(values, [false]);
+  await clock.advance(2000);
+  assert.deepEqual(values, [false, true]);
+  cancel();
+  await result.value();
+  assert.deepEqual(values, [false, true, false]);
+});
+
+test("LE-20 unhealthy only as a holder that has not renewed for the lease and the tolerance", async () => {
+  const clock = new StallingClock();
+  const server = new LeaseServer();
+  const leader = candidate(clock, server, "me");
+  const standby = candidate(clock, server, "standby");
+  await clock.advance(2000);
+  assert.equal(leader.elector.healthy(), true);
+  clock.stalledMs = 15_000 + 20_000;
+  assert.equal(leader.elector.healthy(), true);
+  clock.stalledMs++;
+  assert.equal(leader.elector.healthy(), false);
+  assert.equal(leader.elector.healthy(30_000), true);
+  assert.equal(standby.elector.healthy(), true);
+});
+
+test("LE-21 an identity names the host and is never the same twice", () => {
+  const identity = newIdentity();
+  assert.match(identity, /^.+_[0-9a-f-]{36}$/);
+  assert.notEqual(newIdentity(), identity);
+});

@@ -1,0 +1,213 @@
+// A 429 with Retry-After holds back the whole client: whoever uses it, whatever they ask for.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { createClient } from "../../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest, ClientOptions } from "../../../src/kube/rest/client.ts";
+import { EventRecorder } from "../../../src/kube/events/event-recorder.ts";
+import { EVENTS, NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
+import { FakeClock, settle } from "../../support/time/fake-clock.ts";
+import { eventually } from "../../support/time/eventually.ts";
+import { failure } from "../../support/kube/failure.ts";
+import { answer, serve } from "../../support/api-server/http-server.ts";
+import type { TestServer } from "../../support/api-server/http-server.ts";
+import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { createEventClient } from "../../../src/kube/events/event-writer.ts";
+
+type Refusal = { readonly seconds?: number; readonly inBody?: number };
+
+const PATHS = {
+  secret: resourcePath(SECRETS, "team-a", "registry"),
+  secrets: resourcePath(SECRETS, "team-a"),
+  namespaces: resourcePath(NAMESPACES),
+};
+const get: ApiRequest = { method: "GET", path: PATHS.secret, what: "get secret team-a/registry" };
+const create: ApiRequest = {
+  method: "POST",
+  path: PATHS.secrets,
+  body: {},
+  what: "create secret team-a/registry",
+};
+
+/** A server that refuses while it is told to, and two clients of it; each 429 ends the refusing. */
+async function open(t: TestContext, options: Partial<ClientOptions> = {}) {
+  const clock = new FakeClock();
+  const refusals: Refusal[] = [];
+  const server = await serve(t, (_, response) => {
+    const refusal = refusals.shift();
+    if (!refusal) return answer(response, 200, {});
+    const { seconds, inBody } = refusal;
+    const headers = seconds === undefined ? undefined : { "retry-after": `${seconds}` };
+    const details = inBody === undefined ? undefined : { retryAfterSeconds: inBody };
+    return answer(response, 429, { reason: "TooManyRequests", details }, headers);
+  });
+  const made = (): ApiClient => {
+    const config = kubeConfigFor(server.url);
+    const client = createClient(config, { clock, userAgent: "test", ...options });
+    t.after(() => client.close());
+    return client;
+  };
+  const refuse = async (client: ApiClient, refusal: Refusal): Promise<void> => {
+    refusals.push(refusal);
+    assert.equal((await failure(client.request(get))).status, 429);
+  };
+  return { clock, server, refuse, api: made(), other: made() };
+}
+
+const arrived = ({ requests }: TestServer, count: number): Promise<unknown> =>
+  eventually(`${count} requests`, () => requests.length === count);
+
+test("API-51 after a 429 with Retry-After no request of the client begins: Events, GETs, writes and watches wait", async (t) => {
+  const { clock, server, refuse, api } = await open(t);
+  const events = new EventRecorder({
+    client: createEventClient(api),
+    clock,
+    reporter: { controller: "secretcast", instance: "i" },
+    onDrop: (...drop) => assert.fail(`dropped: ${String(drop)}`),
+  });
+  await refuse(api, { seconds: 5 });
+  const regarding = { apiVersion: "v1", kind: "Secret", namespace: "team-a", name: "registry" };
+  events.record({
+    regarding: { ...regarding, uid: "u1" },
+    type: "Normal",
+    reason: "Copied",
+    action: "Copy",
+    note: "copied",
+  });
+  const work = [api.request(get), api.request(create)];
+  const watch = api.open({ method: "GET", path: PATHS.namespaces, what: "watch namespaces" });
+  await clock.advance(4999);
+  assert.equal(server.requests.length, 1, "only the refused one");
+  await clock.advance(1);
+  await Promise.all(work);
+  (await watch).close();
+  await arrived(server, 5);
+  const expected = [
+    `GET ${PATHS.secret}`,
+    `POST ${PATHS.secrets}`,
+    `GET ${PATHS.namespaces}`,
+    `POST ${resourcePath(EVENTS, "team-a")}`,
+  ];
+  assert.deepEqual(server.requests.slice(1).toSorted(), expected.toSorted());
+  await events.close({ timeoutMs: 1000 });
+});
+
+test("a pause is one client's: another of the same server goes on", async (t) => {
+  const { refuse, api, other, clock } = await open(t);
+  await refuse(api, { seconds: 5 });
+  await other.request(get);
+  assert.equal(clock.monotonic(), 0);
+});
+
+test("a client that never pauses, as the Lease's, goes on after its own 429", async (t) => {
+  const { refuse, api, clock } = await open(t, { neverPauses: true });
+  await refuse(api, { seconds: 60 });
+  await api.request(get);
+  assert.equal(clock.monotonic(), 0);
+});
+
+test("retryAfterSeconds of the Status counts as the header does; a 429 without either pauses nobody", async (t) => {
+  const { clock, server, refuse, api } = await open(t);
+  await refuse(api, {});
+  await api.request(get);
+  await refuse(api, { inBody: 2 });
+  const work = api.request(get);
+  await clock.advance(1999);
+  assert.equal(server.requests.length, 3);
+  await clock.advance(1);
+  await work;
+});
+
+test("the longest pause asked for counts", async (t) => {
+  const { clock, server, api } = await open(t);
+  const asked = [3, 9, 1];
+  const slow: (() => void)[] = [];
+  const busy = await serve(t, (_, response) => {
+    const headers = { "retry-after": `${asked[slow.length]}` };
+    slow.push(() => answer(response, 429, {}, headers));
+  });
+  const client = createClient(kubeConfigFor(busy.url), { clock, userAgent: "test" });
+  t.after(() => client.close());
+  const refused = [client, client, client].map((each) => failure(each.request(get)));
+  await eventually("all arrived", () => slow.length === 3);
+  for (const refuse of slow) refuse();
+  await Promise.all(refused);
+  const work = failure(client.request(get));
+  await clock.advance(8999);
+  assert.equal(slow.length, 3);
+  await clock.advance(1);
+  await eventually("it begins", () => slow.length === 4);
+  await client.close();
+  assert.equal((await work).kind, "cancelled");
+  await api.request(get);
+  assert.equal(server.requests.length, 1);
+});
+
+test("a request whose time would be over by then is refused at once and not sent", async (t) => {
+  const answers: string[] = [];
+  const onAnswer = (method: string, code: string): void => void answers.push(`${method} ${code}`);
+  const { clock, server, refuse, api } = await open(t, { onAnswer });
+  await refuse(api, { seconds: 20 });
+  await clock.advance(8000);
+  const error = await failure(api.request({ ...create, timeoutMs: 12_000 }));
+  assert.deepEqual([error.kind, error.status, error.retryAfterMs], ["throttled", 0, 12_000]);
+  assert.equal(
+    error.message,
+    "create secret team-a/registry: TooManyRequests, not sent, because the server asks for a longer pause than this may wait",
+  );
+  assert.equal(server.requests.length, 1);
+  assert.deepEqual(answers, ["GET 429"], "nobody answered what was not sent");
+  assert.equal(clock.timers, 0);
+});
+
+test("the wait counts against the request's time limit", async (t) => {
+  const clock = new FakeClock();
+  let sent = 0;
+  const server = await serve(t, (_, response) => {
+    if (++sent === 1) answer(response, 429, {}, { "retry-after": "4" });
+  });
+  const api = createClient(kubeConfigFor(server.url), { clock, userAgent: "test" });
+  t.after(() => api.close());
+  await failure(api.request(get));
+  const work = failure(api.request({ ...get, timeoutMs: 5000 }));
+  await clock.advance(4000);
+  await eventually("it begins", () => sent === 2);
+  await clock.advance(1000);
+  assert.equal((await work).kind, "timeout");
+});
+
+test("its signal and close() end the wait at once", async (t) => {
+  const { clock, server, refuse, api } = await open(t);
+  await refuse(api, { seconds: 20 });
+  const stop = new AbortController();
+  const signalled = failure(api.request({ ...get, signal: stop.signal }));
+  const watch = failure(api.open(get));
+  await settle();
+  stop.abort();
+  assert.equal((await signalled).kind, "cancelled");
+  await api.close();
+  assert.equal((await watch).kind, "cancelled");
+  assert.equal(clock.timers, 0);
+  assert.equal(server.requests.length, 1);
+});
+
+test("a webhook's refusal is about its object, whatever code it chooses: nobody waits, nobody signs in again", async (t) => {
+  const clock = new FakeClock();
+  let code = 429;
+  const server = await serve(t, (_, response) =>
+    answer(
+      response,
+      code,
+      { message: 'admission webhook "no.example.com" denied the request: no', reason: "Any" },
+      { "retry-after": "60" },
+    ),
+  );
+  const api = createClient(kubeConfigFor(server.url), { clock, userAgent: "test" });
+  t.after(() => api.close());
+  for (const chosen of [429, 401, 404, 409, 410, 500, 504]) {
+    code = chosen;
+    const { kind, status } = await failure(api.request(create));
+    assert.deepEqual({ kind, status }, { kind: "forbidden", status: chosen });
+  }
+  assert.equal(server.requests.length, 7);
+});

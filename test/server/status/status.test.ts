@@ -1,0 +1,256 @@
+// What the status page is served from: the answers over HTTP, on plans of real clusters.
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { test, type TestContext } from "node:test";
+import { METRIC_STATES } from "../../../src/core/model/verdicts.ts";
+import { systemClock } from "../../../src/kube/time/clock.ts";
+import { StatusFeed } from "../../../src/server/status/status-feed.ts";
+import { serveStatus } from "../../../src/server/status/status-server.ts";
+import type { Status } from "../../../src/server/status/status.ts";
+import { eventually } from "../../support/time/eventually.ts";
+import {
+  largeStage,
+  SECRET_VALUE,
+  smallStage,
+  type StatusStage,
+} from "../../support/browser/status-stage.ts";
+
+async function read({ url }: StatusStage, query = ""): Promise<Status> {
+  return JSON.parse(await (await fetch(`${url}/api/status${query}`)).text());
+}
+
+test("the status counts places by state and names those that are not current, with the reason", async (t) => {
+  const stage = await smallStage(t);
+  const { totals, groups, sources, unclear } = await read(stage);
+  assert.deepEqual(totals, {
+    namespaces: 7,
+    sources: 4,
+    refused: 1,
+    deletesHeld: 0,
+    states: { current: 9, pending: 0, conflict: 1, failed: 1, held: 0, paused: 0, frozen: 0 },
+  });
+  assert.deepEqual(
+    groups.shown.map(({ source, verdict, places }) => [source, verdict, places]),
+    [
+      ["shared/smtp", "backoff", { total: 1, shown: ["monitoring/smtp"] }],
+      ["shared/registry", "conflict", { total: 1, shown: ["team-b/registry"] }],
+    ],
+  );
+  assert.match(groups.shown[0]?.reason ?? "", /403 Forbidden/);
+  assert.deepEqual(
+    sources.shown.map(({ source, state }) => `${source} ${state}`),
+    [
+      "shared/api-token refused",
+      "shared/smtp failed",
+      "shared/registry conflict",
+      "shared/ca-bundle current",
+    ],
+  );
+  assert.match(sources.shown[0]?.problems.join() ?? "", /secretcast\.io\/to-selecter/);
+  assert.deepEqual(
+    unclear.shown.map(({ namespace }) => namespace),
+    ["team-legacy"],
+  );
+});
+
+test("the page knows the metric states, in their order", async () => {
+  const view = new URL("../../../src/server/status/page/view.js", import.meta.url).href;
+  const { STATES } = (await import(view)) as { readonly STATES: readonly string[] };
+  assert.deepEqual(STATES, METRIC_STATES);
+});
+
+test("the grid has a verdict for each place and nothing where no copy is wanted", async (t) => {
+  const { grid } = await read(await smallStage(t));
+  assert.deepEqual(grid?.sources, ["shared/smtp", "shared/registry", "shared/ca-bundle"]);
+  assert.deepEqual(
+    grid?.lines.map(({ namespace, cells }) => [
+      namespace,
+      ...cells.map((cell) => cell?.verdict ?? ""),
+    ]),
+    [
+      ["monitoring", "backoff", "", "current"],
+      ["team-a", "current", "current", "current"],
+      ["team-b", "current", "conflict", "current"],
+      ["team-c", "current", "current", "current"],
+    ],
+  );
+});
+
+test("a filter keeps what matches in source, namespace and state, and the totals stay", async (t) => {
+  const stage = await smallStage(t);
+  const all = await read(stage);
+  const one = await read(stage, "?source=smtp&namespace=MONI");
+  assert.deepEqual(one.totals, all.totals);
+  assert.deepEqual(
+    one.sources.shown.map(({ source }) => source),
+    ["shared/smtp"],
+  );
+  const cells = [{ verdict: "backoff", state: "failed" }];
+  assert.deepEqual(one.grid?.lines, [{ namespace: "monitoring", cells }]);
+  const conflicts = await read(stage, "?state=conflict");
+  assert.deepEqual(
+    conflicts.groups.shown.map(({ places }) => places.shown),
+    [["team-b/registry"]],
+  );
+  assert.deepEqual(
+    conflicts.grid?.lines.map(({ namespace }) => namespace),
+    ["team-b"],
+  );
+  const refused = await read(stage, "?state=refused");
+  assert.deepEqual(
+    refused.sources.shown.map(({ source }) => source),
+    ["shared/api-token"],
+  );
+});
+
+test("a filter that cannot be understood is a 400 with one line that says what would be right", async (t) => {
+  const { url } = await smallStage(t);
+  const wrong = await fetch(`${url}/api/events?state=green`);
+  assert.equal(wrong.status, 400);
+  assert.match(await wrong.text(), /^state: "green" is not one of current, .*refused\n$/);
+});
+
+test("the answer stays small at 5,000 namespaces and says how much it leaves out", async (t) => {
+  const stage = await largeStage(t, 5000);
+  const text = await (await fetch(`${stage.url}/api/status`)).text();
+  assert.ok(text.length < 100_000, `${text.length} characters`);
+  const status: Status = JSON.parse(text);
+  assert.equal(status.totals?.namespaces, 5001);
+  assert.equal(status.totals.states.failed, 100);
+  const [failed] = status.groups.shown;
+  assert.deepEqual([failed?.places.total, failed?.places.shown.length], [100, 50]);
+  assert.equal(status.grid?.lines.length, 60);
+  assert.equal(status.grid.namespacesTotal, 5001);
+  const narrowed = await read(stage, "?namespace=4321");
+  assert.deepEqual(
+    narrowed.grid?.lines.map(({ namespace }) => namespace),
+    ["tenant-4321"],
+  );
+});
+
+test("no answer holds a Secret's value", async (t) => {
+  const stage = await smallStage(t);
+  const base64 = Buffer.from(SECRET_VALUE).toString("base64");
+  for (const path of ["/", "/api/status"]) {
+    const text = await (await fetch(`${stage.url}${path}`)).text();
+    assert.ok(!text.includes(SECRET_VALUE) && !text.includes(base64), path);
+  }
+});
+
+/** The events of a live connection, as they come. */
+async function follow(t: TestContext, url: string): Promise<Status[]> {
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const response = await fetch(url, { signal: stop.signal });
+  assert.equal(response.headers.get("content-type"), "text/event-stream");
+  const seen: Status[] = [];
+  const collect = async (): Promise<void> => {
+    let text = "";
+    for await (const part of response.body ?? []) {
+      text += Buffer.from(part).toString();
+      const events = text.split("\n\n");
+      text = events.pop() ?? "";
+      for (const event of events)
+        if (event.startsWith("event: status\n"))
+          seen.push(JSON.parse(event.slice(event.indexOf("data: ") + 6)));
+    }
+  };
+  collect().catch(() => undefined);
+  return seen;
+}
+
+test("a live reader gets the status at once and again when it has changed, for its own filter", async (t) => {
+  const stage = await smallStage(t);
+  stage.glance = { watches: [] };
+  const all = await follow(t, `${stage.url}/api/events`);
+  const other = await follow(t, `${stage.url}/api/events?source=ca-bundle`);
+  await eventually("both have the first", () => all.length === 1 && other.length === 1);
+  stage.cluster.delete("team-b/registry");
+  stage.settle();
+  await eventually("the conflict is over", () => all.at(-1)?.totals?.states.conflict === 0);
+  await eventually("so is it for the other", () => other.at(-1)?.totals?.states.conflict === 0);
+  assert.deepEqual(
+    other.at(-1)?.sources.shown.map(({ source }) => source),
+    ["shared/ca-bundle"],
+  );
+});
+
+test("more than 32 live readers are turned away, and let in when others have left", async (t) => {
+  const stage = await smallStage(t);
+  const stop = new AbortController();
+  const open = (signal: AbortSignal) => fetch(`${stage.url}/api/events`, { signal });
+  await Promise.all(Array.from({ length: 32 }, () => open(stop.signal)));
+  const last = new AbortController();
+  t.after(() => last.abort());
+  assert.equal((await open(last.signal)).status, 503);
+  stop.abort();
+  await eventually("there is room", async () => (await open(last.signal)).status === 200);
+});
+
+test("before there is a plan, and on a stand-by, the status says who leads", async (t) => {
+  const stage = await smallStage(t);
+  stage.glance = {
+    plan: undefined,
+    leader: { state: "stand-by", holder: "other_1" },
+    troubles: ["secrets: cache not filled yet"],
+  };
+  const status = await read(stage);
+  assert.deepEqual(
+    [status.totals, status.leader.holder, status.troubles],
+    [undefined, "other_1", ["secrets: cache not filled yet"]],
+  );
+});
+
+/** The status code for a request with this Host header. */
+function statusFor(port: number, host: string, path = "/api/status"): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: "127.0.0.1", port, path, headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
+
+test("on loopback only loopback names are answered, so that no web page can rebind a name to it", async (t) => {
+  const port = Number(new URL((await smallStage(t)).url).port);
+  for (const host of ["localhost", "127.0.0.1", "127.1.2.3", "[::1]", `localhost:${port}`])
+    assert.equal(await statusFor(port, host), 200, host);
+  for (const host of [
+    "evil.example.com",
+    "10.0.0.1",
+    "localhost.example.com",
+    "[fd00::1]",
+    "localhost.",
+  ])
+    assert.equal(await statusFor(port, host), 421, `"${host}"`);
+});
+
+test("on an address for others every name is answered", async (t) => {
+  const board = new StatusFeed(systemClock, "test");
+  const server = await serveStatus({ host: "0.0.0.0", port: 0 }, board, systemClock);
+  t.after(() => server.close());
+  assert.equal(await statusFor(server.address.port, "status.example.com", "/"), 200);
+});
+
+test("nothing but the page's own script may run, and nobody may frame it", async (t) => {
+  const { url } = await smallStage(t);
+  const page = await fetch(url);
+  const policy = page.headers.get("content-security-policy") ?? "";
+  assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+  for (const [, asset = ""] of (await page.text()).matchAll(/(?:src|href)="(\/[^"]*)"/g))
+    assert.equal((await fetch(`${url}${asset}`)).status, 200, asset);
+});
+
+test("another path is a 404, another method a 405, and a path that is no URL breaks nothing", async (t) => {
+  const { url } = await smallStage(t);
+  const port = Number(new URL(url).port);
+  assert.equal((await fetch(`${url}/page.html`)).status, 404);
+  assert.equal((await fetch(url, { method: "DELETE" })).status, 405);
+  // Its answer ends, other than that of a GET.
+  assert.equal((await fetch(`${url}/api/events`, { method: "HEAD" })).status, 200);
+  assert.equal(await statusFor(port, "localhost", "//"), 404);
+});

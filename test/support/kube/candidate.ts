@@ -1,0 +1,62 @@
+// A candidate of a leader election in a test: its elector, its work, and what it was told.
+import { sleep } from "../../../src/kube/time/clock.ts";
+import { LeaderElector } from "../../../src/kube/leaderelection/leader-elector.ts";
+import type { LeaderElectorOptions } from "../../../src/kube/leaderelection/leader-elector.ts";
+import type { LeaseClient } from "../../../src/kube/leaderelection/lease-lock.ts";
+import type { FakeClock } from "../time/fake-clock.ts";
+import { LeaseServer } from "./lease-server.ts";
+import { watched } from "./queue-takers.ts";
+
+export type Candidate = {
+  readonly elector: LeaderElector;
+  readonly client: LeaseClient & { hang: boolean; ignoreSignals: boolean };
+  readonly log: string[];
+  readonly errors: unknown[];
+  readonly cancel: () => void;
+  readonly result: { value(): Promise<"cancelled" | "lost" | "pending"> };
+};
+
+type CandidateOptions = Partial<LeaderElectorOptions> & {
+  /** How long the work goes on after its signal aborted. */
+  readonly windDownMs?: number;
+  readonly work?: (signal: AbortSignal) => Promise<void>;
+};
+
+/** Starts to run at once. */
+export function candidate(
+  clock: FakeClock,
+  server: LeaseServer,
+  identity: string,
+  { windDownMs = 0, work, ...options }: CandidateOptions = {},
+): Candidate {
+  const client = server.client();
+  const log: string[] = [];
+  const errors: unknown[] = [];
+  const onError = (error: unknown): void => void errors.push(error);
+  const names = { namespace: "ns", name: "lock", identity };
+  const elector = new LeaderElector({ client, clock, onError, ...names, ...options });
+  const controller = new AbortController();
+  const standIn = async (signal: AbortSignal): Promise<void> => {
+    await untilAborted(signal);
+    if (windDownMs > 0) await sleep(clock, windDownMs);
+  };
+  const run = elector.run(controller.signal, {
+    onStartedLeading: async (signal) => {
+      log.push("started");
+      await (work ?? standIn)(signal);
+      log.push("work ended");
+    },
+    onStoppedLeading: () => void log.push("stopped"),
+    onNewLeader: (id) => void log.push(`leader ${id}`),
+  });
+  const result = watched(run);
+  const cancel = (): void => controller.abort(new Error("cancelled by the test"));
+  return { elector, client, log, errors, cancel, result };
+}
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

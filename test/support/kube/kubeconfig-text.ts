@@ -1,0 +1,66 @@
+// A kubeconfig for a server on loopback, in memory or in a file.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import type { Cluster, User } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
+import type { KubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+
+export function kubeConfigFor(
+  server: string,
+  user: Partial<User> = {},
+  cluster: Partial<Cluster> = {},
+): KubeConfig {
+  return { cluster: { name: "test", server, ...cluster }, user: { name: "tester", ...user } };
+}
+
+/** As a file holds it; JSON is YAML. */
+export function kubeConfigText({ cluster, user }: KubeConfig): string {
+  const { name } = cluster;
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": name,
+    contexts: [{ name, context: { cluster: name, user: user.name } }],
+    clusters: [
+      {
+        name,
+        cluster: {
+          server: cluster.server,
+          "certificate-authority": cluster.caFile,
+          "certificate-authority-data": cluster.caData,
+          "insecure-skip-tls-verify": cluster.skipTLSVerify,
+          "tls-server-name": cluster.tlsServerName,
+          "proxy-url": cluster.proxyUrl,
+        },
+      },
+    ],
+    users: [
+      {
+        name: user.name,
+        user: {
+          token: user.token,
+          tokenFile: user.tokenFile,
+          username: user.username,
+          password: user.password,
+          "client-certificate": user.certFile,
+          "client-certificate-data": user.certData,
+          "client-key": user.keyFile,
+          "client-key-data": user.keyData,
+          as: user.impersonateUser,
+          exec: user.exec,
+          "auth-provider": user.authProvider,
+        },
+      },
+    ],
+  });
+}
+
+/** The path of a file with it, which goes with the test. */
+export function kubeConfigFile(t: TestContext, config: KubeConfig): string {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-kubeconfig-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "config");
+  writeFileSync(path, kubeConfigText(config), { mode: 0o600 });
+  return path;
+}

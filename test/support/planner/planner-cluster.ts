@@ -1,0 +1,274 @@
+// A cluster of plain objects for tests of the pure core: a World over what raw-cluster.ts holds, plans
+// of it, and plans applied to it.
+import { createDigest, digestData } from "../../../src/core/model/secret-data.ts";
+import { DataCache } from "../../../src/core/state/data-cache.ts";
+import { filterKeys } from "../../../src/core/annotations/key-filter.ts";
+import {
+  parseGlobList,
+  NAMESPACE_GLOBS,
+  type GlobList,
+} from "../../../src/core/annotations/globs.ts";
+import { PlannerState } from "../../../src/core/state/planner-state.ts";
+import {
+  type Secret,
+  type PlannerSettings,
+  type SourcePayload,
+  type SourceSecret,
+  type ClusterState,
+} from "../../../src/core/model/cluster.ts";
+import { readNamespace } from "../../../src/core/observed/read-namespace.ts";
+import { plan } from "../../../src/core/plan/plan.ts";
+import { emptyingFill, fillFor, readPullState } from "../../../src/core/desired/pull-fill.ts";
+import { versionOf } from "../../../src/core/state/live-reads.ts";
+import {
+  copyRequests,
+  endRequests,
+  fillRequest,
+  type SecretRequest,
+} from "../../../src/core/plan/requests.ts";
+import {
+  readRecord,
+  readSecret,
+  type ReadContext,
+} from "../../../src/core/observed/read-secret.ts";
+import { sourceRank } from "../../../src/core/desired/namespace-rules.ts";
+import type { Action, Plan, LiveRead } from "../../../src/core/model/verdicts.ts";
+import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
+import { refText } from "../../../src/core/annotations/names.ts";
+
+export function globs(text: string): GlobList {
+  const list = parseGlobList(text, NAMESPACE_GLOBS);
+  if (!list.ok) throw new Error(`test: bad globs ${text}`);
+  return list.value;
+}
+
+/** What the flags say unless told otherwise; `shared` is the source namespace. */
+export function settingsOf(changes: Partial<PlannerSettings> = {}): PlannerSettings {
+  return {
+    sourceNamespaces: globs("shared"),
+    scope: undefined,
+    excludeNamespaces: undefined,
+    includeSystemNamespaces: false,
+    ownNamespace: "secretcast",
+    namespacePolicy: "opt-out",
+    deleteGraceMs: 10_000,
+    deleteLimit: 100,
+    deleteHoldMs: 300_000,
+    fanoutLimitBytes: 256 * 1024 * 1024,
+    ...changes,
+  };
+}
+
+const digest = createDigest(Buffer.from("a key of the tests"));
+const ROOM = 64 * 1024 * 1024;
+
+export class Cluster extends RawCluster {
+  memory = new PlannerState();
+  settings: PlannerSettings;
+  now = 0;
+  readonly data = new DataCache(ROOM);
+  #read = new WeakMap<RawSecret, Secret>();
+  readonly #deaf = new Map<string, RawSecret | RawNamespace | undefined>();
+
+  constructor(changes: Partial<PlannerSettings> = {}) {
+    super();
+    this.settings = settingsOf(changes);
+  }
+
+  /** The Secret as the cache holds it. */
+  cached(place: string): Secret {
+    return this.#reduce(this.get(place));
+  }
+
+  #reduce(raw: RawSecret): Secret {
+    const known = this.#read.get(raw);
+    if (known) return known;
+    const secret = readSecret(raw, this.#context);
+    if (!secret) throw new Error(`test: not a Secret: ${refText(raw.metadata)}`);
+    this.#read.set(raw, secret);
+    return secret;
+  }
+
+  get #context(): ReadContext {
+    return {
+      digest,
+      intern: (text) => text,
+      share: (_, face) => face,
+      isSourceNamespace: (namespace) => sourceRank(this.settings, namespace) >= 0,
+      keep: (source, payload) => this.data.put(source, payload),
+    };
+  }
+
+  /** As a new process, which remembers nothing. */
+  restart(): void {
+    this.memory = new PlannerState();
+  }
+
+  /** Forgets what was read, as a restart with other settings does. */
+  reread(): void {
+    this.#read = new WeakMap();
+  }
+
+  world(): ClusterState {
+    const byNamespace = new Map<string, Map<string, Secret>>();
+    for (const name of this.namespaces.keys()) byNamespace.set(name, new Map());
+    const shown = { secrets: new Map(this.secrets), namespaces: new Map(this.namespaces) };
+    for (const [key, raw] of this.#deaf) {
+      if (raw === undefined) shown.secrets.delete(key);
+      else if ("data" in raw) shown.secrets.set(key, raw);
+      else shown.namespaces.set(key, raw);
+    }
+    const all = [...shown.secrets.values()].map((raw) => this.#reduce(raw));
+    for (const secret of all) byNamespace.get(secret.namespace)?.set(secret.name, secret);
+    const namespaces = [...shown.namespaces.values()].flatMap((raw) => readNamespace(raw) ?? []);
+    const nothing: ReadonlyMap<string, Secret> = new Map();
+    return {
+      namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
+      secretsIn: (namespace) => byNamespace.get(namespace) ?? nothing,
+      sources: all.filter((secret) => secret.role === "source"),
+      pulls: all.filter((secret) => secret.role === "pull"),
+      offerOf: (source, keys) => {
+        const offered = filterKeys(keys, this.payload(source).data.reveal());
+        return offered.ok ? digestData(digest, offered.value) : undefined;
+      },
+    };
+  }
+
+  /** What its copies hold. */
+  payload(source: SourceSecret): SourcePayload {
+    const payload = this.data.get(source);
+    if (!payload) throw new Error(`test: no data of ${refText(source)}`);
+    return payload;
+  }
+
+  plan(inFlight: ReadonlySet<string> = new Set()): Plan {
+    return runPlan(this.world(), this.settings, this.memory, this.now, inFlight);
+  }
+
+  /** Plans and applies what the plan says; the plan. */
+  pass(): Plan {
+    const result = this.plan();
+    for (const action of result.actions) this.apply(action);
+    return result;
+  }
+
+  /** Passes, each when the one before asked for it, until nothing is due; the last plan. */
+  settle(most = 20): Plan {
+    for (let round = 0; round < most; round++) {
+      const result = this.pass();
+      if (result.actions.length === 0 && result.nextAt === undefined) return result;
+      this.now = Math.max(this.now + 1000, result.actions.length > 0 ? 0 : (result.nextAt ?? 0));
+    }
+    throw new Error(`test: not settled after ${most} passes`);
+  }
+
+  apply(action: Action): void {
+    if (action.kind === "confirm") for (const question of action.questions) this.#answer(question);
+    if (action.kind === "fill" && !this.#fill(action)) return;
+    for (const request of this.#requests(action)) this.request(request);
+    this.memory.succeeded(action, this.now, 0.5);
+  }
+
+  #requests(action: Action): readonly SecretRequest[] {
+    switch (action.kind) {
+      case "liveGet":
+      case "confirm":
+      case "fill":
+        return [];
+      case "unfill":
+        return [fillRequest(action, emptyingFill(readPullState(this.get(refText(action.place)))))];
+      case "delete":
+      case "release":
+        return endRequests(action);
+      case "create":
+      case "update":
+      case "replace":
+      case "adopt":
+        return copyRequests(
+          action,
+          this.payload(action.content.source),
+          readRecord(this.secrets.get(refText(action.place))),
+        );
+    }
+  }
+
+  /** False: there was nothing to write. */
+  #fill(action: Action & { kind: "fill" }): boolean {
+    const { place, content, inputs } = action;
+    const filling = () =>
+      fillFor(
+        readPullState(this.get(refText(place))),
+        content.source,
+        this.payload(content.source),
+      );
+    const found = filling();
+    const fill = typeof found === "string" ? undefined : found.fill;
+    if (fill) this.request(fillRequest(action, fill));
+    const left = filling();
+    const { uid, resourceVersion } = this.get(refText(place)).metadata;
+    const conflict = typeof left === "string" ? left : left.shadowed;
+    this.memory.resolved(place, { uid, resourceVersion, inputs, conflict });
+    return fill !== undefined;
+  }
+
+  /** Plans until what is about to end has had its grace and its questions; the plan that ends it. */
+  due(): Plan {
+    this.plan();
+    this.now += this.settings.deleteGraceMs;
+    for (let round = 0; round < 5; round++) {
+      const result = this.plan();
+      const asks = result.actions.filter(({ kind }) => kind === "confirm");
+      if (asks.length === 0) return result;
+      for (const action of asks) this.apply(action);
+    }
+    throw new Error("test: questions without end");
+  }
+
+  /** due(), and what it says is done. */
+  end(): Plan {
+    const result = this.due();
+    for (const action of result.actions) this.apply(action);
+    return result;
+  }
+
+  /** From now on the cache shows this Secret or namespace as it is now, whatever becomes of it. */
+  deafen(place: string): void {
+    this.#deaf.set(place, this.secrets.get(place) ?? this.namespaces.get(place));
+  }
+
+  override delete(place: string): void {
+    const shown = this.#deaf.has(place) ? undefined : this.secrets.get(place);
+    if (shown && this.#reduce(shown).role === "source")
+      this.memory.sourceVanished(shown.metadata.uid);
+    super.delete(place);
+  }
+
+  // What the API server says is what the cache shows from then on.
+  #answer(question: LiveRead): void {
+    const { kind, ref } = question;
+    const key = kind === "secret" ? refText(ref) : ref.namespace;
+    const there = kind === "secret" ? this.secrets.get(key) : this.namespaces.get(key);
+    this.#deaf.delete(key);
+    this.memory.liveReads.answered(question, versionOf(there?.metadata), this.now, 0.5);
+  }
+}
+
+export function runPlan(...args: Parameters<typeof plan>): Plan {
+  const steps = plan(...args);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Which verdict the plan has for `place`; undefined: current, skip or none. */
+export function verdictAt(result: Plan, place: string, source?: string): string | undefined {
+  return result.rows.find(
+    (row) =>
+      refText(row.place) === place && (source === undefined || refText(row.source) === source),
+  )?.verdict;
+}
+
+export function actionsAt(result: Plan, place: string): readonly Action["kind"][] {
+  return result.actions.filter((action) => refText(action.place) === place).map(({ kind }) => kind);
+}

@@ -1,0 +1,203 @@
+// The few requests that integration tests make as a user would, over the client under test. What a
+// test holds in its hands is the raw object of the API, Secrets' data decoded.
+import { setTimeout } from "node:timers/promises";
+import { type ApiClient } from "../../../src/kube/rest/client.ts";
+import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import {
+  NAMESPACES,
+  SECRETS,
+  resourcePath,
+  type Resource,
+} from "../../../src/kube/rest/resource.ts";
+
+export type Metadata = {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly OwnerReference[];
+};
+export type OwnerReference = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+};
+export type RawSecret = {
+  readonly metadata: Metadata;
+  readonly type?: string;
+  readonly immutable?: boolean;
+  readonly data?: Readonly<Record<string, string>>;
+};
+export type NewSecret = {
+  readonly type?: string;
+  readonly immutable?: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  readonly ownerReferences?: readonly OwnerReference[];
+  /** Plain text values. */
+  readonly data?: Readonly<Record<string, string>>;
+};
+type Merge = Readonly<Record<string, unknown>>;
+
+export class Api {
+  readonly client: ApiClient;
+  /** Every value that was written into a Secret, in base64. */
+  readonly values = new Set<string>();
+
+  constructor(client: ApiClient) {
+    this.client = client;
+  }
+
+  /** Creates the namespace; one of that name on its way out is waited for. */
+  async createNamespace(
+    name: string,
+    metadata: Pick<Metadata, "labels" | "annotations"> = {},
+  ): Promise<void> {
+    const body = { apiVersion: "v1", kind: "Namespace", metadata: { ...metadata, name } };
+    const path = resourcePath(NAMESPACES);
+    await this.client.request({ method: "POST", path, body, what: `create namespace ${name}` });
+    // On the real server a namespace takes Secrets as soon as admission has seen it: at once.
+  }
+
+  async patchNamespace(name: string, metadata: Merge): Promise<void> {
+    await this.#merge(NAMESPACES, undefined, name, { metadata });
+  }
+
+  async deleteNamespace(name: string): Promise<void> {
+    await this.#delete(NAMESPACES, undefined, name);
+  }
+
+  async namespaceGone(name: string, timeoutMs = 60_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (await this.#get(NAMESPACES, undefined, name)) {
+      if (performance.now() > deadline) throw new Error(`namespace ${name} is still there`);
+      await setTimeout(50);
+    }
+  }
+
+  async createSecret(namespace: string, name: string, secret: NewSecret = {}): Promise<RawSecret> {
+    const { type, immutable, data, ...metadata } = secret;
+    for (const value of Object.values(encode(data ?? {}))) this.values.add(value);
+    const body = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { ...metadata, name, namespace },
+      ...(type !== undefined && { type }),
+      ...(immutable !== undefined && { immutable }),
+      ...(data && { data: encode(data) }),
+    };
+    const path = resourcePath(SECRETS, namespace);
+    return this.client.request({ method: "POST", path, body, what: `create ${namespace}/${name}` });
+  }
+
+  /** The Secret with its values decoded, or undefined. */
+  async secret(namespace: string, name: string): Promise<RawSecret | undefined> {
+    const found = await this.#get<RawSecret>(SECRETS, namespace, name);
+    return found && { ...found, ...(found.data && { data: decode(found.data) }) };
+  }
+
+  async secrets(namespace?: string): Promise<readonly RawSecret[]> {
+    const path = resourcePath(SECRETS, namespace);
+    const list = await this.client.request<{ items: readonly RawSecret[] }>({
+      method: "GET",
+      path,
+      what: "list secrets",
+    });
+    return list.items;
+  }
+
+  async patchSecret(namespace: string, name: string, change: Merge): Promise<RawSecret> {
+    return this.#merge(SECRETS, namespace, name, change);
+  }
+
+  /** Sets data keys (plain text), or removes those given as null. */
+  async setData(
+    namespace: string,
+    name: string,
+    data: Readonly<Record<string, string | null>>,
+  ): Promise<RawSecret> {
+    const entries = Object.entries(data).map(([key, value]) => [
+      key,
+      value === null ? null : toBase64(value),
+    ]);
+    for (const [, value] of entries) if (value) this.values.add(value);
+    return this.patchSecret(namespace, name, { data: Object.fromEntries(entries) });
+  }
+
+  async annotate(
+    namespace: string,
+    name: string,
+    annotations: Readonly<Record<string, string | null>>,
+  ): Promise<RawSecret> {
+    return this.patchSecret(namespace, name, { metadata: { annotations } });
+  }
+
+  async deleteSecret(namespace: string, name: string): Promise<void> {
+    await this.#delete(SECRETS, namespace, name);
+  }
+
+  /** Every Secret's resourceVersion by namespace/name: equal maps mean that nothing was written. */
+  async versions(
+    of: (secret: RawSecret) => boolean = () => true,
+  ): Promise<ReadonlyMap<string, string>> {
+    const all = await this.secrets();
+    return new Map(
+      all
+        .filter(of)
+        .map(({ metadata }) => [
+          `${metadata.namespace ?? ""}/${metadata.name}`,
+          metadata.resourceVersion ?? "",
+        ]),
+    );
+  }
+
+  async #get<T>(resource: Resource, namespace: string | undefined, name: string) {
+    try {
+      const path = resourcePath(resource, namespace, name);
+      return await this.client.request<T>({ method: "GET", path, what: `get ${name}` });
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === "notFound") return undefined;
+      throw error;
+    }
+  }
+
+  async #merge<T>(
+    resource: Resource,
+    namespace: string | undefined,
+    name: string,
+    body: Merge,
+  ): Promise<T> {
+    return this.client.request({
+      method: "PATCH",
+      path: resourcePath(resource, namespace, name),
+      body,
+      contentType: "application/merge-patch+json",
+      what: `patch ${name}`,
+    });
+  }
+
+  async #delete(resource: Resource, namespace: string | undefined, name: string): Promise<void> {
+    const path = resourcePath(resource, namespace, name);
+    await this.client.request({ method: "DELETE", path, what: `delete ${name}` });
+  }
+}
+
+export function encode(data: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, toBase64(value)]));
+}
+
+function decode(data: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]),
+  );
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}

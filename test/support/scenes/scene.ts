@@ -1,0 +1,275 @@
+// A stage for integration tests: an API server, namespaces and Secrets under names of this test's
+// own, strangers that nobody may touch, and real controllers on it. The server is the sandbox, or
+// under `npm run test:cluster` a real one: the same tests run on both.
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Outcome } from "../../../src/writes/outcome.ts";
+import { buildController } from "../../../src/cli/run/build.ts";
+import { readConfig, type FlagValues } from "../../../src/config/config.ts";
+import type { Controller, RunEnd } from "../../../src/controller/controller.ts";
+import type { Plan } from "../../../src/core/model/verdicts.ts";
+import { createClient, type ApiClient } from "../../../src/kube/rest/client.ts";
+import { systemClock, type Clock } from "../../../src/kube/time/clock.ts";
+import { Reachability } from "../../../src/kube/rest/reachability.ts";
+import { loadKubeConfig, type KubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+import { createLog } from "../../../src/telemetry/log.ts";
+import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
+import { readPlannerSettings } from "../../../src/config/planner-settings.ts";
+import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { Api, type NewSecret } from "./api.ts";
+import { sharedCluster } from "../api-server/cluster.ts";
+import { eventually } from "../time/eventually.ts";
+import { countTold } from "./told-values.ts";
+import { meddled, type Meddle } from "./meddle.ts";
+import { refText } from "../../../src/core/annotations/names.ts";
+
+export type Running = {
+  /** Every outcome of a write since the start. */
+  readonly outcomes: readonly Outcome[];
+  /** The newest plan that was settled. */
+  readonly settled: () => Plan | undefined;
+  readonly log: readonly string[];
+  readonly ended: Promise<RunEnd>;
+  readonly ready: () => boolean;
+  /** What /readyz would name. */
+  readonly unready: () => readonly string[];
+  /** The value of one series of /metrics. */
+  readonly metric: (series: string) => Promise<number>;
+  /** What /healthz would name. */
+  readonly live: () => readonly string[];
+  stop(): Promise<void>;
+};
+
+let scenes = 0;
+
+export class Scene {
+  readonly api: Api;
+  readonly kubeconfig: string;
+  /** Undefined on a real API server. */
+  readonly sandbox: Sandbox | undefined;
+  readonly prefix: string;
+  /** How controllers that start from now on reach the server: a proxy may stand between. */
+  access: KubeConfig;
+  /** The time of controllers that start from now on. */
+  clock: Clock = systemClock;
+  readonly #running: Running[] = [];
+  readonly #namespaces = new Set<string>();
+  readonly #strangers = new Map<string, string>();
+  readonly #log: string[] = [];
+
+  constructor(parts: {
+    client: ApiClient;
+    kubeconfig: string;
+    kubeConfig: KubeConfig;
+    sandbox: Sandbox | undefined;
+  }) {
+    this.api = new Api(parts.client);
+    this.kubeconfig = parts.kubeconfig;
+    this.access = parts.kubeConfig;
+    this.sandbox = parts.sandbox;
+    this.prefix = `s${process.pid.toString(36)}-${(scenes++).toString(36)}`;
+  }
+
+  /** A name of this scene's own, so that scenes can share a server. */
+  name(base: string): string {
+    return `${this.prefix}-${base}`;
+  }
+
+  /** The namespace that the scene's sources live in. */
+  get source(): string {
+    return this.name("source");
+  }
+
+  async namespace(
+    base: string,
+    metadata: Parameters<Api["createNamespace"]>[1] = {},
+  ): Promise<string> {
+    const name = this.name(base);
+    this.#namespaces.add(name);
+    await this.api.createNamespace(name, metadata);
+    return name;
+  }
+
+  /** A Secret that is not ours: finish() insists that nobody wrote to it. */
+  async stranger(namespace: string, name: string, secret: NewSecret = {}): Promise<void> {
+    const { metadata } = await this.api.createSecret(namespace, name, secret);
+    this.#strangers.set(`${namespace}/${name}`, `${metadata.uid} ${metadata.resourceVersion}`);
+  }
+
+  /** What is at the place now is nobody's to write to from here on. */
+  async leaveAlone(namespace: string, name: string): Promise<void> {
+    const found = (await this.api.secret(namespace, name))?.metadata;
+    this.#strangers.set(`${namespace}/${name}`, `${found?.uid} ${found?.resourceVersion}`);
+  }
+
+  /** The stranger is the test's own to change or delete from here on. */
+  release(namespace: string, name: string): void {
+    this.#strangers.delete(`${namespace}/${name}`);
+  }
+
+  /** A controller in this process; `given` overrides the scene's flags. */
+  start(given: FlagValues = {}, meddle?: Meddle): Running {
+    const config = readConfig(
+      { ...this.flags(), ...given },
+      { env: {}, clusterNamespace: undefined, terminal: false },
+    );
+    const outcomes: Outcome[] = [];
+    const log: string[] = [];
+    let settled: Plan | undefined;
+    const { access, clock } = this;
+    const reachability = new Reachability(clock);
+    const connect = (neverPauses = false): ApiClient =>
+      createClient(access, { clock, userAgent: "secretcast/test", neverPauses, reachability });
+    const client = meddle ? meddled(connect(), meddle) : connect();
+    const leaseApi = connect(true);
+    const stop = new AbortController();
+    const metrics = createMetrics(config.leaseName);
+    const controller = buildController(config, readPlannerSettings(config), {
+      client,
+      leaseApi,
+      clock,
+      log: createLog(config, {
+        write: (line) => {
+          log.push(line);
+          this.#log.push(line);
+        },
+      }),
+      metrics,
+      observer: {
+        onOutcome: (outcome) => void outcomes.push(outcome),
+        onPlan: (plan, note) => {
+          if (note.settled) settled = plan;
+        },
+      },
+    });
+    const ended = runThenClose(controller, stop.signal, [client, leaseApi]);
+    const running: Running = {
+      outcomes,
+      settled: () => settled,
+      log,
+      ended,
+      ready: () => controller.ready().length === 0,
+      unready: () => controller.ready(),
+      metric: async (series) => valueOf(await metrics.registry.metrics(), series),
+      live: () => controller.live(),
+      stop: async () => {
+        stop.abort();
+        await ended;
+      },
+    };
+    this.#running.push(running);
+    return running;
+  }
+
+  flags(): FlagValues {
+    return {
+      kubeconfig: this.kubeconfig,
+      "source-namespaces": this.source,
+      "delete-grace": "100ms",
+      "http-address": "127.0.0.1:0",
+      "status-address": "127.0.0.1:0",
+      "log-level": "trace",
+    };
+  }
+
+  /** Waits until the copy at the place holds exactly these plain values. */
+  async holds(
+    namespace: string,
+    name: string,
+    data: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    await eventually(`${namespace}/${name} holds ${Object.keys(data).join()}`, async () => {
+      assert.deepEqual((await this.api.secret(namespace, name))?.data, data);
+      return true;
+    });
+  }
+
+  async absent(namespace: string, name: string): Promise<void> {
+    await eventually(
+      `${namespace}/${name} is gone`,
+      async () => (await this.api.secret(namespace, name)) === undefined,
+    );
+  }
+
+  /** The scene's Secrets and their versions. */
+  versions(): Promise<ReadonlyMap<string, string>> {
+    return this.api.versions(
+      ({ metadata }) => metadata.namespace?.startsWith(this.prefix) ?? false,
+    );
+  }
+
+  /**
+   * The end of every scenario: a controller that starts from scratch on what is there finds nothing
+   * to write, and no stranger was written to.
+   */
+  async finish(given: FlagValues = {}): Promise<Plan> {
+    const before = await this.versions();
+    const fresh = this.start({ "delete-grace": "0", ...given, once: true });
+    await fresh.ended;
+    const writes = fresh.outcomes
+      .filter(({ kind }) => kind === "done" || kind === "removed")
+      .map(({ action }) => `${action.kind} ${refText(action.place)}`);
+    assert.deepEqual(writes, [], "a further pass writes nothing");
+    assert.deepEqual(await this.versions(), before, "no Secret changed its version");
+    for (const [place, version] of this.#strangers) {
+      const [namespace = "", name = ""] = place.split("/");
+      const found = (await this.api.secret(namespace, name))?.metadata;
+      assert.equal(`${found?.uid} ${found?.resourceVersion}`, version, `${place} is untouched`);
+    }
+    const plan = fresh.settled();
+    assert.ok(plan);
+    return plan;
+  }
+
+  /** Stops the controllers and removes what the scene made, unless the server goes anyway. */
+  async clear(): Promise<void> {
+    await Promise.all(this.#running.map((running) => running.stop()));
+    assert.equal(countTold(this.#log, this.api.values), 0, "values of Secrets in the log");
+    if (this.sandbox) return;
+    await Promise.all(
+      Array.from(this.#namespaces, (name) => this.api.deleteNamespace(name).catch(() => undefined)),
+    );
+  }
+}
+
+export async function openScene(t: TestContext): Promise<Scene> {
+  const cluster = process.env["CLUSTER_ACCESS"] ? sharedCluster() : undefined;
+  const sandbox = cluster ? undefined : await startSandbox({});
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-test-"));
+  // The user may do everything; the controller what its own account may, where there are accounts.
+  const kubeconfig = cluster?.controllerKubeconfig ?? join(folder, "kubeconfig");
+  if (sandbox) writeFileSync(kubeconfig, sandbox.kubeconfig());
+  const kubeConfig = loadKubeConfig({ kubeconfig });
+  const user = loadKubeConfig({ kubeconfig: cluster?.kubeconfig ?? kubeconfig });
+  const client = createClient(user, { clock: systemClock, userAgent: "secretcast-test" });
+  const scene = new Scene({ client, kubeconfig, kubeConfig, sandbox });
+  t.after(async () => {
+    await scene.clear();
+    await client.close();
+    await sandbox?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await scene.namespace("source");
+  return scene;
+}
+
+async function runThenClose(
+  controller: Controller,
+  signal: AbortSignal,
+  clients: readonly ApiClient[],
+): Promise<RunEnd> {
+  try {
+    return await controller.run(signal);
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+}
+
+function valueOf(exposition: string, series: string): number {
+  const line = exposition.split("\n").find((each) => each.startsWith(`${series} `));
+  if (line === undefined) throw new Error(`no series ${series}`);
+  return Number(line.slice(series.length + 1));
+}

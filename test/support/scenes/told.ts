@@ -1,0 +1,46 @@
+// What a controller tells of places and sources, for tests: the verdict of its newest settled plan and
+// the Events that it left on a Secret. Of copies that are as they should be a plan has no row.
+import { EVENTS, resourcePath } from "../../../src/kube/rest/resource.ts";
+import type { Plan, Row } from "../../../src/core/model/verdicts.ts";
+import { eventually } from "../time/eventually.ts";
+import type { Running, Scene } from "./scene.ts";
+import { type Ref, refText } from "../../../src/core/annotations/names.ts";
+
+export function rowAt(plan: Plan | undefined, place: string, source?: Ref): Row | undefined {
+  return plan?.rows.find(
+    (row) =>
+      refText(row.place) === place &&
+      (source === undefined || refText(row.source) === refText(source)),
+  );
+}
+
+/** Waits until the newest plan calls the place of `registry` there a conflict. */
+export function conflictTold(running: Running, namespace: string): Promise<unknown> {
+  return eventually(
+    `the conflict in ${namespace} is told`,
+    () => rowAt(running.settled(), `${namespace}/registry`)?.verdict === "conflict",
+  );
+}
+
+type RawEvent = {
+  readonly reason: string;
+  readonly note?: string;
+  readonly regarding?: { readonly name?: string; readonly namespace?: string };
+};
+
+/** The notes of the Events with this reason on the Secret `namespace`/`name`. */
+export async function eventNotes(
+  { api }: Scene,
+  namespace: string,
+  name: string,
+  reason: string,
+): Promise<readonly string[]> {
+  const { items } = await api.client.request<{ items: readonly RawEvent[] }>({
+    method: "GET",
+    path: resourcePath(EVENTS, namespace),
+    what: `list events in ${namespace}`,
+  });
+  return items
+    .filter((event) => event.regarding?.name === name && event.reason === reason)
+    .map(({ note }) => note ?? "");
+}
