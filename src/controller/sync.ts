@@ -122,6 +122,7 @@ export class Sync {
     if (published) return "urgent";
     if (old?.role === "copy" && !secret) this.#deps.memory.copyVanished(old);
     if (roles.includes("copy") || roles.includes("pull")) return "later";
+    if (old?.ignored !== secret?.ignored) return "later";
     return this.#wantedNames.has(present.name) || mayBeAdopted(secret) ? "later" : "no";
   }
 

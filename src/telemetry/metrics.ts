@@ -9,6 +9,7 @@ import type { SyncMetrics } from "./sync-log.ts";
 export type GaugeInputs = {
   copies(): Readonly<Record<string, number>>;
   sources(): Readonly<Record<string, number>>;
+  ignored(): Readonly<Record<string, number>>;
   lastConvergedMs(): number | undefined;
   unreadableNamespaces(): number;
   watchActivityMs(): Readonly<Record<string, number>>;
@@ -170,6 +171,12 @@ function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): v
     });
   labelled("secretcast_sources", "Sources by state", "state", () => readings.sources());
   labelled("secretcast_copies", "Places by state", "state", () => readings.copies());
+  labelled(
+    "secretcast_ignored",
+    "Secrets and namespaces with annotations of ours that have no effect, by reason",
+    "reason",
+    () => readings.ignored(),
+  );
   labelled(
     "secretcast_watch_last_activity_timestamp_seconds",
     "When each watch last gave a sign of life",

@@ -8,6 +8,7 @@ async function start(t: TestContext, health: Health): Promise<string> {
   metrics.observe({
     copies: () => ({ current: 3, conflict: 1 }),
     sources: () => ({ ok: 2, refused: 1 }),
+    ignored: () => ({ namespace: 4 }),
     lastConvergedMs: () => 1_700_000_000_000,
     unreadableNamespaces: () => 0,
     watchActivityMs: () => ({ secrets: 1_700_000_001_000 }),
@@ -38,6 +39,7 @@ test("metrics carry the public names and their readings", async (t) => {
     'secretcast_copies{state="current"} 3',
     'secretcast_copies{state="conflict"} 1',
     'secretcast_sources{state="refused"} 1',
+    'secretcast_ignored{reason="namespace"} 4',
     "secretcast_last_converged_timestamp_seconds 1700000000",
     'secretcast_watch_last_activity_timestamp_seconds{resource="secrets"} 1700000001',
     'secretcast_watch_disconnected_seconds{resource="secrets"} 41.5',

@@ -19,6 +19,7 @@ import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-ele
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
 import { recordLookup } from "../../writes/outcome.ts";
+import { PlanWarnings } from "../../telemetry/plan-warnings.ts";
 import { SyncLog, type SyncHooks } from "../../telemetry/sync-log.ts";
 import type { StatusFeed } from "../../server/status/status-feed.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -101,7 +102,13 @@ export function buildController(
     apply,
     concurrency: config.concurrency,
     clock,
-    hooks: [syncLog, sourceEventsHooks(sourceEvents, memory), observer, feedHooks(parts.board)],
+    hooks: [
+      syncLog,
+      new PlanWarnings(log, clock),
+      sourceEventsHooks(sourceEvents, memory),
+      observer,
+      feedHooks(parts.board),
+    ],
     dryRun: config.dryRun,
   });
   const controller = new Controller(
@@ -121,6 +128,7 @@ export function buildController(
   metrics.observe({
     copies: () => sync.newestPlan?.states ?? {},
     sources: () => countSources(sync),
+    ignored: () => sync.newestPlan?.ignored.counts ?? {},
     lastConvergedMs: () => syncLog.convergedMs,
     unreadableNamespaces: () => caches.unreadable().length,
     watchActivityMs: () => lastActivity(caches, clock),

@@ -55,7 +55,7 @@ export const ANNOTATION_NAMES: readonly AnnotationName[] = Object.keys(VOCABULAR
   (name): name is AnnotationName => name in VOCABULARY,
 );
 
-function isMark(name: AnnotationName): boolean {
+export function isMark(name: AnnotationName): boolean {
   return "mark" in VOCABULARY[name];
 }
 

@@ -7,6 +7,7 @@ import type { KeyFilter } from "../annotations/key-filter.ts";
 import type { GlobList } from "../annotations/globs.ts";
 import type { SecretData } from "./secret-data.ts";
 import type { Problem, OnDelete, Rule, Accept } from "../annotations/rules.ts";
+import type { Ignored } from "../annotations/ignored.ts";
 import type { Ref } from "../annotations/names.ts";
 /** What is known of the copies of one version of a source; their content is a SourcePayload. */
 export type DesiredCopy = {
@@ -45,6 +46,8 @@ export type SourceSecret = Identity & {
   /** Not empty: refused. */
   readonly problems: readonly Problem[];
   readonly rule: Rule;
+  /** It carries annotations that ask for nothing. */
+  readonly ignored: Ignored | undefined;
   /** undefined where refused. */
   readonly replica: DesiredCopy | undefined;
 };
@@ -69,6 +72,7 @@ export type PullSecret = Identity & {
   readonly filledDigest: string;
   readonly sourceUid: string | undefined;
   readonly sourceVersion: string | undefined;
+  readonly ignored: Ignored | undefined;
 };
 
 /** What all copies of one version of a source have in common: one object for all of them. */
@@ -87,6 +91,7 @@ export type CopyTemplate = {
   readonly copiedKeys: string | undefined;
   /** A mark of ours that this version does not know; undefined: none. */
   readonly unknownMark: string | undefined;
+  readonly ignored: Ignored | undefined;
 };
 
 /**
@@ -137,6 +142,9 @@ export class CopySecret implements Identity, CopyTemplate {
   get unknownMark(): string | undefined {
     return this.face.unknownMark;
   }
+  get ignored(): Ignored | undefined {
+    return this.face.ignored;
+  }
   get onDelete(): OnDelete {
     return this.face.onDelete;
   }
@@ -149,6 +157,7 @@ export class CopySecret implements Identity, CopyTemplate {
 export type UnmanagedSecret = Identity & {
   readonly role: "stranger";
   readonly adopt: Adoptable | undefined;
+  readonly ignored: Ignored | undefined;
 };
 
 export type Adoptable = {

@@ -8,6 +8,7 @@ import {
   type SourceSecret,
   type UnmanagedSecret,
 } from "./cluster.ts";
+import type { Ignored, IgnoredReason } from "../annotations/ignored.ts";
 import type { Problem } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
@@ -150,6 +151,19 @@ export type SourceReport = {
 
 export type NamespaceReport = { readonly namespace: string; readonly problem: Problem };
 
+/** A Secret that carries annotations of ours which have no effect. */
+export type IgnoredSecret = {
+  readonly secret: Ref;
+  readonly uid: string;
+  readonly ignored: Ignored;
+};
+
+export type IgnoredReport = {
+  readonly counts: Readonly<Record<IgnoredReason, number>>;
+  /** A few of each namespace, the last that came first; not those of all namespaces. */
+  readonly sample: readonly IgnoredSecret[];
+};
+
 export type Plan = {
   /** Questions first, then creates and updates, youngest namespace first among them; then deletes. */
   readonly actions: readonly Action[];
@@ -159,6 +173,7 @@ export type Plan = {
   readonly states: Readonly<Record<MetricState, number>>;
   /** Namespaces whose annotations cannot be understood: nothing changes there. */
   readonly namespaces: readonly NamespaceReport[];
+  readonly ignored: IgnoredReport;
   /** Deletions and releases kept back by the delete limit. */
   readonly deletesHeld: number;
   /** Pairs looked at. */

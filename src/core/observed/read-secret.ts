@@ -12,6 +12,12 @@ import {
 } from "../annotations/parse.ts";
 import { excessOf } from "../annotations/bounds.ts";
 import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
+import {
+  ignoredOnCopy,
+  ignoredOnPull,
+  ignoredOnSource,
+  ignoredOnStranger,
+} from "../annotations/ignored.ts";
 import type { Intern, Share } from "./intern.ts";
 import { filterKeys } from "../annotations/key-filter.ts";
 import { metadataExcess } from "../desired/copied-metadata.ts";
@@ -126,7 +132,10 @@ function readSource(whole: Whole, context: ReadContext): SourceSecret {
   const given = { ...whole.given, name: intern(whole.given.name) };
   const text = parseSource(whole.annotations, given.name);
   const problems = [...refusals(whole), ...text.problems];
-  const source = { role: "source", ...given, createdAt, rule: text.rule } as const;
+  const { to, allow } = text.rule;
+  const silent = !to && !allow && problems.length === 0;
+  const ignored = silent ? ignoredOnSource(whole.annotations) : undefined;
+  const source = { role: "source", ...given, createdAt, rule: text.rule, ignored } as const;
   if (problems.length > 0) return { ...source, problems, replica: undefined };
   const refused = (annotation: string, fault: Invalid): SourceSecret => {
     return { ...source, problems: [{ annotation, ...fault }], replica: undefined };
@@ -192,6 +201,7 @@ function readPull(whole: Whole, { digest, intern }: ReadContext): PullSecret {
     filled: Object.keys(filled).length,
     filledDigest: intern(digestData(digest, filled)),
     ...recordedSource(annotations),
+    ignored: ignoredOnPull(annotations),
   };
 }
 
@@ -231,8 +241,10 @@ function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopySecret 
   };
   const face = fingerprint(digest, parts);
   const unknownMark = unknownMarkOf(annotations);
+  const ignored = ignoredOnCopy(annotations);
   const { namespace, name } = marks.source;
-  const shared = context.share(`${face} ${marks.sourceVersion} ${unknownMark ?? ""}`, {
+  const rest = `${unknownMark ?? ""} ${ignored?.word ?? ""}`;
+  const shared = context.share(`${face} ${marks.sourceVersion} ${rest}`, {
     source: { namespace: intern(namespace), name: intern(name) },
     sourceUid: intern(marks.sourceUid),
     sourceVersion: intern(marks.sourceVersion),
@@ -244,6 +256,7 @@ function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopySecret 
     onDelete: recordedOnDelete(onDelete),
     copiedKeys: copiedKeys.length > LONGEST_KEPT_RECORD ? undefined : intern(copiedKeys),
     unknownMark: unknownMark === undefined ? undefined : intern(unknownMark),
+    ignored,
   });
   return new CopySecret({ ...given, name: intern(given.name) }, shared);
 }
@@ -274,13 +287,15 @@ function readStranger(
   { given, type, immutable, labels, annotations }: Whole,
   { intern }: ReadContext,
 ): UnmanagedSecret {
-  if (!carries(annotations, ["adopt"])) return { role: "stranger", ...given, adopt: undefined };
-  const source = parseAdopt(annotations);
+  const adopting = carries(annotations, ["adopt"]);
+  const source = adopting ? parseAdopt(annotations) : undefined;
+  const ignored = ignoredOnStranger(annotations, source !== undefined);
+  if (!adopting) return { role: "stranger", ...given, adopt: undefined, ignored };
   const adopt = {
     source: source && { namespace: intern(source.namespace), name: intern(source.name) },
     type: intern(boundedType(type)),
     immutable,
     labelled: Object.keys(labels).length > 0,
   };
-  return { role: "stranger", ...given, adopt };
+  return { role: "stranger", ...given, adopt, ignored };
 }

@@ -12,6 +12,7 @@ import {
   newTally,
 } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import type { IgnoredSecrets } from "./ignored-secrets.ts";
 import type { Removals } from "./removals.ts";
 import type { PlannerSettings, ClusterState } from "../model/cluster.ts";
 import type { Sources } from "../desired/sources.ts";
@@ -298,5 +299,6 @@ export type PlanContext = {
   readonly settings: PlannerSettings;
   readonly sources: Sources;
   readonly removals: Removals;
+  readonly ignored: IgnoredSecrets;
   readonly offerOf: ClusterState["offerOf"];
 };

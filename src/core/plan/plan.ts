@@ -14,6 +14,7 @@
 // nothing but its arguments, and changes nothing but what `memory` remembers. For a place that is
 // current or skipped nothing is allocated.
 import { planExistingCopy } from "./existing-copies.ts";
+import { IgnoredSecrets } from "./ignored-secrets.ts";
 import { Removals } from "./removals.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { Secret, PlannerSettings, ClusterState } from "../model/cluster.ts";
@@ -62,7 +63,8 @@ export function* plan(
   const byName = new Map(targets.map((target) => [target.name, target]));
   const removals = new Removals(pass, settings);
   const missing = new MissingCopies(pass, settings);
-  const context = { pass, settings, sources, removals, offerOf: world.offerOf };
+  const ignored = new IgnoredSecrets();
+  const context = { pass, settings, sources, removals, ignored, offerOf: world.offerOf };
   yield* memory.wants.begin(settings, targets, sources.candidates);
   yield* planPlaces(targets, missing, context);
   // In a namespace that the cache does not know, or that is being deleted, there is no verdict.
@@ -75,7 +77,9 @@ export function* plan(
   yield* settleSources(memory, sources.candidates);
   const actions = yield* pass.actions();
   memory.endPass(inFlight);
-  return { ...(yield* report(pass, sources, missing)), actions, namespaces: unclear(targets) };
+  const namespaces = unclear(targets);
+  const rest = { actions, namespaces, ignored: ignored.report(namespaces.length) };
+  return { ...(yield* report(pass, sources, missing)), ...rest };
 }
 
 // One namespace after the other: its map stays in the processor's cache, which halves the time a pair.
@@ -111,6 +115,7 @@ function ask(
 // The loops over pairs are no generators themselves: there each step would allocate its result.
 function planCopies(target: TargetNamespace, context: PlanContext): void {
   for (const secret of target.secrets.values()) {
+    if (secret.ignored !== undefined) context.ignored.add(secret, secret.ignored);
     if (secret.role !== "copy") continue;
     const group = context.sources.group(secret.name);
     if (group) handle(group, target);
@@ -176,7 +181,7 @@ function* report(
   pass: PlanBuilder,
   sources: Sources,
   missing: MissingCopies,
-): Generator<undefined, Omit<Plan, "actions" | "namespaces">> {
+): Generator<undefined, Omit<Plan, "actions" | "namespaces" | "ignored">> {
   const counts = newTally();
   addTally(counts, pass.withoutSource);
   const reports: SourceReport[] = [];

@@ -12,6 +12,12 @@ import {
 import { SEVERITY, severity, type Filter, type RowState } from "./filter.ts";
 import { drawGrid, type Grid } from "./grid.ts";
 import { truncate, groupRows, pickRows, type Truncated, type StatusGroup } from "./groups.ts";
+import {
+  IGNORED_HEADLINES,
+  IGNORED_REASONS,
+  ignoredText,
+  type IgnoredReason,
+} from "../../core/annotations/ignored.ts";
 import { problemText } from "../../core/annotations/rules.ts";
 import { refText } from "../../core/annotations/names.ts";
 
@@ -50,7 +56,18 @@ export type Status = Omit<ControllerSnapshot, "world" | "plan" | "offsetMs"> & {
   readonly sources: Truncated<SourceLine>;
   /** Namespaces whose annotations cannot be understood. */
   readonly unclear: Truncated<{ readonly namespace: string; readonly problem: string }>;
+  readonly ignored: IgnoredStatus;
   readonly grid: Grid | undefined;
+};
+
+/** Annotations of ours that have no effect: counted by reason, and some of the Secrets by name. */
+export type IgnoredStatus = {
+  readonly reasons: readonly {
+    readonly reason: IgnoredReason;
+    readonly text: string;
+    readonly count: number;
+  }[];
+  readonly secrets: Truncated<{ readonly secret: string; readonly text: string }>;
 };
 
 export type Totals = {
@@ -74,6 +91,7 @@ export type SourceLine = {
 const MOST_GROUPS = 100;
 const MOST_SOURCES = 200;
 const MOST_UNCLEAR = 50;
+const MOST_IGNORED = 50;
 
 /** Of which program, and from when the plan is. */
 export type Origin = Pick<Status, "version" | "plannedMs">;
@@ -93,6 +111,7 @@ export async function readStatus(
       groups: nothing,
       sources: nothing,
       unclear: nothing,
+      ignored: { reasons: [], secrets: nothing },
       grid: undefined,
     };
   const sources = plan.sources.map(lineOf).filter((line) => isWanted(line, filter));
@@ -115,6 +134,7 @@ export async function readStatus(
     groups: truncate(await groupRows(rows, offsetMs), MOST_GROUPS),
     sources: truncate(lines, MOST_SOURCES),
     unclear: truncate(unclear(plan, filter), MOST_UNCLEAR),
+    ignored: ignoredOf(plan, filter),
     grid: await drawGrid(world, rows, lines, filter),
   };
 }
@@ -140,6 +160,23 @@ function isWanted(line: SourceLine, { source, state }: Filter): boolean {
 
 function worstFirst(a: SourceLine, b: SourceLine): number {
   return severity(a.state) - severity(b.state) || (a.source < b.source ? -1 : 1);
+}
+
+function ignoredOf({ ignored }: Plan, filter: Filter): IgnoredStatus {
+  const named = ignored.sample
+    .map((each) => ({ ...each, text: refText(each.secret) }))
+    .filter(
+      ({ secret, text }) =>
+        secret.namespace.includes(filter.namespace) && text.includes(filter.source),
+    )
+    .map(({ text, ignored: why }) => ({ secret: text, text: ignoredText(why) }));
+  return {
+    reasons: IGNORED_REASONS.flatMap((reason) => {
+      const count = ignored.counts[reason];
+      return count > 0 ? [{ reason, text: IGNORED_HEADLINES[reason], count }] : [];
+    }),
+    secrets: truncate(named, MOST_IGNORED),
+  };
 }
 
 function unclear({ namespaces }: Plan, filter: Filter) {

@@ -7,6 +7,7 @@ export function metricsOfNothing(): ReturnType<typeof createMetrics> {
   metrics.observe({
     copies: nothing,
     sources: nothing,
+    ignored: nothing,
     lastConvergedMs: () => undefined,
     unreadableNamespaces: () => 0,
     watchActivityMs: nothing,

@@ -4,7 +4,15 @@
 // server-sent events, and what changed is drawn anew. When the connection is lost the page says so and
 // tries again.
 import { byId, duration, el, redraw } from "./dom.js";
-import { drawGrid, drawGroups, drawSources, drawStates, summaryOf, timeOf } from "./view.js";
+import {
+  drawGrid,
+  drawGroups,
+  drawIgnored,
+  drawSources,
+  drawStates,
+  summaryOf,
+  timeOf,
+} from "./view.js";
 
 const FIELDS = /** @type {const} */ (["source", "namespace", "state"]);
 // The server ticks every 5 s.
@@ -54,7 +62,7 @@ function connection(state, text) {
 
 function draw() {
   if (!status) return;
-  const { totals, groups, unclear, sources, grid } = status;
+  const { totals, groups, unclear, sources, ignored, grid } = status;
   const chosen = filter.get("state") ?? "";
   const summary = summaryOf(status);
   if (byId("summary").textContent !== summary) byId("summary").textContent = summary;
@@ -62,6 +70,8 @@ function draw() {
   redraw(byId("states"), [totals, chosen], () => drawStates(totals, chosen));
   redraw(byId("groups"), [groups, unclear], () => drawGroups(groups, unclear));
   redraw(byId("sources"), sources, () => drawSources(sources, filter.size > 0));
+  byId("without-effect").hidden = ignored.reasons.length === 0;
+  redraw(byId("ignored"), ignored, () => drawIgnored(ignored));
   redraw(byId("grid"), grid, () => drawGrid(grid));
   drawHead(status);
   tell();

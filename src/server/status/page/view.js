@@ -1,5 +1,5 @@
 // @ts-check
-/** @import { Status, SourceLine, Totals } from "../status.ts" */
+/** @import { IgnoredStatus, Status, SourceLine, Totals } from "../status.ts" */
 /** @import { StatusGroup, Truncated } from "../groups.ts" */
 /** @import { Cell, Grid } from "../grid.ts" */
 // What is drawn from a status, a section each. Names of sources and namespaces are buttons that put
@@ -91,6 +91,21 @@ function drawPlaces({ total, shown }, key) {
     el("ul", { class: "plain" }, ...items),
     ...(rest > 0 ? [el("small", {}, `and ${number(rest)} more; filter by namespace`)] : []),
   );
+}
+
+/** Annotations of ours that have no effect. @param {IgnoredStatus} ignored */
+export function drawIgnored({ reasons, secrets }) {
+  const counts = reasons.map(({ text, count }) =>
+    el("li", {}, el("b", {}, number(count)), ` ${text}`),
+  );
+  const named = secrets.shown.map(({ secret, text }) =>
+    el("li", {}, el("span", { class: "name" }, secret), ` ${text}`),
+  );
+  const list = el("ul", { class: "plain" }, ...counts);
+  if (named.length === 0) return [list];
+  const summary = el("summary", { "data-key": "ignored summary" }, "some of them by name");
+  const attributes = { "data-key": "ignored" };
+  return [list, el("details", attributes, summary, el("ul", { class: "plain" }, ...named))];
 }
 
 /** @param {Status["sources"]} sources @param {boolean} filtered */

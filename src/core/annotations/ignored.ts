@@ -1,0 +1,118 @@
+// Annotations of ours that have no effect where they stand: which rule passes over them, and the first
+// of them by name. Of each Secret only one of a few fixed objects is kept, however much it carries.
+import {
+  annotationKey,
+  ANNOTATION_NAMES,
+  isMark,
+  PREFIX,
+  PULL_ANNOTATIONS,
+  SOURCE_ANNOTATIONS,
+  type AnnotationName,
+} from "./vocabulary.ts";
+
+/** Why they have no effect. `accept`: on a namespace, where nothing changes as long as it is so. */
+export const IGNORED_REASONS = [
+  "namespace",
+  "incomplete",
+  "pull",
+  "copy",
+  "adopt",
+  "unknown",
+  "marks",
+  "accept",
+] as const;
+export type IgnoredReason = (typeof IGNORED_REASONS)[number];
+
+/** Of a Secret; `accept` is a namespace's. */
+export type Ignored = {
+  readonly reason: Exclude<IgnoredReason, "accept">;
+  /** The first that has no effect; undefined: a key that is none of ours. */
+  readonly word: AnnotationName | undefined;
+};
+
+const fixed = new Map<string, Ignored>();
+
+function ignored(reason: Ignored["reason"], word: AnnotationName | undefined): Ignored {
+  const key = `${reason} ${word ?? ""}`;
+  const known = fixed.get(key) ?? { reason, word };
+  fixed.set(key, known);
+  return known;
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+function firstOf(
+  annotations: Annotations,
+  counts: (word: AnnotationName) => boolean,
+): AnnotationName | undefined {
+  return ANNOTATION_NAMES.find(
+    (word) => counts(word) && Object.hasOwn(annotations, annotationKey(word)),
+  );
+}
+
+const isOnSource = (word: AnnotationName): boolean => SOURCE_ANNOTATIONS.includes(word);
+
+/** Of a Secret of a source namespace that asks for nothing. */
+export function ignoredOnSource(annotations: Annotations): Ignored {
+  return ignored("incomplete", firstOf(annotations, isOnSource));
+}
+
+/** What only a source may say; `to` and the like refuse a pulling Secret. */
+export function ignoredOnPull(annotations: Annotations): Ignored | undefined {
+  const word = firstOf(annotations, (each) => isOnSource(each) && !PULL_ANNOTATIONS.includes(each));
+  return word && ignored("pull", word);
+}
+
+export function ignoredOnCopy(annotations: Annotations): Ignored | undefined {
+  const word = firstOf(annotations, (each) => !isMark(each) && each !== "on-delete");
+  return word && ignored("copy", word);
+}
+
+/** Of a Secret that is nothing of these; `adoptable`: its `adopt` names a source. */
+export function ignoredOnStranger(
+  annotations: Annotations,
+  adoptable: boolean,
+): Ignored | undefined {
+  if (!Object.keys(annotations).some((key) => key.startsWith(PREFIX))) return undefined;
+  const word = firstOf(annotations, (each) => isOnSource(each));
+  if (word) return ignored("namespace", word);
+  if (!adoptable && Object.hasOwn(annotations, annotationKey("adopt")))
+    return ignored("adopt", "adopt");
+  const other = firstOf(annotations, (each) => each === "accept");
+  const known = new Set(ANNOTATION_NAMES.map(annotationKey));
+  if (other ?? Object.keys(annotations).some((key) => key.startsWith(PREFIX) && !known.has(key)))
+    return ignored("unknown", other);
+  // A pulling Secret whose owner took `from` off keeps the record of what was filled in, and means no copy.
+  const mark = firstOf(annotations, (each) => each === "source" || each === "placed-at");
+  return mark && ignored("marks", mark);
+}
+
+/** For its owner: what has no effect, why, and what would. */
+export function ignoredText({ reason, word }: Ignored): string {
+  const what = word ? annotationKey(word) : `a key under ${PREFIX} that means nothing`;
+  return `${what} has no effect ${WHY[reason]}`;
+}
+
+const WHY: Readonly<Record<Ignored["reason"], string>> = {
+  namespace:
+    "here: this namespace is no source namespace (--source-namespaces); put the Secret into one, or take it off",
+  incomplete: "without to, to-selector, allow or allow-selector: add one, or take it off",
+  pull: "on a pulling Secret: take it off",
+  copy: "on a copy: put it on the source, or take it off",
+  adopt: "as it is: it has to be NAMESPACE/NAME of a source",
+  unknown: "on a Secret: correct it, or take it off",
+  marks:
+    "here: this is no copy at its own place, so nobody keeps it current; take the marks off, or delete it",
+};
+
+/** For operators, of all of one reason together. */
+export const IGNORED_HEADLINES: Readonly<Record<IgnoredReason, string>> = {
+  namespace: "annotations of a source outside the source namespaces (--source-namespaces)",
+  incomplete: "annotations of a source without to, to-selector, allow or allow-selector",
+  pull: "annotations of a source on a pulling Secret",
+  copy: "annotations on a copy, where they belong on its source",
+  adopt: "secretcast.io/adopt that is not NAMESPACE/NAME of a source",
+  unknown: "keys under secretcast.io/ that mean nothing on a Secret",
+  marks: "marks of a copy on a Secret that is none at its own place",
+  accept: "annotations of a namespace that cannot be understood: nothing changes there",
+};

@@ -1,0 +1,48 @@
+// Secrets that carry annotations of ours which have no effect, counted over a pass. Anybody can write any
+// number of them: by reason they are counted, and by name a few are kept of each namespace, the last
+// that came.
+import { IGNORED_REASONS, type Ignored, type IgnoredReason } from "../annotations/ignored.ts";
+import type { Secret } from "../model/cluster.ts";
+import type { IgnoredReport, IgnoredSecret } from "../model/verdicts.ts";
+
+const MOST_OF_A_NAMESPACE = 5;
+const MOST = 500;
+
+export class IgnoredSecrets {
+  readonly #counts = new Map<IgnoredReason, number>();
+  readonly #sample: IgnoredSecret[] = [];
+  /** Of the namespace that is being looked at. */
+  #recent: { readonly secret: Secret; readonly ignored: Ignored }[] = [];
+  #namespace = "";
+
+  /** The Secrets of one namespace are given one after the other. */
+  add(secret: Secret, ignored: Ignored): void {
+    this.#counts.set(ignored.reason, (this.#counts.get(ignored.reason) ?? 0) + 1);
+    if (secret.namespace !== this.#namespace) this.#next(secret.namespace);
+    if (this.#sample.length >= MOST) return;
+    if (this.#recent.length === MOST_OF_A_NAMESPACE) this.#recent.shift();
+    this.#recent.push({ secret, ignored });
+  }
+
+  /** `namespaces`: whose annotations cannot be understood. */
+  report(namespaces: number): IgnoredReport {
+    this.#next("");
+    const count = (reason: IgnoredReason): number =>
+      reason === "accept" ? namespaces : (this.#counts.get(reason) ?? 0);
+    const counts = IGNORED_REASONS.map((reason) => [reason, count(reason)] as const);
+    return {
+      counts: Object.fromEntries(counts) as IgnoredReport["counts"],
+      sample: this.#sample,
+    };
+  }
+
+  #next(namespace: string): void {
+    for (const { secret, ignored } of this.#recent.toReversed()) {
+      const { namespace: where, name, uid } = secret;
+      if (this.#sample.length < MOST)
+        this.#sample.push({ secret: { namespace: where, name }, uid, ignored });
+    }
+    this.#recent = [];
+    this.#namespace = namespace;
+  }
+}

@@ -1,0 +1,59 @@
+// What a plan shows that somebody should mend: a line when it begins, changes and ends. On a fake clock.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Rig, type Line, type Started } from "../support/controller/fake-clock-controller.ts";
+
+const about = (started: Started, what: RegExp): readonly Line[] =>
+  started.lines.filter(({ msg }) => what.test(msg));
+
+test("Secrets that ask outside the source namespaces are one line with a count, however many there are", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  for (let n = 0; n < 600; n++) rig.source(`team-a/spam-${n}`, {});
+  const started = rig.start();
+  await rig.clock.advance(600_000);
+  const lines = about(started, /outside the source namespaces/);
+  assert.equal(lines.length, 1);
+  assert.equal(lines[0]?.level, "warn");
+  assert.equal(lines[0]?.["count"], 600);
+  assert.deepEqual(
+    lines[0]?.["secrets"],
+    [599, 598, 597, 596, 595].map((n) => `team-a/spam-${n}`),
+  );
+  assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 600);
+  await started.stop();
+});
+
+test("a Secret without effect is seen when it comes and when it goes, without waiting for a resync", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start({ given: { resync: "0" } });
+  await rig.clock.advance(5000);
+  assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 0);
+  rig.source("team-a/mine", {});
+  await rig.clock.advance(5000);
+  assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 1);
+  rig.api.removeSecret("team-a/mine");
+  await rig.clock.advance(5000);
+  assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 0);
+  assert.deepEqual(
+    about(started, /outside the source namespaces/).map(
+      ({ level, msg }) => `${level} ${msg.split(":")[0]}`,
+    ),
+    ["warn without effect", "info over"],
+  );
+  await started.stop();
+});
+
+test("what keeps changing is told once a minute at most", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start({ given: { resync: "0" } });
+  for (let n = 0; n < 120; n++) {
+    rig.source(`team-a/spam-${n}`, {});
+    await rig.clock.advance(1000);
+  }
+  const lines = about(started, /outside the source namespaces/);
+  assert.ok(lines.length >= 1 && lines.length <= 3, String(lines.length));
+  await started.stop();
+});
