@@ -1,4 +1,5 @@
-// The sandbox answers every fact that was proved on a real API server.
+// The sandbox answers every fact that was proved on a real API server:
+// support/api-server/facts/ holds them.
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { proveFacts } from "../support/api-server/api-facts.ts";
 

@@ -8,6 +8,9 @@ import { test } from "node:test";
 import { intakeOf, reference } from "../../support/planner/intake.ts";
 import { worstObjects } from "../../support/planner/worst-objects.ts";
 
+// The probes of a coverage run cost more than the work itself.
+const skip = process.env["NODE_V8_COVERAGE"] ? "a time means nothing under coverage" : false;
+
 const TRIES = 20;
 const SLACK = 2;
 
@@ -18,7 +21,7 @@ function processorMs(work: () => unknown): number {
 }
 
 for (const object of worstObjects()) {
-  test(`S13 one object is taken in in bounded time: ${object.what}`, () => {
+  test(`S13 one object is taken in in bounded time: ${object.what}`, { skip }, () => {
     const { run } = intakeOf(object);
     assert.equal(run(), true, "it arrives");
     let [own, loop] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];

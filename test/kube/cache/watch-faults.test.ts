@@ -1,3 +1,4 @@
+// The faults of watches (support/kube/watch-faults.ts holds the cases) before the sandbox.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";

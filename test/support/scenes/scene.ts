@@ -1,6 +1,8 @@
 // A stage for integration tests: an API server, namespaces and Secrets under names of this test's
 // own, strangers that nobody may touch, and real controllers on it. The server is the sandbox, or
-// under `npm run test:cluster` a real one: the same tests run on both.
+// under `npm run test:cluster` a real one: the same tests run on both. Every scene ends with finish():
+// a controller that starts from scratch has no further write, and no stranger was touched; helpers
+// assert too, so a scenario may show few assertions of its own.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
