@@ -4,7 +4,6 @@
 // it takes part as soon as it can be read.
 import type { Namespace, Secret } from "../core/model/cluster.ts";
 import type { ReadContext } from "../core/observed/read-secret.ts";
-import type { Caches, Offers } from "./caches.ts";
 import {
   cacheOf,
   createInformerPair,
@@ -16,6 +15,7 @@ import type { Informer } from "../kube/cache/informer.ts";
 import { InformerGroup } from "../kube/cache/informer-group.ts";
 import type { Store } from "../kube/cache/store.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Caches, Offers } from "./cluster-caches.ts";
 
 const NONE: ReadonlyMap<string, Secret> = new Map<string, Secret>();
 

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { Apply } from "../../writes/apply.ts";
-import { createCaches, type Caches } from "../../controller/caches.ts";
+import { createCaches } from "../../controller/caches.ts";
 import type { Config } from "../../config/config.ts";
 import { Controller } from "../../controller/controller.ts";
 import { createDigest } from "../../core/model/secret-data.ts";
@@ -28,6 +28,7 @@ import { Sync } from "../../controller/sync.ts";
 import { controllerSnapshot } from "./snapshot.ts";
 import { createLeaseClient } from "../../kube/leaderelection/lease-lock.ts";
 import { createEventClient } from "../../kube/events/event-writer.ts";
+import type { Caches } from "../../controller/cluster-caches.ts";
 
 export type Dependencies = {
   readonly client: ApiClient;

@@ -13,7 +13,7 @@ import { wants } from "../desired/target-batch.ts";
 import { wantOf, type TargetNamespace } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
-import type { PlanContext } from "./plan-builder.ts";
+import type { PlanContext } from "./plan-context.ts";
 
 /** What the copy's source says: the place is still taken, or it has lapsed. */
 export type CopyDecision =

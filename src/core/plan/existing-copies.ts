@@ -15,7 +15,7 @@ import {
 } from "./removal-conditions.ts";
 import { decideCopy } from "./copy-source.ts";
 import { type CopySecret } from "../model/cluster.ts";
-import type { Finding, PlanBuilder, PlanContext } from "./plan-builder.ts";
+import type { Finding, PlanBuilder } from "./plan-builder.ts";
 import { type Candidate, type PlannedSource, type CandidateGroup } from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
@@ -23,6 +23,7 @@ import type { TargetNamespace } from "../desired/targets.ts";
 import { decisionKey, type WriteCause } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
+import type { PlanContext } from "./plan-context.ts";
 
 /** `group`: who wants places of the copy's name. */
 export function planExistingCopy(

@@ -12,11 +12,6 @@ import {
   newTally,
 } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
-import type { IgnoredSecrets } from "./ignored-secrets.ts";
-import type { Removals } from "./removals.ts";
-import type { PlannerSettings, ClusterState } from "../model/cluster.ts";
-import type { Sources } from "../desired/sources.ts";
-
 /** One place's verdict, before it is known whether its write may go now. */
 export type Finding = {
   readonly verdict: Verdict;
@@ -293,12 +288,3 @@ function youngestFirst(a: Ordered, b: Ordered): number {
   if (a.order !== b.order) return a.order - b.order;
   return a.action.place.name < b.action.place.name ? -1 : 1;
 }
-
-export type PlanContext = {
-  readonly pass: PlanBuilder;
-  readonly settings: PlannerSettings;
-  readonly sources: Sources;
-  readonly removals: Removals;
-  readonly ignored: IgnoredSecrets;
-  readonly offerOf: ClusterState["offerOf"];
-};

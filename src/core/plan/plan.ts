@@ -18,7 +18,7 @@ import { IgnoredSecrets } from "./ignored-secrets.ts";
 import { Removals } from "./removals.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { Secret, PlannerSettings, ClusterState } from "../model/cluster.ts";
-import { PlanBuilder, type PlanContext } from "./plan-builder.ts";
+import { PlanBuilder } from "./plan-builder.ts";
 import { planPullingSecret } from "./pulling-secrets.ts";
 import {
   Sources,
@@ -39,6 +39,7 @@ import {
   statesOf,
 } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
+import type { PlanContext } from "./plan-context.ts";
 
 /** About this many pairs lie between two yields: half a millisecond. */
 const PAIRS_PER_TURN = 4096;

@@ -16,7 +16,7 @@ import { decisionKey, type Desired } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
-import type { PlanContext } from "./plan-builder.ts";
+import type { PlanContext } from "./plan-context.ts";
 
 function noConsent(from: Ref): string {
   return `there is no source ${refText(from)}, or it does not allow this namespace`;

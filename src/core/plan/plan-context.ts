@@ -1,0 +1,15 @@
+// What planning a single place needs of the pass that it belongs to.
+import type { IgnoredSecrets } from "./ignored-secrets.ts";
+import type { Removals } from "./removals.ts";
+import type { PlannerSettings, ClusterState } from "../model/cluster.ts";
+import type { Sources } from "../desired/sources.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
+
+export type PlanContext = {
+  readonly pass: PlanBuilder;
+  readonly settings: PlannerSettings;
+  readonly sources: Sources;
+  readonly removals: Removals;
+  readonly ignored: IgnoredSecrets;
+  readonly offerOf: ClusterState["offerOf"];
+};
