@@ -1,6 +1,14 @@
-// Every way a request can fail, as one class with a kind. The message is made of what was asked, the
-// status, the reason and the names of the fields at fault; never of the answer's text, a header or the
-// Status message, because those can quote the value of a field, and a field can be a Secret's.
+// Every way a request can fail, as one class with a kind and a cause. The message is made of what was
+// asked, the status, the reason and the cause; never of the answer's text, a header or the Status
+// message, because those can quote the value of a field, and a field can be a Secret's.
+import {
+  answeredCause,
+  causeText,
+  FAILURE_CAUSES,
+  knownReason,
+  type CauseWord,
+  type FailureCause,
+} from "./failure-cause.ts";
 import { ownWords, type OwnWords } from "./own-words.ts";
 import { isRecord } from "../json.ts";
 
@@ -28,8 +36,6 @@ export type ApiErrorKind =
   /** The caller's own signal, or the client was closed. */
   | "cancelled";
 
-export type ErrorCause = { readonly reason: string; readonly field: string };
-
 export type ApiErrorDetails = {
   readonly kind: ApiErrorKind;
   readonly status?: number;
@@ -37,7 +43,8 @@ export type ApiErrorDetails = {
   readonly reason: string;
   /** How long the server asks to be left alone, in ms; at most five minutes. */
   readonly retryAfterMs?: number | undefined;
-  readonly causes?: readonly ErrorCause[];
+  /** What the API server gave as the cause. */
+  readonly why?: FailureCause | undefined;
   readonly ownWords?: OwnWords | undefined;
   /** Appended to the message; the caller vouches that it holds no answer text. */
   readonly note?: string;
@@ -50,23 +57,22 @@ export class ApiError extends Error {
   readonly status: number;
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
-  readonly causes: readonly ErrorCause[];
+  readonly why: FailureCause;
   /** What the API server itself, and no webhook or proxy, said of the object; identifiers only. */
   readonly ownWords: OwnWords | undefined;
 
   constructor(what: string, details: ApiErrorDetails) {
-    const { status = 0, causes = [] } = details;
-    const fields = causes.map(({ field, reason }) => (field ? `${field}: ${reason}` : reason));
+    const { status = 0, why } = details;
     super(
       `${what}: ${status > 0 ? `${status} ` : ""}${details.reason}` +
-        (fields.length > 0 ? ` (${fields.join(", ")})` : "") +
+        (why === undefined ? "" : ` (${causeText(why)})`) +
         (details.note === undefined ? "" : `, ${details.note}`),
     );
     this.kind = details.kind;
     this.status = status;
     this.reason = details.reason;
     this.retryAfterMs = details.retryAfterMs;
-    this.causes = causes;
+    this.why = why ?? causeOfKind(details.kind, status, details.reason);
     this.ownWords = details.ownWords;
   }
 }
@@ -84,15 +90,15 @@ export function statusError(
   const status = isRecord(body) ? body : {};
   const details = isRecord(status["details"]) ? status["details"] : {};
   const causes = causesOf(details);
-  const reason = word(status["reason"]);
+  const reason = knownReason(status["reason"]);
   const seconds = details["retryAfterSeconds"];
   const asked = typeof seconds === "number" && seconds > 0 ? capped(seconds * 1000) : undefined;
   return new ApiError(what, {
     kind: kindOf(code, reason, causes, status["message"]),
     status: code,
-    reason: reason || WORDS[code] || "no reason given",
+    reason: reason || WORDS[code] || "no known reason",
     retryAfterMs: retryAfterMs ?? asked,
-    causes: causes.slice(0, 5),
+    why: answeredCause(code, body),
     ownWords: ownWords(code, body),
   });
 }
@@ -130,12 +136,12 @@ const WORDS: Readonly<Record<number, string>> = {
 function kindOf(
   code: number,
   reason: string,
-  causes: readonly ErrorCause[],
+  causes: readonly string[],
   message: unknown,
 ): ApiErrorKind {
   // A webhook's word is about one object, whatever code and reason it chooses.
   if (code >= 400 && saysDenied(message)) return "forbidden";
-  const because = (name: string): boolean => causes.some((cause) => cause.reason === name);
+  const because = (name: string): boolean => causes.includes(name);
   if (code === 410 || reason === "Expired" || reason === "Gone") return "gone";
   if (code === 401) return "unauthorized";
   if (code === 403) return because("NamespaceTerminating") ? "terminating" : "forbidden";
@@ -168,19 +174,26 @@ function saysTooLarge(message: unknown): boolean {
   );
 }
 
-function causesOf(details: Readonly<Record<string, unknown>>): readonly ErrorCause[] {
-  const causes = details["causes"];
-  if (!Array.isArray(causes)) return [];
-  return causes.filter(isRecord).map((cause) => ({
-    reason: word(cause["reason"]) || "no reason given",
-    field: path(cause["field"]),
-  }));
+function causesOf({ causes }: Readonly<Record<string, unknown>>): readonly string[] {
+  return Array.isArray(causes)
+    ? causes.filter(isRecord).map(({ reason }) => knownReason(reason))
+    : [];
 }
 
-function word(value: unknown): string {
-  return typeof value === "string" && /^[A-Za-z]{1,64}$/.test(value) ? value : "";
-}
+const CAUSE_OF_KIND: Partial<Record<ApiErrorKind, CauseWord>> = {
+  unauthorized: "credentials",
+  throttled: "throttled",
+  terminating: "terminating",
+  timeout: "deadline",
+  malformed: "malformed",
+};
 
-function path(value: unknown): string {
-  return typeof value === "string" && /^[\w.\-/[\]]{1,200}$/.test(value) ? value : "";
+// Where the answer said nothing that is known, or there was none.
+function causeOfKind(kind: ApiErrorKind, status: number, reason: string): FailureCause {
+  const answered = kind === "unavailable" && status > 0;
+  const silent = kind === "unavailable" ? "connection" : "withheld";
+  const word = CAUSE_OF_KIND[kind] ?? (answered ? "server" : silent);
+  if (word === "withheld")
+    return { word, text: `reason withheld${status > 0 ? ` (${status} ${reason})` : ""}` };
+  return { word, text: `${FAILURE_CAUSES[word]}${answered ? ` (${status})` : ""}` };
 }

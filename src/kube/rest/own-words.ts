@@ -47,16 +47,22 @@ export function ownWords(code: number, body: unknown): OwnWords | undefined {
   return figures && { kind: "exceededQuota", resource, name, figures };
 }
 
-// A name has 253 characters at most, a quota names few resources.
+/** A name as Kubernetes forms it, for a pattern: at most 253 characters. */
+export const IDENTIFIER = "[a-z0-9][-.a-z0-9]{0,252}";
+
+// A quota names few resources.
 const LONGEST = 4096;
+const WHOLE = new RegExp(`^${IDENTIFIER}$`);
 
 function isIdentifier(value: unknown): value is string {
-  return typeof value === "string" && /^[a-z0-9][-.a-z0-9]{0,252}$/.test(value);
+  return typeof value === "string" && WHOLE.test(value);
 }
 
 // "NAME, requested: secrets=1, used: secrets=5, limited: secrets=5"
-const QUOTA =
-  /^[a-z0-9][-.a-z0-9]{0,252}, requested: ([-./=,a-zA-Z0-9]+), used: ([-./=,a-zA-Z0-9]+), limited: ([-./=,a-zA-Z0-9]+)$/;
+const COUNTS = "([-./=,a-zA-Z0-9]+)";
+const QUOTA = new RegExp(
+  `^${IDENTIFIER}, requested: ${COUNTS}, used: ${COUNTS}, limited: ${COUNTS}$`,
+);
 
 function quotaFigures(text: string): readonly QuotaFigure[] | undefined {
   const [, requested, used, limited] = QUOTA.exec(text) ?? [];

@@ -109,7 +109,7 @@ const CASES: readonly (readonly [number, unknown, string, string])[] = [
       details: { causes: [{ reason: "NamespaceTerminating", field: "metadata.namespace" }] },
     },
     "terminating",
-    "403 Forbidden (metadata.namespace: NamespaceTerminating)",
+    "403 Forbidden",
   ],
   [404, { reason: "NotFound" }, "notFound", "404 NotFound"],
   [409, { reason: "AlreadyExists" }, "alreadyExists", "409 AlreadyExists"],
@@ -126,7 +126,7 @@ const CASES: readonly (readonly [number, unknown, string, string])[] = [
       },
     },
     "invalid",
-    "422 Invalid (data[tls.crt]: FieldValueInvalid)",
+    "422 Invalid (invalid: data[tls.crt] FieldValueInvalid)",
   ],
   [429, { reason: "TooManyRequests" }, "throttled", "429 TooManyRequests"],
   [500, `oops ${HIDDEN}`, "unavailable", "500 InternalError"],
@@ -136,10 +136,10 @@ const CASES: readonly (readonly [number, unknown, string, string])[] = [
     504,
     { reason: "Timeout", details: { causes: [{ reason: "ResourceVersionTooLarge" }] } },
     "tooLarge",
-    "504 Timeout (ResourceVersionTooLarge)",
+    "504 Timeout",
   ],
   [504, { reason: "Timeout", message: "Too large resource version: 9" }, "tooLarge", "504 Timeout"],
-  [302, "", "malformed", "302 no reason given"],
+  [302, "", "malformed", "302 no known reason"],
 ];
 
 for (const [status, body, kind, message] of CASES)

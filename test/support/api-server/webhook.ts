@@ -12,6 +12,7 @@ export const WEBHOOK_FAULTS = [
   "refuses",
   "answers 500",
   "denies with 429",
+  "quotes the object",
 ] as const;
 export type WebhookFault = (typeof WEBHOOK_FAULTS)[number];
 
@@ -43,8 +44,8 @@ export class Webhook {
     return webhook;
   }
 
-  /** What makes an API server ask it; `timeoutSeconds` is the longest that may be. */
-  configuration(name: string): object {
+  /** What makes an API server ask it; 30 s is the longest that may be. */
+  configuration(name: string, timeoutSeconds = 30): object {
     const { port } = this.#server.address() as AddressInfo;
     const caBundle = Buffer.from(ONE.cert).toString("base64");
     return {
@@ -60,7 +61,7 @@ export class Webhook {
           failurePolicy: "Fail",
           sideEffects: "None",
           admissionReviewVersions: ["v1"],
-          timeoutSeconds: 30,
+          timeoutSeconds,
         },
       ],
     };
@@ -72,14 +73,24 @@ export class Webhook {
     await once(this.#server, "close");
   }
 
+  #refusal(data: object = {}): object {
+    if (this.fault === "denies with 429") return { code: 429, reason: "TooManyRequests" };
+    if (this.fault !== "quotes the object") return {};
+    const value = String(Object.values(data)[0]);
+    const causes = [{ reason: value, field: `data[${value}]`, message: value }];
+    return { code: 409, reason: value, message: value, details: { name: value, causes } };
+  }
+
   #review(text: string, response: ServerResponse): void {
     if (this.fault === "hangs") return;
     if (this.fault === "answers 500") {
       response.writeHead(500).end();
       return;
     }
-    const { request } = JSON.parse(text) as { readonly request: { readonly uid: string } };
-    const status = this.fault === "denies with 429" ? { code: 429, reason: "TooManyRequests" } : {};
+    const { request } = JSON.parse(text) as {
+      readonly request: { readonly uid: string; readonly object?: { readonly data?: object } };
+    };
+    const status = this.#refusal(request.object?.data);
     const allowed = this.fault === "none";
     const answer = { uid: request.uid, allowed, ...(allowed ? {} : { status }) };
     const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: answer };

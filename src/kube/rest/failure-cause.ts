@@ -1,0 +1,215 @@
+// Why a request failed, in identifiers alone. The causes are a closed list. Promises: a name comes out of
+// a message only where a known sentence of the API server begins it, under a code that goes with it, and
+// only if it is formed as Kubernetes' names are; whatever fits none is "reason withheld". What follows
+// the beginning may quote the object, so nothing of it is kept. A webhook chooses code, reason, details
+// and the rest of its refusal, but not how that begins; of a policy the same holds.
+import { isRecord } from "../json.ts";
+import { IDENTIFIER } from "./own-words.ts";
+
+/** Each cause and what it means: the words of metric labels, `/api/status` and the README's table. */
+export const FAILURE_CAUSES = {
+  policy: "an admission policy refused it",
+  webhook: "an admission webhook refused it",
+  webhookUnreachable: "an admission webhook gave the API server no answer",
+  quota: "a resource quota would be exceeded",
+  missingRight: "RBAC gives no right to it",
+  limitRange: "a limit range refused it",
+  finalizer: "the API takes no such finalizer",
+  invalid: "the API does not take such an object",
+  tooLarge: "the API takes no object of that size",
+  terminating: "the namespace is being deleted",
+  credentials: "the API server does not know who asks",
+  throttled: "the API server asks for patience",
+  deadline: "no answer in time",
+  connection: "no connection to the API server",
+  server: "the API server itself failed",
+  malformed: "the answer is not what was asked for",
+  unexpected: "a fault of this program",
+  withheld: "the message fits no known sentence, and may quote the object",
+} as const satisfies Readonly<Record<string, string>>;
+export type CauseWord = keyof typeof FAILURE_CAUSES;
+
+export type FailureCause = {
+  readonly word: CauseWord;
+  /** One line of identifiers, without the place. */
+  readonly text: string;
+  /** Where a right is missing. */
+  readonly namespace?: string | undefined;
+};
+
+/** `here`: a namespace that need not be named. */
+export function causeText({ text, namespace }: FailureCause, here?: string): string {
+  return namespace === undefined || namespace === here ? text : `${text} in namespace ${namespace}`;
+}
+
+/** What the answer with `code` says, by its Status `body`; undefined: nothing that is known. */
+export function answeredCause(code: number, body: unknown): FailureCause | undefined {
+  if (!isRecord(body) || typeof body["message"] !== "string") return undefined;
+  const message = body["message"].slice(0, LONGEST);
+  for (const { word, codes, begins, text } of SENTENCES) {
+    const found = codes === undefined || codes.includes(code) ? begins.exec(message) : null;
+    if (!found) continue;
+    const { groups = {} } = found;
+    return { word, text: text(groups, body), namespace: groups["namespace"] };
+  }
+  return undefined;
+}
+
+/** A word of the API's own lists, of reasons as of causes; "" is any other. */
+export function knownReason(value: unknown): string {
+  return typeof value === "string" && REASONS.has(value) ? value : "";
+}
+
+// No beginning is longer: three names and the words between them.
+const LONGEST = 2048;
+
+type Groups = Readonly<Record<string, string | undefined>>;
+type Sentence = {
+  readonly word: CauseWord;
+  /** undefined: any, for a webhook chooses it. */
+  readonly codes?: readonly number[];
+  readonly begins: RegExp;
+  readonly text: (groups: Groups, status: Readonly<Record<string, unknown>>) => string;
+};
+
+const named = (name: string): string => `(?<${name}>${IDENTIFIER})`;
+const FORBIDDEN = `^${IDENTIFIER}(?: "${IDENTIFIER}")? is forbidden: `;
+const INVALID = `^[A-Z][A-Za-z]{0,62}(?:\\.${IDENTIFIER})? "${IDENTIFIER}" is invalid: `;
+const VERB =
+  "(?<verb>get|list|watch|create|update|patch|delete|deletecollection|impersonate|escalate|bind)";
+
+const SENTENCES: readonly Sentence[] = [
+  {
+    word: "webhook",
+    begins: new RegExp(`^admission webhook "${named("name")}" denied the request`),
+    text: ({ name }) => `webhook ${name} refused it`,
+  },
+  {
+    word: "webhook",
+    begins: new RegExp(`^admission webhook "${named("name")}" does not support dry run`),
+    text: ({ name }) => `webhook ${name} does not support dry runs`,
+  },
+  {
+    word: "webhookUnreachable",
+    codes: [500],
+    begins: new RegExp(`^Internal error occurred: failed calling webhook "${named("name")}": `),
+    text: ({ name }) => `webhook ${name} gave no answer`,
+  },
+  {
+    word: "policy",
+    codes: [401, 403, 413, 422],
+    begins: new RegExp(
+      `${FORBIDDEN}ValidatingAdmissionPolicy '${named("name")}'` +
+        `(?: with binding '${named("binding")}')? denied request: `,
+    ),
+    text: ({ name, binding }) =>
+      `policy ${name}${binding === undefined ? "" : ` with binding ${binding}`} refused it`,
+  },
+  {
+    word: "quota",
+    codes: [403],
+    begins: new RegExp(`${FORBIDDEN}exceeded quota: ${named("name")}, requested: `),
+    text: ({ name }) => `quota ${name} would be exceeded`,
+  },
+  {
+    word: "quota",
+    codes: [403],
+    begins: new RegExp(`${FORBIDDEN}status unknown for quota: ${named("name")}, resources: `),
+    text: ({ name }) => `quota ${name} is not counted yet`,
+  },
+  {
+    word: "missingRight",
+    codes: [403],
+    begins: new RegExp(
+      `${FORBIDDEN}User "[^"\\\\]{1,512}" cannot ${VERB} ` +
+        `resource "(?<resource>${IDENTIFIER}(?:/[a-z]{1,63})?)" in API group "(?:${IDENTIFIER})?" ` +
+        `(?:in the namespace "${named("namespace")}"|at the cluster scope)(?:$|: )`,
+    ),
+    text: ({ verb, resource }) => `no right to ${verb} ${resource}`,
+  },
+  {
+    word: "limitRange",
+    codes: [403],
+    begins: new RegExp(
+      `${FORBIDDEN}\\[?(?<bound>maximum|minimum) ${named("resource")} ` +
+        "usage per (?<kind>Pod|Container|PersistentVolumeClaim) is ",
+    ),
+    text: ({ bound, resource, kind }) => `limit range: ${bound} ${resource} of a ${kind}`,
+  },
+  {
+    word: "finalizer",
+    codes: [422],
+    begins: new RegExp(`${INVALID}\\[?metadata\\.finalizers(?:\\[\\d{1,4}\\])?: `),
+    text: () => "its finalizers are refused",
+  },
+  {
+    word: "invalid",
+    codes: [422],
+    begins: new RegExp(INVALID),
+    text: (_, status) => `invalid${fieldsOf(status)}`,
+  },
+  {
+    word: "tooLarge",
+    codes: [413],
+    begins: /^Request entity too large: limit is \d{1,12}$/,
+    text: () => "the request is too large",
+  },
+  {
+    word: "tooLarge",
+    codes: [500],
+    begins: /^etcdserver: request is too large$/,
+    text: () => "the object is too large for etcd",
+  },
+];
+
+// Of a Secret every field but an entry is named by the API; of the entries these are.
+const FIELD =
+  /^(?:type|immutable|(?:data|stringData)(?:\[(?:\.dockerconfigjson|\.dockercfg|tls\.crt|tls\.key|username|password|ssh-privatekey)\])?|metadata(?:\.(?:name|namespace|generateName|labels|annotations|ownerReferences|resourceVersion|uid|managedFields))?)/;
+const MOST_FIELDS = 5;
+
+/** ": data[tls.crt] FieldValueInvalid". */
+function fieldsOf(status: Readonly<Record<string, unknown>>): string {
+  const details = isRecord(status["details"]) ? status["details"] : {};
+  const causes = Array.isArray(details["causes"]) ? details["causes"].filter(isRecord) : [];
+  const fields = causes.slice(0, MOST_FIELDS).flatMap(({ field, reason }) => {
+    const [path = ""] = typeof field === "string" ? (FIELD.exec(field) ?? []) : [];
+    const words = [path, knownReason(reason)].filter(Boolean);
+    return words.length > 0 ? [words.join(" ")] : [];
+  });
+  return fields.length > 0 ? `: ${[...new Set(fields)].join(", ")}` : "";
+}
+
+const REASONS: ReadonlySet<string> = new Set([
+  "Unauthorized",
+  "Forbidden",
+  "NotFound",
+  "AlreadyExists",
+  "Conflict",
+  "Gone",
+  "Invalid",
+  "ServerTimeout",
+  "StoreReadError",
+  "Timeout",
+  "TooManyRequests",
+  "BadRequest",
+  "MethodNotAllowed",
+  "NotAcceptable",
+  "RequestEntityTooLarge",
+  "UnsupportedMediaType",
+  "InternalError",
+  "Expired",
+  "ServiceUnavailable",
+  "FieldValueNotFound",
+  "FieldValueRequired",
+  "FieldValueDuplicate",
+  "FieldValueInvalid",
+  "FieldValueNotSupported",
+  "FieldValueForbidden",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+  "NamespaceTerminating",
+  "ResourceVersionTooLarge",
+  "UnexpectedServerResponse",
+  "FieldManagerConflict",
+]);
