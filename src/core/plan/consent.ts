@@ -1,17 +1,10 @@
-// Whether a source names the namespace of a pulling Secret or of a copy that is kept, remembered between
-// passes for the rule and the namespace that were asked: globs cost thousands of steps where their author wants them to.
-import type { CopySecret, Namespace, PullSecret } from "../model/cluster.ts";
+// Whether a source names the namespace of a pulling Secret or of a copy that is kept, remembered
+// between passes for the rule and the namespace that were asked: globs cost thousands of
+// steps where their author wants them to.
+import type { CopySecret, PullSecret } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { covers, type TargetNamespace } from "../desired/targets.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
-
-type Answer = {
-  readonly rule: NamespaceMatch;
-  readonly namespace: Namespace;
-  readonly allows: boolean;
-};
-
-const known = new WeakMap<PullSecret | CopySecret, Answer>();
 
 /** `rule`: of `allow` and `allow-selector`, or of `to` and `to-selector`. */
 export function consents(
@@ -21,10 +14,10 @@ export function consents(
   target: TargetNamespace,
 ): boolean {
   const { namespace } = target;
-  const before = known.get(secret);
+  const before = pass.memory.consents.get(secret);
   if (before?.rule === rule && before.namespace === namespace) return before.allows;
   pass.steps += (rule.globs?.steps(namespace.name.length) ?? 0) + (rule.selector?.steps ?? 0);
   const allows = covers(rule, namespace);
-  known.set(secret, { rule, namespace, allows });
+  pass.memory.consents.set(secret, { rule, namespace, allows });
   return allows;
 }

@@ -9,7 +9,7 @@ import {
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { consents } from "./consent.ts";
-import { type PullSecret, type DesiredCopy } from "../model/cluster.ts";
+import type { PullSecret } from "../model/cluster.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { decisionKey, type Desired } from "../model/verdicts.ts";
@@ -190,16 +190,11 @@ function fillFrom(
   context.pass.propose(context.pass.withoutSource, "update", action, target.order);
 }
 
-// What the source offers to the keys of a pulling Secret; the answer holds for these two versions.
-const offers = new WeakMap<
-  PullSecret,
-  { readonly replica: DesiredCopy; readonly digest: string }
->();
-
 // All that the source offers is there and recorded as ours, and nothing else is recorded.
 function isCurrent(context: PlanContext, pull: PullSecret, { source, replica }: Desired): boolean {
   if (pull.sourceUid !== source.uid || pull.keys === undefined) return false;
   if (pull.keys.text === undefined) return pull.filledDigest === replica.dataDigest;
+  const { offers } = context.pass.memory;
   const before = offers.get(pull);
   if (before?.replica === replica) return before.digest === pull.filledDigest;
   // What it asks of 1,000 entries takes a turn of its own.

@@ -8,6 +8,8 @@ import { WriteBackoff, type Failure } from "./write-backoff.ts";
 import { LiveReads } from "./live-reads.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
 import { Since } from "./since.ts";
+import type { CopySecret, DesiredCopy, Namespace, PullSecret } from "../model/cluster.ts";
+import type { NamespaceMatch } from "../annotations/rules.ts";
 import type { Action } from "../model/verdicts.ts";
 import { Wants } from "../desired/wants.ts";
 import { type Ref, refText } from "../annotations/names.ts";
@@ -16,6 +18,12 @@ import { type Ref, refText } from "../annotations/names.ts";
 const MOST_GONE = 10_000;
 
 export type Fight = { readonly place: Ref; readonly source: Ref };
+
+export type RememberedConsent = {
+  readonly rule: NamespaceMatch;
+  readonly namespace: Namespace;
+  readonly allows: boolean;
+};
 
 export class PlannerState {
   readonly backoff = new WriteBackoff();
@@ -29,6 +37,13 @@ export class PlannerState {
   readonly due = new Ages();
   readonly resolutions = new Resolutions();
   readonly wants = new Wants();
+  /** Whether a source consents to what names it; as long as both objects live. */
+  readonly consents = new WeakMap<PullSecret | CopySecret, RememberedConsent>();
+  /** The digest of what a version of a source offers to the keys of a pulling Secret. */
+  readonly offers = new WeakMap<
+    PullSecret,
+    { readonly replica: DesiredCopy; readonly digest: string }
+  >();
   /** By a source's UID, the fingerprint that all its copies had when a pass last found them so. */
   settled: ReadonlyMap<string, string> = new Map();
   /** UIDs of sources that were in the cache and are not any more, in the order in which they went. */

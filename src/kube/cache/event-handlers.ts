@@ -22,25 +22,28 @@ export type HandlerRegistration = {
   remove(): void;
 };
 
+/** One registration: the same handler given twice is two of them. */
+type Registered<T> = { readonly handler: EventHandler<T> };
+
 export class EventHandlers<T extends Stored> {
   readonly #report: (error: unknown) => void;
-  #all: readonly EventHandler<T>[] = [];
+  #all: readonly Registered<T>[] = [];
 
   /** `report` is given what a handler throws. */
   constructor(report: (error: unknown) => void) {
     this.#report = report;
   }
 
-  get all(): readonly EventHandler<T>[] {
+  get all(): readonly Registered<T>[] {
     return this.#all;
   }
 
   /** The same handler given twice is registered twice. `add` tells it of an object of the first list. */
   register(handler: EventHandler<T>): { add: (object: T) => void; remove: () => void } {
-    const own = Object.create(handler) as EventHandler<T>;
+    const own = { handler };
     this.#all = [...this.#all, own];
     return {
-      add: (object) => this.#call(() => own.add?.(object, true, false)),
+      add: (object) => this.#call(() => handler.add?.(object, true, false)),
       remove: () => {
         this.#all = this.#all.filter((other) => other !== own);
       },
@@ -48,13 +51,13 @@ export class EventHandlers<T extends Stored> {
   }
 
   /** Tells `handlers`, but for those removed meanwhile. */
-  tell(change: StoreChange<T>, initial: boolean, handlers = this.#all): void {
-    for (const handler of handlers)
-      if (this.#all.includes(handler)) this.#call(() => tell(handler, change, initial));
+  dispatch(change: StoreChange<T>, initial: boolean, handlers = this.#all): void {
+    for (const each of handlers)
+      if (this.#all.includes(each)) this.#call(() => dispatch(each.handler, change, initial));
   }
 
   resync(store: Store<T>): void {
-    for (const handler of this.#all) {
+    for (const { handler } of this.#all) {
       if (handler.resync) this.#call(() => handler.resync?.());
       else
         for (const object of store.list())
@@ -71,7 +74,7 @@ export class EventHandlers<T extends Stored> {
   }
 }
 
-function tell<T>(handler: EventHandler<T>, change: StoreChange<T>, initial: boolean): void {
+function dispatch<T>(handler: EventHandler<T>, change: StoreChange<T>, initial: boolean): void {
   const { ownWrite } = change;
   switch (change.kind) {
     case "add":

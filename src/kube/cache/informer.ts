@@ -181,7 +181,7 @@ export class Informer<T extends Stored> {
     let told = 0;
     for (const change of changes) {
       if (this.#stop.signal.aborted) return;
-      this.#handlers.tell(change, !this.#synced, handlers);
+      this.#handlers.dispatch(change, !this.#synced, handlers);
       if (++told % NOTIFICATIONS_BETWEEN_YIELDS === 0) await nextTurn();
     }
     this.#replacing = false;
@@ -214,7 +214,7 @@ export class Informer<T extends Stored> {
     const change = kept
       ? this.store.upsert(kept)
       : this.store.remove(object ?? event.object.metadata, object);
-    if (change) this.#handlers.tell(change, !this.#synced);
+    if (change) this.#handlers.dispatch(change, !this.#synced);
   }
 
   #report(error: unknown): void {
