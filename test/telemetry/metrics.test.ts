@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
 import { METRIC_STATES } from "../../src/core/model/verdicts.ts";
-import { FLAGS } from "../../src/config/flags.ts";
 import { metricsOfNothing } from "../support/documents/metrics.ts";
 import { tableRows, uncoded } from "../support/documents/markdown.ts";
 import { groupedBy, selectors } from "../support/documents/promql.ts";
@@ -42,6 +41,9 @@ const metrics = metricsOfNothing();
 
 // What Prometheus adds to every series it scrapes.
 const TARGET_LABELS = ["job", "instance", "namespace", "pod"];
+
+// Whose values the program alone decides.
+const OWN_LABELS = ["state", "result", "resource", "verb", "kind"];
 
 /** The labels of a series; undefined where the program exports none of that name. */
 function labelsOf(series: string): readonly string[] | undefined {
@@ -81,12 +83,10 @@ test("every label that a query selects, groups or prints by is one of its metric
 });
 
 test("every value of a label that a query asks for is one that the program gives", () => {
-  const lease = FLAGS.find(({ name }) => name === "lease-name")?.default ?? "";
   const values: Readonly<Record<string, readonly string[]>> = {
     "secretcast_copies state": METRIC_STATES,
     "secretcast_sources state": ["ok", "refused"],
     "secretcast_syncs_total result": ["ok", "error"],
-    "leader_election_master_status name": [lease],
   };
   for (const query of queries)
     for (const { series, matchers } of selectors(query))
@@ -96,6 +96,18 @@ test("every value of a label that a query asks for is one that the program gives
         for (const each of value.split("|"))
           assert.ok(known?.includes(each), `${each} in ${query}`);
       }
+});
+
+test("no rule knows a name that an installation chooses, and each tells installations apart", () => {
+  for (const { alert, expr } of rules) {
+    for (const { matchers } of selectors(expr))
+      assert.deepEqual(
+        matchers.filter(({ label }) => !OWN_LABELS.includes(label)),
+        [],
+        alert,
+      );
+    for (const label of ["job", "namespace"]) assert.ok(groupedBy(expr).includes(label), alert);
+  }
 });
 
 test("each alert has a severity, a duration and a word on what to do, and the page on operating lists it", () => {

@@ -138,6 +138,11 @@ export class Started {
     return this.lines.map(({ msg }) => msg);
   }
 
+  /** What Prometheus would scrape. */
+  scrape(): Promise<string> {
+    return this.#metrics?.registry.metrics() ?? Promise.resolve("");
+  }
+
   /** One value of a metric, by its labels; of a histogram by name_sum, name_count or name_bucket. */
   async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
     const registered = name.replace(/_(?:sum|count|bucket)$/, "");
