@@ -73,7 +73,7 @@ test("the API server killed and started again has its objects and its address", 
 
 // The child starts a control plane and is killed before it can stop it.
 const ABANDON = `
-  import { ownCluster } from "./test/support/cluster.ts";
+  import { ownCluster } from "./test/support/api-server/cluster.ts";
   const { caFile } = await ownCluster();
   process.stdout.write(caFile, () => process.kill(process.pid, "SIGKILL"));
 `;
