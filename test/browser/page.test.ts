@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { Chromium, noBrowser } from "../support/browser/browser.ts";
-import { largeStage, smallStage } from "../support/browser/status-stage.ts";
+import { connected, largeStage, smallStage } from "../support/browser/status-stage.ts";
 
 const PICTURES = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 const skip = noBrowser;
@@ -24,7 +24,8 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${PICTURES}${name}.png`, fullPage: name !== "status-large" });
 }
 
-const says = (page: Page, text: string) => page.locator("#summary").getByText(text).waitFor();
+const says = (page: Page, text: string | RegExp) =>
+  page.locator("#summary").getByText(text).waitFor();
 const groups = (page: Page) => page.getByRole("table", { name: /not current/ });
 const flat = (text: string) => text.replaceAll(/\s+/g, " ").trim();
 
@@ -158,6 +159,53 @@ test("at 5,000 namespaces the page is short, and a search finds the one", { skip
   await groups(page).getByText("tenant-4321/registry").waitFor();
   assert.deepEqual(complaints, []);
 });
+
+test(
+  "in an outage the page says since when, when the next try is and as of when it is, and nothing is green",
+  { skip },
+  async (t) => {
+    const stage = await smallStage(t);
+    const { page, complaints } = await browser.open(stage.url);
+    await page.getByText("live", { exact: true }).waitFor();
+    const green = await shade(page, '#grid [data-state="current"]');
+    const now = Date.now();
+    const cut = (resource: string, aliveMs: number, nextTryMs?: number) => ({
+      ...connected(resource, aliveMs),
+      disconnectedMs: now - 65_000,
+      nextTryMs,
+    });
+    stage.glance = {
+      watches: [cut("secrets", now - 70_000, now + 600_000), cut("namespaces", now - 95 * 60_000)],
+      outdated: { sinceMs: now - 65_000, asOfMs: now - 95 * 60_000 },
+      serverAwayMs: now - 65_000,
+    };
+    stage.board.changed();
+    await says(page, /^Out of date. As of \d\d:\d\d:\d\d: 9 of 11 places current, 1 conflict/);
+    await page.getByText("out of date", { exact: true }).waitFor();
+    const told = page.getByRole("list", { name: "Problems of the controller" });
+    const lines = await told.getByRole("listitem").allInnerTexts();
+    assert.match(lines[0] ?? "", /^What is shown is as of 2 h ago: .* not been followed for 6\d s/);
+    assert.match(lines[1] ?? "", /^The API server has not answered for 6\d s/);
+    assert.match(lines[2] ?? "", /^secrets: .* for 6\d s, next try in 10 min; last heard/);
+    assert.match(lines[3] ?? "", /^namespaces: .* next try under way; last heard 2 h ago/);
+    for (const where of ["#grid", "#states", "#sources"])
+      assert.notEqual(await shade(page, `${where} [data-state="current"]`), green, where);
+    assert.notEqual(await shade(page, "#connection"), green);
+    await picture(page, "status-outage");
+    stage.glance = {};
+    stage.board.changed();
+    await page.getByText("live", { exact: true }).waitFor();
+    assert.equal(await shade(page, '#grid [data-state="current"]'), green);
+    assert.equal(await told.count(), 0);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+/** The colour of an element's sign. */
+function shade(page: Page, selector: string): Promise<string> {
+  const found = `document.querySelector(${JSON.stringify(selector)})`;
+  return page.evaluate<string>(`getComputedStyle(${found}, "::before").color`);
+}
 
 test(
   "when the controller goes the page says so; a stand-by that comes names the leader",

@@ -139,7 +139,17 @@ export function buildController(
   const { dryRun } = config;
   const watches = { secrets, namespaces };
   parts.board?.observe(
-    controllerSnapshot({ world, watches, elector, controller, sync, syncLog, clock, dryRun }),
+    controllerSnapshot({
+      world,
+      watches,
+      reachability: client.reachability,
+      elector,
+      controller,
+      sync,
+      syncLog,
+      clock,
+      dryRun,
+    }),
   );
   return controller;
 }

@@ -6,11 +6,14 @@ import type { Clock } from "../../kube/time/clock.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
 import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
 import type { SyncLog } from "../../telemetry/sync-log.ts";
+import type { Reachability } from "../../kube/rest/reachability.ts";
+import { outdatedSince, type WatchStatus } from "../../server/status/freshness.ts";
 import type { ControllerSnapshot, Leader } from "../../server/status/status.ts";
 
 export type Observed = {
   readonly world: ClusterState;
-  readonly watches: Readonly<Record<string, Pick<Watched<never>, "hasSynced" | "lastActivityMs">>>;
+  readonly watches: Readonly<Record<string, ObservedWatch>>;
+  readonly reachability: Reachability;
   readonly elector: LeaderElector | undefined;
   readonly controller: Controller;
   readonly sync: Sync;
@@ -19,10 +22,19 @@ export type Observed = {
   readonly dryRun: boolean;
 };
 
+type ObservedWatch = Pick<
+  Watched<never>,
+  "hasSynced" | "lastActivityMs" | "disconnectedSinceMs" | "scheduledReconnect"
+>;
+
 export function controllerSnapshot(observed: Observed): () => ControllerSnapshot {
-  const { world, watches, controller, sync, syncLog, clock, dryRun } = observed;
+  const { world, controller, sync, syncLog, clock, dryRun, reachability } = observed;
   return () => {
     const offsetMs = clock.now() - clock.monotonic();
+    const watches = Object.entries(observed.watches).map(([resource, watch]) =>
+      watchStatus(resource, watch, offsetMs),
+    );
+    const serverAwayMs = wallTime(reachability.awaySinceMs, offsetMs);
     return {
       world,
       plan: sync.newestPlan,
@@ -30,14 +42,33 @@ export function controllerSnapshot(observed: Observed): () => ControllerSnapshot
       offsetMs,
       dryRun,
       leader: leaderOf(observed),
-      watches: Object.entries(watches).map(([resource, { hasSynced, lastActivityMs }]) => ({
-        resource,
-        filled: hasSynced,
-        aliveMs: Math.round(lastActivityMs + offsetMs),
-      })),
-      troubles: [...controller.live(), ...controller.ready()],
+      watches,
+      serverAwayMs,
+      outdated: outdatedSince(clock.now(), watches, serverAwayMs),
+      // That a watch is disconnected, which makes it not ready, its own lines say with times.
+      troubles: [...controller.live(), ...watches.filter(({ filled }) => !filled).map(unfilled)],
     };
   };
+}
+
+function watchStatus(resource: string, watch: ObservedWatch, offsetMs: number): WatchStatus {
+  const disconnectedMs = wallTime(watch.disconnectedSinceMs, offsetMs);
+  return {
+    resource,
+    filled: watch.hasSynced,
+    aliveMs: Math.round(watch.lastActivityMs + offsetMs),
+    disconnectedMs,
+    nextTryMs:
+      disconnectedMs === undefined ? undefined : wallTime(watch.scheduledReconnect, offsetMs),
+  };
+}
+
+function unfilled({ resource }: WatchStatus): string {
+  return `${resource}: cache not filled yet`;
+}
+
+function wallTime(monotonicMs: number | undefined, offsetMs: number): number | undefined {
+  return monotonicMs === undefined ? undefined : Math.round(monotonicMs + offsetMs);
 }
 
 function leaderOf({ elector }: Observed): Leader {

@@ -10,6 +10,7 @@ import {
   statesOf,
 } from "../../core/model/verdicts.ts";
 import { SEVERITY, severity, type Filter, type RowState } from "./filter.ts";
+import type { Outdated, WatchStatus } from "./freshness.ts";
 import { drawGrid, type Grid } from "./grid.ts";
 import { truncate, groupRows, pickRows, type Truncated, type StatusGroup } from "./groups.ts";
 import {
@@ -31,6 +32,10 @@ export type ControllerSnapshot = {
   readonly offsetMs: number;
   readonly leader: Leader;
   readonly watches: readonly WatchStatus[];
+  /** Undefined: every watch is followed, as far as anybody can know. */
+  readonly outdated: Outdated | undefined;
+  /** Since when no request has been answered; undefined: the API server answers. */
+  readonly serverAwayMs: number | undefined;
   /** What the probes complain about. */
   readonly troubles: readonly string[];
 };
@@ -39,12 +44,6 @@ export type ControllerSnapshot = {
 export type Leader = {
   readonly state: "leading" | "alone" | "stand-by";
   readonly holder: string | undefined;
-};
-
-export type WatchStatus = {
-  readonly resource: string;
-  readonly filled: boolean;
-  readonly aliveMs: number;
 };
 
 export type Status = Omit<ControllerSnapshot, "world" | "plan" | "offsetMs"> & {

@@ -5,6 +5,7 @@ import { systemClock } from "../../../src/kube/time/clock.ts";
 import { StatusFeed } from "../../../src/server/status/status-feed.ts";
 import { urlOf, type HttpServer } from "../../../src/server/listen.ts";
 import { serveStatus } from "../../../src/server/status/status-server.ts";
+import type { WatchStatus } from "../../../src/server/status/freshness.ts";
 import type { ControllerSnapshot } from "../../../src/server/status/status.ts";
 import { Cluster } from "../planner/planner-cluster.ts";
 
@@ -72,14 +73,17 @@ export class StatusStage {
       convergedMs: this.#converged,
       offsetMs: Date.now() - this.cluster.now,
       leader: { state: "leading", holder: "secretcast-7d4f_1" },
-      watches: [
-        { resource: "secrets", filled: true, aliveMs },
-        { resource: "namespaces", filled: true, aliveMs },
-      ],
+      watches: [connected("secrets", aliveMs), connected("namespaces", aliveMs)],
+      outdated: undefined,
+      serverAwayMs: undefined,
       troubles: [],
       ...this.glance,
     };
   }
+}
+
+export function connected(resource: string, aliveMs: number): WatchStatus {
+  return { resource, filled: true, aliveMs, disconnectedMs: undefined, nextTryMs: undefined };
 }
 
 /** Seven namespaces and five sources, among which each kind of trouble is. */

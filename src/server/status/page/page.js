@@ -10,6 +10,7 @@ import {
   drawIgnored,
   drawSources,
   drawStates,
+  drawTroubles,
   summaryOf,
   timeOf,
 } from "./view.js";
@@ -43,11 +44,12 @@ function connect() {
   source.addEventListener("status", ({ data }) => {
     status = JSON.parse(data);
     draw();
+    followed();
   });
   source.addEventListener("tick", ({ data }) => {
     skewMs = Number(data) - Date.now();
     heardAt = performance.now();
-    connection("live", "live");
+    followed();
     tell();
   });
   source.addEventListener("error", () => connection("lost", "connection lost, trying again"));
@@ -58,6 +60,14 @@ function connection(state, text) {
   const shown = byId("connection");
   shown.dataset["state"] = state;
   if (shown.textContent !== text) shown.textContent = text;
+}
+
+/** The page hears of the controller; that the controller hears of the cluster is another matter. */
+function followed() {
+  const outdated = status?.outdated !== undefined;
+  document.body.toggleAttribute("data-outdated", outdated);
+  if (outdated) connection("stale", "out of date");
+  else connection("live", "live");
 }
 
 function draw() {
@@ -78,7 +88,8 @@ function draw() {
 }
 
 /** @param {Status} status */
-function drawHead({ version, dryRun, leader, watches, plannedMs, convergedMs, troubles, totals }) {
+function drawHead(status) {
+  const { version, dryRun, leader, watches, plannedMs, convergedMs, totals } = status;
   /** @type {[string, string | Node][]} */
   const facts = [
     ["Leader", leaderText(leader)],
@@ -100,8 +111,10 @@ function drawHead({ version, dryRun, leader, watches, plannedMs, convergedMs, tr
     facts.map(([term, text]) => el("div", {}, el("dt", {}, term), el("dd", {}, text))),
   );
   const list = byId("troubles");
-  list.hidden = troubles.length === 0;
-  redraw(list, troubles, () => troubles.map((trouble) => el("li", {}, trouble)));
+  const { outdated, serverAwayMs, troubles } = status;
+  const vitals = { watches, outdated, serverAwayMs, troubles };
+  redraw(list, vitals, () => drawTroubles(vitals));
+  list.hidden = list.childElementCount === 0;
 }
 
 /** @param {Status["leader"]} leader */
@@ -116,7 +129,8 @@ function tell() {
   const now = Date.now() + skewMs;
   for (const time of document.querySelectorAll("time")) {
     const ms = now - Date.parse(time.dateTime);
-    const past = time.className === "due" ? "now" : `${duration(ms)} ago`;
+    const kind = time.className;
+    const past = kind === "due" ? "now" : `${duration(ms)}${kind === "for" ? "" : " ago"}`;
     const text = ms >= 0 ? past : `in ${duration(-ms)}`;
     if (time.textContent !== text) time.textContent = text;
   }

@@ -5,6 +5,7 @@
 // What is drawn from a status, a section each. Names of sources and namespaces are buttons that put
 // them into the filter: page.js listens for them by `data-filter`.
 import { counted, el, number } from "./dom.js";
+/** @typedef {Pick<Status, "watches" | "outdated" | "serverAwayMs" | "troubles">} Vitals */
 
 /** The metric states, in their order; a test compares them with the program's. */
 export const STATES = /** @type {const} */ ([
@@ -18,7 +19,14 @@ export const STATES = /** @type {const} */ ([
 ]);
 
 /** One sentence that says it all. @param {Status} status */
-export function summaryOf({ totals, leader, plannedMs }) {
+export function summaryOf(status) {
+  const { outdated } = status;
+  const text = stateOf(status);
+  return outdated ? `Out of date. As of ${clockTime(outdated.asOfMs)}: ${text}` : text;
+}
+
+/** @param {Status} status */
+function stateOf({ totals, leader, plannedMs }) {
   if (!totals || plannedMs === undefined)
     return leader.state === "stand-by"
       ? "On stand-by: another replica writes, and knows the state of the copies."
@@ -32,6 +40,36 @@ export function summaryOf({ totals, leader, plannedMs }) {
     return `${all === 1 ? "The one copy is" : `All ${number(all)} copies are`} current.${problem}`;
   const rest = other.map((state) => `${number(states[state])} ${state}`).join(", ");
   return `${number(states.current)} of ${counted(all, "place")} current, ${rest}.${problem}`;
+}
+
+/** What is wrong with the controller itself, a line each. @param {Vitals} vitals */
+export function drawTroubles({ watches, outdated, serverAwayMs, troubles }) {
+  const lines = [];
+  if (outdated)
+    lines.push([
+      "What is shown is as of ",
+      timeOf(outdated.asOfMs),
+      ": the cluster has not been followed for ",
+      timeOf(outdated.sinceMs, "for"),
+      ".",
+    ]);
+  if (serverAwayMs !== undefined)
+    lines.push(["The API server has not answered for ", timeOf(serverAwayMs, "for"), "."]);
+  for (const { resource, disconnectedMs, nextTryMs, aliveMs } of watches) {
+    if (disconnectedMs === undefined) continue;
+    const next = nextTryMs === undefined ? "under way" : timeOf(nextTryMs, "due");
+    lines.push([
+      `${resource}: watch disconnected for `,
+      timeOf(disconnectedMs, "for"),
+      ", next try ",
+      next,
+      "; last heard ",
+      timeOf(aliveMs),
+      ".",
+    ]);
+  }
+  for (const trouble of troubles) lines.push([trouble]);
+  return lines.map((line) => el("li", {}, ...line));
 }
 
 /** @param {Totals | undefined} totals @param {string} chosen */
@@ -237,7 +275,20 @@ function more({ total, shown }, noun) {
   return [el("p", { class: "quiet" }, text)];
 }
 
-/** A moment that page.js keeps saying anew. @param {number} ms @param {"due"} [kind] */
+/** Of the reader's day. @param {number} ms */
+function clockTime(ms) {
+  return new Date(ms).toLocaleTimeString("en-GB");
+}
+
+/**
+ * A moment that page.js keeps saying anew: how long ago it was, "for" how long it has been, or when it
+ * is "due".
+ *
+ * @param {number} ms
+ * @param {"due" | "for"} [kind]
+ */
 export function timeOf(ms, kind) {
-  return el("time", { datetime: new Date(ms).toISOString(), class: kind });
+  const date = new Date(ms);
+  const title = date.toLocaleString("en-GB");
+  return el("time", { datetime: date.toISOString(), class: kind, title });
 }
