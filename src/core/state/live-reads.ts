@@ -3,9 +3,9 @@
 // the same of that object: this UID and version, or none. One answer serves all places that follow from
 // the object; what no pass asks for any more is forgotten. No clock: `now` is milliseconds of a
 // monotonic clock, `chance` uniform in [0, 1).
-import { readBackoffMs } from "./write-backoff.ts";
 import type { LiveRead } from "../model/verdicts.ts";
 import { refText } from "../annotations/names.ts";
+import { readBackoffMs } from "./backoff.ts";
 
 type Versioned = { readonly uid: string; readonly resourceVersion: string };
 

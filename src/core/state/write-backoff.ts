@@ -2,12 +2,7 @@
 // taken by a Secret that the cache does not show, the time of the last write, and repairs that look
 // like a fight. No clock: `now` is milliseconds of a monotonic clock, `chance` is uniform in [0, 1).
 // It forgets what no pass asks for any more, so it is as large as the trouble is.
-
-const FIRST_BACKOFF_MS = 1000;
-const LONGEST_BACKOFF_MS = 5 * 60_000;
-/** Of live reads: who is asked for costs nobody anything, and what went unseen is noticed so soon. */
-const LONGEST_READ_BACKOFF_MS = 30_000;
-const JITTER = 0.1;
+import { backoffMs, readBackoffMs } from "./backoff.ts";
 
 /** After a 409: the cache is about to catch up; not a failure. It doubles while the cache does not. */
 const STALE_RETRY_MS = 100;
@@ -20,18 +15,6 @@ const FIGHT_REPAIRS = 5;
 const FIRST_FIGHT_BACKOFF_MS = 30_000;
 /** A fight is over when nobody undid our repair for this long. */
 const FIGHT_OVER_MS = 10 * 60_000;
-
-/** Exponential 1 s, 2 s, ... 5 min, each ±10 %. */
-export function backoffMs(
-  attempts: number,
-  chance: number,
-  firstMs = FIRST_BACKOFF_MS,
-  longestMs = LONGEST_BACKOFF_MS,
-): number {
-  const full = Math.min(longestMs, firstMs * 2 ** Math.min(30, attempts - 1));
-  return full * (1 - JITTER + 2 * JITTER * chance);
-}
-
 /** Why a write failed. */
 export type Failure = {
   /** One line without a value of a Secret. */
@@ -39,12 +22,6 @@ export type Failure = {
   /** A word for the kind of failure; "unavailable": no API server answered, or by a 5xx. */
   readonly error: string;
 };
-/** The same of live reads: 1 s, 2 s, ... never more than 30 s. */
-export function readBackoffMs(attempts: number, chance: number): number {
-  const full = backoffMs(attempts, chance, FIRST_BACKOFF_MS, LONGEST_READ_BACKOFF_MS);
-  return Math.min(full, LONGEST_READ_BACKOFF_MS);
-}
-
 export type PlaceBackoff = {
   readonly kind: "failed" | "stale" | "fight";
   readonly inputs: string;
