@@ -124,7 +124,7 @@ fires({
 
 fires({
   name: "a mistyped --source-namespaces stops everything",
-  fires: ["SecretcastFrozen"],
+  fires: ["SecretcastFrozen", "SecretcastIgnored"],
   live: async () => {
     const watched = await healthy();
     await watched.gone("a");
@@ -146,6 +146,35 @@ fires({
     return watched;
   },
 });
+
+for (const [what, provoke] of [
+  [
+    "a Secret outside the source namespaces is annotated as a source",
+    (rig: Rig) => rig.source("team-a/own", { k: "v" }),
+  ],
+  [
+    "a Secret is moved with a copy's marks on it",
+    (rig: Rig) => {
+      const copy = rig.api.get("team-b/registry")?.metadata;
+      const [labels, annotations] = [copy?.["labels"], copy?.annotations];
+      rig.api.secret("team-a/moved", { labels, annotations });
+    },
+  ],
+  [
+    "a namespace accepts something that is no glob",
+    (rig: Rig) => rig.api.namespace("team-e", { annotations: { "secretcast.io/accept": "A/B/C" } }),
+  ],
+] as const)
+  fires({
+    name: what,
+    fires: ["SecretcastIgnored"],
+    live: async () => {
+      const watched = await healthy();
+      provoke(watched.rig);
+      await watched.minutes(HOURS);
+      return watched;
+    },
+  });
 
 fires({
   name: "more deletions than the limit wait for the hold",
