@@ -1,8 +1,10 @@
 // Sends Events to the API server, one after the other, behind everybody's back.
-// Promises: push() never waits; what does not fit into the queue is dropped and told; an answer of
-// the server is final, no answer is tried again. Does not promise that an Event arrives.
+// Promises: push() never waits; namespaces take turns, so that one with much to tell keeps no other's
+// Event back; what does not fit into the queue is dropped and told, of the namespace with the most; an
+// answer of the server is final, no answer is tried again. Does not promise that an Event arrives.
 import type { Clock } from "../time/clock.ts";
 import type { EventSeries, KubeEvent } from "./event-record.ts";
+import { FairQueue } from "./fair-queue.ts";
 import { Reachability } from "../rest/reachability.ts";
 import { withTimeout } from "../time/deadline.ts";
 import type { ApiClient } from "../rest/client.ts";
@@ -42,7 +44,7 @@ export class EventWriter {
   readonly #options: EventWriterOptions;
   readonly #clock: Clock;
   readonly #reachability: Reachability;
-  readonly #queue: EventWrite[] = [];
+  readonly #queue: FairQueue<EventWrite>;
   readonly #closing = new AbortController();
   readonly #closed = new AbortController();
   #running: Promise<void> | undefined;
@@ -50,17 +52,15 @@ export class EventWriter {
   constructor(options: EventWriterOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    this.#queue = new FairQueue(options.queueSize ?? 1000);
     this.#reachability = options.reachability ?? new Reachability(options.clock);
   }
 
   push(write: EventWrite): void {
-    if (this.#closing.signal.aborted) this.#options.onDrop("closed");
-    else if (this.#queue.length >= (this.#options.queueSize ?? 1000))
+    if (this.#closing.signal.aborted) return this.#options.onDrop("closed");
+    if (!this.#queue.push(write.event.metadata.namespace, write))
       this.#options.onDrop("queue full");
-    else {
-      this.#queue.push(write);
-      this.#running ??= this.#run();
-    }
+    this.#running ??= this.#run();
   }
 
   /** Takes nothing more, tries what is queued once, and ends within `timeoutMs`. */

@@ -210,3 +210,35 @@ async function overHttp(t: TestContext): Promise<{ recorder: EventRecorder; seen
   });
   return { recorder, seen };
 }
+
+test("EV-01 namespaces take turns: a thousand Events of one keep nobody else's back", async () => {
+  const { clock, server, recorder } = recording();
+  for (let i = 0; i < 1000; i++)
+    recorder.record(details({ regarding: about(`spam-${i}`, "tenant") }));
+  recorder.record(details({ regarding: about("registry", "platform") }));
+  await clock.advance(0);
+  const sent = server.events.map(({ metadata }) => metadata.namespace);
+  assert.deepEqual(sent.slice(0, 2), ["tenant", "platform"]);
+  assert.equal(sent.length, 1000);
+});
+
+test("EV-01 a full queue drops the newest of whoever has the most waiting, and tells it", async () => {
+  const { clock, server, recorder, drops } = recording();
+  server.hang = true;
+  recorder.record(details({ regarding: about("first", "tenant") }));
+  await clock.advance(0);
+  for (let i = 0; i < 6000; i++)
+    recorder.record(details({ regarding: about(`spam-${i}`, "tenant") }));
+  for (let i = 0; i < 30; i++)
+    recorder.record(details({ regarding: about(`own-${i}`, "platform") }));
+  assert.equal(drops.length, 5030);
+  server.hang = false;
+  await clock.advance(60_000);
+  const of = (name: string) =>
+    server.events
+      .filter(({ metadata }) => metadata.namespace === name)
+      .map(({ regarding }) => regarding.name);
+  assert.equal(of("platform").length, 30);
+  assert.equal(of("tenant").length, 971);
+  assert.ok(of("tenant").includes("spam-969") && !of("tenant").includes("spam-970"));
+});
