@@ -5,16 +5,23 @@
 import type { Outcome } from "../writes/outcome.ts";
 import type { Fight } from "../core/state/planner-state.ts";
 import type { Action, Plan, Row, SourceReport, Verdict } from "../core/model/verdicts.ts";
+import { conflictKind, conflictReason } from "./conflicts.ts";
+import { ignoredText } from "../core/annotations/ignored.ts";
+import type { RemovedCopies } from "./removal-log.ts";
+import { Repeats } from "./repeats.ts";
 import { problemText } from "../core/annotations/rules.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
 
 export type SourceEvent = {
-  /** The Secret that the Event is on. */
+  /** The Secret that the Event is on; with an empty namespace, the Namespace. */
   readonly on: Ref;
   readonly uid: string;
   readonly type: "Normal" | "Warning";
   readonly reason:
     | "Copied"
+    | "Removed"
+    | "Recovered"
+    | "Ignored"
     | "Conflict"
     | "Failed"
     | "Refused"
@@ -30,6 +37,8 @@ export type SourceEventsOptions = {
   /** UID of a Secret in the cache. */
   readonly uidOf: (secret: Ref) => string | undefined;
   readonly tell: (narration: SourceEvent) => void;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
 };
 
 const PULL_REASON: Partial<Record<Verdict, SourceEvent["reason"]>> = {
@@ -39,13 +48,19 @@ const PULL_REASON: Partial<Record<Verdict, SourceEvent["reason"]>> = {
 };
 
 const MOST_NAMED = 5;
+// Anybody may write annotations that have no effect: so many Events a minute and namespace.
+const MOST_IGNORED = 5;
+
+/** What was told of a state, and on which object. */
+type Told = { readonly note: string; readonly on: Ref; readonly uid: string };
 
 export class SourceEvents {
   readonly #options: SourceEventsOptions;
   /** Namespaces written since the last settled pass, by source. */
   #written = new Map<string, Set<string>>();
   /** What was told of each state that still holds, by Secret and reason. */
-  #told = new Map<string, string>();
+  #told = new Map<string, Told>();
+  readonly #ignored = new Repeats(MOST_IGNORED);
 
   constructor(options: SourceEventsOptions) {
     this.#options = options;
@@ -62,25 +77,41 @@ export class SourceEvents {
       const note = `filled from ${refText(action.source)}`;
       const { uid } = action.target;
       this.#options.tell({ on: action.place, uid, type: "Normal", reason: "Copied", note });
+    } else if (action.kind === "unfill") {
+      const note = `its entries that were filled in are taken out: ${action.reason}`;
+      const { uid } = action.target;
+      this.#options.tell({ on: action.place, uid, type: "Normal", reason: "Removed", note });
     }
   }
 
   /** A pass found nothing more to write: say what is new since the last one. */
   settled(plan: Plan, fights: readonly Fight[]): void {
-    const told = new Map<string, string>();
+    const told = new Map<string, Told>();
     const copies = plan.rows.filter(({ pulling }) => !pulling);
     const rows = Map.groupBy(copies, ({ source }) => refText(source));
     for (const report of plan.sources) this.#source(report, rows.get(refText(report.source)), told);
     for (const row of plan.rows) if (row.pulling) this.#pull(row, told);
+    this.#ignore(plan, told);
+    this.#recover(told);
     this.#told = told;
     this.#fights(plan, fights);
     this.#written = new Map();
   }
 
-  #source(report: SourceReport, rows: readonly Row[] = [], told: Map<string, string>): void {
+  /** Copies ended. Where their source is another object by now, or none, there is nobody to tell. */
+  removed({ kind, source, sourceUid, reason, count, places }: RemovedCopies): void {
+    if (kind === "unfill" || this.#options.uidOf(source) !== sourceUid) return;
+    const first = places.map(({ namespace }) => namespace);
+    const where = this.#where(source, first, count);
+    const what = kind === "delete" ? `removed from ${where}` : `left to ${where} (on-delete: keep)`;
+    const note = `${what}: ${reason}`;
+    this.#options.tell({ on: source, uid: sourceUid, type: "Normal", reason: "Removed", note });
+  }
+
+  #source(report: SourceReport, rows: readonly Row[] = [], told: Map<string, Told>): void {
     const { source, uid, problems, state } = report;
-    const once = (reason: SourceEvent["reason"], note: string | undefined): void =>
-      this.#once({ on: source, uid, type: "Warning", reason, note: note ?? "" }, told);
+    const once = (reason: SourceEvent["reason"], note: string | undefined, kind = ""): void =>
+      this.#once({ on: source, uid, type: "Warning", reason, note: note ?? "" }, told, kind);
     if (state === "refused") once("Refused", problems.map(problemText).join("; "));
     const written = this.#written.get(refText(source));
     if (written) {
@@ -88,8 +119,12 @@ export class SourceEvents {
       this.#options.tell({ on: source, uid, type: "Normal", reason: "Copied", note });
     }
     const where = (verdict: Row["verdict"]) => this.#whereOf(source, rows, verdict);
-    const conflict = where("conflict");
-    once("Conflict", conflict && `not copied to ${conflict}: the name is taken there`);
+    const conflicts = rows.filter(({ verdict }) => verdict === "conflict");
+    for (const [kind, group] of Map.groupBy(conflicts, conflictKind)) {
+      const conflict = this.#whereOf(source, group, "conflict");
+      const why = conflictReason(group, this.#options.mayName(source.namespace));
+      once("Conflict", conflict && `not copied to ${conflict}: ${why}`, kind);
+    }
     const failed = where("backoff");
     once("Failed", failed && `could not be written in ${failed}, will try again`);
     const held = where("held");
@@ -100,20 +135,48 @@ export class SourceEvents {
   }
 
   /** To a pulling Secret's owner: the planner's reason, which is the same for no source and no consent. */
-  #pull({ verdict, place, reason: note }: Row, told: Map<string, string>): void {
+  #pull({ verdict, place, reason: note }: Row, told: Map<string, Told>): void {
     const reason = PULL_REASON[verdict];
     const uid = this.#options.uidOf(place);
     if (reason && uid !== undefined)
       this.#once({ on: place, uid, type: "Warning", reason, note }, told);
   }
 
+  /** Annotations without effect, to the owners of those that the plan has by name. */
+  #ignore({ ignored, namespaces }: Plan, told: Map<string, Told>): void {
+    const events = [
+      ...ignored.sample.map((each) => {
+        return { on: each.secret, uid: each.uid, note: ignoredText(each.ignored) };
+      }),
+      ...namespaces.map(({ namespace, uid, problem }) => {
+        const note = `nothing changes in this namespace: ${problemText(problem)}`;
+        return { on: { namespace: "", name: namespace }, uid, note };
+      }),
+    ];
+    for (const { on, uid, note } of events) {
+      const known = this.#told.get(`${uid} Ignored`);
+      if (known?.note === note) told.set(`${uid} Ignored`, known);
+      else if (this.#ignored.happened(on.namespace, this.#options.now()) !== undefined)
+        this.#once({ on, uid, type: "Warning", reason: "Ignored", note }, told);
+    }
+  }
+
+  /** Refusals that are over, of objects that are still there. */
+  #recover(told: ReadonlyMap<string, Told>): void {
+    for (const [key, { on, uid }] of this.#told) {
+      if (key !== `${uid} Refused` || told.has(key) || this.#options.uidOf(on) !== uid) continue;
+      const note = "it is refused no longer";
+      this.#options.tell({ on, uid, type: "Normal", reason: "Recovered", note });
+    }
+  }
+
   /** Tells what begins or changes; an empty note says nothing. */
-  #once(narration: SourceEvent, told: Map<string, string>): void {
-    const { uid, reason, note } = narration;
+  #once(narration: SourceEvent, told: Map<string, Told>, kind = ""): void {
+    const { on, uid, reason, note } = narration;
     if (note === "") return;
-    const key = `${uid} ${reason}`;
-    told.set(key, note);
-    if (this.#told.get(key) !== note) this.#options.tell(narration);
+    const key = `${uid} ${reason}${kind}`;
+    told.set(key, { note, on, uid });
+    if (this.#told.get(key)?.note !== note) this.#options.tell(narration);
   }
 
   #fights(plan: Plan, fights: readonly Fight[]): void {
@@ -133,10 +196,11 @@ export class SourceEvents {
     return namespaces.length === 0 ? undefined : this.#where(source, namespaces);
   }
 
-  #where(source: Ref, namespaces: readonly string[]): string {
-    const count = `${namespaces.length} namespace${namespaces.length === 1 ? "" : "s"}`;
+  /** `total`: where `namespaces` are only the first of them. */
+  #where(source: Ref, namespaces: readonly string[], total = namespaces.length): string {
+    const count = `${total} namespace${total === 1 ? "" : "s"}`;
     if (!this.#options.mayName(source.namespace)) return count;
-    const rest = namespaces.length - MOST_NAMED;
+    const rest = total - Math.min(namespaces.length, MOST_NAMED);
     const named = namespaces.slice(0, MOST_NAMED).join(", ");
     return `${count} (${named}${rest > 0 ? ` and ${rest} more` : ""})`;
   }

@@ -6,6 +6,7 @@ import type { Action, Plan, Row } from "../core/model/verdicts.ts";
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { Log } from "./log.ts";
+import { CONFLICT_LINES, conflictKind } from "./conflicts.ts";
 import { Repeats } from "./repeats.ts";
 import { problemText } from "../core/annotations/rules.ts";
 import { refText } from "../core/annotations/names.ts";
@@ -146,14 +147,14 @@ export class SyncLog implements SyncHooks {
       );
     }
     const notable = plan.rows.filter(({ verdict }) => MESSAGE[verdict] !== undefined);
-    const groups = Map.groupBy(notable, ({ verdict, source }) => `${verdict} ${refText(source)}`);
+    const groups = Map.groupBy(notable, (row) => `${messageOf(row)} ${refText(row.source)}`);
     for (const [verdict, rows] of groups) {
       const source = rows[0] ? refText(rows[0].source) : "";
       const places = rows.map(({ place }) => refText(place));
       tell(verdict, `${verdict} ${places.join()}`, () =>
         this.#log.warn(
           { source, count: rows.length, places: places.slice(0, 5), reason: rows[0]?.reason ?? "" },
-          MESSAGE[rows[0]?.verdict ?? "conflict"] ?? "not copied",
+          rows[0] ? messageOf(rows[0]) : "not copied",
         ),
       );
     }
@@ -171,10 +172,15 @@ function twice(text: string): [string, string] {
 }
 
 const MESSAGE: Partial<Record<Row["verdict"], string>> = {
-  conflict: "in conflict with Secrets that are not ours",
+  conflict: "in conflict",
   held: "held",
   frozen: "copies frozen",
 };
+
+function messageOf(row: Row): string {
+  if (row.verdict === "conflict") return CONFLICT_LINES[conflictKind(row)];
+  return MESSAGE[row.verdict] ?? "not copied";
+}
 
 function keysOf({ kind, place, source, cause }: Action) {
   return { action: kind, place: refText(place), source: refText(source), cause };

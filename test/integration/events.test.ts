@@ -78,3 +78,49 @@ test("a fan-out above the limit is told on the source as held", async (t) => {
   await running.stop();
   await scene.finish(limit);
 });
+
+test("a slip in to: what was removed, where and why is an Event on the source and one log line", async (t) => {
+  const scene = await openScene(t);
+  const teams = await Promise.all(
+    ["team-a", "team-b", "team-c"].map((team) => scene.namespace(team)),
+  );
+  const to = { "secretcast.io/to": scene.name("team-*") };
+  await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
+  const running = scene.start();
+  for (const team of teams) await scene.holds(team, "registry", DATA);
+  await scene.api.annotate(scene.source, "registry", { "secretcast.io/to": scene.name("taem-*") });
+  for (const team of teams) await scene.absent(team, "registry");
+  const [note = ""] = await eventually("the removal is told", async () => {
+    const found = await eventNotes(scene, scene.source, "registry", "Removed");
+    return found.length > 0 && found;
+  });
+  assert.match(note, /^removed from 3 namespaces \(.*\): source .*registry no longer wants/);
+  for (const team of teams) assert.ok(note.includes(team), note);
+  const lines = running.log.filter((line) => line.includes('"copies removed"'));
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /"count":3.*no longer wants this place/);
+  await running.stop();
+  await scene.finish();
+});
+
+test("a mended typo is told as recovered, and what asks outside the source namespaces as ignored", async (t) => {
+  const scene = await openScene(t);
+  const team = await scene.namespace("team-a");
+  const to = { "secretcast.io/to": scene.name("team-*") };
+  const mistyped = { ...to, "secretcast.io/to-selecter": "a=b" };
+  await scene.api.createSecret(scene.source, "registry", { annotations: mistyped, data: DATA });
+  await scene.stranger(team, "mine", { annotations: to, data: DATA });
+  const running = scene.start();
+  const told = (namespace: string, name: string, reason: string): Promise<unknown> =>
+    eventually(`${reason} is told`, async () => {
+      const found = await eventNotes(scene, namespace, name, reason);
+      return found.length > 0;
+    });
+  await told(scene.source, "registry", "Refused");
+  await told(team, "mine", "Ignored");
+  await scene.api.annotate(scene.source, "registry", { "secretcast.io/to-selecter": null });
+  await told(scene.source, "registry", "Recovered");
+  await scene.holds(team, "registry", DATA);
+  await running.stop();
+  await scene.finish();
+});

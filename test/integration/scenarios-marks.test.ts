@@ -177,7 +177,7 @@ test("S21 where every namespace may publish, a tenant takes no place that anothe
   const note = await eventually("he is told", async () =>
     (await eventNotes(scene, tenant, "registry", "Conflict")).at(0),
   );
-  assert.equal(note, "not copied to 1 namespace: the name is taken there");
+  assert.equal(note, "not copied to 1 namespace: another source has the place and comes first");
   await running.stop();
   await scene.finish(everyone);
 });

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SourceEvents, type SourceEvent } from "../../src/telemetry/source-events.ts";
-import { Cluster } from "../support/planner/planner-cluster.ts";
+import { RemovalLog } from "../../src/telemetry/removal-log.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
+import { Cluster, globs } from "../support/planner/planner-cluster.ts";
 
 /** A cluster whose settled passes are told; `settle` answers with what was told since the last one. */
 function tell(cluster: Cluster, mayName = true) {
@@ -10,17 +13,28 @@ function tell(cluster: Cluster, mayName = true) {
     mayName: () => mayName,
     uidOf: ({ namespace, name }) => cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid,
     tell: (narration) => void told.push(narration),
+    now: () => cluster.now,
   });
+  const lines: string[] = [];
+  const log = createLog(
+    { logLevel: "info", logFormat: "json" },
+    { write: (line) => void lines.push(line) },
+  );
+  const removals = new RemovalLog(log, systemClock, (removed) => narrator.removed(removed));
   return {
     narrator,
+    lines,
     settle: (): readonly string[] => {
       let plan = cluster.pass();
       while (plan.actions.length > 0) {
-        for (const action of plan.actions)
+        for (const action of plan.actions) {
           narrator.ended({ kind: "done", action, object: undefined });
+          removals.onOutcome({ kind: "done", action, object: undefined });
+        }
         cluster.now += 1000;
         plan = cluster.pass();
       }
+      removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
       narrator.settled(plan, cluster.memory.takeFights());
       const lines = told.map(
         ({ on, type, reason, note }) => `${on.namespace}/${on.name} ${type} ${reason}: ${note}`,
@@ -59,7 +73,7 @@ test("a conflict is told when it begins and when it changes, and again after it 
   const { settle } = tell(cluster);
   assert.deepEqual(settle(), [
     "shared/registry Normal Copied: copied to 1 namespace (team-1)",
-    "shared/registry Warning Conflict: not copied to 1 namespace (team-0): the name is taken there",
+    "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/registry, rename or delete it",
   ]);
   assert.deepEqual(settle(), []);
   cluster.delete("team-0/registry");
@@ -96,4 +110,172 @@ test("copies above the fan-out limit are told as held", () => {
   cluster.settings = { ...cluster.settings, fanoutLimitBytes: 10 };
   const [line = ""] = tell(cluster).settle();
   assert.match(line, /^shared\/registry Warning FanoutHeld: not copied to 3 namespaces \(team-0/);
+});
+
+test("a losing source is told who has the place, a stranger's Secret in the way is another sentence", () => {
+  const cluster = teams(3);
+  cluster.secret("shared/second", { to: "team-*", name: "registry" }, { data: { a: "2" } });
+  cluster.secret("team-0/registry", {}, { data: { mine: "x" } });
+  const lines = tell(cluster).settle();
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith("shared/second")),
+    [
+      "shared/second Warning Conflict: not copied to 3 namespaces (team-0, team-1, team-2): source shared/registry has the place and comes first",
+    ],
+  );
+  assert.deepEqual(
+    lines.filter((line) => line.includes("registry Warning")),
+    [
+      "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/registry, rename or delete it",
+    ],
+  );
+});
+
+test("where every namespace may publish, a losing source does not learn who won", () => {
+  const cluster = teams(1);
+  cluster.settings = { ...cluster.settings, sourceNamespaces: globs("shared,tenant") };
+  cluster.namespace("tenant");
+  cluster.secret("tenant/registry", { to: "team-*" }, { data: { a: "2" } });
+  const lines = tell(cluster, false).settle();
+  assert.ok(
+    lines.includes(
+      "tenant/registry Warning Conflict: not copied to 1 namespace: another source has the place and comes first",
+    ),
+    lines.join(),
+  );
+});
+
+test("after a refusal is over an Event says so, once", () => {
+  const cluster = teams(1);
+  const mistype = (to: string | undefined): void => {
+    cluster.edit("shared/registry", ({ metadata }) => {
+      if (to === undefined) delete metadata.annotations["secretcast.io/too"];
+      else metadata.annotations["secretcast.io/too"] = to;
+    });
+  };
+  const { settle } = tell(cluster);
+  settle();
+  mistype("x");
+  assert.match(settle().join(), /Refused/);
+  mistype(undefined);
+  assert.deepEqual(settle(), ["shared/registry Normal Recovered: it is refused no longer"]);
+  assert.deepEqual(settle(), []);
+});
+
+test("a pulling Secret's refusal that is over is told to its owner, as a source's is", () => {
+  const cluster = teams(1);
+  cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
+  cluster.secret("team-0/mine", { from: "shared/tls", too: "x" });
+  const { settle } = tell(cluster);
+  assert.match(settle().join(), /team-0\/mine Warning Refused/);
+  cluster.edit("team-0/mine", ({ metadata }) => {
+    delete metadata.annotations["secretcast.io/too"];
+  });
+  assert.deepEqual(settle(), [
+    "team-0/mine Normal Copied: filled from shared/tls",
+    "team-0/mine Normal Recovered: it is refused no longer",
+  ]);
+});
+
+test("copies that end because their source wants them no more are one Event on it and one log line", () => {
+  const cluster = teams(7);
+  const { settle, lines } = tell(cluster);
+  settle();
+  cluster.edit("shared/registry", ({ metadata }) => {
+    metadata.annotations["secretcast.io/to"] = "taem-*";
+  });
+  settle();
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Removed: removed from 7 namespaces (team-0, team-1, team-2, team-3, team-4 and 2 more): source shared/registry no longer wants this place",
+  ]);
+  assert.equal(lines.length, 1);
+  const { msg, source, count, places } = JSON.parse(lines[0] ?? "");
+  assert.deepEqual([msg, source, count], ["copies removed", "shared/registry", 7]);
+  assert.equal(places.length, 5);
+});
+
+test("where every namespace may publish, the Event of what was removed names no namespace", () => {
+  const cluster = teams(2);
+  const { settle } = tell(cluster, false);
+  settle();
+  cluster.namespace("team-0", { accept: "false" });
+  settle();
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Removed: removed from 1 namespace: the namespace does not accept copies of shared/registry",
+  ]);
+});
+
+test("of copies whose source is gone, or another object by now, a log line is all there is", () => {
+  const cluster = teams(2);
+  const { settle, lines } = tell(cluster);
+  settle();
+  cluster.delete("shared/registry");
+  settle();
+  cluster.secret("shared/registry", {}, { data: { a: "1" } });
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), []);
+  assert.match(lines.join(), /"count":2.*source shared\/registry is gone.*copies removed/);
+});
+
+test("copies of a Secret that is no source any more are told on it, kept ones as kept", () => {
+  const cluster = teams(1);
+  cluster.edit("shared/registry", ({ metadata }) => {
+    metadata.annotations["secretcast.io/on-delete"] = "keep";
+  });
+  const { settle } = tell(cluster);
+  settle();
+  cluster.edit("shared/registry", ({ metadata }) => {
+    metadata.annotations = {};
+  });
+  settle();
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Removed: left to 1 namespace (team-0) (on-delete: keep): shared/registry carries neither to nor to-selector any more",
+  ]);
+});
+
+test("a pulling Secret that is emptied is told so, in the words that hold whether source or consent went", () => {
+  const cluster = teams(1);
+  cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
+  cluster.secret("team-0/mine", { from: "shared/tls" });
+  const { settle } = tell(cluster);
+  settle();
+  cluster.edit("shared/tls", ({ metadata }) => {
+    metadata.annotations["secretcast.io/allow"] = "nobody";
+  });
+  settle();
+  cluster.now += 10_000;
+  const no = "there is no source shared/tls, or it does not allow this namespace";
+  assert.deepEqual(settle().toSorted(), [
+    `team-0/mine Normal Removed: its entries that were filled in are taken out: ${no}`,
+    `team-0/mine Warning Conflict: ${no}`,
+  ]);
+});
+
+test("annotations without effect are an Event on the Secret, five a minute and namespace, and none held back for others", () => {
+  const cluster = teams(1);
+  cluster.namespace("tenant");
+  for (let n = 0; n < 6000; n++) cluster.secret(`tenant/spam-${n}`, { to: "*" });
+  cluster.secret("team-0/mine", { to: "*" });
+  cluster.namespace("odd", { accept: "sometimes" });
+  const { settle } = tell(cluster);
+  const ignored = settle().filter((line) => line.includes("Ignored"));
+  assert.equal(ignored.filter((line) => line.startsWith("tenant/")).length, 5);
+  assert.deepEqual(
+    ignored.filter((line) => line.startsWith("team-0/")),
+    [
+      "team-0/mine Warning Ignored: secretcast.io/to has no effect here: this namespace is no source namespace (--source-namespaces); put the Secret into one, or take it off",
+    ],
+  );
+  assert.match(
+    ignored.find((line) => line.startsWith("/odd")) ?? "",
+    /nothing changes in this namespace/,
+  );
+  for (let n = 0; n < 50; n++) {
+    cluster.now += 1000;
+    cluster.secret(`tenant/more-${n}`, { to: "*" });
+    assert.deepEqual(settle(), [], "five were told in this minute");
+  }
 });

@@ -20,6 +20,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
 import { recordLookup } from "../../writes/outcome.ts";
 import { PlanWarnings } from "../../telemetry/plan-warnings.ts";
+import { RemovalLog } from "../../telemetry/removal-log.ts";
 import { SyncLog, type SyncHooks } from "../../telemetry/sync-log.ts";
 import type { StatusFeed } from "../../server/status/status-feed.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -74,6 +75,7 @@ export function buildController(
     mayName: namedSources(config),
     uidOf: (place) => caches.get(place)?.uid,
     tell: (event) => events?.record(eventOf(event)),
+    now: () => clock.monotonic(),
   });
   const syncLog = new SyncLog(log, metrics.figures, clock, () =>
     [secrets, namespaces].every(({ disconnectedSinceMs }) => disconnectedSinceMs === undefined),
@@ -106,6 +108,7 @@ export function buildController(
     hooks: [
       syncLog,
       new PlanWarnings(log, clock),
+      new RemovalLog(log, clock, (removed) => sourceEvents.removed(removed)),
       sourceEventsHooks(sourceEvents, memory),
       observer,
       feedHooks(parts.board),
@@ -203,7 +206,11 @@ function createEvents({ client, clock, log }: Dependencies): EventRecorder {
 }
 
 function eventOf({ on, uid, type, reason, note }: SourceEvent): EventDetails {
-  const regarding = { apiVersion: "v1", kind: "Secret", ...on, uid };
+  const { name } = on;
+  const regarding =
+    on.namespace === ""
+      ? { apiVersion: "v1", kind: "Namespace", name, uid }
+      : { apiVersion: "v1", kind: "Secret", ...on, uid };
   return { regarding, type, reason, action: "Copy", note };
 }
 

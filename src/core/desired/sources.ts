@@ -58,6 +58,11 @@ export type SourceStatus =
   | { readonly kind: "absent" }
   | { readonly kind: "arrivedDuringPlan" };
 
+/** What a place waits for whose source arrived during the plan. */
+export function justArrived(source: Ref): string {
+  return `source ${refText(source)} has just arrived: it waits for the next pass, which comes at once`;
+}
+
 /** So many lie between two yields: less than two milliseconds. */
 export const SOURCES_PER_TURN = 1024;
 

@@ -17,6 +17,7 @@ export type RawObject = {
   readonly deletionTimestamp?: unknown;
   readonly labels?: unknown;
   readonly annotations?: unknown;
+  readonly finalizers?: unknown;
 };
 
 const NOTHING: RawObject = {};

@@ -132,6 +132,8 @@ export type Row = {
   readonly dueAt: number | undefined;
   /** The place is a pulling Secret. */
   readonly pulling: boolean;
+  /** Of a conflict with another source: the one that has the place. */
+  readonly winner: Ref | undefined;
 };
 
 export type VerdictCounts = Readonly<Record<Verdict, number>>;
@@ -149,7 +151,11 @@ export type SourceReport = {
   readonly fanoutHeld: boolean;
 };
 
-export type NamespaceReport = { readonly namespace: string; readonly problem: Problem };
+export type NamespaceReport = {
+  readonly namespace: string;
+  readonly uid: string;
+  readonly problem: Problem;
+};
 
 /** A Secret that carries annotations of ours which have no effect. */
 export type IgnoredSecret = {

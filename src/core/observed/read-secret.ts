@@ -31,6 +31,7 @@ import {
   type UnmanagedSecret,
 } from "../model/cluster.ts";
 import { invalid, type Invalid } from "../annotations/result.ts";
+import { noteFinalizers } from "../model/finalizers.ts";
 import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
 import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
 import { desiredCopy, fingerprint, marksOf, onDeleteMark, type Marks } from "../desired/copy.ts";
@@ -76,6 +77,12 @@ type Whole = {
 
 /** A Secret of the API, reduced for the cache; undefined where it is not a Secret with a name. */
 export function readSecret(raw: unknown, context: ReadContext): Secret | undefined {
+  const secret = reduced(raw, context);
+  if (secret?.deleting === true) noteFinalizers(secret, raw);
+  return secret;
+}
+
+function reduced(raw: unknown, context: ReadContext): Secret | undefined {
   const object = objectOf(raw);
   const metadata = objectOf(object.metadata);
   const given: Given = {

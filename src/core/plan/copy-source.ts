@@ -8,7 +8,12 @@ import {
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { type CopySecret } from "../model/cluster.ts";
-import { type Candidate, type PlannedSource, type SourceStatus } from "../desired/sources.ts";
+import {
+  justArrived,
+  type Candidate,
+  type PlannedSource,
+  type SourceStatus,
+} from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
 import { wantOf, type TargetNamespace } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
@@ -45,7 +50,7 @@ export function decideCopy(
     case "frozen":
       return hold("frozen", status.reason);
     case "arrivedDuringPlan":
-      return hold("wait", `source ${refText(copy.source)} has just arrived`);
+      return hold("wait", justArrived(copy.source));
     case "notASource": {
       if (status.uid !== copy.sourceUid) return claimOfAbsent(context, copy, status);
       const reason = `${refText(copy.source)} carries neither to nor to-selector any more`;
@@ -80,7 +85,7 @@ function claimOfEntry(
     want === "declined" || want === "selector" ? [asked, readOfNamespace(target)] : [asked];
   const reason =
     want === "declined"
-      ? `namespace ${target.name} does not accept copies of ${text}`
+      ? `the namespace does not accept copies of ${text}`
       : `source ${text} no longer wants this place`;
   return lapsed(word, reason, follows);
 }

@@ -15,6 +15,7 @@ import {
 } from "./removal-conditions.ts";
 import { decideCopy } from "./copy-source.ts";
 import { type CopySecret } from "../model/cluster.ts";
+import { awaited } from "../model/finalizers.ts";
 import type { Finding, PlanBuilder } from "./plan-builder.ts";
 import { type Candidate, type PlannedSource, type CandidateGroup } from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
@@ -97,7 +98,7 @@ function contest(
     serve(context, copy, target, taker, "handover");
     return;
   }
-  pass.report(taker.tally, { place: copy, source: taker.source, ...stay });
+  pass.report(taker.tally, { place: copy, source: taker.source, winner: holder.source, ...stay });
   serve(context, copy, target, holder, "changed");
 }
 
@@ -160,7 +161,7 @@ function serve(
     const reason = `${why}; ${unalterable(copy, winner)}`;
     pass.propose(tally, verdict, { kind: "replace", ...write, reason }, target.order);
   } else {
-    const reason = "the copy is being deleted; it is made again afterwards";
+    const reason = `${awaited(copy)}; the copy is made again afterwards`;
     pass.report(tally, { verdict, place: write.place, source: write.source, reason });
   }
 }
@@ -240,6 +241,7 @@ function noteLosers(
       place: copy,
       source: candidate.source,
       reason,
+      winner: winner?.source ?? copy.source,
     });
   }
 }

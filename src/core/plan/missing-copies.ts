@@ -67,7 +67,8 @@ export class MissingCopies {
   #lose(loser: Candidate, target: TargetNamespace, winner: Candidate): void {
     const place = placeIn(target, loser.source.rule.copyName);
     const reason = `source ${winner.text} wants the same place and comes first`;
-    this.#pass.report(loser.tally, { verdict: "conflict", place, source: loser.source, reason });
+    const finding = { verdict: "conflict", place, source: loser.source, reason } as const;
+    this.#pass.report(loser.tally, { ...finding, winner: winner.source });
   }
 
   #win(winner: Candidate, target: TargetNamespace, present: Secret | undefined): void {

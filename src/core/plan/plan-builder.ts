@@ -20,6 +20,8 @@ export type Finding = {
   readonly reason: string;
   readonly dueAt?: number;
   readonly pulling?: boolean;
+  /** Of a conflict: the source that has the place. */
+  readonly winner?: Ref;
 };
 
 type Ordered = {
@@ -86,10 +88,11 @@ export class PlanBuilder {
     tally[finding.verdict]++;
     if (finding.verdict === "current" || finding.verdict === "skip") return;
     const { verdict, reason, dueAt, pulling = false } = finding;
+    const winner = finding.winner && bare(finding.winner);
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
     if (!pulling && PASSING.has(verdict) && this.#passing++ >= MOST_ROWS) return;
-    this.rows.push({ verdict, place, source, reason, dueAt, pulling });
+    this.rows.push({ verdict, place, source, reason, dueAt, pulling, winner });
   }
 
   /** A verdict with its write; `order`: the target's, the youngest namespace first. */

@@ -204,8 +204,8 @@ function* report(
 }
 
 function unclear(targets: readonly TargetNamespace[]): readonly NamespaceReport[] {
-  return targets.flatMap(({ name, accept }) =>
-    accept.kind === "problem" ? [{ namespace: name, problem: accept.problem }] : [],
+  return targets.flatMap(({ name, accept, namespace: { uid } }) =>
+    accept.kind === "problem" ? [{ namespace: name, uid, problem: accept.problem }] : [],
   );
 }
 

@@ -10,7 +10,8 @@ import {
 } from "./removal-conditions.ts";
 import { consents } from "./consent.ts";
 import type { PullSecret } from "../model/cluster.ts";
-import type { SourceStatus } from "../desired/sources.ts";
+import { awaited } from "../model/finalizers.ts";
+import { justArrived, type SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { decisionKey, type Desired } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
@@ -32,7 +33,7 @@ export function planPullingSecret(
   if (from === undefined || problem) {
     const reason = problem ? problemText(problem) : "";
     note(context, pull, from ?? pull, "frozen", reason);
-  } else if (pull.deleting) note(context, pull, from, "wait", "it is being deleted");
+  } else if (pull.deleting) note(context, pull, from, "wait", awaited(pull));
   else if (target.excluded !== undefined) {
     note(context, pull, from, isFilled(pull) ? "frozen" : "conflict", target.excluded);
   } else planByStatus(context, pull, from, target, context.sources.status(from));
@@ -77,7 +78,7 @@ function planByStatus(
       else note(context, pull, from, "conflict", noConsent(from));
       return;
     case "arrivedDuringPlan":
-      note(context, pull, from, "wait", `source ${refText(from)} has just arrived`);
+      note(context, pull, from, "wait", justArrived(from));
       return;
     case "notASource":
       if (status.uid === pull.sourceUid) {

@@ -9,6 +9,7 @@ import {
 } from "./removal-conditions.ts";
 import type { DeleteGuard, DueRemoval, GuardDecision } from "../state/delete-guard.ts";
 import { type CopySecret, type PullSecret, type PlannerSettings } from "../model/cluster.ts";
+import { awaited } from "../model/finalizers.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
 import type { Action, Tally } from "../model/verdicts.ts";
@@ -52,7 +53,7 @@ export class Removals {
     const place = placeOf(copy);
     const { source } = copy;
     if (verdict === "wait") {
-      const reason = `${lapse.reason}; it is being deleted`;
+      const reason = `${lapse.reason}; ${awaited(copy)}`;
       this.#pass.report(tally, { verdict, place, source, reason });
       return;
     }

@@ -1,0 +1,103 @@
+// What went, and why: copies that were deleted or left to their namespaces, and pulling Secrets that were
+// emptied, gathered by source and reason until no more of the source are about to go, five seconds at most. One log line
+// each, and to whoever tells the owners. A source that is gone has nothing that an Event could be on: of
+// its copies the log line is all there is.
+import type { Action } from "../core/model/verdicts.ts";
+import type { Clock } from "../kube/time/clock.ts";
+import type { Log } from "./log.ts";
+import type { Outcome } from "../writes/outcome.ts";
+import type { SyncHooks, SyncNote } from "./sync-log.ts";
+import type { Plan } from "../core/model/verdicts.ts";
+import { type Ref, refText } from "../core/annotations/names.ts";
+
+type RemovalKind = "delete" | "release" | "unfill";
+type Removal = Action & { readonly kind: RemovalKind };
+
+export type RemovedCopies = {
+  readonly kind: RemovalKind;
+  readonly source: Ref;
+  /** Of the object that they were copied from. */
+  readonly sourceUid: string;
+  readonly reason: string;
+  /** When the first of them went; ms, monotonic. */
+  readonly since: number;
+  count: number;
+  /** The first of them. */
+  readonly places: Ref[];
+};
+
+const WAIT_MS = 5000;
+const MOST_NAMED = 5;
+/** Lines at a time; beyond, the sources are counted. */
+const MOST_LINES = 100;
+
+const MESSAGES: Readonly<Record<RemovalKind, string>> = {
+  delete: "copies removed",
+  release: "copies left to their namespaces (on-delete: keep)",
+  unfill: "pulling Secrets emptied",
+};
+
+export class RemovalLog implements SyncHooks {
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #onRemoved: (removed: RemovedCopies) => void;
+  readonly #groups = new Map<string, RemovedCopies>();
+
+  constructor(log: Log, clock: Clock, onRemoved: (removed: RemovedCopies) => void) {
+    this.#log = log;
+    this.#clock = clock;
+    this.#onRemoved = onRemoved;
+  }
+
+  onOutcome({ kind, action }: Outcome): void {
+    if (!isRemoval(action)) return;
+    if (kind !== "done" && kind !== "removed" && kind !== "leaving") return;
+    const { source, reason, place } = action;
+    const sourceUid = action.target.sourceUid ?? "";
+    const key = `${action.kind} ${refText(source)} ${sourceUid} ${reason}`;
+    const group = this.#groups.get(key) ?? {
+      kind: action.kind,
+      source,
+      sourceUid,
+      reason,
+      since: this.#clock.monotonic(),
+      count: 0,
+      places: [],
+    };
+    group.count++;
+    if (group.places.length < MOST_NAMED) group.places.push(place);
+    this.#groups.set(key, group);
+  }
+
+  onPlan(plan: Plan, { settled }: SyncNote): void {
+    if (this.#groups.size === 0) return;
+    const now = this.#clock.monotonic();
+    const going = settled ? sourcesOfEndings(plan) : undefined;
+    let sources = -MOST_LINES;
+    for (const [key, group] of this.#groups) {
+      const waits = going?.has(refText(group.source)) ?? true;
+      if (waits && now - group.since < WAIT_MS) continue;
+      this.#groups.delete(key);
+      if (++sources <= 0) this.#tell(group);
+      this.#onRemoved(group);
+    }
+    if (sources > 0) this.#log.info({ sources }, "copies of further sources removed");
+  }
+
+  #tell({ kind, source, count, places, reason }: RemovedCopies): void {
+    const named = places.map(refText);
+    this.#log.info({ source: refText(source), count, places: named, reason }, MESSAGES[kind]);
+  }
+}
+
+/** Of which more copies are about to end. */
+function sourcesOfEndings({ rows }: Plan): ReadonlySet<string> {
+  const sources = new Set<string>();
+  for (const { verdict, source } of rows)
+    if (verdict === "delete" || verdict === "release") sources.add(refText(source));
+  return sources;
+}
+
+function isRemoval(action: Action): action is Removal {
+  return action.kind === "delete" || action.kind === "release" || action.kind === "unfill";
+}
