@@ -39,7 +39,8 @@ export class PlanWarnings implements SyncHooks {
     const now = this.#clock.monotonic();
     const before = this.#told;
     this.#told = new Map();
-    for (const warning of ignoredWarnings(plan)) this.#tell(warning, before.get(warning.of), now);
+    for (const warning of [...nowhereWarnings(plan), ...ignoredWarnings(plan)])
+      this.#tell(warning, before.get(warning.of), now);
     for (const [of, { message }] of before)
       if (!this.#told.has(of)) this.#log.info({}, `over: ${message}`);
   }
@@ -54,20 +55,33 @@ export class PlanWarnings implements SyncHooks {
 
 type Told = { readonly text: string; readonly message: string };
 
-function ignoredWarnings({ ignored, namespaces }: Plan): readonly Warning[] {
+function nowhereWarnings({ sources }: Plan): readonly Warning[] {
+  const named: string[] = [];
+  let count = 0;
+  for (const { nowhere, source } of sources) {
+    if (nowhere && count++ < MOST_NAMED) named.push(refText(source));
+  }
+  const message = "sources copied nowhere: no namespace matches them and accepts them";
+  return count > 0 ? [{ of: "nowhere", fields: { count, sources: named }, message }] : [];
+}
+
+function ignoredWarnings(plan: Plan): readonly Warning[] {
+  const { ignored } = plan;
   return IGNORED_REASONS.flatMap((reason) => {
     const count = ignored.counts[reason];
     if (count === 0) return [];
-    const named = reason === "accept" ? namespaces.map(({ namespace }) => namespace) : [];
-    const secrets = ignored.sample
-      .filter((each) => each.ignored.reason === reason)
-      .map(({ secret }) => refText(secret));
-    const on = namedBy(reason, [...named, ...secrets].slice(0, MOST_NAMED));
+    const on = namesOf(plan, reason);
     const message = `without effect: ${IGNORED_HEADLINES[reason]}`;
     return [{ of: `ignored ${reason}`, fields: { reason, count, ...on }, message }];
   });
 }
 
-function namedBy(reason: IgnoredReason, names: readonly string[]) {
-  return reason === "accept" ? { namespaces: names } : { secrets: names };
+function namesOf({ ignored, namespaces }: Plan, reason: IgnoredReason) {
+  if (reason === "flag") return { flags: ignored.flags.slice(0, MOST_NAMED) };
+  if (reason === "accept") {
+    const first = namespaces.slice(0, MOST_NAMED);
+    return { namespaces: first.map(({ namespace }) => namespace) };
+  }
+  const secrets = ignored.sample.filter((each) => each.ignored.reason === reason);
+  return { secrets: secrets.slice(0, MOST_NAMED).map(({ secret }) => refText(secret)) };
 }

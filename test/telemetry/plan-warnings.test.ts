@@ -57,3 +57,30 @@ test("what keeps changing is told once a minute at most", async () => {
   assert.ok(lines.length >= 1 && lines.length <= 3, String(lines.length));
   await started.stop();
 });
+
+test("a flag and a source that match no namespace are warned of once, and told when it is over", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  rig.source("shared/typo", {}, "taem-*");
+  const started = rig.start({ given: { "source-namespaces": "platfrom,shared" } });
+  await rig.clock.advance(3_600_000);
+  const told = (): readonly unknown[] =>
+    about(started, /copied nowhere|flags that match/).map(({ level, flags, sources }) => [
+      level,
+      flags ?? sources,
+    ]);
+  const begun = [
+    ["warn", ["shared/typo"]],
+    ["warn", ["--source-namespaces platfrom"]],
+  ];
+  assert.deepEqual(told(), begun);
+  assert.equal(await started.metric("secretcast_ignored", { reason: "flag" }), 1);
+  rig.api.namespace("platfrom");
+  rig.api.namespace("taem-1");
+  await rig.clock.advance(5000);
+  assert.deepEqual(told().slice(2), [
+    ["info", undefined],
+    ["info", undefined],
+  ]);
+  await started.stop();
+});

@@ -10,7 +10,10 @@ import {
   type AnnotationName,
 } from "./vocabulary.ts";
 
-/** Why they have no effect. `accept`: on a namespace, where nothing changes as long as it is so. */
+/**
+ * Why they have no effect. `accept`: on a namespace, where nothing changes as long as it is so; `flag`:
+ * no annotation, but an entry of a flag that matches no namespace.
+ */
 export const IGNORED_REASONS = [
   "namespace",
   "incomplete",
@@ -20,12 +23,13 @@ export const IGNORED_REASONS = [
   "unknown",
   "marks",
   "accept",
+  "flag",
 ] as const;
 export type IgnoredReason = (typeof IGNORED_REASONS)[number];
 
-/** Of a Secret; `accept` is a namespace's. */
+/** Of a Secret. */
 export type Ignored = {
-  readonly reason: Exclude<IgnoredReason, "accept">;
+  readonly reason: Exclude<IgnoredReason, "accept" | "flag">;
   /** The first that has no effect; undefined: a key that is none of ours. */
   readonly word: AnnotationName | undefined;
 };
@@ -115,4 +119,5 @@ export const IGNORED_HEADLINES: Readonly<Record<IgnoredReason, string>> = {
   unknown: "keys under secretcast.io/ that mean nothing on a Secret",
   marks: "marks of a copy on a Secret that is none at its own place",
   accept: "annotations of a namespace that cannot be understood: nothing changes there",
+  flag: "entries of flags that match no namespace",
 };

@@ -145,6 +145,8 @@ export type SourceReport = {
   readonly problems: readonly Problem[];
   readonly paused: boolean;
   readonly notes: readonly string[];
+  /** It asks for copies, and no namespace takes one. */
+  readonly nowhere: boolean;
   readonly counts: VerdictCounts;
   /** Bytes × places, and whether that is above the limit. */
   readonly fanoutBytes: number;
@@ -168,6 +170,8 @@ export type IgnoredReport = {
   readonly counts: Readonly<Record<IgnoredReason, number>>;
   /** A few of each namespace, the last that came first; not those of all namespaces. */
   readonly sample: readonly IgnoredSecret[];
+  /** Entries of flags that match no namespace, as `--FLAG ENTRY`. */
+  readonly flags: readonly string[];
 };
 
 export type Plan = {

@@ -24,15 +24,18 @@ export class IgnoredSecrets {
     this.#recent.push({ secret, ignored });
   }
 
-  /** `namespaces`: whose annotations cannot be understood. */
-  report(namespaces: number): IgnoredReport {
+  /** `namespaces`: whose annotations cannot be understood; `flags`: that match no namespace. */
+  report(namespaces: number, flags: readonly string[]): IgnoredReport {
     this.#next("");
-    const count = (reason: IgnoredReason): number =>
-      reason === "accept" ? namespaces : (this.#counts.get(reason) ?? 0);
-    const counts = IGNORED_REASONS.map((reason) => [reason, count(reason)] as const);
+    this.#counts.set("accept", namespaces);
+    this.#counts.set("flag", flags.length);
+    const counts = IGNORED_REASONS.map(
+      (reason) => [reason, this.#counts.get(reason) ?? 0] as const,
+    );
     return {
       counts: Object.fromEntries(counts) as IgnoredReport["counts"],
       sample: this.#sample,
+      flags,
     };
   }
 

@@ -29,11 +29,14 @@ import {
 } from "../desired/sources.ts";
 import { BATCH, handle, isHandled, wants } from "../desired/target-batch.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
+import { unmatchedFlags } from "./unmatched-flags.ts";
 import { MissingCopies } from "./missing-copies.ts";
 import {
   type NamespaceReport,
   type Plan,
   type SourceReport,
+  type Tally,
+  VERDICTS,
   newTally,
   addTally,
   statesOf,
@@ -79,7 +82,8 @@ export function* plan(
   const actions = yield* pass.actions();
   memory.endPass(inFlight);
   const namespaces = unclear(targets);
-  const rest = { actions, namespaces, ignored: ignored.report(namespaces.length) };
+  const flags = yield* unmatchedFlags(world, settings);
+  const rest = { actions, namespaces, ignored: ignored.report(namespaces.length, flags) };
   return { ...(yield* report(pass, sources, missing)), ...rest };
 }
 
@@ -215,18 +219,32 @@ function publishes({ source }: PlannedSource): boolean {
   return to !== undefined || allow !== undefined || source.problems.length > 0;
 }
 
+const NOWHERE =
+  "no namespace takes a copy: none matches it (to, to-selector), or none that does accepts it";
+
+// Places that are about to end are wanted no more.
+function isNowhere(tally: Tally): boolean {
+  return VERDICTS.every(
+    (verdict) =>
+      tally[verdict] === 0 || verdict === "skip" || verdict === "delete" || verdict === "release",
+  );
+}
+
 function reportOf(
   { source, content, tally }: PlannedSource,
   candidate: Candidate | undefined,
   missing: MissingCopies,
 ): SourceReport {
+  const nowhere = candidate !== undefined && isNowhere(tally);
+  const notes = content?.replica.notes ?? [];
   return {
     source: { namespace: source.namespace, name: source.name },
     uid: source.uid,
     state: source.problems.length > 0 ? "refused" : "ok",
     problems: source.problems,
     paused: source.rule.paused,
-    notes: content?.replica.notes ?? [],
+    notes: nowhere ? [...notes, NOWHERE] : notes,
+    nowhere,
     counts: tally,
     ...(candidate ? missing.fanout(candidate) : { fanoutBytes: 0, fanoutHeld: false }),
   };

@@ -67,6 +67,8 @@ export type IgnoredStatus = {
     readonly count: number;
   }[];
   readonly secrets: Truncated<{ readonly secret: string; readonly text: string }>;
+  /** Entries of flags that match no namespace, as `--FLAG ENTRY`. */
+  readonly flags: readonly string[];
 };
 
 export type Totals = {
@@ -110,7 +112,7 @@ export async function readStatus(
       groups: nothing,
       sources: nothing,
       unclear: nothing,
-      ignored: { reasons: [], secrets: nothing },
+      ignored: { reasons: [], secrets: nothing, flags: [] },
       grid: undefined,
     };
   const sources = plan.sources.map(lineOf).filter((line) => isWanted(line, filter));
@@ -175,6 +177,7 @@ function ignoredOf({ ignored }: Plan, filter: Filter): IgnoredStatus {
       return count > 0 ? [{ reason, text: IGNORED_HEADLINES[reason], count }] : [];
     }),
     secrets: truncate(named, MOST_IGNORED),
+    flags: ignored.flags.slice(0, MOST_IGNORED),
   };
 }
 

@@ -132,7 +132,8 @@ function drawPlaces({ total, shown }, key) {
 }
 
 /** Annotations of ours that have no effect. @param {IgnoredStatus} ignored */
-export function drawIgnored({ reasons, secrets }) {
+export function drawIgnored({ reasons, secrets, flags }) {
+  const wrong = flags.map((flag) => el("p", { class: "problem" }, `${flag} matches no namespace`));
   const counts = reasons.map(({ text, count }) =>
     el("li", {}, el("b", {}, number(count)), ` ${text}`),
   );
@@ -140,10 +141,14 @@ export function drawIgnored({ reasons, secrets }) {
     el("li", {}, el("span", { class: "name" }, secret), ` ${text}`),
   );
   const list = el("ul", { class: "plain" }, ...counts);
-  if (named.length === 0) return [list];
+  if (named.length === 0) return [...wrong, list];
   const summary = el("summary", { "data-key": "ignored summary" }, "some of them by name");
   const attributes = { "data-key": "ignored" };
-  return [list, el("details", attributes, summary, el("ul", { class: "plain" }, ...named))];
+  return [
+    ...wrong,
+    list,
+    el("details", attributes, summary, el("ul", { class: "plain" }, ...named)),
+  ];
 }
 
 /** @param {Status["sources"]} sources @param {boolean} filtered */

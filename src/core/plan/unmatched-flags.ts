@@ -1,0 +1,61 @@
+// Entries of flags that match no namespace there is: mostly a typo of the administrator's, which freezes
+// copies (--source-namespaces) or protects nothing (--exclude-namespaces). A `!` entry guards against
+// what need not be there, and is not asked.
+import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
+import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../annotations/globs.ts";
+
+type Entry = {
+  /** As the administrator wrote it. */
+  readonly text: string;
+  readonly list: GlobList;
+  /** A namespace that it matched when it was last looked for. */
+  witness: string | undefined;
+};
+
+const entriesOf = new WeakMap<PlannerSettings, readonly Entry[]>();
+
+const NAMES_PER_TURN = 4096;
+
+/** `--FLAG ENTRY` of each. */
+export function* unmatchedFlags(
+  world: ClusterState,
+  settings: PlannerSettings,
+): Generator<undefined, readonly string[]> {
+  const { namespaces } = world;
+  const known = entriesOf.get(settings) ?? readEntries(settings);
+  entriesOf.set(settings, known);
+  const unmatched: string[] = [];
+  let asked = 0;
+  for (const entry of known) {
+    if (entry.witness !== undefined && namespaces.has(entry.witness)) continue;
+    entry.witness = undefined;
+    for (const name of namespaces.keys()) {
+      if (++asked % NAMES_PER_TURN === 0) yield;
+      if (!entry.list.matches(name)) continue;
+      entry.witness = name;
+      break;
+    }
+    if (entry.witness === undefined) unmatched.push(entry.text);
+  }
+  for (const name of settings.scope?.targets ?? [])
+    if (!namespaces.has(name) && world.isUnreadable?.(name) !== true)
+      unmatched.push(`--namespaces ${name}`);
+  return unmatched;
+}
+
+function readEntries(settings: PlannerSettings): readonly Entry[] {
+  const { sourceNamespaces, excludeNamespaces } = settings;
+  return [
+    ...positives("source-namespaces", sourceNamespaces),
+    ...(excludeNamespaces ? positives("exclude-namespaces", excludeNamespaces) : []),
+  ];
+}
+
+function positives(flag: string, { text }: GlobList): readonly Entry[] {
+  return text.split(",").flatMap((raw) => {
+    const entry = raw.trim();
+    const list = parseGlobList(entry, NAMESPACE_GLOBS);
+    if (entry.startsWith("!") || !list.ok) return [];
+    return [{ text: `--${flag} ${entry}`, list: list.value, witness: undefined }];
+  });
+}
