@@ -5,7 +5,7 @@ import type { ApiRequest } from "../../src/kube/rest/client.ts";
 import { withinGrace } from "../../src/cli/run/run.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
-import { refusal } from "../support/controller/memory-api.ts";
+import { refusal, secretPath } from "../support/controller/memory-api.ts";
 import { watched } from "../support/kube/queue-takers.ts";
 import {
   faults,
@@ -68,6 +68,29 @@ test("CL-25 CL-26 a stand-by keeps its caches warm, is ready, and works from the
     "waiting is no propagation",
   );
   await second.stop();
+});
+
+test("a stand-by forgets the copies that it saw vanish: what it makes when it leads is new", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const given = { "leader-elect": true };
+  const first = rig.start({ given });
+  await rig.clock.advance(5000);
+  const second = rig.start({ given });
+  await rig.clock.advance(5000);
+  rig.api.remove(secretPath("team-a/registry"));
+  await rig.clock.advance(5000);
+  assert.ok(rig.api.get("team-a/registry"), "the leader has repaired it");
+  await first.stop();
+  rig.api.remove(secretPath("team-b/registry"));
+  await rig.clock.advance(10_000);
+  assert.ok(rig.api.get("team-b/registry"));
+  assert.deepEqual(
+    second.outcomes.map(({ action }) => [action.kind, action.cause]),
+    [["create", "new"]],
+  );
+  await second.stop();
+  await rig.assertRight();
 });
 
 test("CL-22 the end: the write in flight, then the lease, then the watches, then the last Event", async () => {

@@ -111,3 +111,12 @@ test("a write of a source that has changed since its plan takes what the source 
   await sync.perform({ key: "team-a/registry", action });
   assert.match(bodies[0] ?? "", /"bmV3"/);
 });
+
+test("an event of a pulling Secret asks for a pass as that of a copy does, and a source's at once", async () => {
+  const { sync, cluster } = open(() => Infinity);
+  cluster.secret("team-a/pulling", { from: "shared/registry" });
+  const pulling = cluster.cached("team-a/pulling");
+  const source = cluster.cached("shared/registry");
+  assert.equal(sync.concerns(undefined, pulling), "later");
+  assert.equal(sync.concerns(undefined, source), "urgent");
+});

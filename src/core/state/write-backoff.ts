@@ -4,8 +4,12 @@
 // It forgets what no pass asks for any more, so it is as large as the trouble is.
 import { backoffMs, readBackoffMs } from "./backoff.ts";
 
-/** After a 409: the cache is about to catch up; not a failure. It doubles while the cache does not. */
+/**
+ * After a 409: the cache is about to catch up; not a failure. It grows while the cache does not: each
+ * attempt at a copy that is rewritten all the time is up to three requests.
+ */
 const STALE_RETRY_MS = 100;
+const STALE_GROWTH = 3;
 const LONGEST_STALE_RETRY_MS = 5000;
 /** A flapping source costs at most one write a place in this time. */
 const WRITE_DISTANCE_MS = 1000;
@@ -126,7 +130,10 @@ export class WriteBackoff {
     const before = this.#troubles.get(place);
     const attempts = ofSource && before?.inputs !== inputs ? 1 : (before?.stales ?? 0) + 1;
     const failures = before?.inputs === inputs ? before.failures : 0;
-    const waitMs = Math.min(LONGEST_STALE_RETRY_MS, STALE_RETRY_MS * 2 ** (attempts - 1));
+    const waitMs = Math.min(
+      LONGEST_STALE_RETRY_MS,
+      STALE_RETRY_MS * STALE_GROWTH ** (attempts - 1),
+    );
     const reason = "the cache was behind; tried again at once";
     const until = now + waitMs;
     this.#set(place, {
