@@ -58,6 +58,34 @@ test("what keeps changing is told once a minute at most", async () => {
   await started.stop();
 });
 
+test("6,000 Secrets of one tenant, refused or without effect, hold back no Event of the platform's", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "tenant");
+  const prefixed = (words: Readonly<Record<string, string>>) => ({
+    annotations: Object.fromEntries(
+      Object.entries(words).map(([word, value]) => [`secretcast.io/${word}`, value]),
+    ),
+  });
+  for (let n = 0; n < 3000; n++) {
+    rig.api.secret(`tenant/idle-${n}`, prefixed({ to: "*" }), {});
+    rig.api.secret(`tenant/wrong-${n}`, prefixed({ from: "shared/none", too: "x" }), {});
+  }
+  const sentIn: string[] = [];
+  const started = rig.start({
+    before: async ({ method, path }) => {
+      const [, namespace] = /events\.k8s\.io.*namespaces\/([^/]+)/.exec(path) ?? [];
+      if (method === "POST" && namespace !== undefined) sentIn.push(namespace);
+    },
+  });
+  await rig.clock.advance(60_000);
+  assert.ok(sentIn.length > 100, String(sentIn.length));
+  assert.ok(
+    sentIn.indexOf("shared") >= 0 && sentIn.indexOf("shared") < 3,
+    sentIn.slice(0, 9).join(),
+  );
+  await started.stop();
+});
+
 test("a flag and a source that match no namespace are warned of once, and told when it is over", async () => {
   const rig = new Rig();
   rig.teams("team-a");

@@ -3,6 +3,7 @@
 import { type Secret, type PlannerSettings, type SourceSecret } from "../model/cluster.ts";
 import { sourceRank } from "../desired/namespace-rules.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
+import { ignoredText } from "../annotations/ignored.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
 export type Step = {
@@ -49,7 +50,9 @@ export function secretSteps(
         step(
           "it carries secretcast.io/to or to-selector",
           false,
-          "it carries neither, or is in no source namespace",
+          secret.ignored
+            ? ignoredText(secret.ignored)
+            : "it carries neither, or is in no source namespace",
         ),
       ];
     case "source":

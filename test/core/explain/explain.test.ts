@@ -95,3 +95,20 @@ test("a namespace that is not listed is told as that: it is not read", () => {
   );
   assert.equal(ask(made, "shared/one", "team-a").places[0]?.verdict, "create");
 });
+
+test("a Secret whose annotations have no effect is told which, and what to do", () => {
+  const made = cluster({ to: "*" });
+  made.secret("team-a/half", { to: "*" });
+  made.secret("team-a/plain");
+  assert.match(firstNo(ask(made, "team-a/half")) ?? "", /team-a/);
+  const told = ask(made, "team-a/half")
+    .steps.map(({ answer }) => answer)
+    .join();
+  assert.match(told, /secretcast\.io\/to has no effect here: .*put the Secret into one/);
+  assert.match(
+    ask(made, "team-a/plain")
+      .steps.map(({ answer }) => answer)
+      .join(),
+    /neither/,
+  );
+});

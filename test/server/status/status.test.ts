@@ -7,6 +7,7 @@ import { systemClock } from "../../../src/kube/time/clock.ts";
 import { StatusFeed } from "../../../src/server/status/status-feed.ts";
 import { serveStatus } from "../../../src/server/status/status-server.ts";
 import type { Status } from "../../../src/server/status/status.ts";
+import { globs } from "../../support/planner/planner-cluster.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import {
   largeStage,
@@ -253,4 +254,31 @@ test("another path is a 404, another method a 405, and a path that is no URL bre
   // Its answer ends, other than that of a GET.
   assert.equal((await fetch(`${url}/api/events`, { method: "HEAD" })).status, 200);
   assert.equal(await statusFor(port, "localhost", "//"), 404);
+});
+
+test("what has no effect is counted under its reason, some of it by name, and flags as they were given", async (t) => {
+  const stage = await smallStage(t);
+  stage.cluster.settings = {
+    ...stage.cluster.settings,
+    sourceNamespaces: globs("shared,platfrom"),
+  };
+  for (let n = 0; n < 9; n++) stage.cluster.secret(`team-a/mine-${n}`, { to: "*" });
+  stage.cluster.secret("team-c/mine", { to: "*" });
+  stage.look();
+  const { ignored } = await read(stage);
+  assert.deepEqual(
+    ignored.reasons.map(({ reason, count }) => [reason, count]),
+    [
+      ["namespace", 10],
+      ["accept", 1],
+      ["flag", 1],
+    ],
+  );
+  assert.deepEqual(ignored.flags, ["--source-namespaces platfrom"]);
+  assert.equal(ignored.secrets.total, 6);
+  const one = await read(stage, "?namespace=team-c");
+  assert.deepEqual(
+    one.ignored.secrets.shown.map(({ secret }) => secret),
+    ["team-c/mine"],
+  );
 });
