@@ -38,8 +38,9 @@ test(
     const failing = groups(page).getByRole("row", { name: /shared\/smtp/ });
     assert.match(
       flat(await failing.innerText()),
-      /^backoff shared\/smtp monitoring\/smtp .*403 Forb/,
+      /^backoff shared\/smtp monitoring\/smtp .*403 Forb.* before \d+ s ago last \d+ s ago next in \d+ s$/,
     );
+    await page.getByText(/^Since before: it was so already at the first plan/).waitFor();
     await page.getByText("secretcast.io/to-selecter").waitFor();
     await page.getByText("namespace team-legacy").waitFor();
     const grid = page.getByRole("table", { name: /each source in each namespace/ });

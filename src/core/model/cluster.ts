@@ -50,6 +50,8 @@ export type SourceSecret = Identity & {
   readonly ignored: Ignored | undefined;
   /** undefined where refused. */
   readonly replica: DesiredCopy | undefined;
+  /** Where refused: of what its copies would hold if it were not, as far as that can be known. */
+  readonly refusedDigest: string | undefined;
 };
 
 /** Carries `from`. */

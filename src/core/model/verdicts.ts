@@ -130,6 +130,12 @@ export type Row = {
   readonly reason: string;
   /** When it is looked at again without any event (ms, monotonic); undefined: nothing is waited for. */
   readonly dueAt: number | undefined;
+  /** Since when it is so (ms, monotonic); no later than Plan.beganAt: perhaps before. */
+  readonly since: number;
+  /** Of `backoff`: when its write was last tried (ms, monotonic). */
+  readonly triedAt: number | undefined;
+  /** Of `paused` and `frozen`: whether the copy is other than the source wants; undefined: unknown. */
+  readonly differs: boolean | undefined;
   /** The place is a pulling Secret. */
   readonly pulling: boolean;
   /** Of a conflict with another source: the one that has the place. */
@@ -148,6 +154,8 @@ export type SourceReport = {
   /** It asks for copies, and no namespace takes one. */
   readonly nowhere: boolean;
   readonly counts: VerdictCounts;
+  /** Since when its places have been in just these states (ms, monotonic). */
+  readonly since: number;
   /** Bytes × places, and whether that is above the limit. */
   readonly fanoutBytes: number;
   readonly fanoutHeld: boolean;
@@ -157,6 +165,7 @@ export type NamespaceReport = {
   readonly namespace: string;
   readonly uid: string;
   readonly problem: Problem;
+  readonly since: number;
 };
 
 /** A Secret that carries annotations of ours which have no effect. */
@@ -181,6 +190,8 @@ export type Plan = {
   readonly sources: readonly SourceReport[];
   readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
+  /** When the first pass of this process began (ms, monotonic): what has been so since then was so before. */
+  readonly beganAt: number;
   /** Namespaces whose annotations cannot be understood: nothing changes there. */
   readonly namespaces: readonly NamespaceReport[];
   readonly ignored: IgnoredReport;

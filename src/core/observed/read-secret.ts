@@ -19,7 +19,7 @@ import {
   ignoredOnStranger,
 } from "../annotations/ignored.ts";
 import type { Intern, Share } from "./intern.ts";
-import { filterKeys } from "../annotations/key-filter.ts";
+import { filterKeys, type KeyFilter } from "../annotations/key-filter.ts";
 import { metadataExcess } from "../desired/copied-metadata.ts";
 import {
   CopySecret,
@@ -143,9 +143,14 @@ function readSource(whole: Whole, context: ReadContext): SourceSecret {
   const silent = !to && !allow && problems.length === 0;
   const ignored = silent ? ignoredOnSource(whole.annotations) : undefined;
   const source = { role: "source", ...given, createdAt, rule: text.rule, ignored } as const;
-  if (problems.length > 0) return { ...source, problems, replica: undefined };
+  if (problems.length > 0) {
+    const known = problems.every(({ annotation }) => annotation !== annotationKey("keys"));
+    const refusedDigest = known ? digestOf(whole, text.keys, context) : undefined;
+    return { ...source, problems, replica: undefined, refusedDigest };
+  }
   const refused = (annotation: string, fault: Invalid): SourceSecret => {
-    return { ...source, problems: [{ annotation, ...fault }], replica: undefined };
+    const problem = { annotation, ...fault };
+    return { ...source, problems: [problem], replica: undefined, refusedDigest: undefined };
   };
   const data = whole.data();
   const excess = excessOf(data);
@@ -161,9 +166,21 @@ function readSource(whole: Whole, context: ReadContext): SourceSecret {
   // Its copies have the same digests.
   const kept: Digest = (parts) => intern(digest(parts));
   const { replica, payload } = desiredCopy(content, text, kept);
-  const read = { ...source, problems: [], replica };
+  const read = { ...source, problems: [], replica, refusedDigest: undefined };
   context.keep(read, payload);
   return read;
+}
+
+/** Of what a source gives its copies; undefined where it can give nothing. */
+function digestOf(
+  whole: Whole,
+  keys: KeyFilter,
+  { digest, intern }: ReadContext,
+): string | undefined {
+  const data = whole.data();
+  if (excessOf(data)) return undefined;
+  const entries = filterKeys(keys, data);
+  return entries.ok ? intern(digestData(digest, entries.value)) : undefined;
 }
 
 function refusals({ given, type }: Whole): Problem[] {

@@ -17,7 +17,12 @@ import { decideCopy } from "./copy-source.ts";
 import { type CopySecret } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding, PlanBuilder } from "./plan-builder.ts";
-import { type Candidate, type PlannedSource, type CandidateGroup } from "../desired/sources.ts";
+import {
+  type Candidate,
+  type PlannedSource,
+  type CandidateGroup,
+  type SourceStatus,
+} from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
@@ -64,12 +69,22 @@ function planByDecision(
     case "hold": {
       const { verdict, reason } = claim;
       noteLosers(context, copy, target, group, undefined);
-      pass.report(tally, { verdict, place: copy, source: copy.source, reason });
+      const differs = differsFrom(copy, status);
+      pass.report(tally, { verdict, place: copy, source: copy.source, reason, differs });
       return;
     }
     case "unwanted":
       succeed(context, copy, target, group, claim.lapse, claim.onDelete, tally);
   }
+}
+
+/** Whether what a copy holds is other than its source would have it; undefined where that is unknown. */
+function differsFrom(copy: CopySecret, status: SourceStatus): boolean | undefined {
+  if (status.kind !== "entry") return undefined;
+  const { source, content } = status.entry;
+  if (content) return copy.fingerprint !== content.replica.fingerprint;
+  if (source.refusedDigest === undefined) return undefined;
+  return copy.sourceUid !== source.uid || copy.dataDigest !== source.refusedDigest;
 }
 
 // The order of --source-namespaces decides, whoever came first; within one entry of it the holder keeps
@@ -210,7 +225,8 @@ function succeed(
   noteLosers(context, copy, target, group, heir);
   if (heir.source.rule.paused) {
     const reason = `source ${heir.text}, which has this place now, is paused`;
-    pass.report(heir.tally, { verdict: "paused", place: copy, source: heir.source, reason });
+    const paused = { verdict: "paused", place: copy, source: heir.source, reason } as const;
+    pass.report(heir.tally, { ...paused, differs: true });
     return;
   }
   const stay = copy.deleting ? undefined : handoverHold(pass, settings, lapse);

@@ -82,7 +82,7 @@ export class MissingCopies {
     }
     if (source.rule.paused) {
       const reason = `source ${winner.text} is paused`;
-      this.#pass.report(tally, { verdict: "paused", place, source, reason });
+      this.#pass.report(tally, { verdict: "paused", place, source, reason, differs: true });
       return;
     }
     if (verdict === "create" || present?.role !== "stranger") {

@@ -19,6 +19,8 @@ export type Finding = {
   readonly source: Ref;
   readonly reason: string;
   readonly dueAt?: number;
+  readonly triedAt?: number;
+  readonly differs?: boolean | undefined;
   readonly pulling?: boolean;
   /** Of a conflict: the source that has the place. */
   readonly winner?: Ref;
@@ -87,12 +89,30 @@ export class PlanBuilder {
   report(tally: Tally, finding: Finding): void {
     tally[finding.verdict]++;
     if (finding.verdict === "current" || finding.verdict === "skip") return;
-    const { verdict, reason, dueAt, pulling = false } = finding;
+    const { verdict, reason, dueAt, triedAt, differs, pulling = false } = finding;
     const winner = finding.winner && bare(finding.winner);
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
     if (!pulling && PASSING.has(verdict) && this.#passing++ >= MOST_ROWS) return;
-    this.rows.push({ verdict, place, source, reason, dueAt, pulling, winner });
+    const since = this.#since(verdict, place, source);
+    this.rows.push({
+      since,
+      triedAt,
+      differs,
+      verdict,
+      place,
+      source,
+      reason,
+      dueAt,
+      pulling,
+      winner,
+    });
+  }
+
+  // A write that failed is due again in between, and one that is due waits in several ways.
+  #since(verdict: Verdict, place: Ref, source: Ref): number {
+    const what = PASSING.has(verdict) || verdict === "backoff" ? "due" : verdict;
+    return this.memory.standing.since(`${what} ${refText(place)} ${refText(source)}`, this.now);
   }
 
   /** A verdict with its write; `order`: the target's, the youngest namespace first. */
@@ -224,7 +244,12 @@ function bare({ namespace, name }: Ref): Ref {
 
 function delayed(trouble: PlaceBackoff, verdict: Verdict, reason: string): Partial<Finding> {
   if (trouble.kind === "stale") return { verdict, reason, dueAt: trouble.until };
-  return { verdict: "backoff", reason: trouble.reason, dueAt: trouble.until };
+  return {
+    verdict: "backoff",
+    reason: trouble.reason,
+    dueAt: trouble.until,
+    triedAt: trouble.triedAt,
+  };
 }
 
 const ACTIONS_PER_TURN = 8192;

@@ -35,6 +35,7 @@ import {
   type NamespaceReport,
   type Plan,
   type SourceReport,
+  METRIC_STATES,
   type Tally,
   VERDICTS,
   newTally,
@@ -81,7 +82,7 @@ export function* plan(
   yield* settleSources(memory, sources.candidates);
   const actions = yield* pass.actions();
   memory.endPass(inFlight);
-  const namespaces = unclear(targets);
+  const namespaces = unclear(targets, pass);
   const flags = yield* unmatchedFlags(world, settings);
   const rest = { actions, namespaces, ignored: ignored.report(namespaces.length, flags) };
   return { ...(yield* report(pass, sources, missing)), ...rest };
@@ -193,7 +194,7 @@ function* report(
   for (const [index, entry] of sources.entries.entries()) {
     addTally(counts, entry.tally);
     const candidate = sources.candidateOf(entry.source);
-    if (publishes(entry)) reports.push(reportOf(entry, candidate, missing));
+    if (publishes(entry)) reports.push(reportOf(pass, entry, candidate, missing));
     if (index % SOURCES_PER_TURN === 0) yield;
   }
   return {
@@ -202,15 +203,21 @@ function* report(
     counts,
     states: statesOf(counts),
     deletesHeld: pass.deletesHeld,
+    beganAt: pass.memory.beganAt ?? pass.now,
     pairs: pass.pairs,
     nextAt: pass.nextAt,
   };
 }
 
-function unclear(targets: readonly TargetNamespace[]): readonly NamespaceReport[] {
-  return targets.flatMap(({ name, accept, namespace: { uid } }) =>
-    accept.kind === "problem" ? [{ namespace: name, uid, problem: accept.problem }] : [],
-  );
+function unclear(
+  targets: readonly TargetNamespace[],
+  { memory, now }: PlanBuilder,
+): readonly NamespaceReport[] {
+  return targets.flatMap(({ name, accept, namespace: { uid } }) => {
+    if (accept.kind !== "problem") return [];
+    const since = memory.standing.since(`unclear ${name}`, now);
+    return [{ namespace: name, uid, problem: accept.problem, since }];
+  });
 }
 
 // A Secret that only says `on-delete` or `name` is nobody's source.
@@ -231,16 +238,22 @@ function isNowhere(tally: Tally): boolean {
 }
 
 function reportOf(
+  { memory, now }: PlanBuilder,
   { source, content, tally }: PlannedSource,
   candidate: Candidate | undefined,
   missing: MissingCopies,
 ): SourceReport {
   const nowhere = candidate !== undefined && isNowhere(tally);
   const notes = content?.replica.notes ?? [];
+  const state = source.problems.length > 0 ? "refused" : "ok";
+  const states = statesOf(tally);
+  const found = METRIC_STATES.filter((each) => states[each] > 0).join(" ");
+  const standing = `source ${source.uid} ${state} ${source.rule.paused} ${found}`;
   return {
     source: { namespace: source.namespace, name: source.name },
     uid: source.uid,
-    state: source.problems.length > 0 ? "refused" : "ok",
+    state,
+    since: memory.standing.since(standing, now),
     problems: source.problems,
     paused: source.rule.paused,
     notes: nowhere ? [...notes, NOWHERE] : notes,

@@ -47,6 +47,7 @@ function note(
   source: Ref,
   verdict: Noted,
   reason: string,
+  differs?: boolean,
 ): void {
   const place = { namespace: pull.namespace, name: pull.name };
   context.pass.report(context.pass.withoutSource, {
@@ -54,6 +55,7 @@ function note(
     place,
     source,
     reason,
+    differs,
     pulling: true,
   });
 }
@@ -107,7 +109,15 @@ function planEntry(
   }
   const { allow: allowed, paused } = source.rule;
   const allows = allowed !== undefined && consents(context.pass, allowed, pull, target);
-  if (allows && paused) note(context, pull, from, "paused", `source ${entry.text} is paused`);
+  if (allows && paused)
+    note(
+      context,
+      pull,
+      from,
+      "paused",
+      `source ${entry.text} is paused`,
+      differs(context, pull, content),
+    );
   else if (allows) fillFrom(context, pull, from, target, content);
   else if (mine && paused) note(context, pull, from, "paused", `source ${entry.text} is paused`);
   else if (mine) {
@@ -189,6 +199,12 @@ function fillFrom(
     content,
   } as const;
   context.pass.propose(context.pass.withoutSource, "update", action, target.order);
+}
+
+// Of keys that are long, or whose source's data are not at hand, it is not known.
+function differs(context: PlanContext, pull: PullSecret, content: Desired): boolean | undefined {
+  if (isCurrent(context, pull, content)) return false;
+  return pull.keys !== undefined && pull.keys.text === undefined ? true : undefined;
 }
 
 // All that the source offers is there and recorded as ours, and nothing else is recorded.

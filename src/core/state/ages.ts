@@ -1,7 +1,7 @@
-// Since when the write of each place has been due, over passes that found it so: who has waited longest
-// must not wait for ever behind younger ones. Compact, because a fan-out has a million places: a table
-// of hashes and times, eight bytes a slot. Two places of one hash share an age, which does no harm: it
-// orders writes and decides none. No clock: `now` is milliseconds of a monotonic clock.
+// Since when each of many things has been so, over passes that found it so: that a write is due, or
+// what a row says. Compact, because a fan-out has a million places: a table of hashes and times, eight
+// bytes a slot. Two texts of one hash share an age, which does no harm: it orders writes and is shown,
+// and decides nothing. No clock: `now` is milliseconds of a monotonic clock.
 
 const FIRST_SLOTS = 64;
 
@@ -10,6 +10,12 @@ export class Ages {
   #current = new Table(FIRST_SLOTS);
 
   #oldestFirst = false;
+  readonly #unitMs: number;
+
+  /** `unitMs`: how exact the times are; 2 ** 32 of it is the longest life of the process that fits. */
+  constructor(unitMs = 1) {
+    this.#unitMs = unitMs;
+  }
 
   /** Whether the oldest goes before the youngest: a plan that is soon replaced starts but one of them. */
   get oldestFirst(): boolean {
@@ -21,13 +27,13 @@ export class Ages {
     this.#oldestFirst = !this.#oldestFirst;
   }
 
-  /** Since when `place` has been due: from now on, if the pass before did not find it so. */
-  since(place: string, now: number): number {
-    const hash = hashOf(place);
+  /** Since when `text` has been so: from now on, if the pass before did not ask. */
+  since(text: string, now: number): number {
+    const hash = hashOf(text);
     // Time 0 is an empty slot.
-    const at = this.#before.get(hash) || Math.floor(now) + 1;
+    const at = this.#before.get(hash) || Math.floor(now / this.#unitMs) + 1;
     this.#current = this.#current.with(hash, at);
-    return at - 1;
+    return (at - 1) * this.#unitMs;
   }
 
   beginPass(): void {

@@ -35,6 +35,10 @@ export class PlannerState {
   readonly deleteGuard = new DeleteGuard();
   /** Of places: since when their write has been due. */
   readonly due = new Ages();
+  /** Of rows and reports: since when each has been so, to a tenth of a second. */
+  readonly standing = new Ages(100);
+  /** When the first pass began: what it found may have been so before. */
+  beganAt: number | undefined;
   readonly resolutions = new Resolutions();
   readonly wants = new Wants();
   /** Whether a source consents to what names it; as long as both objects live. */
@@ -152,6 +156,8 @@ export class PlannerState {
     this.absent.beginPass();
     this.unwanted.beginPass();
     this.due.beginPass();
+    this.standing.beginPass();
+    this.beganAt ??= now;
     this.liveReads.beginPass(now);
     this.resolutions.beginPass();
   }

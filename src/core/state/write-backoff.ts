@@ -30,6 +30,8 @@ export type PlaceBackoff = {
   readonly kind: "failed" | "stale" | "fight";
   readonly inputs: string;
   readonly until: number;
+  /** When a write was last tried. */
+  readonly triedAt: number;
   /** Of its own kind. */
   readonly attempts: number;
   readonly reason: string;
@@ -108,6 +110,7 @@ export class WriteBackoff {
       kind: "failed",
       inputs,
       until: now + backoffMs(attempts, chance),
+      triedAt: now,
       attempts,
       reason: failure.message,
       unavailable: failure.error === "unavailable",
@@ -140,6 +143,7 @@ export class WriteBackoff {
       kind: "stale",
       inputs,
       until,
+      triedAt: now,
       attempts,
       reason,
       ofSource,
@@ -196,6 +200,7 @@ export class WriteBackoff {
       kind: "fight",
       inputs,
       until: now + backoffMs(level + 1, chance, FIRST_FIGHT_BACKOFF_MS),
+      triedAt: now,
       attempts: level + 1,
       reason: certain
         ? "a webhook or policy makes something else of what is written"

@@ -8,6 +8,7 @@ import {
   type Verdict,
 } from "../../core/model/verdicts.ts";
 import { severity, type Filter } from "./filter.ts";
+import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
 import { refText } from "../../core/annotations/names.ts";
 
 /** The first of a list, and how long it is. */
@@ -22,6 +23,12 @@ export type StatusGroup = {
   readonly places: Truncated<string>;
   /** When the first of them is looked at again without any event. */
   readonly dueMs: number | undefined;
+  /** Since when the first of them has been so. */
+  readonly since: SinceWhen;
+  /** When a write that failed was last tried. */
+  readonly triedMs: number | undefined;
+  /** Of `paused` and `frozen`: how many are other than the source wants, and of how many nobody knows. */
+  readonly differing: { readonly known: number; readonly unknown: number } | undefined;
 };
 
 const MOST_PLACES = 50;
@@ -50,7 +57,7 @@ export async function pickRows(
 
 export async function groupRows(
   rows: readonly Row[],
-  offsetMs: number,
+  times: PlanTimes,
 ): Promise<readonly StatusGroup[]> {
   const groups = new Map<string, Row[]>();
   for await (const slice of inSlices(rows))
@@ -61,15 +68,17 @@ export async function groupRows(
       else groups.set(key, [row]);
     }
   return [...groups.values()]
-    .flatMap((group) => groupOf(group, offsetMs))
+    .flatMap((group) => groupOf(group, times))
     .toSorted((a, b) => severity(a.state) - severity(b.state) || b.places.total - a.places.total);
 }
 
-function groupOf(rows: readonly Row[], offsetMs: number): readonly StatusGroup[] {
+function groupOf(rows: readonly Row[], times: PlanTimes): readonly StatusGroup[] {
   const [first] = rows;
   const state = first && METRIC_STATE[first.verdict];
   if (!first || !state) return [];
   const due = rows.reduce((least, { dueAt = Infinity }) => Math.min(least, dueAt), Infinity);
+  const tried = rows.reduce((most, { triedAt = -1 }) => Math.max(most, triedAt), -1);
+  const since = rows.reduce((least, row) => Math.min(least, row.since), Infinity);
   const places = rows.slice(0, MOST_PLACES).map(({ place }) => refText(place));
   return [
     {
@@ -78,9 +87,19 @@ function groupOf(rows: readonly Row[], offsetMs: number): readonly StatusGroup[]
       state,
       reason: first.reason,
       places: { total: rows.length, shown: places },
-      dueMs: due === Infinity ? undefined : Math.round(due + offsetMs),
+      dueMs: due === Infinity ? undefined : Math.round(due + times.offsetMs),
+      since: sinceWhen(since, times),
+      triedMs: tried < 0 ? undefined : Math.round(tried + times.offsetMs),
+      differing: differing(rows, state),
     },
   ];
+}
+
+function differing(rows: readonly Row[], state: MetricState): StatusGroup["differing"] {
+  if (state !== "paused" && state !== "frozen") return undefined;
+  const count = (told: boolean | undefined): number =>
+    rows.reduce((sum, { differs }) => (differs === told ? sum + 1 : sum), 0);
+  return { known: count(true), unknown: count(undefined) };
 }
 
 export function truncate<T>(list: readonly T[], most: number): Truncated<T> {

@@ -20,6 +20,7 @@ import {
   type IgnoredReason,
 } from "../../core/annotations/ignored.ts";
 import { problemText } from "../../core/annotations/rules.ts";
+import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
 import { refText } from "../../core/annotations/names.ts";
 
 /** What the controller knows of itself at this moment. Times are milliseconds since the epoch. */
@@ -50,11 +51,13 @@ export type Status = Omit<ControllerSnapshot, "world" | "plan" | "offsetMs"> & {
   readonly version: string;
   /** When the plan was made; undefined: there is none, as on a stand-by. */
   readonly plannedMs: number | undefined;
+  /** When this process made its first plan: what was so then may have been so before. */
+  readonly firstPlanMs: number | undefined;
   readonly totals: Totals | undefined;
   readonly groups: Truncated<StatusGroup>;
   readonly sources: Truncated<SourceLine>;
   /** Namespaces whose annotations cannot be understood. */
-  readonly unclear: Truncated<{ readonly namespace: string; readonly problem: string }>;
+  readonly unclear: Truncated<UnclearNamespace>;
   readonly ignored: IgnoredStatus;
   readonly grid: Grid | undefined;
 };
@@ -71,6 +74,12 @@ export type IgnoredStatus = {
   readonly flags: readonly string[];
 };
 
+export type UnclearNamespace = {
+  readonly namespace: string;
+  readonly problem: string;
+  readonly since: SinceWhen;
+};
+
 export type Totals = {
   readonly namespaces: number;
   readonly sources: number;
@@ -84,6 +93,8 @@ export type SourceLine = {
   /** The worst that is true of it. */
   readonly state: RowState;
   readonly paused: boolean;
+  /** Since when its places have been in just these states. */
+  readonly since: SinceWhen;
   readonly problems: readonly string[];
   readonly notes: readonly string[];
   readonly states: Readonly<Record<MetricState, number>>;
@@ -108,6 +119,7 @@ export async function readStatus(
   if (!plan)
     return {
       ...told,
+      firstPlanMs: undefined,
       totals: undefined,
       groups: nothing,
       sources: nothing,
@@ -115,7 +127,10 @@ export async function readStatus(
       ignored: { reasons: [], secrets: nothing, flags: [] },
       grid: undefined,
     };
-  const sources = plan.sources.map(lineOf).filter((line) => isWanted(line, filter));
+  const times = { offsetMs, beganAt: plan.beganAt };
+  const sources = plan.sources
+    .map((each) => lineOf(each, times))
+    .filter((line) => isWanted(line, filter));
   const refused = plan.sources.filter(({ state }) => state === "refused");
   const rows = await pickRows(
     plan.rows,
@@ -125,6 +140,7 @@ export async function readStatus(
   const lines = sources.toSorted(worstFirst);
   return {
     ...told,
+    firstPlanMs: Math.round(plan.beganAt + offsetMs),
     totals: {
       namespaces: world.namespaces.size,
       sources: plan.sources.length,
@@ -132,21 +148,25 @@ export async function readStatus(
       deletesHeld: plan.deletesHeld,
       states: plan.states,
     },
-    groups: truncate(await groupRows(rows, offsetMs), MOST_GROUPS),
+    groups: truncate(await groupRows(rows, times), MOST_GROUPS),
     sources: truncate(lines, MOST_SOURCES),
-    unclear: truncate(unclear(plan, filter), MOST_UNCLEAR),
+    unclear: truncate(unclear(plan, filter, times), MOST_UNCLEAR),
     ignored: ignoredOf(plan, filter),
     grid: await drawGrid(world, rows, lines, filter),
   };
 }
 
-function lineOf({ source, state, paused, problems, notes, counts }: SourceReport): SourceLine {
+function lineOf(
+  { source, state, paused, problems, notes, counts, since }: SourceReport,
+  times: PlanTimes,
+): SourceLine {
   const states = statesOf(counts);
   const found = SEVERITY.find((each) => each !== "refused" && states[each] > 0);
   return {
     source: refText(source),
     state: state === "refused" ? "refused" : (found ?? "current"),
     paused,
+    since: sinceWhen(since, times),
     problems: problems.map(problemText),
     notes,
     states,
@@ -181,8 +201,10 @@ function ignoredOf({ ignored }: Plan, filter: Filter): IgnoredStatus {
   };
 }
 
-function unclear({ namespaces }: Plan, filter: Filter) {
+function unclear({ namespaces }: Plan, filter: Filter, times: PlanTimes) {
   return namespaces
     .filter(({ namespace }) => namespace.includes(filter.namespace))
-    .map(({ namespace, problem }) => ({ namespace, problem: problemText(problem) }));
+    .map(({ namespace, problem, since }) => {
+      return { namespace, problem: problemText(problem), since: sinceWhen(since, times) };
+    });
 }

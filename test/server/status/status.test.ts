@@ -54,6 +54,35 @@ test("the status counts places by state and names those that are not current, wi
   );
 });
 
+test("each row says since when it is so, a failed one its tries, a frozen one how many differ", async (t) => {
+  const stage = await smallStage(t);
+  const { cluster } = stage;
+  const start = await read(stage);
+  assert.ok(start.firstPlanMs !== undefined);
+  const [failed, conflict] = start.groups.shown;
+  assert.deepEqual([failed?.since.orBefore, conflict?.since.orBefore], [true, true]);
+  assert.ok(failed?.triedMs !== undefined && failed.dueMs !== undefined);
+  assert.ok(failed.triedMs < failed.dueMs);
+  cluster.now += 3_600_000;
+  cluster.edit("shared/registry", ({ metadata }) => {
+    metadata.annotations["secretcast.io/alow"] = "*";
+  });
+  cluster.edit("team-a/registry", ({ data }) => (data["password"] = "b3RoZXI="));
+  stage.look();
+  const { groups, sources, unclear } = await read(stage);
+  const frozen = groups.shown.find(({ state }) => state === "frozen");
+  assert.deepEqual(frozen?.differing, { known: 1, unknown: 0 });
+  assert.equal(frozen?.places.total, 2);
+  assert.equal(frozen?.since.orBefore, false);
+  assert.ok(Math.abs((frozen?.since.ms ?? 0) - Date.now()) < 60_000, "just now");
+  assert.equal(groups.shown.find(({ state }) => state === "failed")?.differing, undefined);
+  const refused = sources.shown.find(({ source }) => source === "shared/registry");
+  assert.equal(refused?.since.orBefore, false);
+  const fine = sources.shown.find(({ source }) => source === "shared/api-token");
+  assert.equal(fine?.since.orBefore, true);
+  assert.equal(unclear.shown[0]?.since.orBefore, true);
+});
+
 test("the page knows the metric states, in their order", async () => {
   const view = new URL("../../../src/server/status/page/view.js", import.meta.url).href;
   const { STATES } = (await import(view)) as { readonly STATES: readonly string[] };

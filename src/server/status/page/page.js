@@ -72,13 +72,15 @@ function followed() {
 
 function draw() {
   if (!status) return;
-  const { totals, groups, unclear, sources, ignored, grid } = status;
+  const { totals, groups, unclear, firstPlanMs, sources, ignored, grid } = status;
   const chosen = filter.get("state") ?? "";
   const summary = summaryOf(status);
   if (byId("summary").textContent !== summary) byId("summary").textContent = summary;
   document.title = totals?.states.current === undefined ? "secretcast" : `secretcast: ${summary}`;
   redraw(byId("states"), [totals, chosen], () => drawStates(totals, chosen));
-  redraw(byId("groups"), [groups, unclear], () => drawGroups(groups, unclear));
+  redraw(byId("groups"), [groups, unclear, firstPlanMs], () =>
+    drawGroups(groups, unclear, firstPlanMs),
+  );
   redraw(byId("sources"), sources, () => drawSources(sources, filter.size > 0));
   byId("without-effect").hidden = ignored.reasons.length === 0;
   redraw(byId("ignored"), ignored, () => drawIgnored(ignored));

@@ -1,6 +1,7 @@
 // @ts-check
 /** @import { IgnoredStatus, Status, SourceLine, Totals } from "../status.ts" */
 /** @import { StatusGroup, Truncated } from "../groups.ts" */
+/** @import { SinceWhen } from "../since.ts" */
 /** @import { Cell, Grid } from "../grid.ts" */
 // What is drawn from a status, a section each. Names of sources and namespaces are buttons that put
 // them into the filter: page.js listens for them by `data-filter`.
@@ -87,13 +88,22 @@ export function drawStates(totals, chosen) {
   });
 }
 
-/** @param {Truncated<StatusGroup>} groups @param {Status["unclear"]} unclear */
-export function drawGroups(groups, unclear) {
-  const notes = unclear.shown.map(({ namespace, problem }) =>
-    el("p", { class: "problem" }, `namespace ${namespace}: ${problem}`),
+/**
+ * @param {Truncated<StatusGroup>} groups
+ * @param {Status["unclear"]} unclear
+ * @param {number | undefined} firstPlanMs
+ */
+export function drawGroups(groups, unclear, firstPlanMs) {
+  const notes = unclear.shown.map(({ namespace, problem, since }) =>
+    el(
+      "p",
+      { class: "problem" },
+      `namespace ${namespace}: ${problem}`,
+      el("span", { class: "quiet" }, " since ", ...sinceText(since)),
+    ),
   );
   if (groups.total === 0) return [...notes, el("p", { class: "quiet" }, "Nothing.")];
-  const head = ["Verdict", "Source", "Places", "Why", "Next try"];
+  const head = ["Verdict", "Source", "Places", "Why", "Since", "Tries"];
   const table = el(
     "table",
     { class: "groups" },
@@ -101,20 +111,52 @@ export function drawGroups(groups, unclear) {
     headOf(head),
     el("tbody", {}, ...groups.shown.map(drawGroup)),
   );
-  return [...notes, el("div", { class: "scroll" }, table), ...more(groups, "group")];
+  const parts = [...notes, el("div", { class: "scroll" }, table), ...more(groups, "group")];
+  const unknown = groups.shown.some(({ since }) => since.orBefore) && firstPlanMs !== undefined;
+  return unknown ? [...parts, beforeNote(firstPlanMs)] : parts;
+}
+
+/** What a restart cannot know. @param {number} firstPlanMs */
+function beforeNote(firstPlanMs) {
+  const text = "Since before: it was so already at the first plan of this replica, ";
+  return el("p", { class: "quiet" }, text, timeOf(firstPlanMs), ".");
+}
+
+/** @param {SinceWhen} since */
+function sinceText({ ms, orBefore }) {
+  return orBefore ? ["before ", timeOf(ms)] : [timeOf(ms)];
 }
 
 /** @param {StatusGroup} group */
-function drawGroup({ source, verdict, state, reason, places, dueMs }) {
+function drawGroup(group) {
+  const { source, verdict, state, reason, places, since } = group;
   return el(
     "tr",
     {},
     el("td", {}, el("span", { "data-state": state }, verdict)),
     el("th", { scope: "row" }, nameButton("source", source, "group")),
     el("td", {}, drawPlaces(places, `${source} ${verdict} ${reason}`)),
-    el("td", { class: "why" }, reason),
-    el("td", { class: "due" }, dueMs === undefined ? "" : timeOf(dueMs, "due")),
+    el("td", { class: "why" }, reason, ...drawDiffering(group)),
+    el("td", { class: "when" }, ...sinceText(since)),
+    el("td", { class: "when" }, ...drawTries(group)),
   );
+}
+
+/** @param {StatusGroup} group */
+function drawTries({ triedMs, dueMs }) {
+  const last = triedMs === undefined ? [] : [el("div", {}, "last ", timeOf(triedMs))];
+  const next = dueMs === undefined ? [] : [el("div", {}, "next ", timeOf(dueMs, "due"))];
+  return [...last, ...next];
+}
+
+/** @param {StatusGroup} group */
+function drawDiffering({ differing, places }) {
+  if (!differing) return [];
+  const { known, unknown } = differing;
+  const of = `${number(known)} of ${number(places.total)}`;
+  const verb = known === 1 ? "differs" : "differ";
+  const rest = unknown > 0 ? `; of ${number(unknown)} it is not known` : "";
+  return [el("div", { class: "quiet" }, `${of} ${verb} from the source${rest}`)];
 }
 
 /** @param {Truncated<string>} places @param {string} key */
@@ -179,14 +221,14 @@ function sourceTable(lines) {
     "table",
     { class: "sources" },
     el("caption", { class: "hidden" }, "Sources, and their places by state"),
-    headOf(["Source", "", ...STATES], STATES),
+    headOf(["Source", "", "Since", ...STATES], STATES),
     el("tbody", {}, ...lines.map(drawSource)),
   );
   return el("div", { class: "scroll" }, table);
 }
 
 /** @param {SourceLine} line */
-function drawSource({ source, state, paused, problems, notes, states }) {
+function drawSource({ source, state, paused, problems, notes, states, since }) {
   const bar = el("div", { class: "bar", "aria-hidden": "true" });
   for (const each of STATES)
     if (states[each] > 0) {
@@ -206,6 +248,7 @@ function drawSource({ source, state, paused, problems, notes, states }) {
     {},
     el("th", { scope: "row" }, nameButton("source", source, "line"), " ", ...told),
     el("td", {}, bar),
+    el("td", { class: "when" }, ...sinceText(since)),
     ...STATES.map((each) =>
       states[each] > 0
         ? el("td", { class: "number" }, number(states[each]))
