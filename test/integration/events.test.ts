@@ -107,6 +107,8 @@ test("a mended typo is told as recovered, and what asks outside the source names
   const scene = await openScene(t);
   const team = await scene.namespace("team-a");
   const to = { "secretcast.io/to": scene.name("team-*") };
+  const accept = { annotations: { "secretcast.io/accept": "some times" } };
+  const odd = await scene.namespace("odd", accept);
   const mistyped = { ...to, "secretcast.io/to-selecter": "a=b" };
   await scene.api.createSecret(scene.source, "registry", { annotations: mistyped, data: DATA });
   await scene.stranger(team, "mine", { annotations: to, data: DATA });
@@ -118,6 +120,8 @@ test("a mended typo is told as recovered, and what asks outside the source names
     });
   await told(scene.source, "registry", "Refused");
   await told(team, "mine", "Ignored");
+  // Of a namespace they lie in `default`.
+  await told("default", odd, "Ignored");
   await scene.api.annotate(scene.source, "registry", { "secretcast.io/to-selecter": null });
   await told(scene.source, "registry", "Recovered");
   await scene.holds(team, "registry", DATA);
