@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { Chromium, noBrowser } from "../support/browser/browser.ts";
+import { globs } from "../support/planner/planner-cluster.ts";
 import { connected, largeStage, smallStage } from "../support/browser/status-stage.ts";
 
 const PICTURES = fileURLToPath(new URL("../../docs/images/", import.meta.url));
@@ -221,5 +222,30 @@ test(
     await stage.restart();
     await page.getByText("secretcast-7d4f_2; this replica is on stand-by").waitFor();
     await says(page, "On stand-by");
+  },
+);
+
+test(
+  "what has no effect is on the page: the flag, counts by reason, and some by name when opened",
+  { skip },
+  async (t) => {
+    const stage = await smallStage(t);
+    const { page, complaints } = await browser.open(stage.url);
+    const section = page.getByRole("region", { name: "Annotations without effect" });
+    await section.getByText("1 × annotations of a namespace that cannot be understood").waitFor();
+    const { cluster } = stage;
+    cluster.settings = { ...cluster.settings, sourceNamespaces: globs("shared,platfrom") };
+    for (let n = 0; n < 9; n++) cluster.secret(`team-a/mine-${n}`, { to: "*" });
+    cluster.secret("shared/typo", { to: "taem-*" });
+    stage.look();
+    await section.getByText("--source-namespaces platfrom matches no namespace").waitFor();
+    await section.getByText("9 × annotations of a source outside the source namespaces").waitFor();
+    await section.getByText("some of them by name").click();
+    await section.getByText(/team-a\/mine-8 secretcast\.io\/to has no effect here/).waitFor();
+    const line = page.getByRole("row", { name: /shared\/typo/ });
+    assert.match(flat(await line.innerText()), /no namespace takes a copy/);
+    for (const place of await section.getByText(/^team-a/).all())
+      assert.ok(await place.isVisible());
+    assert.deepEqual(complaints, []);
   },
 );

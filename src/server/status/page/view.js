@@ -176,9 +176,9 @@ function drawPlaces({ total, shown }, key) {
 /** Annotations of ours that have no effect. @param {IgnoredStatus} ignored */
 export function drawIgnored({ reasons, secrets, flags }) {
   const wrong = flags.map((flag) => el("p", { class: "problem" }, `${flag} matches no namespace`));
-  const counts = reasons.map(({ text, count }) =>
-    el("li", {}, el("b", {}, number(count)), ` ${text}`),
-  );
+  const counts = reasons
+    .filter(({ reason }) => reason !== "flag")
+    .map(({ text, count }) => el("li", {}, el("b", {}, number(count)), ` × ${text}`));
   const named = secrets.shown.map(({ secret, text }) =>
     el("li", {}, el("span", { class: "name" }, secret), ` ${text}`),
   );
