@@ -325,9 +325,9 @@ function wantedNames(world: ClusterState): ReadonlySet<string> {
 
 /** Every place is as its source wants it and no source is refused; a paused one is as its owner wants. */
 export function isAllCurrent({ states, sources }: Plan): boolean {
-  const { conflict, failed, held, pending, frozen } = states;
+  const { current: _, paused: __, ...others } = states;
   return (
-    conflict + failed + held + pending + frozen === 0 &&
+    Object.values(others).every((count) => count === 0) &&
     sources.every(({ state }) => state === "ok")
   );
 }

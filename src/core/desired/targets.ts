@@ -73,10 +73,7 @@ export type WantingSource = {
 export function wantOf(source: WantingSource, target: TargetNamespace): Want {
   if (source.namespace === target.name) return "own";
   if (target.excluded !== undefined) return "excluded";
-  const { globs, selector } = source.push;
-  if (globs !== undefined && !globs.matches(target.name)) return "globs";
-  if (selector !== undefined && !selector.matches(target.namespace.labels)) return "selector";
-  return acceptance(source.text, target.accept);
+  return uncovered(source.push, target.namespace) ?? acceptance(source.text, target.accept);
 }
 
 function acceptance(source: string, accept: TargetNamespace["accept"]): Want {
@@ -99,9 +96,26 @@ export function accepts(accept: TargetNamespace["accept"], source: string): bool
   return acceptance(source, accept) === "wanted";
 }
 
-/** Do globs and selector both name this namespace? What `allow` asks. */
-export function covers({ globs, selector }: NamespaceMatch, { name, labels }: Namespace): boolean {
-  return (globs?.matches(name) ?? true) && (selector?.matches(labels) ?? true);
+/** What of a match does not name this namespace: the one place where globs and selector meet. */
+function uncovered(
+  { globs, selector }: NamespaceMatch,
+  { name, labels }: Namespace,
+): "globs" | "selector" | undefined {
+  if (globs !== undefined && !globs.matches(name)) return "globs";
+  if (selector !== undefined && !selector.matches(labels)) return "selector";
+  return undefined;
+}
+
+/** Is this namespace named? What `allow` asks. */
+export function covers(match: NamespaceMatch, namespace: Namespace): boolean {
+  return uncovered(match, namespace) === undefined;
+}
+
+/** Written alike in every word, so that answers for the one hold for the other. */
+export function sameMatch(a: NamespaceMatch, b: NamespaceMatch): boolean {
+  if (a === b) return true;
+  const words = Object.keys(a) as (keyof NamespaceMatch)[];
+  return words.every((word) => a[word]?.text === b[word]?.text);
 }
 
 export function placeIn(

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Namespace, PlannerSettings } from "../model/cluster.ts";
 import type { Candidate } from "./sources.ts";
 import { setWanted } from "./target-batch.ts";
-import { accepts, covers, type TargetNamespace } from "./targets.ts";
+import { accepts, covers, sameMatch, type TargetNamespace } from "./targets.ts";
 import type { Accept } from "../annotations/rules.ts";
 
 /** A source's answers, a bit for each slot. */
@@ -139,7 +139,7 @@ export class Wants {
   #rowFor({ text, push }: Candidate): Row {
     const words = this.#stale.length;
     const row = this.#rows.get(text);
-    if (!row || !sameRule(row.push, push)) {
+    if (!row || !sameMatch(row.push, push)) {
       return { push, decided: new Int32Array(words), wanted: new Int32Array(words) };
     }
     row.push = push;
@@ -177,10 +177,6 @@ function grown(bits: Int32Array, words: number): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(words);
   larger.set(bits);
   return larger;
-}
-
-function sameRule(a: Candidate["push"], b: Candidate["push"]): boolean {
-  return a === b || (a.globs?.text === b.globs?.text && a.selector?.text === b.selector?.text);
 }
 
 function sameAnswers(a: Namespace, b: Namespace): boolean {

@@ -6,20 +6,24 @@ import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
 const STATES = [...METRIC_STATES, "refused"] as const;
 export type RowState = MetricState | "refused";
 
-/** The worst first. */
-export const SEVERITY: readonly RowState[] = [
-  "refused",
-  "failed",
-  "conflict",
-  "held",
-  "frozen",
-  "pending",
-  "paused",
-  "current",
-];
+const SEVERITY_OF: Readonly<Record<RowState, number>> = {
+  refused: 0,
+  failed: 1,
+  conflict: 2,
+  held: 3,
+  frozen: 4,
+  pending: 5,
+  paused: 6,
+  current: 7,
+};
+
+/** 0 is the worst. */
 export function severity(state: RowState): number {
-  return SEVERITY.indexOf(state);
+  return SEVERITY_OF[state];
 }
+
+/** The worst first. */
+export const SEVERITY: readonly RowState[] = STATES.toSorted((a, b) => severity(a) - severity(b));
 
 export type Filter = {
   /** Part of a source's NAMESPACE/NAME; "" is in all. */
