@@ -229,6 +229,8 @@ function publishes({ source }: PlannedSource): boolean {
 const NOWHERE =
   "no namespace takes a copy: none matches it (to, to-selector), or none that does accepts it";
 
+const ONLY_NOWHERE: readonly string[] = [NOWHERE];
+
 // Places that are about to end are wanted no more.
 function isNowhere(tally: Tally): boolean {
   return VERDICTS.every(
@@ -256,7 +258,7 @@ function reportOf(
     since: memory.standing.since(standing, now),
     problems: source.problems,
     paused: source.rule.paused,
-    notes: nowhere ? [...notes, NOWHERE] : notes,
+    notes: nowhere ? (notes.length > 0 ? [...notes, NOWHERE] : ONLY_NOWHERE) : notes,
     nowhere,
     counts: tally,
     ...(candidate ? missing.fanout(candidate) : { fanoutBytes: 0, fanoutHeld: false }),
