@@ -218,7 +218,7 @@ test(
     await page.getByText("live", { exact: true }).waitFor();
     await stage.stop();
     await page.getByText("connection lost, trying again").waitFor();
-    stage.glance = { plan: undefined, leader: { state: "stand-by", holder: "secretcast-7d4f_2" } };
+    stage.glance = { plan: undefined, leader: STAND_BY };
     await stage.restart();
     await page.getByText("secretcast-7d4f_2; this replica is on stand-by").waitFor();
     await says(page, "On stand-by");
@@ -246,6 +246,67 @@ test(
     assert.match(flat(await line.innerText()), /no namespace takes a copy/);
     for (const place of await section.getByText(/^team-a/).all())
       assert.ok(await place.isVisible());
+    assert.deepEqual(complaints, []);
+  },
+);
+
+const STAND_BY = {
+  state: "stand-by",
+  holder: "secretcast-7d4f_2",
+  command: "kubectl port-forward -n secretcast pod/secretcast-7d4f 8081",
+} as const;
+
+test(
+  "a stand-by says that it is one, who leads and how to see that one's page, and nothing that it cannot know",
+  { skip },
+  async (t) => {
+    const stage = await smallStage(t);
+    stage.glance = { plan: undefined, convergedMs: undefined, leader: STAND_BY };
+    const { page, complaints } = await browser.open(stage.url);
+    await says(page, "On stand-by: another replica writes");
+    const told = page.getByRole("region", { name: "Stand-by" });
+    await told.getByText("secretcast-7d4f_2 leads").waitFor();
+    assert.equal(await told.locator("code").innerText(), STAND_BY.command);
+    const shown = flat(await page.locator("body").innerText());
+    assert.doesNotMatch(shown, /Not current|Nothing\.|Sources|current 0|last plan|not yet|none/);
+    for (const role of ["search", "main", "table"] as const)
+      assert.equal(await page.getByRole(role).count(), 0, role);
+    await picture(page, "status-stand-by");
+    stage.glance = { plan: undefined, leader: { ...STAND_BY, holder: undefined } };
+    stage.board.changed();
+    await told.getByText("Nobody leads yet").waitFor();
+    stage.glance = {};
+    stage.look();
+    await groups(page).waitFor();
+    assert.equal(await told.count(), 0);
+    assert.deepEqual(complaints, []);
+  },
+);
+
+test(
+  "at 380 pixels each reason is on the screen, and only what is wide scrolls",
+  { skip },
+  async (t) => {
+    const { page, complaints } = await browser.open((await smallStage(t)).url);
+    await page.setViewportSize({ width: 380, height: 800 });
+    await groups(page).waitFor();
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 380);
+    assert.equal(await page.evaluate("document.querySelector('#groups .scroll').scrollWidth"), 356);
+    const reasons = [
+      groups(page).getByText("403 Forbidden"),
+      groups(page).getByText("is in the way"),
+      page.locator("#sources").getByText("secretcast.io/to-selecter"),
+      page.getByText("namespace team-legacy"),
+    ];
+    for (const reason of reasons) {
+      const box = await reason.boundingBox();
+      assert.ok(box && box.x >= 0 && box.x + box.width <= 380, JSON.stringify(box));
+    }
+    const first = await reasons[0]?.boundingBox();
+    assert.ok(first && first.y + first.height <= 800, "without scrolling");
+    const place = await groups(page).getByText("monitoring/smtp").boundingBox();
+    assert.ok(first && place && first.y < place.y, "the reason comes before the places");
+    await picture(page, "status-narrow");
     assert.deepEqual(complaints, []);
   },
 );

@@ -147,6 +147,13 @@ export function buildController(
       watches,
       reachability: client.reachability,
       elector,
+      pod: config.inCluster
+        ? {
+            namespace: config.ownNamespace,
+            hostname: hostname(),
+            port: config.statusAddress.port,
+          }
+        : undefined,
       controller,
       sync,
       syncLog,

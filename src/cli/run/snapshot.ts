@@ -7,6 +7,7 @@ import type { Watched } from "../../kube/cache/informer-group.ts";
 import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
 import type { SyncLog } from "../../telemetry/sync-log.ts";
 import type { Reachability } from "../../kube/rest/reachability.ts";
+import { leaderPageCommand, type OwnPod } from "./leader-page.ts";
 import { outdatedSince, type WatchStatus } from "../../server/status/freshness.ts";
 import type { ControllerSnapshot, Leader } from "../../server/status/status.ts";
 
@@ -15,6 +16,8 @@ export type Observed = {
   readonly watches: Readonly<Record<string, ObservedWatch>>;
   readonly reachability: Reachability;
   readonly elector: LeaderElector | undefined;
+  /** Where this is a pod. */
+  readonly pod: OwnPod | undefined;
   readonly controller: Controller;
   readonly sync: Sync;
   readonly syncLog: SyncLog;
@@ -71,8 +74,10 @@ function wallTime(monotonicMs: number | undefined, offsetMs: number): number | u
   return monotonicMs === undefined ? undefined : Math.round(monotonicMs + offsetMs);
 }
 
-function leaderOf({ elector }: Observed): Leader {
-  if (!elector) return { state: "alone", holder: undefined };
-  const state = elector.isLeader ? "leading" : "stand-by";
-  return { state, holder: elector.holder === "" ? undefined : elector.holder };
+function leaderOf({ elector, pod }: Observed): Leader {
+  if (!elector) return { state: "alone", holder: undefined, command: undefined };
+  const holder = elector.holder === "" ? undefined : elector.holder;
+  if (elector.isLeader) return { state: "leading", holder, command: undefined };
+  const command = pod && holder !== undefined ? leaderPageCommand(holder, pod) : undefined;
+  return { state: "stand-by", holder, command };
 }

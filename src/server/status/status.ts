@@ -45,6 +45,8 @@ export type ControllerSnapshot = {
 export type Leader = {
   readonly state: "leading" | "alone" | "stand-by";
   readonly holder: string | undefined;
+  /** The command that shows the leader's page; undefined: this is it, or it cannot be known. */
+  readonly command: string | undefined;
 };
 
 export type Status = Omit<ControllerSnapshot, "world" | "plan" | "offsetMs"> & {

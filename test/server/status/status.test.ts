@@ -221,7 +221,7 @@ test("before there is a plan, and on a stand-by, the status says who leads", asy
   const stage = await smallStage(t);
   stage.glance = {
     plan: undefined,
-    leader: { state: "stand-by", holder: "other_1" },
+    leader: { state: "stand-by", holder: "other_1", command: undefined },
     troubles: ["secrets: cache not filled yet"],
   };
   const status = await read(stage);

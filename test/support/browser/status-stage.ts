@@ -72,7 +72,7 @@ export class StatusStage {
       plan: this.#plan,
       convergedMs: this.#converged,
       offsetMs: Date.now() - this.cluster.now,
-      leader: { state: "leading", holder: "secretcast-7d4f_1" },
+      leader: { state: "leading", holder: "secretcast-7d4f_1", command: undefined },
       watches: [connected("secrets", aliveMs), connected("namespaces", aliveMs)],
       outdated: undefined,
       serverAwayMs: undefined,

@@ -9,6 +9,7 @@ import {
   drawGroups,
   drawIgnored,
   drawSources,
+  drawStandBy,
   drawStates,
   drawTroubles,
   summaryOf,
@@ -85,6 +86,12 @@ function draw() {
   byId("without-effect").hidden = ignored.reasons.length === 0;
   redraw(byId("ignored"), ignored, () => drawIgnored(ignored));
   redraw(byId("grid"), grid, () => drawGrid(grid));
+  // Without a plan nothing is known of any copy: no zero, and no "none".
+  for (const id of ["filter", "main"]) byId(id).hidden = totals === undefined;
+  const { leader } = status;
+  const waits = totals === undefined && leader.state === "stand-by";
+  redraw(byId("stand-by"), waits && leader, () => (waits ? drawStandBy(leader) : []));
+  byId("stand-by").hidden = !waits;
   drawHead(status);
   tell();
 }
@@ -102,9 +109,12 @@ function drawHead(status) {
           filled ? timeOf(aliveMs) : "cache not filled yet",
         ]),
     ),
-    ["Last plan", plannedMs === undefined ? "none" : timeOf(plannedMs)],
-    ["Last converged", convergedMs === undefined ? "not yet" : timeOf(convergedMs)],
   ];
+  if (totals && plannedMs !== undefined)
+    facts.push(
+      ["Last plan", timeOf(plannedMs)],
+      ["Last converged", convergedMs === undefined ? "not yet" : timeOf(convergedMs)],
+    );
   if (totals && totals.deletesHeld > 0) facts.push(["Deletions held", String(totals.deletesHeld)]);
   if (dryRun) facts.push(["Dry run", "nothing is written"]);
   facts.push(["Version", version]);

@@ -23,7 +23,9 @@ export const STATES = /** @type {const} */ ([
 export function summaryOf(status) {
   const { outdated } = status;
   const text = stateOf(status);
-  return outdated ? `Out of date. As of ${clockTime(outdated.asOfMs)}: ${text}` : text;
+  return outdated && status.totals
+    ? `Out of date. As of ${clockTime(outdated.asOfMs)}: ${text}`
+    : text;
 }
 
 /** @param {Status} status */
@@ -41,6 +43,21 @@ function stateOf({ totals, leader, plannedMs }) {
     return `${all === 1 ? "The one copy is" : `All ${number(all)} copies are`} current.${problem}`;
   const rest = other.map((state) => `${number(states[state])} ${state}`).join(", ");
   return `${number(states.current)} of ${counted(all, "place")} current, ${rest}.${problem}`;
+}
+
+/** For who looks at a replica that has nothing to show. @param {Status["leader"]} leader */
+export function drawStandBy({ holder, command }) {
+  const why = "It plans nothing and writes nothing, so it cannot say how the copies are.";
+  if (holder === undefined)
+    return [el("p", {}, `${why} Nobody leads yet; it takes the Lease as soon as it may.`)];
+  const leads = el("p", {}, `${why} `, el("b", { class: "name" }, holder), " leads.");
+  if (command === undefined)
+    return [leads, el("p", {}, "Forward the port of that one to see its page.")];
+  return [
+    leads,
+    el("p", {}, "To see its page, end the port-forward to this one and run"),
+    el("pre", { tabindex: "0", "aria-label": "Command" }, el("code", {}, command)),
+  ];
 }
 
 /** What is wrong with the controller itself, a line each. @param {Vitals} vitals */
@@ -135,9 +152,9 @@ function drawGroup(group) {
     {},
     el("td", {}, el("span", { "data-state": state }, verdict)),
     el("th", { scope: "row" }, nameButton("source", source, "group")),
-    el("td", {}, drawPlaces(places, `${source} ${verdict} ${reason}`)),
+    el("td", { class: "where" }, drawPlaces(places, `${source} ${verdict} ${reason}`)),
     el("td", { class: "why" }, reason, ...drawDiffering(group)),
-    el("td", { class: "when" }, ...sinceText(since)),
+    el("td", { class: "when", "data-label": "since " }, ...sinceText(since)),
     el("td", { class: "when" }, ...drawTries(group)),
   );
 }
