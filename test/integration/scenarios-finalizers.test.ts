@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { eventually } from "../support/time/eventually.ts";
 import { publishAll } from "../support/scenes/publish.ts";
 import { openScene } from "../support/scenes/scene.ts";
+import { rowAt } from "../support/scenes/told.ts";
 
 const HOLD = "example.com/hold";
 
@@ -22,6 +23,10 @@ test("a copy that we delete behind a finalizer is waited for, and made again as 
   await scene.api.annotate(scene.source, "registry", { "secretcast.io/to": team });
   await eventually("it is waited for", () => running.settled()?.states.pending === 1);
   assert.equal(running.settled()?.states.conflict, 0);
+  await eventually("it says for what it waits", () => {
+    const reason = rowAt(running.settled(), `${team}/registry`)?.reason ?? "";
+    return reason.includes(`waits for the finalizer ${HOLD}; the copy is made again`);
+  });
   const { uid } = (await scene.api.secret(team, "registry"))?.metadata ?? {};
   await scene.api.patchSecret(team, "registry", { metadata: { finalizers: null } });
   await eventually("another is there", async () => {
