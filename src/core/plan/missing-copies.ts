@@ -120,6 +120,7 @@ export class MissingCopies {
     const most = Math.max(FEWEST_CREATES, Math.floor(MOST_CREATES / this.#creates.size));
     for (const [winner, targets] of this.#creates) {
       const end = this.#pass.proposed + most;
+      this.#pass.pendingSince(winner.source);
       const places = placesOf(winner) + targets.length;
       const bytes = places * winner.content.replica.bytes;
       const held = bytes > this.#settings.fanoutLimitBytes;

@@ -111,8 +111,16 @@ export class PlanBuilder {
 
   // A write that failed is due again in between, and one that is due waits in several ways.
   #since(verdict: Verdict, place: Ref, source: Ref): number {
-    const what = PASSING.has(verdict) || verdict === "backoff" ? "due" : verdict;
-    return this.memory.standing.since(`${what} ${refText(place)} ${refText(source)}`, this.now);
+    const due = PASSING.has(verdict);
+    const what = due || verdict === "backoff" ? "due" : verdict;
+    const key = `${what} ${refText(place)} ${refText(source)}`;
+    const since = this.memory.standing.since(key, this.now);
+    return due ? Math.min(since, this.pendingSince(source)) : since;
+  }
+
+  /** Since when places of this source have been pending: of a large fan-out each gets its row in its turn. */
+  pendingSince(source: Ref): number {
+    return this.memory.standing.since(`pending ${refText(source)}`, this.now);
   }
 
   /** A verdict with its write; `order`: the target's, the youngest namespace first. */

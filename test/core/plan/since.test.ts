@@ -109,6 +109,22 @@ test("a source says since when its places have been in these states, a namespace
   assert.equal(made.plan().namespaces[0]?.since, 120_000);
 });
 
+test("of a fan-out that takes many plans each place has been pending since the first", () => {
+  const made = new Cluster();
+  made.namespace("shared");
+  for (let at = 0; at < 3000; at++) made.namespace(`team-${at}`);
+  made.plan();
+  made.now = 10_000;
+  made.secret("shared/registry", { to: "*" });
+  for (let at = 0; at < 49; at++) made.secret(`shared/other-${at}`, { to: `team-${at}` });
+  const first = made.pass();
+  assert.ok(first.rows.length < 3000, "the first plan has no room for all");
+  made.now = 11_500;
+  const second = made.plan();
+  const since = new Set(second.rows.map((row) => row.since));
+  assert.deepEqual([...since], [10_000]);
+});
+
 const differs = (plan: Plan): readonly string[] =>
   plan.rows
     .map(({ verdict, place, differs: is }) => `${verdict} ${refText(place)} ${is}`)

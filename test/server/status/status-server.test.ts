@@ -1,13 +1,34 @@
 // The status page of real controllers on the in-memory API.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { runController } from "../../../src/cli/run/run.ts";
-import { readConfig } from "../../../src/config/config.ts";
-import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+import { readConfig, type FlagValues } from "../../../src/config/config.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import type { Status } from "../../../src/server/status/status.ts";
 import { eventually } from "../../support/time/eventually.ts";
-import { openScene } from "../../support/scenes/scene.ts";
+import { proxied } from "../../support/scenes/proxied.ts";
+import { openScene, type Scene } from "../../support/scenes/scene.ts";
+
+/** Starts replicas, which end with the test: each gives the address of its page. */
+function replicasOf(t: TestContext, scene: Scene, flags: FlagValues): () => Promise<string> {
+  const stop = new AbortController();
+  const replicas: Promise<unknown>[] = [];
+  t.after(async () => {
+    stop.abort();
+    await Promise.all(replicas);
+  });
+  return () =>
+    new Promise((onServing) => {
+      const around = { env: {}, clusterNamespace: undefined, terminal: false };
+      const config = readConfig({ ...scene.flags(), ...flags }, around);
+      const log = createLog(config, { write: () => true });
+      const program = { signal: stop.signal, version: "1.2.3" };
+      replicas.push(runController(config, scene.access, program, log, { onServing }));
+    });
+}
+
+const read = async (url: string): Promise<Status> =>
+  JSON.parse(await (await fetch(`${url}api/status`)).text());
 
 test("a controller serves what it has planned; a replica on stand-by serves who leads", async (t) => {
   const scene = await openScene(t);
@@ -18,25 +39,7 @@ test("a controller serves what it has planned; a replica on stand-by serves who 
     annotations: { "secretcast.io/to": `${team},${taken}` },
     data: { key: "a value" },
   });
-  const stop = new AbortController();
-  const replicas: Promise<unknown>[] = [];
-  const start = (): Promise<string> =>
-    new Promise((onServing) => {
-      const given = { ...scene.flags(), "leader-elect": true, "lease-namespace": scene.source };
-      const around = { env: {}, clusterNamespace: undefined, terminal: false };
-      const config = readConfig({ ...given, "status-address": "127.0.0.1:0" }, around);
-      const log = createLog(config, { write: () => true });
-      const program = { signal: stop.signal, version: "1.2.3" };
-      const access = loadKubeConfig({ kubeconfig: scene.kubeconfig });
-      replicas.push(runController(config, access, program, log, { onServing }));
-    });
-  t.after(async () => {
-    stop.abort();
-    await Promise.all(replicas);
-  });
-  const read = async (url: string): Promise<Status> =>
-    JSON.parse(await (await fetch(`${url}api/status`)).text());
-
+  const start = replicasOf(t, scene, { "leader-elect": true, "lease-namespace": scene.source });
   const leader = await start();
   const led = await eventually("a plan whose copy is made", async () => {
     const status = await read(leader);
@@ -63,4 +66,39 @@ test("a controller serves what it has planned; a replica on stand-by serves who 
   });
   assert.deepEqual(waiting.leader, { state: "stand-by", holder: led.leader.holder });
   assert.equal(waiting.totals, undefined);
+});
+
+test("in an outage a controller serves as of when its data are and when it tries next, and afterwards that all is well", async (t) => {
+  const scene = await openScene(t);
+  const team = await scene.namespace("team");
+  await scene.api.createSecret(scene.source, "registry", {
+    annotations: { "secretcast.io/to": team },
+    data: { key: "a value" },
+  });
+  const proxy = await proxied(t, scene);
+  const url = await replicasOf(t, scene, {})();
+  const well = await eventually("the copy is made", async () => {
+    const status = await read(url);
+    return status.totals?.states.current === 1 && status;
+  });
+  assert.equal(well.outdated, undefined);
+  proxy.rule = () => ({ kind: "reset" });
+  proxy.resetAll();
+  const cut = await eventually("both are known to be disconnected, and one waits", async () => {
+    const status = await read(url);
+    const all = status.watches.every(({ disconnectedMs }) => disconnectedMs !== undefined);
+    return all && status.watches.some(({ nextTryMs }) => nextTryMs !== undefined) && status;
+  });
+  assert.ok(cut.outdated);
+  assert.equal(cut.outdated.asOfMs, Math.min(...cut.watches.map(({ aliveMs }) => aliveMs)));
+  assert.ok(cut.outdated.asOfMs <= cut.outdated.sinceMs);
+  assert.equal(cut.totals?.states.current, 1, "what was known stays, as of then");
+  assert.deepEqual(cut.troubles, []);
+  proxy.rule = () => undefined;
+  const back = await eventually("it is followed again", async () => {
+    const status = await read(url);
+    return status.outdated === undefined && status;
+  });
+  assert.ok(back.watches.every(({ disconnectedMs }) => disconnectedMs === undefined));
+  assert.equal(back.serverAwayMs, undefined);
 });
