@@ -22,7 +22,7 @@ export type Outdated = {
   readonly asOfMs: number;
 };
 
-// A watch that is well brings a bookmark about every minute.
+// A watch that is well is silent for two minutes at most, then a bookmark comes.
 const SILENCE_MS = 3 * 60_000;
 // One answer that fails is no outage: the next try may reach another API server.
 const AWAY_MS = 5000;
