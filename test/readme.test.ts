@@ -1,4 +1,5 @@
 // What the documentation says of the program is what the code says: tables, scripts, paths.
+import { FAILURE_CAUSES } from "../src/kube/rest/failure-cause.ts";
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -86,6 +87,21 @@ test("the README lists the keys that are never copied, and those that are all th
   );
   assert.deepEqual(COPIED_ANYWAY, ["app.kubernetes.io/*"]);
   assert.ok(readme.includes("Of them, `app.kubernetes.io/*` may be copied"));
+});
+
+test("the causes of failures have a row each in operations.md, and the README knows no other", () => {
+  const words = Object.keys(FAILURE_CAUSES);
+  const rows = tableRows(text("docs/operations.md"), ["cause", "reads", "do"]);
+  assert.deepEqual(
+    rows.map(([word = ""]) => uncoded(word)),
+    words,
+  );
+  const symptoms = tableRows(readme, ["symptom", "look at", "likely cause"]).map(([cell]) => cell);
+  const failed = symptoms.filter((symptom) => symptom?.startsWith("`Failed`:"));
+  const named = failed.flatMap((symptom = "") =>
+    Array.from(symptom.slice(9).matchAll(/`(\w+)`/g), ([, word = ""]) => word),
+  );
+  assert.ok(named.length > 5 && named.every((word) => words.includes(word)), named.join());
 });
 
 test("the README's table of situations is the planner's", () => {

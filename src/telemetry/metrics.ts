@@ -3,6 +3,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { InformerMetrics } from "../kube/cache/informer.ts";
 import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
+import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
 import type { SyncMetrics } from "./sync-log.ts";
 
 /** Where gauges read from at scrape time. Times are milliseconds since the epoch. */
@@ -72,6 +73,13 @@ function ownMetrics(registry: Registry) {
     registers,
   });
   for (const result of ["ok", "error"]) syncs.inc({ result }, 0);
+  const failures = new Counter({
+    name: "secretcast_write_failures_total",
+    help: "Writes that failed and are tried again, by cause",
+    labelNames: ["cause"],
+    registers,
+  });
+  for (const cause of Object.keys(FAILURE_CAUSES)) failures.inc({ cause }, 0);
   return {
     restarts,
     drift,
@@ -82,6 +90,7 @@ function ownMetrics(registry: Registry) {
       labelNames: ["verb", "result"],
       registers,
     }),
+    failures,
     sourceReads: new Counter({
       name: "secretcast_source_reads_total",
       help: "Sources read again to be written, because --data-cache has no room for all of them",
@@ -128,6 +137,7 @@ function queueMetrics(registry: Registry) {
 function figuresOf(own: ReturnType<typeof ownMetrics>): SyncMetrics {
   return {
     write: (verb, result) => own.writes.inc({ verb, result }),
+    failed: (cause) => own.failures.inc({ cause }),
     sync: (result, seconds) => {
       own.syncs.inc({ result });
       own.syncDuration.observe(seconds);

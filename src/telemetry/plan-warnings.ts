@@ -1,59 +1,139 @@
-// What a plan shows that somebody should mend and that fails nothing: a line when it begins, when it
-// changes, at most once a minute, and one when it is over. However much of it tenants write, a line
-// holds a count and a few names.
+// What a plan shows that somebody should mend: a line when it begins, when it changes, at most once a
+// minute, and one when it is over; what stays as it is says nothing. Places of one source with one reason
+// are one line. However much of it tenants write, a line holds a count and a few names, and there are so
+// many lines a minute.
 import {
   IGNORED_HEADLINES,
   IGNORED_REASONS,
   type IgnoredReason,
 } from "../core/annotations/ignored.ts";
-import type { Plan } from "../core/model/verdicts.ts";
+import { CONFLICT_LINES, conflictKind } from "./conflicts.ts";
+import type { Plan, Row, Verdict } from "../core/model/verdicts.ts";
 import type { Clock } from "../kube/time/clock.ts";
+import type { FailingGroup, FailingPlaces } from "./failing-places.ts";
+import type { Outcome } from "../writes/outcome.ts";
 import type { Log } from "./log.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 import { Repeats } from "./repeats.ts";
-import { refText } from "../core/annotations/names.ts";
+import { problemText } from "../core/annotations/rules.ts";
+import { type Ref, refText } from "../core/annotations/names.ts";
 
 const MOST_NAMED = 5;
+/** Of one thing that changes to and fro ... */
+const MOST_OF_A_KIND = 5;
+/** ... and of all that begins or changes; the rest has its line in a later minute. */
+const MOST_A_MINUTE = 200;
+const MOST_REASONS = 10_000;
+const MINUTE_MS = 60_000;
+/** A stream of events may leave no plan settled. */
+const LONGEST_UNSETTLED_MS = 10_000;
 
-/** One kind of trouble; `fields` tell whether it has changed. */
+type Fields = Parameters<Log["warn"]>[0];
+
+/** One trouble; `fields` tell whether it has changed. */
 type Warning = {
   readonly of: string;
-  readonly fields: Parameters<Log["warn"]>[0];
+  readonly source?: string;
+  readonly fields: Fields;
   readonly message: string;
+};
+
+type Told = Omit<Warning, "fields"> & {
+  readonly text: string;
+  readonly reason: string | undefined;
+  readonly at: number;
 };
 
 export class PlanWarnings implements SyncHooks {
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #repeats = new Repeats(1);
-  /** What was told of each that goes on. */
-  #told = new Map<string, Told>();
+  readonly #failing: FailingPlaces;
+  readonly #kinds = new Repeats(MOST_OF_A_KIND);
+  readonly #all = new Repeats(MOST_A_MINUTE);
+  /** What was told of each trouble that goes on. */
+  readonly #told = new Map<string, Told>();
+  /** Failed tries since they were last told, by source and reason. */
+  #tries = new Map<string, number>();
+  #lastMs = Number.NEGATIVE_INFINITY;
 
-  constructor(log: Log, clock: Clock) {
+  constructor(log: Log, clock: Clock, failing: FailingPlaces) {
     this.#log = log;
     this.#clock = clock;
+    this.#failing = failing;
+  }
+
+  onOutcome(outcome: Outcome): void {
+    if (outcome.kind !== "failed") return;
+    const key = `${refText(outcome.action.source)} ${outcome.reason}`;
+    this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
   }
 
   onPlan(plan: Plan, { settled }: SyncNote): void {
-    if (!settled) return;
     const now = this.#clock.monotonic();
-    const before = this.#told;
-    this.#told = new Map();
-    for (const warning of [...nowhereWarnings(plan), ...ignoredWarnings(plan)])
-      this.#tell(warning, before.get(warning.of), now);
-    for (const [of, { message }] of before)
-      if (!this.#told.has(of)) this.#log.info({}, `over: ${message}`);
+    if (!settled && now - this.#lastMs < LONGEST_UNSETTLED_MS) return;
+    this.#lastMs = now;
+    const warnings = this.#warnings(plan);
+    const over = new Map(this.#told);
+    for (const { of } of warnings) over.delete(of);
+    for (const warning of warnings) this.#tell(warning, over, now);
+    this.#end(over, now);
+    if (this.#failing.isEmpty || this.#tries.size > MOST_REASONS) this.#tries = new Map();
   }
 
-  #tell({ of, fields, message }: Warning, before: Told | undefined, now: number): void {
+  #warnings(plan: Plan): readonly Warning[] {
+    const failing = [...this.#failing.groups(true).values()].flat();
+    return [
+      ...nowhereWarnings(plan),
+      ...ignoredWarnings(plan),
+      ...refusalWarnings(plan),
+      ...rowWarnings(plan),
+      ...failing.map(failureWarning),
+    ];
+  }
+
+  /** `over`: those told that go on no more. */
+  #tell({ of, source, fields, message }: Warning, over: Map<string, Told>, now: number): void {
     const text = JSON.stringify(fields);
-    const due = before?.text !== text && this.#repeats.happened(of, now) !== undefined;
-    if (due) this.#log.warn(fields, message);
-    if (due || before) this.#told.set(of, { text: due ? text : (before?.text ?? ""), message });
+    const before = this.#told.get(of);
+    if (before?.text === text || (before && now - before.at < MINUTE_MS)) return;
+    if (this.#kinds.happened(`${message} ${source ?? of}`, now) === undefined) return;
+    if (this.#all.happened("", now) === undefined) return;
+    // Another reason takes the place of one that is over: it has changed, and has not ended.
+    const replaced = [...over.values()].find(
+      (each) => each.message === message && each.source === source,
+    );
+    if (replaced && !before) {
+      over.delete(replaced.of);
+      this.#told.delete(replaced.of);
+    }
+    const reason = typeof fields["reason"] === "string" ? fields["reason"] : undefined;
+    const key = `${source} ${reason}`;
+    const tries = this.#tries.get(key);
+    this.#tries.delete(key);
+    this.#log.warn({ ...fields, ...(tries !== undefined && { tries }) }, message);
+    this.#told.set(of, {
+      of,
+      ...(source !== undefined && { source }),
+      message,
+      reason,
+      text,
+      at: now,
+    });
+  }
+
+  #end(over: ReadonlyMap<string, Told>, now: number): void {
+    const ended = Map.groupBy(over.values(), ({ source, message }) => `${message} ${source ?? ""}`);
+    for (const [kind, troubles] of ended) {
+      const [first] = troubles;
+      // What is left out is told by a later plan, if it has not begun again.
+      if (!first || this.#kinds.happened(`over: ${kind}`, now) === undefined) continue;
+      const reasons = troubles.flatMap(({ reason }) => reason ?? []).slice(0, MOST_NAMED);
+      const { source, message } = first;
+      this.#log.info(source === undefined ? {} : { source, reasons }, `over: ${message}`);
+      for (const { of } of troubles) this.#told.delete(of);
+    }
   }
 }
-
-type Told = { readonly text: string; readonly message: string };
 
 function nowhereWarnings({ sources }: Plan): readonly Warning[] {
   const named: string[] = [];
@@ -84,4 +164,55 @@ function namesOf({ ignored, namespaces }: Plan, reason: IgnoredReason) {
   }
   const secrets = ignored.sample.filter((each) => each.ignored.reason === reason);
   return { secrets: secrets.slice(0, MOST_NAMED).map(({ secret }) => refText(secret)) };
+}
+
+function refusalWarnings({ sources }: Plan): readonly Warning[] {
+  return sources.flatMap((report) => {
+    if (report.state === "ok") return [];
+    const source = refText(report.source);
+    const fields = { source, reasons: report.problems.map(problemText) };
+    return [{ of: `refused ${source}`, source, fields, message: "source refused" }];
+  });
+}
+
+const MESSAGE: Partial<Record<Verdict, string>> = {
+  held: "held",
+  frozen: "copies frozen",
+};
+
+function messageOf(row: Row): string | undefined {
+  return row.verdict === "conflict" ? CONFLICT_LINES[conflictKind(row)] : MESSAGE[row.verdict];
+}
+
+function rowWarnings({ rows }: Plan): readonly Warning[] {
+  const notable = rows.filter((row) => messageOf(row) !== undefined);
+  // Why something is held counts what else is.
+  const groups = Map.groupBy(notable, ({ verdict, source, reason }) =>
+    verdict === "held" ? `held ${refText(source)}` : `${verdict} ${refText(source)} ${reason}`,
+  );
+  return [...groups].flatMap(([of, members]) => {
+    const [first] = members;
+    const message = first && messageOf(first);
+    if (!message) return [];
+    const source = refText(first.source);
+    const places = members.map(({ place }) => place);
+    return [{ of, source, fields: { source, reason: first.reason, ...named(places) }, message }];
+  });
+}
+
+function failureWarning({ source: from, cause, reason, places }: FailingGroup): Warning {
+  const source = refText(from);
+  const fields = { source, cause, reason, ...named(places) };
+  return {
+    of: `failed ${source} ${reason}`,
+    source,
+    fields,
+    message: "write failed, will try again",
+  };
+}
+
+// Sorted, so that the order in which they were tried is no change.
+function named(places: readonly Ref[]) {
+  const names = places.map(refText).toSorted();
+  return { count: names.length, places: names.slice(0, MOST_NAMED) };
 }

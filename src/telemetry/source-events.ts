@@ -3,6 +3,7 @@
 // five namespaces; where a namespace may publish only because every namespace may, it just counts,
 // because its tenants need not learn what other namespaces there are.
 import type { Outcome } from "../writes/outcome.ts";
+import { failureText, type FailingGroup, type FailingPlaces } from "./failing-places.ts";
 import type { Fight } from "../core/state/planner-state.ts";
 import type { Action, Plan, Row, SourceReport, Verdict } from "../core/model/verdicts.ts";
 import { conflictKind, conflictReason } from "./conflicts.ts";
@@ -32,6 +33,7 @@ export type SourceEvent = {
 };
 
 export type SourceEventsOptions = {
+  readonly failing: FailingPlaces;
   /** Whether Events in this namespace may name other namespaces. */
   readonly mayName: (namespace: string) => boolean;
   /** UID of a Secret in the cache. */
@@ -50,9 +52,16 @@ const PULL_REASON: Partial<Record<Verdict, SourceEvent["reason"]>> = {
 const MOST_NAMED = 5;
 // Anybody may write annotations that have no effect: so many Events a minute and namespace.
 const MOST_IGNORED = 5;
+const MINUTE_MS = 60_000;
 
-/** What was told of a state, and on which object. */
-type Told = { readonly note: string; readonly on: Ref; readonly uid: string };
+/** What was told of a state, and on which object; `gist`: of which a change is told at once. */
+type Told = {
+  readonly note: string;
+  readonly gist: string;
+  readonly at: number;
+  readonly on: Ref;
+  readonly uid: string;
+};
 
 export class SourceEvents {
   readonly #options: SourceEventsOptions;
@@ -61,6 +70,8 @@ export class SourceEvents {
   /** What was told of each state that still holds, by Secret and reason. */
   #told = new Map<string, Told>();
   readonly #ignored = new Repeats(MOST_IGNORED);
+  /** What fails, by source. */
+  #failing: ReadonlyMap<string, readonly FailingGroup[]> = new Map();
 
   constructor(options: SourceEventsOptions) {
     this.#options = options;
@@ -87,6 +98,7 @@ export class SourceEvents {
   /** A pass found nothing more to write: say what is new since the last one. */
   settled(plan: Plan, fights: readonly Fight[]): void {
     const told = new Map<string, Told>();
+    this.#failing = this.#options.failing.groups(false);
     const copies = plan.rows.filter(({ pulling }) => !pulling);
     const rows = Map.groupBy(copies, ({ source }) => refText(source));
     for (const report of plan.sources) this.#source(report, rows.get(refText(report.source)), told);
@@ -125,8 +137,16 @@ export class SourceEvents {
       const why = conflictReason(group, this.#options.mayName(source.namespace));
       once("Conflict", conflict && `not copied to ${conflict}: ${why}`, kind);
     }
-    const failed = where("backoff");
-    once("Failed", failed && `could not be written in ${failed}, will try again`);
+    const failures = this.#failing.get(refText(source)) ?? [];
+    if (failures.length > 0) {
+      const named = this.#options.mayName(source.namespace);
+      const note = failureText(failures, named, (places) => this.#where(source, places));
+      const gist = failures
+        .map(({ reason }) => reason)
+        .toSorted()
+        .join();
+      this.#once({ on: source, uid, type: "Warning", reason: "Failed", note }, told, "", gist);
+    }
     const held = where("held");
     if (!held) return;
     if (report.fanoutHeld)
@@ -170,13 +190,19 @@ export class SourceEvents {
     }
   }
 
-  /** Tells what begins or changes; an empty note says nothing. */
-  #once(narration: SourceEvent, told: Map<string, Told>, kind = ""): void {
+  /**
+   * Tells what begins or changes; an empty note says nothing. While `gist` stays the same, a change of the
+   * note is told once a minute at most.
+   */
+  #once(narration: SourceEvent, told: Map<string, Told>, kind = "", gist = narration.note): void {
     const { on, uid, reason, note } = narration;
     if (note === "") return;
     const key = `${uid} ${reason}${kind}`;
-    told.set(key, { note, on, uid });
-    if (this.#told.get(key)?.note !== note) this.#options.tell(narration);
+    const before = this.#told.get(key);
+    const at = this.#options.now();
+    const same = before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS);
+    told.set(key, same ? before : { note, gist, at, on, uid });
+    if (!same) this.#options.tell(narration);
   }
 
   #fights(plan: Plan, fights: readonly Fight[]): void {

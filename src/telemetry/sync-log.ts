@@ -1,19 +1,21 @@
-// What a pass says of itself: one log line for a pass that changed something, one for each failure,
-// refusal and conflict when it begins, metrics, and the last plan for whoever asks. A quiet cluster
-// logs nothing. Only names, counts and reasons pass through here, never a Secret's content.
+// What a pass says of itself: one log line for a pass that changed something, one for each write of a dry
+// run, and metrics. A quiet cluster logs nothing, and so does a retry that fails again: what somebody
+// should mend is told by PlanWarnings. Only names, counts and reasons pass through here, never a Secret's
+// content.
 import type { Outcome } from "../writes/outcome.ts";
-import type { Action, Plan, Row } from "../core/model/verdicts.ts";
+import type { Action, Plan } from "../core/model/verdicts.ts";
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
+import type { CauseWord } from "../kube/rest/failure-cause.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { Log } from "./log.ts";
-import { CONFLICT_LINES, conflictKind } from "./conflicts.ts";
 import { Repeats } from "./repeats.ts";
-import { problemText } from "../core/annotations/rules.ts";
 import { refText } from "../core/annotations/names.ts";
 
 /** Where figures go; the edge gives it prom-client's counters. */
 export type SyncMetrics = {
   write(verb: string, result: "ok" | ApiErrorKind): void;
+  /** A write, or the look before one, failed. */
+  failed(cause: CauseWord): void;
   sync(result: "ok" | "error", seconds: number): void;
   repaired(kind: "edited" | "deleted"): void;
   propagated(seconds: number): void;
@@ -47,8 +49,7 @@ export class SyncLog implements SyncHooks {
   #changedAt: number | undefined;
   #busySince: number | undefined;
   #told = new Set<string>();
-  readonly #failures = new Repeats(1);
-  readonly #states = new Repeats(5);
+  readonly #writes = new Repeats(5);
   #convergedMs: number | undefined;
   readonly #followsCluster: () => boolean;
 
@@ -84,18 +85,8 @@ export class SyncLog implements SyncHooks {
       this.#log.debug(keysOf(action), "written");
     } else if (outcome.kind === "failed") {
       this.#tally.set("failed", (this.#tally.get("failed") ?? 0) + 1);
-      this.#failed(action, outcome.message);
+      this.#figures.failed(outcome.cause);
     }
-  }
-
-  /** One line a minute for each kind of action and place, with how often it failed since the last. */
-  #failed(action: Action, error: string): void {
-    const id = `${action.kind} ${refText(action.place)}`;
-    const count = this.#failures.happened(id, this.#clock.monotonic());
-    if (count === undefined) return;
-    const message =
-      action.kind === "liveGet" ? "read failed, will try again" : "write failed, will try again";
-    this.#log.warn({ ...keysOf(action), error, count }, message);
   }
 
   /** A pass threw, and is tried again. */
@@ -114,8 +105,8 @@ export class SyncLog implements SyncHooks {
     const { states } = plan;
     const converged = states.pending + states.failed === 0 && this.#followsCluster();
     if (converged) this.#convergedMs = this.#clock.now();
-    this.#tellOnce(plan, dryRun);
-    if (this.#tally.size > 0) {
+    if (dryRun) this.#tellOnce(plan);
+    if ([...this.#tally.keys()].some((kind) => kind !== "failed")) {
       const tookMs = Math.round(now - (this.#busySince ?? now));
       this.#log.info({ ...Object.fromEntries(this.#tally), ...nonZero(states), tookMs }, "synced");
       if (this.#changedAt !== undefined) this.#figures.propagated((now - this.#changedAt) / 1000);
@@ -125,61 +116,20 @@ export class SyncLog implements SyncHooks {
     this.#busySince = undefined;
   }
 
-  /** Logs each refusal, conflict, hold and (in a dry run) write when it begins, and not again. */
-  #tellOnce(plan: Plan, dryRun: boolean): void {
+  /** Logs each write of a dry run when it becomes due, and not again. */
+  #tellOnce({ actions }: Plan): void {
     const told = new Set<string>();
     const now = this.#clock.monotonic();
-    // `of`: what changes to and fro, told a few times a minute at most. What is left out is told by
-    // the first settled pass that may.
-    const tell = (of: string, id: string, say: () => void): void => {
-      if (this.#told.has(id)) told.add(id);
-      else if (this.#states.happened(of, now) !== undefined) {
-        told.add(id);
-        say();
+    for (const action of actions) {
+      const id = `${action.kind} ${refText(action.place)}`;
+      if (!this.#told.has(id)) {
+        if (this.#writes.happened(id, now) === undefined) continue;
+        this.#log.info({ ...keysOf(action), reason: action.reason }, "would write");
       }
-    };
-    for (const { source, problems, state } of plan.sources) {
-      if (state === "ok") continue;
-      const reasons = problems.map(problemText);
-      const of = `refused ${refText(source)}`;
-      tell(of, `${of} ${reasons.join()}`, () =>
-        this.#log.warn({ source: refText(source), reasons }, "source refused"),
-      );
+      told.add(id);
     }
-    const notable = plan.rows.filter(({ verdict }) => MESSAGE[verdict] !== undefined);
-    const groups = Map.groupBy(notable, (row) => `${messageOf(row)} ${refText(row.source)}`);
-    for (const [verdict, rows] of groups) {
-      const source = rows[0] ? refText(rows[0].source) : "";
-      const places = rows.map(({ place }) => refText(place));
-      tell(verdict, `${verdict} ${places.join()}`, () =>
-        this.#log.warn(
-          { source, count: rows.length, places: places.slice(0, 5), reason: rows[0]?.reason ?? "" },
-          rows[0] ? messageOf(rows[0]) : "not copied",
-        ),
-      );
-    }
-    if (dryRun)
-      for (const action of plan.actions)
-        tell(...twice(`would ${action.kind} ${refText(action.place)}`), () =>
-          this.#log.info({ ...keysOf(action), reason: action.reason }, "would write"),
-        );
     this.#told = told;
   }
-}
-
-function twice(text: string): [string, string] {
-  return [text, text];
-}
-
-const MESSAGE: Partial<Record<Row["verdict"], string>> = {
-  conflict: "in conflict",
-  held: "held",
-  frozen: "copies frozen",
-};
-
-function messageOf(row: Row): string {
-  if (row.verdict === "conflict") return CONFLICT_LINES[conflictKind(row)];
-  return MESSAGE[row.verdict] ?? "not copied";
 }
 
 function keysOf({ kind, place, source, cause }: Action) {

@@ -5,6 +5,7 @@
 // questions: live GETs of what endings follow from.
 import { safeErrorText } from "../kube/rest/error-text.ts";
 import { ApiError, type ApiErrorKind } from "../kube/rest/api-error.ts";
+import { causeText, type FailureCause } from "../kube/rest/failure-cause.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
 import {
   isKubeObject,
@@ -186,11 +187,11 @@ export class Apply {
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind === "cancelled") throw error;
       if (wouldTake(error, action.place.name)) return undefined;
-      const { ownWords, kind, message, retryAfterMs } = error;
+      const { ownWords, kind, why, retryAfterMs } = error;
       if (kind === "terminating" || ownWords?.kind === "notFound") return { kind: "moved", action };
       // Nobody else is at the place, whatever a webhook says.
       const denied = kind === "alreadyExists" || kind === "conflict";
-      return failed(action, denied ? "forbidden" : kind, message, retryAfterMs);
+      return failed(action, denied ? "forbidden" : kind, why, retryAfterMs);
     }
   }
 
@@ -326,19 +327,19 @@ export class Apply {
         words?.kind === "notFound" && words.resource === resource.plural && words.name === name;
       if (absent) return { kind: "absent" };
       const silent = !(error instanceof ApiError) || !REFUSED.includes(error.kind);
-      return { kind: "unreadable", reason: safeErrorText(error), silent };
+      return { kind: "unreadable", reason: causeText(causeOf(error), ref.namespace), silent };
     }
   }
 
   async #outcomeOf(action: Action, error: unknown): Promise<Outcome> {
     if (error instanceof NoPermission) return { kind: "stopped", action };
     if (error instanceof Leaving) return { kind: "leaving", action, object: error.object };
-    if (!(error instanceof ApiError)) return failed(action, "unavailable", safeErrorText(error));
+    if (!(error instanceof ApiError)) return failed(action, "unavailable", causeOf(error));
     if (error.kind === "cancelled") return { kind: "stopped", action };
     const creates = action.kind === "create" || action.kind === "replace";
     if (error.kind === "alreadyExists" && creates) return this.#outcomeOfTaken(action);
     if (MOVED.includes(error.kind)) return { kind: "moved", action };
-    return failed(action, error.kind, error.message, error.retryAfterMs);
+    return failed(action, error.kind, error.why, error.retryAfterMs);
   }
 
   /** A create met somebody: see who it is, so that the next pass judges by what is there. */
@@ -346,7 +347,7 @@ export class Apply {
     try {
       return await this.#look(action);
     } catch (error) {
-      return failed(action, "alreadyExists", safeErrorText(error));
+      return failed(action, "alreadyExists", causeOf(error));
     }
   }
 }
@@ -354,10 +355,15 @@ export class Apply {
 function failed(
   action: Action,
   error: ApiErrorKind,
-  message: string,
+  why: FailureCause,
   retryAfterMs?: number,
 ): Outcome {
-  return { kind: "failed", action, error, message, retryAfterMs };
+  const reason = causeText(why, action.place.namespace);
+  return { kind: "failed", action, error, cause: why.word, reason, retryAfterMs };
+}
+
+function causeOf(error: unknown): FailureCause {
+  return error instanceof ApiError ? error.why : { word: "unexpected", text: safeErrorText(error) };
 }
 
 class NoPermission extends Error {}

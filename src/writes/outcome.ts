@@ -1,6 +1,7 @@
 // What became of one action, and what is learned from it: the next pass starts from the whole cache,
 // and all that it knows of earlier passes is what these functions put into memory and cache.
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
+import type { CauseWord } from "../kube/rest/failure-cause.ts";
 import type { PlannerState } from "../core/state/planner-state.ts";
 import type { Secret } from "../core/model/cluster.ts";
 import { shownUid, versionOf } from "../core/state/live-reads.ts";
@@ -36,7 +37,10 @@ export type Outcome =
       readonly kind: "failed";
       readonly action: Action;
       readonly error: ApiErrorKind;
-      readonly message: string;
+      /** A word of the closed list of causes ... */
+      readonly cause: CauseWord;
+      /** ... and the cause in one line of identifiers, without the place. */
+      readonly reason: string;
       readonly retryAfterMs: number | undefined;
     };
 
@@ -106,7 +110,7 @@ export function recordOutcome(
     case "stopped":
       return;
     case "failed":
-      if (isTaken(outcome)) memory.hidden(action.place, now, chance, outcome.message);
+      if (isTaken(outcome)) memory.hidden(action.place, now, chance, outcome.reason);
       else memory.failed(action, outcome, now, chance);
   }
 }
@@ -152,7 +156,7 @@ function foundVersion(answer: LookupResult): string {
 }
 
 function nameOf({ kind, ref }: LiveRead): string {
-  return kind === "secret" ? `source ${ref.namespace}/${ref.name}` : `namespace ${ref.namespace}`;
+  return kind === "secret" ? `source ${ref.namespace}/${ref.name}` : "the namespace";
 }
 
 function remember({ kind }: LiveRead, object: unknown, { cache }: RecordContext): void {

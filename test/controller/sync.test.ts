@@ -29,6 +29,7 @@ function open(permission: () => number, answer: () => Promise<object> = async ()
   const nothing = (): void => {};
   const figures = {
     write: nothing,
+    failed: nothing,
     sync: nothing,
     repaired: nothing,
     propagated: nothing,

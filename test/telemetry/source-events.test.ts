@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FailingPlaces } from "../../src/telemetry/failing-places.ts";
 import { SourceEvents, type SourceEvent } from "../../src/telemetry/source-events.ts";
 import { RemovalLog } from "../../src/telemetry/removal-log.ts";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -9,7 +10,9 @@ import { Cluster, globs } from "../support/planner/planner-cluster.ts";
 /** A cluster whose settled passes are told; `settle` answers with what was told since the last one. */
 function tell(cluster: Cluster, mayName = true) {
   let told: SourceEvent[] = [];
+  const failing = new FailingPlaces();
   const narrator = new SourceEvents({
+    failing,
     mayName: () => mayName,
     uidOf: ({ namespace, name }) => cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid,
     tell: (narration) => void told.push(narration),
@@ -35,6 +38,7 @@ function tell(cluster: Cluster, mayName = true) {
         plan = cluster.pass();
       }
       removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
+      failing.onPlan(plan);
       narrator.settled(plan, cluster.memory.takeFights());
       const lines = told.map(
         ({ on, type, reason, note }) => `${on.namespace}/${on.name} ${type} ${reason}: ${note}`,
@@ -278,4 +282,52 @@ test("annotations without effect are an Event on the Secret, five a minute and n
     cluster.secret(`tenant/more-${n}`, { to: "*" });
     assert.deepEqual(settle(), [], "five were told in this minute");
   }
+});
+
+/** Every planned write of `cluster` in these namespaces fails for a while, for one reason each. */
+function failAll(cluster: Cluster, reasons: Readonly<Record<string, string>>, cause = "quota") {
+  for (const action of cluster.plan().actions) {
+    const reason = reasons[action.place.namespace];
+    if (reason === undefined) continue;
+    const failure = { reason, cause, error: "forbidden" };
+    for (let tries = 0; tries < 5; tries++)
+      cluster.memory.failed(action, failure, cluster.now, 0.5);
+  }
+}
+
+test("what fails is one Event with its causes, each with its namespaces, told anew only when they change", () => {
+  const cluster = teams(8);
+  const quota = (n: number) => [`team-${n}`, "quota full would be exceeded"];
+  const rest = Object.fromEntries([0, 1, 2, 3, 4, 5].map(quota));
+  const reasons = { ...rest, "team-6": "no right to create secrets" };
+  failAll(cluster, reasons);
+  const { settle } = tell(cluster);
+  const failed = (): readonly string[] => settle().filter((line) => line.includes("Failed"));
+  assert.deepEqual(failed(), [
+    "shared/registry Warning Failed: could not be written in 1 namespace (team-6): no right to create secrets (cause: quota); in 6 namespaces (team-0, team-1, team-2, team-3, team-4 and 1 more): quota full would be exceeded (cause: quota); will try again",
+  ]);
+  // All but the first are served when they are tried again.
+  cluster.now += 20_000;
+  failAll(cluster, { "team-0": "quota full would be exceeded", "team-6": reasons["team-6"] });
+  assert.deepEqual(failed(), [], "fewer places for the same causes are no news within a minute");
+  cluster.now += 60_000;
+  assert.deepEqual(failed(), [
+    "shared/registry Warning Failed: could not be written in 1 namespace (team-6): no right to create secrets (cause: quota); in 1 namespace (team-0): quota full would be exceeded (cause: quota); will try again",
+  ]);
+  cluster.now += 300_000;
+  failAll(cluster, { "team-0": "webhook w.example.com refused it" });
+  assert.deepEqual(failed(), [
+    "shared/registry Warning Failed: could not be written in 1 namespace (team-0): webhook w.example.com refused it (cause: quota); will try again",
+  ]);
+});
+
+test("where namespaces may not be named, what was made in them is not either", () => {
+  const cluster = teams(2);
+  failAll(cluster, {
+    "team-0": "quota of-a would be exceeded",
+    "team-1": "quota of-b would be exceeded",
+  });
+  assert.deepEqual(tell(cluster, false).settle(), [
+    "shared/registry Warning Failed: could not be written in 2 namespaces: a resource quota would be exceeded (cause: quota); will try again",
+  ]);
 });

@@ -92,7 +92,17 @@ test("a conflict, a refusal and a failure are told when they begin, and again af
   rig.api.removeSecret("team-a/registry");
   rig.api.secret("team-a/registry", {}, { mine: "hunter2" });
   await rig.clock.advance(5000);
-  assert.equal(warnings(started).filter(({ msg }) => msg.startsWith("in conflict")).length, 2);
+  const conflicts = warnings(started).filter(({ msg }) => msg.startsWith("in conflict"));
+  assert.deepEqual(
+    conflicts.map(({ reason }) => String(reason).slice(0, 44)),
+    [
+      "a Secret that is not ours is in the way; its",
+      "a Secret that the cache does not show is in ",
+      "a Secret that is not ours is in the way; its",
+    ],
+  );
+  const over = started.lines.filter(({ msg }) => msg.startsWith("over: in conflict"));
+  assert.equal(over.length, 1, "another reason is no end");
   sick.on = true;
   rig.source("shared/registry", { password: "hunter2" });
   await rig.clock.advance(1000);

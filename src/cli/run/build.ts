@@ -19,6 +19,7 @@ import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-ele
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
 import { recordLookup } from "../../writes/outcome.ts";
+import { FailingPlaces } from "../../telemetry/failing-places.ts";
 import { PlanWarnings } from "../../telemetry/plan-warnings.ts";
 import { RemovalLog } from "../../telemetry/removal-log.ts";
 import { SyncLog, type SyncHooks } from "../../telemetry/sync-log.ts";
@@ -71,7 +72,9 @@ export function buildController(
       : undefined;
   const memory = new PlannerState();
   const events = config.dryRun ? undefined : createEvents(parts);
+  const failing = new FailingPlaces();
   const sourceEvents = new SourceEvents({
+    failing,
     mayName: namedSources(config),
     uidOf: (place) => caches.get(place)?.uid,
     tell: (event) => events?.record(eventOf(event)),
@@ -107,7 +110,8 @@ export function buildController(
     clock,
     hooks: [
       syncLog,
-      new PlanWarnings(log, clock),
+      failing,
+      new PlanWarnings(log, clock, failing),
       new RemovalLog(log, clock, (removed) => sourceEvents.removed(removed)),
       sourceEventsHooks(sourceEvents, memory),
       observer,

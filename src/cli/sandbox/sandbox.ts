@@ -150,7 +150,7 @@ function lineOf(outcome: Outcome): string {
     case "removed":
       return `deleted   ${to}\n`;
     case "failed":
-      return `failed    ${from} -> ${to}: ${outcome.message}\n`;
+      return `failed    ${from} -> ${to}: ${outcome.reason}\n`;
     case "moved":
     case "leaving":
     case "resolved":

@@ -12,17 +12,17 @@ export function sourceRank(settings: PlannerSettings, namespace: string): number
 /** Why a namespace is never a target; undefined where it may be one. */
 export function exclusion(settings: PlannerSettings, namespace: string): string | undefined {
   if (settings.scope?.targets.has(namespace) === false) {
-    return `namespace ${namespace} is not listed (--namespaces)`;
+    return "the namespace is not listed (--namespaces)";
   }
   if (settings.excludeNamespaces?.matches(namespace)) {
-    return `namespace ${namespace} is excluded (--exclude-namespaces)`;
+    return "the namespace is excluded (--exclude-namespaces)";
   }
   if (settings.includeSystemNamespaces) return undefined;
   if (namespace === settings.ownNamespace) {
-    return `namespace ${namespace} is the controller's own (--include-system-namespaces)`;
+    return "the namespace is the controller's own (--include-system-namespaces)";
   }
   if (SYSTEM_NAMESPACES.includes(namespace)) {
-    return `namespace ${namespace} is a system namespace (--include-system-namespaces)`;
+    return "the namespace is a system namespace (--include-system-namespaces)";
   }
   return undefined;
 }

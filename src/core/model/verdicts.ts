@@ -127,7 +127,10 @@ export type Row = {
   readonly verdict: Verdict;
   readonly place: Ref;
   readonly source: Ref;
+  /** Without the place: places of one source with one reason are told together. */
   readonly reason: string;
+  /** Of a write that failed: a word of a closed list for the reason. */
+  readonly cause: string | undefined;
   /** When it is looked at again without any event (ms, monotonic); undefined: nothing is waited for. */
   readonly dueAt: number | undefined;
   /** Since when it is so (ms, monotonic); no later than Plan.beganAt: perhaps before. */

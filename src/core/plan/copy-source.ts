@@ -42,7 +42,7 @@ export function decideCopy(
   }
   if (target.excluded !== undefined) return hold("frozen", target.excluded);
   if (target.accept.kind === "problem") {
-    return hold("frozen", `namespace ${target.name}: ${problemText(target.accept.problem)}`);
+    return hold("frozen", `the namespace is not understood: ${problemText(target.accept.problem)}`);
   }
   switch (status.kind) {
     case "entry":

@@ -117,7 +117,7 @@ function contest(
   serve(context, copy, target, holder, "changed");
 }
 
-type Stayed = Pick<Finding, "verdict" | "reason" | "dueAt">;
+type Stayed = Pick<Finding, "verdict" | "reason" | "cause" | "dueAt">;
 
 function failingTakeover(
   pass: PlanBuilder,
@@ -129,6 +129,7 @@ function failingTakeover(
   return {
     verdict: "conflict",
     reason: `it cannot take this place over: ${trouble.reason}`,
+    cause: trouble.cause,
     dueAt: trouble.until,
   };
 }

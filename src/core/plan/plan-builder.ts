@@ -18,6 +18,7 @@ export type Finding = {
   readonly place: Ref;
   readonly source: Ref;
   readonly reason: string;
+  readonly cause?: string | undefined;
   readonly dueAt?: number;
   readonly triedAt?: number;
   readonly differs?: boolean | undefined;
@@ -89,7 +90,7 @@ export class PlanBuilder {
   report(tally: Tally, finding: Finding): void {
     tally[finding.verdict]++;
     if (finding.verdict === "current" || finding.verdict === "skip") return;
-    const { verdict, reason, dueAt, triedAt, differs, pulling = false } = finding;
+    const { verdict, reason, cause, dueAt, triedAt, differs, pulling = false } = finding;
     const winner = finding.winner && bare(finding.winner);
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
@@ -103,6 +104,7 @@ export class PlanBuilder {
       place,
       source,
       reason,
+      cause,
       dueAt,
       pulling,
       winner,
@@ -255,6 +257,7 @@ function delayed(trouble: PlaceBackoff, verdict: Verdict, reason: string): Parti
   return {
     verdict: "backoff",
     reason: trouble.reason,
+    cause: trouble.cause,
     dueAt: trouble.until,
     triedAt: trouble.triedAt,
   };

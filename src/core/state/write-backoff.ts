@@ -21,8 +21,10 @@ const FIRST_FIGHT_BACKOFF_MS = 30_000;
 const FIGHT_OVER_MS = 10 * 60_000;
 /** Why a write failed. */
 export type Failure = {
-  /** One line without a value of a Secret. */
-  readonly message: string;
+  /** One line without a value of a Secret and without the place, so that places of one cause are one group. */
+  readonly reason: string;
+  /** A word of a closed list for the reason. */
+  readonly cause: string;
   /** A word for the kind of failure; "unavailable": no API server answered, or by a 5xx. */
   readonly error: string;
 };
@@ -35,6 +37,8 @@ export type PlaceBackoff = {
   /** Of its own kind. */
   readonly attempts: number;
   readonly reason: string;
+  /** Of a failure. */
+  readonly cause?: string;
   /** For want of an API server. */
   readonly unavailable?: boolean;
   /** It was the source that had moved, and not what is at the place. */
@@ -112,7 +116,8 @@ export class WriteBackoff {
       until: now + backoffMs(attempts, chance),
       triedAt: now,
       attempts,
-      reason: failure.message,
+      reason: failure.reason,
+      cause: failure.cause,
       unavailable: failure.error === "unavailable",
       stales: before?.stales ?? 0,
       failures: attempts,

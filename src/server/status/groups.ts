@@ -20,6 +20,8 @@ export type StatusGroup = {
   readonly verdict: Verdict;
   readonly state: MetricState;
   readonly reason: string;
+  /** Of failed writes: a word of the closed list of causes. */
+  readonly cause: string | undefined;
   readonly places: Truncated<string>;
   /** When the first of them is looked at again without any event. */
   readonly dueMs: number | undefined;
@@ -86,6 +88,7 @@ function groupOf(rows: readonly Row[], times: PlanTimes): readonly StatusGroup[]
       verdict: first.verdict,
       state,
       reason: first.reason,
+      cause: first.cause,
       places: { total: rows.length, shown: places },
       dueMs: due === Infinity ? undefined : Math.round(due + times.offsetMs),
       since: sinceWhen(since, times),

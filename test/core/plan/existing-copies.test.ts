@@ -130,7 +130,13 @@ test("while a take-over fails the loser goes on being served", () => {
   made.pass();
   const takeover = made.plan().actions.find(({ source }) => source.namespace === "shared");
   assert.equal(takeover?.kind, "update");
-  if (takeover) made.memory.failed(takeover, { message: "no", error: "forbidden" }, made.now, 1);
+  if (takeover)
+    made.memory.failed(
+      takeover,
+      { reason: "no", cause: "withheld", error: "forbidden" },
+      made.now,
+      1,
+    );
   made.now += 1050;
   made.secret("other/cred", { to: "team-a" }, { data: { key: "second" } });
   const result = made.pass();

@@ -409,7 +409,12 @@ test("where a copy was deleted for a successor that failed, the create goes firs
   assert.ok(failed);
   made.memory.vacated(failed.place);
   made.secrets.delete(place);
-  made.memory.failed(failed, { message: "forbidden", error: "forbidden" }, made.now, 0.5);
+  made.memory.failed(
+    failed,
+    { reason: "forbidden", cause: "withheld", error: "forbidden" },
+    made.now,
+    0.5,
+  );
   assert.equal(verdictAt(made.plan(), place), "backoff");
   made.now += 1000;
   const again = made.plan();

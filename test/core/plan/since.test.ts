@@ -5,7 +5,7 @@ import type { Action, Plan, Row } from "../../../src/core/model/verdicts.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
-const FAILURE = { message: "create Secret: 403 Forbidden", error: "forbidden" };
+const FAILURE = { reason: "create Secret: 403 Forbidden", cause: "withheld", error: "forbidden" };
 
 function crews(): Cluster {
   const made = new Cluster();

@@ -33,7 +33,7 @@ test("S11 a place whose write failed waits, with the reason; the others go on; t
   const made = cluster();
   made.memory.failed(
     actionAt(made),
-    { message: "forbidden: quota", error: "forbidden" },
+    { reason: "forbidden: quota", cause: "withheld", error: "forbidden" },
     made.now,
     0.5,
   );
@@ -45,7 +45,7 @@ test("S11 a place whose write failed waits, with the reason; the others go on; t
   made.now = 1000;
   made.memory.failed(
     actionAt(made),
-    { message: "forbidden: quota", error: "forbidden" },
+    { reason: "forbidden: quota", cause: "withheld", error: "forbidden" },
     made.now,
     0.5,
   );
@@ -57,8 +57,8 @@ test("S11 a place whose write failed waits, with the reason; the others go on; t
 
 test("what failed for want of an API server is due when it is back, other failures are not", () => {
   const made = cluster();
-  const away = { message: "cannot reach the API server", error: "unavailable" };
-  const denied = { message: "denied", error: "forbidden" };
+  const away = { reason: "cannot reach the API server", cause: "withheld", error: "unavailable" };
+  const denied = { reason: "denied", cause: "withheld", error: "forbidden" };
   const [mine, other] = [actionAt(made), actionAt(made, "team-b/one")];
   for (let tries = 0; tries < 5; tries++) {
     made.memory.failed(mine, away, made.now, 0.5);
@@ -75,7 +75,12 @@ test("changed inputs are tried at once, a changed target is not", () => {
   made.settle();
   made.now += 5000;
   made.edit(PLACE, ({ data }) => (data["key"] = "ZWRpdGVk"));
-  made.memory.failed(actionAt(made), { message: "denied", error: "forbidden" }, made.now, 0.5);
+  made.memory.failed(
+    actionAt(made),
+    { reason: "denied", cause: "withheld", error: "forbidden" },
+    made.now,
+    0.5,
+  );
   made.edit(PLACE, ({ data }) => (data["key"] = "YWdhaW4="));
   assert.equal(verdictAt(made.plan(), PLACE), "backoff");
   made.edit("shared/one", ({ data }) => (data["key"] = "bmV3"));
@@ -161,8 +166,18 @@ test("a place repaired more than five times a minute is a fight: told once, and 
 test("what nobody asks for any more is forgotten", () => {
   const made = cluster();
   const action = actionAt(made);
-  made.memory.failed(action, { message: "denied", error: "forbidden" }, made.now, 0.5);
-  made.memory.failed(action, { message: "denied", error: "forbidden" }, made.now, 0.5);
+  made.memory.failed(
+    action,
+    { reason: "denied", cause: "withheld", error: "forbidden" },
+    made.now,
+    0.5,
+  );
+  made.memory.failed(
+    action,
+    { reason: "denied", cause: "withheld", error: "forbidden" },
+    made.now,
+    0.5,
+  );
   made.secret(PLACE, {});
   made.pass();
   made.delete(PLACE);

@@ -9,7 +9,11 @@ import type { WatchStatus } from "../../../src/server/status/freshness.ts";
 import type { ControllerSnapshot } from "../../../src/server/status/status.ts";
 import { Cluster } from "../planner/planner-cluster.ts";
 
-const QUOTA = { message: "create Secret: 403 Forbidden: quota", error: "forbidden" };
+const QUOTA = {
+  reason: "create Secret: 403 Forbidden: quota",
+  cause: "withheld",
+  error: "forbidden",
+};
 
 export class StatusStage {
   readonly cluster = new Cluster({ deleteGraceMs: 600_000 });

@@ -146,14 +146,20 @@ function sinceText({ ms, orBefore }) {
 
 /** @param {StatusGroup} group */
 function drawGroup(group) {
-  const { source, verdict, state, reason, places, since } = group;
+  const { source, verdict, state, reason, cause, places, since } = group;
   return el(
     "tr",
     {},
     el("td", {}, el("span", { "data-state": state }, verdict)),
     el("th", { scope: "row" }, nameButton("source", source, "group")),
     el("td", { class: "where" }, drawPlaces(places, `${source} ${verdict} ${reason}`)),
-    el("td", { class: "why" }, reason, ...drawDiffering(group)),
+    el(
+      "td",
+      { class: "why" },
+      reason,
+      cause === undefined ? "" : ` (cause: ${cause})`,
+      ...drawDiffering(group),
+    ),
     el("td", { class: "when", "data-label": "since " }, ...sinceText(since)),
     el("td", { class: "when" }, ...drawTries(group)),
   );

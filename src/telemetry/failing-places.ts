@@ -1,0 +1,84 @@
+// Places whose write failed, put together by source and cause. Promises: a place that is being tried again
+// goes on failing until a write succeeds there or it is wanted no more, so that a retry begins and ends
+// nothing. It holds names and reasons, as many as there are failing places.
+import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
+import { METRIC_STATE, type Plan } from "../core/model/verdicts.ts";
+import type { Outcome } from "../writes/outcome.ts";
+import type { SyncHooks } from "./sync-log.ts";
+import { type Ref, refText } from "../core/annotations/names.ts";
+
+/** Places of one source that fail for one reason. */
+export type FailingGroup = {
+  readonly source: Ref;
+  /** A word of the closed list of causes. */
+  readonly cause: string;
+  /** The cause in identifiers. */
+  readonly reason: string;
+  readonly places: readonly Ref[];
+};
+
+type Failing = Omit<FailingGroup, "places"> & { readonly place: Ref; readonly pulling: boolean };
+
+export class FailingPlaces implements SyncHooks {
+  #places = new Map<string, Failing>();
+
+  onOutcome({ kind, action }: Outcome): void {
+    if (kind === "done" || kind === "removed" || kind === "resolved" || kind === "leaving")
+      this.#places.delete(refText(action.place));
+  }
+
+  onPlan(plan: Plan): void {
+    const before = this.#places;
+    if (before.size === 0 && plan.states.failed === 0) return;
+    this.#places = new Map();
+    for (const { verdict, place, source, cause, reason, pulling } of plan.rows) {
+      const key = refText(place);
+      if (verdict === "backoff" && cause !== undefined)
+        this.#places.set(key, { place, source, cause, reason, pulling });
+      const known = before.get(key);
+      if (known && METRIC_STATE[verdict] === "pending") this.#places.set(key, known);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#places.size === 0;
+  }
+
+  /** By source ("NAMESPACE/NAME"); `pulling`: whether pulling Secrets are among the places. */
+  groups(pulling: boolean): ReadonlyMap<string, readonly FailingGroup[]> {
+    const groups = new Map<string, FailingGroup & { readonly places: Ref[] }>();
+    for (const { place, source, cause, reason, pulling: pulls } of this.#places.values()) {
+      if (pulls && !pulling) continue;
+      const key = `${refText(source)} ${cause} ${reason}`;
+      const group = groups.get(key);
+      if (group) group.places.push(place);
+      else groups.set(key, { source, cause, reason, places: [place] });
+    }
+    return Map.groupBy(groups.values(), ({ source }) => refText(source));
+  }
+}
+
+const MOST_CAUSES = 3;
+
+/**
+ * Each cause and where: what an Event says. Unless namespaces may be `named`, what was made in them, such as
+ * a quota, is not named either.
+ */
+export function failureText(
+  groups: readonly FailingGroup[],
+  named: boolean,
+  where: (namespaces: readonly string[]) => string,
+): string {
+  const meanings: Readonly<Record<string, string>> = FAILURE_CAUSES;
+  const causes = Map.groupBy(groups, ({ reason, cause }) => {
+    return `${named ? reason : (meanings[cause] ?? "")} (cause: ${cause})`;
+  });
+  const sorted = [...causes].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const parts = sorted.slice(0, MOST_CAUSES).map(([cause, members]) => {
+    const places = members.flatMap((member) => member.places);
+    return `in ${where(places.map(({ namespace }) => namespace).toSorted())}: ${cause}`;
+  });
+  const rest = sorted.length - parts.length;
+  const more = rest > 0 ? `; and ${rest} more cause${rest === 1 ? "" : "s"}` : "";
+  return `could not be written ${parts.join("; ")}${more}; will try again`;
+}
