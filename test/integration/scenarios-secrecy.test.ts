@@ -148,8 +148,9 @@ test("S50 no value is in a log line, an Event, a metric or a page, whatever goes
   await scene.api.annotate(scene.source, "more-0", says({ to: "elsewhere" }));
   await scene.absent(crew, "more-0");
   const heard = `${child.text()}${await child.pages()}${await eventsOf(scene)}`;
-  for (const word of ["Refused", "Conflict", "422 Invalid", "written", "secretcast_copies"])
+  for (const word of ["Refused", "Conflict", "will try again", "written", "secretcast_copies"])
     assert.ok(heard.includes(word), `"${word}" was heard`);
+  assert.match(heard, /secretcast_write_failures_total\{cause="invalid"\} [1-9]/);
   assert.deepEqual(leaks(heard, values.all), []);
   assert.equal(await child.stop(), 0);
   assert.deepEqual(leaks(child.text(), values.all), []);
