@@ -5,6 +5,7 @@
 import type { Action } from "../core/model/verdicts.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { Log } from "./log.ts";
+import { Repeats } from "./repeats.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 import type { Plan } from "../core/model/verdicts.ts";
@@ -28,6 +29,8 @@ export type RemovedCopies = {
 
 const WAIT_MS = 5000;
 const MOST_NAMED = 5;
+/** In any minute. */
+const MOST_LINES_OF_A_SOURCE = 5;
 /** Lines at a time; beyond, the sources are counted. */
 const MOST_LINES = 100;
 
@@ -42,6 +45,7 @@ export class RemovalLog implements SyncHooks {
   readonly #clock: Clock;
   readonly #onRemoved: (removed: RemovedCopies) => void;
   readonly #groups = new Map<string, RemovedCopies>();
+  readonly #lines = new Repeats(MOST_LINES_OF_A_SOURCE);
 
   constructor(log: Log, clock: Clock, onRemoved: (removed: RemovedCopies) => void) {
     this.#log = log;
@@ -77,6 +81,9 @@ export class RemovalLog implements SyncHooks {
     for (const [key, group] of this.#groups) {
       const waits = going?.has(refText(group.source)) ?? true;
       if (waits && now - group.since < WAIT_MS) continue;
+      // What goes again and again is gathered until it may be told.
+      const subject = `${group.kind} ${refText(group.source)}`;
+      if (this.#lines.happened(subject, now) === undefined) continue;
       this.#groups.delete(key);
       if (++sources <= 0) this.#tell(group);
       this.#onRemoved(group);
