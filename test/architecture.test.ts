@@ -65,3 +65,16 @@ test("files have kebab-case names, and none is called after nothing in particula
   );
   assert.deepEqual(odd, []);
 });
+
+test("a comment names no file that is not there", () => {
+  const names = new Set(filesOf(SRC).map((file) => file.replace(/^.*\//, "")));
+  const missing = filesOf(SRC).flatMap((file) => {
+    if (!/\.(ts|js)$/.test(file)) return [];
+    const comments = readFileSync(join(SRC, file), "utf8").match(/^\s*(?:\/\/|\/?\*).*$/gm) ?? [];
+    return comments
+      .flatMap((line) => line.match(/\b[\w-]+\.ts\b/g) ?? [])
+      .filter((name) => !names.has(name))
+      .map((name) => `${file}: ${name}`);
+  });
+  assert.deepEqual(missing, []);
+});

@@ -7,22 +7,13 @@ import type { Apply } from "../writes/apply.ts";
 import type { PlannerState } from "../core/state/planner-state.ts";
 import { type Secret, type PlannerSettings, type ClusterState } from "../core/model/cluster.ts";
 import { plan } from "../core/plan/plan.ts";
-import { bytesOf } from "../core/plan/requests.ts";
-import {
-  actionKey,
-  decisionKey,
-  METRIC_STATE,
-  type Action,
-  type Plan,
-  type Row,
-} from "../core/model/verdicts.ts";
+import { isPending, type Plan, type Row } from "../core/model/verdicts.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
 import { recordOutcome, type WrittenCache, type Outcome } from "../writes/outcome.ts";
-import { WritePool, type PooledWrite, type WriteEnd } from "../writes/write-pool.ts";
+import { WritePool, type WriteEnd } from "../writes/write-pool.ts";
 import type { SyncHooks } from "../telemetry/sync-log.ts";
 import { refText } from "../core/annotations/names.ts";
-
-export type ActionWrite = PooledWrite & { readonly action: Action };
+import { type ActionWrite, withLatest, pooledWriteOf } from "../writes/action-write.ts";
 
 export type SyncDeps = {
   readonly world: ClusterState;
@@ -241,7 +232,7 @@ export class Sync {
     const { clock } = this.#deps;
     const pool = this.#pool;
     const before = pool.started;
-    pool.replace(actions.map(writeOf));
+    pool.replace(actions.map(pooledWriteOf));
     // When the slice ends and when something else becomes due: a write that hangs must hold up
     // neither fresh work nor retries, once no other can start.
     let timer: Timer | undefined;
@@ -281,26 +272,6 @@ export class Sync {
 
 // Of a source that changes all the time the pool writes although the plan knows an older version: what is
 // written is the newest, of the same type, so that it is as good an update.
-function withLatest(action: Action, cache: WrittenCache): Action {
-  if (!("content" in action) || action.kind === "fill") return action;
-  const { source, replica } = action.content;
-  const latest = cache.get(source);
-  if (latest?.role !== "source" || latest === source || latest.uid !== source.uid) return action;
-  if (!latest.replica || latest.replica.type !== replica.type) return action;
-  if (latest.replica.immutable !== replica.immutable) return action;
-  const content = { source: latest, replica: latest.replica };
-  return { ...action, content, inputs: decisionKey(content) };
-}
-
-function writeOf(action: Action): ActionWrite {
-  const { place, source } = action;
-  const key = actionKey(action);
-  if (action.kind === "confirm") return { key, reads: true, action };
-  const reads = action.kind === "liveGet";
-  const bytes = bytesOf(action);
-  return { key, namespace: place.namespace, source: refText(source), bytes, reads, action };
-}
-
 // The same object, which goes on publishing; what it publishes may be other.
 function isSameSource(old: Secret | undefined, secret: Secret | undefined): boolean {
   if (old?.role !== "source" || secret?.role !== "source" || old.uid !== secret.uid) return false;
@@ -310,7 +281,7 @@ function isSameSource(old: Secret | undefined, secret: Secret | undefined): bool
 
 /** It becomes due by itself; a retry after a failure does not count, for it may fail for ever. */
 function isUnderWay({ verdict, dueAt }: Row): boolean {
-  return dueAt !== undefined && METRIC_STATE[verdict] === "pending";
+  return dueAt !== undefined && isPending(verdict);
 }
 
 function mayBeAdopted(secret: Secret | undefined): boolean {

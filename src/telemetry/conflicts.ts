@@ -1,6 +1,6 @@
 // The three refusals that share the verdict `conflict`, each in its own words: another source has the
 // place, a Secret that is not ours is in the way, a pulling Secret is not filled.
-import type { Row } from "../core/model/verdicts.ts";
+import { adoptionHint, type Row } from "../core/model/verdicts.ts";
 import { refText } from "../core/annotations/names.ts";
 
 export type ConflictKind = "source" | "stranger" | "pull";
@@ -25,8 +25,7 @@ export function conflictReason(rows: readonly Row[], mayName: boolean): string {
   const reasons = new Set(rows.map(({ reason }) => reason));
   const [only] = reasons;
   if (mayName && reasons.size === 1 && only !== undefined) return only;
-  const source = rows[0] ? refText(rows[0].source) : "";
-  return `a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: ${source}, rename or delete it`;
+  return adoptionHint(rows[0] ? refText(rows[0].source) : "");
 }
 
 function winnersText(winners: readonly string[], mayName: boolean): string {

@@ -2,7 +2,7 @@
 // goes on failing until a write succeeds there or it is wanted no more, so that a retry begins and ends
 // nothing. It holds names and reasons, as many as there are failing places.
 import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
-import { METRIC_STATE, type Plan } from "../core/model/verdicts.ts";
+import { isPending, type Plan } from "../core/model/verdicts.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks } from "./sync-log.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
@@ -36,7 +36,7 @@ export class FailingPlaces implements SyncHooks {
       if (verdict === "backoff" && cause !== undefined)
         this.#places.set(key, { place, source, cause, reason, pulling });
       const known = before.get(key);
-      if (known && METRIC_STATE[verdict] === "pending") this.#places.set(key, known);
+      if (known && isPending(verdict)) this.#places.set(key, known);
     }
   }
 

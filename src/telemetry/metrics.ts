@@ -133,7 +133,7 @@ function queueMetrics(registry: Registry) {
   };
 }
 
-/** The sync's figures, as report.ts asks for them. */
+/** The sync's figures, as sync-log.ts asks for them. */
 function figuresOf(own: ReturnType<typeof ownMetrics>): SyncMetrics {
   return {
     write: (verb, result) => own.writes.inc({ verb, result }),

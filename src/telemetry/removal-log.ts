@@ -1,18 +1,18 @@
 // What went, and why: copies that were deleted or left to their namespaces, and pulling Secrets that were
-// emptied, gathered by source and reason until no more of the source are about to go, five seconds at most. One log line
-// each, and to whoever tells the owners. A source that is gone has nothing that an Event could be on: of
-// its copies the log line is all there is.
-import type { Action } from "../core/model/verdicts.ts";
+// emptied, gathered by source and reason until no more of the source are about to go: until a plan five
+// seconds later at most, or, where copies of one source go again and again, until another line of it may
+// be written. One log line each, and to whoever tells the owners. A source that is gone has nothing that
+// an Event could be on: of its copies the log line is all there is.
+import { type Plan } from "../core/model/verdicts.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
-import type { Plan } from "../core/model/verdicts.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
+import { type EndAction, isEnding } from "../core/model/actions.ts";
 
-type RemovalKind = "delete" | "release" | "unfill";
-type Removal = Action & { readonly kind: RemovalKind };
+type RemovalKind = EndAction["kind"];
 
 export type RemovedCopies = {
   readonly kind: RemovalKind;
@@ -54,7 +54,7 @@ export class RemovalLog implements SyncHooks {
   }
 
   onOutcome({ kind, action }: Outcome): void {
-    if (!isRemoval(action)) return;
+    if (!isEnding(action)) return;
     if (kind !== "done" && kind !== "removed" && kind !== "leaving") return;
     const { source, reason, place } = action;
     const sourceUid = action.target.sourceUid ?? "";
@@ -103,8 +103,4 @@ function sourcesOfEndings({ rows }: Plan): ReadonlySet<string> {
   for (const { verdict, source } of rows)
     if (verdict === "delete" || verdict === "release") sources.add(refText(source));
   return sources;
-}
-
-function isRemoval(action: Action): action is Removal {
-  return action.kind === "delete" || action.kind === "release" || action.kind === "unfill";
 }

@@ -5,13 +5,14 @@
 import type { Outcome } from "../writes/outcome.ts";
 import { failureText, type FailingGroup, type FailingPlaces } from "./failing-places.ts";
 import type { Fight } from "../core/state/planner-state.ts";
-import type { Action, Plan, Row, SourceReport, Verdict } from "../core/model/verdicts.ts";
+import { type Plan, type Row, type SourceReport, type Verdict } from "../core/model/verdicts.ts";
 import { conflictKind, conflictReason } from "./conflicts.ts";
 import { ignoredText } from "../core/annotations/ignored.ts";
 import type { RemovedCopies } from "./removal-log.ts";
 import { Repeats } from "./repeats.ts";
 import { problemText } from "../core/annotations/rules.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
+import { isCopying } from "../core/model/actions.ts";
 
 export type SourceEvent = {
   /** The Secret that the Event is on; with an empty namespace, the Namespace. */
@@ -230,8 +231,4 @@ export class SourceEvents {
     const named = namespaces.slice(0, MOST_NAMED).join(", ");
     return `${count} (${named}${rest > 0 ? ` and ${rest} more` : ""})`;
   }
-}
-
-function isCopying({ kind }: Action): boolean {
-  return kind === "create" || kind === "update" || kind === "replace" || kind === "adopt";
 }

@@ -3,13 +3,14 @@
 // should mend is told by PlanWarnings. Only names, counts and reasons pass through here, never a Secret's
 // content.
 import type { Outcome } from "../writes/outcome.ts";
-import type { Action, Plan } from "../core/model/verdicts.ts";
+import type { Plan } from "../core/model/verdicts.ts";
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
 import type { CauseWord } from "../kube/rest/failure-cause.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
 import { refText } from "../core/annotations/names.ts";
+import type { Action } from "../core/model/actions.ts";
 
 /** Where figures go; the edge gives it prom-client's counters. */
 export type SyncMetrics = {

@@ -2,18 +2,12 @@
 // preconditions that the planner put into it; nothing is thrown, a failure is an outcome; no write
 // begins once we may not write any more, and none outlives that permission; a copy is deleted for its
 // successor only when the API server has said that it would take that. It also asks the planner's
-// questions: live GETs of what endings follow from.
-import { safeErrorText } from "../kube/rest/error-text.ts";
+// questions (live-reader.ts).
+import { causeOf } from "../kube/rest/error-text.ts";
 import { ApiError, type ApiErrorKind } from "../kube/rest/api-error.ts";
 import { causeText, type FailureCause } from "../kube/rest/failure-cause.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
-import {
-  isKubeObject,
-  NAMESPACES,
-  resourcePath,
-  SECRETS,
-  type Resource,
-} from "../kube/rest/resource.ts";
+import { isKubeObject, resourcePath, SECRETS } from "../kube/rest/resource.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
 import { type CopySecret, type Secret, type SourcePayload } from "../core/model/cluster.ts";
 import { stringOf } from "../core/model/unstructured.ts";
@@ -26,11 +20,12 @@ import {
   type FillAction,
   type SecretRequest,
 } from "../core/plan/requests.ts";
-import type { Action, LiveRead } from "../core/model/verdicts.ts";
 import type { LookupResult, Outcome } from "./outcome.ts";
+import { asTimeout, LiveReader } from "./live-reader.ts";
 import { wouldTake } from "./rehearsal.ts";
 import { isVersion, SourceData } from "./source-data.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
+import type { Action, LiveRead } from "../core/model/actions.ts";
 
 export type ApplyDeps = {
   readonly client: ApiClient;
@@ -56,23 +51,22 @@ export type ApplyDeps = {
 
 const TIMEOUT_MS = 30_000;
 const MOST_DELETES = 3;
-const QUESTION_TIMEOUT_MS = 10_000;
 // Another version, gone, or in a namespace that is gone or going: the watch is about to tell.
 const MOVED: readonly ApiErrorKind[] = ["conflict", "notFound", "terminating"];
-// Answers that say something of one object only.
-const REFUSED: readonly ApiErrorKind[] = ["forbidden", "notFound", "invalid", "badRequest"];
 const VERB = { GET: "get", POST: "create", PATCH: "patch", DELETE: "delete" } as const;
 
 export class Apply {
   readonly #deps: ApplyDeps;
   readonly #cancelled = new AbortController();
-
+  readonly #live: LiveReader;
   readonly #sourceData: SourceData;
 
   constructor(deps: ApplyDeps) {
     this.#deps = deps;
-    const { sources, remember } = deps;
-    this.#sourceData = new SourceData({ ...sources, remember, get: (place) => this.#get(place) });
+    const { client, sources, remember } = deps;
+    this.#live = new LiveReader(client, this.#cancelled.signal);
+    const get = (place: Ref): Promise<unknown> => this.#live.secret(place);
+    this.#sourceData = new SourceData({ ...sources, remember, get });
   }
 
   /** Never rejects. Once `cut` aborts, it ends as if no answer had come in time. */
@@ -138,7 +132,7 @@ export class Apply {
         const moved = error instanceof ApiError && error.kind === "conflict";
         if (!moved || tries === MOST_DELETES) throw error;
       }
-      const raw = await this.#get(action.place, cut);
+      const raw = await this.#live.secret(action.place, cut);
       if (raw === undefined) return { kind: "removed", action };
       const found = this.#deps.read(raw);
       if (!isSameCopy(found, action.target)) {
@@ -153,7 +147,7 @@ export class Apply {
   /** What was copied onto a copy; undefined: it is another by now. */
   async #recordOf(copy: CopySecret, cut?: AbortSignal): Promise<string | undefined> {
     if (copy.copiedKeys !== undefined) return copy.copiedKeys;
-    const raw = await this.#get({ namespace: copy.namespace, name: copy.name }, cut);
+    const raw = await this.#live.secret({ namespace: copy.namespace, name: copy.name }, cut);
     if (isVersion(raw, copy)) return readRecord(raw);
     if (raw !== undefined) this.#deps.remember(raw);
     return undefined;
@@ -200,7 +194,7 @@ export class Apply {
     const { place, target, inputs } = action;
     const source = action.kind === "fill" ? action.content.source : undefined;
     const payload = source && (await this.#sourceData.payload(source));
-    const raw = source && !payload ? undefined : await this.#get(place, cut);
+    const raw = source && !payload ? undefined : await this.#live.secret(place, cut);
     if (!isVersion(raw, target)) {
       if (raw !== undefined) this.#deps.remember(raw);
       return { kind: "moved", action };
@@ -253,7 +247,7 @@ export class Apply {
       if (!dryRun) this.#deps.onWrite(verb, "ok");
       return answer;
     } catch (thrown) {
-      const error = this.#asTimeout(what, thrown);
+      const error = asTimeout(what, thrown, this.#cancelled.signal);
       if (error instanceof ApiError && !dryRun) this.#deps.onWrite(verb, error.kind);
       // A delete that finds nothing has reached its goal.
       if (method === "DELETE" && error instanceof ApiError && error.kind === "notFound")
@@ -262,73 +256,19 @@ export class Apply {
     }
   }
 
-  // Cut off because others waited: as if its time had run out.
-  #asTimeout(what: string, error: unknown): unknown {
-    const cut = error instanceof ApiError && error.kind === "cancelled";
-    if (!cut || this.#cancelled.signal.aborted) return error;
-    const note = "cut off, because others waited";
-    return new ApiError(what, { kind: "timeout", reason: "NoAnswer", note });
-  }
-
   async #look(action: Action, cut?: AbortSignal): Promise<Outcome> {
-    return { kind: "found", action, object: await this.#get(action.place, cut) };
-  }
-
-  /** The raw Secret as the API server has it now, or undefined. */
-  async #get(place: Ref, cut?: AbortSignal): Promise<unknown> {
-    const what = `get secret ${refText(place)}`;
-    try {
-      return await this.#read(SECRETS, place, TIMEOUT_MS, cut);
-    } catch (thrown) {
-      const error = this.#asTimeout(what, thrown);
-      if (error instanceof ApiError && error.kind === "notFound") return undefined;
-      throw error;
-    }
-  }
-
-  #read(
-    resource: Resource,
-    { namespace, name }: Ref,
-    timeoutMs: number,
-    cut?: AbortSignal,
-  ): Promise<unknown> {
-    const secret = resource === SECRETS;
-    return this.#deps.client.request<unknown>({
-      method: "GET",
-      path: secret
-        ? resourcePath(SECRETS, namespace, name)
-        : resourcePath(NAMESPACES, undefined, namespace),
-      what: secret ? `get secret ${namespace}/${name}` : `get namespace ${namespace}`,
-      signal: cut ?? this.#cancelled.signal,
-      timeoutMs,
-    });
+    return { kind: "found", action, object: await this.#live.secret(action.place, cut) };
   }
 
   async #ask(action: Action & { kind: "confirm" }): Promise<Outcome> {
     let silence: LookupResult | undefined;
     for (const question of action.questions) {
-      const answer = silence ?? (await this.#answerTo(question));
+      const answer = silence ?? (await this.#live.answerTo(question));
       this.#deps.onAnswer(question, answer);
       // The rest would wait as long, one after the other.
       if (answer.kind === "unreadable" && answer.silent) silence = answer;
     }
     return { kind: "answered", action };
-  }
-
-  async #answerTo({ kind, ref }: LiveRead): Promise<LookupResult> {
-    const resource = kind === "secret" ? SECRETS : NAMESPACES;
-    try {
-      return { kind: "found", object: await this.#read(resource, ref, QUESTION_TIMEOUT_MS) };
-    } catch (error) {
-      const words = error instanceof ApiError ? error.ownWords : undefined;
-      const name = kind === "secret" ? ref.name : ref.namespace;
-      // Any other 404 may be a proxy's.
-      const absent =
-        words?.kind === "notFound" && words.resource === resource.plural && words.name === name;
-      if (absent) return { kind: "absent" };
-      const silent = !(error instanceof ApiError) || !REFUSED.includes(error.kind);
-      return { kind: "unreadable", reason: causeText(causeOf(error), ref.namespace), silent };
-    }
   }
 
   async #outcomeOf(action: Action, error: unknown): Promise<Outcome> {
@@ -360,10 +300,6 @@ function failed(
 ): Outcome {
   const reason = causeText(why, action.place.namespace);
   return { kind: "failed", action, error, cause: why.word, reason, retryAfterMs };
-}
-
-function causeOf(error: unknown): FailureCause {
-  return error instanceof ApiError ? error.why : { word: "unexpected", text: safeErrorText(error) };
 }
 
 class NoPermission extends Error {}

@@ -1,7 +1,7 @@
 // What flies, and whether one more may: bounds by namespace, by source, for reads and for what is slow,
 // so that no namespace, and no quarter of them, holds up the others. A place is slow while its
 // namespace, or most of what its source writes, was slow of late: such writes share a quarter of the
-// pipe, and go on in it for as long as nobody else of them waits. A write that turns out slow is cut off
+// pool, and go on in it for as long as nobody else of them waits. A write that turns out slow is cut off
 // when another needs its room; its place is tried again after its back-off, in that quarter.
 import type { Clock } from "../kube/time/clock.ts";
 
@@ -63,7 +63,7 @@ export class Flights<W extends PooledWrite> {
   #at = 0;
   /** From so many ms on a write is slow. */
   #slowMs = SLOW_MS;
-  /** Several sources wait: none takes the whole pipe. */
+  /** Several sources wait: none takes the whole pool. */
   shared = false;
   limit: number;
 

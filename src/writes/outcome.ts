@@ -7,8 +7,8 @@ import type { Secret } from "../core/model/cluster.ts";
 import { shownUid, versionOf } from "../core/state/live-reads.ts";
 import { objectOf, stringOf } from "../core/model/unstructured.ts";
 import type { Resolution } from "../core/state/resolutions.ts";
-import type { Action, LiveRead } from "../core/model/verdicts.ts";
 import type { Ref } from "../core/annotations/names.ts";
+import type { Action, LiveRead } from "../core/model/actions.ts";
 
 export type Outcome =
   /** Written; `object` is the raw Secret that the server answered with. */

@@ -1,8 +1,8 @@
-// The pipe of writes between a plan and the API server: so many in flight, the rest waiting in the
+// A pool of writes between a plan and the API server: so many in flight, the rest waiting in the
 // plan's order, but for those that must wait for one of their own kind to land (flights.ts). A newer
 // plan replaces the waiting rest while writes fly; it must leave out the keys in flight. What an event
 // touched since its plan was begun is not started any more: it waits for the next plan, and where all
-// that waited was such, `outdated` asks for it. A 429 halves what may fly and pauses the pipe for as
+// that waited was such, `outdated` asks for it. A 429 halves what may fly and pauses the pool for as
 // long as the server asks; each full round of successes lets one more fly again, up to the configured
 // number.
 import { Flights, type Flight, type PooledWrite } from "./flights.ts";
@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../kube/time/clock.ts";
 
 export type { PooledWrite } from "./flights.ts";
 
-/** What the pipe must know of how a write ended. */
+/** What the pool must know of how a write ended. */
 export type WriteEnd = {
   readonly throttled: boolean;
   readonly retryAfterMs?: number | undefined;
@@ -87,7 +87,7 @@ export class WritePool<W extends PooledWrite> {
     return this.#waiting.length - this.#next + this.#parkedCount;
   }
 
-  /** Writes started since the pipe was made. */
+  /** Writes started since the pool was made. */
   get started(): number {
     return this.#started;
   }
@@ -170,7 +170,7 @@ export class WritePool<W extends PooledWrite> {
     while (!condition()) await new Promise<void>((resolve) => this.#onChange.push(resolve));
   }
 
-  /** Makes until() look at its condition again, for reasons outside the pipe. */
+  /** Makes until() look at its condition again, for reasons outside the pool. */
   nudge(): void {
     this.#changed();
   }

@@ -6,7 +6,6 @@ import { Apply } from "../../src/writes/apply.ts";
 import { SecretData } from "../../src/core/model/secret-data.ts";
 import { DataCache } from "../../src/core/state/data-cache.ts";
 import { CopySecret, type SourcePayload } from "../../src/core/model/cluster.ts";
-import type { Action } from "../../src/core/model/verdicts.ts";
 import { ApiError, statusError, type ApiErrorKind } from "../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
 import { isKubeObject } from "../../src/kube/rest/resource.ts";
@@ -16,6 +15,7 @@ import { field } from "../support/api-server/http.ts";
 import { refusal } from "../support/controller/memory-api.ts";
 import { Cluster } from "../support/planner/planner-cluster.ts";
 import { refText } from "../../src/core/annotations/names.ts";
+import type { Action } from "../../src/core/model/actions.ts";
 
 const PAYLOAD: SourcePayload = {
   data: new SecretData({ again: "cmVhZA==" }),

@@ -6,13 +6,13 @@ import { FakeClock, settle } from "../support/time/fake-clock.ts";
 type Job = PooledWrite;
 const jobs = (...keys: string[]): Job[] => keys.map((key) => ({ key }));
 
-/** A pipe whose writes end when the test says so. */
+/** A pool whose writes end when the test says so. */
 function open(concurrency: number) {
   const clock = new FakeClock();
   const flying = new Map<string, (ended: WriteEnd) => void>();
   const order: string[] = [];
   const cut: string[] = [];
-  const pipe = new WritePool<Job>(concurrency, clock, ({ key }, signal) => {
+  const pool = new WritePool<Job>(concurrency, clock, ({ key }, signal) => {
     order.push(key);
     signal.addEventListener("abort", () => cut.push(key));
     return new Promise((resolve) => flying.set(key, resolve));
@@ -22,60 +22,60 @@ function open(concurrency: number) {
     flying.delete(key);
     await settle();
   };
-  return { clock, pipe, order, flying, cut, end };
+  return { clock, pool, order, flying, cut, end };
 }
 
 test("no more writes fly than allowed, and they start in the plan's order", async () => {
-  const { pipe, order, end } = open(2);
-  pipe.replace(jobs("a", "b", "c", "d"));
+  const { pool, order, end } = open(2);
+  pool.replace(jobs("a", "b", "c", "d"));
   assert.deepEqual(order, ["a", "b"]);
   await end("b");
   assert.deepEqual(order, ["a", "b", "c"]);
-  assert.equal(pipe.waiting, 1);
+  assert.equal(pool.waiting, 1);
 });
 
 test("a newer plan replaces what waits and leaves alone what flies", async () => {
-  const { pipe, order, end } = open(2);
-  pipe.replace(jobs("a", "b", "c", "d"));
-  pipe.replace(jobs("e"));
+  const { pool, order, end } = open(2);
+  pool.replace(jobs("a", "b", "c", "d"));
+  pool.replace(jobs("e"));
   await end("a");
   await end("b");
   assert.deepEqual(order, ["a", "b", "e"]);
   await end("e");
-  assert.equal(pipe.idle, true);
+  assert.equal(pool.idle, true);
 });
 
 test("a write whose key is in flight is not started twice", async () => {
-  const { pipe, order, end } = open(3);
-  pipe.replace(jobs("a"));
-  pipe.replace(jobs("a", "b"));
+  const { pool, order, end } = open(3);
+  pool.replace(jobs("a"));
+  pool.replace(jobs("a", "b"));
   assert.deepEqual(order, ["a", "b"]);
   await end("a");
   await end("b");
-  assert.equal(pipe.idle, true);
+  assert.equal(pool.idle, true);
 });
 
 test("a plan does not repeat the writes that began and ended while it was made", async () => {
-  const { pipe, order, end } = open(1);
-  pipe.replace(jobs("a", "b", "c"));
-  pipe.mark();
+  const { pool, order, end } = open(1);
+  pool.replace(jobs("a", "b", "c"));
+  pool.mark();
   await end("a");
   await end("b");
-  pipe.replace(jobs("b", "c", "d"));
+  pool.replace(jobs("b", "c", "d"));
   await end("c");
   await end("d");
   assert.deepEqual(order, ["a", "b", "c", "d"]);
-  pipe.mark();
-  pipe.replace(jobs("b"));
+  pool.mark();
+  pool.replace(jobs("b"));
   assert.deepEqual(order.at(-1), "b", "the next plan may write there again");
   await end("b");
 });
 
-test("a 429 halves what may fly and pauses the pipe for as long as the server asks", async () => {
-  const { clock, pipe, order, end } = open(8);
-  pipe.replace(jobs(...Array.from("abcdefghijklmnop")));
+test("a 429 halves what may fly and pauses the pool for as long as the server asks", async () => {
+  const { clock, pool, order, end } = open(8);
+  pool.replace(jobs(...Array.from("abcdefghijklmnop")));
   for (const key of Array.from("abcdefgh")) await end(key, { throttled: true, retryAfterMs: 3000 });
-  assert.equal(pipe.limit, 4);
+  assert.equal(pool.limit, 4);
   assert.equal(order.length, 8);
   await clock.advance(2999);
   assert.equal(order.length, 8);
@@ -84,23 +84,23 @@ test("a 429 halves what may fly and pauses the pipe for as long as the server as
 });
 
 test("what may fly grows back by one for each full round of successes", async () => {
-  const { clock, pipe, end } = open(4);
-  pipe.replace(jobs(...Array.from("abcdefghijklmnopqrstuvwxyz")));
+  const { clock, pool, end } = open(4);
+  pool.replace(jobs(...Array.from("abcdefghijklmnopqrstuvwxyz")));
   await end("a", { throttled: true });
   await clock.advance(1000);
-  assert.equal(pipe.limit, 2);
+  assert.equal(pool.limit, 2);
   for (const key of Array.from("bcde")) await end(key);
-  assert.equal(pipe.limit, 3);
+  assert.equal(pool.limit, 3);
   for (const key of Array.from("fghijklmnopqrs")) await end(key);
-  assert.equal(pipe.limit, 4);
+  assert.equal(pool.limit, 4);
 });
 
 test("stop drops what waits, lets what flies end, and leaves no timer", async () => {
-  const { clock, pipe, order, end } = open(2);
-  pipe.replace(jobs("a", "b", "c"));
+  const { clock, pool, order, end } = open(2);
+  pool.replace(jobs("a", "b", "c"));
   await end("a", { throttled: true });
   let stopped = false;
-  const stopping = pipe.stop().then(() => (stopped = true));
+  const stopping = pool.stop().then(() => (stopped = true));
   await settle();
   assert.equal(stopped, false);
   await end("b");
@@ -110,10 +110,10 @@ test("stop drops what waits, lets what flies end, and leaves no timer", async ()
 });
 
 test("after stop nothing starts any more, and a late 429 arms no timer", async () => {
-  const { clock, pipe, order, end } = open(2);
-  pipe.replace(jobs("a", "b"));
-  const stopping = pipe.stop();
-  pipe.replace(jobs("c"));
+  const { clock, pool, order, end } = open(2);
+  pool.replace(jobs("a", "b"));
+  const stopping = pool.stop();
+  pool.replace(jobs("c"));
   await end("a", { throttled: true, retryAfterMs: 60_000 });
   await end("b");
   await stopping;
@@ -122,20 +122,20 @@ test("after stop nothing starts any more, and a late 429 arms no timer", async (
 });
 
 test("the time of the last write that ended is known, whatever became of it", async () => {
-  const { clock, pipe, end } = open(2);
-  assert.equal(pipe.lastEndedMs, Number.NEGATIVE_INFINITY);
-  pipe.replace(jobs("a", "b"));
+  const { clock, pool, end } = open(2);
+  assert.equal(pool.lastEndedMs, Number.NEGATIVE_INFINITY);
+  pool.replace(jobs("a", "b"));
   await clock.advance(500);
   await end("b", { throttled: true });
-  assert.equal(pipe.lastEndedMs, 500);
+  assert.equal(pool.lastEndedMs, 500);
   await end("a");
-  await pipe.stop();
+  await pool.stop();
 });
 
 test("no more bytes fly than a process has room for, but one write always may", async () => {
-  const { pipe, order, end } = open(32);
+  const { pool, order, end } = open(32);
   const MIB = 2 ** 20;
-  pipe.replace(["a", "b", "c", "d"].map((key) => ({ key, bytes: (key === "d" ? 20 : 6) * MIB })));
+  pool.replace(["a", "b", "c", "d"].map((key) => ({ key, bytes: (key === "d" ? 20 : 6) * MIB })));
   assert.deepEqual(order, ["a", "b"]);
   await end("a");
   assert.deepEqual(order, ["a", "b", "c"]);
@@ -149,40 +149,40 @@ const copies = (source: string, ...keys: string[]): Job[] =>
   keys.map((key) => ({ key, source, namespace: key.slice(0, key.indexOf("/")) }));
 
 test("what an event touched since its plan was begun is not started, and a newer plan is asked for", async () => {
-  const { pipe, order, end } = open(1);
-  pipe.mark();
-  pipe.replace(copies("s/x", "a/x", "b/x", "c/x", "d/x"));
-  pipe.touch("b");
-  pipe.touch("c/x");
-  assert.equal(pipe.outdated, false, "d/x still waits");
+  const { pool, order, end } = open(1);
+  pool.mark();
+  pool.replace(copies("s/x", "a/x", "b/x", "c/x", "d/x"));
+  pool.touch("b");
+  pool.touch("c/x");
+  assert.equal(pool.outdated, false, "d/x still waits");
   await end("a/x");
   assert.deepEqual(order, ["a/x", "d/x"]);
-  assert.equal(pipe.outdated, true);
-  pipe.mark();
-  pipe.replace(copies("s/x", "b/x"));
-  assert.equal(pipe.outdated, false);
+  assert.equal(pool.outdated, true);
+  pool.mark();
+  pool.replace(copies("s/x", "b/x"));
+  assert.equal(pool.outdated, false);
   await end("d/x");
   assert.deepEqual(order.at(-1), "b/x", "a newer plan knows of the event");
   await end("b/x");
 });
 
 test("an event while a plan is made holds back what the plan wants there", async () => {
-  const { pipe, order, end } = open(4);
-  pipe.mark();
-  pipe.touch("s/x");
-  pipe.touch("b");
-  pipe.replace([...copies("s/x", "a/x"), ...copies("s/y", "b/y", "c/y")]);
+  const { pool, order, end } = open(4);
+  pool.mark();
+  pool.touch("s/x");
+  pool.touch("b");
+  pool.replace([...copies("s/x", "a/x"), ...copies("s/y", "b/y", "c/y")]);
   assert.deepEqual(order, ["c/y"]);
   await end("c/y");
-  assert.equal(pipe.outdated, true);
+  assert.equal(pool.outdated, true);
 });
 
 test("a source that changes while each plan is made is written all the same", async () => {
-  const { clock, pipe, order, end } = open(4);
+  const { clock, pool, order, end } = open(4);
   const plan = (): void => {
-    pipe.mark();
-    pipe.touch("s/x", true);
-    pipe.replace(copies("s/x", "a/x"));
+    pool.mark();
+    pool.touch("s/x", true);
+    pool.replace(copies("s/x", "a/x"));
   };
   plan();
   await clock.advance(200);
@@ -193,53 +193,53 @@ test("a source that changes while each plan is made is written all the same", as
   assert.deepEqual(order, ["a/x"]);
   await end("a/x");
   for (let at = 0; at < 5; at++) {
-    pipe.mark();
-    pipe.touch("s/x", false);
-    pipe.replace(copies("s/x", "a/x"));
+    pool.mark();
+    pool.touch("s/x", false);
+    pool.replace(copies("s/x", "a/x"));
     await clock.advance(200);
   }
   assert.deepEqual(order, ["a/x"], "but not one that is gone, or another");
 });
 
-test("a namespace has a quarter of the pipe at most, reads eight flights, and of several sources none has all", async () => {
-  const { pipe, flying, end } = open(16);
+test("a namespace has a quarter of the pool at most, reads eight flights, and of several sources none has all", async () => {
+  const { pool, flying, end } = open(16);
   const many = Array.from({ length: 30 }, (_, n) => `a/${n}`);
-  pipe.replace(copies("s/x", ...many));
+  pool.replace(copies("s/x", ...many));
   assert.equal(flying.size, 4);
-  pipe.replace([...copies("s/x", ...many.slice(4)), ...copies("s/y", "b/y")]);
+  pool.replace([...copies("s/x", ...many.slice(4)), ...copies("s/y", "b/y")]);
   assert.ok(flying.has("b/y"));
   await end("a/0");
   assert.ok(flying.has("a/4"), "in its order");
   for (const key of Array.from(flying.keys())) await end(key);
-  pipe.replace([]);
+  pool.replace([]);
   for (const key of Array.from(flying.keys())) await end(key);
-  pipe.mark();
+  pool.mark();
   const apart = Array.from({ length: 30 }, (_, n) => `n${n}/x`);
-  pipe.replace(apart.map((key) => ({ key, reads: true })));
+  pool.replace(apart.map((key) => ({ key, reads: true })));
   assert.equal(flying.size, 8);
-  pipe.replace([]);
+  pool.replace([]);
   for (const key of Array.from(flying.keys())) await end(key);
-  pipe.mark();
-  pipe.replace([...copies("s/x", "a/x"), ...copies("s/y", "z/y"), ...copies("s/x", ...apart)]);
+  pool.mark();
+  pool.replace([...copies("s/x", "a/x"), ...copies("s/y", "z/y"), ...copies("s/x", ...apart)]);
   assert.equal(Array.from(flying.keys()).filter((key) => key.endsWith("/x")).length, 12);
 });
 
 test("what is slow is cut off once others need its room, all but a quarter, and comes back in that quarter", async () => {
-  const { clock, pipe, order, flying, cut, end } = open(8);
+  const { clock, pool, order, flying, cut, end } = open(8);
   const hung = Array.from({ length: 8 }, (_, n) => `h${n}/x`);
-  pipe.replace(copies("s/x", ...hung));
+  pool.replace(copies("s/x", ...hung));
   await clock.advance(5000);
   assert.deepEqual(cut, [], "nobody waits");
-  pipe.mark();
-  pipe.replace(copies("s/x", "fresh/x"));
+  pool.mark();
+  pool.replace(copies("s/x", "fresh/x"));
   assert.deepEqual(cut, [], "an answer may lie there unread");
   await clock.advance(30);
   assert.equal(cut.length, 6);
   for (const key of Array.from(cut)) await end(key, { throttled: false, failed: true });
   assert.equal(order.at(-1), "fresh/x");
   await end("fresh/x");
-  pipe.mark();
-  pipe.replace(copies("s/y", ...hung.map((key) => key.replace("x", "y")), "good/y"));
+  pool.mark();
+  pool.replace(copies("s/y", ...hung.map((key) => key.replace("x", "y")), "good/y"));
   const again = Array.from(flying.keys()).filter((key) => key.endsWith("/y"));
   assert.ok(again.includes("good/y"));
   assert.equal(again.length, 3, again.join());

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import type { Outcome } from "../../writes/outcome.ts";
 import { readConfig, type Config, type FlagValues } from "../../config/config.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
-import type { Action } from "../../core/model/verdicts.ts";
 import { createClient, type ApiClient } from "../../kube/rest/client.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import { loadKubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
@@ -19,6 +18,7 @@ import type { Program } from "../run/program-context.ts";
 import { runController } from "../run/run.ts";
 import { refText } from "../../core/annotations/names.ts";
 import { whatToTry } from "./what-to-try.ts";
+import type { Action } from "../../core/model/actions.ts";
 
 type Given = { readonly once: boolean; readonly port: number; readonly flags: FlagValues };
 

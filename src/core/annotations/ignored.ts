@@ -4,6 +4,7 @@ import {
   annotationKey,
   ANNOTATION_NAMES,
   isMark,
+  isUnknownKey,
   PREFIX,
   PULL_ANNOTATIONS,
   SOURCE_ANNOTATIONS,
@@ -83,9 +84,7 @@ export function ignoredOnStranger(
   if (!adoptable && Object.hasOwn(annotations, annotationKey("adopt")))
     return ignored("adopt", "adopt");
   const other = firstOf(annotations, (each) => each === "accept");
-  const known = new Set(ANNOTATION_NAMES.map(annotationKey));
-  if (other ?? Object.keys(annotations).some((key) => key.startsWith(PREFIX) && !known.has(key)))
-    return ignored("unknown", other);
+  if (other ?? Object.keys(annotations).some(isUnknownKey)) return ignored("unknown", other);
   // A pulling Secret whose owner took `from` off keeps the record of what was filled in, and means no copy.
   const mark = firstOf(annotations, (each) => each === "source" || each === "placed-at");
   return mark && ignored("marks", mark);

@@ -74,6 +74,13 @@ export function annotationKey(name: AnnotationName): string {
   return PREFIX + name;
 }
 
+const KNOWN_KEYS: ReadonlySet<string> = new Set(ANNOTATION_NAMES.map(annotationKey));
+
+/** A key under our prefix that means nothing to this version. */
+export function isUnknownKey(key: string): boolean {
+  return key.startsWith(PREFIX) && !KNOWN_KEYS.has(key);
+}
+
 export const MARKS: readonly AnnotationName[] = ANNOTATION_NAMES.filter(isMark);
 /** Any of these makes a Secret of a source namespace one that we read as a source. */
 export const SOURCE_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("source");

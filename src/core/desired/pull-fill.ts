@@ -10,9 +10,9 @@ import { type PullSecret, type SourcePayload, type SourceSecret } from "../model
 import { isDataKey } from "../annotations/names.ts";
 import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
 import { isUid, requiredKeys, VERSION } from "./copy.ts";
-import type { Fill } from "../model/verdicts.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { problemText } from "../annotations/rules.ts";
+import type { Fill } from "../model/actions.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

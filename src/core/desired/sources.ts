@@ -10,9 +10,10 @@ import {
 import { sourceRank } from "./namespace-rules.ts";
 import type { Handled, Wanting } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
-import { type Desired, type Tally, newTally } from "../model/verdicts.ts";
+import { type Tally, newTally } from "../model/verdicts.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import type { Desired } from "../model/actions.ts";
 
 export type PlannedSource = {
   readonly source: SourceSecret;

@@ -1,6 +1,5 @@
-// The words of the planner: what it reads (a World of reduced objects) and nothing else. Objects of
-// the API become these once, on their way into the cache (secrets.ts, namespaces.ts); from there on
-// nothing is optional by accident. What the planner answers is in verdicts.ts.
+// The words of the planner: what it reads (a ClusterState of reduced objects) and nothing else. Objects
+// of the API become these once, on their way into the cache (core/observed); from there on nothing is optional by accident. What the planner answers is in verdicts.ts.
 // Times of objects are RFC 3339 texts in UTC, which sort as they are; times of the planner are
 // milliseconds of a monotonic clock.
 import type { KeyFilter } from "../annotations/key-filter.ts";

@@ -1,16 +1,10 @@
-// What the planner answers: verdicts, the writes that follow from them, and the reports that logs,
-// metrics, `plan`, `status`, `explain` and the status page print. All of it is data.
-import type { SecretData } from "./secret-data.ts";
-import {
-  type CopySecret,
-  type PullSecret,
-  type DesiredCopy,
-  type SourceSecret,
-  type UnmanagedSecret,
-} from "./cluster.ts";
+// What the planner answers: verdicts, and the reports that logs, metrics, `plan`, `status`, `explain`
+// and the status page print. All of it is data; the writes that follow are in actions.ts.
 import type { Ignored, IgnoredReason } from "../annotations/ignored.ts";
 import type { Problem } from "../annotations/rules.ts";
-import { type Ref, refText } from "../annotations/names.ts";
+import { type Ref } from "../annotations/names.ts";
+import { annotationKey } from "../annotations/vocabulary.ts";
+import type { Action } from "./actions.ts";
 
 export const METRIC_STATES = [
   "current",
@@ -45,82 +39,19 @@ const STATE_BY_VERDICT = {
 } as const satisfies Readonly<Record<string, MetricState | undefined>>;
 export type Verdict = keyof typeof STATE_BY_VERDICT;
 export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = STATE_BY_VERDICT;
+/** It becomes another state without anybody's doing. */
+export function isPending(verdict: Verdict): boolean {
+  return METRIC_STATE[verdict] === "pending";
+}
+
 export const VERDICTS: readonly Verdict[] = Object.keys(METRIC_STATE).filter(
   (word): word is Verdict => word in METRIC_STATE,
 );
 
-/** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
-export type WriteCause =
-  | "new"
-  | "changed"
-  | "edited"
-  | "deleted"
-  | "handover"
-  | "unwanted"
-  | "gone";
-
-type Write = {
-  readonly place: Ref;
-  readonly source: Ref;
-  readonly cause: WriteCause;
-  /** Why, in plain words. */
-  readonly reason: string;
-  /** What the write follows from, but for the target's version: a failure is remembered under it. */
-  readonly inputs: string;
-  /** The absent source because of which something ends. */
-  readonly vanished?: SourceAbsence;
-};
-
-/** A source as a write needs it. */
-export type Desired = { readonly source: SourceSecret; readonly replica: DesiredCopy };
-
-/** What a write that makes a place so follows from: its failure is remembered under it. */
-export function decisionKey({ source, replica }: Desired): string {
-  return `${source.uid} ${replica.fingerprint}`;
+/** To the owner of a Secret that is in the way of `source`, and to who wonders why it is not copied. */
+export function adoptionHint(source: string): string {
+  return `a Secret that is not ours is in the way; its owner may annotate it ${annotationKey("adopt")}: ${source}, rename or delete it`;
 }
-
-export type Action =
-  | (Write & { readonly kind: "create"; readonly content: Desired })
-  | (Write & { readonly kind: "update"; readonly content: Desired; readonly target: CopySecret })
-  | (Write & { readonly kind: "replace"; readonly content: Desired; readonly target: CopySecret })
-  | (Write & {
-      readonly kind: "adopt";
-      readonly content: Desired;
-      readonly target: UnmanagedSecret;
-    })
-  | (Write & { readonly kind: "delete"; readonly target: CopySecret })
-  | (Write & { readonly kind: "release"; readonly target: CopySecret })
-  /** A pulling Secret gets or refreshes its entries; which, a look at it shows (pull-fill.ts) ... */
-  | (Write & { readonly kind: "fill"; readonly content: Desired; readonly target: PullSecret })
-  /** ... or loses them. */
-  | (Write & { readonly kind: "unfill"; readonly target: PullSecret })
-  /** No write: one live GET of a place where a Secret is that the cache does not show. */
-  | (Write & { readonly kind: "liveGet" })
-  /** No write: one live GET of each object that endings follow from, one after the other. */
-  | (Write & {
-      readonly kind: "confirm";
-      readonly flight: string;
-      readonly questions: readonly LiveRead[];
-    });
-
-/** What must not be under way twice at a time: a place, or one of the few flights of questions. */
-export function actionKey(action: Action): string {
-  return action.kind === "confirm" ? action.flight : refText(action.place);
-}
-
-/** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
-export type Fill = {
-  readonly set: SecretData;
-  readonly remove: readonly string[];
-  /** undefined: take the record off. */
-  readonly record:
-    | {
-        readonly keys: readonly string[];
-        readonly sourceUid: string;
-        readonly sourceVersion: string;
-      }
-    | undefined;
-};
 
 /** One place whose verdict is neither `current` nor `skip`. */
 export type Row = {
@@ -205,22 +136,6 @@ export type Plan = {
   /** Earliest time (ms, monotonic) at which something becomes due without any event. */
   readonly nextAt: number | undefined;
 };
-
-export type SourceAbsence = {
-  readonly key: string;
-  readonly since: number;
-  /** Whether this process had the source in its cache at some time. */
-  readonly seen: boolean;
-};
-
-export type LiveRead = {
-  readonly kind: "secret" | "namespace";
-  /** Of a namespace its name in `namespace`, and "" in `name`. */
-  readonly ref: Ref;
-  /** What the cache shows: versionOf. */
-  readonly shown: string;
-};
-
 export type Tally = Record<Verdict, number>;
 
 function zeros<K extends string>(keys: readonly K[]): Record<K, number> {

@@ -41,7 +41,7 @@ import {
   PREFIX,
   REFUSED_NAME_PREFIX,
   REFUSED_TYPES,
-  ANNOTATION_NAMES,
+  isUnknownKey,
   type AnnotationName,
 } from "../annotations/vocabulary.ts";
 import type { Problem, OnDelete } from "../annotations/rules.ts";
@@ -291,14 +291,12 @@ export function readRecord(raw: unknown): string {
   return annotations[annotationKey("copied-keys")] ?? "";
 }
 
-const KNOWN = new Set(ANNOTATION_NAMES.map(annotationKey));
 // As long as the name of a label or annotation may be; anybody may write one.
 const LONGEST_MARK = PREFIX.length + 63;
 
 // What a newer version may have written.
 function unknownMarkOf(annotations: Annotations): string | undefined {
-  const unknown = Object.keys(annotations).find((key) => key.startsWith(PREFIX) && !KNOWN.has(key));
-  return unknown?.slice(0, LONGEST_MARK);
+  return Object.keys(annotations).find(isUnknownKey)?.slice(0, LONGEST_MARK);
 }
 
 function recordedOnDelete(text: string): OnDelete {

@@ -1,5 +1,5 @@
-// What the source that a copy names says of the copy's place: it is served, it is held as it is, or
-// the claim to it has lapsed.
+// What the source that a copy names says of the copy's place: it keeps it, the copy is held as it is, or
+// the place is unwanted.
 import { consents } from "./consent.ts";
 import {
   sourceGone,
@@ -20,7 +20,7 @@ import { problemText, type OnDelete } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
 import type { PlanContext } from "./plan-context.ts";
 
-/** What the copy's source says: the place is still taken, or it has lapsed. */
+/** What becomes of a copy by the word of its source. */
 export type CopyDecision =
   | { readonly kind: "keep"; readonly candidate: Candidate }
   | {
@@ -46,22 +46,22 @@ export function decideCopy(
   }
   switch (status.kind) {
     case "entry":
-      return claimOfEntry(context, copy, target, status.entry, status);
+      return decideByEntry(context, copy, target, status.entry, status);
     case "frozen":
       return hold("frozen", status.reason);
     case "arrivedDuringPlan":
       return hold("wait", justArrived(copy.source));
     case "notASource": {
-      if (status.uid !== copy.sourceUid) return claimOfAbsent(context, copy, status);
+      if (status.uid !== copy.sourceUid) return decideAbsent(context, copy, status);
       const reason = `${refText(copy.source)} carries neither to nor to-selector any more`;
-      return lapsed(copy.onDelete, reason, [readOfSource(copy.source, status)]);
+      return unwanted(copy.onDelete, reason, [readOfSource(copy.source, status)]);
     }
     case "absent":
-      return claimOfAbsent(context, copy, status);
+      return decideAbsent(context, copy, status);
   }
 }
 
-function claimOfEntry(
+function decideByEntry(
   context: PlanContext,
   copy: CopySecret,
   target: TargetNamespace,
@@ -78,7 +78,7 @@ function claimOfEntry(
   }
   const want = candidate && named ? wantOf(candidate, target) : "globs";
   // Another object under the source's old name says nothing of the source's copies.
-  if (source.uid !== copy.sourceUid) return claimOfAbsent(context, copy, status);
+  if (source.uid !== copy.sourceUid) return decideAbsent(context, copy, status);
   const word = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.onDelete);
   const asked = readOfSource(source, source);
   const follows =
@@ -87,7 +87,7 @@ function claimOfEntry(
     want === "declined"
       ? `the namespace does not accept copies of ${text}`
       : `source ${text} no longer wants this place`;
-  return lapsed(word, reason, follows);
+  return unwanted(word, reason, follows);
 }
 
 // Under opt-in a namespace that says nothing keeps the copies that are there, and they are kept current.
@@ -102,7 +102,7 @@ function keeps(
   );
 }
 
-function claimOfAbsent(context: PlanContext, copy: CopySecret, status: SourceStatus): CopyDecision {
+function decideAbsent(context: PlanContext, copy: CopySecret, status: SourceStatus): CopyDecision {
   const { source, sourceUid, onDelete } = copy;
   const reason = `source ${refText(source)} is gone`;
   const lapse = sourceGone(context.pass, context.settings, source, sourceUid, status, reason);
@@ -113,7 +113,7 @@ function hold(verdict: "frozen" | "paused" | "wait", reason: string): CopyDecisi
   return { kind: "hold", verdict, reason };
 }
 
-function lapsed(
+function unwanted(
   onDelete: OnDelete,
   reason: string,
   follows: RemovalReason["follows"],

@@ -26,10 +26,10 @@ import {
 import { wants } from "../desired/target-batch.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import { decisionKey, type WriteCause } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
 import type { PlanContext } from "./plan-context.ts";
+import { type WriteCause, decisionKey } from "../model/actions.ts";
 
 /** `group`: who wants places of the copy's name. */
 export function planExistingCopy(
@@ -38,16 +38,16 @@ export function planExistingCopy(
   target: TargetNamespace,
   group: CandidateGroup | undefined,
 ): void {
-  const sole = group?.only;
-  if (sole && isCurrent(copy, target, sole)) sole.tally.current++;
+  const only = group?.only;
+  if (only && isCurrent(copy, target, only)) only.tally.current++;
   else planByDecision(context, copy, target, group?.candidates ?? []);
 }
 
 // Almost every copy of a quiet cluster ends here, so nothing is allocated, and of the copy as little is
 // read as can be: the long way round gives the same answer.
-function isCurrent(copy: CopySecret, target: TargetNamespace, sole: Candidate): boolean {
+function isCurrent(copy: CopySecret, target: TargetNamespace, only: Candidate): boolean {
   return (
-    copy.fingerprint === sole.fingerprint && !copy.deleting && !sole.paused && wants(sole, target)
+    copy.fingerprint === only.fingerprint && !copy.deleting && !only.paused && wants(only, target)
   );
 }
 
@@ -60,21 +60,21 @@ function planByDecision(
   const { pass, sources } = context;
   const status = sources.status(copy.source);
   const tally = status.kind === "entry" ? status.entry.tally : pass.withoutSource;
-  const claim = decideCopy(context, copy, target, status);
-  switch (claim.kind) {
+  const decision = decideCopy(context, copy, target, status);
+  switch (decision.kind) {
     case "keep":
-      if (group.length > 1) contest(context, copy, target, group, claim.candidate);
-      else serve(context, copy, target, claim.candidate, "changed");
+      if (group.length > 1) contest(context, copy, target, group, decision.candidate);
+      else planCopy(context, copy, target, decision.candidate, "changed");
       return;
     case "hold": {
-      const { verdict, reason } = claim;
-      noteLosers(context, copy, target, group, undefined);
+      const { verdict, reason } = decision;
+      reportConflicts(context, copy, target, group, undefined);
       const differs = differsFrom(copy, status);
       pass.report(tally, { verdict, place: copy, source: copy.source, reason, differs });
       return;
     }
     case "unwanted":
-      succeed(context, copy, target, group, claim.lapse, claim.onDelete, tally);
+      handOver(context, copy, target, group, decision.lapse, decision.onDelete, tally);
   }
 }
 
@@ -103,27 +103,27 @@ function contest(
       one.rank < holder.rank && wants(one, target) && !one.paused && !held.has(one.source.uid),
   );
   if (!taker || copy.deleting) {
-    noteLosers(context, copy, target, group, holder);
-    serve(context, copy, target, holder, "changed");
+    reportConflicts(context, copy, target, group, holder);
+    planCopy(context, copy, target, holder, "changed");
     return;
   }
-  const stay = failingTakeover(pass, copy, taker) ?? unreadTakeover(pass, copy, target, taker);
-  noteLosers(context, copy, target, group, stay ? holder : taker, taker);
-  if (!stay) {
-    serve(context, copy, target, taker, "handover");
+  const hold = failingTakeover(pass, copy, taker) ?? unreadTakeover(pass, copy, target, taker);
+  reportConflicts(context, copy, target, group, hold ? holder : taker, taker);
+  if (!hold) {
+    planCopy(context, copy, target, taker, "handover");
     return;
   }
-  pass.report(taker.tally, { place: copy, source: taker.source, winner: holder.source, ...stay });
-  serve(context, copy, target, holder, "changed");
+  pass.report(taker.tally, { place: copy, source: taker.source, winner: holder.source, ...hold });
+  planCopy(context, copy, target, holder, "changed");
 }
 
-type Stayed = Pick<Finding, "verdict" | "reason" | "cause" | "dueAt">;
+type TakeoverHold = Pick<Finding, "verdict" | "reason" | "cause" | "dueAt">;
 
 function failingTakeover(
   pass: PlanBuilder,
   copy: CopySecret,
   taker: Candidate,
-): Stayed | undefined {
+): TakeoverHold | undefined {
   const trouble = pass.memory.backoff.trouble(refText(copy), decisionKey(taker.content));
   if (trouble?.kind !== "failed" || trouble.until <= pass.now) return undefined;
   return {
@@ -143,12 +143,12 @@ function unreadTakeover(
 ) {
   const reason = `source ${taker.text} comes before ${refText(copy.source)}`;
   const asked = [readOfSource(taker.source, taker.source), readOfNamespace(target)];
-  const stay = unconfirmed(pass, reason, asked);
-  return stay && { ...stay, verdict: "conflict" as const };
+  const hold = unconfirmed(pass, reason, asked);
+  return hold && { ...hold, verdict: "conflict" as const };
 }
 
 // The copy's place with the source that has it: the table's upper line.
-function serve(
+function planCopy(
   context: PlanContext,
   copy: CopySecret,
   target: TargetNamespace,
@@ -206,7 +206,7 @@ function isEdited(
   return settled === replica.fingerprint || copy.sourceVersion === source.resourceVersion;
 }
 
-function succeed(
+function handOver(
   context: PlanContext,
   copy: CopySecret,
   target: TargetNamespace,
@@ -216,41 +216,41 @@ function succeed(
   tally: PlannedSource["tally"],
 ): void {
   const { pass, settings, removals } = context;
-  const heirs = group.filter((candidate) => wants(candidate, target));
+  const successors = group.filter((candidate) => wants(candidate, target));
   // A paused one takes no place that it does not hold.
-  const heir = heirs.find(({ paused }) => !paused) ?? heirs[0];
-  if (!heir) {
+  const successor = successors.find(({ paused }) => !paused) ?? successors[0];
+  if (!successor) {
     removals.add({ copy, tally, order: target.order, lapse, onDelete });
     return;
   }
-  noteLosers(context, copy, target, group, heir);
-  if (heir.source.rule.paused) {
-    const reason = `source ${heir.text}, which has this place now, is paused`;
-    const paused = { verdict: "paused", place: copy, source: heir.source, reason } as const;
-    pass.report(heir.tally, { ...paused, differs: true });
+  reportConflicts(context, copy, target, group, successor);
+  if (successor.source.rule.paused) {
+    const reason = `source ${successor.text}, which has this place now, is paused`;
+    const paused = { verdict: "paused", place: copy, source: successor.source, reason } as const;
+    pass.report(successor.tally, { ...paused, differs: true });
     return;
   }
-  const stay = copy.deleting ? undefined : handoverHold(pass, settings, lapse);
-  if (!stay) {
-    serve(context, copy, target, heir, "handover");
+  const hold = copy.deleting ? undefined : handoverHold(pass, settings, lapse);
+  if (!hold) {
+    planCopy(context, copy, target, successor, "handover");
     return;
   }
-  const verdict = wantedVerdict(targetStateOf(copy, heir.content));
-  pass.report(heir.tally, { verdict, place: copy, source: heir.source, ...stay });
+  const verdict = wantedVerdict(targetStateOf(copy, successor.content));
+  pass.report(successor.tally, { verdict, place: copy, source: successor.source, ...hold });
 }
 
-// Whoever else wants the place is told that it is taken.
-function noteLosers(
+// Whoever else wants the place is reported that it is taken.
+function reportConflicts(
   context: PlanContext,
   copy: CopySecret,
   target: TargetNamespace,
   group: readonly Candidate[],
   winner: Candidate | undefined,
-  told?: Candidate,
+  reported?: Candidate,
 ): void {
   const holder = winner?.text ?? refText(copy.source);
   for (const candidate of group) {
-    if (candidate === winner || candidate === told || candidate.text === holder) continue;
+    if (candidate === winner || candidate === reported || candidate.text === holder) continue;
     if (!wants(candidate, target)) continue;
     const reason = `the copy of ${holder} has this place`;
     context.pass.report(candidate.tally, {

@@ -12,8 +12,9 @@ import {
   wantedVerdict,
 } from "./verdict-table.ts";
 import { placeIn, wantOf, type TargetNamespace } from "../desired/targets.ts";
-import { decisionKey, type Action, type SourceReport } from "../model/verdicts.ts";
+import { type SourceReport } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import { decisionKey, type Action } from "../model/actions.ts";
 
 const CREATES_PER_TURN = 1024;
 // A plan holds so many creates; what is beyond is counted, and planned once these are made: a thousand

@@ -3,15 +3,18 @@
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/write-backoff.ts";
 import { LIVE_READ_FLIGHTS, type LiveReadReply } from "../state/live-reads.ts";
-import {
-  type Action,
-  type Row,
-  type Verdict,
-  type LiveRead,
-  type Tally,
-  newTally,
-} from "../model/verdicts.ts";
+import { isPending, newTally, type Row, type Tally, type Verdict } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import {
+  type Ordered,
+  listsBySource,
+  alternate,
+  takeTurns,
+  longestDue,
+  youngestFirst,
+} from "./action-order.ts";
+import { type Action, isEnding, type LiveRead } from "../model/actions.ts";
+
 /** One place's verdict, before it is known whether its write may go now. */
 export type Finding = {
   readonly verdict: Verdict;
@@ -26,14 +29,6 @@ export type Finding = {
   /** Of a conflict: the source that has the place. */
   readonly winner?: Ref;
 };
-
-type Ordered = {
-  readonly action: Action;
-  readonly order: number;
-  /** When it became due. */
-  readonly since: number;
-};
-
 // From then on a write is no longer overtaken by every younger one: half of those that start are the
 // oldest. Two seconds before a write may have waited for too long.
 const AGED_MS = 3000;
@@ -44,15 +39,6 @@ const MOST_ACTIONS = 50_000;
 const FEWEST_OF_A_SOURCE = 16;
 /** Rows of what will be so without anybody's doing; beyond, they say nothing new and are counted. */
 const MOST_ROWS = 50_000;
-const PASSING: ReadonlySet<Verdict> = new Set([
-  "create",
-  "update",
-  "replace",
-  "adopt",
-  "delete",
-  "release",
-  "wait",
-]);
 
 export class PlanBuilder {
   readonly memory: PlannerState;
@@ -94,7 +80,7 @@ export class PlanBuilder {
     const winner = finding.winner && bare(finding.winner);
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
-    if (!pulling && PASSING.has(verdict) && this.#passing++ >= MOST_ROWS) return;
+    if (!pulling && isPending(verdict) && this.#passing++ >= MOST_ROWS) return;
     const since = this.#since(verdict, place, source);
     this.rows.push({
       since,
@@ -113,7 +99,7 @@ export class PlanBuilder {
 
   // A write that failed is due again in between, and one that is due waits in several ways.
   #since(verdict: Verdict, place: Ref, source: Ref): number {
-    const due = PASSING.has(verdict);
+    const due = isPending(verdict);
     const what = due || verdict === "backoff" ? "due" : verdict;
     const key = `${what} ${refText(place)} ${refText(source)}`;
     const since = this.memory.standing.since(key, this.now);
@@ -194,7 +180,7 @@ export class PlanBuilder {
 
   /** Whether there is room for it. */
   #push(action: Action, order: number, owed = false): boolean {
-    const ends = action.kind === "delete" || action.kind === "release" || action.kind === "unfill";
+    const ends = isEnding(action);
     const lists = ends ? this.#ends : owed ? this.#owed : this.#writes;
     const key = refText(action.source);
     // Asked for even where there is no room, so that it ages.
@@ -229,7 +215,9 @@ export class PlanBuilder {
    * youngest namespace first. Between them, one to one, what has been due for long, deletes included.
    */
   *actions(): Generator<undefined, readonly Action[]> {
-    const [owed, writes, ends] = [lists(this.#owed), lists(this.#writes), lists(this.#ends)];
+    const owed = listsBySource(this.#owed);
+    const writes = listsBySource(this.#writes);
+    const ends = listsBySource(this.#ends);
     const first: Ordered[] = [];
     const young: Ordered[] = [];
     yield* takeTurns(owed, youngestFirst, first);
@@ -261,69 +249,4 @@ function delayed(trouble: PlaceBackoff, verdict: Verdict, reason: string): Parti
     dueAt: trouble.until,
     triedAt: trouble.triedAt,
   };
-}
-
-const ACTIONS_PER_TURN = 8192;
-
-/** By source. */
-function lists(bySource: ReadonlyMap<string, Ordered[]>): readonly (readonly Ordered[])[] {
-  return [...bySource.keys()].toSorted().map((key) => bySource.get(key) ?? []);
-}
-
-/** Each of `young`, every other one of `old` as far as it goes, none twice. */
-function* alternate(
-  young: readonly Ordered[],
-  old: readonly Ordered[],
-  oldFirst: boolean,
-): Generator<undefined, readonly Action[]> {
-  if (old.length === 0) return young.map(({ action }) => action);
-  const taken = new Set<Ordered>();
-  const actions: Action[] = [];
-  const take = (ordered: Ordered): boolean => {
-    if (taken.has(ordered)) return false;
-    taken.add(ordered);
-    actions.push(ordered.action);
-    return true;
-  };
-  let next = 0;
-  const takeOldest = (): void => {
-    while (next < old.length) {
-      const oldest = old[next++];
-      if (oldest && take(oldest)) return;
-    }
-  };
-  if (oldFirst) takeOldest();
-  for (const [index, ordered] of young.entries()) {
-    if (index % ACTIONS_PER_TURN === 0) yield;
-    if (take(ordered)) takeOldest();
-  }
-  return actions;
-}
-
-function* takeTurns(
-  lists: readonly (readonly Ordered[])[],
-  first: (a: Ordered, b: Ordered) => number,
-  into: Ordered[],
-): Generator<undefined, void> {
-  let waiting: (readonly Ordered[])[] = [];
-  for (const list of lists) {
-    waiting.push(list.toSorted(first));
-    yield;
-  }
-  for (let round = 0; waiting.length > 0; round++) {
-    for (const list of waiting) {
-      const turn = list[round];
-      if (turn && into.push(turn) % ACTIONS_PER_TURN === 0) yield;
-    }
-    waiting = waiting.filter((list) => list.length > round + 1);
-  }
-}
-
-function longestDue(a: Ordered, b: Ordered): number {
-  return a.since === b.since ? youngestFirst(a, b) : a.since - b.since;
-}
-
-function youngestFirst(a: Ordered, b: Ordered): number {
-  if (a.order !== b.order) return a.order - b.order;
-  return a.action.place.name < b.action.place.name ? -1 : 1;
 }

@@ -1,4 +1,4 @@
-// World -> Plan: one verdict for every place that a source wants or that one of our copies occupies.
+// ClusterState -> Plan: one verdict for every place that a source wants or that one of our copies occupies.
 //
 //   the Secret at   | absent | ours,     | ours,     | ours, different   | ours, being | not ours
 //   the place is -> |        | equal     | different | where the API     | deleted     |
@@ -9,8 +9,8 @@
 //   not wanted      | skip   | delete or | delete or | delete or release | wait        | skip
 //                   |        | release   | release   |                   |             |
 //
-// Further: held, paused, frozen, backoff. The table as data is in table.ts; who wants a place is
-// decided in targets.ts, whose copy it is in copies.ts, whether it may end in removals.ts. It depends on
+// Further: held, paused, frozen, backoff. The table as data is in verdict-table.ts; who wants a place
+// is decided in targets.ts, whose copy it is in copy-source.ts, whether it may end in removals.ts. It depends on
 // nothing but its arguments, and changes nothing but what `memory` remembers. For a place that is
 // current or skipped nothing is allocated.
 import { planExistingCopy } from "./existing-copies.ts";
@@ -83,7 +83,7 @@ export function* plan(
   const actions = yield* pass.actions();
   memory.endPass(inFlight);
   const namespaces = unclear(targets, pass);
-  const flags = yield* unmatchedFlags(world, settings);
+  const flags = yield* unmatchedFlags(world, settings, memory);
   const rest = { actions, namespaces, ignored: ignored.report(namespaces.length, flags) };
   return { ...(yield* report(pass, sources, missing)), ...rest };
 }

@@ -13,11 +13,11 @@ import type { PullSecret } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import { justArrived, type SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import { decisionKey, type Desired } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import type { PlanContext } from "./plan-context.ts";
+import { type Desired, decisionKey } from "../model/actions.ts";
 
 function noConsent(from: Ref): string {
   return `there is no source ${refText(from)}, or it does not allow this namespace`;

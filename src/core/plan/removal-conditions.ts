@@ -6,8 +6,8 @@ import type { PlanBuilder } from "./plan-builder.ts";
 import { versionOf } from "../state/live-reads.ts";
 import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
-import type { SourceAbsence, LiveRead } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import type { SourceAbsence, LiveRead } from "../model/actions.ts";
 
 /** Why something has no reason to be any more. */
 export type RemovalReason = {

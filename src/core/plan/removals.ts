@@ -1,6 +1,7 @@
 // Copies that nobody wants any more, gathered over a pass, because whether one of them may go depends
-// on how many there are. Each waits for its grace and for the API server's word (absent.ts), then for
-// the rulings of deletions.ts; what goes is deleted or, with `keep`, released.
+// on how many there are. Each waits for its grace and for the API server's word
+// (removal-conditions.ts), then for what delete-guard.ts decides; what goes is deleted or, with `keep`,
+// released.
 import {
   removalHold,
   unconfirmed,
@@ -12,9 +13,10 @@ import { type CopySecret, type PullSecret, type PlannerSettings } from "../model
 import { awaited } from "../model/finalizers.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
-import type { Action, Tally } from "../model/verdicts.ts";
+import type { Tally } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import type { Action } from "../model/actions.ts";
 
 type Because = {
   readonly tally: Tally;
@@ -79,15 +81,15 @@ export class Removals {
 
   #add(ending: Ending): void {
     const { because, action } = ending;
-    const stay = removalHold(this.#pass, this.#settings, action.place, because.lapse);
-    if (stay) this.#stay(ending, stay);
+    const hold = removalHold(this.#pass, this.#settings, action.place, because.lapse);
+    if (hold) this.#wait(ending, hold);
     else this.#due.push(ending);
   }
 
-  #stay({ because, verdict, action }: Ending, stay: RemovalHold): void {
+  #wait({ because, verdict, action }: Ending, hold: RemovalHold): void {
     const { place, source } = action;
     const pulling = action.kind === "unfill";
-    this.#pass.report(because.tally, { verdict, place, source, pulling, ...stay });
+    this.#pass.report(because.tally, { verdict, place, source, pulling, ...hold });
   }
 
   /** Proposes what may go and notes what is held; to be run once, at the end of the pass. */
@@ -97,11 +99,11 @@ export class Removals {
     });
     const { deleteLimit, deleteHoldMs } = this.#settings;
     const guard = { limit: deleteLimit, holdMs: deleteHoldMs };
-    const rulings = deletions.check(due, guard, this.#pass.now);
+    const decisions = deletions.check(due, guard, this.#pass.now);
     for (const [index, ending] of this.#due.entries()) {
       if (index % ENDINGS_PER_TURN === 0) yield;
-      const ruling = rulings[index];
-      if (ruling?.kind === "held") this.#hold(ending, ruling, due.length);
+      const decision = decisions[index];
+      if (decision?.kind === "held") this.#hold(ending, decision, due.length);
       else this.#go(ending);
     }
   }
@@ -109,12 +111,16 @@ export class Removals {
   #go(ending: Ending): void {
     const { because, verdict, action } = ending;
     const { reason, follows } = because.lapse;
-    const stay = unconfirmed(this.#pass, reason, follows, FRESH_MS);
-    if (stay) this.#stay(ending, stay);
+    const hold = unconfirmed(this.#pass, reason, follows, FRESH_MS);
+    if (hold) this.#wait(ending, hold);
     else this.#pass.propose(because.tally, verdict, action, because.order);
   }
 
-  #hold({ because, action }: Ending, ruling: GuardDecision & { kind: "held" }, due: number): void {
+  #hold(
+    { because, action }: Ending,
+    decision: GuardDecision & { kind: "held" },
+    due: number,
+  ): void {
     const pulling = action.kind === "unfill";
     const reason = `${because.lapse.reason}; held, because ${due} deletions are due and the limit is ${this.#settings.deleteLimit} (--delete-limit)`;
     const { place, source } = action;
@@ -123,7 +129,7 @@ export class Removals {
       place,
       source,
       reason,
-      dueAt: ruling.until,
+      dueAt: decision.until,
       pulling,
     } as const;
     this.#pass.report(because.tally, finding);

@@ -7,7 +7,6 @@ import { parseRecord } from "../desired/copied-metadata.ts";
 import { type CopySecret, type SourcePayload } from "../model/cluster.ts";
 import { recordOf } from "../annotations/key-filter.ts";
 import { onDeleteMark } from "../desired/copy.ts";
-import type { Action, Desired, Fill } from "../model/verdicts.ts";
 import {
   annotationKey,
   annotationsOn,
@@ -17,6 +16,7 @@ import {
   type CopyMark,
 } from "../annotations/vocabulary.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import type { Desired, Action, CopyAction, Fill } from "../model/actions.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 type Patch = Record<string, string | null>;
@@ -32,8 +32,6 @@ export type SecretRequest = {
   readonly body?: Body | readonly Operation[];
 };
 
-/** Actions that make what the source wants out of whatever is at the place. */
-export type CopyAction = Extract<Action, { kind: "create" | "update" | "replace" | "adopt" }>;
 export type RemovalAction = Extract<Action, { kind: "delete" | "release" }>;
 export type FillAction = Extract<Action, { kind: "fill" | "unfill" }>;
 

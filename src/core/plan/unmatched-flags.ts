@@ -2,17 +2,8 @@
 // copies (--source-namespaces) or protects nothing (--exclude-namespaces). A `!` entry guards against
 // what need not be there, and is not asked.
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
+import type { FlagEntry, PlannerState } from "../state/planner-state.ts";
 import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../annotations/globs.ts";
-
-type Entry = {
-  /** As the administrator wrote it. */
-  readonly text: string;
-  readonly list: GlobList;
-  /** A namespace that it matched when it was last looked for. */
-  witness: string | undefined;
-};
-
-const entriesOf = new WeakMap<PlannerSettings, readonly Entry[]>();
 
 const NAMES_PER_TURN = 4096;
 
@@ -20,13 +11,14 @@ const NAMES_PER_TURN = 4096;
 export function* unmatchedFlags(
   world: ClusterState,
   settings: PlannerSettings,
+  memory: PlannerState,
 ): Generator<undefined, readonly string[]> {
   const { namespaces } = world;
-  const known = entriesOf.get(settings) ?? readEntries(settings);
-  entriesOf.set(settings, known);
+  if (memory.flags?.of !== settings)
+    memory.flags = { of: settings, entries: readEntries(settings) };
   const unmatched: string[] = [];
   let asked = 0;
-  for (const entry of known) {
+  for (const entry of memory.flags.entries) {
     if (entry.witness !== undefined && namespaces.has(entry.witness)) continue;
     entry.witness = undefined;
     for (const name of namespaces.keys()) {
@@ -43,7 +35,7 @@ export function* unmatchedFlags(
   return unmatched;
 }
 
-function readEntries(settings: PlannerSettings): readonly Entry[] {
+function readEntries(settings: PlannerSettings): readonly FlagEntry[] {
   const { sourceNamespaces, excludeNamespaces } = settings;
   return [
     ...positives("source-namespaces", sourceNamespaces),
@@ -51,7 +43,7 @@ function readEntries(settings: PlannerSettings): readonly Entry[] {
   ];
 }
 
-function positives(flag: string, { text }: GlobList): readonly Entry[] {
+function positives(flag: string, { text }: GlobList): readonly FlagEntry[] {
   return text.split(",").flatMap((raw) => {
     const entry = raw.trim();
     const list = parseGlobList(entry, NAMESPACE_GLOBS);

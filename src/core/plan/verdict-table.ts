@@ -1,8 +1,10 @@
 // The verdict table as data: what is at a place × whether a source wants the place. The planner decides
 // by it (wantedVerdict, unwantedVerdict), its test walks it cell by cell, and the README prints it.
-import type { Desired, Verdict } from "../model/verdicts.ts";
+import { adoptionHint, type Verdict } from "../model/verdicts.ts";
 import type { CopySecret, Secret } from "../model/cluster.ts";
+import { refText } from "../annotations/names.ts";
 import type { OnDelete } from "../annotations/rules.ts";
+import type { Desired } from "../model/actions.ts";
 
 /** What is at a place, as one source sees it. */
 export const TARGET_STATES = {
@@ -87,7 +89,7 @@ export function adoptionObstacle(present: Secret, content: Desired): string | un
   if (present.role === "source") return "a Secret that is a source itself is in the way";
   if (present.role === "pull") return "a Secret that pulls its entries is in the way";
   if (present.role === "copy" || present.adopt === undefined) {
-    return `a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: ${source.namespace}/${source.name}, rename or delete it`;
+    return adoptionHint(refText(source));
   }
   const { adopt } = present;
   if (adopt.source === undefined) {

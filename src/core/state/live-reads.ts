@@ -3,9 +3,9 @@
 // the same of that object: this UID and version, or none. One answer serves all places that follow from
 // the object; what no pass asks for any more is forgotten. No clock: `now` is milliseconds of a
 // monotonic clock, `chance` uniform in [0, 1).
-import type { LiveRead } from "../model/verdicts.ts";
 import { refText } from "../annotations/names.ts";
 import { readBackoffMs } from "./backoff.ts";
+import type { LiveRead } from "../model/actions.ts";
 
 type Versioned = { readonly uid: string; readonly resourceVersion: string };
 
@@ -127,7 +127,7 @@ export class LiveReads {
   }
 }
 
-/** Keys under which flights go through the pipe. */
+/** Keys under which flights go through the pool. */
 export const LIVE_READ_FLIGHTS: readonly string[] = Array.from(
   { length: MOST_FLYING },
   (_, index) => `question ${index}`,

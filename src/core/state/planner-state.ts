@@ -8,16 +8,32 @@ import { WriteBackoff, type Failure } from "./write-backoff.ts";
 import { LiveReads } from "./live-reads.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
 import { Since } from "./since.ts";
-import type { CopySecret, DesiredCopy, Namespace, PullSecret } from "../model/cluster.ts";
+import type {
+  CopySecret,
+  DesiredCopy,
+  Namespace,
+  PlannerSettings,
+  PullSecret,
+} from "../model/cluster.ts";
+import type { GlobList } from "../annotations/globs.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
-import type { Action } from "../model/verdicts.ts";
 import { Wants } from "../desired/wants.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import type { Action } from "../model/actions.ts";
 
 /** Beyond this many vanished sources the longest gone are forgotten; their copies count as any others. */
 const MOST_GONE = 10_000;
 
 export type Fight = { readonly place: Ref; readonly source: Ref };
+
+/** A positive entry of a flag that lists namespaces. */
+export type FlagEntry = {
+  /** As the administrator wrote it. */
+  readonly text: string;
+  readonly list: GlobList;
+  /** A namespace that it matched when it was last looked for. */
+  witness: string | undefined;
+};
 
 export type RememberedConsent = {
   readonly rule: NamespaceMatch;
@@ -41,6 +57,8 @@ export class PlannerState {
   beganAt: number | undefined;
   readonly resolutions = new Resolutions();
   readonly wants = new Wants();
+  /** Of the settings of the last plan. */
+  flags: { readonly of: PlannerSettings; readonly entries: readonly FlagEntry[] } | undefined;
   /** Whether a source consents to what names it; as long as both objects live. */
   readonly consents = new WeakMap<PullSecret | CopySecret, RememberedConsent>();
   /** The digest of what a version of a source offers to the keys of a pulling Secret. */

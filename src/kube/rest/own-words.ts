@@ -1,9 +1,9 @@
-import { isRecord } from "../json.ts";
-
 // The few sentences of the API server that something is done upon. A webhook chooses the code, the
 // reason and the details of its refusal, but its message always begins `admission webhook "`; so a
 // sentence counts only when it is the whole message, word for word. Identifiers and figures come out
 // of it, never other text.
+import { isRecord } from "../json.ts";
+
 export type OwnWords =
   /** There is no such object, or there is one: a GET's 404, a create's 409. */
   | {

@@ -1,6 +1,5 @@
-import { isRecord } from "../json.ts";
-
 // Names of API resources and the paths they live at. Nothing here talks to a server.
+import { isRecord } from "../json.ts";
 
 export type Resource = {
   /** Empty for the core group. */

@@ -2,7 +2,7 @@
 // Promises: while it lasts no turn comes; a turn that cannot come within its own time limit is refused
 // at once; a wait ends as soon as its signal aborts and leaves no timer. Of several pauses the one
 // that ends last counts. Does not promise an order among those who wait, nor to spread them: they are
-// few, for the pipe of writes holds back its own.
+// few, for the pool of writes holds back its own.
 import { ApiError } from "./api-error.ts";
 import { sleep } from "../time/clock.ts";
 import type { Clock } from "../time/clock.ts";

@@ -1,5 +1,5 @@
 // The rules for metadata: names, labels, annotations, namespaces, finalizers, each with the wording
-// of the real server. What holds for one kind only is in kinds.ts.
+// of the real server. What holds for one kind only is in strategies.ts.
 import { asObject, asText, isList } from "../storage/object.ts";
 import type { Json, StoredObject, Metadata, StringMap } from "../storage/object.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "../storage/status.ts";

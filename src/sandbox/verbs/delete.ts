@@ -1,5 +1,5 @@
 // DELETE of one object and of a collection: preconditions, finalizers, dry runs. A namespace goes its
-// own way: it is marked, and namespaces.ts empties it. Owner references are not followed: there is no
+// own way: it is marked, and namespace-controller.ts empties it. Owner references are not followed: there is no
 // garbage collector here, whatever propagationPolicy asks for.
 import { erase, marked } from "../kinds/finalization.ts";
 import { asObject, asText } from "../storage/object.ts";

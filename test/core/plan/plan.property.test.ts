@@ -5,7 +5,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { PlannerState } from "../../../src/core/state/planner-state.ts";
 import { type ClusterState } from "../../../src/core/model/cluster.ts";
-import { VERDICTS, type Action, type Plan } from "../../../src/core/model/verdicts.ts";
+import { VERDICTS, type Plan } from "../../../src/core/model/verdicts.ts";
 import {
   histories,
   isTenants,
@@ -18,6 +18,7 @@ import { live } from "../../support/planner/live.ts";
 import { type RawSecret } from "../../support/planner/raw-cluster.ts";
 import { runPlan, type Cluster } from "../../support/planner/planner-cluster.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
+import type { Action } from "../../../src/core/model/actions.ts";
 
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
 const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? String(Date.now() % 2 ** 31));

@@ -1,11 +1,12 @@
 // When copies end: the grace, the live GET, keep, and the held mass deletion.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { actionKey, type Plan } from "../../../src/core/model/verdicts.ts";
+import { type Plan } from "../../../src/core/model/verdicts.ts";
 import { annotate } from "../../support/planner/publishers.ts";
 import type { Texts } from "../../support/planner/raw-cluster.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
+import { actionKey } from "../../../src/core/model/actions.ts";
 
 function kinds(result: Plan): readonly string[] {
   return result.actions.map(({ kind }) => kind);

@@ -1,9 +1,10 @@
 // Since when each row and report is so, and how many paused and frozen copies differ.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Action, Plan, Row } from "../../../src/core/model/verdicts.ts";
+import type { Plan, Row } from "../../../src/core/model/verdicts.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
+import type { Action } from "../../../src/core/model/actions.ts";
 
 const FAILURE = { reason: "create Secret: 403 Forbidden", cause: "withheld", error: "forbidden" };
 

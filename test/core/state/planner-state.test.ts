@@ -1,9 +1,9 @@
 // What is remembered between passes: back-off, fights, places that are taken, distance between writes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Action } from "../../../src/core/model/verdicts.ts";
 import { Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
 import { backoffMs } from "../../../src/core/state/backoff.ts";
+import type { Action } from "../../../src/core/model/actions.ts";
 
 const PLACE = "team-a/one";
 

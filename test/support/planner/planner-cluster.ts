@@ -32,9 +32,10 @@ import {
   type ReadContext,
 } from "../../../src/core/observed/read-secret.ts";
 import { sourceRank } from "../../../src/core/desired/namespace-rules.ts";
-import type { Action, Plan, LiveRead } from "../../../src/core/model/verdicts.ts";
+import type { Plan } from "../../../src/core/model/verdicts.ts";
 import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
+import type { Action, LiveRead } from "../../../src/core/model/actions.ts";
 
 export function globs(text: string): GlobList {
   const list = parseGlobList(text, NAMESPACE_GLOBS);

@@ -1,0 +1,113 @@
+// The writes that follow from verdicts, and the questions to ask before some of them. All of it is data.
+import { type Ref, refText } from "../annotations/names.ts";
+import type {
+  DesiredCopy,
+  SourceSecret,
+  CopySecret,
+  PullSecret,
+  UnmanagedSecret,
+} from "./cluster.ts";
+import type { SecretData } from "./secret-data.ts";
+
+/** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
+export type WriteCause =
+  | "new"
+  | "changed"
+  | "edited"
+  | "deleted"
+  | "handover"
+  | "unwanted"
+  | "gone";
+
+type Write = {
+  readonly place: Ref;
+  readonly source: Ref;
+  readonly cause: WriteCause;
+  /** Why, in plain words. */
+  readonly reason: string;
+  /** What the write follows from, but for the target's version: a failure is remembered under it. */
+  readonly inputs: string;
+  /** The absent source because of which something ends. */
+  readonly vanished?: SourceAbsence;
+};
+
+/** A source as a write needs it. */
+export type Desired = { readonly source: SourceSecret; readonly replica: DesiredCopy };
+
+/** What a write that makes a place so follows from: its failure is remembered under it. */
+export function decisionKey({ source, replica }: Desired): string {
+  return `${source.uid} ${replica.fingerprint}`;
+}
+
+export type Action =
+  | (Write & { readonly kind: "create"; readonly content: Desired })
+  | (Write & { readonly kind: "update"; readonly content: Desired; readonly target: CopySecret })
+  | (Write & { readonly kind: "replace"; readonly content: Desired; readonly target: CopySecret })
+  | (Write & {
+      readonly kind: "adopt";
+      readonly content: Desired;
+      readonly target: UnmanagedSecret;
+    })
+  | (Write & { readonly kind: "delete"; readonly target: CopySecret })
+  | (Write & { readonly kind: "release"; readonly target: CopySecret })
+  /** A pulling Secret gets or refreshes its entries; which, a look at it shows (pull-fill.ts) ... */
+  | (Write & { readonly kind: "fill"; readonly content: Desired; readonly target: PullSecret })
+  /** ... or loses them. */
+  | (Write & { readonly kind: "unfill"; readonly target: PullSecret })
+  /** No write: one live GET of a place where a Secret is that the cache does not show. */
+  | (Write & { readonly kind: "liveGet" })
+  /** No write: one live GET of each object that endings follow from, one after the other. */
+  | (Write & {
+      readonly kind: "confirm";
+      readonly flight: string;
+      readonly questions: readonly LiveRead[];
+    });
+
+/** Actions that make what a source wants out of whatever is at the place. */
+export type CopyAction = Extract<Action, { kind: "create" | "update" | "replace" | "adopt" }>;
+
+/** Actions after which there is less of ours. */
+export type EndAction = Extract<Action, { kind: "delete" | "release" | "unfill" }>;
+
+export function isCopying(action: Action): action is CopyAction {
+  const { kind } = action;
+  return kind === "create" || kind === "update" || kind === "replace" || kind === "adopt";
+}
+
+export function isEnding(action: Action): action is EndAction {
+  return action.kind === "delete" || action.kind === "release" || action.kind === "unfill";
+}
+
+/** What must not be under way twice at a time: a place, or one of the few flights of questions. */
+export function actionKey(action: Action): string {
+  return action.kind === "confirm" ? action.flight : refText(action.place);
+}
+
+/** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
+export type Fill = {
+  readonly set: SecretData;
+  readonly remove: readonly string[];
+  /** undefined: take the record off. */
+  readonly record:
+    | {
+        readonly keys: readonly string[];
+        readonly sourceUid: string;
+        readonly sourceVersion: string;
+      }
+    | undefined;
+};
+
+export type SourceAbsence = {
+  readonly key: string;
+  readonly since: number;
+  /** Whether this process had the source in its cache at some time. */
+  readonly seen: boolean;
+};
+
+export type LiveRead = {
+  readonly kind: "secret" | "namespace";
+  /** Of a namespace its name in `namespace`, and "" in `name`. */
+  readonly ref: Ref;
+  /** What the cache shows: versionOf. */
+  readonly shown: string;
+};
