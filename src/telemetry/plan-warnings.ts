@@ -211,8 +211,21 @@ function failureWarning({ source: from, cause, reason, places }: FailingGroup): 
   };
 }
 
-// Sorted, so that the order in which they were tried is no change.
 function named(places: readonly Ref[]) {
-  const names = places.map(refText).toSorted();
-  return { count: names.length, places: names.slice(0, MOST_NAMED) };
+  return { count: places.length, places: firstNames(places) };
+}
+
+// The first in their order, so that the order in which they were tried is no change. There may be a
+// hundred thousand: they are not sorted for five.
+function firstNames(places: readonly Ref[]): readonly string[] {
+  const first: string[] = [];
+  for (const place of places) {
+    const name = refText(place);
+    const last = first[MOST_NAMED - 1];
+    if (last !== undefined && name >= last) continue;
+    const at = first.findIndex((each) => name < each);
+    first.splice(at < 0 ? first.length : at, 0, name);
+    first.length = Math.min(first.length, MOST_NAMED);
+  }
+  return first;
 }

@@ -31,6 +31,8 @@ const WAIT_MS = 5000;
 const MOST_NAMED = 5;
 /** In any minute. */
 const MOST_LINES_OF_A_SOURCE = 5;
+/** Anybody may name any source, and any UID of it, on copies that then go: what waits has a bound. */
+const MOST_GROUPS = 1000;
 /** Lines at a time; beyond, the sources are counted. */
 const MOST_LINES = 100;
 
@@ -45,6 +47,8 @@ export class RemovalLog implements SyncHooks {
   readonly #clock: Clock;
   readonly #onRemoved: (removed: RemovedCopies) => void;
   readonly #groups = new Map<string, RemovedCopies>();
+  /** How many went for which there was no room. */
+  #further = 0;
   readonly #lines = new Repeats(MOST_LINES_OF_A_SOURCE);
 
   constructor(log: Log, clock: Clock, onRemoved: (removed: RemovedCopies) => void) {
@@ -59,7 +63,12 @@ export class RemovalLog implements SyncHooks {
     const { source, reason, place } = action;
     const sourceUid = action.target.sourceUid ?? "";
     const key = `${action.kind} ${refText(source)} ${sourceUid} ${reason}`;
-    const group = this.#groups.get(key) ?? {
+    const known = this.#groups.get(key);
+    if (!known && this.#groups.size >= MOST_GROUPS) {
+      this.#further++;
+      return;
+    }
+    const group = known ?? {
       kind: action.kind,
       source,
       sourceUid,
@@ -76,6 +85,10 @@ export class RemovalLog implements SyncHooks {
   onPlan(plan: Plan, { settled }: SyncNote): void {
     if (this.#groups.size === 0) return;
     const now = this.#clock.monotonic();
+    if (this.#further > 0 && this.#lines.happened("further", now) !== undefined) {
+      this.#log.info({ count: this.#further }, "further copies removed");
+      this.#further = 0;
+    }
     const going = settled ? sourcesOfEndings(plan) : undefined;
     let sources = -MOST_LINES;
     for (const [key, group] of this.#groups) {

@@ -1,6 +1,11 @@
 // What the log says of copies that go. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CopySecret } from "../../src/core/model/cluster.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { RemovalLog, type RemovedCopies } from "../../src/telemetry/removal-log.ts";
+import { Cluster } from "../support/planner/planner-cluster.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
 import { Rig } from "../support/controller/fake-clock-controller.ts";
 
 const MINUTE_MS = 60_000;
@@ -32,4 +37,46 @@ test("copies of one source that go one after the other are five lines a minute, 
   assert.equal(count, copies.length);
   await started.stop();
   await rig.assertRight();
+});
+
+test("however many sources and UIDs are named on copies that go, what waits to be told has a bound", async () => {
+  const clock = new FakeClock();
+  const lines: { readonly msg: string; readonly count: number }[] = [];
+  const write = (line: string): boolean => lines.push(JSON.parse(line)) > 0;
+  const log = createLog({ logLevel: "info", logFormat: "json" }, { write });
+  const events: RemovedCopies[] = [];
+  const removals = new RemovalLog(log, clock, (removed) => events.push(removed));
+  const cluster = new Cluster();
+  cluster.namespace("shared");
+  cluster.namespace("team-a");
+  cluster.secret("shared/registry", { to: "team-*" });
+  cluster.pass();
+  const target = cluster.cached("team-a/registry");
+  assert.equal(target.role, "copy");
+  const plan = cluster.plan();
+  const { namespace, name } = target;
+  const source = { namespace: "shared", name: "registry" };
+  const common = {
+    place: { namespace, name },
+    source,
+    cause: "gone",
+    reason: "gone",
+    inputs: "",
+  } as const;
+  for (let n = 0; n < 3000; n++) {
+    const face = { ...target.face, sourceUid: `uid-${n}` };
+    const action = { ...common, kind: "delete", target: new CopySecret(target, face) } as const;
+    removals.onOutcome({ kind: "removed", action });
+  }
+  for (let minute = 0; minute < 300; minute++) {
+    await clock.advance(MINUTE_MS);
+    removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
+  }
+  const told = (msg: string) => lines.filter((line) => line.msg === msg);
+  assert.deepEqual(
+    told("further copies removed").map(({ count }) => count),
+    [2000],
+  );
+  assert.equal(told("copies removed").length, 1000);
+  assert.equal(events.length, 1000);
 });

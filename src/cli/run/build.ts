@@ -14,7 +14,7 @@ import { readPayload, readSecret, type ReadContext } from "../../core/observed/r
 import type { ApiClient } from "../../kube/rest/client.ts";
 import type { EventDetails } from "../../kube/events/event-record.ts";
 import { EventRecorder } from "../../kube/events/event-recorder.ts";
-import type { Clock } from "../../kube/time/clock.ts";
+import { wallOffsetMs, type Clock } from "../../kube/time/clock.ts";
 import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-elector.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
@@ -232,7 +232,7 @@ function countSources({ newestPlan: plan }: Sync): Record<string, number> {
 
 /** Wall times out of monotonic ones. */
 function lastActivity({ secrets, namespaces }: Caches, clock: Clock): Record<string, number> {
-  const offset = clock.now() - clock.monotonic();
+  const offset = wallOffsetMs(clock);
   return {
     secrets: secrets.lastActivityMs + offset,
     namespaces: namespaces.lastActivityMs + offset,

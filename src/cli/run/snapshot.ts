@@ -2,7 +2,7 @@
 import type { Controller } from "../../controller/controller.ts";
 import type { Sync } from "../../controller/sync.ts";
 import type { ClusterState } from "../../core/model/cluster.ts";
-import type { Clock } from "../../kube/time/clock.ts";
+import { wallOffsetMs, type Clock } from "../../kube/time/clock.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
 import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
 import type { SyncLog } from "../../telemetry/sync-log.ts";
@@ -33,7 +33,7 @@ type ObservedWatch = Pick<
 export function controllerSnapshot(observed: Observed): () => ControllerSnapshot {
   const { world, controller, sync, syncLog, clock, dryRun, reachability } = observed;
   return () => {
-    const offsetMs = clock.now() - clock.monotonic();
+    const offsetMs = wallOffsetMs(clock);
     const watches = Object.entries(observed.watches).map(([resource, watch]) =>
       watchStatus(resource, watch, offsetMs),
     );

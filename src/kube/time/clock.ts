@@ -35,6 +35,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** What a monotonic time lacks to be a wall time, for people; it changes when the wall clock jumps. */
+export function wallOffsetMs(clock: Pick<Clock, "now" | "monotonic">): number {
+  return clock.now() - clock.monotonic();
+}
+
 /** Resolves after `ms` milliseconds or as soon as `signal` aborts; never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
