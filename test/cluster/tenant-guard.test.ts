@@ -3,7 +3,7 @@
 // the controller did not write guard nothing.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { after, before, test } from "node:test";
+import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -62,17 +62,23 @@ const inForce = (namespace: string): Promise<boolean> => {
   return eventually("the guard is in force", () => refuses(namespace, probe, "change that one"));
 };
 
-test("a tenant neither edits nor deletes a copy; the controller goes on", async (t) => {
+/** A running controller, and its copy of SOURCE/s in the namespace `a`, guarded. */
+async function guarded(t: TestContext) {
   const scene = await openScene(t);
-  const { api, source } = scene;
   const a = await scene.namespace("a");
-  const to = { "secretcast.io/to": a };
-  await api.createSecret(source, "s", { annotations: to, data: { k: "1" } });
+  const annotations = { "secretcast.io/to": a };
+  await scene.api.createSecret(scene.source, "s", { annotations, data: { k: "1" } });
   const controller = scene.start();
   await scene.holds(a, "s", { k: "1" });
+  await inForce(a);
+  return { scene, a, controller };
+}
+
+test("a tenant neither edits nor deletes a copy; the controller goes on", async (t) => {
+  const { scene, a, controller } = await guarded(t);
+  const { api, source } = scene;
   const copy = `${a}/s is a copy of ${source}/s`;
   const edited = `${copy} and is kept equal to it by secretcast: change that one`;
-  await inForce(a);
   for (const change of [
     '{"data":{"k":"Mg=="}}',
     '{"data":{"more":"Mg=="}}',
@@ -107,13 +113,7 @@ test("a tenant neither edits nor deletes a copy; the controller goes on", async 
 });
 
 test("a copy stays guarded however many others write to it", async (t) => {
-  const scene = await openScene(t);
-  const { api, source } = scene;
-  const a = await scene.namespace("a");
-  await api.createSecret(source, "s", { annotations: { "secretcast.io/to": a }, data: { k: "1" } });
-  const controller = scene.start();
-  await scene.holds(a, "s", { k: "1" });
-  await inForce(a);
+  const { scene, a, controller } = await guarded(t);
   // The API server keeps ten managers apart and merges the oldest of more.
   for (let writer = 0; writer < 14; writer++) {
     const words = ["label", "secret", "s", `writer-${writer}=x`, `--field-manager=w${writer}`];
@@ -125,13 +125,7 @@ test("a copy stays guarded however many others write to it", async (t) => {
 });
 
 test("who may delete the policy may delete a copy, by whatever group or role", async (t) => {
-  const scene = await openScene(t);
-  const { api, source } = scene;
-  const a = await scene.namespace("a");
-  await api.createSecret(source, "s", { annotations: { "secretcast.io/to": a }, data: { k: "1" } });
-  const controller = scene.start();
-  await scene.holds(a, "s", { k: "1" });
-  await inForce(a);
+  const { scene, a, controller } = await guarded(t);
   const change = ["patch", "secret", "s", "--type=merge", "-p", '{"data":{"k":"Mg=="}}'];
   assert.equal(as(CARETAKER, a, ...change).status, 0);
   assert.equal(as(CARETAKER, a, "delete", "secret", "s").status, 0);
@@ -141,13 +135,7 @@ test("who may delete the policy may delete a copy, by whatever group or role", a
 });
 
 test("marks that the controller did not write bind nobody: their owner edits and deletes the Secret", async (t) => {
-  const scene = await openScene(t);
-  const { api, source } = scene;
-  const a = await scene.namespace("a");
-  await api.createSecret(source, "s", { annotations: { "secretcast.io/to": a }, data: { k: "1" } });
-  const controller = scene.start();
-  await scene.holds(a, "s", { k: "1" });
-  await inForce(a);
+  const { scene, a, controller } = await guarded(t);
   const labels = { "app.kubernetes.io/managed-by": "secretcast" };
   const marks = (name: string) => ({
     "secretcast.io/source": "nowhere/no-such-source",
@@ -169,13 +157,8 @@ test("marks that the controller did not write bind nobody: their owner edits and
 });
 
 test("a namespace with copies can be deleted: the cluster's controllers empty it", async (t) => {
-  const scene = await openScene(t);
-  const { api, source } = scene;
-  const a = await scene.namespace("a");
-  await api.createSecret(source, "s", { annotations: { "secretcast.io/to": a }, data: { k: "1" } });
-  const controller = scene.start();
-  await scene.holds(a, "s", { k: "1" });
-  await inForce(a);
+  const { scene, a, controller } = await guarded(t);
+  const { api } = scene;
   await api.deleteNamespace(a);
   await api.namespaceGone(a);
   await controller.stop();
