@@ -29,6 +29,7 @@ export type Around = {
 const P99_MS = 1000;
 const AT_MOST_MS = 5000;
 const SAME_CHANGE_MS = 250;
+const MOST_NAMED = 12;
 
 export class Expectations {
   readonly #violations: Violations;
@@ -43,6 +44,8 @@ export class Expectations {
   /** Changes, and those of them that were late somewhere. */
   readonly #began = new Map<Change, Set<number>>();
   readonly #late = new Map<Change, Set<number>>();
+  /** The first of those that were late, in words. */
+  readonly #lateOnes: string[] = [];
 
   constructor(violations: Violations, around: Around) {
     this.#violations = violations;
@@ -104,7 +107,7 @@ export class Expectations {
     const one = this.#expected.get(place);
     if (one === undefined || one.inHand) return;
     const right = digest === one.digest;
-    if (right && one.pending) this.#settle(one);
+    if (right && one.pending) this.#settle(place, one);
     else if (!right && !one.pending) {
       const what = digest === undefined ? "deleted" : "changed";
       this.#violations.add(`a good copy was ${what}`, place);
@@ -134,12 +137,12 @@ export class Expectations {
       if (late > Math.max(1, of / 100))
         this.#violations.add(
           "the 99th percentile is over a second",
-          `${change}: ${late} of ${of} took longer`,
+          `${change}: ${late} of ${of} took longer: ${this.#lateOnes.join("; ")}`,
         );
     }
   }
 
-  #settle(one: Expected): void {
+  #settle(place: string, one: Expected): void {
     const lateMs = Math.max(0, this.#lateMs(one));
     one.pending = false;
     if (this.#isDisturbed(one)) {
@@ -151,8 +154,12 @@ export class Expectations {
     else this.took.set(one.change, [lateMs]);
     addTo(this.#began, one.change, one.turn);
     // An ending may wait behind younger writes for some seconds.
-    if (one.change !== "ended" && lateMs > P99_MS + this.#around.slackMs())
-      addTo(this.#late, one.change, one.turn);
+    if (one.change === "ended" || lateMs <= P99_MS + this.#around.slackMs()) return;
+    addTo(this.#late, one.change, one.turn);
+    if (this.#lateOnes.length < MOST_NAMED)
+      this.#lateOnes.push(
+        `${place} (${one.change}) after ${Math.round(lateMs)} ms, ${this.#violations.step}`,
+      );
   }
 
   #isDisturbed({ change, sinceMs, graceMs }: Expected): boolean {
