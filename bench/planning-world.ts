@@ -2,10 +2,15 @@
 import { createDigest } from "../src/core/model/secret-data.ts";
 import { createIntern, createShare } from "../src/core/observed/intern.ts";
 import { PlannerState } from "../src/core/state/planner-state.ts";
-import type { CopyTemplate, Namespace, Secret, ClusterState } from "../src/core/model/cluster.ts";
+import type {
+  CopyTemplate,
+  Namespace,
+  CachedObject,
+  ClusterState,
+} from "../src/core/model/cluster.ts";
 import { readNamespace } from "../src/core/observed/read-namespace.ts";
 import { plan } from "../src/core/plan/plan.ts";
-import { readSecret } from "../src/core/observed/read-secret.ts";
+import { readObject } from "../src/core/observed/read-object.ts";
 import type { Plan } from "../src/core/model/verdicts.ts";
 import { settingsOf } from "../test/support/planner/planner-cluster.ts";
 import type { Measured, Shape } from "./planning.ts";
@@ -25,15 +30,15 @@ const context = {
   keep: () => undefined,
 };
 
-function read(raw: unknown): Secret {
-  const secret = readSecret(raw, context);
+function read(raw: unknown): CachedObject {
+  const secret = readObject(raw, context);
   if (!secret) throw new Error("not a Secret");
   return secret;
 }
 
 const data = { password: "c2VjcmV0" };
 
-function sourceOf(at: number, wanted: number): Secret {
+function sourceOf(at: number, wanted: number): CachedObject {
   // The namespaces of the first letters are wanted by all, and each says so in words of its own.
   const to = wanted === 0 ? `nobody-${at}-*` : `w${wanted}-*,team-${at}`;
   return read({
@@ -50,7 +55,7 @@ function sourceOf(at: number, wanted: number): Secret {
   });
 }
 
-function copyOf(at: number, namespace: string): Secret {
+function copyOf(at: number, namespace: string): CachedObject {
   const name = `source-${at}`;
   return read({
     metadata: {
@@ -71,7 +76,7 @@ function copyOf(at: number, namespace: string): Secret {
   });
 }
 
-function strangerOf(at: number, namespace: string): Secret {
+function strangerOf(at: number, namespace: string): CachedObject {
   const name = `stranger-${at}`;
   const uid = `stranger-${at}-${namespace}`;
   const identity = { namespace, name, uid, resourceVersion: "12345" };
@@ -89,18 +94,19 @@ function worldOf(shape: Shape): ClusterState {
   const sources = Array.from({ length: shape.sources }, (_, at) => sourceOf(at, shape.wanted));
   // As the API server lists them: a namespace after the other, by name.
   const byName = [...sources.keys()].toSorted((a, b) => (`${a}` < `${b}` ? -1 : 1));
-  const secrets = new Map<string, Map<string, Secret>>();
+  const secrets = new Map<string, Map<string, CachedObject>>();
   for (const [at, namespace] of [...namespaces.keys()].entries()) {
-    const inNamespace = new Map<string, Secret>();
-    const put = (secret: Secret): unknown => inNamespace.set(secret.name, secret);
+    const inNamespace = new Map<string, CachedObject>();
+    const put = (secret: CachedObject): unknown => inNamespace.set(secret.name, secret);
     if (at < shape.wanted) for (const source of byName) put(copyOf(source, namespace));
     for (let stranger = 0; stranger < shape.strangers; stranger++)
       put(strangerOf(stranger, namespace));
     secrets.set(namespace, inNamespace);
   }
-  const nothing: ReadonlyMap<string, Secret> = new Map();
-  const secretsIn = (name: string): ReadonlyMap<string, Secret> => secrets.get(name) ?? nothing;
-  return { namespaces, sources, pulls: [], secretsIn, offerOf: () => undefined };
+  const nothing: ReadonlyMap<string, CachedObject> = new Map();
+  const objectsIn = (name: string): ReadonlyMap<string, CachedObject> =>
+    secrets.get(name) ?? nothing;
+  return { namespaces, sources, pulls: [], objectsIn, offerOf: () => undefined };
 }
 
 // CPU time: on a shared machine a plan that takes a second is interrupted by others. Of a turn the

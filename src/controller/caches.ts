@@ -3,8 +3,8 @@
 import { digestData } from "../core/model/secret-data.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
 import { filterKeys, type KeyFilter } from "../core/annotations/key-filter.ts";
-import type { SourceSecret } from "../core/model/cluster.ts";
-import type { ReadContext } from "../core/observed/read-secret.ts";
+import type { SourceObject } from "../core/model/cluster.ts";
+import type { ReadContext } from "../core/observed/read-object.ts";
 import { type InformerPairDeps } from "./informer-pair.ts";
 import { createListedCaches } from "./listed-caches.ts";
 import { type Caches, clusterCaches } from "./cluster-caches.ts";
@@ -16,7 +16,7 @@ export function createCaches(
   context: ReadContext,
   data: DataCache,
 ): Caches {
-  const offerOf = (source: SourceSecret, keys: KeyFilter): string | undefined => {
+  const offerOf = (source: SourceObject, keys: KeyFilter): string | undefined => {
     const payload = data.get(source);
     const offered = payload && filterKeys(keys, payload.data.reveal());
     return offered?.ok ? digestData(context.digest, offered.value) : undefined;

@@ -1,18 +1,18 @@
 // The caches of a whole cluster: one watch a resource.
-import type { Namespace, Secret, ClusterState } from "../core/model/cluster.ts";
+import type { Namespace, CachedObject, ClusterState } from "../core/model/cluster.ts";
 import type { Watched } from "../kube/cache/informer-group.ts";
 import type { WrittenCache } from "../writes/outcome.ts";
 import type { Ref } from "../core/annotations/names.ts";
-import type { ReadContext } from "../core/observed/read-secret.ts";
+import type { ReadContext } from "../core/observed/read-object.ts";
 import { cacheOf, createInformerPair, ROLE, type InformerPairDeps } from "./informer-pair.ts";
 
 export type Caches = {
-  readonly secrets: Watched<Secret>;
+  readonly secrets: Watched<CachedObject>;
   readonly namespaces: Watched<Namespace>;
   readonly world: ClusterState;
   /** Where the answers of our own writes go. */
   readonly cache: WrittenCache;
-  get(place: Ref): Secret | undefined;
+  get(place: Ref): CachedObject | undefined;
   /** Listed namespaces that the API server does not let us read. */
   unreadable(): readonly string[];
 };
@@ -41,7 +41,7 @@ export function clusterCaches(
       get namespaces() {
         return namespaces.store.inNamespace("");
       },
-      secretsIn: (namespace) => store.inNamespace(namespace),
+      objectsIn: (namespace) => store.inNamespace(namespace),
       get sources() {
         return store.byIndex(ROLE, "source");
       },

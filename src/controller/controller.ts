@@ -14,12 +14,12 @@ import type { Reachability } from "../kube/rest/reachability.ts";
 import { WorkQueue } from "../kube/workqueue/queue.ts";
 import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
 import { TokenBucket } from "../kube/time/token-bucket.ts";
-import type { Namespace, Secret } from "../core/model/cluster.ts";
+import type { Namespace, CachedObject } from "../core/model/cluster.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SyncResult, Sync } from "./sync.ts";
 
 export type ControllerDeps = {
-  readonly secrets: Watched<Secret>;
+  readonly secrets: Watched<CachedObject>;
   readonly namespaces: Watched<Namespace>;
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
@@ -139,7 +139,11 @@ export class Controller {
   }
 
   // A stand-by remembers nothing: leading begins with a pass over all that is there.
-  #secret(old: Secret | undefined, secret: Secret | undefined, ownWrite: boolean): void {
+  #secret(
+    old: CachedObject | undefined,
+    secret: CachedObject | undefined,
+    ownWrite: boolean,
+  ): void {
     if (ownWrite || !this.#working) return;
     const concern = this.#deps.sync.concerns(old, secret);
     if (concern !== "no") this.#enqueue(concern === "urgent");

@@ -1,7 +1,7 @@
 // The two informers that read a cluster, or one namespace of it: its Namespace and its Secrets.
 import { readNamespace } from "../core/observed/read-namespace.ts";
-import type { Namespace, Secret } from "../core/model/cluster.ts";
-import { readSecret, type ReadContext } from "../core/observed/read-secret.ts";
+import type { Namespace, CachedObject } from "../core/model/cluster.ts";
+import { readObject, type ReadContext } from "../core/observed/read-object.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import { Informer } from "../kube/cache/informer.ts";
@@ -18,7 +18,7 @@ export type InformerPairDeps = {
   readonly log: Log;
 };
 export type InformerPair = {
-  readonly secrets: Informer<Secret>;
+  readonly secrets: Informer<CachedObject>;
   readonly namespaces: Informer<Namespace>;
 };
 
@@ -43,12 +43,12 @@ export function createInformerPair(
     if (count === undefined) return;
     log.warn({ resource, error: error.message, count }, "list or watch failed, will try again");
   };
-  const secrets = new Informer<Secret>({
+  const secrets = new Informer<CachedObject>({
     client,
     resource: SECRETS,
     namespace: only,
     fieldSelector: WITHOUT_HELM_RELEASES,
-    transform: (raw) => readSecret(raw, context),
+    transform: (raw) => readObject(raw, context),
     clock,
     metrics: metrics.watch("secrets"),
     onError: onError("secrets"),
@@ -69,18 +69,18 @@ export function createInformerPair(
 
 /** Where the answers of our own requests go, to the informers of their namespace. */
 export function cacheOf(
-  secretsIn: (namespace: string) => Informer<Secret> | undefined,
+  secretsIn: (namespace: string) => Informer<CachedObject> | undefined,
   namespaced: (namespace: string) => Informer<Namespace> | undefined,
   context: ReadContext,
 ): WrittenCache {
   return {
     get: ({ namespace, name }) => secretsIn(namespace)?.store.get(namespace, name),
     remember: (raw) => {
-      const secret = readSecret(raw, context);
+      const secret = readObject(raw, context);
       if (secret) secretsIn(secret.namespace)?.store.recordWrite(secret);
       return secret;
     },
-    isCopy: (raw) => readSecret(raw, context)?.role === "copy",
+    isCopy: (raw) => readObject(raw, context)?.role === "copy",
     rememberNamespace: (raw) => {
       const namespace = readNamespace(raw);
       if (namespace) namespaced(namespace.name)?.store.recordWrite(namespace);

@@ -2,8 +2,8 @@
 // Promises: a namespace is in the world only with its Secrets, all of them as of some moment, and only
 // while the API server shows both. One that is not there, or is answered by 403, keeps nobody waiting;
 // it takes part as soon as it can be read.
-import type { Namespace, Secret } from "../core/model/cluster.ts";
-import type { ReadContext } from "../core/observed/read-secret.ts";
+import type { Namespace, CachedObject } from "../core/model/cluster.ts";
+import type { ReadContext } from "../core/observed/read-object.ts";
 import {
   cacheOf,
   createInformerPair,
@@ -17,7 +17,7 @@ import type { Store } from "../kube/cache/store.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Caches, Offers } from "./cluster-caches.ts";
 
-const NONE: ReadonlyMap<string, Secret> = new Map<string, Secret>();
+const NONE: ReadonlyMap<string, CachedObject> = new Map<string, CachedObject>();
 
 export function createListedCaches(
   listed: ReadonlySet<string>,
@@ -31,9 +31,9 @@ export function createListedCaches(
   const all = [...pairs.values()];
   const readable = (): readonly InformerPair[] => all.filter((pair) => !isDenied(pair));
   for (const [namespace, pair] of pairs) tellAccess(namespace, pair, deps.log);
-  const store = (namespace: string): Store<Secret> | undefined =>
+  const store = (namespace: string): Store<CachedObject> | undefined =>
     pairs.get(namespace)?.secrets.store;
-  const ofRole = (role: string): Iterable<Secret> =>
+  const ofRole = (role: string): Iterable<CachedObject> =>
     readable().flatMap(({ secrets }) => [...secrets.store.byIndex(ROLE, role)]);
   return {
     secrets: new InformerGroup(
@@ -60,7 +60,7 @@ export function createListedCaches(
         const filled = readable().filter(({ secrets }) => secrets.hasSynced);
         return new Map(filled.flatMap((pair) => [...entries(pair)]));
       },
-      secretsIn: (namespace) => store(namespace)?.inNamespace(namespace) ?? NONE,
+      objectsIn: (namespace) => store(namespace)?.inNamespace(namespace) ?? NONE,
       get sources() {
         return ofRole("source");
       },

@@ -5,7 +5,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Apply } from "../writes/apply.ts";
 import type { PlannerState } from "../core/state/planner-state.ts";
-import { type Secret, type PlannerSettings, type ClusterState } from "../core/model/cluster.ts";
+import {
+  type CachedObject,
+  type PlannerSettings,
+  type ClusterState,
+} from "../core/model/cluster.ts";
 import { plan } from "../core/plan/plan.ts";
 import { isPending, type Plan, type Row } from "../core/model/verdicts.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
@@ -99,7 +103,10 @@ export class Sync {
   }
 
   /** Whether a change of one Secret can change the plan, and whether somebody waits for it. */
-  concerns(old: Secret | undefined, secret: Secret | undefined): "urgent" | "later" | "no" {
+  concerns(
+    old: CachedObject | undefined,
+    secret: CachedObject | undefined,
+  ): "urgent" | "later" | "no" {
     const present = secret ?? old;
     if (!present || (old && secret && old.resourceVersion === secret.resourceVersion)) return "no";
     const roles = [old?.role, secret?.role];
@@ -273,7 +280,7 @@ export class Sync {
 // Of a source that changes all the time the pool writes although the plan knows an older version: what is
 // written is the newest, of the same type, so that it is as good an update.
 // The same object, which goes on publishing; what it publishes may be other.
-function isSameSource(old: Secret | undefined, secret: Secret | undefined): boolean {
+function isSameSource(old: CachedObject | undefined, secret: CachedObject | undefined): boolean {
   if (old?.role !== "source" || secret?.role !== "source" || old.uid !== secret.uid) return false;
   const { problems, deleting, rule } = secret;
   return problems.length === 0 && !deleting && !rule.paused;
@@ -284,7 +291,7 @@ function isUnderWay({ verdict, dueAt }: Row): boolean {
   return dueAt !== undefined && isPending(verdict);
 }
 
-function mayBeAdopted(secret: Secret | undefined): boolean {
+function mayBeAdopted(secret: CachedObject | undefined): boolean {
   return secret?.role === "stranger" && secret.adopt !== undefined;
 }
 

@@ -163,7 +163,7 @@ function namesOf({ ignored, namespaces }: Plan, reason: IgnoredReason) {
     return { namespaces: first.map(({ namespace }) => namespace) };
   }
   const secrets = ignored.sample.filter((each) => each.ignored.reason === reason);
-  return { secrets: secrets.slice(0, MOST_NAMED).map(({ secret }) => refText(secret)) };
+  return { secrets: secrets.slice(0, MOST_NAMED).map(({ object }) => refText(object)) };
 }
 
 function refusalWarnings({ sources }: Plan): readonly Warning[] {

@@ -167,7 +167,7 @@ export class SourceEvents {
   #ignore({ ignored, namespaces }: Plan, told: Map<string, Told>): void {
     const events = [
       ...ignored.sample.map((each) => {
-        return { on: each.secret, uid: each.uid, note: ignoredText(each.ignored) };
+        return { on: each.object, uid: each.uid, note: ignoredText(each.ignored) };
       }),
       ...namespaces.map(({ namespace, uid, problem }) => {
         const note = `nothing changes in this namespace: ${problemText(problem)}`;

@@ -9,9 +9,9 @@ import { causeText, type FailureCause } from "../kube/rest/failure-cause.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
 import { isKubeObject, resourcePath, SECRETS } from "../kube/rest/resource.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
-import { type CopySecret, type Secret, type SourcePayload } from "../core/model/cluster.ts";
+import { type CopyObject, type CachedObject, type SourcePayload } from "../core/model/cluster.ts";
 import { stringOf } from "../core/model/unstructured.ts";
-import { readRecord } from "../core/observed/read-secret.ts";
+import { readRecord } from "../core/observed/read-object.ts";
 import { emptyingFill, fillFor, readPullState } from "../core/desired/pull-fill.ts";
 import {
   copyRequests,
@@ -39,7 +39,7 @@ export type ApplyDeps = {
   /** Takes an object that was read into the cache. */
   readonly remember: (raw: unknown) => void;
   /** As the cache would hold it. */
-  readonly read: (raw: unknown) => Secret | undefined;
+  readonly read: (raw: unknown) => CachedObject | undefined;
   readonly sources: {
     /** The data that are kept of sources. */
     readonly cache: DataCache;
@@ -123,7 +123,7 @@ export class Apply {
    * as it is the copy that was judged, deleted under the version that was seen.
    */
   async #delete(action: Action & { kind: "delete" }, cut?: AbortSignal): Promise<Outcome> {
-    let target: CopySecret = action.target;
+    let target: CopyObject = action.target;
     for (let tries = 1; ; tries++) {
       try {
         await this.#sendAll(action, endRequests({ ...action, target }), cut);
@@ -145,7 +145,7 @@ export class Apply {
   }
 
   /** What was copied onto a copy; undefined: it is another by now. */
-  async #recordOf(copy: CopySecret, cut?: AbortSignal): Promise<string | undefined> {
+  async #recordOf(copy: CopyObject, cut?: AbortSignal): Promise<string | undefined> {
     if (copy.copiedKeys !== undefined) return copy.copiedKeys;
     const raw = await this.#live.secret({ namespace: copy.namespace, name: copy.name }, cut);
     if (isVersion(raw, copy)) return readRecord(raw);
@@ -319,7 +319,7 @@ function isLeaving(object: unknown): boolean {
 }
 
 // All that its ending followed from is as it was.
-function isSameCopy(found: Secret | undefined, judged: CopySecret): found is CopySecret {
+function isSameCopy(found: CachedObject | undefined, judged: CopyObject): found is CopyObject {
   return (
     found?.role === "copy" &&
     found.uid === judged.uid &&

@@ -3,7 +3,7 @@
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
 import type { CauseWord } from "../kube/rest/failure-cause.ts";
 import type { PlannerState } from "../core/state/planner-state.ts";
-import type { Secret } from "../core/model/cluster.ts";
+import type { CachedObject } from "../core/model/cluster.ts";
 import { shownUid, versionOf } from "../core/state/live-reads.ts";
 import { objectOf, stringOf } from "../core/model/unstructured.ts";
 import type { Resolution } from "../core/state/resolutions.ts";
@@ -52,9 +52,9 @@ export type LookupResult =
   | { readonly kind: "unreadable"; readonly reason: string; readonly silent: boolean };
 
 export type WrittenCache = {
-  get(secret: Ref): Secret | undefined;
+  get(secret: Ref): CachedObject | undefined;
   /** Takes a Secret that a write returned or a GET found. */
-  remember(raw: unknown): Secret | undefined;
+  remember(raw: unknown): CachedObject | undefined;
   isCopy(raw: unknown): boolean;
   rememberNamespace(raw: unknown): void;
   forget(namespace: string, name: string, uid: string): void;
@@ -116,7 +116,7 @@ export function recordOutcome(
 }
 
 // A webhook or a policy on the way made something else of it.
-function isAltered(action: Action, written: Secret | undefined): boolean {
+function isAltered(action: Action, written: CachedObject | undefined): boolean {
   if (!("content" in action) || action.kind === "fill" || written === undefined) return false;
   const { replica } = action.content;
   return written.role !== "copy" || written.fingerprint !== replica?.fingerprint;

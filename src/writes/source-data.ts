@@ -3,7 +3,7 @@
 // Promises: what it gives is of the very version asked for; what a GET brings of another version goes
 // into the cache of Secrets.
 import type { DataCache } from "../core/state/data-cache.ts";
-import type { SourcePayload, SourceSecret } from "../core/model/cluster.ts";
+import type { SourcePayload, SourceObject } from "../core/model/cluster.ts";
 import { isKubeObject, compareVersions } from "../kube/rest/resource.ts";
 import type { Ref } from "../core/annotations/names.ts";
 
@@ -26,7 +26,7 @@ export class SourceData {
   }
 
   /** undefined: there is another version by now, or none. Rejects when it cannot be read. */
-  async payload(source: SourceSecret): Promise<SourcePayload | undefined> {
+  async payload(source: SourceObject): Promise<SourcePayload | undefined> {
     const { cache } = this.#deps;
     const payload = cache.get(source);
     if (payload) return payload;
@@ -42,7 +42,7 @@ export class SourceData {
     }
   }
 
-  async #read(source: SourceSecret): Promise<SourcePayload | undefined> {
+  async #read(source: SourceObject): Promise<SourcePayload | undefined> {
     const { get, read, remember, cache, onRead } = this.#deps;
     onRead();
     const raw = await get({ namespace: source.namespace, name: source.name });

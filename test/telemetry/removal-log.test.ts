@@ -1,7 +1,7 @@
 // What the log says of copies that go. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CopySecret } from "../../src/core/model/cluster.ts";
+import { CopyObject } from "../../src/core/model/cluster.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { RemovalLog, type RemovedCopies } from "../../src/telemetry/removal-log.ts";
 import { Cluster } from "../support/planner/planner-cluster.ts";
@@ -65,7 +65,7 @@ test("however many sources and UIDs are named on copies that go, what waits to b
   } as const;
   for (let n = 0; n < 3000; n++) {
     const face = { ...target.face, sourceUid: `uid-${n}` };
-    const action = { ...common, kind: "delete", target: new CopySecret(target, face) } as const;
+    const action = { ...common, kind: "delete", target: new CopyObject(target, face) } as const;
     removals.onOutcome({ kind: "removed", action });
   }
   for (let minute = 0; minute < 300; minute++) {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Apply } from "../../src/writes/apply.ts";
 import { SecretData } from "../../src/core/model/secret-data.ts";
 import { DataCache } from "../../src/core/state/data-cache.ts";
-import { CopySecret, type SourcePayload } from "../../src/core/model/cluster.ts";
+import { CopyObject, type SourcePayload } from "../../src/core/model/cluster.ts";
 import { ApiError, statusError, type ApiErrorKind } from "../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
 import { isKubeObject } from "../../src/kube/rest/resource.ts";
@@ -222,7 +222,7 @@ test("an update of a copy whose record is too long to be kept reads it first, an
   assert.equal(wanted.kind, "update");
   const { namespace, name, uid, resourceVersion } = wanted.target;
   const face = { ...wanted.target.face, copiedKeys: undefined };
-  const target = new CopySecret(wanted.target, face);
+  const target = new CopyObject(wanted.target, face);
   const annotations = { "secretcast.io/copied-keys": "label:old,annotation:a/b" };
   const metadata = { namespace, name, uid, resourceVersion, annotations };
   const { apply, sent } = open([{ metadata }, {}]);

@@ -10,7 +10,7 @@ import { DataCache } from "../../core/state/data-cache.ts";
 import { createIntern, createShare } from "../../core/observed/intern.ts";
 import { PlannerState } from "../../core/state/planner-state.ts";
 import type { PlannerSettings } from "../../core/model/cluster.ts";
-import { readPayload, readSecret, type ReadContext } from "../../core/observed/read-secret.ts";
+import { readPayload, readObject, type ReadContext } from "../../core/observed/read-object.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
 import type { EventDetails } from "../../kube/events/event-record.ts";
 import { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -93,7 +93,7 @@ export function buildController(
     },
     onVacated: (place) => memory.vacated(place),
     remember: (raw) => void cache.remember(raw),
-    read: (raw) => readSecret(raw, context),
+    read: (raw) => readObject(raw, context),
     sources: {
       cache: dataCache,
       read: (raw) => readPayload(raw, context),

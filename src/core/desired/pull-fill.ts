@@ -6,7 +6,7 @@ import { parsePull, type Annotations } from "../annotations/parse.ts";
 import { excessOf, MOST_DATA_ENTRIES } from "../annotations/bounds.ts";
 import { SecretData } from "../model/secret-data.ts";
 import { filterKeys, recordOf, type KeyFilter } from "../annotations/key-filter.ts";
-import { type PullSecret, type SourcePayload, type SourceSecret } from "../model/cluster.ts";
+import { type PullingObject, type SourcePayload, type SourceObject } from "../model/cluster.ts";
 import { isDataKey } from "../annotations/names.ts";
 import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
 import { isUid, requiredKeys, VERSION } from "./copy.ts";
@@ -59,7 +59,7 @@ export function filledEntries(annotations: Annotations, data: Texts): Texts {
 /** Which source its entries are from, as we recorded it; what we cannot have written counts as none. */
 export function recordedSource(
   annotations: Annotations,
-): Pick<PullSecret, "sourceUid" | "sourceVersion"> {
+): Pick<PullingObject, "sourceUid" | "sourceVersion"> {
   const uid = annotations[annotationKey("source-uid")] ?? "";
   const version = annotations[annotationKey("source-version")] ?? "";
   return {
@@ -74,7 +74,7 @@ export type FillResult = { readonly fill: Fill | undefined; readonly shadowed: s
 /** What is to be written so that `pull` has what `source` gives it; a text: why it cannot be had. */
 export function fillFor(
   pull: PullState,
-  source: SourceSecret,
+  source: SourceObject,
   { data }: SourcePayload,
 ): FillResult | string {
   const offered = filterKeys(pull.keys, data.reveal());

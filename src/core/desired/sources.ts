@@ -2,9 +2,9 @@
 // stands that a copy names. It is a snapshot: a source that arrives while the pass runs is `unsettled`
 // and left to the next.
 import {
-  type Secret,
+  type CachedObject,
   type PlannerSettings,
-  type SourceSecret,
+  type SourceObject,
   type ClusterState,
 } from "../model/cluster.ts";
 import { sourceRank } from "./namespace-rules.ts";
@@ -16,7 +16,7 @@ import { type Ref, refText } from "../annotations/names.ts";
 import type { Desired } from "../model/actions.ts";
 
 export type PlannedSource = {
-  readonly source: SourceSecret;
+  readonly source: SourceObject;
   /** refText(source). */
   readonly text: string;
   readonly namespace: string;
@@ -129,7 +129,7 @@ export class Sources {
     return sourceRank(this.#settings, namespace) >= 0;
   }
 
-  #entry(source: SourceSecret, rank: number): PlannedSource {
+  #entry(source: SourceObject, rank: number): PlannedSource {
     return {
       source,
       text: refText(source),
@@ -141,7 +141,7 @@ export class Sources {
     };
   }
 
-  #frozen(source: SourceSecret): string | undefined {
+  #frozen(source: SourceObject): string | undefined {
     const problem = source.problems[0];
     if (problem) return `source ${refText(source)} is refused: ${problemText(problem)}`;
     if (source.deleting) return `source ${refText(source)} is being deleted`;
@@ -197,11 +197,11 @@ export class Sources {
       const reason = `namespace ${ref.namespace} of source ${refText(ref)} cannot be read: the API server answers 403`;
       return { kind: "frozen", reason };
     }
-    return standingOf(this.#world.secretsIn(ref.namespace).get(ref.name));
+    return standingOf(this.#world.objectsIn(ref.namespace).get(ref.name));
   }
 }
 
-function standingOf(secret: Secret | undefined): SourceStatus {
+function standingOf(secret: CachedObject | undefined): SourceStatus {
   if (secret === undefined) return { kind: "absent" };
   switch (secret.role) {
     case "source":
@@ -218,7 +218,7 @@ function standingOf(secret: Secret | undefined): SourceStatus {
   }
 }
 
-function silent({ uid, resourceVersion }: Secret): SourceStatus {
+function silent({ uid, resourceVersion }: CachedObject): SourceStatus {
   return { kind: "notASource", uid, resourceVersion };
 }
 

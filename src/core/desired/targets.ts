@@ -2,7 +2,7 @@
 // asked for its Secrets and for its settings once a pass, because every source meets every target.
 import {
   type Namespace,
-  type Secret,
+  type CachedObject,
   type PlannerSettings,
   type ClusterState,
 } from "../model/cluster.ts";
@@ -13,7 +13,7 @@ import type { NamespaceMatch, Accept } from "../annotations/rules.ts";
 export type TargetNamespace = InBatch & {
   readonly name: string;
   readonly namespace: Namespace;
-  readonly secrets: ReadonlyMap<string, Secret>;
+  readonly secrets: ReadonlyMap<string, CachedObject>;
   /** Why it never receives anything. */
   readonly excluded: string | undefined;
   /** `kept`: it has said nothing under opt-in, so it keeps what is there and takes nothing new. */
@@ -32,7 +32,7 @@ export function targetsOf(
   return living.map((namespace, order) => ({
     name: namespace.name,
     namespace,
-    secrets: world.secretsIn(namespace.name),
+    secrets: world.objectsIn(namespace.name),
     excluded: exclusion(settings, namespace.name),
     accept: withPolicy(namespace.accept, settings.namespacePolicy),
     order,

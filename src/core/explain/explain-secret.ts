@@ -1,6 +1,6 @@
 // What can be said of one Secret by itself on the way to being a source: each rule and its answer, in
 // the order in which they are asked.
-import { type Secret, type PlannerSettings, type SourceSecret } from "../model/cluster.ts";
+import { type CachedObject, type PlannerSettings, type SourceObject } from "../model/cluster.ts";
 import { sourceRank } from "../desired/namespace-rules.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { ignoredText } from "../annotations/ignored.ts";
@@ -19,7 +19,7 @@ export function step(rule: string, holds: boolean, text: string): Step {
 
 export function secretSteps(
   subject: Ref,
-  secret: Secret | undefined,
+  secret: CachedObject | undefined,
   settings: PlannerSettings,
 ): readonly Step[] {
   const name = refText(subject);
@@ -66,7 +66,7 @@ function scopeStep({ namespace }: Ref, settings: PlannerSettings): Step {
   return step(rule, sourceRank(settings, namespace) >= 0, namespace);
 }
 
-function ruleSteps(secret: SourceSecret): readonly Step[] {
+function ruleSteps(secret: SourceObject): readonly Step[] {
   const { to, paused } = secret.rule;
   const pushes = step(
     "it carries secretcast.io/to or to-selector",
@@ -86,7 +86,7 @@ function ruleSteps(secret: SourceSecret): readonly Step[] {
   return [...problemSteps(secret), pushes, goes, going];
 }
 
-function problemSteps(secret: Pick<SourceSecret, "problems">): readonly Step[] {
+function problemSteps(secret: Pick<SourceObject, "problems">): readonly Step[] {
   if (secret.problems.length === 0)
     return [step("its annotations are understood", true, "they are")];
   return secret.problems.map((problem) =>

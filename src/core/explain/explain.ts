@@ -3,9 +3,9 @@
 // place is current (wanted) or skipped.
 import {
   type Namespace,
-  type Secret,
+  type CachedObject,
   type PlannerSettings,
-  type SourceSecret,
+  type SourceObject,
   type ClusterState,
 } from "../model/cluster.ts";
 import { secretSteps, step, type Step } from "./explain-secret.ts";
@@ -40,7 +40,7 @@ export function explain(
   subject: Ref,
   namespace?: string,
 ): Explanation {
-  const secret = world.secretsIn(subject.namespace).get(subject.name);
+  const secret = world.objectsIn(subject.namespace).get(subject.name);
   const steps = secretSteps(subject, secret, settings);
   switch (secret?.role) {
     case undefined:
@@ -70,7 +70,7 @@ function places(
   world: ClusterState,
   settings: PlannerSettings,
   plan: Plan,
-  source: SourceSecret,
+  source: SourceObject,
   only: string | undefined,
 ): readonly PlaceAnswer[] {
   const names = only === undefined ? [...world.namespaces.keys()].toSorted() : [only];
@@ -126,7 +126,7 @@ function livingStep(namespace: Namespace | undefined, name: string): Step {
 }
 
 function placeSteps(
-  source: SourceSecret,
+  source: SourceObject,
   target: TargetNamespace,
   settings: PlannerSettings,
 ): readonly Step[] {
@@ -166,7 +166,7 @@ function matching(matches: boolean): string {
 }
 
 // Under opt-in a namespace without `accept` keeps the copies that are there.
-function isKept(source: SourceSecret, target: TargetNamespace): boolean {
+function isKept(source: SourceObject, target: TargetNamespace): boolean {
   const present = target.secrets.get(source.rule.copyName);
   const ours = present?.role === "copy" && refText(present.source) === refText(source);
   if (!ours || source.rule.to === undefined) return false;
@@ -175,7 +175,7 @@ function isKept(source: SourceSecret, target: TargetNamespace): boolean {
 }
 
 function acceptStep(
-  source: SourceSecret,
+  source: SourceObject,
   target: TargetNamespace,
   settings: PlannerSettings,
 ): Step {
@@ -192,7 +192,7 @@ function acceptStep(
   return step("the namespace accepts copies of this source", want === "wanted", says);
 }
 
-function ownPlace(plan: Plan, secret: Secret, source: Ref): PlaceAnswer {
+function ownPlace(plan: Plan, secret: CachedObject, source: Ref): PlaceAnswer {
   const { namespace, name } = secret;
   const row =
     plan.rows.find((one) => refText(one.place) === refText(secret) && one.verdict !== "conflict") ??

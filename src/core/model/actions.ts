@@ -2,10 +2,10 @@
 import { type Ref, refText } from "../annotations/names.ts";
 import type {
   DesiredCopy,
-  SourceSecret,
-  CopySecret,
-  PullSecret,
-  UnmanagedSecret,
+  SourceObject,
+  CopyObject,
+  PullingObject,
+  UnmanagedObject,
 } from "./cluster.ts";
 import type { SecretData } from "./secret-data.ts";
 
@@ -32,7 +32,7 @@ type Write = {
 };
 
 /** A source as a write needs it. */
-export type Desired = { readonly source: SourceSecret; readonly replica: DesiredCopy };
+export type Desired = { readonly source: SourceObject; readonly replica: DesiredCopy };
 
 /** What a write that makes a place so follows from: its failure is remembered under it. */
 export function decisionKey({ source, replica }: Desired): string {
@@ -41,19 +41,19 @@ export function decisionKey({ source, replica }: Desired): string {
 
 export type Action =
   | (Write & { readonly kind: "create"; readonly content: Desired })
-  | (Write & { readonly kind: "update"; readonly content: Desired; readonly target: CopySecret })
-  | (Write & { readonly kind: "replace"; readonly content: Desired; readonly target: CopySecret })
+  | (Write & { readonly kind: "update"; readonly content: Desired; readonly target: CopyObject })
+  | (Write & { readonly kind: "replace"; readonly content: Desired; readonly target: CopyObject })
   | (Write & {
       readonly kind: "adopt";
       readonly content: Desired;
-      readonly target: UnmanagedSecret;
+      readonly target: UnmanagedObject;
     })
-  | (Write & { readonly kind: "delete"; readonly target: CopySecret })
-  | (Write & { readonly kind: "release"; readonly target: CopySecret })
+  | (Write & { readonly kind: "delete"; readonly target: CopyObject })
+  | (Write & { readonly kind: "release"; readonly target: CopyObject })
   /** A pulling Secret gets or refreshes its entries; which, a look at it shows (pull-fill.ts) ... */
-  | (Write & { readonly kind: "fill"; readonly content: Desired; readonly target: PullSecret })
+  | (Write & { readonly kind: "fill"; readonly content: Desired; readonly target: PullingObject })
   /** ... or loses them. */
-  | (Write & { readonly kind: "unfill"; readonly target: PullSecret })
+  | (Write & { readonly kind: "unfill"; readonly target: PullingObject })
   /** No write: one live GET of a place where a Secret is that the cache does not show. */
   | (Write & { readonly kind: "liveGet" })
   /** No write: one live GET of each object that endings follow from, one after the other. */

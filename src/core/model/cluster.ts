@@ -39,7 +39,7 @@ type Identity = Ref & {
 };
 
 /** Carries a source's annotations in a source namespace, and is neither a copy nor pulling. */
-export type SourceSecret = Identity & {
+export type SourceObject = Identity & {
   readonly role: "source";
   readonly createdAt: string;
   /** Not empty: refused. */
@@ -54,7 +54,7 @@ export type SourceSecret = Identity & {
 };
 
 /** Carries `from`. */
-export type PullSecret = Identity & {
+export type PullingObject = Identity & {
   readonly role: "pull";
   readonly type: string;
   readonly immutable: boolean;
@@ -99,7 +99,7 @@ export type CopyTemplate = {
  * Carries our marks for its own place. There are up to a million of them, so each is its identity and
  * a face that it shares.
  */
-export class CopySecret implements Identity, CopyTemplate {
+export class CopyObject implements Identity, CopyTemplate {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -155,7 +155,7 @@ export class CopySecret implements Identity, CopyTemplate {
 }
 
 /** Anything else: a name in the way. */
-export type UnmanagedSecret = Identity & {
+export type UnmanagedObject = Identity & {
   readonly role: "stranger";
   readonly adopt: Adoptable | undefined;
   readonly ignored: Ignored | undefined;
@@ -170,7 +170,7 @@ export type Adoptable = {
   readonly labelled: boolean;
 };
 
-export type Secret = SourceSecret | PullSecret | CopySecret | UnmanagedSecret;
+export type CachedObject = SourceObject | PullingObject | CopyObject | UnmanagedObject;
 export type Namespace = {
   readonly name: string;
   readonly uid: string;
@@ -185,14 +185,14 @@ export type Namespace = {
 export type ClusterState = {
   readonly namespaces: ReadonlyMap<string, Namespace>;
   /** By name; an empty map where the cache knows none. */
-  secretsIn(namespace: string): ReadonlyMap<string, Secret>;
-  readonly sources: Iterable<Secret>;
-  readonly pulls: Iterable<Secret>;
+  objectsIn(namespace: string): ReadonlyMap<string, CachedObject>;
+  readonly sources: Iterable<CachedObject>;
+  readonly pulls: Iterable<CachedObject>;
   /**
    * Digest of what a pulling Secret with these `keys` gets of the source; undefined where the source's
    * data are not at hand, or give it nothing.
    */
-  readonly offerOf: (source: SourceSecret, keys: KeyFilter) => string | undefined;
+  readonly offerOf: (source: SourceObject, keys: KeyFilter) => string | undefined;
   /** Whether the API server refuses to show this listed namespace; then it is not in the world. */
   readonly isUnreadable?: (namespace: string) => boolean;
 };

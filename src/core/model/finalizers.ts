@@ -1,16 +1,16 @@
 // Which finalizers keep a Secret that is being deleted, so that whoever waits for it can say for what.
 // Beside the objects: there are up to a million of them, and few are being deleted.
 import { objectOf, stringOf } from "./unstructured.ts";
-import type { Secret } from "./cluster.ts";
+import type { CachedObject } from "./cluster.ts";
 
 const MOST_NAMED = 3;
 // As Kubernetes names them: finalizers are others' identifiers, and nothing else is repeated.
 const QUALIFIED_NAME = /^[a-zA-Z0-9]([-a-zA-Z0-9./_]{0,120}[a-zA-Z0-9])?$/;
 
-const known = new WeakMap<Secret, readonly string[]>();
+const known = new WeakMap<CachedObject, readonly string[]>();
 
 /** Notes it of a Secret that was read from `raw`. */
-export function noteFinalizers(secret: Secret, raw: unknown): void {
+export function noteFinalizers(secret: CachedObject, raw: unknown): void {
   if (!secret.deleting) return;
   const list: unknown = objectOf(objectOf(raw).metadata).finalizers;
   if (!Array.isArray(list)) return;
@@ -24,7 +24,7 @@ export function noteFinalizers(secret: Secret, raw: unknown): void {
 }
 
 /** What a Secret that is being deleted waits for, in plain words. */
-export function awaited(secret: Secret): string {
+export function awaited(secret: CachedObject): string {
   const names = known.get(secret);
   return names
     ? `its deletion waits for the finalizer ${names.join(", ")}`

@@ -103,8 +103,8 @@ export type NamespaceReport = {
 };
 
 /** A Secret that carries annotations of ours which have no effect. */
-export type IgnoredSecret = {
-  readonly secret: Ref;
+export type IgnoredObject = {
+  readonly object: Ref;
   readonly uid: string;
   readonly ignored: Ignored;
 };
@@ -112,7 +112,7 @@ export type IgnoredSecret = {
 export type IgnoredReport = {
   readonly counts: Readonly<Record<IgnoredReason, number>>;
   /** A few of each namespace, the last that came first; not those of all namespaces. */
-  readonly sample: readonly IgnoredSecret[];
+  readonly sample: readonly IgnoredObject[];
   /** Entries of flags that match no namespace, as `--FLAG ENTRY`. */
   readonly flags: readonly string[];
 };

@@ -1,7 +1,7 @@
 // Whether a source names the namespace of a pulling Secret or of a copy that is kept, remembered
 // between passes for the rule and the namespace that were asked: globs cost thousands of
 // steps where their author wants them to.
-import type { CopySecret, PullSecret } from "../model/cluster.ts";
+import type { CopyObject, PullingObject } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { covers, type TargetNamespace } from "../desired/targets.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
@@ -10,7 +10,7 @@ import type { NamespaceMatch } from "../annotations/rules.ts";
 export function consents(
   pass: PlanBuilder,
   rule: NamespaceMatch,
-  secret: PullSecret | CopySecret,
+  secret: PullingObject | CopyObject,
   target: TargetNamespace,
 ): boolean {
   const { namespace } = target;

@@ -7,7 +7,7 @@ import {
   readOfSource,
   type RemovalReason,
 } from "./removal-conditions.ts";
-import { type CopySecret } from "../model/cluster.ts";
+import { type CopyObject } from "../model/cluster.ts";
 import {
   justArrived,
   type Candidate,
@@ -32,7 +32,7 @@ export type CopyDecision =
 
 export function decideCopy(
   context: PlanContext,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
   status: SourceStatus,
 ): CopyDecision {
@@ -63,7 +63,7 @@ export function decideCopy(
 
 function decideByEntry(
   context: PlanContext,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
   entry: PlannedSource,
   status: Extract<SourceStatus, { kind: "entry" }>,
@@ -94,7 +94,7 @@ function decideByEntry(
 function keeps(
   { pass }: PlanContext,
   { namespace, push }: Candidate,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
 ) {
   return (
@@ -102,7 +102,7 @@ function keeps(
   );
 }
 
-function decideAbsent(context: PlanContext, copy: CopySecret, status: SourceStatus): CopyDecision {
+function decideAbsent(context: PlanContext, copy: CopyObject, status: SourceStatus): CopyDecision {
   const { source, sourceUid, onDelete } = copy;
   const reason = `source ${refText(source)} is gone`;
   const lapse = sourceGone(context.pass, context.settings, source, sourceUid, status, reason);

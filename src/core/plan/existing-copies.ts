@@ -14,7 +14,7 @@ import {
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { decideCopy } from "./copy-source.ts";
-import { type CopySecret } from "../model/cluster.ts";
+import { type CopyObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { Finding, PlanBuilder } from "./plan-builder.ts";
 import {
@@ -34,7 +34,7 @@ import { type WriteCause, decisionKey } from "../model/actions.ts";
 /** `group`: who wants places of the copy's name. */
 export function planExistingCopy(
   context: PlanContext,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
   group: CandidateGroup | undefined,
 ): void {
@@ -45,7 +45,7 @@ export function planExistingCopy(
 
 // Almost every copy of a quiet cluster ends here, so nothing is allocated, and of the copy as little is
 // read as can be: the long way round gives the same answer.
-function isCurrent(copy: CopySecret, target: TargetNamespace, only: Candidate): boolean {
+function isCurrent(copy: CopyObject, target: TargetNamespace, only: Candidate): boolean {
   return (
     copy.fingerprint === only.fingerprint && !copy.deleting && !only.paused && wants(only, target)
   );
@@ -53,7 +53,7 @@ function isCurrent(copy: CopySecret, target: TargetNamespace, only: Candidate): 
 
 function planByDecision(
   context: PlanContext,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
   group: readonly Candidate[],
 ): void {
@@ -79,7 +79,7 @@ function planByDecision(
 }
 
 /** Whether what a copy holds is other than its source would have it; undefined where that is unknown. */
-function differsFrom(copy: CopySecret, status: SourceStatus): boolean | undefined {
+function differsFrom(copy: CopyObject, status: SourceStatus): boolean | undefined {
   if (status.kind !== "entry") return undefined;
   const { source, content } = status.entry;
   if (content) return copy.fingerprint !== content.replica.fingerprint;
@@ -91,7 +91,7 @@ function differsFrom(copy: CopySecret, status: SourceStatus): boolean | undefine
 // the place. While the stronger cannot take it, the holder goes on being served.
 function contest(
   context: PlanContext,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
   group: readonly Candidate[],
   holder: Candidate,
@@ -121,7 +121,7 @@ type TakeoverHold = Pick<Finding, "verdict" | "reason" | "cause" | "dueAt">;
 
 function failingTakeover(
   pass: PlanBuilder,
-  copy: CopySecret,
+  copy: CopyObject,
   taker: Candidate,
 ): TakeoverHold | undefined {
   const trouble = pass.memory.backoff.trouble(refText(copy), decisionKey(taker.content));
@@ -137,7 +137,7 @@ function failingTakeover(
 // A take-over follows from what the cache shows of the taker and of the namespace.
 function unreadTakeover(
   pass: PlanBuilder,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
   taker: Candidate,
 ) {
@@ -150,7 +150,7 @@ function unreadTakeover(
 // The copy's place with the source that has it: the table's upper line.
 function planCopy(
   context: PlanContext,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
   winner: Candidate,
   cause: WriteCause,
@@ -188,7 +188,7 @@ const WHY: Readonly<Partial<Record<WriteCause, string>>> = {
   handover: "another source has this place now",
 };
 
-function unalterable(copy: CopySecret, { content }: Candidate): string {
+function unalterable(copy: CopyObject, { content }: Candidate): string {
   if (copy.type !== content.replica.type) {
     return `the type ${copy.type} cannot be changed to ${content.replica.type}`;
   }
@@ -198,7 +198,7 @@ function unalterable(copy: CopySecret, { content }: Candidate): string {
 // Somebody changed the copy although its source has not changed since it was written.
 function isEdited(
   context: PlanContext,
-  copy: CopySecret,
+  copy: CopyObject,
   { source, replica }: Candidate["content"],
 ): boolean {
   if (copy.sourceUid !== source.uid) return false;
@@ -208,7 +208,7 @@ function isEdited(
 
 function handOver(
   context: PlanContext,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
   group: readonly Candidate[],
   lapse: RemovalReason,
@@ -242,7 +242,7 @@ function handOver(
 // Whoever else wants the place is reported that it is taken.
 function reportConflicts(
   context: PlanContext,
-  copy: CopySecret,
+  copy: CopyObject,
   target: TargetNamespace,
   group: readonly Candidate[],
   winner: Candidate | undefined,

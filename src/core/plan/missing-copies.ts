@@ -1,7 +1,7 @@
 // The verdict for a place that no copy of ours occupies and that at least one source wants: it is
 // empty, or somebody else's Secret is there. Creates are gathered per source, because whether they may
 // go depends on how many places it has (the fan-out limit).
-import { type Secret, type PlannerSettings } from "../model/cluster.ts";
+import { type CachedObject, type PlannerSettings } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { type Candidate } from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
@@ -34,7 +34,11 @@ export class MissingCopies {
   }
 
   /** A place of `group`'s name in `target`; `present` is not one of our copies. */
-  judge(group: readonly Candidate[], target: TargetNamespace, present: Secret | undefined): void {
+  judge(
+    group: readonly Candidate[],
+    target: TargetNamespace,
+    present: CachedObject | undefined,
+  ): void {
     const state = targetStateWithoutCopy(present);
     const wanting = group.filter((candidate) => {
       if (wants(candidate, target) || this.#isOwed(candidate, target)) return true;
@@ -72,7 +76,7 @@ export class MissingCopies {
     this.#pass.report(loser.tally, { ...finding, winner: winner.source });
   }
 
-  #win(winner: Candidate, target: TargetNamespace, present: Secret | undefined): void {
+  #win(winner: Candidate, target: TargetNamespace, present: CachedObject | undefined): void {
     const { source, content, tally } = winner;
     const place = placeIn(target, source.rule.copyName);
     const obstacle = present && adoptionObstacle(present, content);
@@ -180,7 +184,7 @@ function placesOf({ tally }: Candidate): number {
 
 function adopter(
   wanting: readonly Candidate[],
-  present: Secret | undefined,
+  present: CachedObject | undefined,
 ): Candidate | undefined {
   if (present?.role !== "stranger" || present.adopt?.source === undefined) return undefined;
   const text = refText(present.adopt.source);

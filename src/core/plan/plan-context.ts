@@ -1,5 +1,5 @@
 // What planning a single place needs of the pass that it belongs to.
-import type { IgnoredSecrets } from "./ignored-secrets.ts";
+import type { IgnoredObjects } from "./ignored-objects.ts";
 import type { Removals } from "./removals.ts";
 import type { PlannerSettings, ClusterState } from "../model/cluster.ts";
 import type { Sources } from "../desired/sources.ts";
@@ -10,6 +10,6 @@ export type PlanContext = {
   readonly settings: PlannerSettings;
   readonly sources: Sources;
   readonly removals: Removals;
-  readonly ignored: IgnoredSecrets;
+  readonly ignored: IgnoredObjects;
   readonly offerOf: ClusterState["offerOf"];
 };

@@ -14,12 +14,12 @@
 // nothing but its arguments, and changes nothing but what `memory` remembers. For a place that is
 // current or skipped nothing is allocated.
 import { planExistingCopy } from "./existing-copies.ts";
-import { IgnoredSecrets } from "./ignored-secrets.ts";
+import { IgnoredObjects } from "./ignored-objects.ts";
 import { Removals } from "./removals.ts";
 import type { PlannerState } from "../state/planner-state.ts";
-import type { Secret, PlannerSettings, ClusterState } from "../model/cluster.ts";
+import type { CachedObject, PlannerSettings, ClusterState } from "../model/cluster.ts";
 import { PlanBuilder } from "./plan-builder.ts";
-import { planPullingSecret } from "./pulling-secrets.ts";
+import { planPullingObject } from "./pulling-objects.ts";
 import {
   Sources,
   SOURCES_PER_TURN,
@@ -68,14 +68,14 @@ export function* plan(
   const byName = new Map(targets.map((target) => [target.name, target]));
   const removals = new Removals(pass, settings);
   const missing = new MissingCopies(pass, settings);
-  const ignored = new IgnoredSecrets();
+  const ignored = new IgnoredObjects();
   const context = { pass, settings, sources, removals, ignored, offerOf: world.offerOf };
   yield* memory.wants.begin(settings, targets, sources.candidates);
   yield* planPlaces(targets, missing, context);
   // In a namespace that the cache does not know, or that is being deleted, there is no verdict.
   yield* inTurns(world.pulls, pass, (pull) => {
     const target = byName.get(pull.namespace);
-    if (target && pull.role === "pull") planPullingSecret(context, pull, target);
+    if (target && pull.role === "pull") planPullingObject(context, pull, target);
   });
   yield* missing.settle();
   yield* removals.settle(memory.deleteGuard);
@@ -143,18 +143,18 @@ function planMissing(
 }
 
 function* inTurns(
-  secrets: Iterable<Secret>,
+  secrets: Iterable<CachedObject>,
   pass: PlanBuilder,
-  judge: (secret: Secret) => void,
+  judge: (secret: CachedObject) => void,
 ): Generator<undefined, void> {
   const steps = secrets[Symbol.iterator]();
   while (planSome(steps, pass, judge)) yield;
 }
 
 function planSome(
-  steps: Iterator<Secret>,
+  steps: Iterator<CachedObject>,
   pass: PlanBuilder,
-  judge: (secret: Secret) => void,
+  judge: (secret: CachedObject) => void,
 ): boolean {
   for (let count = 0; count < PAIRS_PER_TURN; count++) {
     const step = steps.next();

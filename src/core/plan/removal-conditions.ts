@@ -1,7 +1,7 @@
 // When a source that is not there counts as gone: absent for the grace, and the API server, asked live,
 // says so too. And when anything may end: its place has been unwanted for the grace, whatever the
 // reason, and the objects from which that follows are what the cache shows.
-import { type PlannerSettings, type SourceSecret } from "../model/cluster.ts";
+import { type PlannerSettings, type SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { versionOf } from "../state/live-reads.ts";
 import type { SourceStatus } from "../desired/sources.ts";
@@ -45,7 +45,7 @@ function shownAt(status: SourceStatus): Shown {
   return status.kind === "notASource" ? status : undefined;
 }
 
-type Shown = Pick<SourceSecret, "uid" | "resourceVersion"> | undefined;
+type Shown = Pick<SourceObject, "uid" | "resourceVersion"> | undefined;
 
 export function readOfSource({ namespace, name }: Ref, shown: Shown): LiveRead {
   return { kind: "secret", ref: { namespace, name }, shown: versionOf(shown) };

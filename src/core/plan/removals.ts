@@ -9,7 +9,7 @@ import {
   type RemovalHold,
 } from "./removal-conditions.ts";
 import type { DeleteGuard, DueRemoval, GuardDecision } from "../state/delete-guard.ts";
-import { type CopySecret, type PullSecret, type PlannerSettings } from "../model/cluster.ts";
+import { type CopyObject, type PullingObject, type PlannerSettings } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
@@ -24,9 +24,9 @@ type Because = {
   readonly lapse: RemovalReason;
 };
 
-type CopyEnding = Because & { readonly copy: CopySecret; readonly onDelete: OnDelete };
+type CopyEnding = Because & { readonly copy: CopyObject; readonly onDelete: OnDelete };
 type PullEnding = Because & {
-  readonly pull: PullSecret;
+  readonly pull: PullingObject;
   readonly source: Ref;
 };
 type Ending = {

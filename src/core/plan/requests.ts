@@ -4,7 +4,7 @@
 // annotations, owner references and finalizers of others survive.
 import { preconditions, textOperations, type Operation } from "./json-patch.ts";
 import { parseRecord } from "../desired/copied-metadata.ts";
-import { type CopySecret, type SourcePayload } from "../model/cluster.ts";
+import { type CopyObject, type SourcePayload } from "../model/cluster.ts";
 import { recordOf } from "../annotations/key-filter.ts";
 import { onDeleteMark } from "../desired/copy.ts";
 import {
@@ -187,7 +187,7 @@ function adoptOperations(
   ];
 }
 
-function releaseBody(target: CopySecret): Body {
+function releaseBody(target: CopyObject): Body {
   const annotations = nulls(annotationsOn("copy").map(annotationKey));
   return { metadata: { ...version(target), labels: nulls([MANAGED_BY_LABEL]), annotations } };
 }

@@ -1,7 +1,7 @@
 // The verdict table as data: what is at a place × whether a source wants the place. The planner decides
 // by it (wantedVerdict, unwantedVerdict), its test walks it cell by cell, and the README prints it.
 import { adoptionHint, type Verdict } from "../model/verdicts.ts";
-import type { CopySecret, Secret } from "../model/cluster.ts";
+import type { CopyObject, CachedObject } from "../model/cluster.ts";
 import { refText } from "../annotations/names.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import type { Desired } from "../model/actions.ts";
@@ -63,12 +63,12 @@ export function unwantedVerdict<S extends TargetState>(
 }
 
 /** Of a place where no copy of ours is. */
-export function targetStateWithoutCopy(present: Secret | undefined): "absent" | "foreign" {
+export function targetStateWithoutCopy(present: CachedObject | undefined): "absent" | "foreign" {
   return present === undefined ? "absent" : "foreign";
 }
 
 export function targetStateOf(
-  present: CopySecret,
+  present: CopyObject,
   content: Desired,
 ): Exclude<TargetState, "absent" | "foreign"> {
   if (present.deleting) return "deleting";
@@ -79,12 +79,12 @@ export function targetStateOf(
   return frozen ? "fixed" : "different";
 }
 
-function sameData(present: CopySecret, { replica }: Desired): boolean {
+function sameData(present: CopyObject, { replica }: Desired): boolean {
   return present.dataDigest === replica.dataDigest;
 }
 
 /** Why a source may not take over the Secret in its way; undefined: its owner lets it and it fits. */
-export function adoptionObstacle(present: Secret, content: Desired): string | undefined {
+export function adoptionObstacle(present: CachedObject, content: Desired): string | undefined {
   const { source, replica } = content;
   if (present.role === "source") return "a Secret that is a source itself is in the way";
   if (present.role === "pull") return "a Secret that pulls its entries is in the way";

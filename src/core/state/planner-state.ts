@@ -9,11 +9,11 @@ import { LiveReads } from "./live-reads.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
 import { Since } from "./since.ts";
 import type {
-  CopySecret,
+  CopyObject,
   DesiredCopy,
   Namespace,
   PlannerSettings,
-  PullSecret,
+  PullingObject,
 } from "../model/cluster.ts";
 import type { GlobList } from "../annotations/globs.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
@@ -60,10 +60,10 @@ export class PlannerState {
   /** Of the settings of the last plan. */
   flags: { readonly of: PlannerSettings; readonly entries: readonly FlagEntry[] } | undefined;
   /** Whether a source consents to what names it; as long as both objects live. */
-  readonly consents = new WeakMap<PullSecret | CopySecret, RememberedConsent>();
+  readonly consents = new WeakMap<PullingObject | CopyObject, RememberedConsent>();
   /** The digest of what a version of a source offers to the keys of a pulling Secret. */
   readonly offers = new WeakMap<
-    PullSecret,
+    PullingObject,
     { readonly replica: DesiredCopy; readonly digest: string }
   >();
   /** By a source's UID, the fingerprint that all its copies had when a pass last found them so. */

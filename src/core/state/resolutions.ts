@@ -1,7 +1,7 @@
 // What a look at a pulling Secret itself has shown: the cache keeps too little of one to tell always
 // whether it has what its source gives. An answer holds for one version of the Secret and of what
 // it is filled with; what no pass asks for any more is forgotten.
-import type { PullSecret } from "../model/cluster.ts";
+import type { PullingObject } from "../model/cluster.ts";
 
 export type Resolution = {
   readonly uid: string;
@@ -22,7 +22,7 @@ export class Resolutions {
     this.#asked.add(place);
   }
 
-  of(place: string, pull: PullSecret, inputs: string): Resolution | undefined {
+  of(place: string, pull: PullingObject, inputs: string): Resolution | undefined {
     const known = this.#known.get(place);
     if (!known) return undefined;
     this.#asked.add(place);

@@ -1,7 +1,7 @@
 // Sources × namespaces, drawn for as many as a person can look at. Where there are more, those with
 // something that is not current come first; whoever has no copy there is left out. A cell is the
 // worst verdict of the places that the source has in the namespace, with its metric state.
-import { type Secret, type ClusterState } from "../../core/model/cluster.ts";
+import { type CachedObject, type ClusterState } from "../../core/model/cluster.ts";
 import {
   METRIC_STATE,
   type MetricState,
@@ -92,12 +92,12 @@ async function choose(
   for await (const slice of inSlices(matching))
     for (const namespace of slice) {
       if (chosen.size >= MOST_NAMESPACES) return [...chosen].toSorted();
-      if (holdsCopy(world.secretsIn(namespace), sources)) chosen.add(namespace);
+      if (holdsCopy(world.objectsIn(namespace), sources)) chosen.add(namespace);
     }
   return [...chosen].toSorted();
 }
 
-function holdsCopy(secrets: ReadonlyMap<string, Secret>, of: ReadonlySet<string>): boolean {
+function holdsCopy(secrets: ReadonlyMap<string, CachedObject>, of: ReadonlySet<string>): boolean {
   for (const secret of secrets.values()) if (of.has(sourceOf(secret) ?? "")) return true;
   return false;
 }
@@ -117,7 +117,7 @@ async function fill(
   };
   for await (const slice of inSlices(namespaces))
     for (const namespace of slice)
-      for (const secret of world.secretsIn(namespace).values())
+      for (const secret of world.objectsIn(namespace).values())
         put(namespace, sourceOf(secret), "current");
   for await (const slice of inSlices(rows))
     for (const { place, source, verdict } of slice)
@@ -126,7 +126,7 @@ async function fill(
 }
 
 /** The source that a copy or a filled pulling Secret is of. */
-function sourceOf(secret: Secret): string | undefined {
+function sourceOf(secret: CachedObject): string | undefined {
   if (secret.role === "copy") return refText(secret.source);
   const filled = secret.role === "pull" && secret.filled > 0;
   return filled && secret.from ? refText(secret.from) : undefined;

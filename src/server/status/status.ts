@@ -187,10 +187,10 @@ function worstFirst(a: SourceLine, b: SourceLine): number {
 
 function ignoredOf({ ignored }: Plan, filter: Filter): IgnoredStatus {
   const named = ignored.sample
-    .map((each) => ({ ...each, text: refText(each.secret) }))
+    .map((each) => ({ ...each, text: refText(each.object) }))
     .filter(
-      ({ secret, text }) =>
-        secret.namespace.includes(filter.namespace) && text.includes(filter.source),
+      ({ object, text }) =>
+        object.namespace.includes(filter.namespace) && text.includes(filter.source),
     )
     .map(({ text, ignored: why }) => ({ secret: text, text: ignoredText(why) }));
   return {

@@ -12,7 +12,7 @@ import {
 import { createDigest } from "../../../src/core/model/secret-data.ts";
 import { parseRecord } from "../../../src/core/desired/copied-metadata.ts";
 import { readNamespace } from "../../../src/core/observed/read-namespace.ts";
-import { readSecret } from "../../../src/core/observed/read-secret.ts";
+import { readObject } from "../../../src/core/observed/read-object.ts";
 import { VOCABULARY, type AnnotationName } from "../../../src/core/annotations/vocabulary.ts";
 import type { Problem } from "../../../src/core/annotations/rules.ts";
 
@@ -185,12 +185,12 @@ test("S13 lists of distinct entries of 256 KiB are answered", () => {
 test("objects of any shape are read without an exception", () => {
   fc.assert(
     fc.property(fc.anything(), (raw) => {
-      readSecret(raw, context);
+      readObject(raw, context);
       readNamespace(raw);
-      readSecret({ metadata: raw }, context);
+      readObject({ metadata: raw }, context);
       readNamespace({ metadata: raw, status: raw });
       const named = { namespace: "a", name: "b", labels: raw, annotations: raw };
-      readSecret({ metadata: named, data: raw, type: raw }, context);
+      readObject({ metadata: named, data: raw, type: raw }, context);
     }),
     { numRuns: runs },
   );

@@ -120,7 +120,7 @@ property("permuted inputs yield the same plan", (history) => {
     namespaces: new Map([...world.namespaces].toReversed()),
     sources: [...world.sources].toReversed(),
     pulls: [...world.pulls].toReversed(),
-    secretsIn: (namespace) => new Map([...world.secretsIn(namespace)].toReversed()),
+    objectsIn: (namespace) => new Map([...world.objectsIn(namespace)].toReversed()),
   };
   assert.deepEqual(summary(planAgain(made, reversed)), summary(planAgain(made, world)));
 });

@@ -3,7 +3,7 @@ import { createDigest } from "../../../src/core/model/secret-data.ts";
 import { createIntern, createShare } from "../../../src/core/observed/intern.ts";
 import type { CopyTemplate } from "../../../src/core/model/cluster.ts";
 import { readNamespace } from "../../../src/core/observed/read-namespace.ts";
-import { readSecret } from "../../../src/core/observed/read-secret.ts";
+import { readObject } from "../../../src/core/observed/read-object.ts";
 import { ALWAYS_READ } from "../../../src/core/annotations/vocabulary.ts";
 import { narrow } from "../../../src/kube/rest/narrow.ts";
 import { Store, type Stored } from "../../../src/kube/cache/store.ts";
@@ -33,7 +33,7 @@ export function intakeOf({ object }: Worst): {
         if (event.kind !== "set") return false;
         const read =
           object.kind === "Secret"
-            ? readSecret(event.object, context)
+            ? readObject(event.object, context)
             : readNamespace(event.object);
         if (!read) return false;
         const store = new Store<Stored>({ monotonic: () => 0 });

@@ -10,10 +10,10 @@ import {
 } from "../../../src/core/annotations/globs.ts";
 import { PlannerState } from "../../../src/core/state/planner-state.ts";
 import {
-  type Secret,
+  type CachedObject,
   type PlannerSettings,
   type SourcePayload,
-  type SourceSecret,
+  type SourceObject,
   type ClusterState,
 } from "../../../src/core/model/cluster.ts";
 import { readNamespace } from "../../../src/core/observed/read-namespace.ts";
@@ -28,9 +28,9 @@ import {
 } from "../../../src/core/plan/requests.ts";
 import {
   readRecord,
-  readSecret,
+  readObject,
   type ReadContext,
-} from "../../../src/core/observed/read-secret.ts";
+} from "../../../src/core/observed/read-object.ts";
 import { sourceRank } from "../../../src/core/desired/namespace-rules.ts";
 import type { Plan } from "../../../src/core/model/verdicts.ts";
 import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
@@ -68,7 +68,7 @@ export class Cluster extends RawCluster {
   settings: PlannerSettings;
   now = 0;
   readonly data = new DataCache(ROOM);
-  #read = new WeakMap<RawSecret, Secret>();
+  #read = new WeakMap<RawSecret, CachedObject>();
   readonly #deaf = new Map<string, RawSecret | RawNamespace | undefined>();
 
   constructor(changes: Partial<PlannerSettings> = {}) {
@@ -77,14 +77,14 @@ export class Cluster extends RawCluster {
   }
 
   /** The Secret as the cache holds it. */
-  cached(place: string): Secret {
+  cached(place: string): CachedObject {
     return this.#reduce(this.get(place));
   }
 
-  #reduce(raw: RawSecret): Secret {
+  #reduce(raw: RawSecret): CachedObject {
     const known = this.#read.get(raw);
     if (known) return known;
-    const secret = readSecret(raw, this.#context);
+    const secret = readObject(raw, this.#context);
     if (!secret) throw new Error(`test: not a Secret: ${refText(raw.metadata)}`);
     this.#read.set(raw, secret);
     return secret;
@@ -111,7 +111,7 @@ export class Cluster extends RawCluster {
   }
 
   world(): ClusterState {
-    const byNamespace = new Map<string, Map<string, Secret>>();
+    const byNamespace = new Map<string, Map<string, CachedObject>>();
     for (const name of this.namespaces.keys()) byNamespace.set(name, new Map());
     const shown = { secrets: new Map(this.secrets), namespaces: new Map(this.namespaces) };
     for (const [key, raw] of this.#deaf) {
@@ -122,10 +122,10 @@ export class Cluster extends RawCluster {
     const all = [...shown.secrets.values()].map((raw) => this.#reduce(raw));
     for (const secret of all) byNamespace.get(secret.namespace)?.set(secret.name, secret);
     const namespaces = [...shown.namespaces.values()].flatMap((raw) => readNamespace(raw) ?? []);
-    const nothing: ReadonlyMap<string, Secret> = new Map();
+    const nothing: ReadonlyMap<string, CachedObject> = new Map();
     return {
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
-      secretsIn: (namespace) => byNamespace.get(namespace) ?? nothing,
+      objectsIn: (namespace) => byNamespace.get(namespace) ?? nothing,
       sources: all.filter((secret) => secret.role === "source"),
       pulls: all.filter((secret) => secret.role === "pull"),
       offerOf: (source, keys) => {
@@ -136,7 +136,7 @@ export class Cluster extends RawCluster {
   }
 
   /** What its copies hold. */
-  payload(source: SourceSecret): SourcePayload {
+  payload(source: SourceObject): SourcePayload {
     const payload = this.data.get(source);
     if (!payload) throw new Error(`test: no data of ${refText(source)}`);
     return payload;

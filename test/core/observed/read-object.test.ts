@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDigest } from "../../../src/core/model/secret-data.ts";
-import { readSecret } from "../../../src/core/observed/read-secret.ts";
+import { readObject } from "../../../src/core/observed/read-object.ts";
 import { prefixed, type Texts } from "../../support/planner/raw-cluster.ts";
 
 const LONG = "x".repeat(250_000);
@@ -32,7 +32,7 @@ function kept(words: Texts, labels: Texts = {}, type = "Opaque"): number {
   const identity = { namespace: "team-a", name: "app", uid: "u", resourceVersion: "7" };
   const data = Object.fromEntries(MANY.map((key) => [key, "eA==".repeat(200)]));
   const metadata = { ...identity, labels, annotations: prefixed(words) };
-  const secret = readSecret({ metadata, type, data }, context);
+  const secret = readObject({ metadata, type, data }, context);
   assert.ok(secret);
   return characters(secret);
 }

@@ -9,7 +9,7 @@ import {
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { consents } from "./consent.ts";
-import type { PullSecret } from "../model/cluster.ts";
+import type { PullingObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import { justArrived, type SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
@@ -23,9 +23,9 @@ function noConsent(from: Ref): string {
   return `there is no source ${refText(from)}, or it does not allow this namespace`;
 }
 
-export function planPullingSecret(
+export function planPullingObject(
   context: PlanContext,
-  pull: PullSecret,
+  pull: PullingObject,
   target: TargetNamespace,
 ): void {
   const { from } = pull;
@@ -43,7 +43,7 @@ type Noted = "frozen" | "wait" | "conflict" | "paused" | "current";
 
 function note(
   context: PlanContext,
-  pull: PullSecret,
+  pull: PullingObject,
   source: Ref,
   verdict: Noted,
   reason: string,
@@ -60,13 +60,13 @@ function note(
   });
 }
 
-function isFilled(pull: PullSecret): boolean {
+function isFilled(pull: PullingObject): boolean {
   return pull.filled > 0;
 }
 
 function planByStatus(
   context: PlanContext,
-  pull: PullSecret,
+  pull: PullingObject,
   from: Ref,
   target: TargetNamespace,
   status: SourceStatus,
@@ -94,7 +94,7 @@ function planByStatus(
 
 function planEntry(
   context: PlanContext,
-  pull: PullSecret,
+  pull: PullingObject,
   from: Ref,
   target: TargetNamespace,
   status: Extract<SourceStatus, { kind: "entry" }>,
@@ -135,7 +135,7 @@ function unwanted(from: Ref, follows: RemovalReason["follows"]): RemovalReason {
 // What it was filled from is not there any more: gone, or `from` names another source now.
 function planAbsent(
   context: PlanContext,
-  pull: PullSecret,
+  pull: PullingObject,
   from: Ref,
   target: TargetNamespace,
   status: SourceStatus,
@@ -151,7 +151,7 @@ function planAbsent(
 
 function end(
   context: PlanContext,
-  pull: PullSecret,
+  pull: PullingObject,
   source: Ref,
   target: TargetNamespace,
   lapse: RemovalReason,
@@ -166,7 +166,7 @@ function end(
 
 function fillFrom(
   context: PlanContext,
-  pull: PullSecret,
+  pull: PullingObject,
   from: Ref,
   target: TargetNamespace,
   content: Desired,
@@ -202,13 +202,17 @@ function fillFrom(
 }
 
 // Of keys that are long, or whose source's data are not at hand, it is not known.
-function differs(context: PlanContext, pull: PullSecret, content: Desired): boolean | undefined {
+function differs(context: PlanContext, pull: PullingObject, content: Desired): boolean | undefined {
   if (isCurrent(context, pull, content)) return false;
   return pull.keys !== undefined && pull.keys.text === undefined ? true : undefined;
 }
 
 // All that the source offers is there and recorded as ours, and nothing else is recorded.
-function isCurrent(context: PlanContext, pull: PullSecret, { source, replica }: Desired): boolean {
+function isCurrent(
+  context: PlanContext,
+  pull: PullingObject,
+  { source, replica }: Desired,
+): boolean {
   if (pull.sourceUid !== source.uid || pull.keys === undefined) return false;
   if (pull.keys.text === undefined) return pull.filledDigest === replica.dataDigest;
   const { offers } = context.pass.memory;

@@ -2,21 +2,21 @@
 // number of them: by reason they are counted, and by name a few are kept of each namespace, the last
 // that came.
 import { IGNORED_REASONS, type Ignored, type IgnoredReason } from "../annotations/ignored.ts";
-import type { Secret } from "../model/cluster.ts";
-import type { IgnoredReport, IgnoredSecret } from "../model/verdicts.ts";
+import type { CachedObject } from "../model/cluster.ts";
+import type { IgnoredReport, IgnoredObject } from "../model/verdicts.ts";
 
 const MOST_OF_A_NAMESPACE = 5;
 const MOST = 500;
 
-export class IgnoredSecrets {
+export class IgnoredObjects {
   readonly #counts = new Map<IgnoredReason, number>();
-  readonly #sample: IgnoredSecret[] = [];
+  readonly #sample: IgnoredObject[] = [];
   /** Of the namespace that is being looked at. */
-  #recent: { readonly secret: Secret; readonly ignored: Ignored }[] = [];
+  #recent: { readonly secret: CachedObject; readonly ignored: Ignored }[] = [];
   #namespace = "";
 
   /** The Secrets of one namespace are given one after the other. */
-  add(secret: Secret, ignored: Ignored): void {
+  add(secret: CachedObject, ignored: Ignored): void {
     this.#counts.set(ignored.reason, (this.#counts.get(ignored.reason) ?? 0) + 1);
     if (secret.namespace !== this.#namespace) this.#next(secret.namespace);
     if (this.#sample.length >= MOST) return;
@@ -43,7 +43,7 @@ export class IgnoredSecrets {
     for (const { secret, ignored } of this.#recent.toReversed()) {
       const { namespace: where, name, uid } = secret;
       if (this.#sample.length < MOST)
-        this.#sample.push({ secret: { namespace: where, name }, uid, ignored });
+        this.#sample.push({ object: { namespace: where, name }, uid, ignored });
     }
     this.#recent = [];
     this.#namespace = namespace;

@@ -22,13 +22,13 @@ import type { Intern, Share } from "./intern.ts";
 import { filterKeys, type KeyFilter } from "../annotations/key-filter.ts";
 import { metadataExcess } from "../desired/copied-metadata.ts";
 import {
-  CopySecret,
+  CopyObject,
   type CopyTemplate,
-  type PullSecret,
-  type Secret,
+  type PullingObject,
+  type CachedObject,
   type SourcePayload,
-  type SourceSecret,
-  type UnmanagedSecret,
+  type SourceObject,
+  type UnmanagedObject,
 } from "../model/cluster.ts";
 import { invalid, type Invalid } from "../annotations/result.ts";
 import { noteFinalizers } from "../model/finalizers.ts";
@@ -52,7 +52,7 @@ export type ReadContext = {
   readonly share: Share<CopyTemplate>;
   isSourceNamespace(namespace: string): boolean;
   /** Where the data of sources go, which the cache of Secrets does not keep. */
-  keep(source: SourceSecret, payload: SourcePayload): void;
+  keep(source: SourceObject, payload: SourcePayload): void;
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -76,13 +76,13 @@ type Whole = {
 };
 
 /** A Secret of the API, reduced for the cache; undefined where it is not a Secret with a name. */
-export function readSecret(raw: unknown, context: ReadContext): Secret | undefined {
+export function readObject(raw: unknown, context: ReadContext): CachedObject | undefined {
   const secret = reduced(raw, context);
   if (secret?.deleting === true) noteFinalizers(secret, raw);
   return secret;
 }
 
-function reduced(raw: unknown, context: ReadContext): Secret | undefined {
+function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
   const object = objectOf(raw);
   const metadata = objectOf(object.metadata);
   const given: Given = {
@@ -129,11 +129,11 @@ function speaks(annotations: Annotations): boolean {
 /** What the copies of a source hold, read once more; undefined where it is no source, or refused. */
 export function readPayload(raw: unknown, context: ReadContext): SourcePayload | undefined {
   let read: SourcePayload | undefined;
-  readSecret(raw, { ...context, keep: (_, payload) => (read = payload) });
+  readObject(raw, { ...context, keep: (_, payload) => (read = payload) });
   return read;
 }
 
-function readSource(whole: Whole, context: ReadContext): SourceSecret {
+function readSource(whole: Whole, context: ReadContext): SourceObject {
   const { digest, intern } = context;
   const { createdAt } = whole;
   const given = { ...whole.given, name: intern(whole.given.name) };
@@ -148,7 +148,7 @@ function readSource(whole: Whole, context: ReadContext): SourceSecret {
     const refusedDigest = known ? digestOf(whole, text.keys, context) : undefined;
     return { ...source, problems, replica: undefined, refusedDigest };
   }
-  const refused = (annotation: string, fault: Invalid): SourceSecret => {
+  const refused = (annotation: string, fault: Invalid): SourceObject => {
     const problem = { annotation, ...fault };
     return { ...source, problems: [problem], replica: undefined, refusedDigest: undefined };
   };
@@ -206,7 +206,7 @@ const MOST_PULL_PROBLEMS = 3;
 /** A longer `keys` is read again when the Secret is to be filled. */
 const LONGEST_KEPT_KEYS = 4096;
 
-function readPull(whole: Whole, { digest, intern }: ReadContext): PullSecret {
+function readPull(whole: Whole, { digest, intern }: ReadContext): PullingObject {
   const { given, type, immutable, annotations } = whole;
   const text = parsePull(annotations);
   const data = whole.data();
@@ -247,7 +247,7 @@ function forgeries({ given, labels, annotations }: Whole): Problem[] {
 /** A longer record of what was copied is read again when it is needed. */
 const LONGEST_KEPT_RECORD = 253;
 
-function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopySecret {
+function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopyObject {
   const { digest, intern } = context;
   const { given, type, immutable, labels, annotations } = whole;
   const dataDigest = digestData(digest, whole.data());
@@ -282,7 +282,7 @@ function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopySecret 
     unknownMark: unknownMark === undefined ? undefined : intern(unknownMark),
     ignored,
   });
-  return new CopySecret({ ...given, name: intern(given.name) }, shared);
+  return new CopyObject({ ...given, name: intern(given.name) }, shared);
 }
 
 /** A copy's record of what was copied onto it. */
@@ -308,7 +308,7 @@ function recordedOnDelete(text: string): OnDelete {
 function readStranger(
   { given, type, immutable, labels, annotations }: Whole,
   { intern }: ReadContext,
-): UnmanagedSecret {
+): UnmanagedObject {
   const adopting = carries(annotations, ["adopt"]);
   const source = adopting ? parseAdopt(annotations) : undefined;
   const ignored = ignoredOnStranger(annotations, source !== undefined);

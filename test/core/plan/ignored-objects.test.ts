@@ -49,7 +49,7 @@ test("each annotation that has no effect where it stands is counted under its re
     accept: 1,
   });
   const told = new Map(
-    ignored.sample.map((one) => [refText(one.secret), ignoredText(one.ignored)]),
+    ignored.sample.map((one) => [refText(one.object), ignoredText(one.ignored)]),
   );
   assert.match(told.get("shared/asks-nothing") ?? "", /io\/keys has no effect without to,/);
   assert.match(told.get("team-a/pasted") ?? "", /io\/source has no effect here: this is no copy/);
@@ -85,7 +85,7 @@ test("six thousand of one namespace are a count and the five that came last, and
   made.secret("team-b/honest", { to: "*" });
   const { ignored } = made.plan();
   assert.equal(ignored.counts.namespace, 6001);
-  assert.deepEqual(ignored.sample.map(({ secret }) => refText(secret)).toSorted(), [
+  assert.deepEqual(ignored.sample.map(({ object }) => refText(object)).toSorted(), [
     "team-a/spam-5995",
     "team-a/spam-5996",
     "team-a/spam-5997",
