@@ -59,6 +59,33 @@ test("S36 a namespace's copy comes and goes with its label, and a change of anot
   await scene.finish();
 });
 
+test("under match: any a namespace is served by its name or by its label, and loses its copy with the last of them", async (t) => {
+  const scene = await openFastScene(t);
+  await taken(scene);
+  const named = await scene.namespace("team-named");
+  const labelled = await scene.namespace("shop", { labels: { match: scene.prefix } });
+  const excluded = await scene.namespace("team-legacy", { labels: { match: scene.prefix } });
+  const selector = { "secretcast.io/to-selector": `match=${scene.prefix}` };
+  const to = `${scene.name("team-*")},!${excluded}`;
+  await publish(scene, scene.source, to, { ...selector, "secretcast.io/match": "any" });
+  const running = scene.start();
+  await scene.holds(named, "registry", LOGIN);
+  await scene.holds(labelled, "registry", LOGIN);
+  await scene.api.patchNamespace(labelled, { labels: { match: null } });
+  await scene.absent(labelled, "registry");
+  await scene.api.patchNamespace(labelled, { labels: { match: scene.prefix } });
+  await scene.holds(labelled, "registry", LOGIN);
+  await scene.api.annotate(scene.source, "registry", { "secretcast.io/match": "either" });
+  await scene.api.patchNamespace(labelled, { labels: { match: null } });
+  await eventually("its copies freeze", () => running.settled()?.states.frozen === 2);
+  await scene.api.annotate(scene.source, "registry", { "secretcast.io/match": null });
+  await scene.absent(named, "registry");
+  await scene.absent(labelled, "registry");
+  assert.equal(await scene.api.secret(excluded, "registry"), undefined);
+  await running.stop();
+  await scene.finish();
+});
+
 async function again(scene: Scene, base: string): Promise<void> {
   await scene.api.deleteNamespace(scene.name(base));
   await eventually(

@@ -95,10 +95,11 @@ export class GlobList {
   }
 
   matches(name: string): boolean {
-    return this.#includes(name) && !this.excludes(name);
+    return this.includes(name) && !this.excludes(name);
   }
 
-  #includes(name: string): boolean {
+  /** One of its positives covers `name`, whatever is excluded. */
+  includes(name: string): boolean {
     if (this.#globs.length > 0 && this.#firstGlob(this.#globs, name) >= 0) return true;
     return this.#names !== undefined && this.#names.find(name) >= 0;
   }
@@ -208,6 +209,11 @@ function withPositives(text: string, places: Places, everything: string): [strin
   if (!none || everything === "") return [text, places];
   const start = text.length + 1;
   return [`${text},${everything}`, { ...places, globs: [start, start + everything.length] }];
+}
+
+/** Has a list that was understood an entry that is no "!"? */
+export function hasPositive(text: string): boolean {
+  return text.split(",").some((entry) => !entry.trimStart().startsWith("!"));
 }
 
 /** The entries of a comma-separated list of a user. */

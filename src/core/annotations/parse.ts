@@ -4,6 +4,7 @@
 // broadcast.
 import { ALL_KEYS, parseKeys, type KeyFilter } from "./key-filter.ts";
 import {
+  hasPositive,
   METADATA_GLOBS,
   NAMESPACE_GLOBS,
   parseGlobList,
@@ -51,9 +52,10 @@ export function carries(annotations: Annotations, words: readonly AnnotationName
 /** `name`: the source's own, which its copies bear unless it says otherwise. */
 export function parseSource(annotations: Annotations, name: string): SourceText {
   const reader = new Reader(annotations);
+  const any = reader.read("match", parseMatch) === "any";
   const rule: Rule = {
-    to: reader.wants("to", "to-selector"),
-    allow: reader.wants("allow", "allow-selector"),
+    to: reader.wants("to", "to-selector", any),
+    allow: reader.wants("allow", "allow-selector", any),
     copyName: reader.read("name", parseCopyName) ?? name,
     onDelete: reader.read("on-delete", parseOnDelete),
     paused: reader.read("paused", parseBoolean) ?? false,
@@ -61,6 +63,7 @@ export function parseSource(annotations: Annotations, name: string): SourceText 
   const keys = reader.read("keys", parseKeys) ?? ALL_KEYS;
   const copyLabels = reader.read("copy-labels", list(METADATA_GLOBS));
   const copyAnnotations = reader.read("copy-annotations", list(METADATA_GLOBS));
+  if (any) reader.needsPair();
   reader.misplaced("adopt", "it off: a source is nobody's copy");
   reader.unknown([...SOURCE_ANNOTATIONS, "adopt"]);
   return { rule, keys, copyLabels, copyAnnotations, problems: reader.problems };
@@ -110,7 +113,7 @@ class Reader {
 
   read<T>(word: AnnotationName, parse: (text: string) => Result<T>): T | undefined {
     const annotation = annotationKey(word);
-    if (!Object.hasOwn(this.#annotations, annotation)) return undefined;
+    if (!this.#has(word)) return undefined;
     const whole = this.#annotations[annotation] ?? "";
     const trimmed = whole.trim();
     const text = trimmed.length === whole.length ? whole : detached(trimmed);
@@ -120,15 +123,34 @@ class Reader {
     return undefined;
   }
 
-  wants(globWord: AnnotationName, selectorWord: AnnotationName): NamespaceMatch | undefined {
-    const globs = this.read(globWord, list(NAMESPACE_GLOBS));
+  /** `any`: where both words are given, one that holds is enough. */
+  wants(
+    globWord: AnnotationName,
+    selectorWord: AnnotationName,
+    any: boolean,
+  ): NamespaceMatch | undefined {
+    const either = any && this.#has(globWord) && this.#has(selectorWord);
+    const globs = this.read(globWord, either ? parsePositives : list(NAMESPACE_GLOBS));
     const selector = this.read(selectorWord, parseSelector);
-    return globs || selector ? { globs, selector } : undefined;
+    return globs || selector ? { globs, selector, any: either } : undefined;
+  }
+
+  /** Without a pair of words `any` says nothing, and what was to stand beside it is missing. */
+  needsPair(): void {
+    const paired = PAIRS.some((pair) => pair.every((word) => this.#has(word)));
+    if (paired) return;
+    const annotation = annotationKey("match");
+    const expected = `${PAIRS.map((pair) => pair.join(" and ")).join(", or ")} beside it, or it off`;
+    this.problems.push({ annotation, ...invalid("any", expected).fault });
+  }
+
+  #has(word: AnnotationName): boolean {
+    return Object.hasOwn(this.#annotations, annotationKey(word));
   }
 
   misplaced(word: AnnotationName, expected: string): void {
     const annotation = annotationKey(word);
-    if (!Object.hasOwn(this.#annotations, annotation)) return;
+    if (!this.#has(word)) return;
     const { fault } = invalid(this.#annotations[annotation] ?? "", expected);
     this.problems.push({ annotation, ...fault });
   }
@@ -143,6 +165,23 @@ class Reader {
       this.problems.push({ annotation, ...invalid(part, expected).fault });
     }
   }
+}
+
+const PAIRS = [
+  ["to", "to-selector"],
+  ["allow", "allow-selector"],
+] as const satisfies readonly (readonly AnnotationName[])[];
+
+function parseMatch(text: string): Result<"all" | "any"> {
+  return text === "all" || text === "any" ? ok(text) : invalid(text, '"all" or "any"');
+}
+
+// "!" globs alone start from every namespace: with `any`, no label would count beside them.
+function parsePositives(text: string): Result<GlobList> {
+  const globs = parseGlobList(text, NAMESPACE_GLOBS);
+  if (!globs.ok || hasPositive(text)) return globs;
+  const expected = `a glob without "!" as well, or ${annotationKey("match")} off`;
+  return invalid(text, expected);
 }
 
 function list(alphabet: GlobAlphabet): (text: string) => Result<GlobList> {

@@ -16,10 +16,12 @@ export function problemText(problem: Problem): string {
   return `${problem.annotation}: ${JSON.stringify(problem.part)}: want ${problem.expected}`;
 }
 
-/** Which namespaces a source names: both must hold where both are given. */
+/** Which namespaces a source names: where both are given, both must hold, or with `any` one of them. */
 export type NamespaceMatch = {
   readonly globs: GlobList | undefined;
   readonly selector: Selector | undefined;
+  /** A "!" glob excludes all the same. Both are given then, the globs with one that is no "!". */
+  readonly any: boolean;
 };
 
 export type OnDelete = "delete" | "keep";

@@ -26,6 +26,7 @@ type Meaning = {
 export const VOCABULARY = {
   to: { on: ["source"] },
   "to-selector": { on: ["source"] },
+  match: { on: ["source"] },
   name: { on: ["source"] },
   keys: { on: ["source", "pulling Secret"] },
   "copy-labels": { on: ["source"] },

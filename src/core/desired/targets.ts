@@ -98,9 +98,13 @@ export function accepts(accept: TargetNamespace["accept"], source: string): bool
 
 /** What of a match does not name this namespace: the one place where globs and selector meet. */
 function uncovered(
-  { globs, selector }: NamespaceMatch,
+  { globs, selector, any }: NamespaceMatch,
   { name, labels }: Namespace,
 ): "globs" | "selector" | undefined {
+  if (any && globs !== undefined && selector !== undefined) {
+    if (globs.excludes(name)) return "globs";
+    return globs.includes(name) || selector.matches(labels) ? undefined : "selector";
+  }
   if (globs !== undefined && !globs.matches(name)) return "globs";
   if (selector !== undefined && !selector.matches(labels)) return "selector";
   return undefined;
@@ -114,8 +118,9 @@ export function covers(match: NamespaceMatch, namespace: Namespace): boolean {
 /** Written alike in every word, so that answers for the one hold for the other. */
 export function sameMatch(a: NamespaceMatch, b: NamespaceMatch): boolean {
   if (a === b) return true;
-  const words = Object.keys(a) as (keyof NamespaceMatch)[];
-  return words.every((word) => a[word]?.text === b[word]?.text);
+  return (
+    a.any === b.any && a.globs?.text === b.globs?.text && a.selector?.text === b.selector?.text
+  );
 }
 
 export function placeIn(

@@ -96,8 +96,8 @@ function problemSteps(secret: Pick<SourceObject, "problems">): readonly Step[] {
 
 function wantsText(wants: NamespaceMatch | undefined): string {
   if (!wants) return "it carries neither";
-  const { globs, selector } = wants;
+  const { globs, selector, any } = wants;
   return [globs && `to: ${globs.text}`, selector && `to-selector: ${selector.text}`]
     .filter((text) => text !== undefined)
-    .join(", ");
+    .join(any ? ", or " : ", ");
 }

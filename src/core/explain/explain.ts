@@ -12,7 +12,7 @@ import { secretSteps, step, type Step } from "./explain-secret.ts";
 import { exclusion } from "../desired/namespace-rules.ts";
 import { targetsOf, wantOf, type TargetNamespace } from "../desired/targets.ts";
 import type { Plan, Row, Verdict } from "../model/verdicts.ts";
-import { problemText } from "../annotations/rules.ts";
+import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 
 export type PlaceAnswer = {
@@ -138,27 +138,26 @@ function placeSteps(
     step("it is not the source's own namespace", source.namespace !== name, name),
     step("it is not excluded", excluded === undefined, excluded ?? "it is not"),
   ];
-  if (to?.globs) {
-    const { globs } = to;
-    steps.push(
-      step(
-        `secretcast.io/to: ${globs.text}`,
-        globs.matches(name),
-        `${name} ${matching(globs.matches(name))}`,
-      ),
-    );
-  }
-  if (to?.selector) {
-    const holds = to.selector.matches(namespace.labels);
-    steps.push(
-      step(
-        `secretcast.io/to-selector: ${to.selector.text}`,
-        holds,
-        `the labels of ${name} ${matching(holds)}`,
-      ),
-    );
-  }
+  if (to) steps.push(...matchSteps(to, namespace));
   return [...steps, acceptStep(source, target, settings)];
+}
+
+function matchSteps({ globs, selector, any }: NamespaceMatch, namespace: Namespace): Step[] {
+  const { name, labels } = namespace;
+  const named = globs?.matches(name) ?? false;
+  const labelled = selector?.matches(labels) ?? false;
+  const ofName = globs && `${name} ${matching(named)}`;
+  const ofLabels = selector && `the labels of ${name} ${matching(labelled)}`;
+  if (any && globs && selector) {
+    const rule = `secretcast.io/to: ${globs.text}, or secretcast.io/to-selector: ${selector.text} (match: any)`;
+    const excluded = globs.excludes(name);
+    const says = excluded ? `${name} is excluded by a "!" glob` : `${ofName}, ${ofLabels}`;
+    return [step(rule, !excluded && (named || labelled), says)];
+  }
+  return [
+    globs && step(`secretcast.io/to: ${globs.text}`, named, ofName ?? ""),
+    selector && step(`secretcast.io/to-selector: ${selector.text}`, labelled, ofLabels ?? ""),
+  ].filter((each) => each !== undefined);
 }
 
 function matching(matches: boolean): string {
@@ -179,7 +178,7 @@ function acceptStep(
   target: TargetNamespace,
   settings: PlannerSettings,
 ): Step {
-  const everything = { globs: undefined, selector: undefined };
+  const everything = { globs: undefined, selector: undefined, any: false };
   const asking = { namespace: "", text: refText(source), push: everything };
   const want = wantOf(asking, { ...target, excluded: undefined });
   const { accept } = target.namespace;

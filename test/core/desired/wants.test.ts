@@ -117,6 +117,7 @@ const change = fc.oneof(
     name: fc.constantFrom("s-1", "s-2", "s-3"),
     to: fc.constantFrom("*", "team-1*", "team-?,!team-2", "none"),
     selector: fc.constantFrom("", "tier=gold", "!tier"),
+    match: fc.constantFrom("", "all", "any"),
   }),
   fc.record({ kind: fc.constant("delete" as const), name: fc.constantFrom("s-1", "s-2", "s-3") }),
   fc.record({
@@ -142,7 +143,8 @@ test("a plan that remembers is the plan of one that does not, whatever came and 
             made.settings = settingsOf({ namespacePolicy: one.namespacePolicy });
           else if (one.kind === "source") {
             const selector = one.selector ? { "to-selector": one.selector } : {};
-            made.secret(`shared/${one.name}`, { to: one.to, ...selector });
+            const match = one.match ? { match: one.match } : {};
+            made.secret(`shared/${one.name}`, { to: one.to, ...selector, ...match });
           } else {
             const steps = plan(made.world(), made.settings, made.memory, 0, new Set());
             for (let turn = 0; turn < one.turns; turn++) steps.next();
