@@ -27,6 +27,7 @@ const context = {
   intern: createIntern(),
   share: createShare<CopyTemplate>(),
   isSourceNamespace: (name: string) => name === "shared",
+  copyable: { copyableKeys: undefined, namedSources: undefined },
   keep: () => undefined,
 };
 

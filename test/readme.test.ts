@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadAllYaml } from "@kubernetes/client-node";
-import { COPIED_ANYWAY, NEVER_COPIED } from "../src/core/desired/copied-metadata.ts";
+import { COPIED_ANYWAY, NEVER_COPIED } from "../src/core/annotations/never-copied.ts";
 import { TARGET_STATES, VERDICT_TABLE, type TargetState } from "../src/core/plan/verdict-table.ts";
 import { METRIC_STATE, VERDICTS } from "../src/core/model/verdicts.ts";
 import {

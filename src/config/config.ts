@@ -33,6 +33,8 @@ export type Config = Readonly<{
   deleteLimit: number;
   deleteHoldMs: number;
   fanoutLimitBytes: number;
+  /** undefined: none. */
+  copyableKeys: readonly string[] | undefined;
   dataCacheBytes: number;
   dryRun: boolean;
   once: boolean;
@@ -88,6 +90,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     deleteLimit: read("delete-limit"),
     deleteHoldMs: read("delete-hold"),
     fanoutLimitBytes: read("fanout-limit"),
+    copyableKeys: read("copyable-keys"),
     dataCacheBytes: read("data-cache"),
     dryRun: read("dry-run"),
     once: read("once"),

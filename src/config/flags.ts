@@ -118,6 +118,14 @@ export const FLAGS = [
     description: "bytes × places of one source; above it its creates are held",
   },
   {
+    name: "copyable-keys",
+    kind: "list",
+    derived: true,
+    default: "",
+    description:
+      "globs of label and annotation keys taken off the never-copied list, for sources in namespaces that publish otherwise than by *",
+  },
+  {
     name: "data-cache",
     kind: "size",
     default: "64Mi",

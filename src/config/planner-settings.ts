@@ -1,6 +1,8 @@
 // The planner's settings out of the configuration: globs understood, everything else as it is.
 import { matchesEveryName, UsageError, type Config } from "./config.ts";
 import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../core/annotations/globs.ts";
+import { parseCopyableKeys } from "../core/annotations/never-copied.ts";
+import type { Invalid } from "../core/annotations/result.ts";
 import type { PlannerSettings } from "../core/model/cluster.ts";
 import { isNamespaceName } from "../core/annotations/names.ts";
 
@@ -19,6 +21,8 @@ export function readPlannerSettings(config: Config): PlannerSettings {
     deleteLimit: config.deleteLimit,
     deleteHoldMs: config.deleteHoldMs,
     fanoutLimitBytes: config.fanoutLimitBytes,
+    copyableKeys: copyableKeysOf(config),
+    namedSources: namedSourcesOf(config),
   };
 }
 
@@ -34,16 +38,31 @@ function scopeOf({ namespaces, sourceNamespaces }: Config): PlannerSettings["sco
 }
 
 /** Which namespaces may publish by more than `*`: only their tenants may read of other namespaces. */
-export function namedSources({ sourceNamespaces }: Config): (namespace: string) => boolean {
+export function namedSources(config: Config): (namespace: string) => boolean {
+  const list = namedSourcesOf(config);
+  return (namespace) => list?.matches(namespace) === true;
+}
+
+function namedSourcesOf({ sourceNamespaces }: Config): GlobList | undefined {
   const named = sourceNamespaces.filter((glob) => !matchesEveryName(glob));
   // A list of "!" entries alone would start from every namespace.
-  if (named.every((entry) => entry.startsWith("!"))) return () => false;
-  const list = globs("source-namespaces", named);
-  return (namespace) => list.matches(namespace);
+  if (named.every((entry) => entry.startsWith("!"))) return undefined;
+  return globs("source-namespaces", named);
+}
+
+function copyableKeysOf({ copyableKeys }: Config): GlobList | undefined {
+  if (!copyableKeys) return undefined;
+  const list = parseCopyableKeys(copyableKeys);
+  if (list.ok) return list.value;
+  throw wrongEntry("copyable-keys", list.fault);
 }
 
 function globs(flag: string, entries: readonly string[]): GlobList {
   const list = parseGlobList(entries.join(","), NAMESPACE_GLOBS);
   if (list.ok) return list.value;
-  throw new UsageError(`--${flag}: "${list.fault.part}" is wrong: want ${list.fault.expected}`);
+  throw wrongEntry(flag, list.fault);
+}
+
+function wrongEntry(flag: string, { part, expected }: Invalid): UsageError {
+  return new UsageError(`--${flag}: "${part}" is wrong: want ${expected}`);
 }

@@ -29,6 +29,7 @@ test("outside a cluster the defaults are those of the table", () => {
     deleteLimit: 100,
     deleteHoldMs: 300_000,
     fanoutLimitBytes: 268_435_456,
+    copyableKeys: undefined,
     dataCacheBytes: 67_108_864,
     dryRun: false,
     once: false,
@@ -132,6 +133,39 @@ test("every flag has its own environment name", () => {
   const names = FLAGS.map(({ name }) => environmentName(name));
   assert.equal(new Set(names).size, names.length);
   assert.ok(names.every((name) => /^SECRETCAST_[A-Z_]+$/.test(name)));
+});
+
+test("--copyable-keys is a list of globs over keys; a faulty one ends in one line that names it", () => {
+  for (const [given, message] of [
+    [
+      "argocd.argoproj.io/secret type",
+      /^--copyable-keys: "argocd.argoproj.io\/secret type" is wrong: want a glob over label or annotation keys/,
+    ],
+    ["a/b/c", /"a\/b\/c" is wrong: want a glob over label/],
+    [
+      "owner,secretcast.io/to",
+      /"secretcast.io\/to" is wrong: want keys that may be copied: secretcast.io\/\*, kubectl/,
+    ],
+    ["kubectl.kubernetes.io/*", /"kubectl.kubernetes.io\/\*" is wrong/],
+    ["app.kubernetes.io/managed-by", /"app.kubernetes.io\/managed-by" is wrong/],
+    ["!owner", /"!owner" is wrong: want a glob without "!" as well/],
+    ["x".repeat(400), /^--copyable-keys: "x{80}\.\.\." is wrong: want at most 317 characters/],
+    [
+      `*${"a?".repeat(100)}*/*${"b?".repeat(50)}*`,
+      /is wrong: want globs that take at most \d+ steps a name/,
+    ],
+  ] as const)
+    assert.throws(
+      () => readPlannerSettings(readConfig({ "copyable-keys": given }, outside)),
+      (error: unknown) => {
+        assert.ok(error instanceof UsageError);
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      },
+    );
+  assert.throws(() => readConfig({ "copyable-keys": "a,,b" }, outside), /has an empty entry/);
+  assert.equal(readPlannerSettings(readConfig({}, outside)).copyableKeys, undefined);
 });
 
 test("listed namespaces are names: a glob could not be watched", () => {

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NewSecret, RawSecret } from "../support/scenes/api.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { copyIn, LOGIN, stage } from "../support/scenes/registry.ts";
 
@@ -88,6 +89,38 @@ test("S31 labels and annotations that other controllers obey are never on a copy
   assert.equal(metadata.ownerReferences, undefined);
   await scene.api.patchSecret(scene.source, "registry", { metadata: { finalizers: null } });
   await running.stop();
+  await scene.finish();
+});
+
+test("a key that --copyable-keys lets go is on the copies while it does, and on those alone", async (t) => {
+  const scene = await openFastScene(t);
+  const secretType = "argocd.argoproj.io/secret-type";
+  const namespace = await stage(scene, {
+    labels: { [secretType]: "repository", "helm.sh/chart": "db" },
+    annotations: {
+      "kubectl.kubernetes.io/last-applied-configuration": '{"data":{"password":"b25l"}}',
+      "secretcast.io/copy-labels": "*,*/*",
+      "secretcast.io/copy-annotations": "*,*/*",
+    },
+    data: LOGIN,
+  });
+  const flags = { "copyable-keys": "*argoproj.io/*,kubectl.kubernetes.?o/*" };
+  const labels = async () => (await copyIn(scene, namespace)).metadata.labels;
+  const giving = scene.start(flags);
+  await scene.holds(namespace, "registry", LOGIN);
+  assert.deepEqual(await labels(), { ...MANAGED, [secretType]: "repository" });
+  const { annotations } = (await copyIn(scene, namespace)).metadata;
+  assert.ok(!Object.keys(annotations ?? {}).some((key) => key.startsWith("kubectl")));
+  const theirs = { "helm.sh/chart": "theirs" };
+  await scene.api.patchSecret(namespace, "registry", { metadata: { labels: theirs } });
+  await giving.stop();
+  await scene.finish(flags);
+  const taking = scene.start();
+  await eventually("the withdrawn key is off the copy", async () => {
+    assert.deepEqual(await labels(), { ...MANAGED, ...theirs });
+    return true;
+  });
+  await taking.stop();
   await scene.finish();
 });
 

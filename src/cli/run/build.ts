@@ -60,6 +60,7 @@ export function buildController(
     intern: createIntern(),
     share: createShare(),
     isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
+    copyable: settings,
     keep: (source, payload) => dataCache.put(source, payload),
   };
   const caches = createCaches(settings.scope?.watched, parts, context, dataCache);

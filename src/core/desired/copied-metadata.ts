@@ -2,65 +2,10 @@
 // make other controllers act, and no more than the API takes. Owner references, finalizers and
 // managedFields are not metadata of this kind and are never copied at all.
 import { tooManySteps, type GlobList } from "../annotations/globs.ts";
+import { isNeverCopied, isNeverReleased, mayBeCopied } from "../annotations/never-copied.ts";
 import { invalid, type Invalid } from "../annotations/result.ts";
 
 type Texts = Readonly<Record<string, string>>;
-
-/** Globs over label and annotation keys; the README prints this list. */
-export const NEVER_COPIED: readonly string[] = [
-  "secretcast.io/*",
-  "kubernetes.io/*",
-  "*.kubernetes.io/*",
-  "app.kubernetes.io/instance",
-  "app.kubernetes.io/managed-by",
-  "*argoproj.io/*",
-  "*fluxcd.io/*",
-  "helm.sh/*",
-  "meta.helm.sh/*",
-  "owner",
-  "sealedsecrets.bitnami.com/*",
-  "cert-manager.io/*",
-  "*.cert-manager.io/*",
-  "strimzi.io/*",
-  "*external-secrets.io/*",
-  "objectset.rio.cattle.io/*",
-  "kapp.k14s.io/*",
-  "reflector.v1.k8s.emberstack.com/*",
-  "*replicator.v1.mittwald.de/*",
-  "kubed.appscode.com/*",
-  "clustersecret.io/*",
-  "clustersecrets.core.cs.sap.com/*",
-  "eightypercent.net/*",
-  "replicator.nadundesilva.github.io/*",
-  "secret-copier.deckhouse.io/*",
-  "secretgen.carvel.dev/*",
-  "projectcapsule.dev/*",
-  "*.projectcapsule.dev/*",
-  "*hnc.x-k8s.io/*",
-  "*kyverno.io/*",
-  "alexellis.io/*",
-  "k8s.titansoft.com/*",
-];
-
-/** Of the keys above, these may be copied all the same. */
-export const COPIED_ANYWAY: readonly string[] = ["app.kubernetes.io/*"];
-
-// A record may name thousands of keys, so the globs above become two look-ups: every one of them is a
-// whole key, "DOMAIN/*" or "*SUFFIX/*".
-const whole = new Set(NEVER_COPIED.filter((glob) => !glob.endsWith("/*")));
-const domains = NEVER_COPIED.filter((glob) => glob.endsWith("/*")).map((glob) => glob.slice(0, -2));
-const exact = new Set(domains.filter((domain) => !domain.startsWith("*")));
-const suffixes = domains.filter((domain) => domain.startsWith("*")).map((glob) => glob.slice(1));
-const spared = new Set(COPIED_ANYWAY.map((glob) => glob.slice(0, -2)));
-
-export function isNeverCopied(key: string): boolean {
-  if (whole.has(key)) return true;
-  const slash = key.indexOf("/");
-  if (slash < 0) return false;
-  const domain = key.slice(0, slash);
-  if (spared.has(domain)) return false;
-  return exact.has(domain) || suffixes.some((suffix) => domain.endsWith(suffix));
-}
 
 export type Copied = {
   readonly labels: Texts;
@@ -84,11 +29,30 @@ export function metadataExcess(
   annotations: Texts,
   copyLabels: GlobList | undefined,
   copyAnnotations: GlobList | undefined,
+  copyable: GlobList | undefined,
 ): { readonly word: "copy-labels" | "copy-annotations"; readonly fault: Invalid } | undefined {
-  const ofLabels = copyLabels && (tooWide(labels, copyLabels) ?? recordExcess(labels, copyLabels));
+  const ofLabels =
+    copyLabels &&
+    (tooWide(labels, copyLabels) ??
+      tooMuchToAsk(labels, copyLabels, copyable) ??
+      recordExcess(labels, copyLabels, copyable));
   if (ofLabels) return { word: "copy-labels", fault: ofLabels };
-  const fault = copyAnnotations && tooWide(annotations, copyAnnotations);
+  const fault =
+    copyAnnotations &&
+    (tooWide(annotations, copyAnnotations) ?? tooMuchToAsk(annotations, copyAnnotations, copyable));
   return fault && { word: "copy-annotations", fault };
+}
+
+// The administrator's globs cost as much as there are keys that they are asked of.
+function tooMuchToAsk(
+  texts: Texts,
+  wanted: GlobList,
+  copyable: GlobList | undefined,
+): Invalid | undefined {
+  const asked = copyable ? Object.keys(texts).filter(isNeverCopied) : [];
+  if (!copyable || !tooManySteps(copyable, asked)) return undefined;
+  const expected = `fewer than ${asked.length} keys of which --copyable-keys has to be asked, or simpler globs in that flag`;
+  return invalid(wanted.text, expected).fault;
 }
 
 function tooWide(texts: Texts, wanted: GlobList): Invalid | undefined {
@@ -98,8 +62,12 @@ function tooWide(texts: Texts, wanted: GlobList): Invalid | undefined {
   return invalid(wanted.text, expected).fault;
 }
 
-function recordExcess(labels: Texts, wanted: GlobList): Invalid | undefined {
-  const record = choose(labels, wanted).map(([key]) => `label:${key}`);
+function recordExcess(
+  labels: Texts,
+  wanted: GlobList,
+  copyable: GlobList | undefined,
+): Invalid | undefined {
+  const record = choose(labels, wanted, copyable).map(([key]) => `label:${key}`);
   if (record.join(",").length <= MOST_ANNOTATION_BYTES - OUR_BYTES) return undefined;
   const expected = `fewer labels: the copies' record of them is longer than ${MOST_ANNOTATION_BYTES} bytes, the most that annotations may have`;
   return invalid(wanted.text, expected).fault;
@@ -111,13 +79,14 @@ export function chooseMetadata(
   annotations: Texts,
   copyLabels: GlobList | undefined,
   copyAnnotations: GlobList | undefined,
+  copyable: GlobList | undefined,
 ): Copied {
-  const chosen = choose(labels, copyLabels);
+  const chosen = choose(labels, copyLabels, copyable);
   const record = chosen.map(([key]) => `label:${key}`);
   let room = MOST_ANNOTATION_BYTES - OUR_BYTES - record.join(",").length;
   const kept: [string, string][] = [];
   const notes: string[] = [];
-  for (const [key, value] of choose(annotations, copyAnnotations)) {
+  for (const [key, value] of choose(annotations, copyAnnotations, copyable)) {
     const mark = `annotation:${key}`;
     const bytes = key.length + Buffer.byteLength(value) + mark.length + 1;
     if (bytes > room) {
@@ -136,16 +105,24 @@ export function chooseMetadata(
   };
 }
 
-function choose(texts: Texts, wanted: GlobList | undefined): (readonly [string, string])[] {
+function choose(
+  texts: Texts,
+  wanted: GlobList | undefined,
+  copyable: GlobList | undefined,
+): (readonly [string, string])[] {
   if (!wanted) return [];
   return Object.entries(texts)
-    .filter(([key]) => wanted.matches(key) && !isNeverCopied(key))
+    .filter(([key]) => wanted.matches(key) && mayBeCopied(key, copyable))
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 const MOST_RECORDED = 2 * MOST_METADATA_KEYS;
 
-/** What a copy's record names; keys that we never copy are passed over, whoever wrote them there. */
+/**
+ * What a copy's record names. Keys that are never copied are among them, so that one that the
+ * administrator took back leaves the copies; what nothing takes off the list is passed over, whoever
+ * wrote it there.
+ */
 export function parseRecord(record: string): {
   readonly labels: readonly string[];
   readonly annotations: readonly string[];
@@ -155,6 +132,6 @@ export function parseRecord(record: string): {
     entries
       .filter((entry) => entry.startsWith(prefix))
       .map((entry) => entry.slice(prefix.length))
-      .filter((key) => key !== "" && !isNeverCopied(key));
+      .filter((key) => key !== "" && !isNeverReleased(key));
   return { labels: of("label:"), annotations: of("annotation:") };
 }

@@ -4,6 +4,7 @@
 // source's, so a source's metadata may change without a write, and an edited copy shows.
 import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
 import type { Annotations, SourceText } from "../annotations/parse.ts";
+import type { GlobList } from "../annotations/globs.ts";
 import { chooseMetadata, parseRecord } from "./copied-metadata.ts";
 import { type DesiredCopy, type SourcePayload } from "../model/cluster.ts";
 import { parseRef, type Ref, refText } from "../annotations/names.ts";
@@ -117,10 +118,12 @@ export type SourceContent = Ref & {
 export function desiredCopy(
   content: SourceContent,
   text: SourceText,
+  copyable: GlobList | undefined,
   digest: Digest,
 ): { readonly replica: DesiredCopy; readonly payload: SourcePayload } {
   const { copyLabels, copyAnnotations } = text;
-  const copied = chooseMetadata(content.labels, content.annotations, copyLabels, copyAnnotations);
+  const { labels: given, annotations: noted } = content;
+  const copied = chooseMetadata(given, noted, copyLabels, copyAnnotations, copyable);
   const data = new SecretData(content.entries);
   const type = copyType(content.type, data.keys());
   const dataDigest = digestData(digest, content.entries);

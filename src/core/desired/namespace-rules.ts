@@ -1,4 +1,5 @@
 // What the settings say of a namespace: may it publish, may it receive.
+import type { GlobList } from "../annotations/globs.ts";
 import type { PlannerSettings } from "../model/cluster.ts";
 
 const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
@@ -7,6 +8,20 @@ const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kub
 export function sourceRank(settings: PlannerSettings, namespace: string): number {
   if (settings.scope?.watched.has(namespace) === false) return -1;
   return settings.sourceNamespaces.rank(namespace);
+}
+
+export type CopyableSettings = Pick<PlannerSettings, "copyableKeys" | "namedSources">;
+
+/**
+ * Of the keys that are never copied, those that a source of `namespace` may have copied all the same;
+ * `byEntry`: the source list names it, which is the administrator's own word.
+ */
+export function copyableKeys(
+  { copyableKeys: keys, namedSources }: CopyableSettings,
+  namespace: string,
+  byEntry = false,
+): GlobList | undefined {
+  return byEntry || namedSources?.matches(namespace) === true ? keys : undefined;
 }
 
 /** Why a namespace is never a target; undefined where it may be one. */

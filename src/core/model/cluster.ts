@@ -218,4 +218,8 @@ export type PlannerSettings = {
   readonly deleteLimit: number;
   readonly deleteHoldMs: number;
   readonly fanoutLimitBytes: number;
+  /** Taken off the list of keys that are never copied; undefined: none. */
+  readonly copyableKeys: GlobList | undefined;
+  /** Of `sourceNamespaces`, what is more than `*`: only such namespaces may use those keys. */
+  readonly namedSources: GlobList | undefined;
 };

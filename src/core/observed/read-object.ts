@@ -20,6 +20,7 @@ import {
 } from "../annotations/ignored.ts";
 import type { Intern, Share } from "./intern.ts";
 import { filterKeys, type KeyFilter } from "../annotations/key-filter.ts";
+import { copyableKeys, type CopyableSettings } from "../desired/namespace-rules.ts";
 import { metadataExcess } from "../desired/copied-metadata.ts";
 import {
   CopyObject,
@@ -51,6 +52,7 @@ export type ReadContext = {
   readonly intern: Intern;
   readonly share: Share<CopyTemplate>;
   isSourceNamespace(namespace: string): boolean;
+  readonly copyable: CopyableSettings;
   /** Where the data of sources go, which the cache of Secrets does not keep. */
   keep(source: SourceObject, payload: SourcePayload): void;
 };
@@ -160,12 +162,14 @@ function readSource(whole: Whole, context: ReadContext): SourceObject {
   const excessive = excessOf(entries.value);
   if (excessive) return refused(annotationKey("keys"), excessive);
   const { type, immutable, labels, annotations } = whole;
-  const wide = metadataExcess(labels, annotations, text.copyLabels, text.copyAnnotations);
+  const { copyLabels, copyAnnotations } = text;
+  const copyable = copyableKeys(context.copyable, given.namespace);
+  const wide = metadataExcess(labels, annotations, copyLabels, copyAnnotations, copyable);
   if (wide) return refused(annotationKey(wide.word), wide.fault);
   const content = { ...given, type, immutable, labels, annotations, entries: entries.value };
   // Its copies have the same digests.
   const kept: Digest = (parts) => intern(digest(parts));
-  const { replica, payload } = desiredCopy(content, text, kept);
+  const { replica, payload } = desiredCopy(content, text, copyable, kept);
   const read = { ...source, problems: [], replica, refusedDigest: undefined };
   context.keep(read, payload);
   return read;

@@ -29,6 +29,7 @@ const context = {
   intern: (text: string) => text,
   share: <T>(_: string, value: T) => value,
   isSourceNamespace: () => true,
+  copyable: { copyableKeys: undefined, namedSources: undefined },
   keep: () => undefined,
 };
 

@@ -1,7 +1,10 @@
 // Labels and annotations of a copy: the source's, ours, and those of others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isNeverCopied, NEVER_COPIED } from "../../../src/core/desired/copied-metadata.ts";
+import { isNeverCopied, NEVER_COPIED } from "../../../src/core/annotations/never-copied.ts";
+import { readConfig, type FlagValues } from "../../../src/config/config.ts";
+import { readPlannerSettings } from "../../../src/config/planner-settings.ts";
+import type { PlannerSettings } from "../../../src/core/model/cluster.ts";
 import type { Given, RawSecret, Texts } from "../../support/planner/raw-cluster.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
@@ -101,6 +104,9 @@ const REFUSED_KEYS = [
   "replicator.v1.mittwald.de/replicate-to",
   "kubed.appscode.com/origin.name",
   "clustersecret.io/created-by",
+  "clustersecret.io",
+  "kopf.zalando.org/last-handled-configuration",
+  "projection.sh/owned-by",
 ];
 
 test("S31 S32 keys that make other controllers act are never copied, whatever the source asks for", () => {
@@ -117,6 +123,107 @@ test("S31 S32 keys that make other controllers act are never copied, whatever th
   for (const key of REFUSED_KEYS) assert.equal(isNeverCopied(key), true, key);
   assert.equal(isNeverCopied("notowner"), false);
   assert.equal(new Set(NEVER_COPIED).size, NEVER_COPIED.length);
+});
+
+const ARGO = "argocd.argoproj.io/secret-type";
+
+/** A source in `namespace` that asks for every key, under --copyable-keys; what its copy has of them. */
+function released(
+  flag: string | undefined,
+  sources: string,
+  namespace: string,
+): { made: Cluster; keys: () => readonly string[] } {
+  const flags = { "source-namespaces": sources, "namespace-policy": "opt-out" };
+  const given = flag === undefined ? flags : { ...flags, "copyable-keys": flag };
+  const made = new Cluster(settingsByFlags(given));
+  for (const name of [namespace, "team-a"]) made.namespace(name);
+  const words = { to: "team-a", "copy-labels": "*/*,*", "copy-annotations": "*/*,*" };
+  made.secret(`${namespace}/one`, words, {
+    labels: { [ARGO]: "repository", "helm.sh/chart": "x" },
+  });
+  made.edit(`${namespace}/one`, ({ metadata }) => {
+    metadata.annotations["argocd.argoproj.io/sync-wave"] = "1";
+    metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] = "{}";
+  });
+  made.settle();
+  const keys = () => {
+    const { labels, annotations } = made.get("team-a/one").metadata;
+    return [...Object.keys(labels), ...Object.keys(annotations)]
+      .filter((key) => !key.startsWith("secretcast.io/") && key !== "app.kubernetes.io/managed-by")
+      .toSorted();
+  };
+  return { made, keys };
+}
+
+function settingsByFlags(given: FlagValues): PlannerSettings {
+  const around = { env: {}, clusterNamespace: undefined, terminal: false };
+  return readPlannerSettings(readConfig(given, around));
+}
+
+test("--copyable-keys lets keys be copied that else never are, and those that it names alone", () => {
+  assert.deepEqual(released(undefined, "shared", "shared").keys(), []);
+  assert.deepEqual(released(ARGO, "shared", "shared").keys(), [ARGO]);
+  assert.deepEqual(released("*argoproj.io/*", "shared", "shared").keys(), [
+    ARGO,
+    "argocd.argoproj.io/sync-wave",
+  ]);
+  assert.deepEqual(released("*/*,*", "shared", "shared").keys(), [
+    ARGO,
+    "argocd.argoproj.io/sync-wave",
+    "helm.sh/chart",
+  ]);
+});
+
+test("a source in a namespace that publishes by * alone cannot use --copyable-keys", () => {
+  for (const [sources, namespace, may] of [
+    ["*", "team-x", false],
+    ["platform,*", "team-x", false],
+    ["platform,*", "platform", true],
+    ["platform-*,**,!platform-b", "platform-a", true],
+    ["!kube-system", "team-x", false],
+    ["team-?", "team-x", true],
+  ] as const)
+    assert.deepEqual(released(ARGO, sources, namespace).keys(), may ? [ARGO] : [], sources);
+});
+
+test("a key that the administrator withdraws leaves the copies, in one update, and comes back with the flag", () => {
+  const { made, keys } = released(ARGO, "shared", "shared");
+  made.edit("team-a/one", ({ metadata }) => (metadata.labels["helm.sh/chart"] = "theirs"));
+  const under = (flag: string | undefined): readonly string[] => {
+    const flags = { "source-namespaces": "shared" };
+    made.settings = settingsByFlags(
+      flag === undefined ? flags : { ...flags, "copyable-keys": flag },
+    );
+    made.restart();
+    made.reread();
+    made.now += 5000;
+    const { actions } = made.pass();
+    assert.deepEqual(made.settle().actions, [], "nothing is left to write");
+    return actions.map(({ kind }) => kind);
+  };
+  const uid = made.get("team-a/one").metadata.uid;
+  assert.deepEqual(under(undefined), ["update"]);
+  assert.deepEqual(keys(), ["helm.sh/chart"], "what others put there stays");
+  assert.deepEqual(under(ARGO), ["update"]);
+  assert.deepEqual(keys(), [ARGO, "helm.sh/chart"]);
+  assert.deepEqual(under("argocd.argoproj.io/sync-wave"), ["update"]);
+  assert.deepEqual(keys(), ["argocd.argoproj.io/sync-wave", "helm.sh/chart"]);
+  assert.equal(made.get("team-a/one").metadata.uid, uid);
+});
+
+test("a source is refused where slow globs of --copyable-keys would be asked of very many of its keys", () => {
+  const { made } = released("*oproj*/*a*", "shared", "shared");
+  made.edit("shared/one", ({ metadata }) => {
+    for (let at = 0; at < 1900; at++)
+      metadata.labels[`${"x".repeat(60)}.argoproj.io/${"b".repeat(59)}${at}`] = "v";
+  });
+  made.now += 5000;
+  const [source] = made.settle().sources;
+  assert.equal(source?.problems[0]?.annotation, "secretcast.io/copy-labels");
+  assert.match(
+    source?.problems[0]?.expected ?? "",
+    /^fewer than 1902 keys of which --copyable-keys/,
+  );
 });
 
 test("S34 copied annotations that would not fit are dropped and told; ours never", () => {

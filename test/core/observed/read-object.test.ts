@@ -15,6 +15,7 @@ const context = {
   intern: (text: string) => text,
   share: <T>(_: string, value: T) => value,
   isSourceNamespace: (namespace: string) => namespace === "shared",
+  copyable: { copyableKeys: undefined, namedSources: undefined },
   keep: () => undefined,
 };
 

@@ -2,6 +2,13 @@
 import { createDigest } from "../../../src/core/model/secret-data.ts";
 import { createIntern, createShare } from "../../../src/core/observed/intern.ts";
 import type { CopyTemplate } from "../../../src/core/model/cluster.ts";
+import {
+  NAMESPACE_GLOBS,
+  parseGlobList,
+  type GlobAlphabet,
+  type GlobList,
+} from "../../../src/core/annotations/globs.ts";
+import { parseCopyableKeys } from "../../../src/core/annotations/never-copied.ts";
 import { readNamespace } from "../../../src/core/observed/read-namespace.ts";
 import { readObject } from "../../../src/core/observed/read-object.ts";
 import { ALWAYS_READ } from "../../../src/core/annotations/vocabulary.ts";
@@ -23,6 +30,7 @@ export function intakeOf({ object }: Worst): {
     intern: createIntern(),
     share: createShare<CopyTemplate>(),
     isSourceNamespace: () => true,
+    copyable: { copyableKeys: slowestFlag(), namedSources: listOf("*", NAMESPACE_GLOBS) },
     keep: () => {},
   };
   const run = (): boolean => {
@@ -44,6 +52,19 @@ export function intakeOf({ object }: Worst): {
     return false;
   };
   return { bytes: line.length, run };
+}
+
+// Of --copyable-keys, as slow as it may be for 2,000 keys.
+function slowestFlag(): GlobList {
+  const keys = parseCopyableKeys(Array.from({ length: 11 }, (_, at) => `*${at}argoproj.io/*`));
+  if (!keys.ok) throw new Error(`test: ${keys.fault.part}: want ${keys.fault.expected}`);
+  return keys.value;
+}
+
+function listOf(text: string, alphabet: GlobAlphabet): GlobList {
+  const list = parseGlobList(text, alphabet);
+  if (!list.ok) throw new Error(`test: bad globs ${text}`);
+  return list.value;
 }
 
 const NAMES = JSON.stringify(Array.from({ length: 150_000 }, (_, at) => `name-${at}`));

@@ -56,6 +56,8 @@ export function settingsOf(changes: Partial<PlannerSettings> = {}): PlannerSetti
     deleteLimit: 100,
     deleteHoldMs: 300_000,
     fanoutLimitBytes: 256 * 1024 * 1024,
+    copyableKeys: undefined,
+    namedSources: globs("shared"),
     ...changes,
   };
 }
@@ -96,6 +98,7 @@ export class Cluster extends RawCluster {
       intern: (text) => text,
       share: (_, face) => face,
       isSourceNamespace: (namespace) => sourceRank(this.settings, namespace) >= 0,
+      copyable: this.settings,
       keep: (source, payload) => this.data.put(source, payload),
     };
   }

@@ -169,6 +169,11 @@ export function worstObjects(): readonly Worst[] {
       { to: "*", "copy-labels": globs((at) => `${"a".repeat(200)}${at}*/*`) },
     ),
     secret(
+      "copy-labels: all of 2,000, and of each --copyable-keys is asked",
+      { labels: texts(2000, (at) => `${longName(at, 80)}.argoproj.io/b`) },
+      { to: "*", "copy-labels": "*/*" },
+    ),
+    secret(
       "copy-labels: all of 800",
       { labels: texts(800, (at) => `${longName(at, 253)}/b`) },
       { to: "*", "copy-labels": "*/*" },
