@@ -80,15 +80,17 @@ const GUARDS: Readonly<Record<string, readonly string[]>> = {
   tenantguard: ["tenant-guard/policy", "tenant-guard/binding"],
   flowschema: ["lease-priority/flowschema"],
   networkpolicy: ["network-policy/networkpolicy"],
+  pullsecrets: ["policy", "binding", "parameter"].map((file) => `pull-secrets/${file}`),
 };
 // What Helm would put in for a release called as the base is.
 const FILLED_IN: readonly (readonly [RegExp, string])[] = [
-  [/\{\{- (range|with) [^]*?\{\{- end \}\}\n/g, ""],
+  [/^ *\{\{- (range|with) [^]*?\{\{- end \}\}\n/gm, ""],
   [
     /\{\{- include "secretcast\.(labels|selector)" [^}]*\}\}/g,
     "app.kubernetes.io/name: secretcast",
   ],
   [/\{\{ (include "secretcast\.\w+" \.|\.Release\.Namespace) \}\}/g, "secretcast"],
+  [/\{\{ join "," \.Values\.pullSecretNames \| quote \}\}/g, "registry"],
   [/^.*\{\{.*\}\}\n/gm, ""],
 ];
 

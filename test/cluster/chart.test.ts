@@ -34,8 +34,11 @@ after(async () => {
   await http.close();
 });
 
+const IN_ITS_NAMESPACE = ["--namespace", "secretcast"];
+// Without a cluster to ask, Helm takes one that is too old for pullSecrets.
+const OF_NOW = ["--kube-version", "1.36.0"];
 const template = (...values: readonly string[]) =>
-  objects(helm.run("template", "secretcast", CHART, "--namespace", "secretcast", ...values));
+  objects(helm.run("template", "secretcast", CHART, ...IN_ITS_NAMESPACE, ...OF_NOW, ...values));
 const objects = (yaml: string): readonly KubernetesObject[] =>
   JSON.parse(JSON.stringify(loadAllYaml(yaml)));
 function deploymentIn(rendered: readonly KubernetesObject[]): V1Deployment {
@@ -43,9 +46,16 @@ function deploymentIn(rendered: readonly KubernetesObject[]): V1Deployment {
   return found ?? assert.fail("no Deployment");
 }
 
-test("Helm's linter has nothing to say against the chart", options, () => {
-  assert.match(helm.run("lint", "--strict", CHART), /1 chart\(s\) linted, 0 chart\(s\) failed/);
-});
+test(
+  "Helm's linter has nothing to say against the chart, with every component or none",
+  options,
+  () => {
+    for (const values of [[], [...OF_NOW, ...WITH_COMPONENTS]]) {
+      const said = helm.run("lint", "--strict", CHART, ...values);
+      assert.match(said, /1 chart\(s\) linted, 0 chart\(s\) failed/);
+    }
+  },
+);
 
 test("by default the chart is the kustomize base, but for the namespace", options, () => {
   const built = spawnSync("kubectl", ["kustomize", `${ROOT}manifests`], { encoding: "utf8" });
@@ -55,35 +65,40 @@ test("by default the chart is the kustomize base, but for the namespace", option
   assert.deepEqual(inOrder(template().map(withoutHelm)), inOrder(base));
 });
 
-const WITH_GUARDS = ["guardrail", "tenantGuard", "networkPolicy", "leasePriority"].flatMap(
-  (value) => ["--set", `${value}=true`],
+const WITH_GUARDS = set("guardrail", "tenantGuard", "networkPolicy", "leasePriority");
+const WITH_COMPONENTS = [...WITH_GUARDS, ...set("pullSecrets")];
+
+function set(...values: readonly string[]): readonly string[] {
+  return values.flatMap((value) => ["--set", `${value}=true`]);
+}
+
+test(
+  "with every component's value on, the chart is the base with their components",
+  options,
+  (t) => {
+    const folder = mkdtempSync(`${tmpdir()}/secretcast-overlay-`);
+    t.after(() => rmSync(folder, { recursive: true }));
+    const manifests = relative(realpathSync(folder), `${ROOT}manifests`);
+    const guards = ["guardrail", "tenant-guard", "network-policy", "lease-priority"];
+    const components = [...guards, "pull-secrets"];
+    const overlay = {
+      resources: [manifests],
+      components: components.map((name) => `${manifests}/components/${name}`),
+    };
+    writeFileSync(`${folder}/kustomization.yaml`, JSON.stringify(overlay));
+    const built = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
+    assert.equal(built.status, 0, built.stderr);
+    const base = objects(built.stdout).filter(({ kind }) => kind !== "Namespace");
+    const chart = template(...WITH_COMPONENTS);
+    // kustomize writes a folded text that has deeper lines with one more line break before them.
+    const folded = (all: readonly KubernetesObject[]) =>
+      inOrder(all.map(withoutHelm)).map((one) => JSON.stringify(one).replaceAll(/(\\n)+/g, "\\n"));
+    assert.deepEqual(folded(chart), folded(base));
+  },
 );
 
-test("with every guard on, the chart is the base with their components", options, (t) => {
-  const folder = mkdtempSync(`${tmpdir()}/secretcast-overlay-`);
-  t.after(() => rmSync(folder, { recursive: true }));
-  const manifests = relative(realpathSync(folder), `${ROOT}manifests`);
-  const components = ["guardrail", "tenant-guard", "network-policy", "lease-priority"];
-  const overlay = {
-    resources: [manifests],
-    components: components.map((name) => `${manifests}/components/${name}`),
-  };
-  writeFileSync(`${folder}/kustomization.yaml`, JSON.stringify(overlay));
-  const built = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
-  assert.equal(built.status, 0, built.stderr);
-  const base = objects(built.stdout).filter(({ kind }) => kind !== "Namespace");
-  const chart = template(...WITH_GUARDS);
-  // kustomize writes a folded text that has deeper lines with one more line break before them.
-  const folded = (all: readonly KubernetesObject[]) =>
-    inOrder(all.map(withoutHelm)).map((one) => JSON.stringify(one).replaceAll(/(\\n)+/g, "\\n"));
-  assert.deepEqual(folded(chart), folded(base));
-});
-
 test("the monitoring values carry the rules and the dashboard as they stand", options, () => {
-  const on = ["podMonitor", "prometheusRule", "dashboard"].flatMap((name) => [
-    "--set",
-    `${name}=true`,
-  ]);
+  const on = set("podMonitor", "prometheusRule", "dashboard");
   const rendered = template(...on, "--set", "monitoringLabels.release=prometheus");
   const of = (kind: string): KubernetesObject =>
     rendered.find((one) => one.kind === kind) ?? assert.fail(`no ${kind}`);
@@ -130,6 +145,9 @@ for (const [value, complaint] of [
   ["flags.namespace-policy=maybe", "value must be one of 'opt-out', 'opt-in'"],
   ["flags.leader-elect=false", "'/flags/leader-elect': value must be true"],
   ["image.digest=latest", "'/image/digest': 'latest' does not match pattern"],
+  ["pullSecretNames={a/b}", "'/pullSecretNames/0': 'a/b' does not match pattern"],
+  ["pullSecretNames=registry", "'/pullSecretNames': got string, want array"],
+  ["pullSecretNamespaces.labels.x=y", "'/pullSecretNamespaces': additional properties 'labels'"],
   ["commonLabels.app\\.kubernetes\\.io/name=x", "propertyName 'app.kubernetes.io/name'"],
 ] as const)
   test(`the schema refuses ${value} and says why`, options, () => {
@@ -137,6 +155,47 @@ for (const [value, complaint] of [
     assert.equal(code, 1);
     assert.ok(stderr.includes(complaint), stderr);
   });
+
+test("pullSecrets is refused below Kubernetes 1.36, with what to do instead", options, () => {
+  const given = [...IN_ITS_NAMESPACE, ...set("pullSecrets"), "--set", "pullSecretNames={a,b}"];
+  const render = (version: string) =>
+    helm.try("template", "secretcast", CHART, ...given, "--kube-version", version);
+  for (const [version, told] of [
+    ["1.35.9", "v1.35.9"],
+    ["v1.35.2-gke.1", "v1.35.2"],
+    ["1.30.0", "v1.30.0"],
+  ] as const) {
+    const { code, stderr } = render(version);
+    assert.equal(code, 1, version);
+    for (const words of [
+      `needs Kubernetes 1.36, whose API server has MutatingAdmissionPolicy v1; this one is ${told}`,
+      `kubectl patch serviceaccount default -n NAMESPACE -p '{"imagePullSecrets":[{"name":"a"},{"name":"b"}]}'`,
+    ])
+      assert.ok(stderr.includes(words), stderr);
+  }
+  for (const version of ["1.36.0", "v1.36.2-gke.1", "v1.36.0-rc.1", "1.37.1", "2.0.0"])
+    assert.equal(render(version).code, 0, version);
+  const off = helm.try("template", "secretcast", CHART, "--kube-version", "1.30.0");
+  assert.equal(off.code, 0, "and the chart without it is for older ones too");
+});
+
+test("the names and the namespaces of pullSecrets are those of the values", options, () => {
+  const chosen = "pullSecretNamespaces.matchLabels.tier=prod";
+  const rendered = template(...set("pullSecrets"), "--set", `pullSecretNames={a,b},${chosen}`);
+  const parameter = rendered.find(({ kind }) => kind === "ConfigMap");
+  assert.deepEqual(field(parameter, "data"), { names: "a,b" });
+  const binding = rendered.find(({ kind }) => kind === "MutatingAdmissionPolicyBinding");
+  assert.deepEqual(field(binding, "spec", "matchResources", "namespaceSelector"), {
+    matchLabels: { tier: "prod" },
+    matchExpressions: [
+      {
+        key: "kubernetes.io/metadata.name",
+        operator: "NotIn",
+        values: ["kube-system", "kube-public", "kube-node-lease", "secretcast"],
+      },
+    ],
+  });
+});
 
 test("the program takes the flags as the chart renders them", options, () => {
   const given = [
@@ -172,21 +231,27 @@ test(
   options,
   () => {
     const home = ["--namespace", HOME];
-    const rendered = objects(helm.run("template", "two", CHART, ...home, ...WITH_GUARDS));
+    const given = [...home, ...OF_NOW, ...WITH_COMPONENTS];
+    const all = objects(helm.run("template", "two", CHART, ...given));
+    const names = ["", "-guardrail", "-tenant-guard", "-lease", "-pull-secrets"];
+    // The controller knows the parameter by its name, in its own namespace.
+    const rendered = all.filter(({ metadata }) => metadata?.name !== "secretcast-pull-secrets");
+    assert.equal(all.length - rendered.length, 1);
     assert.deepEqual(
       new Set(rendered.map(({ metadata }) => metadata?.name)),
-      new Set(["", "-guardrail", "-tenant-guard", "-lease"].map((end) => `two-secretcast${end}`)),
+      new Set(names.map((end) => `two-secretcast${end}`)),
     );
     for (const { kind, ...object } of rendered) {
-      const text = JSON.stringify(object).replaceAll("two-secretcast", "");
+      const parameter = /"paramRef":\{"name":"secretcast-pull-secrets",/;
+      const text = JSON.stringify(object).replaceAll("two-secretcast", "").replace(parameter, "");
       assert.ok(
         !/secretcast-|serviceaccount:secretcast/.test(text.replaceAll(/"helm[^,]*/g, "")),
         kind,
       );
     }
-    const judged = rendered.flatMap(
-      (object) => field(object, "spec", "matchConditions", 0, "expression") ?? [],
-    );
+    const judged = rendered
+      .filter(({ kind }) => kind === "ValidatingAdmissionPolicy")
+      .map((object) => field(object, "spec", "matchConditions", 0, "expression"));
     const account = `'system:serviceaccount:${HOME}:two-secretcast'`;
     const expected = ["==", "!="].map((sign) => `request.userInfo.username ${sign} ${account}`);
     assert.deepEqual(new Set(judged), new Set(expected));

@@ -14,11 +14,18 @@ import { helmMissing } from "../support/programs/helm.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PAGE = readFileSync(`${ROOT}docs/operations.md`, "utf8");
 const VALUES = ["guardrail", "tenantGuard", "networkPolicy", "leasePriority"].concat([
+  "pullSecrets",
   "podMonitor",
   "prometheusRule",
   "dashboard",
 ]);
-const COMPONENTS = ["guardrail", "tenant-guard", "network-policy", "lease-priority"];
+const COMPONENTS = [
+  "guardrail",
+  "tenant-guard",
+  "network-policy",
+  "lease-priority",
+  "pull-secrets",
+];
 
 let cluster: Awaited<ReturnType<typeof ownCluster>>;
 before(async () => {

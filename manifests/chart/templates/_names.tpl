@@ -104,3 +104,8 @@ counts a repeated one up instead of piling up. */ -}}
   resources: [events]
   verbs: [create, patch]
 {{- end -}}
+
+{{- /* What to do where the API server cannot change Pods by itself. */ -}}
+{{- define "secretcast.pullSecretsTooEarly" -}}
+pullSecrets needs Kubernetes 1.36, whose API server has MutatingAdmissionPolicy v1; this one is {{ .Capabilities.KubeVersion.Version }}. Set pullSecrets to false, and name the Secrets in Pod templates (spec.imagePullSecrets) or in the service accounts of each namespace: kubectl patch serviceaccount default -n NAMESPACE -p '{"imagePullSecrets":[{{ range $at, $name := .Values.pullSecretNames }}{{ if $at }},{{ end }}{"name":"{{ $name }}"}{{ end }}]}'. Where there is no cluster to ask, as with `helm template`, tell its version by --kube-version.
+{{- end -}}
