@@ -42,6 +42,21 @@ export class Selector {
     }
     return true;
   }
+
+  /** What `kubectl label` would be told, KEY=VALUE or KEY-, for labels that match; empty: they do. */
+  changes(labels: Labels): readonly string[] {
+    return this.#requirements
+      .filter((requirement) => !holds(requirement, labels, this.text))
+      .map((requirement) => changeOf(requirement, this.text));
+  }
+}
+
+function changeOf(requirement: Requirement, text: string): string {
+  const { kind, key } = requirement;
+  if (kind === "absent" || kind === "notin") return `${key}-`;
+  if (kind === "exists") return `${key}=VALUE`;
+  WORD.lastIndex = requirement.values.from;
+  return `${key}=${WORD.exec(text)?.[0] ?? ""}`;
 }
 
 function stepsOf(requirement: Requirement): number {

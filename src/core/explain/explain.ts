@@ -1,38 +1,55 @@
-// Why a Secret is, or is not, copied somewhere: every rule on the way and its answer, in the order in
-// which the planner asks them. The verdict beside it is the plan's own; where the plan has no row, the
-// place is current (wanted) or skipped.
-import {
-  type Namespace,
-  type CachedObject,
-  type PlannerSettings,
-  type SourceObject,
-  type ClusterState,
+// Why an object is, or is not, copied somewhere: every rule on the way and its answer, in the order in
+// which the planner asks them, and which one decided. The verdict is the plan's own; where the plan has
+// no row, because it has none for what is current or skipped and a bounded number for what is
+// pending, it is the verdict table's.
+import type {
+  CachedObject,
+  ClusterState,
+  PlannerSettings,
+  PullingObject,
+  SourceObject,
 } from "../model/cluster.ts";
-import { secretSteps, step, type Step } from "./explain-secret.ts";
-import { exclusion } from "../desired/namespace-rules.ts";
-import { targetsOf, wantOf, type TargetNamespace } from "../desired/targets.ts";
+import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import type { Plan, Row, Verdict } from "../model/verdicts.ts";
-import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import { targetStateOf, unwantedVerdict, wantedVerdict } from "../plan/verdict-table.ts";
+import { ruleAnswer, type RuleAnswer } from "./answer.ts";
+import {
+  absentNamespaceAnswers,
+  allowAnswers,
+  excludedAnswer,
+  namespaceAnswers,
+} from "./explain-namespace.ts";
+import { NOT_PAUSED, objectAnswers, pullAnswers } from "./explain-object.ts";
+import { verdictAnswer } from "./explain-verdict.ts";
+import { annotateObject } from "./what-to-type.ts";
 
 export type PlaceAnswer = {
   readonly place: Ref;
   readonly source: Ref;
   readonly verdict: Verdict;
+  /** One line: the plan's, or that of the rule which decided. */
   readonly reason: string;
-  readonly steps: readonly Step[];
+  /** The place is a pulling object. */
+  readonly pulling: boolean;
+  /** About the place, after those about the source. */
+  readonly answers: readonly RuleAnswer[];
+  readonly decided: RuleAnswer;
+  /** When it is looked at again (ms, monotonic); undefined: nothing is waited for. */
+  readonly dueAt: number | undefined;
+  readonly cause: string | undefined;
 };
 
 export type Explanation = {
   readonly subject: Ref;
   readonly is: "source" | "copy" | "pulling Secret" | "other Secret" | "absent";
-  /** About the Secret itself. */
-  readonly steps: readonly Step[];
-  /** Per namespace; for a copy or a pulling Secret its own place alone. */
+  /** About the object itself; of a copy or a pulling Secret also about its source. */
+  readonly answers: readonly RuleAnswer[];
+  /** Where it goes, is taken from, or stands in the way; sorted by namespace. */
   readonly places: readonly PlaceAnswer[];
 };
 
-/** `namespace`: only there; undefined: in every namespace, by name. */
+/** `namespace`: only there; undefined: in every namespace. */
 export function explain(
   world: ClusterState,
   settings: PlannerSettings,
@@ -40,161 +57,236 @@ export function explain(
   subject: Ref,
   namespace?: string,
 ): Explanation {
-  const secret = world.objectsIn(subject.namespace).get(subject.name);
-  const steps = secretSteps(subject, secret, settings);
-  switch (secret?.role) {
+  const object = world.objectsIn(subject.namespace).get(subject.name);
+  const walk = new Walk(world, settings, plan);
+  const places = [
+    ...(object?.role === "source" ? walk.wanted(object, namespace) : walk.named(subject)),
+    ...walk.pulledFrom(subject),
+    ...(object ? walk.own(object) : walk.at(subject)),
+  ];
+  return {
+    subject: { namespace: subject.namespace, name: subject.name },
+    is: kindOf(object),
+    answers: objectAnswers(subject, object, world, settings),
+    places: places
+      .filter(({ place }) => namespace === undefined || place.namespace === namespace)
+      .toSorted(byPlace),
+  };
+}
+
+function byPlace(a: PlaceAnswer, b: PlaceAnswer): number {
+  const [one, other] = [refText(a.place), refText(b.place)];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+function kindOf(object: CachedObject | undefined): Explanation["is"] {
+  switch (object?.role) {
     case undefined:
-      return { subject, is: "absent", steps, places: [] };
+      return "absent";
     case "source":
-      return {
-        subject,
-        is: "source",
-        steps,
-        places: places(world, settings, plan, secret, namespace),
-      };
-    case "stranger":
-      return { subject, is: "other Secret", steps, places: [] };
-    case "pull":
-      return {
-        subject,
-        is: "pulling Secret",
-        steps,
-        places: [ownPlace(plan, secret, secret.from ?? subject)],
-      };
+      return "source";
     case "copy":
-      return { subject, is: "copy", steps, places: [ownPlace(plan, secret, secret.source)] };
+      return "copy";
+    case "pull":
+      return "pulling Secret";
+    case "stranger":
+      return "other Secret";
   }
 }
 
-function places(
-  world: ClusterState,
-  settings: PlannerSettings,
-  plan: Plan,
-  source: SourceObject,
-  only: string | undefined,
-): readonly PlaceAnswer[] {
-  const names = only === undefined ? [...world.namespaces.keys()].toSorted() : [only];
-  const targets = new Map(targetsOf(world, settings).map((target) => [target.name, target]));
-  const rows = new Map(plan.rows.map((row) => [rowKey(row), row]));
-  return names.map((name) => {
-    const target = targets.get(name);
-    const place = { namespace: name, name: source.rule.copyName };
-    const steps = target
-      ? placeSteps(source, target, settings)
-      : [unreadStep(settings, name) ?? livingStep(world.namespaces.get(name), name)];
-    const kept = target && isKept(source, target);
-    const wanted = source.replica !== undefined && steps.every(({ holds }) => holds || kept);
-    const row = rows.get(rowKey({ place, source }));
-    return answer(place, source, row, wanted && source.rule.to !== undefined, steps);
+class Walk {
+  readonly #world: ClusterState;
+  readonly #settings: PlannerSettings;
+  readonly #targets: ReadonlyMap<string, TargetNamespace>;
+  readonly #rows: readonly Row[];
+  readonly #rowOf: ReadonlyMap<string, Row>;
+
+  constructor(world: ClusterState, settings: PlannerSettings, { rows }: Plan) {
+    this.#world = world;
+    this.#settings = settings;
+    this.#targets = new Map(targetsOf(world, settings).map((target) => [target.name, target]));
+    this.#rows = rows;
+    this.#rowOf = new Map(rows.map((row) => [pairKey(row), row]));
+  }
+
+  /** Every namespace, or one, and what this source has elsewhere under a name of before. */
+  wanted(source: SourceObject, only: string | undefined): readonly PlaceAnswer[] {
+    const names = only === undefined ? [...this.#world.namespaces.keys()] : [only];
+    const { copyName } = source.rule;
+    const wanted = names.map((namespace) => this.#place(source, { namespace, name: copyName }));
+    const former = this.named(source).filter(({ place }) => place.name !== copyName);
+    const nowhere = this.named(source).filter(
+      ({ place }) => place.name === copyName && !this.#world.namespaces.has(place.namespace),
+    );
+    return [...wanted, ...former, ...nowhere];
+  }
+
+  /** The places that the plan has for a source, whatever the source itself is now. */
+  named(source: Ref): readonly PlaceAnswer[] {
+    return this.#rows
+      .filter((row) => !row.pulling && refText(row.source) === refText(source))
+      .map((row) => this.#place(source, row.place));
+  }
+
+  pulledFrom(source: Ref): readonly PlaceAnswer[] {
+    return [...this.#world.pulls]
+      .filter((pull) => pull.role === "pull")
+      .filter(({ from }) => from && refText(from) === refText(source))
+      .map((pull) => this.#pull(pull));
+  }
+
+  /** Its own place, and who else wants it. */
+  own(object: CachedObject): readonly PlaceAnswer[] {
+    const others = this.at(object);
+    if (object.role === "pull") return [this.#pull(object), ...others];
+    if (object.role !== "copy" || this.#holder(object) !== undefined) return others;
+    return [this.#place(object.source, object), ...others];
+  }
+
+  /** Every source that has a row for this place. */
+  at(place: Ref): readonly PlaceAnswer[] {
+    return this.#rows
+      .filter((row) => !row.pulling && refText(row.place) === refText(place))
+      .map((row) => this.#place(row.source, row.place));
+  }
+
+  // The row that says what becomes of the copy; none where it is current.
+  #holder(copy: Ref): Row | undefined {
+    return this.#rows.find(
+      (row) => refText(row.place) === refText(copy) && row.verdict !== "conflict",
+    );
+  }
+
+  #place(source: Ref, place: Ref): PlaceAnswer {
+    const object = this.#world.objectsIn(source.namespace).get(source.name);
+    const about = objectAnswers(source, object, this.#world, this.#settings);
+    const target = this.#targets.get(place.namespace);
+    const there =
+      object?.role === "source" && target
+        ? [nameAnswer(object, place), ...namespaceAnswers(object, target, this.#settings)]
+        : target
+          ? [excludedAnswer(this.#settings, place.namespace)]
+          : absentNamespaceAnswers(this.#settings, this.#world, place.namespace);
+    const present = target?.secrets.get(place.name);
+    const row = this.#rowOf.get(pairKey({ place, source, pulling: false }));
+    const refusals = [...about, ...there].filter(
+      ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
+    );
+    const wanted = refusals.length === 0 && object?.role === "source" ? object : undefined;
+    // Another source takes it over by one update: of this one there is nothing left to say.
+    const taken = !row && !wanted && this.#holder(place) !== undefined;
+    const verdict =
+      row?.verdict ?? (target && !taken ? withoutRow(wanted, source, present) : "skip");
+    return this.#answer(
+      { place, source, verdict, present, row, refusals, pulling: false },
+      about,
+      there,
+    );
+  }
+
+  #pull(pull: PullingObject): PlaceAnswer {
+    const place = { namespace: pull.namespace, name: pull.name };
+    const target = this.#targets.get(pull.namespace);
+    const source = pull.from ?? place;
+    const object = pull.from && this.#world.objectsIn(source.namespace).get(source.name);
+    const about = pullAnswers(pull, object, this.#world, this.#settings);
+    const there = target
+      ? [
+          excludedAnswer(this.#settings, pull.namespace),
+          ...(object?.role === "source" ? allowAnswers(object, target) : []),
+        ]
+      : absentNamespaceAnswers(this.#settings, this.#world, pull.namespace);
+    const row = this.#rowOf.get(pairKey({ place, source, pulling: true }));
+    const verdict = row?.verdict ?? (target ? "current" : "skip");
+    const refusals = [...about, ...there].filter(
+      ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
+    );
+    return this.#answer(
+      { place, source, verdict, present: pull, row, refusals, pulling: true },
+      about,
+      there,
+    );
+  }
+
+  #answer(
+    found: {
+      readonly place: Ref;
+      readonly source: Ref;
+      readonly verdict: Verdict;
+      readonly present: CachedObject | undefined;
+      readonly row: Row | undefined;
+      readonly refusals: readonly RuleAnswer[];
+      readonly pulling: boolean;
+    },
+    about: readonly RuleAnswer[],
+    there: readonly RuleAnswer[],
+  ): PlaceAnswer {
+    const { verdict, row, refusals, pulling } = found;
+    const place = { namespace: found.place.namespace, name: found.place.name };
+    const source = { namespace: found.source.namespace, name: found.source.name };
+    const first = refusals[0];
+    const reason = row?.reason ?? reasonOf(verdict, first);
+    const last = verdictAnswer({ ...found, reason });
+    const whole =
+      last.holds || last.change !== undefined ? last : { ...last, change: first?.change };
+    const decided =
+      verdict === "paused"
+        ? (about.find(({ holds, rule }) => !holds && rule === NOT_PAUSED) ?? whole)
+        : BY_RULE.includes(verdict)
+          ? (first ?? whole)
+          : whole;
+    return {
+      place,
+      source,
+      verdict,
+      reason,
+      pulling,
+      answers: verdict === "skip" ? there : [...there, whole],
+      decided,
+      dueAt: row?.dueAt,
+      cause: row?.cause,
+    };
+  }
+}
+
+/** Verdicts that follow from the first rule that says no. */
+const BY_RULE: readonly Verdict[] = ["skip", "delete", "release"];
+
+type Pair = Pick<Row, "place" | "source" | "pulling">;
+
+function pairKey({ place, source, pulling }: Pair): string {
+  return `${refText(place)} ${refText(source)} ${pulling}`;
+}
+
+function nameAnswer(source: SourceObject, place: Ref): RuleAnswer {
+  const { copyName } = source.rule;
+  return ruleAnswer("its copies have this name", copyName === place.name, {
+    yes: `they are called ${copyName}`,
+    no: `its copies are called ${copyName}, no more ${place.name}`,
+    change: annotateObject("secret", source, "name", place.name),
   });
 }
 
-function rowKey({ place, source }: Pick<Row, "place" | "source">): string {
-  return `${refText(place)} ${refText(source)}`;
-}
-
-function answer(
-  place: Ref,
+function withoutRow(
+  wanted: SourceObject | undefined,
   source: Ref,
-  row: Row | undefined,
-  wanted: boolean,
-  steps: readonly Step[],
-): PlaceAnswer {
-  const verdict = row?.verdict ?? (wanted ? "current" : "skip");
-  const refused = steps.find(({ holds }) => !holds);
-  const otherwise = wanted
-    ? "the copy is what it should be"
-    : (refused?.answer ?? "it is not wanted there");
-  const { namespace, name } = source;
-  return { place, source: { namespace, name }, verdict, reason: row?.reason ?? otherwise, steps };
-}
-
-// Of what is not read it is not known whether it exists.
-function unreadStep({ scope }: PlannerSettings, name: string): Step | undefined {
-  if (scope?.watched.has(name) !== false) return undefined;
-  return step("it is listed", false, `namespace ${name} is not listed (--namespaces)`);
-}
-
-function livingStep(namespace: Namespace | undefined, name: string): Step {
-  const rule = "the namespace exists and is not being deleted";
-  if (!namespace) return step(rule, false, `there is no namespace ${name}`);
-  return step(
-    rule,
-    !namespace.terminating,
-    namespace.terminating ? `${name} is being deleted` : name,
-  );
-}
-
-function placeSteps(
-  source: SourceObject,
-  target: TargetNamespace,
-  settings: PlannerSettings,
-): readonly Step[] {
-  const { name, namespace } = target;
-  const { to } = source.rule;
-  const excluded = exclusion(settings, name);
-  const steps = [
-    livingStep(namespace, name),
-    step("it is not the source's own namespace", source.namespace !== name, name),
-    step("it is not excluded", excluded === undefined, excluded ?? "it is not"),
-  ];
-  if (to) steps.push(...matchSteps(to, namespace));
-  return [...steps, acceptStep(source, target, settings)];
-}
-
-function matchSteps({ globs, selector, any }: NamespaceMatch, namespace: Namespace): Step[] {
-  const { name, labels } = namespace;
-  const named = globs?.matches(name) ?? false;
-  const labelled = selector?.matches(labels) ?? false;
-  const ofName = globs && `${name} ${matching(named)}`;
-  const ofLabels = selector && `the labels of ${name} ${matching(labelled)}`;
-  if (any && globs && selector) {
-    const rule = `secretcast.io/to: ${globs.text}, or secretcast.io/to-selector: ${selector.text} (match: any)`;
-    const excluded = globs.excludes(name);
-    const says = excluded ? `${name} is excluded by a "!" glob` : `${ofName}, ${ofLabels}`;
-    return [step(rule, !excluded && (named || labelled), says)];
+  present: CachedObject | undefined,
+): Verdict {
+  const replica = wanted?.replica;
+  if (present?.role === "copy") {
+    if (wanted && replica)
+      return wantedVerdict(targetStateOf(present, { source: wanted, replica }));
+    return refText(present.source) === refText(source)
+      ? unwantedVerdict("equal", present.onDelete)
+      : "skip";
   }
-  return [
-    globs && step(`secretcast.io/to: ${globs.text}`, named, ofName ?? ""),
-    selector && step(`secretcast.io/to-selector: ${selector.text}`, labelled, ofLabels ?? ""),
-  ].filter((each) => each !== undefined);
+  if (!wanted) return "skip";
+  return present === undefined ? wantedVerdict("absent") : wantedVerdict("foreign", true);
 }
 
-function matching(matches: boolean): string {
-  return matches ? "match" : "do not match";
-}
-
-// Under opt-in a namespace without `accept` keeps the copies that are there.
-function isKept(source: SourceObject, target: TargetNamespace): boolean {
-  const present = target.secrets.get(source.rule.copyName);
-  const ours = present?.role === "copy" && refText(present.source) === refText(source);
-  if (!ours || source.rule.to === undefined) return false;
-  const { namespace } = source;
-  return wantOf({ namespace, text: refText(source), push: source.rule.to }, target) === "kept";
-}
-
-function acceptStep(
-  source: SourceObject,
-  target: TargetNamespace,
-  settings: PlannerSettings,
-): Step {
-  const everything = { globs: undefined, selector: undefined, any: false };
-  const asking = { namespace: "", text: refText(source), push: everything };
-  const want = wantOf(asking, { ...target, excluded: undefined });
-  const { accept } = target.namespace;
-  const says =
-    accept.kind === "absent"
-      ? `no secretcast.io/accept on ${target.name}, and the policy is ${settings.namespacePolicy} (--namespace-policy)${want === "kept" ? ": copies that are there stay, nothing new comes" : ""}`
-      : accept.kind === "problem"
-        ? problemText(accept.problem)
-        : `secretcast.io/accept on ${target.name}: ${accept.kind === "sources" ? accept.globs.text : String(accept.kind === "all")}`;
-  return step("the namespace accepts copies of this source", want === "wanted", says);
-}
-
-function ownPlace(plan: Plan, secret: CachedObject, source: Ref): PlaceAnswer {
-  const { namespace, name } = secret;
-  const row =
-    plan.rows.find((one) => refText(one.place) === refText(secret) && one.verdict !== "conflict") ??
-    plan.rows.find((one) => refText(one.place) === refText(secret));
-  return answer({ namespace, name }, source, row, true, []);
+function reasonOf(verdict: Verdict, first: RuleAnswer | undefined): string {
+  if (verdict === "current") return "the copy is what it should be";
+  if (verdict === "skip" || verdict === "delete" || verdict === "release")
+    return first?.answer ?? "it is not wanted there";
+  return "its turn comes with the next writes";
 }

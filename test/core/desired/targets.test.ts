@@ -149,23 +149,25 @@ test("from any to all and back, copies end and come, after the grace and a look 
 test("explain says of match: any what each word answers, and agrees with the plan", () => {
   const made = cluster({ ...BOTH, match: "any" });
   made.settle();
-  const { steps, places } = explain(made.world(), made.settings, made.plan(), {
-    namespace: "shared",
-    name: "one",
+  const subject = { namespace: "shared", name: "one" };
+  const { answers, places } = explain(made.world(), made.settings, made.plan(), subject);
+  const asks = answers.find(({ rule }) => rule.startsWith("it asks for copies"));
+  assert.equal(
+    asks?.answer,
+    "secretcast.io/to: team-*,!team-legacy, or secretcast.io/to-selector: tier=gold",
+  );
+  const told = places.map(({ place, verdict, decided }) => {
+    return `${place.namespace} ${verdict}: ${decided.answer.replaceAll("secretcast.io/", "")}`;
   });
-  const pushes = steps.find(({ rule }) => rule.includes("to or to-selector"));
-  assert.equal(pushes?.answer, "to: team-*,!team-legacy, or to-selector: tier=gold");
-  const answers = places.map(({ place, verdict, steps: asked }) => {
-    const step = asked.find(({ rule }) => rule.includes("match: any"));
-    return `${place.namespace} ${verdict}: ${step?.answer}`;
-  });
-  assert.deepEqual(answers, [
-    "other skip: other do not match, the labels of other do not match",
-    "shared skip: shared do not match, the labels of shared do not match",
-    "shop current: shop do not match, the labels of shop match",
-    "team-a current: team-a match, the labels of team-a do not match",
-    "team-b current: team-b match, the labels of team-b match",
-    'team-legacy skip: team-legacy is excluded by a "!" glob',
+  const neither =
+    "it does not match to: team-*,!team-legacy, and its labels do not match to-selector: tier=gold";
+  assert.deepEqual(told, [
+    `other skip: ${neither}`,
+    "shared skip: it is the source's own namespace",
+    "shop current: the copy is what it should be",
+    "team-a current: the copy is what it should be",
+    "team-b current: the copy is what it should be",
+    "team-legacy skip: a ! entry of to excludes it: team-*,!team-legacy",
   ]);
 });
 

@@ -1,48 +1,36 @@
+// Which places are explained, and by which rules. The texts are those of explain-verdict.test.ts and
+// explain-object.test.ts; that the verdicts are the plan's is explain.property.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { explain, type Explanation } from "../../../src/core/explain/explain.ts";
-import { type Texts } from "../../support/planner/raw-cluster.ts";
-import { Cluster } from "../../support/planner/planner-cluster.ts";
+import { parseSelector } from "../../../src/core/annotations/label-selector.ts";
+import { refText } from "../../../src/core/annotations/names.ts";
+import { shellWord } from "../../../src/core/explain/what-to-type.ts";
+import { cluster, ask, refused, settled, withOther } from "../../support/planner/explained.ts";
 
-function cluster(annotations: Texts): Cluster {
-  const made = new Cluster();
-  made.namespace("shared");
-  made.namespace("team-a", {}, { tier: "gold" });
-  made.namespace("team-b", { accept: "false" }, { tier: "tin" });
-  made.namespace("kube-system");
-  made.secret("shared/one", annotations);
-  return made;
-}
-
-function ask(made: Cluster, name: string, namespace?: string): Explanation {
-  const [inNamespace = "", own = ""] = name.split("/");
-  const subject = { namespace: inNamespace, name: own };
-  return explain(made.world(), made.settings, made.plan(), subject, namespace);
-}
-
-function firstNo(explanation: Explanation, namespace?: string): string | undefined {
-  const steps = namespace
-    ? explanation.places.find(({ place }) => place.namespace === namespace)?.steps
-    : explanation.steps;
-  return steps?.find(({ holds }) => !holds)?.answer;
-}
-
-test("a copied source: every rule holds and the verdict is the plan's", () => {
-  const made = cluster({ to: "team-*", "to-selector": "tier" });
-  made.settle();
+test("a copied source: every rule holds, and the copy itself decides", () => {
+  const made = settled({ to: "team-*", "to-selector": "tier" });
   const [place] = ask(made, "shared/one", "team-a").places;
   assert.equal(place?.verdict, "current");
   assert.deepEqual(
-    place?.steps.map(({ holds }) => holds),
-    [true, true, true, true, true, true],
+    place.answers.map(({ rule, holds }) => `${rule}: ${holds}`),
+    [
+      "its copies have this name: true",
+      "the namespace is there: true",
+      "it is not the source's own: true",
+      "it is not excluded: true",
+      "secretcast.io/to names it: true",
+      "secretcast.io/to-selector selects it: true",
+      "the namespace accepts it: true",
+      "what is there: true",
+    ],
   );
+  assert.equal(place.decided, place.answers.at(-1));
 });
 
-test("every namespace is answered, and the first rule that says no is told", () => {
-  const made = cluster({ to: "team-*,!team-x" });
-  const explanation = ask(made, "shared/one");
+test("without a namespace every one is answered, and by name", () => {
+  const told = ask(cluster({ to: "team-*,!team-x" }), "shared/one").places;
   assert.deepEqual(
-    explanation.places.map(({ place, verdict }) => [place.namespace, verdict]),
+    told.map(({ place, verdict }) => [place.namespace, verdict]),
     [
       ["kube-system", "skip"],
       ["shared", "skip"],
@@ -50,65 +38,62 @@ test("every namespace is answered, and the first rule that says no is told", () 
       ["team-b", "skip"],
     ],
   );
-  assert.match(firstNo(explanation, "kube-system") ?? "", /system namespace/);
-  assert.match(firstNo(explanation, "shared") ?? "", /shared/);
-  assert.match(firstNo(explanation, "team-b") ?? "", /accept on team-b: false/);
 });
 
-test("a refused source names the annotation and what would be right", () => {
-  const explanation = ask(cluster({ to: "Team_A" }), "shared/one");
-  assert.match(firstNo(explanation) ?? "", /secretcast\.io\/to: "Team_A": want a namespace glob/);
-  assert.ok(explanation.places.every(({ verdict }) => verdict === "skip"));
-});
-
-test("what is no source says why: absent, out of scope, a copy, pulling", () => {
-  const made = cluster({ to: "team-a" });
-  made.settle();
-  made.secret("team-b/mine", { to: "*" });
-  made.secret("team-b/pull", { from: "shared/one" });
-  assert.equal(ask(made, "shared/none").is, "absent");
-  assert.match(firstNo(ask(made, "shared/none")) ?? "", /no Secret shared\/none/);
-  assert.equal(ask(made, "team-b/mine").is, "other Secret");
-  assert.match(ask(made, "team-b/mine").steps[1]?.rule ?? "", /--source-namespaces shared/);
-  assert.match(firstNo(ask(made, "team-a/one")) ?? "", /a copy of shared\/one/);
-  assert.equal(ask(made, "team-b/pull").places[0]?.verdict, "conflict");
-});
-
-test("a namespace that is not there or is being deleted is told", () => {
-  const made = cluster({ to: "*" });
-  made.namespace("going").status.phase = "Terminating";
-  assert.match(
-    firstNo(ask(made, "shared/one", "nowhere"), "nowhere") ?? "",
-    /no namespace nowhere/,
+test("a copy is told as what it is, and by the rules of its source", () => {
+  const made = settled({ to: "team-*" });
+  const told = ask(made, "team-a/one");
+  assert.equal(told.is, "copy");
+  assert.deepEqual(refused(told), [
+    "it is no copy: it is a copy of shared/one, and never a source",
+  ]);
+  assert.deepEqual(
+    told.places.map(({ verdict, source }) => `${verdict} of ${refText(source)}`),
+    ["current of shared/one"],
   );
-  assert.match(firstNo(ask(made, "shared/one", "going"), "going") ?? "", /going is being deleted/);
 });
 
-test("a namespace that is not listed is told as that: it is not read", () => {
-  const made = cluster({ to: "*" });
-  const targets = new Set(["team-a"]);
-  made.settings = { ...made.settings, scope: { targets, watched: new Set(["team-a", "shared"]) } };
-  made.namespaces.delete("team-b");
-  assert.match(
-    firstNo(ask(made, "shared/one", "team-b"), "team-b") ?? "",
-    /team-b is not listed \(--namespaces\)/,
+test("of a Secret that is in the way it is told who wants its place", () => {
+  const made = withOther({ to: "team-*" }, {});
+  const { is, places } = ask(made, "team-a/one");
+  assert.equal(is, "other Secret");
+  assert.deepEqual(
+    places.map(({ verdict, source }) => `${verdict} of ${refText(source)}`),
+    ["conflict of shared/one"],
   );
-  assert.equal(ask(made, "shared/one", "team-a").places[0]?.verdict, "create");
 });
 
-test("a Secret whose annotations have no effect is told which, and what to do", () => {
-  const made = cluster({ to: "*" });
-  made.secret("team-a/half", { to: "*" });
-  made.secret("team-a/plain");
-  assert.match(firstNo(ask(made, "team-a/half")) ?? "", /team-a/);
-  const told = ask(made, "team-a/half")
-    .steps.map(({ answer }) => answer)
-    .join();
-  assert.match(told, /secretcast\.io\/to has no effect here: .*put the Secret into one/);
-  assert.match(
-    ask(made, "team-a/plain")
-      .steps.map(({ answer }) => answer)
-      .join(),
-    /neither/,
+test("copies of a source that is gone are found by its name", () => {
+  const made = settled({ to: "team-a" });
+  made.delete("shared/one");
+  const { is, places } = ask(made, "shared/one");
+  assert.equal(is, "absent");
+  assert.match(places[0]?.reason ?? "", /^source shared\/one is gone; it ends when/);
+  assert.ok(places[0]?.dueAt !== undefined);
+});
+
+test("a command is ready for a shell, whatever a user wrote", () => {
+  const made = cluster({ to: "shop", "to-selector": "tier=tin" });
+  const typed = ask(made, "shared/one", "team-a").places[0]?.decided.change ?? "";
+  assert.equal(
+    typed,
+    "kubectl annotate secret -n shared one --overwrite secretcast.io/to=shop,team-a",
   );
+  assert.equal(shellWord("it's; rm -rf /"), String.raw`'it'\''s; rm -rf /'`);
+  assert.equal(shellWord("$(x)"), "'$(x)'");
+});
+
+test("labels that are typed as told match the selector", () => {
+  const labels: Record<string, string> = { tier: "tin", old: "" };
+  const selector = parseSelector("tier=gold,!old,env in (dev, prod),team,zone notin (a)");
+  assert.ok(selector.ok);
+  const typed = selector.value.changes(labels);
+  assert.deepEqual(typed, ["tier=gold", "old-", "env=dev", "team=VALUE"]);
+  for (const change of typed) {
+    const [key = "", value] = change.split("=");
+    if (value === undefined) delete labels[key.slice(0, -1)];
+    else labels[key] = value;
+  }
+  assert.ok(selector.value.matches(labels));
+  assert.deepEqual(selector.value.changes(labels), []);
 });

@@ -1,0 +1,182 @@
+// What a namespace answers to a source: each rule in the order in which the planner asks them
+// (desired/targets.ts, wantOf). A property test holds the two together.
+import type { ClusterState, Namespace, PlannerSettings, SourceObject } from "../model/cluster.ts";
+import { exclusion } from "../desired/namespace-rules.ts";
+import { wantOf, type TargetNamespace } from "../desired/targets.ts";
+import { type NamespaceMatch, problemText } from "../annotations/rules.ts";
+import { refText } from "../annotations/names.ts";
+import type { GlobList } from "../annotations/globs.ts";
+import type { Selector } from "../annotations/label-selector.ts";
+import { annotationKey, type AnnotationName } from "../annotations/vocabulary.ts";
+import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
+import { annotateNamespace, annotateObject, labelNamespace, withEntry } from "./what-to-type.ts";
+
+/** Of a namespace that takes part in nothing: it is not read, not there, or being deleted. */
+export function absentNamespaceAnswers(
+  { scope }: PlannerSettings,
+  world: ClusterState,
+  name: string,
+): readonly RuleAnswer[] {
+  const rule = "the namespace is there";
+  // Of what is not read it is not known whether it exists.
+  if (scope?.watched.has(name) === false)
+    return [failing(rule, "the namespace is not read (--namespaces)")];
+  if (world.isUnreadable?.(name) === true)
+    return [failing(rule, "the namespace cannot be read: the API server answers 403")];
+  return [there(world.namespaces.get(name), name)];
+}
+
+function there(namespace: Namespace | undefined, name: string): RuleAnswer {
+  const rule = "the namespace is there";
+  if (!namespace)
+    return failing(rule, "there is no such namespace", `kubectl create namespace ${name}`);
+  if (namespace.terminating)
+    return failing(rule, "the namespace is being deleted, and takes part in nothing");
+  return holding(rule, "it is");
+}
+
+export function namespaceAnswers(
+  source: SourceObject,
+  target: TargetNamespace,
+  settings: PlannerSettings,
+): readonly RuleAnswer[] {
+  const { name, namespace } = target;
+  const { to } = source.rule;
+  return [
+    there(namespace, name),
+    ruleAnswer("it is not the source's own", source.namespace !== name, {
+      yes: "it is not",
+      no: "it is the source's own namespace",
+    }),
+    excludedAnswer(settings, name),
+    ...(to ? matchAnswers(source, to, namespace, "to", "to-selector") : []),
+    acceptAnswer(source, target, settings),
+  ];
+}
+
+/** Which namespaces may pull of `source`. */
+export function allowAnswers(
+  source: SourceObject,
+  { namespace, name }: TargetNamespace,
+): readonly RuleAnswer[] {
+  const { allow } = source.rule;
+  if (allow) return matchAnswers(source, allow, namespace, "allow", "allow-selector");
+  const change = annotateObject("secret", source, "allow", name);
+  const rule = `${annotationKey("allow")}, ${annotationKey("allow-selector")}`;
+  return [failing(rule, "the source carries neither", change)];
+}
+
+export function excludedAnswer(settings: PlannerSettings, name: string): RuleAnswer {
+  const excluded = exclusion(settings, name);
+  const rule = "it is not excluded";
+  if (excluded === undefined) return holding(rule, "it is not");
+  return failing(rule, excluded, `start the controller ${otherFlag(settings, name)}`);
+}
+
+function otherFlag(settings: PlannerSettings, name: string): string {
+  if (settings.scope?.targets.has(name) === false) return `with ${name} among --namespaces`;
+  if (settings.excludeNamespaces?.matches(name)) return `without ${name} in --exclude-namespaces`;
+  return "with --include-system-namespaces";
+}
+
+function matchAnswers(
+  source: SourceObject,
+  match: NamespaceMatch,
+  namespace: Namespace,
+  globWord: AnnotationName,
+  selectorWord: AnnotationName,
+): readonly RuleAnswer[] {
+  const { globs, selector, any } = match;
+  const byName = globs && nameAnswer(source, globs, namespace, globWord);
+  const byLabels = selector && labelAnswer(selector, namespace, selectorWord);
+  if (any && globs && byName && byLabels) {
+    const rule = `${byName.rule}, or ${byLabels.rule}`;
+    const either = [byName, byLabels].find(({ holds }) => holds);
+    if (globs.excludes(namespace.name)) return [{ ...byName, rule }];
+    if (either) return [{ ...either, rule }];
+    const changes = `${byName.change}; or: ${byLabels.change}`;
+    return [failing(rule, `${byName.answer}, and ${byLabels.answer}`, changes)];
+  }
+  return [byName, byLabels].filter((answer) => answer !== undefined);
+}
+
+function nameAnswer(
+  source: SourceObject,
+  globs: GlobList,
+  { name }: Namespace,
+  word: AnnotationName,
+): RuleAnswer {
+  const key = annotationKey(word);
+  const rule = `${key} names it`;
+  if (globs.matches(name)) return holding(rule, `it matches ${key}: ${globs.text}`);
+  if (!globs.excludes(name)) {
+    const change = withEntry("secret", source, word, globs.text, name);
+    return failing(rule, `it does not match ${key}: ${globs.text}`, change);
+  }
+  const change = `take the ! entry off: ${annotateObject("secret", source, word, "NAMESPACES")}`;
+  return failing(rule, `a ! entry of ${key} excludes it: ${globs.text}`, change);
+}
+
+function labelAnswer(
+  selector: Selector,
+  { name, labels }: Namespace,
+  word: AnnotationName,
+): RuleAnswer {
+  const key = annotationKey(word);
+  return ruleAnswer(`${key} selects it`, selector.matches(labels), {
+    yes: `its labels match ${key}: ${selector.text}`,
+    no: `its labels do not match ${key}: ${selector.text}`,
+    change: labelNamespace(name, selector.changes(labels)),
+  });
+}
+
+function acceptAnswer(
+  source: SourceObject,
+  target: TargetNamespace,
+  settings: PlannerSettings,
+): RuleAnswer {
+  // The planner's own answer, of a source that asks for everything.
+  const push = { globs: undefined, selector: undefined, any: false };
+  const asking = { namespace: "", text: refText(source), push };
+  const want = wantOf(asking, { ...target, excluded: undefined });
+  const rule = "the namespace accepts it";
+  const text = acceptText(target, settings);
+  if (want === "wanted") return holding(rule, text);
+  if (want === "kept" && isHere(source, target))
+    return holding(rule, `${text}; the copy that is there stays, and is kept current`);
+  return failing(rule, text, acceptChange(target, refText(source)));
+}
+
+const LONGEST_LIST = 200;
+
+function acceptChange({ name, namespace: { accept } }: TargetNamespace, source: string): string {
+  if (accept.kind === "problem") return annotateNamespace(name, "accept", "true");
+  if (accept.kind !== "sources") return annotateNamespace(name, "accept", source);
+  const { globs } = accept;
+  if (globs.excludes(source) || globs.text.length > LONGEST_LIST)
+    return `let its ${annotationKey("accept")} take ${source}: kubectl edit namespace ${name}`;
+  return annotateNamespace(name, "accept", `${globs.text},${source}`);
+}
+
+/** A copy of `source` at the place that it wants. */
+function isHere(source: SourceObject, target: TargetNamespace): boolean {
+  const present = target.secrets.get(source.rule.copyName);
+  return present?.role === "copy" && refText(present.source) === refText(source);
+}
+
+function acceptText({ namespace }: TargetNamespace, settings: PlannerSettings): string {
+  const { accept } = namespace;
+  const key = annotationKey("accept");
+  switch (accept.kind) {
+    case "absent":
+      return `it carries no ${key}, and the policy is ${settings.namespacePolicy} (--namespace-policy)`;
+    case "problem":
+      return problemText(accept.problem);
+    case "all":
+      return `its ${key} is true`;
+    case "none":
+      return `its ${key} is false`;
+    case "sources":
+      return `its ${key} is ${accept.globs.text}`;
+  }
+}

@@ -1,0 +1,156 @@
+// What can be said of one object by itself on the way to being a source: each rule and its answer, in
+// the order in which they are asked.
+import type {
+  CachedObject,
+  ClusterState,
+  PlannerSettings,
+  PullingObject,
+  SourceObject,
+} from "../model/cluster.ts";
+import { sourceRank } from "../desired/namespace-rules.ts";
+import { type NamespaceMatch, type Problem, problemText } from "../annotations/rules.ts";
+import { ignoredText } from "../annotations/ignored.ts";
+import { type Ref, refText } from "../annotations/names.ts";
+import { annotationKey, isUnknownKey, PREFIX } from "../annotations/vocabulary.ts";
+import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
+import { annotateObject, editObject } from "./what-to-type.ts";
+
+export const NOT_PAUSED = "the source is not paused";
+const ASKS = `it asks for copies: ${annotationKey("to")}, ${annotationKey("to-selector")}`;
+const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
+const UNDERSTOOD = "what it says is understood";
+
+/** `object`: undefined where there is none. */
+export function objectAnswers(
+  subject: Ref,
+  object: CachedObject | undefined,
+  world: ClusterState,
+  settings: PlannerSettings,
+): readonly RuleAnswer[] {
+  if (!object) return [scope(subject, settings), absent(subject, world, settings)];
+  const exists = holding("it exists", "it is there");
+  switch (object.role) {
+    case "copy": {
+      const source = refText(object.source);
+      return [exists, failing("it is no copy", `it is a copy of ${source}, and never a source`)];
+    }
+    case "pull":
+      return [exists, pulls(object), ...problems(object, object.problems)];
+    case "stranger":
+      return [scope(subject, settings), exists, asksNothing(object)];
+    case "source":
+      return [scope(subject, settings), exists, ...sourceAnswers(object, world), ...pushes(object)];
+  }
+}
+
+/** Of a pulling object and of what it pulls from. */
+export function pullAnswers(
+  pull: PullingObject,
+  source: CachedObject | undefined,
+  world: ClusterState,
+  settings: PlannerSettings,
+): readonly RuleAnswer[] {
+  const own = problems(pull, pull.problems);
+  const { from } = pull;
+  if (!from) return own;
+  const text = refText(from);
+  const shown = [...own, scope(from, settings)];
+  if (source?.role === "source") return [...shown, ...sourceAnswers(source, world), goes(source)];
+  const isSource = "what it pulls from is a source";
+  if (!source) return [...shown, failing(isSource, `there is no Secret ${text}`)];
+  const change = annotateObject("secret", from, "allow", pull.namespace);
+  return [...shown, failing(isSource, `Secret ${text} is none`, change)];
+}
+
+function absent(subject: Ref, world: ClusterState, settings: PlannerSettings): RuleAnswer {
+  const { namespace, name } = subject;
+  const rule = "it exists";
+  if (settings.scope?.watched.has(namespace) === false)
+    return failing(rule, `namespace ${namespace} is not read (--namespaces)`);
+  if (world.isUnreadable?.(namespace) === true)
+    return failing(rule, `namespace ${namespace} cannot be read: the API server answers 403`);
+  if (!world.namespaces.has(namespace))
+    return failing(rule, `there is no namespace ${namespace}`, "kubectl get namespaces");
+  const change = `kubectl get secrets -A --field-selector metadata.name=${name}`;
+  return failing(rule, `there is no Secret ${refText(subject)}`, change);
+}
+
+function pulls(object: PullingObject): RuleAnswer {
+  const from = object.from ? `it pulls from ${refText(object.from)}` : "it wants to pull";
+  return failing("it does not pull", `${from}, and never is a source`);
+}
+
+function scope({ namespace }: Ref, settings: PlannerSettings): RuleAnswer {
+  const { text } = settings.sourceNamespaces;
+  return ruleAnswer("its namespace is a source namespace", sourceRank(settings, namespace) >= 0, {
+    yes: `${namespace} is one (--source-namespaces ${text})`,
+    no: `${namespace} is none (--source-namespaces ${text})`,
+    change: `put it into a source namespace, or start the controller with --source-namespaces ${text},${namespace}`,
+  });
+}
+
+function asksNothing(object: CachedObject & { readonly role: "stranger" }): RuleAnswer {
+  const change = annotateObject("secret", object, "to", "NAMESPACES");
+  if (!object.ignored) return failing(ASKS, "it carries neither", change);
+  return failing(ASKS, ignoredText(object.ignored));
+}
+
+function sourceAnswers(source: SourceObject, world: ClusterState): readonly RuleAnswer[] {
+  const ending = world.namespaces.get(source.namespace)?.terminating === true;
+  return [
+    ...problems(source, source.problems),
+    ruleAnswer("it is not being deleted", !source.deleting && !ending, {
+      yes: "it is not",
+      no: source.deleting ? "it is being deleted" : "its namespace is being deleted",
+    }),
+  ];
+}
+
+function pushes(source: SourceObject): readonly RuleAnswer[] {
+  const { to } = source.rule;
+  // What it asks for is told to be faulty already.
+  const faulty = source.problems.some(({ annotation }) => ASKING.has(annotation));
+  if (to === undefined && faulty) return [goes(source)];
+  const asks = ruleAnswer(ASKS, to !== undefined, {
+    yes: matchText(to),
+    no: source.ignored ? ignoredText(source.ignored) : "it carries neither",
+    change: annotateObject("secret", source, "to", "NAMESPACES"),
+  });
+  return [asks, goes(source)];
+}
+
+function goes(source: SourceObject): RuleAnswer {
+  return ruleAnswer(NOT_PAUSED, !source.rule.paused, {
+    yes: "it is not",
+    no: `${annotationKey("paused")} is true: its copies stay as they are`,
+    change: annotateObject("secret", source, "paused", undefined),
+  });
+}
+
+function problems(object: Ref, found: readonly Problem[]): readonly RuleAnswer[] {
+  if (found.length === 0) return [holding(UNDERSTOOD, "it is")];
+  return found.map((problem) =>
+    failing(UNDERSTOOD, problemText(problem), correction(object, problem)),
+  );
+}
+
+/** What to type where an annotation, or what the object itself is, refuses it. */
+function correction(object: Ref, { annotation, expected }: Problem): string {
+  if (annotation === "data") return `correct its data: ${editObject("secret", object)}`;
+  if (!annotation.startsWith(PREFIX))
+    return `take another Secret: a ${annotation} cannot be changed`;
+  const { namespace, name } = object;
+  const off = isUnknownKey(annotation) || expected.startsWith("it off");
+  const what = off ? `${annotation}-` : `--overwrite ${annotation}=VALUE`;
+  return `kubectl annotate secret -n ${namespace} ${name} ${what}`;
+}
+
+function matchText(match: NamespaceMatch | undefined): string {
+  const { globs, selector, any = false } = match ?? {};
+  return [
+    globs && `${annotationKey("to")}: ${globs.text}`,
+    selector && `${annotationKey("to-selector")}: ${selector.text}`,
+  ]
+    .filter((text) => text !== undefined)
+    .join(any ? ", or " : ", ");
+}

@@ -1,0 +1,60 @@
+// The commands that change an answer, ready for a shell: every text of a user stands in single quotes.
+import { type Ref } from "../annotations/names.ts";
+import { annotationKey, type AnnotationName } from "../annotations/vocabulary.ts";
+
+const PLAIN = /^[-A-Za-z0-9_./:=@%+,]+$/;
+
+export function shellWord(text: string): string {
+  return PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** `value` undefined: takes it off. */
+export function annotateObject(
+  resource: string,
+  { namespace, name }: Ref,
+  word: AnnotationName,
+  value: string | undefined,
+): string {
+  return `kubectl annotate ${resource} -n ${namespace} ${name} ${assignment(word, value)}`;
+}
+
+export function annotateNamespace(
+  name: string,
+  word: AnnotationName,
+  value: string | undefined,
+): string {
+  return `kubectl annotate namespace ${name} ${assignment(word, value)}`;
+}
+
+function assignment(word: AnnotationName, value: string | undefined): string {
+  const key = annotationKey(word);
+  return value === undefined ? `${key}-` : `--overwrite ${shellWord(`${key}=${value}`)}`;
+}
+
+export function deleteObject(resource: string, { namespace, name }: Ref): string {
+  return `kubectl delete ${resource} -n ${namespace} ${name}`;
+}
+
+export function editObject(resource: string, { namespace, name }: Ref): string {
+  return `kubectl edit ${resource} -n ${namespace} ${name}`;
+}
+
+export function labelNamespace(name: string, labels: readonly string[]): string {
+  return `kubectl label namespace ${name} --overwrite ${labels.map(shellWord).join(" ")}`;
+}
+
+// What a user has written may be long; a command that is copied should not be.
+const LONGEST_VALUE = 200;
+
+/** The command with the list as it is and one entry more; of a long list where to write it. */
+export function withEntry(
+  resource: string,
+  ref: Ref,
+  word: AnnotationName,
+  list: string,
+  entry: string,
+): string {
+  if (list.length > LONGEST_VALUE)
+    return `add ${entry} to ${annotationKey(word)}: ${editObject(resource, ref)}`;
+  return annotateObject(resource, ref, word, `${list},${entry}`);
+}

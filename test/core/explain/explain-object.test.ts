@@ -1,0 +1,240 @@
+// The text of every refusal: why an object is no source, and what to type.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Given, Texts } from "../../support/planner/raw-cluster.ts";
+import { cluster, ask, refused, settled } from "../../support/planner/explained.ts";
+
+function expectRefusal(name: string, words: Texts, given: Given, lines: readonly string[]) {
+  test(`explained: refused for ${name}`, () => {
+    const made = cluster({});
+    made.secret("shared/one", words, given);
+    assert.deepEqual(refused(ask(made, "shared/one")), lines);
+  });
+}
+
+expectRefusal("nothing under to", { to: "" }, {}, [
+  'what it says is understood: secretcast.io/to: "": want a value, or the annotation off',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+]);
+
+expectRefusal("a glob that is none", { to: "Team_A" }, {}, [
+  'what it says is understood: secretcast.io/to: "Team_A": want a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+]);
+
+expectRefusal("an empty entry", { to: "a,,b" }, {}, [
+  'what it says is understood: secretcast.io/to: "": want a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+]);
+
+expectRefusal("a selector that is none", { "to-selector": "tier ~ x" }, {}, [
+  'what it says is understood: secretcast.io/to-selector: "~ x": want requirements such as "team=a", "tier!=test", "env in (dev, prod)", "env notin (test)", "team" or "!team", joined by ","',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to-selector=VALUE",
+]);
+
+expectRefusal("a label key that is none", { "to-selector": "-x=1" }, {}, [
+  'what it says is understood: secretcast.io/to-selector: "-x": want a label key: at most 63 letters, digits, "-", "_" and ".", after an optional DNS prefix and "/"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to-selector=VALUE",
+]);
+
+expectRefusal("a label value that is none", { "to-selector": "x=_" }, {}, [
+  'what it says is understood: secretcast.io/to-selector: "_": want a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to-selector=VALUE",
+]);
+
+expectRefusal("match of neither word", { to: "*", match: "either", "to-selector": "x" }, {}, [
+  'what it says is understood: secretcast.io/match: "either": want "all" or "any"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/match=VALUE",
+]);
+
+expectRefusal("match: any without the other word", { to: "team-*", match: "any" }, {}, [
+  'what it says is understood: secretcast.io/match: "any": want to and to-selector, or allow and allow-selector beside it, or it off',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/match=VALUE",
+]);
+
+expectRefusal("a name that is none", { to: "*", name: "Not A Name" }, {}, [
+  'what it says is understood: secretcast.io/name: "Not A Name": want the name of a Secret: at most 253 lower-case letters, digits, "-" and "."',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/name=VALUE",
+]);
+
+expectRefusal("a name of Helm's", { to: "*", name: "sh.helm.release.v1.x" }, {}, [
+  'what it says is understood: secretcast.io/name: "sh.helm.release.v1.x": want a name that is not Helm\'s own',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/name=VALUE",
+]);
+
+expectRefusal("keys that are none", { to: "*", keys: "a b" }, {}, [
+  'what it says is understood: secretcast.io/keys: "a b": want a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+]);
+
+expectRefusal("a rename that is none", { to: "*", keys: "=key" }, {}, [
+  'what it says is understood: secretcast.io/keys: "=key": want NEW=OLD, each a data key: at most 253 letters, digits, "-", "_" and "."',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+]);
+
+expectRefusal("a missing old key", { to: "*", keys: "a=absent" }, {}, [
+  'what it says is understood: secretcast.io/keys: "a=absent": want an old key that the Secret has',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+]);
+
+expectRefusal("an old key that is excluded", { to: "*", keys: "new=key,!key" }, {}, [
+  'what it says is understood: secretcast.io/keys: "new=key": want an old key that no "!" entry excludes',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+]);
+
+expectRefusal("two entries at one key", { to: "*", keys: "new=key,new=key" }, {}, [
+  'what it says is understood: secretcast.io/keys: "new=key": want a new key that no other entry fills',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+]);
+
+expectRefusal("no key left", { to: "*", keys: "absent" }, {}, [
+  'what it says is understood: secretcast.io/keys: "absent": want at least one key of the Secret to be left',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+]);
+
+expectRefusal("on-delete", { to: "*", "on-delete": "later" }, {}, [
+  'what it says is understood: secretcast.io/on-delete: "later": want "delete" or "keep"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/on-delete=VALUE",
+]);
+
+expectRefusal("paused", { to: "*", paused: "perhaps" }, {}, [
+  'what it says is understood: secretcast.io/paused: "perhaps": want "true" or "false"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/paused=VALUE",
+]);
+
+expectRefusal("copy-labels", { to: "*", "copy-labels": "a b" }, {}, [
+  'what it says is understood: secretcast.io/copy-labels: "a b": want a glob over label or annotation keys, such as "team" or "example.com/*"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/copy-labels=VALUE",
+]);
+
+expectRefusal("copy-annotations", { to: "*", "copy-annotations": "a/b/c" }, {}, [
+  'what it says is understood: secretcast.io/copy-annotations: "a/b/c": want a glob over label or annotation keys, such as "team" or "example.com/*"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/copy-annotations=VALUE",
+]);
+
+expectRefusal("allow", { allow: "A" }, {}, [
+  'what it says is understood: secretcast.io/allow: "A": want a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow=VALUE",
+  "it asks for copies: secretcast.io/to, secretcast.io/to-selector: it carries neither",
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=NAMESPACES",
+]);
+
+expectRefusal("allow-selector", { "allow-selector": "a=" + "x".repeat(64) }, {}, [
+  'what it says is understood: secretcast.io/allow-selector: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx": want a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow-selector=VALUE",
+  "it asks for copies: secretcast.io/to, secretcast.io/to-selector: it carries neither",
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=NAMESPACES",
+]);
+
+expectRefusal("adopt on a source", { to: "*", adopt: "shared/two" }, {}, [
+  'what it says is understood: secretcast.io/adopt: "shared/two": want it off: a source is nobody\'s copy',
+  "$ kubectl annotate secret -n shared one secretcast.io/adopt-",
+]);
+
+expectRefusal("an unknown key", { to: "*", "to-selecter": "x" }, {}, [
+  'what it says is understood: secretcast.io/to-selecter: "to-selecter": want one of to, to-selector, match, name, keys, copy-labels, copy-annotations, on-delete, paused, allow, allow-selector, adopt',
+  "$ kubectl annotate secret -n shared one secretcast.io/to-selecter-",
+]);
+
+expectRefusal("a long list of names", { to: "n,".repeat(40_000) }, {}, [
+  'what it says is understood: secretcast.io/to: "n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,...": want names of at most 64 KiB in all',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+]);
+
+expectRefusal("many globs", { to: Array.from({ length: 101 }, (_, at) => `n${at}*`).join() }, {}, [
+  'what it says is understood: secretcast.io/to: "n100*": want at most 100 entries with "*" or "?"; names are not counted',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+]);
+
+expectRefusal(
+  "a slow list",
+  { to: Array.from({ length: 60 }, (_, at) => `*${at}?a?a?a*`).join() },
+  {},
+  [
+    'what it says is understood: secretcast.io/to: "*0?a?a?a*,*1?a?a?a*,*2?a?a?a*,*3?a?a?a*,*4?a?a?a*,*5?a?a?a*,*6?a?a?a*,*7?a?a?a*,...": want globs that take at most 10080 steps a name: fewer "?" between two "*", no names made to be slow',
+    "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+  ],
+);
+
+expectRefusal("a glob that is too long", { to: `${"a".repeat(63)}*` }, {}, [
+  'what it says is understood: secretcast.io/to: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*": want at most 63 characters, the most that a name has',
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
+]);
+
+expectRefusal(
+  "a type that others fill",
+  { to: "*" },
+  { type: "kubernetes.io/service-account-token" },
+  [
+    'what it says is understood: type: "kubernetes.io/service-account-token": want another type: Secrets of this one are made and filled by their own controller',
+    "$ take another Secret: a type cannot be changed",
+  ],
+);
+
+expectRefusal("a type that is too long", { to: "*" }, { type: "x".repeat(300) }, [
+  'what it says is understood: type: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...": want a type of at most 253 characters',
+  "$ take another Secret: a type cannot be changed",
+]);
+
+expectRefusal(
+  "too many entries",
+  { to: "*" },
+  { data: Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`k${at}`, ""])) },
+  [
+    'what it says is understood: data: "1001 entries": want at most 1000 data entries',
+    "$ correct its data: kubectl edit secret -n shared one",
+  ],
+);
+
+expectRefusal("too many bytes", { to: "*" }, { data: { key: "x".repeat(1_048_577) } }, [
+  'what it says is understood: data: "1048577 bytes": want at most 1048576 bytes (1 MiB) of data',
+  "$ correct its data: kubectl edit secret -n shared one",
+]);
+
+expectRefusal(
+  "too many bytes after renames",
+  { to: "*", keys: "a=key,b=key" },
+  { data: { key: "x".repeat(600_000) } },
+  [
+    'what it says is understood: secretcast.io/keys: "1200000 bytes": want at most 1048576 bytes (1 MiB) of data',
+    "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
+  ],
+);
+
+test("a name of Helm's releases is refused", () => {
+  const made = cluster({});
+  made.secret("shared/sh.helm.release.v1.x", { to: "*" });
+  assert.deepEqual(refused(ask(made, "shared/sh.helm.release.v1.x")), [
+    'what it says is understood: name: "sh.helm.release.v1.x": want another name: Secrets called so are Helm\'s',
+    "$ take another Secret: a name cannot be changed",
+  ]);
+});
+
+test("what is no source says why, and what to type", () => {
+  const made = settled({ to: "team-a" });
+  made.secret("team-b/half", { to: "*" });
+  made.secret("shared/plain");
+  made.secret("shared/incomplete", { "on-delete": "keep" });
+  assert.deepEqual(refused(ask(made, "shared/none")), [
+    "it exists: there is no Secret shared/none",
+    "$ kubectl get secrets -A --field-selector metadata.name=none",
+  ]);
+  assert.deepEqual(refused(ask(made, "nowhere/none")), [
+    "its namespace is a source namespace: nowhere is none (--source-namespaces shared)",
+    "$ put it into a source namespace, or start the controller with --source-namespaces shared,nowhere",
+    "it exists: there is no namespace nowhere",
+    "$ kubectl get namespaces",
+  ]);
+  assert.deepEqual(refused(ask(made, "team-b/half")), [
+    "its namespace is a source namespace: team-b is none (--source-namespaces shared)",
+    "$ put it into a source namespace, or start the controller with --source-namespaces shared,team-b",
+    "it asks for copies: secretcast.io/to, secretcast.io/to-selector: secretcast.io/to has no effect here: this namespace is no source namespace (--source-namespaces); put the Secret into one, or take it off",
+  ]);
+  assert.deepEqual(refused(ask(made, "shared/plain")), [
+    "it asks for copies: secretcast.io/to, secretcast.io/to-selector: it carries neither",
+    "$ kubectl annotate secret -n shared plain --overwrite secretcast.io/to=NAMESPACES",
+  ]);
+  assert.deepEqual(refused(ask(made, "shared/incomplete")).slice(0, 1), [
+    "it asks for copies: secretcast.io/to, secretcast.io/to-selector: secretcast.io/on-delete has no effect without to, to-selector, allow or allow-selector: add one, or take it off",
+  ]);
+});

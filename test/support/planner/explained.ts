@@ -1,0 +1,210 @@
+// Clusters in which something is to be explained, and the explanation in lines.
+import { explain, type Explanation } from "../../../src/core/explain/explain.ts";
+import { refText } from "../../../src/core/annotations/names.ts";
+import type { PlannerSettings } from "../../../src/core/model/cluster.ts";
+import { annotate } from "./publishers.ts";
+import { Cluster, globs } from "./planner-cluster.ts";
+import type { Given, Texts } from "./raw-cluster.ts";
+
+export function cluster(annotations: Texts): Cluster {
+  const made = new Cluster();
+  made.namespace("shared");
+  made.namespace("team-a", {}, { tier: "gold" });
+  made.namespace("team-b", { accept: "false" }, { tier: "tin" });
+  made.namespace("kube-system");
+  made.secret("shared/one", annotations);
+  return made;
+}
+
+export function ask(made: Cluster, name: string, namespace?: string): Explanation {
+  const [inNamespace = "", own = ""] = name.split("/");
+  const subject = { namespace: inNamespace, name: own };
+  return explain(made.world(), made.settings, made.plan(), subject, namespace);
+}
+
+/** `VERDICT RULE: ANSWER`, and `$ CHANGE` where there is one. */
+export function decided(
+  explanation: Explanation,
+  namespace: string,
+  source?: string,
+): readonly string[] {
+  const place = explanation.places.find(
+    (one) =>
+      one.place.namespace === namespace && (source === undefined || refText(one.source) === source),
+  );
+  if (!place) return ["no such place"];
+  const { rule, answer, change } = place.decided;
+  return [`${place.verdict} ${rule}: ${answer}`, ...(change === undefined ? [] : [`$ ${change}`])];
+}
+
+/** The rules about the object itself that say no. */
+export function refused({ answers }: Explanation): readonly string[] {
+  return answers.flatMap(({ holds, rule, answer, change }) =>
+    holds ? [] : [`${rule}: ${answer}`, ...(change === undefined ? [] : [`$ ${change}`])],
+  );
+}
+
+export function settled(
+  annotations: Texts,
+  then: (made: Cluster) => void = () => undefined,
+): Cluster {
+  const made = cluster(annotations);
+  made.settle();
+  then(made);
+  return made;
+}
+
+export function leaving(made: Cluster, place: string): void {
+  made.edit(place, ({ metadata }) => {
+    metadata.deletionTimestamp = "2026-01-02T00:00:00Z";
+    Object.assign(metadata, { finalizers: ["example.com/hold"] });
+  });
+}
+
+export function withOther(annotations: Texts, other: Texts, given: Given = {}): Cluster {
+  const made = cluster(annotations);
+  made.secret("team-a/one", other, given);
+  return made;
+}
+
+export function inTheWayOfSource(): Cluster {
+  const made = cluster({ to: "team-*" });
+  configure(made, { sourceNamespaces: globs("shared,team-a") });
+  made.secret("team-a/one", { to: "shop" });
+  return made;
+}
+
+export function hidden(): Cluster {
+  const made = cluster({ to: "team-*" });
+  made.plan();
+  made.memory.hidden(
+    { namespace: "team-a", name: "one" },
+    made.now,
+    0.5,
+    "no right to get secrets",
+  );
+  return made;
+}
+
+export function rivals(then: (made: Cluster) => void = () => undefined): Cluster {
+  const made = cluster({ to: "team-*" });
+  then(made);
+  made.secret("shared/two", { to: "team-*", name: "one" }, { at: 10 });
+  return made;
+}
+
+export function failingTakeover(): Cluster {
+  const made = cluster({});
+  configure(made, { sourceNamespaces: globs("shared,team-b") });
+  made.secret("team-b/one", { to: "team-a" });
+  made.settle();
+  made.secret("shared/one", { to: "team-a" });
+  for (const action of made.due().actions) made.memory.failed(action, FAILURE, made.now, 0.5);
+  return made;
+}
+
+export function withNamespace(name: string, annotations: Texts = {}): Cluster {
+  const made = cluster({ to: "*" });
+  made.namespace(name, annotations);
+  return made;
+}
+
+export function configure(made: Cluster, changes: Partial<PlannerSettings>): void {
+  made.settings = { ...made.settings, ...changes };
+  made.reread();
+}
+
+export function configured(changes: Partial<PlannerSettings>): Cluster {
+  const made = cluster({ to: "*" });
+  configure(made, changes);
+  return made;
+}
+
+export function unlisted(): Cluster {
+  const targets = new Set(["team-a"]);
+  const made = configured({ scope: { targets, watched: new Set(["shared", "team-a"]) } });
+  made.namespaces.delete("team-b");
+  return made;
+}
+
+export function going(): Cluster {
+  const made = cluster({ to: "*" });
+  made.namespace("team-a").status.phase = "Terminating";
+  return made;
+}
+
+export function overdue(change: (made: Cluster) => void): Cluster {
+  const made = settled({ to: "*" }, change);
+  made.plan();
+  made.now += made.settings.deleteGraceMs;
+  return made;
+}
+
+export function due(change: (made: Cluster) => void): Cluster {
+  const made = settled({ to: "*" }, change);
+  made.due();
+  return made;
+}
+
+export function unreadable(): Cluster {
+  const made = overdue((each) => annotate(each, "shared/one", { to: "shop" }));
+  for (const action of made.plan().actions)
+    if (action.kind === "confirm")
+      for (const question of action.questions)
+        made.memory.liveReads.failed(
+          question,
+          "source shared/one cannot be read: no right to get secrets",
+          made.now,
+          0.5,
+        );
+  return made;
+}
+
+export function heldDeletes(): Cluster {
+  const made = settled({ to: "*" });
+  made.restart();
+  configure(made, { deleteLimit: 1 });
+  made.namespace("shop");
+  made.settle();
+  annotate(made, "shared/one", { to: "other" });
+  made.due();
+  return made;
+}
+
+const FAILURE = {
+  reason: "quota secrets would be exceeded",
+  cause: "quota",
+  error: "forbidden",
+};
+
+export function failed(cause: string): Cluster {
+  const made = cluster({ to: "*" });
+  for (const action of made.plan().actions)
+    made.memory.failed(action, { ...FAILURE, cause }, made.now, 0.5);
+  return made;
+}
+
+export function fought(): Cluster {
+  const made = settled({ to: "*" });
+  for (let round = 0; round < 8; round++) {
+    made.edit("team-a/one", ({ data }) => {
+      data["key"] = `eA=${round}`;
+    });
+    made.pass();
+    made.now += 2000;
+  }
+  return made;
+}
+
+export function pulling(source: Texts, own: Texts = { from: "shared/one" }): Cluster {
+  const made = cluster(source);
+  made.secret("team-a/mine", own, { data: {} });
+  return made;
+}
+
+export function pulled(source: Texts, then: (made: Cluster) => void = () => undefined): Cluster {
+  const made = pulling(source);
+  made.settle();
+  then(made);
+  return made;
+}
