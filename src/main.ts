@@ -17,15 +17,22 @@ export async function main(): Promise<void> {
   process.on("SIGINT", onSignal);
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
+  // Who reads no further (`| head`) has what it wants.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === "EPIPE" ? 0 : 1);
+  });
   const program: Program = {
     version: version(),
     env: process.env,
     clusterNamespace: clusterNamespace(),
     stdout: process.stdout,
     stderr: process.stderr,
+    stdin: process.stdin,
     signal: stop.signal,
   };
-  process.exit(await runProgram(process.argv.slice(2), program));
+  const code = await runProgram(process.argv.slice(2), program);
+  // A pipe may still hold what was written.
+  process.stdout.write("", () => process.exit(code));
 }
 
 /** Nobody knows what state we are in: say where it was, and let a new process look at the world. */

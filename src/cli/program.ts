@@ -4,6 +4,8 @@ import yargs, { type Argv } from "yargs";
 import { UsageError, type FlagValues } from "../config/config.ts";
 import { environmentName, FLAGS, type Flag } from "../config/flags.ts";
 import type { Program } from "./run/program-context.ts";
+import type { ClusterCommand } from "./kubectl/cluster-command.ts";
+import { planCommand } from "./plan/plan-command.ts";
 
 const OWN_CLUSTER = "it is a cluster of its own, and `secretcast run` takes yours";
 const ONE_CONTROLLER = "one controller runs in it";
@@ -16,6 +18,12 @@ const MEANINGLESS: FlagValues = {
   "lease-name": ONE_CONTROLLER,
   "dry-run": "nothing in it is worth keeping",
 };
+
+/** What looks at a cluster, in the order of the help. */
+const CLUSTER_COMMANDS: readonly ClusterCommand[] = [planCommand];
+
+/** As a shell tells of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
 
 /** Runs one command line; resolves with the exit code and never rejects. */
 export async function runProgram(argv: readonly string[], program: Program): Promise<number> {
@@ -87,10 +95,24 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
     program.stdout.write(`${await help()}\n`);
     return 0;
   }
+  for (const { words: name, about, options, run } of CLUSTER_COMMANDS)
+    parser.command(name, about, options, (given) => {
+      command = () => interruptible(run(given, program), program.signal);
+    });
   await parser.parseAsync(words, {}, (_error, _given, output) => {
     if (output) program.stdout.write(`${output}\n`);
   });
   return command();
+}
+
+/** What fails because it was told to stop says nothing. */
+async function interruptible(running: Promise<number>, signal: AbortSignal): Promise<number> {
+  try {
+    return await running;
+  } catch (error) {
+    if (signal.aborted) return INTERRUPTED;
+    throw error;
+  }
 }
 
 /** The flags of `run`, as text: config.ts reads them, so that the environment gets the same errors. */

@@ -15,7 +15,8 @@ export type Tls = Pick<
 >;
 
 export type Credentials = {
-  readonly headers: Readonly<Record<string, string>>;
+  /** A list: the header comes once for each. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: Tls;
 };
 
@@ -81,6 +82,7 @@ export class CredentialCache {
         ...(proof?.headers as Record<string, string> | undefined),
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
         ...(user.impersonateUser !== undefined && { "Impersonate-User": user.impersonateUser }),
+        ...(user.impersonateGroups && { "Impersonate-Group": [...user.impersonateGroups] }),
       },
       tls: {
         ca,

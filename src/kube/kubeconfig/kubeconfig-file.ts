@@ -20,11 +20,17 @@ type Fields = Readonly<Record<string, unknown>>;
 export type User = Omit<clientNode.User, "exec" | "authProvider"> & {
   /** Counts before `token`, and is read anew as it changes. */
   readonly tokenFile?: string;
+  /** Beside `impersonateUser`; not read from a file. */
+  readonly impersonateGroups?: readonly string[];
   readonly exec?: Fields;
   readonly authProvider?: Fields;
 };
 
-export type Context = Pick<clientNode.Context, "name" | "cluster"> & { readonly user?: string };
+export type Context = Pick<clientNode.Context, "name" | "cluster"> & {
+  readonly user?: string;
+  /** Where commands look that name no namespace. */
+  readonly namespace?: string;
+};
 
 export type KubeConfigFile = {
   readonly clusters: readonly Cluster[];
@@ -49,7 +55,7 @@ const CLUSTER: Table<Omit<Cluster, "name">> = {
   tlsServerName: ["tls-server-name", "text"],
   proxyUrl: ["proxy-url", "text"],
 };
-const USER: Table<Omit<User, "name">> = {
+const USER: Table<Omit<User, "name" | "impersonateGroups">> = {
   token: ["token", "text"],
   tokenFile: ["tokenFile", "path"],
   username: ["username", "text"],
@@ -65,6 +71,7 @@ const USER: Table<Omit<User, "name">> = {
 const CONTEXT: Table<Omit<Context, "name">> = {
   cluster: ["cluster", "text", "needed"],
   user: ["user", "text"],
+  namespace: ["namespace", "text"],
 };
 
 export function readKubeConfigFile(file: string): KubeConfigFile {

@@ -9,7 +9,12 @@ import { KubeConfigError, readKubeConfigFile } from "./kubeconfig-file.ts";
 import type { Cluster, KubeConfigFile, User } from "./kubeconfig-file.ts";
 
 /** One server and one user: what a context stands for. */
-export type KubeConfig = { readonly cluster: Cluster; readonly user: User };
+export type KubeConfig = {
+  readonly cluster: Cluster;
+  readonly user: User;
+  /** The context's. */
+  readonly namespace?: string | undefined;
+};
 
 export type KubeConfigOptions = {
   /** A file; then KUBECONFIG is not looked at. */
@@ -111,7 +116,9 @@ function select(part: KubeConfigFile, wanted: string | undefined, files: string)
       `context "${name}" of kubeconfig "${files}" names user "${context.user}", which is not there`,
     );
   checkServer(cluster, files);
-  return { cluster, user };
+  return context.namespace === undefined
+    ? { cluster, user }
+    : { cluster, user, namespace: context.namespace };
 }
 
 function checkServer(cluster: Cluster, files: string): void {

@@ -1,0 +1,60 @@
+// From kubectl's flags to a client of the API server: the same kubeconfig, context, impersonation and
+// time limit as kubectl would take.
+import type { KubectlFlags } from "./kubectl-flags.ts";
+import type { Program } from "../run/program-context.ts";
+import { createClient, type ApiClient, type ApiRequest } from "../../kube/rest/client.ts";
+import { loadKubeConfig, type KubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import { ALWAYS_READ } from "../../core/annotations/vocabulary.ts";
+
+export type Connection = {
+  readonly client: ApiClient;
+  readonly kubeConfig: KubeConfig;
+  /** Where a name without a namespace is looked for. */
+  readonly namespace: string;
+};
+
+/** Asks nothing of the server yet. Throws a KubeConfigError of one line. */
+export function connect(flags: KubectlFlags, program: Program): Connection {
+  const { kubeConfig, home } = accessOf(flags, program);
+  const client = createClient(kubeConfig, {
+    clock: systemClock,
+    userAgent: `secretcast/${program.version}`,
+    keeps: ALWAYS_READ,
+  });
+  const { requestTimeoutMs } = flags;
+  return {
+    client: requestTimeoutMs === undefined ? client : limited(client, requestTimeoutMs),
+    kubeConfig,
+    namespace: flags.namespace ?? kubeConfig.namespace ?? home ?? "default",
+  };
+}
+
+// A pod without a kubeconfig is its service account, as for kubectl.
+function accessOf(
+  { kubeconfig, context, as, asGroups }: KubectlFlags,
+  { env, clusterNamespace }: Program,
+): { readonly kubeConfig: KubeConfig; readonly home: string | undefined } {
+  const named = kubeconfig !== undefined || context !== undefined || Boolean(env["KUBECONFIG"]);
+  const inCluster = clusterNamespace !== undefined && !named;
+  const found = loadKubeConfig({ inCluster, kubeconfig, context, env });
+  const home = inCluster ? clusterNamespace : undefined;
+  if (as === undefined) return { kubeConfig: found, home };
+  const user = {
+    ...found.user,
+    impersonateUser: as,
+    ...(asGroups.length > 0 && { impersonateGroups: asGroups }),
+  };
+  return { kubeConfig: { ...found, user }, home };
+}
+
+function limited(client: ApiClient, timeoutMs: number): ApiClient {
+  return {
+    server: client.server,
+    reachability: client.reachability,
+    keeps: client.keeps ?? [],
+    request: <T>(request: ApiRequest) => client.request<T>({ ...request, timeoutMs }),
+    open: (request) => client.open({ ...request, timeoutMs }),
+    close: () => client.close(),
+  };
+}

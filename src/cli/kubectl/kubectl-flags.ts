@@ -1,0 +1,162 @@
+// The flags that every command but run and sandbox takes as kubectl does: which cluster, who asks, of
+// what, and in which form the answer is printed. Wrong values are a UsageError that names the flag.
+import type { Argv } from "yargs";
+import { UsageError } from "../../config/config.ts";
+import { parseDuration } from "../../config/units.ts";
+import { isNamespaceName } from "../../core/annotations/names.ts";
+import { parseSelector, type Selector } from "../../core/annotations/label-selector.ts";
+
+const OUTPUT_FORMS = ["table", "wide", "json", "yaml", "name"] as const;
+export type OutputForm = (typeof OUTPUT_FORMS)[number];
+
+export type KubectlFlags = {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  /** undefined: not given, or outweighed by `-A`. */
+  readonly namespace: string | undefined;
+  readonly as: string | undefined;
+  readonly asGroups: readonly string[];
+  /** Of each request; undefined: what each request takes by itself. */
+  readonly requestTimeoutMs: number | undefined;
+  readonly selector: Selector | undefined;
+  readonly headers: boolean;
+  readonly output: OutputForm;
+  /** false: what would be 2 is 0. */
+  readonly exitCode: boolean;
+};
+
+/** What yargs read, by the names of the flags. */
+export type Given = Readonly<Record<string, unknown>>;
+type Env = Readonly<Record<string, string | undefined>>;
+
+const CLUSTER = "Which cluster, and who asks:";
+const PRINTING = "What is printed:";
+
+export function kubectlOptions(argv: Argv): Argv {
+  return (
+    argv
+      .option("kubeconfig", {
+        ...text("path to a kubeconfig, as kubectl finds it"),
+        group: CLUSTER,
+      })
+      .option("context", { ...text("context of the kubeconfig to use"), group: CLUSTER })
+      .option("as", { ...text("who to be for this: a user or service account"), group: CLUSTER })
+      .option("as-group", { ...text("group to be in for this; repeatable"), group: CLUSTER })
+      .option("request-timeout", {
+        ...text("how long one request may take, like 30s; 0: as long as it does by itself"),
+        group: CLUSTER,
+      })
+      .option("namespace", { ...text("only this namespace"), alias: "n", group: PRINTING })
+      .option("all-namespaces", {
+        type: "boolean",
+        alias: "A",
+        describe: "every namespace, whatever -n says",
+        group: PRINTING,
+      })
+      .option("selector", {
+        ...text("only sources whose labels match, like app=web,tier!=test"),
+        alias: "l",
+        group: PRINTING,
+      })
+      .option("output", {
+        ...text("wide, json, yaml or name; else a table"),
+        alias: "o",
+        group: PRINTING,
+      })
+      .option("no-headers", { type: "boolean", describe: "no line of headers", group: PRINTING })
+      // yargs reads --no-headers as the opposite of this.
+      .option("headers", { type: "boolean", hidden: true })
+      .option("exit-code", {
+        type: "boolean",
+        default: true,
+        describe: "--exit-code=false: 0 where it would be 2",
+        group: PRINTING,
+      })
+  );
+}
+
+function text(describe: string): { type: "string"; describe: string; requiresArg: true } {
+  return { type: "string", describe, requiresArg: true };
+}
+
+export function readKubectlFlags(given: Given, env: Env): KubectlFlags {
+  const as = lastText(given, env, "as");
+  const asGroups = texts(given, "as-group");
+  if (asGroups.length > 0 && as === undefined)
+    throw new UsageError("--as-group needs --as: a group is only with a user in it");
+  const all = isSet(given, env, "all-namespaces");
+  return {
+    kubeconfig: lastText(given, env, "kubeconfig"),
+    context: lastText(given, env, "context"),
+    namespace: all ? undefined : namespaceOf(lastText(given, env, "namespace")),
+    as,
+    asGroups,
+    requestTimeoutMs: timeoutOf(lastText(given, env, "request-timeout")),
+    selector: selectorOf(lastText(given, env, "selector")),
+    headers: given["headers"] !== false && !isSet(given, env, "no-headers"),
+    output: outputOf(lastText(given, env, "output")),
+    exitCode: given["exit-code"] !== false,
+  };
+}
+
+/** As kubectl reads it: of several the last; else the variable of the flag. */
+export function lastText(given: Given, env: Env, name: string): string | undefined {
+  const own = texts(given, name).at(-1);
+  if (own !== undefined) return own;
+  const set = env[`SECRETCAST_${name.toUpperCase().replaceAll("-", "_")}`];
+  return set === "" ? undefined : set;
+}
+
+/** All values of a flag that may be repeated. */
+export function texts(given: Given, name: string): readonly string[] {
+  const value = given[name];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.filter((each) => typeof each === "string");
+}
+
+function isSet(given: Given, env: Env, name: string): boolean {
+  const value = given[name];
+  if (Array.isArray(value)) return value.at(-1) === true;
+  if (typeof value === "boolean") return value;
+  const set = lastText({}, env, name);
+  if (set === undefined || set === "false") return false;
+  if (set === "true") return true;
+  throw new UsageError(`--${name}: "${set}" is neither true nor false`);
+}
+
+function namespaceOf(name: string | undefined): string | undefined {
+  if (name === undefined || isNamespaceName(name)) return name;
+  throw new UsageError(`--namespace: "${name}" is not the name of a namespace`);
+}
+
+function selectorOf(selector: string | undefined): Selector | undefined {
+  if (selector === undefined) return undefined;
+  const parsed = parseSelector(selector);
+  if (parsed.ok) return parsed.value;
+  const { part, expected } = parsed.fault;
+  throw new UsageError(`--selector: "${part}" is wrong: want ${expected}`);
+}
+
+function outputOf(form: string | undefined): OutputForm {
+  if (form === undefined) return "table";
+  const found = OUTPUT_FORMS.find((each) => each === form && each !== "table");
+  if (found !== undefined) return found;
+  throw new UsageError(`--output: "${form}" is not one of wide, json, yaml, name`);
+}
+
+// A bare number is seconds; 0 is no limit of ours.
+function timeoutOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  try {
+    const ms = /^\d+$/.test(given) ? Number(given) * 1000 : parseDuration(given);
+    return ms === 0 ? undefined : ms;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "not a duration";
+    throw new UsageError(`--request-timeout: ${why}`);
+  }
+}
+
+/** The exit code of something that is not as it is to be. */
+export function otherwiseCode({ exitCode }: Pick<KubectlFlags, "exitCode">): number {
+  return exitCode ? 2 : 0;
+}

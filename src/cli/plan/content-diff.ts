@@ -1,0 +1,143 @@
+// What a write changes of an object's content, by name: entries, labels and annotations that come,
+// change or go. Never a value, and none of our marks.
+import { parseRecord } from "../../core/desired/copied-metadata.ts";
+import { isCopying, type Action, type Fill } from "../../core/model/actions.ts";
+import type { CachedObject } from "../../core/model/cluster.ts";
+import { refText } from "../../core/annotations/names.ts";
+import { MANAGED_BY_LABEL } from "../../core/annotations/vocabulary.ts";
+import type { Prospect } from "../world/prospect.ts";
+import type { WorldBuilder } from "../world/world-builder.ts";
+
+export type NamesDiff = {
+  readonly added?: readonly string[];
+  readonly changed?: readonly string[];
+  readonly removed?: readonly string[];
+};
+
+export type ContentDiff = {
+  readonly keys?: NamesDiff;
+  readonly labels?: NamesDiff;
+  readonly annotations?: NamesDiff;
+  /** What it becomes. */
+  readonly type?: string;
+  readonly immutable?: boolean;
+};
+
+type Digests = ReadonlyMap<string, string>;
+
+const NOTHING: Digests = new Map();
+
+/** undefined: the write changes no content, only marks of ours, or ends the object. */
+export function contentDiff(
+  action: Action,
+  builder: WorldBuilder,
+  fills: Prospect["fills"],
+): ContentDiff | undefined {
+  if (action.kind === "fill" || action.kind === "unfill") {
+    const fill = fills.get(refText(action.place));
+    return fill && someOf({ keys: filled(fill, outlineKeys(builder, action.target)) });
+  }
+  if (!isCopying(action)) return undefined;
+  const { source, replica } = action.content;
+  const wanted = builder.payloadOutline(source);
+  if (!wanted) return undefined;
+  if (action.kind === "create") {
+    const { data, labels, annotations } = wanted;
+    return someOf({
+      keys: diff(NOTHING, data, []),
+      labels: diff(NOTHING, labels, []),
+      annotations: diff(NOTHING, annotations, []),
+    });
+  }
+  const present = builder.outlineOf(action.target);
+  if (!present) return undefined;
+  const recorded = action.kind === "adopt" ? NO_RECORD : parseRecord(present.copiedKeys);
+  // A replaced object begins anew: what others put on it goes.
+  const labelsGo = action.kind === "replace" ? [...present.labels.keys()] : recorded.labels;
+  const annotationsGo =
+    action.kind === "replace" ? [...present.annotations.keys()] : recorded.annotations;
+  return someOf({
+    keys: diff(present.data, wanted.data, [...present.data.keys()]),
+    labels: diff(withoutOurs(present.labels), wanted.labels, labelsGo),
+    annotations: diff(present.annotations, wanted.annotations, annotationsGo),
+    ...(replica.type !== present.type && { type: replica.type }),
+    ...(replica.immutable !== present.immutable && { immutable: replica.immutable }),
+  });
+}
+
+const NO_RECORD = { labels: [], annotations: [] } as const;
+
+// The label that says who manages it is a mark.
+function withoutOurs(labels: Digests): Digests {
+  return new Map([...labels].filter(([key]) => key !== MANAGED_BY_LABEL));
+}
+
+/** `ends`: those of `present` that go where they are not wanted. */
+function diff(present: Digests, wanted: Digests, ends: readonly string[]): NamesDiff | undefined {
+  const added: string[] = [];
+  const changed: string[] = [];
+  for (const [key, digest] of wanted) {
+    const before = present.get(key);
+    if (before === undefined) added.push(key);
+    else if (before !== digest) changed.push(key);
+  }
+  const removed = ends.filter((key) => present.has(key) && !wanted.has(key));
+  return names({ added, changed, removed });
+}
+
+function outlineKeys(builder: WorldBuilder, target: CachedObject): Digests {
+  return builder.outlineOf(target)?.data ?? NOTHING;
+}
+
+function filled({ set, remove }: Fill, present: Digests): NamesDiff | undefined {
+  const keys = set.keys();
+  return names({
+    added: keys.filter((key) => !present.has(key)),
+    changed: keys.filter((key) => present.has(key)),
+    removed: remove.filter((key) => present.has(key)),
+  });
+}
+
+function names(lists: Required<NamesDiff>): NamesDiff | undefined {
+  return someOf({
+    added: sorted(lists.added),
+    changed: sorted(lists.changed),
+    removed: sorted(lists.removed),
+  });
+}
+
+function sorted(list: readonly string[]): readonly string[] | undefined {
+  return list.length > 0 ? list.toSorted() : undefined;
+}
+
+type Some<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+// Without what is undefined; undefined where nothing is left.
+function someOf<T extends object>(parts: T): Some<T> | undefined {
+  const given = Object.entries(parts).filter(([, value]) => value !== undefined);
+  return given.length > 0 ? (Object.fromEntries(given) as Some<T>) : undefined;
+}
+
+const SHOWN = 5;
+
+/** `+tls.crt ~tls.key -old +label:team`. */
+export function diffText({ keys, labels, annotations, type, immutable }: ContentDiff): string {
+  const words = [
+    ...wordsOf(keys, ""),
+    ...wordsOf(labels, "label:"),
+    ...wordsOf(annotations, "annotation:"),
+    ...(type === undefined ? [] : [`type=${type}`]),
+    ...(immutable === undefined ? [] : [`immutable=${immutable}`]),
+  ];
+  const rest = words.length - SHOWN;
+  return [...words.slice(0, SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])].join(" ");
+}
+
+function wordsOf(diffs: NamesDiff | undefined, what: string): readonly string[] {
+  const { added = [], changed = [], removed = [] } = diffs ?? {};
+  return [
+    ...added.map((name) => `+${what}${name}`),
+    ...changed.map((name) => `~${what}${name}`),
+    ...removed.map((name) => `-${what}${name}`),
+  ];
+}

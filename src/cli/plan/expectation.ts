@@ -1,0 +1,79 @@
+// `plan --expect FILE`: the verdicts that a file names, which is what `plan -o yaml` prints, compared
+// with those of a plan. Every place that the plan tells must be in the file with its verdict, and every
+// item of the file must be so; `current` and `skip` may be expected too. Reasons are not compared.
+import { UsageError } from "../../config/config.ts";
+import { VERDICTS } from "../../core/model/verdicts.ts";
+import { parseRef, refText } from "../../core/annotations/names.ts";
+import type { ClusterState } from "../../core/model/cluster.ts";
+import { CLI_API_VERSION } from "../kubectl/listing.ts";
+import type { FileObject } from "../world/file-objects.ts";
+import type { ItemVerdict, PlanItem } from "./plan-items.ts";
+
+export type ExpectedItem = Pick<PlanItem, "resource" | "namespace" | "name" | "source" | "verdict">;
+
+export type Unexpected = PlanItem & {
+  /** undefined: the file does not name the place. */
+  readonly expected?: ItemVerdict;
+};
+
+/** Objects of the file are its items, since a List is its items. */
+export function readExpectation(
+  file: string,
+  objects: readonly FileObject[],
+): readonly ExpectedItem[] {
+  return objects.map(({ raw, where }) => {
+    const { apiVersion, kind, resource = "secrets", namespace, name, source, verdict } = raw;
+    if (apiVersion !== CLI_API_VERSION || kind !== "Plan")
+      throw new UsageError(
+        `--expect ${file}: ${where} is no PlanList of ${CLI_API_VERSION}, which plan -o yaml prints`,
+      );
+    if (typeof namespace !== "string" || typeof name !== "string")
+      throw new UsageError(`--expect ${file}: an item at ${where} has no namespace or no name`);
+    const place = `${namespace}/${name}`;
+    if (resource !== "secrets")
+      throw new UsageError(`--expect ${file}: resource of ${place} is not secrets`);
+    if (typeof source !== "string" || !parseRef(source))
+      throw new UsageError(`--expect ${file}: source of ${place} is not NAMESPACE/NAME`);
+    const found = [...VERDICTS, "refused" as const].find((each) => each === verdict);
+    if (found === undefined)
+      throw new UsageError(
+        `--expect ${file}: verdict of ${place} is none of ${VERDICTS.join(", ")}, refused`,
+      );
+    return { resource, namespace, name, source, verdict: found };
+  });
+}
+
+export function unexpected(
+  items: readonly PlanItem[],
+  expectations: readonly ExpectedItem[],
+  world: ClusterState,
+): readonly Unexpected[] {
+  const expected = new Map(expectations.map((item) => [keyOf(item), item.verdict]));
+  const found = new Map(items.map((item) => [keyOf(item), item]));
+  const other = items.flatMap((item): readonly Unexpected[] => {
+    const wanted = expected.get(keyOf(item));
+    if (wanted === item.verdict) return [];
+    return [wanted === undefined ? item : { ...item, expected: wanted }];
+  });
+  const missing = expectations.flatMap((item): readonly Unexpected[] => {
+    if (found.has(keyOf(item))) return [];
+    const verdict = quietVerdict(item, world);
+    if (verdict === item.verdict) return [];
+    const reason =
+      verdict === "current" ? "the copy is what it should be" : "nothing is to be there";
+    return [{ ...item, verdict, reason, expected: item.verdict }];
+  });
+  return [...other, ...missing];
+}
+
+// Of a place that the plan does not tell.
+function quietVerdict({ namespace, name, source }: ExpectedItem, world: ClusterState): ItemVerdict {
+  const object = world.objectsIn(namespace).get(name);
+  if (object?.role === "copy" && refText(object.source) === source) return "current";
+  const filled = object?.role === "pull" && object.from && refText(object.from) === source;
+  return filled ? "current" : "skip";
+}
+
+function keyOf({ resource, namespace, name, source }: ExpectedItem): string {
+  return `${resource} ${namespace}/${name} ${source}`;
+}

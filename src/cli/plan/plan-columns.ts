@@ -1,0 +1,95 @@
+// A plan for people: the table's columns, the colours of verdicts, and the lines beside it.
+import { formatDuration } from "../../config/units.ts";
+import { METRIC_STATE, VERDICTS, type Plan } from "../../core/model/verdicts.ts";
+import { type Colour, type Column } from "../kubectl/table.ts";
+import type { PlanningSettings } from "../world/planning-settings.ts";
+import { diffText } from "./content-diff.ts";
+import { isChange, type ItemVerdict, type PlanItem } from "./plan-items.ts";
+
+/** Green comes, yellow changes, red goes or has failed, the rest stands still. */
+export function verdictColour(verdict: ItemVerdict): Colour {
+  switch (verdict) {
+    case "create":
+    case "current":
+      return "green";
+    case "update":
+    case "replace":
+    case "adopt":
+    case "wait":
+      return "yellow";
+    case "delete":
+    case "release":
+    case "conflict":
+    case "backoff":
+    case "refused":
+      return "red";
+    case "held":
+    case "paused":
+    case "frozen":
+      return "cyan";
+    case "skip":
+      return "grey";
+  }
+}
+
+export const PLAN_COLUMNS: readonly Column<PlanItem>[] = [
+  {
+    header: "VERDICT",
+    cell: ({ verdict }) => verdict,
+    colour: ({ verdict }) => verdictColour(verdict),
+  },
+  { header: "RESOURCE", wide: true, cell: ({ resource }) => resource },
+  { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+  { header: "NAME", cell: ({ name }) => name },
+  { header: "SOURCE", cell: ({ source }) => source },
+  { header: "CHANGES", cell: changesOf },
+  { header: "REASON", wide: true, cell: ({ reason }) => reason },
+];
+
+// Where nothing changes the reason says more.
+function changesOf(item: PlanItem): string {
+  if (item.changes) return diffText(item.changes);
+  if (item.verdict === "update" || item.verdict === "adopt" || item.verdict === "replace")
+    return "marks of secretcast";
+  return item.reason;
+}
+
+/** `2 to create, 1 to delete; 12 current, 1 conflict, 1 source refused`. */
+export function summaryLine(items: readonly PlanItem[], plan: Plan, whole: boolean): string {
+  const counts = new Map<ItemVerdict, number>();
+  for (const { verdict } of items) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  const count = (verdict: ItemVerdict): number =>
+    whole && verdict !== "refused" ? plan.counts[verdict] : (counts.get(verdict) ?? 0);
+  const told = (verdict: ItemVerdict, words: string): readonly string[] =>
+    count(verdict) > 0 ? [`${count(verdict)} ${words}`] : [];
+  const pending = VERDICTS.filter((verdict) => METRIC_STATE[verdict] === "pending");
+  const others = VERDICTS.filter((verdict) => !pending.includes(verdict) && verdict !== "skip");
+  const changes = pending.flatMap((verdict) => told(verdict, `to ${verdict}`));
+  const refused = count("refused");
+  const rest = [
+    ...others.flatMap((verdict) => told(verdict, verdict)),
+    ...(refused > 0 ? [`${refused} source${refused === 1 ? "" : "s"} refused`] : []),
+  ];
+  const what = changes.length > 0 ? changes.join(", ") : "nothing to do";
+  return rest.length > 0 ? `${what}; ${rest.join(", ")}` : what;
+}
+
+/** What a run waits for before it ends anything; a plan counts it as over. */
+export function waitingLine(
+  items: readonly PlanItem[],
+  { config }: PlanningSettings,
+): string | undefined {
+  const ends = items.filter(({ verdict }) => verdict === "delete" || verdict === "release").length;
+  if (ends === 0) return undefined;
+  const { deleteGraceMs, deleteLimit, deleteHoldMs } = config;
+  const grace = `a run ends a copy after ${formatDuration(deleteGraceMs)} (--delete-grace)`;
+  if (deleteLimit === 0 || ends <= deleteLimit) return grace;
+  return `${grace}, and more than ${deleteLimit} only after ${formatDuration(deleteHoldMs)} (--delete-limit, --delete-hold)`;
+}
+
+/** Rows are bounded; what is beyond is counted. */
+export function unlistedLine(items: readonly PlanItem[], plan: Plan): string | undefined {
+  const listed = items.filter(isChange).length;
+  const rest = plan.states.pending - listed;
+  return rest > 0 ? `${rest} more of the same are counted and not listed` : undefined;
+}

@@ -1,0 +1,37 @@
+// `secretcast plan` as a word of the command line; the work is in print-plan.ts, loaded when asked for.
+import type { ClusterCommand } from "../kubectl/cluster-command.ts";
+import { kubectlOptions } from "../kubectl/kubectl-flags.ts";
+import { planningOptions } from "../world/planning-settings.ts";
+
+export const planCommand: ClusterCommand = {
+  words: "plan",
+  about: "What a run would write now, without writing",
+  options: (argv) =>
+    planningOptions(kubectlOptions(argv))
+      .option("filename", {
+        type: "string",
+        alias: "f",
+        requiresArg: true,
+        describe:
+          "plan files instead of a cluster: a file, a folder or - for stdin, YAML or JSON; repeatable",
+      })
+      .option("recursive", {
+        type: "boolean",
+        alias: "R",
+        describe: "with -f: the folders of a folder too",
+      })
+      .option("expect", {
+        type: "string",
+        requiresArg: true,
+        describe: "compare with the verdicts of this file, as plan -o yaml prints them",
+      })
+      .example("$0 plan", "what would be written in this cluster, and why")
+      .example("$0 plan -n team-a -o wide", "only in team-a, with every reason")
+      .example("kustomize build . | $0 plan -f -", "of what is about to be applied")
+      .example("$0 plan -f manifests -o yaml > expected.yaml", "the verdicts, to keep in Git")
+      .example("$0 plan -f manifests --expect expected.yaml", "in CI: are they still so?")
+      .epilogue(
+        "Exit code: 0 nothing to do, or as expected; 2 changes pending, or other than expected; 1 error.",
+      ),
+  run: async (given, program) => (await import("./print-plan.ts")).printPlan(given, program),
+};

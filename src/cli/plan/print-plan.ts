@@ -1,0 +1,171 @@
+// `secretcast plan`: what a run would write in a cluster, or in the one that files describe. The
+// planner is the controller's; nothing is written. The list goes to stdout, what was judged by and what
+// is not known to stderr.
+import {
+  lastText,
+  otherwiseCode,
+  readKubectlFlags,
+  texts,
+  type Given,
+  type KubectlFlags,
+} from "../kubectl/kubectl-flags.ts";
+import { printListing } from "../kubectl/listing.ts";
+import type { Program } from "../run/program-context.ts";
+import { readFileObjects } from "../world/file-objects.ts";
+import {
+  contradiction,
+  prospectIn,
+  readJudged,
+  tellUnknown,
+  withJudging,
+} from "../world/judged-world.ts";
+import {
+  planningFlags,
+  readPlanningSettings,
+  settingsLine,
+  type PlanningSettings,
+} from "../world/planning-settings.ts";
+import type { ReadWorld } from "../world/read-cluster.ts";
+import { readFiles, type FileWorld } from "../world/read-files.ts";
+import { readExpectation, unexpected, type ExpectedItem, type Unexpected } from "./expectation.ts";
+import {
+  PLAN_COLUMNS,
+  summaryLine,
+  unlistedLine,
+  verdictColour,
+  waitingLine,
+} from "./plan-columns.ts";
+import { isChange, planItems, type PlanItem } from "./plan-items.ts";
+
+export async function printPlan(given: Given, program: Program): Promise<number> {
+  const flags = readKubectlFlags(given, program.env);
+  const files = texts(given, "filename");
+  const expected = await expectationOf(given, program);
+  if (files.length === 0) {
+    if (given["recursive"] === true) throw contradiction("-R", "a cluster", "it is for -f FOLDER");
+    return withJudging(flags, planningFlags(given), program, async (judging) => {
+      const read = await readJudged(judging, flags, program);
+      return tellPlan(read, judging.planning, flags, expected, program);
+    });
+  }
+  return planFiles(given, flags, files, expected, program);
+}
+
+const OF_A_CLUSTER = ["kubeconfig", "context", "as", "as-group"];
+
+async function planFiles(
+  given: Given,
+  flags: KubectlFlags,
+  files: readonly string[],
+  expected: readonly ExpectedItem[] | undefined,
+  program: Program,
+): Promise<number> {
+  const odd = OF_A_CLUSTER.find((name) => texts(given, name).length > 0);
+  if (odd !== undefined)
+    throw contradiction("-f", `--${odd}`, "files are planned without a cluster");
+  const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
+  const recursive = given["recursive"] === true;
+  const objects = await readFileObjects(files, { recursive, stdin: program.stdin });
+  const namespace = flags.namespace ?? "default";
+  const read = readFiles(objects, { settings: planning.settings, flags, namespace });
+  tellFiles(read, program);
+  // There -n is where an object is that names no namespace, as for kubectl apply.
+  return tellPlan(read, planning, { ...flags, namespace: undefined }, expected, program);
+}
+
+async function expectationOf(
+  given: Given,
+  program: Program,
+): Promise<readonly ExpectedItem[] | undefined> {
+  const file = lastText(given, program.env, "expect");
+  if (file === undefined) return undefined;
+  return readExpectation(file, await readFileObjects([file], { stdin: program.stdin }));
+}
+
+function tellFiles({ builder, skipped, implied }: FileWorld, { stderr }: Program): void {
+  const kinds = [...skipped].map(([kind, count]) => `${count} ${kind}`).join(", ");
+  const passed = kinds === "" ? "" : `; passed over: ${kinds}`;
+  stderr.write(
+    `read ${builder.namespaces.size - implied.length} Namespaces and ${builder.count} Secrets${passed}\n`,
+  );
+  if (implied.length > 0)
+    stderr.write(
+      `not in the files, taken for namespaces without labels: ${implied.slice(0, 10).join(", ")}${implied.length > 10 ? ` and ${implied.length - 10} more` : ""}\n`,
+    );
+}
+
+async function tellPlan(
+  read: ReadWorld,
+  planning: PlanningSettings,
+  flags: KubectlFlags,
+  expected: readonly ExpectedItem[] | undefined,
+  program: Program,
+): Promise<number> {
+  const prospect = await prospectIn(read, planning);
+  const { namespace, selector } = flags;
+  const items = planItems(prospect, read.builder, {
+    namespace,
+    isSelected: (source) => read.builder.isSelected(source),
+  });
+  const whole = namespace === undefined && selector === undefined;
+  const beside = { settings: { from: planning.from, flags: planning.flags } };
+  const different =
+    expected === undefined
+      ? items.some(isChange)
+      : tellDifferences(unexpected(items, expected, read.world), flags, program);
+  if (expected === undefined)
+    printListing<PlanItem>(
+      { kind: "PlanList", items, beside, columns: PLAN_COLUMNS, nameOf },
+      flags,
+      program,
+    );
+  const lines = [
+    summaryLine(items, prospect.plan, whole),
+    whole ? unlistedLine(items, prospect.plan) : undefined,
+    waitingLine(items, planning),
+    settingsLine(planning),
+  ];
+  for (const line of lines) if (line !== undefined) program.stderr.write(`${line}\n`);
+  // What is not known may be a change: neither 0 nor 2 would be true.
+  if (!tellUnknown(read, program)) return 1;
+  return different ? otherwiseCode(flags) : 0;
+}
+
+function tellDifferences(
+  items: readonly Unexpected[],
+  flags: KubectlFlags,
+  program: Program,
+): boolean {
+  printListing<Unexpected>(
+    {
+      kind: "PlanDifferenceList",
+      items,
+      columns: [
+        { header: "EXPECTED", cell: ({ expected }) => expected ?? "nothing" },
+        {
+          header: "VERDICT",
+          cell: ({ verdict }) => verdict,
+          colour: ({ verdict }) => verdictColour(verdict),
+        },
+        { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+        { header: "NAME", cell: ({ name }) => name },
+        { header: "SOURCE", cell: ({ source }) => source },
+        { header: "REASON", cell: ({ reason }) => reason },
+      ],
+      nameOf,
+    },
+    flags,
+    program,
+  );
+  program.stderr.write(
+    items.length === 0
+      ? "as expected\n"
+      : `${items.length} verdict${items.length === 1 ? "" : "s"} other than expected\n`,
+  );
+  return items.length > 0;
+}
+
+/** A word to go on with: kubectl get secret/NAME -n NAMESPACE. */
+function nameOf({ namespace, name }: Pick<PlanItem, "namespace" | "name">): string {
+  return `secret/${name} -n ${namespace}`;
+}

@@ -1,0 +1,80 @@
+// What every command that judges a cluster begins with: connect, find the settings to judge by, read
+// the cluster once.
+import { UsageError, type FlagValues } from "../../config/config.ts";
+import { connect, type Connection } from "../kubectl/connection.ts";
+import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
+import type { Program } from "../run/program-context.ts";
+import { findController, type Installed } from "./installed-controller.ts";
+import { readPlanningSettings, type PlanningSettings } from "./planning-settings.ts";
+import { readCluster, type ReadWorld } from "./read-cluster.ts";
+import { prospectOf, type Prospect } from "./prospect.ts";
+
+export type Judging = {
+  readonly connection: Connection;
+  readonly installed: Installed;
+  readonly planning: PlanningSettings;
+};
+
+const USUAL_HOME = "secretcast";
+
+/** `own`: the flags of `run` that the command was given. Runs `work` and closes what it opened. */
+export async function withJudging<T>(
+  flags: KubectlFlags,
+  own: FlagValues,
+  program: Program,
+  work: (judging: Judging) => Promise<T>,
+): Promise<T> {
+  // Wrong values are told before anything is asked.
+  readPlanningSettings(own, program, { kind: "unasked" });
+  const connection = connect(flags, program);
+  try {
+    const home = own["lease-namespace"];
+    const installed = await findController(
+      connection.client,
+      typeof home === "string" ? home : USUAL_HOME,
+      program.signal,
+    );
+    const planning = readPlanningSettings(own, program, installed);
+    return await work({ connection, installed, planning });
+  } finally {
+    await connection.client.close();
+  }
+}
+
+/** The cluster of a connection, read now. */
+export function readJudged(
+  { connection, planning }: Judging,
+  flags: KubectlFlags,
+  program: Program,
+): Promise<ReadWorld> {
+  const { settings, config } = planning;
+  return readCluster({
+    client: connection.client,
+    settings,
+    dataCacheBytes: config.dataCacheBytes,
+    fallback: flags.namespace === undefined ? [] : [flags.namespace],
+    flags,
+    program,
+  });
+}
+
+export function prospectIn(
+  { builder, world, look }: ReadWorld,
+  { settings }: PlanningSettings,
+): Promise<Prospect> {
+  return prospectOf({ builder, world, look, settings });
+}
+
+/** Tells what is not known; false: something is not. */
+export function tellUnknown(
+  { unknown }: Pick<ReadWorld, "unknown">,
+  { stderr }: Pick<Program, "stderr">,
+): boolean {
+  for (const line of unknown) stderr.write(`secretcast: ${line}\n`);
+  return unknown.length === 0;
+}
+
+/** Flags that ask for two things that cannot both be. */
+export function contradiction(one: string, other: string, why: string): UsageError {
+  return new UsageError(`${one} and ${other} contradict each other: ${why}`);
+}

@@ -1,0 +1,60 @@
+// What of an object's content a diff needs: the names of its entries, labels and annotations, each with
+// a keyed digest of its value. Outlines of objects with equal content are one, so that copies cost next
+// to nothing.
+import { createShare } from "../../core/observed/intern.ts";
+import { objectOf, stringOf, stringsOf } from "../../core/model/unstructured.ts";
+import { annotationKey, PREFIX } from "../../core/annotations/vocabulary.ts";
+import type { Digest } from "../../core/model/secret-data.ts";
+import type { SourcePayload } from "../../core/model/cluster.ts";
+
+type Digests = ReadonlyMap<string, string>;
+
+export type ObjectOutline = {
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly data: Digests;
+  readonly labels: Digests;
+  /** Without ours. */
+  readonly annotations: Digests;
+  /** The mark `copied-keys`. */
+  readonly copiedKeys: string;
+};
+
+export type OutlineOf = (raw: unknown) => ObjectOutline;
+
+export function createOutlines(digest: Digest): {
+  readonly ofObject: OutlineOf;
+  readonly ofPayload: (
+    payload: SourcePayload,
+  ) => Pick<ObjectOutline, "data" | "labels" | "annotations">;
+} {
+  const share = createShare<ObjectOutline>();
+  const digests = (texts: Readonly<Record<string, string>>, all = true): Digests =>
+    new Map(
+      Object.entries(texts).flatMap(([key, value]) =>
+        all || !key.startsWith(PREFIX) ? [[key, digest([value])] as const] : [],
+      ),
+    );
+  return {
+    ofObject: (raw) => {
+      const object = objectOf(raw);
+      const metadata = objectOf(object.metadata);
+      const annotations = stringsOf(metadata.annotations);
+      const outline = {
+        type: stringOf(object.type) || "Opaque",
+        immutable: object.immutable === true,
+        data: digests(stringsOf(object.data)),
+        labels: digests(stringsOf(metadata.labels)),
+        annotations: digests(annotations, false),
+        copiedKeys: annotations[annotationKey("copied-keys")] ?? "",
+      };
+      const { data, labels, annotations: others, ...rest } = outline;
+      return share(JSON.stringify([...data, ...labels, ...others, rest]), outline);
+    },
+    ofPayload: ({ data, labels, annotations }) => ({
+      data: digests(data.reveal()),
+      labels: digests(labels),
+      annotations: digests(annotations),
+    }),
+  };
+}

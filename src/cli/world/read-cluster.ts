@@ -1,0 +1,217 @@
+// A cluster, read once: its Namespaces and Secrets by lists in pages, of which no more than one is held
+// whole. Promises: what the API server refuses to show is named, and never taken for absent; where it
+// does not list a whole cluster, the namespaces that matter most are read each for itself.
+import { listAll } from "../../kube/cache/list.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
+import type { ApiClient } from "../../kube/rest/client.ts";
+import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
+import { Progress } from "../kubectl/progress.ts";
+import type { Program } from "../run/program-context.ts";
+import type { Ref } from "../../core/annotations/names.ts";
+import { isRecord } from "../../kube/json.ts";
+import type { ClusterState, PlannerSettings } from "../../core/model/cluster.ts";
+import { WorldBuilder } from "./world-builder.ts";
+
+export type ReadWorld = {
+  readonly builder: WorldBuilder;
+  readonly world: ClusterState;
+  /** What could not be read, each in a line; empty: all is known. */
+  readonly unknown: readonly string[];
+  readonly look: (place: Ref) => Promise<unknown>;
+};
+
+export type ReadOptions = {
+  readonly client: ApiClient;
+  readonly settings: PlannerSettings;
+  readonly dataCacheBytes: number;
+  /** Names of namespaces to fall back on where the whole cluster may not be listed. */
+  readonly fallback: readonly string[];
+  readonly flags: Pick<KubectlFlags, "selector">;
+  readonly program: Pick<Program, "stderr" | "signal">;
+};
+
+// As the controller's own lists: none of these is a source or in the way of a copy.
+const WITHOUT_HELM_RELEASES = "type!=helm.sh/release.v1";
+
+/** Rejects with an ApiError when the server does not answer, or not to us. */
+export async function readCluster(options: ReadOptions): Promise<ReadWorld> {
+  const { client, settings, dataCacheBytes, flags, program } = options;
+  const { selector } = flags;
+  const builder = new WorldBuilder({ settings, selector, dataCacheBytes });
+  const reading = new Reading(client, builder, program);
+  const look = (place: Ref): Promise<unknown> => reading.one(SECRETS, place);
+  const names = settings.scope ? [...settings.scope.watched] : undefined;
+  try {
+    const denied = names
+      ? await reading.listed(names)
+      : await reading.whole(() => fallbackOf(options));
+    return { builder, look, world: builder.state(denied), unknown: reading.unknown };
+  } finally {
+    reading.end();
+  }
+}
+
+function fallbackOf({ fallback, settings }: ReadOptions): readonly string[] {
+  const literal = settings.sourceNamespaces.text
+    .split(",")
+    .filter((entry) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(entry));
+  return [...new Set([...literal, ...fallback])];
+}
+
+class Reading {
+  readonly unknown: string[] = [];
+  readonly #client: ApiClient;
+  readonly #builder: WorldBuilder;
+  readonly #signal: AbortSignal;
+  readonly #progress: Progress;
+  #counted = false;
+
+  constructor(
+    client: ApiClient,
+    builder: WorldBuilder,
+    program: Pick<Program, "stderr" | "signal">,
+  ) {
+    this.#client = client;
+    this.#builder = builder;
+    this.#signal = program.signal;
+    this.#progress = new Progress("Secrets read", program, systemClock);
+  }
+
+  end(): void {
+    this.#progress.end();
+  }
+
+  /** All of it; where it may not be listed as a whole, `fallback`. Answers with what cannot be read. */
+  async whole(fallback: () => readonly string[]): Promise<ReadonlySet<string>> {
+    const [namespaces, secrets] = await Promise.all([
+      this.#may(() => this.#listNamespaces()),
+      this.#may(() => this.#listSecrets()),
+    ]);
+    if (namespaces && secrets) return new Set();
+    const names = fallback();
+    const instead = names.length > 0 ? `; read instead: ${names.join(", ")}` : "";
+    if (!namespaces)
+      this.unknown.push(
+        `namespaces cannot be listed (403 Forbidden): whether others want copies is not known${instead}`,
+      );
+    if (!secrets)
+      this.unknown.push(
+        `secrets cannot be listed in all namespaces (403 Forbidden): only some are known${instead}`,
+      );
+    const denied = await this.listed(names, { namespaces, secrets });
+    // A namespace whose Secrets are unknown has no place that could be judged.
+    if (secrets) return denied;
+    return new Set([
+      ...denied,
+      ...[...this.#builder.namespaces.keys()].filter((name) => !names.includes(name)),
+    ]);
+  }
+
+  /** Each for itself. */
+  async listed(
+    names: readonly string[],
+    known = { namespaces: false, secrets: false },
+  ): Promise<ReadonlySet<string>> {
+    const denied = new Set<string>();
+    for (const name of names) {
+      const shown =
+        (known.namespaces || (await this.#may(() => this.#getNamespace(name)))) &&
+        (known.secrets || (await this.#may(() => this.#listSecrets(name))));
+      if (shown) continue;
+      denied.add(name);
+      this.unknown.push(`namespace ${name} cannot be read (403 Forbidden)`);
+    }
+    return denied;
+  }
+
+  /** undefined: there is none. */
+  async one(resource: Resource, { namespace, name }: Ref): Promise<unknown> {
+    const place = namespace === "" ? undefined : namespace;
+    const what = `get ${resource.kind.toLowerCase()} ${place === undefined ? "" : `${place}/`}${name}`;
+    try {
+      return await this.#client.request<unknown>({
+        method: "GET",
+        path: resourcePath(resource, place, name),
+        what,
+        signal: this.#signal,
+      });
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === "notFound") return undefined;
+      throw error;
+    }
+  }
+
+  async #getNamespace(name: string): Promise<void> {
+    const raw = await this.one(NAMESPACES, { namespace: "", name });
+    if (raw !== undefined) this.#builder.addNamespace(raw);
+  }
+
+  #listNamespaces(): Promise<unknown> {
+    return this.#list(NAMESPACES, (raw) => this.#builder.addNamespace(raw));
+  }
+
+  async #listSecrets(namespace?: string): Promise<void> {
+    await this.#list(
+      SECRETS,
+      (raw) => {
+        this.#builder.addObject(raw);
+      },
+      namespace,
+    );
+  }
+
+  async #list(
+    resource: Resource,
+    add: (raw: unknown) => void,
+    namespace?: string,
+  ): Promise<unknown> {
+    const fieldSelector = resource === SECRETS ? WITHOUT_HELM_RELEASES : undefined;
+    return listAll({
+      client: this.#client,
+      scope: { resource, namespace, fieldSelector },
+      signal: this.#signal,
+      onPage: (items) => {
+        for (const item of items) add(item);
+        if (resource !== SECRETS) return;
+        this.#progress.advance(items.length);
+        if (this.#progress.isLong) void this.#count();
+      },
+      onRestart: () => {
+        if (resource === SECRETS) this.#builder.forgetObjects(namespace);
+      },
+    });
+  }
+
+  /** How many Secrets there are, for who waits. */
+  async #count(): Promise<void> {
+    if (this.#counted) return;
+    this.#counted = true;
+    try {
+      const page = await this.#client.request<unknown>({
+        method: "GET",
+        path: resourcePath(SECRETS),
+        query: { limit: 1 },
+        what: "count secrets",
+        signal: this.#signal,
+      });
+      const metadata = isRecord(page) && isRecord(page["metadata"]) ? page["metadata"] : {};
+      const rest = metadata["remainingItemCount"];
+      if (typeof rest === "number") this.#progress.expect(rest + 1);
+    } catch {
+      // It is told without a total.
+    }
+  }
+
+  /** false: the API server does not let us. */
+  async #may(read: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await read();
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === "forbidden") return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,265 @@
+// `plan -f`: what files would come to, without a cluster.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { load } from "js-yaml";
+import { commandLine } from "../../support/programs/command-line.ts";
+
+const TEAMS = `apiVersion: v1
+kind: Namespace
+metadata: { name: team-a }
+---
+apiVersion: v1
+kind: Namespace
+metadata: { name: team-b }
+`;
+const SOURCE = `apiVersion: v1
+kind: Secret
+metadata:
+  name: registry
+  namespace: secretcast
+  labels: { app: web }
+  annotations: { secretcast.io/to: "team-*", secretcast.io/copy-labels: app }
+stringData: { password: hunter2 }
+`;
+
+function folder(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const path = mkdtempSync(join(tmpdir(), "secretcast-plan-"));
+  t.after(() => rmSync(path, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(path, name, ".."), { recursive: true });
+    writeFileSync(join(path, name), text);
+  }
+  return path;
+}
+
+async function fails(args: readonly string[], line: RegExp, stdin?: string): Promise<void> {
+  const said = await commandLine(["plan", ...args], stdin === undefined ? {} : { stdin });
+  assert.equal(said.code, 1, said.stdout + said.stderr);
+  assert.match(said.stderr, line);
+  assert.match(said.stderr, /^secretcast: [^\n]+\n$/, "one line");
+  assert.doesNotMatch(said.stdout + said.stderr, /hunter2|\n\s+at /, "no value, no stack trace");
+}
+
+test("a folder of files is planned: what would be created, by key and label names, exit code 2", async (t) => {
+  const path = folder(t, { "a.yaml": TEAMS, "b.yml": SOURCE, "notes.txt": "no: [yaml" });
+  const { code, stdout, stderr } = await commandLine(["plan", "-f", path]);
+  assert.equal(
+    stdout,
+    `VERDICT   NAMESPACE   NAME       SOURCE                CHANGES
+create    team-a      registry   secretcast/registry   +password +label:app
+create    team-b      registry   secretcast/registry   +password +label:app
+`,
+  );
+  assert.equal(code, 2);
+  assert.match(stderr, /^read 2 Namespaces and 1 Secrets$/m);
+  assert.match(stderr, /^2 to create$/m);
+  assert.match(
+    stderr,
+    /^judged by --source-namespaces=secretcast --namespace-policy=opt-out, from the defaults$/m,
+  );
+  assert.doesNotMatch(stdout + stderr, /hunter2|aHVudGVyMg/);
+});
+
+test("--exit-code=false makes a 2 a 0; nothing to do is 0 by itself", async (t) => {
+  const path = folder(t, { "a.yaml": TEAMS, "b.yaml": SOURCE });
+  assert.equal((await commandLine(["plan", "-f", path, "--exit-code=false"])).code, 0);
+  assert.equal((await commandLine(["plan", "-f", `${path}/a.yaml`])).code, 0);
+});
+
+test("stdin, several files, Lists, lists of one kind and JSON after JSON are read alike", async (t) => {
+  const secret = { apiVersion: "v1", kind: "Secret" };
+  const source = { ...secret, ...(load(SOURCE) as object) };
+  const [a, b] = ["team-a", "team-b"].map((name) => ({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name },
+  }));
+  const forms = [
+    `${TEAMS}---\n${SOURCE}`,
+    `# Source: chart/templates/x.yaml\n---\n---\n${TEAMS}--- # more\n${SOURCE}...\n`,
+    JSON.stringify({ apiVersion: "v1", kind: "List", items: [a, b, source] }),
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "List",
+      items: [
+        { apiVersion: "v1", kind: "NamespaceList", items: [{ metadata: { name: "team-a" } }, b] },
+        source,
+      ],
+    }),
+    [a, b, source].map((each) => JSON.stringify(each, undefined, 2)).join("\n"),
+    `\ufeff${TEAMS.replaceAll("\n", "\r\n")}---\r\n${SOURCE}`,
+  ];
+  const path = folder(t, {});
+  for (const [index, stdin] of forms.entries()) {
+    const said = await commandLine(["plan", "-f", "-", "-o", "name"], { stdin });
+    assert.equal(
+      said.stdout,
+      "secret/registry -n team-a\nsecret/registry -n team-b\n",
+      said.stderr,
+    );
+    const file = join(path, `form-${index}.yaml`);
+    writeFileSync(file, stdin);
+    assert.equal((await commandLine(["plan", "-f", file, "-o", "name"])).stdout, said.stdout);
+  }
+  writeFileSync(join(path, "teams.yaml"), TEAMS);
+  const both = ["plan", "-f", join(path, "teams.yaml"), "-f", "-", "-o", "name"];
+  assert.match((await commandLine(both, { stdin: SOURCE })).stdout, /team-b/);
+});
+
+test("what takes no part is passed over and counted; a namespace that only a Secret names is one", async () => {
+  const stdin = `${SOURCE}---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: other, namespace: team-c }
+---
+apiVersion: external-secrets.io/v1
+kind: Secret
+metadata: { name: not-ours }
+`;
+  const { stdout, stderr } = await commandLine(["plan", "-f", "-", "-o", "name"], { stdin });
+  assert.equal(stdout, "secret/registry -n team-c\n");
+  assert.match(stderr, /passed over: 1 Deployment, 1 Secret$/m);
+  assert.match(stderr, /taken for namespaces without labels: secretcast, team-c$/m);
+});
+
+test("a folder in a folder is for -R, and -n is where an object is that names no namespace", async (t) => {
+  const bare = SOURCE.replace("  namespace: secretcast\n", "");
+  const path = folder(t, { "a.yaml": TEAMS, "deep/b.yaml": bare });
+  const plan = async (...more: string[]): Promise<string> =>
+    (await commandLine(["plan", "-f", path, "-o", "name", ...more])).stdout;
+  assert.equal(await plan("-n", "secretcast"), "");
+  assert.equal(await plan("-R"), "");
+  assert.match(await plan("-R", "-n", "secretcast"), /registry -n team-a/);
+});
+
+test("json and yaml are one List with the verdicts and names, and no value", async () => {
+  const stdin = `${TEAMS}---\n${SOURCE}`;
+  const yaml = await commandLine(["plan", "-f", "-", "-o", "yaml"], { stdin });
+  const json = await commandLine(["plan", "-f", "-", "-o", "json"], { stdin });
+  const list = JSON.parse(json.stdout);
+  assert.deepEqual(load(yaml.stdout), list);
+  assert.equal(list.apiVersion, "cli.secretcast.io/v1alpha1");
+  assert.equal(list.kind, "PlanList");
+  assert.deepEqual(list.items[0], {
+    resource: "secrets",
+    namespace: "team-a",
+    name: "registry",
+    source: "secretcast/registry",
+    verdict: "create",
+    reason: "there is no copy yet",
+    changes: { keys: { added: ["password"] }, labels: { added: ["app"] } },
+  });
+  assert.doesNotMatch(yaml.stdout + json.stdout, /hunter2|aHVudGVyMg/);
+});
+
+test("--expect takes what -o yaml printed: as expected is 0, each other verdict is told, with 2", async (t) => {
+  const path = folder(t, { "in/a.yaml": TEAMS, "in/b.yaml": SOURCE });
+  const plan = ["plan", "-f", `${path}/in`];
+  const expected = join(path, "expected.yaml");
+  writeFileSync(expected, (await commandLine([...plan, "-o", "yaml"])).stdout);
+  const same = await commandLine([...plan, "--expect", expected]);
+  assert.deepEqual([same.code, same.stdout], [0, ""]);
+  writeFileSync(join(path, "in/a.yaml"), TEAMS.replace("team-b", "other"));
+  const other = await commandLine([...plan, "--expect", expected, "--no-headers"]);
+  assert.equal(other.code, 2);
+  assert.match(other.stdout, /^create +skip +team-b +registry +secretcast\/registry/);
+  assert.match(other.stderr, /^1 verdict other than expected$/m);
+  assert.equal((await commandLine([...plan, "--expect", expected, "--exit-code=false"])).code, 0);
+});
+
+test("what may be expected also is that nothing is to be done: current and skip", async () => {
+  const item = { resource: "secrets", namespace: "team-x", name: "registry", source: "a/b" };
+  const list = {
+    apiVersion: "cli.secretcast.io/v1alpha1",
+    kind: "PlanList",
+    items: [{ ...item, verdict: "skip" }],
+  };
+  const file = ["plan", "--expect", "-", "-f", "manifests/example", "--source-namespaces", "none"];
+  const said = await commandLine(file, { stdin: JSON.stringify(list) });
+  assert.equal(said.code, 0, said.stdout + said.stderr);
+});
+
+test("-l leaves the rows of sources with these labels; -o wide adds the reasons", async () => {
+  const second = SOURCE.replace("name: registry", "name: other").replace("app: web", "app: db");
+  const stdin = `${TEAMS}---\n${SOURCE}---\n${second}`;
+  const said = await commandLine(["plan", "-f", "-", "-l", "app in (db)", "-o", "wide"], { stdin });
+  assert.match(said.stdout, /RESOURCE .* REASON\n/);
+  assert.equal(said.stdout.match(/there is no copy yet/g)?.length, 2);
+  assert.doesNotMatch(said.stdout, /registry/);
+});
+
+test("the flags of run decide here too", async () => {
+  const stdin = `${TEAMS}---\n${SOURCE}`;
+  const flags = ["--exclude-namespaces=team-a", "--namespace-policy=opt-out"];
+  const said = await commandLine(["plan", "-f", "-", "-o", "name", ...flags], { stdin });
+  assert.equal(said.stdout, "secret/registry -n team-b\n");
+  assert.match(said.stderr, /--exclude-namespaces=team-a/);
+  const env = { SECRETCAST_SOURCE_NAMESPACES: "other" };
+  assert.equal((await commandLine(["plan", "-f", "-", "-o", "name"], { stdin, env })).stdout, "");
+});
+
+test("an empty input has nothing to do", async () => {
+  assert.equal((await commandLine(["plan", "-f", "-"], { stdin: "" })).code, 0);
+  assert.equal((await commandLine(["plan", "-f", "-"], { stdin: "# nothing\n---\n" })).code, 0);
+});
+
+test("a file that cannot be read or is no YAML is one line with file, line and column", async (t) => {
+  const path = folder(t, {
+    "broken.yaml": `${TEAMS}---\nkind: Secret\ndata: [\n  password: hunter2\n`,
+    "broken.json": '{"kind": "Secret", "data": {"hunter2": }',
+    "text.yaml": "hunter2\n",
+    "kindless.yaml": "a: hunter2\n",
+    "empty/notes.txt": "",
+  });
+  await fails(["-f", `${path}/broken.yaml`], /broken\.yaml:\d+:\d+: is not YAML/);
+  await fails(["-f", `${path}/broken.json`], /broken\.json:1:\d+: is not YAML/);
+  await fails(["-f", `${path}/text.yaml`], /text\.yaml:1: is no object of Kubernetes/);
+  await fails(["-f", `${path}/kindless.yaml`], /kindless\.yaml:1: has no kind/);
+  await fails(["-f", `${path}/empty`], /empty: no file in it ends with \.yaml, \.yml, \.json; -R/);
+  await fails(["-f", `${path}/nowhere.yaml`], /nowhere\.yaml: does not exist/);
+  await fails(["-f", "-"], /nothing on stdin/);
+});
+
+test("what an API server would not take is one line with file and line", async () => {
+  const secret = (body: string): string => `${TEAMS}---\napiVersion: v1\nkind: Secret\n${body}`;
+  await fails(["-f", "-"], /stdin:9: metadata\.name is missing/, secret("metadata: {}\n"));
+  await fails(["-f", "-"], /stdin:9: Secret has no metadata/, secret("type: x\n"));
+  await fails(
+    ["-f", "-"],
+    /"Not A Name" is not the name of a Secret/,
+    secret("metadata: {name: Not A Name}\n"),
+  );
+  const bare = "metadata: {name: a, annotations: {secretcast.io/paused: true}}\n";
+  await fails(["-f", "-"], /secretcast\.io\/paused is no text; put it in quotes/, secret(bare));
+  await fails(
+    ["-f", "-"],
+    /stdin:10: Secret secretcast\/registry is there twice; first at stdin:1/,
+    `${SOURCE}---\n${SOURCE}`,
+  );
+});
+
+test("flags that contradict each other, or are wrong, are one line that names them", async (t) => {
+  const path = folder(t, {
+    "a.yaml": TEAMS,
+    "wrong.yaml": "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod}]\n",
+  });
+  const a = ["-f", `${path}/a.yaml`];
+  await fails([...a, "--context", "prod"], /-f and --context contradict/);
+  await fails([...a, "--as", "me"], /-f and --as contradict/);
+  await fails(["-R"], /-R and a cluster contradict/);
+  await fails([...a, "--as-group", "g"], /--as-group needs --as/);
+  await fails([...a, "-o", "xml"], /--output: "xml" is not one of wide, json, yaml, name/);
+  await fails([...a, "-l", "a=b,,"], /--selector: /);
+  await fails([...a, "-n", "Not_One"], /--namespace: "Not_One"/);
+  await fails([...a, "--request-timeout", "soon"], /--request-timeout: "soon" is not a duration/);
+  await fails([...a, "--source-namespaces", "Team_A"], /--source-namespaces: "Team_A"/);
+  await fails([...a, "--expect", `${path}/wrong.yaml`], /--expect .*wrong\.yaml:1 is no PlanList/);
+  await fails([...a, "--resync", "1m"], /resync/);
+});

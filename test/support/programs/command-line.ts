@@ -1,0 +1,34 @@
+// One command line of the program in this process: everything but bin/ and main.ts.
+import { runProgram } from "../../../src/cli/program.ts";
+
+export type Said = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+export type Surroundings = {
+  readonly env?: Readonly<Record<string, string>>;
+  /** What `-f -` reads. */
+  readonly stdin?: string;
+  readonly terminal?: boolean;
+  readonly signal?: AbortSignal;
+};
+
+export async function commandLine(
+  args: readonly string[],
+  { env = {}, stdin, terminal = false, signal }: Surroundings = {},
+): Promise<Said> {
+  let stdout = "";
+  let stderr = "";
+  const code = await runProgram(args, {
+    version: "1.2.3",
+    env,
+    clusterNamespace: undefined,
+    stdout: { write: (text) => Boolean((stdout += text)), isTTY: terminal },
+    stderr: { write: (text) => Boolean((stderr += text)), isTTY: terminal },
+    ...(stdin !== undefined && { stdin: chunks(stdin) }),
+    signal: signal ?? new AbortController().signal,
+  });
+  return { code, stdout, stderr };
+}
+
+async function* chunks(text: string): AsyncGenerator<string> {
+  yield await Promise.resolve(text);
+}
