@@ -1,7 +1,7 @@
 // Plans one world again and again and prints what it took: the child of planning.ts.
 import { createDigest } from "../src/core/model/secret-data.ts";
 import { createIntern, createShare } from "../src/core/observed/intern.ts";
-import { PlannerState } from "../src/core/state/planner-state.ts";
+import { PlannerMemory } from "../src/core/state/planner-memory.ts";
 import type {
   CopyTemplate,
   Namespace,
@@ -15,6 +15,7 @@ import type { Plan } from "../src/core/model/verdicts.ts";
 import { settingsOf } from "../test/support/planner/planner-cluster.ts";
 import type { Measured, Shape } from "./planning.ts";
 import { median } from "./scorecard.ts";
+import { KINDS } from "../src/core/model/kinds.ts";
 
 const ROUNDS = 7;
 const CREATED = "2026-01-01T00:00:00Z";
@@ -23,6 +24,7 @@ const digest = createDigest(Buffer.from("a key of the benchmark"));
 // No source of this world is so large that it is held.
 const settings = settingsOf({ fanoutLimitBytes: 2 ** 40 });
 const context = {
+  kind: KINDS.Secret,
   digest,
   intern: createIntern(),
   share: createShare<CopyTemplate>(),
@@ -107,7 +109,7 @@ function worldOf(shape: Shape): ClusterState {
   const nothing: ReadonlyMap<string, CachedObject> = new Map();
   const objectsIn = (name: string): ReadonlyMap<string, CachedObject> =>
     secrets.get(name) ?? nothing;
-  return { namespaces, sources, pulls: [], objectsIn, offerOf: () => undefined };
+  return { kind: "Secret", namespaces, sources, pulls: [], objectsIn, offerOf: () => undefined };
 }
 
 // CPU time: on a shared machine a plan that takes a second is interrupted by others. Of a turn the
@@ -115,8 +117,8 @@ function worldOf(shape: Shape): ClusterState {
 // compiler did beside it.
 type Timed = { readonly made: Plan; readonly cpuMs: number; readonly longestTurnMs: number };
 
-function planOnce(world: ClusterState, memory: PlannerState, now: number): Timed {
-  const planning = plan(world, settings, memory, now, new Set());
+function planOnce(world: ClusterState, memory: PlannerMemory, now: number): Timed {
+  const planning = plan([world], settings, memory, now, new Set());
   const began = cpuMs();
   let [cpu, wall, longestTurnMs] = [began, performance.now(), 0];
   for (;;) {
@@ -135,7 +137,7 @@ function cpuMs(): number {
 
 function measure(shape: Shape): Measured {
   const world = worldOf(shape);
-  const memory = new PlannerState();
+  const memory = new PlannerMemory();
   const pairs = shape.sources * shape.namespaces;
   const [times, turns, bytes]: [number[], number[], number[]] = [[], [], []];
   let last: Plan | undefined;

@@ -11,6 +11,7 @@ import {
   type FlagOf,
   type LEVELS,
 } from "./flags.ts";
+import type { ObjectKind } from "../core/model/kinds.ts";
 import { parseDuration, parseSize } from "./units.ts";
 
 /** What was given, by flag name: the command line's word or the environment's. */
@@ -22,6 +23,8 @@ export type Config = Readonly<{
   inCluster: boolean;
   ownNamespace: string;
   sourceNamespaces: readonly string[];
+  /** The kinds of objects that take part. */
+  kinds: readonly ObjectKind[];
   /** undefined: all. */
   namespaces: readonly string[] | undefined;
   excludeNamespaces: readonly string[];
@@ -62,6 +65,8 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+const ONLY_SECRETS: readonly ObjectKind[] = ["Secret"];
+
 /** Throws a UsageError that names the flag (or variable), its value and what would be right. */
 export function readConfig(given: FlagValues, around: Environment): Config {
   const read = reader(given, around.env);
@@ -78,6 +83,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     inCluster,
     ownNamespace,
     sourceNamespaces,
+    kinds: ONLY_SECRETS,
     namespaces: read("namespaces"),
     excludeNamespaces: read("exclude-namespaces") ?? [],
     includeSystemNamespaces: read("include-system-namespaces"),

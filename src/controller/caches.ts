@@ -1,34 +1,60 @@
-// The caches that the planner reads: of the whole cluster by one watch a resource, or of listed
-// namespaces (listed-caches.ts).
+// The caches that the planner reads: of the whole cluster by one watch a resource (cluster-caches.ts), or
+// of listed namespaces (listed-caches.ts).
+import { KINDS, type ObjectKind } from "../core/model/kinds.ts";
+import type { SourceObject } from "../core/model/cluster.ts";
 import { digestData } from "../core/model/secret-data.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
 import { filterKeys, type KeyFilter } from "../core/annotations/key-filter.ts";
-import type { SourceObject } from "../core/model/cluster.ts";
-import type { ReadContext } from "../core/observed/read-object.ts";
-import { type InformerPairDeps } from "./informer-pair.ts";
+import type { Watched } from "../kube/cache/informer-group.ts";
+import { NAMESPACES } from "../kube/rest/resource.ts";
+import type { WrittenCache, WrittenCaches } from "../writes/outcome.ts";
+import type { InformerDeps, ReadContexts } from "./informers.ts";
 import { createListedCaches } from "./listed-caches.ts";
-import { type Caches, clusterCaches } from "./cluster-caches.ts";
+import { clusterCaches } from "./cluster-caches.ts";
+import type { ReadCaches } from "./kind-cache.ts";
+
+/** A watch, whatever it shows. */
+export type AnyWatch = Omit<Watched<never>, "addHandler">;
+
+export type Caches = ReadCaches & {
+  /** By resource. */
+  readonly watches: Readonly<Record<string, AnyWatch>>;
+  readonly written: WrittenCaches;
+};
 
 /** `listed`: the only namespaces to read; undefined: all. */
 export function createCaches(
   listed: ReadonlySet<string> | undefined,
-  deps: InformerPairDeps,
-  context: ReadContext,
+  deps: InformerDeps,
+  contexts: ReadContexts,
   data: DataCache,
 ): Caches {
+  const [first] = contexts;
   const offerOf = (source: SourceObject, keys: KeyFilter): string | undefined => {
     const payload = data.get(source);
     const offered = payload && filterKeys(keys, payload.data.reveal());
-    return offered?.ok ? digestData(context.digest, offered.value) : undefined;
+    return offered?.ok && first ? digestData(first.digest, offered.value) : undefined;
   };
   const caches = listed
-    ? createListedCaches(listed, deps, context, offerOf)
-    : clusterCaches(deps, context, offerOf);
+    ? createListedCaches(listed, deps, contexts, offerOf)
+    : clusterCaches(deps, contexts, offerOf);
   // So that what is gone does not push out what is there.
-  caches.secrets.addHandler({
-    delete: ({ role, uid }) => {
-      if (role === "source") data.forget(uid);
-    },
-  });
-  return caches;
+  for (const { objects } of caches.kinds)
+    objects.addHandler({
+      delete: ({ role, uid }) => {
+        if (role === "source") data.forget(uid);
+      },
+    });
+  const written = new Map(caches.kinds.map((each) => [each.kind, each.written]));
+  const of = (kind: ObjectKind): WrittenCache => {
+    const cache = written.get(kind);
+    if (!cache) throw new Error(`Cannot keep a ${kind}: this kind does not take part`);
+    return cache;
+  };
+  const watches = caches.kinds.map(({ kind, objects }) => [KINDS[kind].resource.plural, objects]);
+  return {
+    ...caches,
+    watches: Object.fromEntries([...watches, [NAMESPACES.plural, caches.namespaces]]),
+    written: { of, ...caches.writtenNamespaces },
+  };
 }

@@ -1,53 +1,46 @@
 // The caches of a whole cluster: one watch a resource.
-import type { Namespace, CachedObject, ClusterState } from "../core/model/cluster.ts";
-import type { Watched } from "../kube/cache/informer-group.ts";
-import type { WrittenCache } from "../writes/outcome.ts";
-import type { Ref } from "../core/annotations/names.ts";
 import type { ReadContext } from "../core/observed/read-object.ts";
-import { cacheOf, createInformerPair, ROLE, type InformerPairDeps } from "./informer-pair.ts";
-
-export type Caches = {
-  readonly secrets: Watched<CachedObject>;
-  readonly namespaces: Watched<Namespace>;
-  readonly world: ClusterState;
-  /** Where the answers of our own writes go. */
-  readonly cache: WrittenCache;
-  get(place: Ref): CachedObject | undefined;
-  /** Listed namespaces that the API server does not let us read. */
-  unreadable(): readonly string[];
-};
-
-export type Offers = ClusterState["offerOf"];
+import type { KindCache, Offers, ReadCaches } from "./kind-cache.ts";
+import {
+  createInformers,
+  ROLE,
+  writtenCache,
+  writtenNamespaces,
+  type InformerDeps,
+  type ReadContexts,
+} from "./informers.ts";
 
 export function clusterCaches(
-  deps: InformerPairDeps,
-  context: ReadContext,
+  deps: InformerDeps,
+  contexts: ReadContexts,
   offerOf: Offers,
-): Caches {
-  const { secrets, namespaces } = createInformerPair(deps, context, undefined);
-  const { store } = secrets;
-  return {
-    secrets,
-    namespaces,
-    cache: cacheOf(
-      () => secrets,
-      () => namespaces,
-      context,
-    ),
-    get: ({ namespace, name }) => store.get(namespace, name),
-    unreadable: () => [],
-    world: {
+): ReadCaches {
+  const { objects, namespaces } = createInformers(deps, contexts, undefined);
+  const cacheOf = (context: ReadContext): KindCache[] => {
+    const { kind } = context.kind;
+    const informer = objects.get(kind);
+    if (!informer) return [];
+    const { store } = informer;
+    const world = {
+      kind,
       offerOf,
       get namespaces() {
         return namespaces.store.inNamespace("");
       },
-      objectsIn: (namespace) => store.inNamespace(namespace),
+      objectsIn: (namespace: string) => store.inNamespace(namespace),
       get sources() {
         return store.byIndex(ROLE, "source");
       },
       get pulls() {
         return store.byIndex(ROLE, "pull");
       },
-    },
+    };
+    return [{ kind, objects: informer, world, written: writtenCache(context, () => informer) }];
+  };
+  return {
+    kinds: contexts.flatMap(cacheOf),
+    namespaces,
+    writtenNamespaces: writtenNamespaces(() => namespaces),
+    unreadable: () => [],
   };
 }

@@ -1,5 +1,5 @@
-// Wires two informers to one key and one worker. Any event says only "look again"; what to do
-// follows from the whole cache (sync.ts). Promises: no pass before both caches are complete; at most
+// Wires the informers to one key and one worker. Any event says only "look again"; what to do
+// follows from the whole cache (sync.ts). Promises: no pass before all caches are complete; at most
 // one pass at a time, and no more than twenty a second for long; a pass that fails as a whole is tried
 // again with back-off. Every replica keeps warm caches, only the leader works. The end comes in this
 // order: the worker with what is in flight, the lease, the informers, the Events; after it nothing runs
@@ -15,12 +15,18 @@ import { WorkQueue } from "../kube/workqueue/queue.ts";
 import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
 import { TokenBucket } from "../kube/time/token-bucket.ts";
 import type { Namespace, CachedObject } from "../core/model/cluster.ts";
+import type { ObjectKind } from "../core/model/kinds.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Caches } from "./caches.ts";
+import type { KindCache } from "./kind-cache.ts";
 import type { SyncResult, Sync } from "./sync.ts";
 
 export type ControllerDeps = {
-  readonly secrets: Watched<CachedObject>;
+  /** Of each kind that takes part. */
+  readonly kinds: readonly Pick<KindCache, "kind" | "objects">[];
   readonly namespaces: Watched<Namespace>;
+  /** All of these, by resource. */
+  readonly watches: Caches["watches"];
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
   readonly events: EventRecorder | undefined;
@@ -76,20 +82,20 @@ export class Controller {
   async run(signal: AbortSignal): Promise<RunEnd> {
     if (this.#started) throw new Error("Cannot run a controller twice: make a new one");
     this.#started = true;
-    const { secrets, namespaces, elector, log, reachability, sync } = this.#deps;
+    const { watches, elector, log, reachability, sync } = this.#deps;
     const forget = reachability.onBack(() => {
       sync.serverIsBack();
       this.#enqueue(true);
     });
     log.info({}, "starting informers");
     this.#listen();
-    secrets.start();
-    namespaces.start();
+    const all = Object.values(watches);
+    for (const watch of all) watch.start();
     try {
       log.info({}, "waiting for caches");
-      await Promise.all([secrets.waitForSync(signal), namespaces.waitForSync(signal)]);
+      await Promise.all(all.map((watch) => watch.waitForSync(signal)));
       if (signal.aborted) return "stopped";
-      log.info({ secrets: secrets.store.size, namespaces: namespaces.store.size }, "caches filled");
+      log.info(sizesOf(watches), "caches filled");
       if (elector) return await this.#lead(elector, signal);
       await this.#work(signal);
       return this.#ended ?? "stopped";
@@ -101,9 +107,9 @@ export class Controller {
 
   /** Problems that a restart may mend, in plain words. */
   live(): readonly string[] {
-    const { secrets, namespaces, clock, elector, sync } = this.#deps;
+    const { watches, clock, elector, sync } = this.#deps;
     return livenessProblems(clock.monotonic(), {
-      watches: { secrets, namespaces },
+      watches,
       passStartedMs: this.#passStarted,
       lastWriteMs: sync.lastWriteMs,
       elector,
@@ -112,8 +118,8 @@ export class Controller {
 
   /** What is missing before this replica could serve; a stand-by is ready. */
   ready(): readonly string[] {
-    const { secrets, namespaces, clock } = this.#deps;
-    return readinessProblems(clock.monotonic(), { secrets, namespaces });
+    const { watches, clock } = this.#deps;
+    return readinessProblems(clock.monotonic(), watches);
   }
 
   /** Whether this process is the one that writes. */
@@ -122,12 +128,13 @@ export class Controller {
   }
 
   #listen(): void {
-    const { secrets, namespaces, sync } = this.#deps;
-    secrets.addHandler({
-      add: (secret, _initial, ownWrite) => this.#secret(undefined, secret, ownWrite),
-      update: (old, secret, ownWrite) => this.#secret(old, secret, ownWrite),
-      delete: (last, { ownWrite }) => this.#secret(last, undefined, ownWrite),
-    });
+    const { kinds, namespaces, sync } = this.#deps;
+    for (const { kind, objects } of kinds)
+      objects.addHandler({
+        add: (object, _initial, ownWrite) => this.#object(kind, undefined, object, ownWrite),
+        update: (old, object, ownWrite) => this.#object(kind, old, object, ownWrite),
+        delete: (last, { ownWrite }) => this.#object(kind, last, undefined, ownWrite),
+      });
     namespaces.addHandler({
       add: (namespace) => this.#namespace(namespace),
       update: (old, namespace) => {
@@ -139,13 +146,14 @@ export class Controller {
   }
 
   // A stand-by remembers nothing: leading begins with a pass over all that is there.
-  #secret(
+  #object(
+    kind: ObjectKind,
     old: CachedObject | undefined,
-    secret: CachedObject | undefined,
+    object: CachedObject | undefined,
     ownWrite: boolean,
   ): void {
     if (ownWrite || !this.#working) return;
-    const concern = this.#deps.sync.concerns(old, secret);
+    const concern = this.#deps.sync.concerns(kind, old, object);
     if (concern !== "no") this.#enqueue(concern === "urgent");
   }
 
@@ -210,10 +218,10 @@ export class Controller {
   }
 
   async #stop(): Promise<void> {
-    const { secrets, namespaces, events, log, sync } = this.#deps;
+    const { watches, events, log, sync } = this.#deps;
     await sync.stop();
     await this.#worker;
-    await Promise.all([secrets.stop(), namespaces.stop()]);
+    await Promise.all(Object.values(watches).map((watch) => watch.stop()));
     // Last, so that what the last pass did is still told.
     await events?.close();
     log.info({}, "stopped");
@@ -250,4 +258,10 @@ export class Controller {
     const { resyncMs } = this.#settings;
     if (resyncMs > 0) this.#queue.addAfter(KEY, resyncMs * (0.9 + 0.2 * clock.random()));
   }
+}
+
+function sizesOf(watches: Caches["watches"]): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(watches).map(([resource, { store }]) => [resource, store.size]),
+  );
 }

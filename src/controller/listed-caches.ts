@@ -1,66 +1,87 @@
-// The caches of listed namespaces: two watches each, so that rights in each are enough.
-// Promises: a namespace is in the world only with its Secrets, all of them as of some moment, and only
-// while the API server shows both. One that is not there, or is answered by 403, keeps nobody waiting;
-// it takes part as soon as it can be read.
+// The caches of listed namespaces: a watch a resource in each, so that rights in each are enough.
+// Promises: a namespace is in the world of a kind only with its objects, all of them as of some moment,
+// and only while the API server shows both. One that is not there, or is answered by 403, keeps nobody
+// waiting; it takes part as soon as it can be read.
 import type { Namespace, CachedObject } from "../core/model/cluster.ts";
+import type { ObjectKind } from "../core/model/kinds.ts";
 import type { ReadContext } from "../core/observed/read-object.ts";
 import {
-  cacheOf,
-  createInformerPair,
+  createInformers,
   ROLE,
-  type InformerPairDeps,
-  type InformerPair,
-} from "./informer-pair.ts";
+  writtenCache,
+  writtenNamespaces,
+  type InformerDeps,
+  type Informers,
+  type ReadContexts,
+} from "./informers.ts";
 import type { Informer } from "../kube/cache/informer.ts";
 import { InformerGroup } from "../kube/cache/informer-group.ts";
-import type { Store } from "../kube/cache/store.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Caches, Offers } from "./cluster-caches.ts";
+import type { KindCache, Offers, ReadCaches } from "./kind-cache.ts";
 
 const NONE: ReadonlyMap<string, CachedObject> = new Map<string, CachedObject>();
 
+/** The watches of one namespace that a kind needs. */
+type Pair = { readonly objects: Informer<CachedObject>; readonly namespaces: Informer<Namespace> };
+
 export function createListedCaches(
   listed: ReadonlySet<string>,
-  deps: InformerPairDeps,
-  context: ReadContext,
+  deps: InformerDeps,
+  contexts: ReadContexts,
   offerOf: Offers,
-): Caches {
+): ReadCaches {
+  const informers = new Map(
+    Array.from(listed, (name) => [name, createInformers(deps, contexts, name)] as const),
+  );
+  const all = [...informers.values()];
+  return {
+    kinds: contexts.map((context) => kindCache(context, informers, deps.log, offerOf)),
+    namespaces: new NamespaceGroup(all),
+    writtenNamespaces: writtenNamespaces((namespace) => informers.get(namespace)?.namespaces),
+    unreadable: () =>
+      Array.from(informers).flatMap(([name, each]) => (pairsOf(each).some(isDenied) ? [name] : [])),
+  };
+}
+
+function kindCache(
+  context: ReadContext,
+  informers: ReadonlyMap<string, Informers>,
+  log: Log,
+  offerOf: Offers,
+): KindCache {
+  const { kind } = context.kind;
   const pairs = new Map(
-    Array.from(listed, (name) => [name, createInformerPair(deps, context, name)] as const),
+    Array.from(informers).flatMap(([name, { objects: ofKinds, namespaces }]) => {
+      const objects = ofKinds.get(kind);
+      return objects ? [[name, { objects, namespaces }] as const] : [];
+    }),
   );
   const all = [...pairs.values()];
-  const readable = (): readonly InformerPair[] => all.filter((pair) => !isDenied(pair));
-  for (const [namespace, pair] of pairs) tellAccess(namespace, pair, deps.log);
-  const store = (namespace: string): Store<CachedObject> | undefined =>
-    pairs.get(namespace)?.secrets.store;
+  const readable = (): readonly Pair[] => all.filter((pair) => !isDenied(pair));
+  for (const [namespace, pair] of pairs) tellAccess(kind, namespace, pair, log);
   const ofRole = (role: string): Iterable<CachedObject> =>
-    readable().flatMap(({ secrets }) => [...secrets.store.byIndex(ROLE, role)]);
+    readable().flatMap(({ objects }) => [...objects.store.byIndex(ROLE, role)]);
   return {
-    secrets: new InformerGroup(
-      all.map(({ secrets, namespaces }) => ({
-        informer: secrets,
-        spared: () => Promise.race([notThere(namespaces), denied(secrets), denied(namespaces)]),
+    kind,
+    objects: new InformerGroup(
+      all.map(({ objects, namespaces }) => ({
+        informer: objects,
+        spared: () => Promise.race([notThere(namespaces), denied(objects), denied(namespaces)]),
       })),
     ),
-    namespaces: new NamespaceGroup(all),
-    cache: cacheOf(
-      (namespace) => pairs.get(namespace)?.secrets,
-      (namespace) => pairs.get(namespace)?.namespaces,
-      context,
-    ),
-    get: ({ namespace, name }) => store(namespace)?.get(namespace, name),
-    unreadable: () => Array.from(pairs).flatMap(([name, pair]) => (isDenied(pair) ? [name] : [])),
+    written: writtenCache(context, (namespace) => pairs.get(namespace)?.objects),
     world: {
+      kind,
       offerOf,
       isUnreadable: (namespace) => {
         const pair = pairs.get(namespace);
         return pair !== undefined && isDenied(pair);
       },
       get namespaces() {
-        const filled = readable().filter(({ secrets }) => secrets.hasSynced);
+        const filled = readable().filter(({ objects }) => objects.hasSynced);
         return new Map(filled.flatMap((pair) => [...entries(pair)]));
       },
-      objectsIn: (namespace) => store(namespace)?.inNamespace(namespace) ?? NONE,
+      objectsIn: (namespace) => pairs.get(namespace)?.objects.store.inNamespace(namespace) ?? NONE,
       get sources() {
         return ofRole("source");
       },
@@ -71,11 +92,15 @@ export function createListedCaches(
   };
 }
 
-const entries = ({ namespaces }: InformerPair): Iterable<[string, Namespace]> =>
+function pairsOf({ objects, namespaces }: Informers): readonly Pair[] {
+  return Array.from(objects.values(), (each) => ({ objects: each, namespaces }));
+}
+
+const entries = ({ namespaces }: Pick<Pair, "namespaces">): Iterable<[string, Namespace]> =>
   namespaces.store.inNamespace("").entries();
 
-const isDenied = ({ secrets, namespaces }: InformerPair): boolean =>
-  secrets.access.denied || namespaces.access.denied;
+const isDenied = ({ objects, namespaces }: Pair): boolean =>
+  objects.access.denied || namespaces.access.denied;
 
 /** Resolves if the API server does not let it list and watch. */
 function denied({ access }: Pick<Informer<never>, "access">): Promise<void> {
@@ -85,8 +110,8 @@ function denied({ access }: Pick<Informer<never>, "access">): Promise<void> {
   });
 }
 
-/** One line each time that `namespace` can no longer be read, or can again. */
-function tellAccess(namespace: string, pair: InformerPair, log: Log): void {
+/** One line each time that what is in `namespace` can no longer be read, or can again. */
+function tellAccess(kind: ObjectKind, namespace: string, pair: Pair, log: Log): void {
   let told = false;
   const changed = (): void => {
     const is = isDenied(pair);
@@ -94,12 +119,12 @@ function tellAccess(namespace: string, pair: InformerPair, log: Log): void {
     told = is;
     if (is)
       log.warn(
-        { namespace },
+        { kind, namespace },
         "namespace cannot be read (403): its copies and those of its sources stay as they are",
       );
-    else log.info({ namespace }, "namespace can be read again");
+    else log.info({ kind, namespace }, "namespace can be read again");
   };
-  pair.secrets.access.onChange(changed);
+  pair.objects.access.onChange(changed);
   pair.namespaces.access.onChange(changed);
 }
 
@@ -110,29 +135,35 @@ async function notThere(namespaces: Informer<Namespace>): Promise<void> {
 }
 
 /**
- * As a namespace is in the world only with its Secrets, and while both can be read, its handlers hear
+ * As a namespace is in the world only with its objects, and while both can be read, its handlers hear
  * of it again when that changes.
  */
 class NamespaceGroup extends InformerGroup<Namespace> {
-  readonly #pairs: readonly InformerPair[];
+  readonly #all: readonly Informers[];
 
-  constructor(pairs: readonly InformerPair[]) {
+  constructor(all: readonly Informers[]) {
     super(
-      pairs.map(({ secrets, namespaces }) => ({
+      all.map(({ objects, namespaces }) => ({
         informer: namespaces,
-        spared: () => Promise.race([denied(secrets), denied(namespaces)]),
+        // Whichever kind needs it: what of it cannot be read waits for nothing.
+        spared: async () => {
+          const ofKinds = Array.from(objects.values(), denied);
+          await Promise.race([Promise.all(ofKinds), denied(namespaces)]);
+        },
       })),
     );
-    this.#pairs = pairs;
+    this.#all = all;
   }
 
   override addHandler(handler: Parameters<Informer<Namespace>["addHandler"]>[0]) {
-    for (const pair of this.#pairs) {
+    for (const informers of this.#all) {
+      const { objects, namespaces } = informers;
       const tell = (): void => {
-        for (const [, namespace] of entries(pair)) handler.add?.(namespace, true, false);
+        for (const [, namespace] of entries(informers)) handler.add?.(namespace, true, false);
       };
-      void pair.secrets.waitForSync().then((synced) => synced && tell());
-      for (const { access } of [pair.secrets, pair.namespaces]) access.onChange(tell);
+      for (const each of objects.values())
+        void each.waitForSync().then((synced) => synced && tell());
+      for (const { access } of [...objects.values(), namespaces]) access.onChange(tell);
     }
     return super.addHandler(handler);
   }

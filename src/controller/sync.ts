@@ -4,7 +4,7 @@
 // plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
 import { setImmediate } from "node:timers/promises";
 import type { Apply } from "../writes/apply.ts";
-import type { PlannerState } from "../core/state/planner-state.ts";
+import type { PlannerMemory } from "../core/state/planner-memory.ts";
 import {
   type CachedObject,
   type PlannerSettings,
@@ -13,18 +13,19 @@ import {
 import { plan } from "../core/plan/plan.ts";
 import { isPending, type Plan, type Row } from "../core/model/verdicts.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
-import { recordOutcome, type WrittenCache, type Outcome } from "../writes/outcome.ts";
+import { recordOutcome, type WrittenCaches, type Outcome } from "../writes/outcome.ts";
 import { WritePool, type WriteEnd } from "../writes/write-pool.ts";
 import type { SyncHooks } from "../telemetry/sync-log.ts";
-import { refText } from "../core/annotations/names.ts";
+import { placeKey, type ObjectKind } from "../core/model/kinds.ts";
 import { type ActionWrite, withLatest, pooledWriteOf } from "../writes/action-write.ts";
 
 export type SyncDeps = {
-  readonly world: ClusterState;
+  /** Of each kind that takes part. */
+  readonly worlds: readonly ClusterState[];
   readonly settings: PlannerSettings;
-  readonly memory: PlannerState;
-  /** The cache of Secrets, told of our own writes at once so that no pass repeats them. */
-  readonly cache: WrittenCache;
+  readonly memory: PlannerMemory;
+  /** Told of our own writes at once so that no pass repeats them. */
+  readonly caches: WrittenCaches;
   readonly apply: Apply;
   /** Writes in flight at most. */
   readonly concurrency: number;
@@ -65,7 +66,7 @@ export class Sync {
   readonly #deps: SyncDeps;
   readonly #pool: WritePool<ActionWrite>;
   #newest: Plan | undefined;
-  #wantedNames: ReadonlySet<string> = new Set();
+  #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
   #dirty = false;
   #stopping = false;
   #refused = false;
@@ -102,26 +103,29 @@ export class Sync {
     this.#deps.memory.serverIsBack();
   }
 
-  /** Whether a change of one Secret can change the plan, and whether somebody waits for it. */
+  /** Whether a change of one object can change the plan, and whether somebody waits for it. */
   concerns(
+    kind: ObjectKind,
     old: CachedObject | undefined,
     secret: CachedObject | undefined,
   ): "urgent" | "later" | "no" {
     const present = secret ?? old;
     if (!present || (old && secret && old.resourceVersion === secret.resourceVersion)) return "no";
     const roles = [old?.role, secret?.role];
-    const place = refText(present);
+    const place = placeKey(kind, present);
+    const memory = this.#deps.memory.of(kind);
     const published = roles.includes("source");
     // Our own write: the pass that waits for its answer looks again anyway.
     if (!published && this.#pool.inFlight.has(place)) return "no";
     this.#pool.touch(place, published && isSameSource(old, secret));
     if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
-      this.#deps.memory.sourceVanished(old.uid);
+      memory.sourceVanished(old.uid);
     if (published) return "urgent";
-    if (old?.role === "copy" && !secret) this.#deps.memory.copyVanished(old);
+    if (old?.role === "copy" && !secret) memory.copyVanished(old);
     if (roles.includes("copy") || roles.includes("pull")) return "later";
     if (old?.ignored !== secret?.ignored) return "later";
-    return this.#wantedNames.has(present.name) || mayBeAdopted(secret) ? "later" : "no";
+    const isWanted = this.#wantedNames.get(kind)?.has(present.name) === true;
+    return isWanted || mayBeAdopted(secret) ? "later" : "no";
   }
 
   /** A namespace came, changed or went: no write there starts that was planned before. */
@@ -202,17 +206,18 @@ export class Sync {
 
   /** What became of one action. */
   async perform({ action: planned }: ActionWrite, cut?: AbortSignal): Promise<WriteEnd> {
-    const { apply, memory, cache, clock, hooks } = this.#deps;
-    const action = withLatest(planned, cache);
-    memory.due.started();
+    const { apply, memory, caches, clock, hooks } = this.#deps;
+    const action = withLatest(planned, caches.of(planned.objectKind));
+    const { due, liveReads } = memory.shared;
+    due.started();
     const questions = action.kind === "confirm" ? action.questions : [];
-    memory.liveReads.began(questions);
+    liveReads.began(questions);
     const outcome = await apply.perform(action, cut);
-    memory.liveReads.ended(questions);
+    liveReads.ended(questions);
     if (outcome.kind === "stopped") this.#refused = true;
     // What is still to be done there has a time, which the next plan knows.
     else if (!ENDED.has(outcome.kind)) this.#dirty = true;
-    recordOutcome(outcome, { memory, cache, now: clock.monotonic(), chance: clock.random() });
+    recordOutcome(outcome, { memory, caches, now: clock.monotonic(), chance: clock.random() });
     for (const each of hooks) each.onOutcome?.(outcome);
     const failed = outcome.kind === "failed";
     const throttled = failed && outcome.error === "throttled";
@@ -220,9 +225,9 @@ export class Sync {
   }
 
   async #plan(now: number): Promise<Plan> {
-    const { world, settings, memory, clock } = this.#deps;
-    this.#wantedNames = wantedNames(world);
-    const planning = plan(world, settings, memory, now, new Set(this.#pool.inFlight.keys()));
+    const { worlds, settings, memory, clock } = this.#deps;
+    this.#wantedNames = new Map(worlds.map((world) => [world.kind, wantedNames(world)]));
+    const planning = plan(worlds, settings, memory, now, new Set(this.#pool.inFlight.keys()));
     // The writes of the plan before go on while this one is made.
     this.#pool.mark();
     let turn = clock.monotonic();

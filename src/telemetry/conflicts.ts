@@ -25,7 +25,8 @@ export function conflictReason(rows: readonly Row[], mayName: boolean): string {
   const reasons = new Set(rows.map(({ reason }) => reason));
   const [only] = reasons;
   if (mayName && reasons.size === 1 && only !== undefined) return only;
-  return adoptionHint(rows[0] ? refText(rows[0].source) : "");
+  const [first] = rows;
+  return first ? adoptionHint(first.kind, refText(first.source)) : "";
 }
 
 function winnersText(winners: readonly string[], mayName: boolean): string {

@@ -5,10 +5,12 @@ import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
 import { isPending, type Plan } from "../core/model/verdicts.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks } from "./sync-log.ts";
-import { type Ref, refText } from "../core/annotations/names.ts";
+import type { Ref } from "../core/annotations/names.ts";
+import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
 
 /** Places of one source that fail for one reason. */
 export type FailingGroup = {
+  readonly kind: ObjectKind;
   readonly source: Ref;
   /** A word of the closed list of causes. */
   readonly cause: string;
@@ -24,17 +26,17 @@ export class FailingPlaces implements SyncHooks {
 
   onOutcome({ kind, action }: Outcome): void {
     if (kind === "done" || kind === "removed" || kind === "resolved" || kind === "leaving")
-      this.#places.delete(refText(action.place));
+      this.#places.delete(placeKey(action.objectKind, action.place));
   }
 
   onPlan(plan: Plan): void {
     const before = this.#places;
     if (before.size === 0 && plan.states.failed === 0) return;
     this.#places = new Map();
-    for (const { verdict, place, source, cause, reason, pulling } of plan.rows) {
-      const key = refText(place);
+    for (const { verdict, kind, place, source, cause, reason, pulling } of plan.rows) {
+      const key = placeKey(kind, place);
       if (verdict === "backoff" && cause !== undefined)
-        this.#places.set(key, { place, source, cause, reason, pulling });
+        this.#places.set(key, { kind, place, source, cause, reason, pulling });
       const known = before.get(key);
       if (known && isPending(verdict)) this.#places.set(key, known);
     }
@@ -44,17 +46,18 @@ export class FailingPlaces implements SyncHooks {
     return this.#places.size === 0;
   }
 
-  /** By source ("NAMESPACE/NAME"); `pulling`: whether pulling Secrets are among the places. */
+  /** By source (placeKey); `pulling`: whether pulling objects are among the places. */
   groups(pulling: boolean): ReadonlyMap<string, readonly FailingGroup[]> {
     const groups = new Map<string, FailingGroup & { readonly places: Ref[] }>();
-    for (const { place, source, cause, reason, pulling: pulls } of this.#places.values()) {
+    for (const { place, pulling: pulls, ...of } of this.#places.values()) {
       if (pulls && !pulling) continue;
-      const key = `${refText(source)} ${cause} ${reason}`;
+      const { kind, source, cause, reason } = of;
+      const key = `${placeKey(kind, source)} ${cause} ${reason}`;
       const group = groups.get(key);
       if (group) group.places.push(place);
-      else groups.set(key, { source, cause, reason, places: [place] });
+      else groups.set(key, { ...of, places: [place] });
     }
-    return Map.groupBy(groups.values(), ({ source }) => refText(source));
+    return Map.groupBy(groups.values(), ({ kind, source }) => placeKey(kind, source));
   }
 }
 

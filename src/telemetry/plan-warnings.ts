@@ -17,6 +17,7 @@ import type { SyncHooks, SyncNote } from "./sync-log.ts";
 import { Repeats } from "./repeats.ts";
 import { problemText } from "../core/annotations/rules.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
+import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
 
 const MOST_NAMED = 5;
 /** Of one thing that changes to and fro ... */
@@ -33,6 +34,7 @@ type Fields = Parameters<Log["warn"]>[0];
 /** One trouble; `fields` tell whether it has changed. */
 type Warning = {
   readonly of: string;
+  readonly kind?: ObjectKind;
   readonly source?: string;
   readonly fields: Fields;
   readonly message: string;
@@ -48,7 +50,7 @@ export class PlanWarnings implements SyncHooks {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #failing: FailingPlaces;
-  readonly #kinds = new Repeats(MOST_OF_A_KIND);
+  readonly #repeats = new Repeats(MOST_OF_A_KIND);
   readonly #all = new Repeats(MOST_A_MINUTE);
   /** What was told of each trouble that goes on. */
   readonly #told = new Map<string, Told>();
@@ -64,7 +66,8 @@ export class PlanWarnings implements SyncHooks {
 
   onOutcome(outcome: Outcome): void {
     if (outcome.kind !== "failed") return;
-    const key = `${refText(outcome.action.source)} ${outcome.reason}`;
+    const { objectKind, source } = outcome.action;
+    const key = `${placeKey(objectKind, source)} ${outcome.reason}`;
     this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
   }
 
@@ -92,27 +95,33 @@ export class PlanWarnings implements SyncHooks {
   }
 
   /** `over`: those told that go on no more. */
-  #tell({ of, source, fields, message }: Warning, over: Map<string, Told>, now: number): void {
+  #tell(
+    { of, kind, source, fields, message }: Warning,
+    over: Map<string, Told>,
+    now: number,
+  ): void {
     const text = JSON.stringify(fields);
     const before = this.#told.get(of);
     if (before?.text === text || (before && now - before.at < MINUTE_MS)) return;
-    if (this.#kinds.happened(`${message} ${source ?? of}`, now) === undefined) return;
+    if (this.#repeats.happened(`${message} ${kind ?? ""} ${source ?? of}`, now) === undefined)
+      return;
     if (this.#all.happened("", now) === undefined) return;
     // Another reason takes the place of one that is over: it has changed, and has not ended.
     const replaced = [...over.values()].find(
-      (each) => each.message === message && each.source === source,
+      (each) => each.message === message && each.kind === kind && each.source === source,
     );
     if (replaced && !before) {
       over.delete(replaced.of);
       this.#told.delete(replaced.of);
     }
     const reason = typeof fields["reason"] === "string" ? fields["reason"] : undefined;
-    const key = `${source} ${reason}`;
+    const key = `${kind} ${source} ${reason}`;
     const tries = this.#tries.get(key);
     this.#tries.delete(key);
     this.#log.warn({ ...fields, ...(tries !== undefined && { tries }) }, message);
     this.#told.set(of, {
       of,
+      ...(kind && { kind }),
       ...(source !== undefined && { source }),
       message,
       reason,
@@ -122,14 +131,17 @@ export class PlanWarnings implements SyncHooks {
   }
 
   #end(over: ReadonlyMap<string, Told>, now: number): void {
-    const ended = Map.groupBy(over.values(), ({ source, message }) => `${message} ${source ?? ""}`);
-    for (const [kind, troubles] of ended) {
+    const ended = Map.groupBy(
+      over.values(),
+      ({ kind = "", source = "", message }) => `${message} ${kind} ${source}`,
+    );
+    for (const [subject, troubles] of ended) {
       const [first] = troubles;
       // What is left out is told by a later plan, if it has not begun again.
-      if (!first || this.#kinds.happened(`over: ${kind}`, now) === undefined) continue;
+      if (!first || this.#repeats.happened(`over: ${subject}`, now) === undefined) continue;
       const reasons = troubles.flatMap(({ reason }) => reason ?? []).slice(0, MOST_NAMED);
-      const { source, message } = first;
-      this.#log.info(source === undefined ? {} : { source, reasons }, `over: ${message}`);
+      const { kind, source, message } = first;
+      this.#log.info(source === undefined ? {} : { kind, source, reasons }, `over: ${message}`);
       for (const { of } of troubles) this.#told.delete(of);
     }
   }
@@ -169,9 +181,10 @@ function namesOf({ ignored, namespaces }: Plan, reason: IgnoredReason) {
 function refusalWarnings({ sources }: Plan): readonly Warning[] {
   return sources.flatMap((report) => {
     if (report.state === "ok") return [];
+    const { kind } = report;
     const source = refText(report.source);
-    const fields = { source, reasons: report.problems.map(problemText) };
-    return [{ of: `refused ${source}`, source, fields, message: "source refused" }];
+    const fields = { kind, source, reasons: report.problems.map(problemText) };
+    return [{ of: `refused ${kind} ${source}`, kind, source, fields, message: "source refused" }];
   });
 }
 
@@ -187,24 +200,28 @@ function messageOf(row: Row): string | undefined {
 function rowWarnings({ rows }: Plan): readonly Warning[] {
   const notable = rows.filter((row) => messageOf(row) !== undefined);
   // Why something is held counts what else is.
-  const groups = Map.groupBy(notable, ({ verdict, source, reason }) =>
-    verdict === "held" ? `held ${refText(source)}` : `${verdict} ${refText(source)} ${reason}`,
+  const groups = Map.groupBy(notable, ({ verdict, kind, source, reason }) =>
+    verdict === "held"
+      ? `held ${placeKey(kind, source)}`
+      : `${verdict} ${placeKey(kind, source)} ${reason}`,
   );
   return [...groups].flatMap(([of, members]) => {
     const [first] = members;
     const message = first && messageOf(first);
     if (!message) return [];
+    const { kind, reason } = first;
     const source = refText(first.source);
     const places = members.map(({ place }) => place);
-    return [{ of, source, fields: { source, reason: first.reason, ...named(places) }, message }];
+    return [{ of, kind, source, fields: { kind, source, reason, ...named(places) }, message }];
   });
 }
 
-function failureWarning({ source: from, cause, reason, places }: FailingGroup): Warning {
+function failureWarning({ kind, source: from, cause, reason, places }: FailingGroup): Warning {
   const source = refText(from);
-  const fields = { source, cause, reason, ...named(places) };
+  const fields = { kind, source, cause, reason, ...named(places) };
   return {
-    of: `failed ${source} ${reason}`,
+    of: `failed ${kind} ${source} ${reason}`,
+    kind,
     source,
     fields,
     message: "write failed, will try again",

@@ -10,12 +10,14 @@ import { Repeats } from "./repeats.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
+import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
 import { type EndAction, isEnding } from "../core/model/actions.ts";
 
-type RemovalKind = EndAction["kind"];
+type Removal = EndAction["kind"];
 
 export type RemovedCopies = {
-  readonly kind: RemovalKind;
+  readonly removal: Removal;
+  readonly kind: ObjectKind;
   readonly source: Ref;
   /** Of the object that they were copied from. */
   readonly sourceUid: string;
@@ -36,7 +38,7 @@ const MOST_GROUPS = 1000;
 /** Lines at a time; beyond, the sources are counted. */
 const MOST_LINES = 100;
 
-const MESSAGES: Readonly<Record<RemovalKind, string>> = {
+const MESSAGES: Readonly<Record<Removal, string>> = {
   delete: "copies removed",
   release: "copies left to their namespaces (on-delete: keep)",
   unfill: "pulling Secrets emptied",
@@ -60,16 +62,17 @@ export class RemovalLog implements SyncHooks {
   onOutcome({ kind, action }: Outcome): void {
     if (!isEnding(action)) return;
     if (kind !== "done" && kind !== "removed" && kind !== "leaving") return;
-    const { source, reason, place } = action;
+    const { objectKind, source, reason, place } = action;
     const sourceUid = action.target.sourceUid ?? "";
-    const key = `${action.kind} ${refText(source)} ${sourceUid} ${reason}`;
+    const key = `${action.kind} ${placeKey(objectKind, source)} ${sourceUid} ${reason}`;
     const known = this.#groups.get(key);
     if (!known && this.#groups.size >= MOST_GROUPS) {
       this.#further++;
       return;
     }
     const group = known ?? {
-      kind: action.kind,
+      removal: action.kind,
+      kind: objectKind,
       source,
       sourceUid,
       reason,
@@ -92,10 +95,10 @@ export class RemovalLog implements SyncHooks {
     const going = settled ? sourcesOfEndings(plan) : undefined;
     let sources = -MOST_LINES;
     for (const [key, group] of this.#groups) {
-      const waits = going?.has(refText(group.source)) ?? true;
+      const waits = going?.has(placeKey(group.kind, group.source)) ?? true;
       if (waits && now - group.since < WAIT_MS) continue;
       // What goes again and again is gathered until it may be told.
-      const subject = `${group.kind} ${refText(group.source)}`;
+      const subject = `${group.removal} ${placeKey(group.kind, group.source)}`;
       if (this.#lines.happened(subject, now) === undefined) continue;
       this.#groups.delete(key);
       if (++sources <= 0) this.#tell(group);
@@ -104,16 +107,17 @@ export class RemovalLog implements SyncHooks {
     if (sources > 0) this.#log.info({ sources }, "copies of further sources removed");
   }
 
-  #tell({ kind, source, count, places, reason }: RemovedCopies): void {
+  #tell({ removal, kind, source, count, places, reason }: RemovedCopies): void {
     const named = places.map(refText);
-    this.#log.info({ source: refText(source), count, places: named, reason }, MESSAGES[kind]);
+    const subject = { kind, source: refText(source) };
+    this.#log.info({ ...subject, count, places: named, reason }, MESSAGES[removal]);
   }
 }
 
 /** Of which more copies are about to end. */
 function sourcesOfEndings({ rows }: Plan): ReadonlySet<string> {
   const sources = new Set<string>();
-  for (const { verdict, source } of rows)
-    if (verdict === "delete" || verdict === "release") sources.add(refText(source));
+  for (const { verdict, kind, source } of rows)
+    if (verdict === "delete" || verdict === "release") sources.add(placeKey(kind, source));
   return sources;
 }

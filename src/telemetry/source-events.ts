@@ -13,9 +13,12 @@ import { Repeats } from "./repeats.ts";
 import { problemText } from "../core/annotations/rules.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
 import { isCopying } from "../core/model/actions.ts";
+import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
 
 export type SourceEvent = {
-  /** The Secret that the Event is on; with an empty namespace, the Namespace. */
+  /** What the Event is on. */
+  readonly kind: ObjectKind | "Namespace";
+  /** Of a Namespace its name in `name`. */
   readonly on: Ref;
   readonly uid: string;
   readonly type: "Normal" | "Warning";
@@ -37,8 +40,8 @@ export type SourceEventsOptions = {
   readonly failing: FailingPlaces;
   /** Whether Events in this namespace may name other namespaces. */
   readonly mayName: (namespace: string) => boolean;
-  /** UID of a Secret in the cache. */
-  readonly uidOf: (secret: Ref) => string | undefined;
+  /** UID of an object in the cache. */
+  readonly uidOf: (kind: ObjectKind, place: Ref) => string | undefined;
   readonly tell: (narration: SourceEvent) => void;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
@@ -60,6 +63,7 @@ type Told = {
   readonly note: string;
   readonly gist: string;
   readonly at: number;
+  readonly kind: SourceEvent["kind"];
   readonly on: Ref;
   readonly uid: string;
 };
@@ -82,17 +86,17 @@ export class SourceEvents {
     if (outcome.kind !== "done") return;
     const { action } = outcome;
     if (isCopying(action)) {
-      const source = refText(action.source);
+      const source = placeKey(action.objectKind, action.source);
       const namespaces = this.#written.get(source) ?? new Set();
       this.#written.set(source, namespaces.add(action.place.namespace));
     } else if (action.kind === "fill") {
       const note = `filled from ${refText(action.source)}`;
-      const { uid } = action.target;
-      this.#options.tell({ on: action.place, uid, type: "Normal", reason: "Copied", note });
+      const on = { kind: action.objectKind, on: action.place, uid: action.target.uid };
+      this.#options.tell({ ...on, type: "Normal", reason: "Copied", note });
     } else if (action.kind === "unfill") {
       const note = `its entries that were filled in are taken out: ${action.reason}`;
-      const { uid } = action.target;
-      this.#options.tell({ on: action.place, uid, type: "Normal", reason: "Removed", note });
+      const on = { kind: action.objectKind, on: action.place, uid: action.target.uid };
+      this.#options.tell({ ...on, type: "Normal", reason: "Removed", note });
     }
   }
 
@@ -101,8 +105,9 @@ export class SourceEvents {
     const told = new Map<string, Told>();
     this.#failing = this.#options.failing.groups(false);
     const copies = plan.rows.filter(({ pulling }) => !pulling);
-    const rows = Map.groupBy(copies, ({ source }) => refText(source));
-    for (const report of plan.sources) this.#source(report, rows.get(refText(report.source)), told);
+    const rows = Map.groupBy(copies, ({ kind, source }) => placeKey(kind, source));
+    for (const report of plan.sources)
+      this.#source(report, rows.get(placeKey(report.kind, report.source)), told);
     for (const row of plan.rows) if (row.pulling) this.#pull(row, told);
     this.#ignore(plan, told);
     this.#recover(told);
@@ -112,24 +117,28 @@ export class SourceEvents {
   }
 
   /** Copies ended. Where their source is another object by now, or none, there is nobody to tell. */
-  removed({ kind, source, sourceUid, reason, count, places }: RemovedCopies): void {
-    if (kind === "unfill" || this.#options.uidOf(source) !== sourceUid) return;
+  removed({ removal, kind, source, sourceUid, reason, count, places }: RemovedCopies): void {
+    if (removal === "unfill" || this.#options.uidOf(kind, source) !== sourceUid) return;
     const first = places.map(({ namespace }) => namespace);
     const where = this.#where(source, first, count);
-    const what = kind === "delete" ? `removed from ${where}` : `left to ${where} (on-delete: keep)`;
+    const what =
+      removal === "delete" ? `removed from ${where}` : `left to ${where} (on-delete: keep)`;
     const note = `${what}: ${reason}`;
-    this.#options.tell({ on: source, uid: sourceUid, type: "Normal", reason: "Removed", note });
+    const on = { kind, on: source, uid: sourceUid };
+    this.#options.tell({ ...on, type: "Normal", reason: "Removed", note });
   }
 
   #source(report: SourceReport, rows: readonly Row[] = [], told: Map<string, Told>): void {
-    const { source, uid, problems, state } = report;
-    const once = (reason: SourceEvent["reason"], note: string | undefined, kind = ""): void =>
-      this.#once({ on: source, uid, type: "Warning", reason, note: note ?? "" }, told, kind);
+    const { source, problems, state } = report;
+    const key = placeKey(report.kind, source);
+    const on = { kind: report.kind, on: source, uid: report.uid };
+    const once = (reason: SourceEvent["reason"], note: string | undefined, which = ""): void =>
+      this.#once({ ...on, type: "Warning", reason, note: note ?? "" }, told, which);
     if (state === "refused") once("Refused", problems.map(problemText).join("; "));
-    const written = this.#written.get(refText(source));
+    const written = this.#written.get(key);
     if (written) {
       const note = `copied to ${this.#where(source, Array.from(written).toSorted())}`;
-      this.#options.tell({ on: source, uid, type: "Normal", reason: "Copied", note });
+      this.#options.tell({ ...on, type: "Normal", reason: "Copied", note });
     }
     const where = (verdict: Row["verdict"]) => this.#whereOf(source, rows, verdict);
     const conflicts = rows.filter(({ verdict }) => verdict === "conflict");
@@ -138,7 +147,7 @@ export class SourceEvents {
       const why = conflictReason(group, this.#options.mayName(source.namespace));
       once("Conflict", conflict && `not copied to ${conflict}: ${why}`, kind);
     }
-    const failures = this.#failing.get(refText(source)) ?? [];
+    const failures = this.#failing.get(key) ?? [];
     if (failures.length > 0) {
       const named = this.#options.mayName(source.namespace);
       const note = failureText(failures, named, (places) => this.#where(source, places));
@@ -146,7 +155,7 @@ export class SourceEvents {
         .map(({ reason }) => reason)
         .toSorted()
         .join();
-      this.#once({ on: source, uid, type: "Warning", reason: "Failed", note }, told, "", gist);
+      this.#once({ ...on, type: "Warning", reason: "Failed", note }, told, "", gist);
     }
     const held = where("held");
     if (!held) return;
@@ -156,38 +165,39 @@ export class SourceEvents {
   }
 
   /** To a pulling Secret's owner: the planner's reason, which is the same for no source and no consent. */
-  #pull({ verdict, place, reason: note }: Row, told: Map<string, Told>): void {
+  #pull({ verdict, kind, place, reason: note }: Row, told: Map<string, Told>): void {
     const reason = PULL_REASON[verdict];
-    const uid = this.#options.uidOf(place);
+    const uid = this.#options.uidOf(kind, place);
     if (reason && uid !== undefined)
-      this.#once({ on: place, uid, type: "Warning", reason, note }, told);
+      this.#once({ kind, on: place, uid, type: "Warning", reason, note }, told);
   }
 
   /** Annotations without effect, to the owners of those that the plan has by name. */
   #ignore({ ignored, namespaces }: Plan, told: Map<string, Told>): void {
-    const events = [
-      ...ignored.sample.map((each) => {
-        return { on: each.object, uid: each.uid, note: ignoredText(each.ignored) };
+    const events: readonly Pick<SourceEvent, "kind" | "on" | "uid" | "note">[] = [
+      ...ignored.sample.map(({ kind, object, uid, ignored: why }) => {
+        return { kind, on: object, uid, note: ignoredText(kind, why) };
       }),
       ...namespaces.map(({ namespace, uid, problem }) => {
         const note = `nothing changes in this namespace: ${problemText(problem)}`;
-        return { on: { namespace: "", name: namespace }, uid, note };
+        return { kind: "Namespace" as const, on: { namespace: "", name: namespace }, uid, note };
       }),
     ];
-    for (const { on, uid, note } of events) {
+    for (const { kind, on, uid, note } of events) {
       const known = this.#told.get(`${uid} Ignored`);
       if (known?.note === note) told.set(`${uid} Ignored`, known);
       else if (this.#ignored.happened(on.namespace, this.#options.now()) !== undefined)
-        this.#once({ on, uid, type: "Warning", reason: "Ignored", note }, told);
+        this.#once({ kind, on, uid, type: "Warning", reason: "Ignored", note }, told);
     }
   }
 
   /** Refusals that are over, of objects that are still there. */
   #recover(told: ReadonlyMap<string, Told>): void {
-    for (const [key, { on, uid }] of this.#told) {
-      if (key !== `${uid} Refused` || told.has(key) || this.#options.uidOf(on) !== uid) continue;
+    for (const [key, { kind, on, uid }] of this.#told) {
+      if (key !== `${uid} Refused` || told.has(key) || kind === "Namespace") continue;
+      if (this.#options.uidOf(kind, on) !== uid) continue;
       const note = "it is refused no longer";
-      this.#options.tell({ on, uid, type: "Normal", reason: "Recovered", note });
+      this.#options.tell({ kind, on, uid, type: "Normal", reason: "Recovered", note });
     }
   }
 
@@ -195,23 +205,25 @@ export class SourceEvents {
    * Tells what begins or changes; an empty note says nothing. While `gist` stays the same, a change of the
    * note is told once a minute at most.
    */
-  #once(narration: SourceEvent, told: Map<string, Told>, kind = "", gist = narration.note): void {
-    const { on, uid, reason, note } = narration;
+  #once(narration: SourceEvent, told: Map<string, Told>, which = "", gist = narration.note): void {
+    const { kind, on, uid, reason, note } = narration;
     if (note === "") return;
-    const key = `${uid} ${reason}${kind}`;
+    const key = `${uid} ${reason}${which}`;
     const before = this.#told.get(key);
     const at = this.#options.now();
     const same = before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS);
-    told.set(key, same ? before : { note, gist, at, on, uid });
+    told.set(key, same ? before : { note, gist, at, kind, on, uid });
     if (!same) this.#options.tell(narration);
   }
 
   #fights(plan: Plan, fights: readonly Fight[]): void {
-    for (const { place, source } of fights) {
-      const report = plan.sources.find((one) => refText(one.source) === refText(source));
+    for (const { kind, place, source } of fights) {
+      const key = placeKey(kind, source);
+      const report = plan.sources.find((one) => placeKey(one.kind, one.source) === key);
       if (!report) continue;
       const note = `somebody keeps changing the copy in ${this.#where(source, [place.namespace])}: repairing it less often`;
-      this.#options.tell({ on: source, uid: report.uid, type: "Warning", reason: "Fought", note });
+      const { uid } = report;
+      this.#options.tell({ kind, on: source, uid, type: "Warning", reason: "Fought", note });
     }
   }
 

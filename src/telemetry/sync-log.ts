@@ -10,6 +10,7 @@ import type { Clock } from "../kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
 import { refText } from "../core/annotations/names.ts";
+import { placeKey } from "../core/model/kinds.ts";
 import type { Action } from "../core/model/actions.ts";
 
 /** Where figures go; the edge gives it prom-client's counters. */
@@ -122,7 +123,7 @@ export class SyncLog implements SyncHooks {
     const told = new Set<string>();
     const now = this.#clock.monotonic();
     for (const action of actions) {
-      const id = `${action.kind} ${refText(action.place)}`;
+      const id = `${action.kind} ${placeKey(action.objectKind, action.place)}`;
       if (!this.#told.has(id)) {
         if (this.#writes.happened(id, now) === undefined) continue;
         this.#log.info({ ...keysOf(action), reason: action.reason }, "would write");
@@ -133,8 +134,8 @@ export class SyncLog implements SyncHooks {
   }
 }
 
-function keysOf({ kind, place, source, cause }: Action) {
-  return { action: kind, place: refText(place), source: refText(source), cause };
+function keysOf({ kind, objectKind, place, source, cause }: Action) {
+  return { action: kind, kind: objectKind, place: refText(place), source: refText(source), cause };
 }
 
 function nonZero(states: Readonly<Record<string, number>>): Record<string, number> {

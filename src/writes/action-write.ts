@@ -2,7 +2,7 @@
 import type { PooledWrite } from "./write-pool.ts";
 import type { WrittenCache } from "./outcome.ts";
 import { bytesOf } from "../core/plan/requests.ts";
-import { refText } from "../core/annotations/names.ts";
+import { placeKey } from "../core/model/kinds.ts";
 import { decisionKey, type Action, actionKey } from "../core/model/actions.ts";
 
 export type ActionWrite = PooledWrite & { readonly action: Action };
@@ -11,7 +11,7 @@ export type ActionWrite = PooledWrite & { readonly action: Action };
  * Of a source that changes all the time the pool writes although the plan knows an older version: what is
  * written is the newest, of the same type, so that it is as good an update.
  */
-export function withLatest(action: Action, cache: WrittenCache): Action {
+export function withLatest(action: Action, cache: Pick<WrittenCache, "get">): Action {
   if (!("content" in action) || action.kind === "fill") return action;
   const { source, replica } = action.content;
   const latest = cache.get(source);
@@ -24,10 +24,11 @@ export function withLatest(action: Action, cache: WrittenCache): Action {
 
 /** What the pool must know of an action to bound it. */
 export function pooledWriteOf(action: Action): ActionWrite {
-  const { place, source } = action;
+  const { objectKind, place } = action;
   const key = actionKey(action);
   if (action.kind === "confirm") return { key, reads: true, action };
   const reads = action.kind === "liveGet";
   const bytes = bytesOf(action);
-  return { key, namespace: place.namespace, source: refText(source), bytes, reads, action };
+  const source = placeKey(objectKind, action.source);
+  return { key, namespace: place.namespace, source, bytes, reads, action };
 }

@@ -1,4 +1,4 @@
-// The only writer of Secrets: action → requests → outcome. Promises: every write carries the
+// The only writer of Secrets and ConfigMaps: action → requests → outcome. Promises: every write carries the
 // preconditions that the planner put into it; nothing is thrown, a failure is an outcome; no write
 // begins once we may not write any more, and none outlives that permission; a copy is deleted for its
 // successor only when the API server has said that it would take that. It also asks the planner's
@@ -7,9 +7,10 @@ import { causeOf } from "../kube/rest/error-text.ts";
 import { ApiError, type ApiErrorKind } from "../kube/rest/api-error.ts";
 import { causeText, type FailureCause } from "../kube/rest/failure-cause.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
-import { isKubeObject, resourcePath, SECRETS } from "../kube/rest/resource.ts";
+import { isKubeObject, resourcePath } from "../kube/rest/resource.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
 import { type CopyObject, type CachedObject, type SourcePayload } from "../core/model/cluster.ts";
+import { KINDS, type ObjectKind } from "../core/model/kinds.ts";
 import { stringOf } from "../core/model/unstructured.ts";
 import { readRecord } from "../core/observed/read-object.ts";
 import { emptyingFill, fillFor, readPullState } from "../core/desired/pull-fill.ts";
@@ -18,7 +19,7 @@ import {
   endRequests,
   fillRequest,
   type FillAction,
-  type SecretRequest,
+  type ObjectRequest,
 } from "../core/plan/requests.ts";
 import type { LookupResult, Outcome } from "./outcome.ts";
 import { asTimeout, LiveReader } from "./live-reader.ts";
@@ -35,15 +36,15 @@ export type ApplyDeps = {
   readonly onWrite: (verb: string, result: "ok" | ApiErrorKind) => void;
   readonly onAnswer: (question: LiveRead, answer: LookupResult) => void;
   /** A copy was deleted for its successor, which is still to be made. */
-  readonly onVacated: (place: Ref) => void;
+  readonly onVacated: (kind: ObjectKind, place: Ref) => void;
   /** Takes an object that was read into the cache. */
-  readonly remember: (raw: unknown) => void;
+  readonly remember: (kind: ObjectKind, raw: unknown) => void;
   /** As the cache would hold it. */
-  readonly read: (raw: unknown) => CachedObject | undefined;
+  readonly read: (kind: ObjectKind, raw: unknown) => CachedObject | undefined;
   readonly sources: {
     /** The data that are kept of sources. */
     readonly cache: DataCache;
-    readonly read: (raw: unknown) => SourcePayload | undefined;
+    readonly read: (kind: ObjectKind, raw: unknown) => SourcePayload | undefined;
     /** A source was read again. */
     readonly onRead: () => void;
   };
@@ -65,7 +66,7 @@ export class Apply {
     this.#deps = deps;
     const { client, sources, remember } = deps;
     this.#live = new LiveReader(client, this.#cancelled.signal);
-    const get = (place: Ref): Promise<unknown> => this.#live.secret(place);
+    const get = (kind: ObjectKind, place: Ref): Promise<unknown> => this.#live.object(kind, place);
     this.#sourceData = new SourceData({ ...sources, remember, get });
   }
 
@@ -106,7 +107,7 @@ export class Apply {
       case "adopt": {
         const payload = await this.#sourceData.payload(action.content.source);
         if (!payload) return { kind: "moved", action, ofSource: true };
-        const recorded = action.kind === "update" ? await this.#recordOf(action.target, cut) : "";
+        const recorded = action.kind === "update" ? await this.#recordOf(action, cut) : "";
         if (recorded === undefined) return { kind: "moved", action };
         const requests = copyRequests(action, payload, recorded);
         const refusal =
@@ -132,11 +133,11 @@ export class Apply {
         const moved = error instanceof ApiError && error.kind === "conflict";
         if (!moved || tries === MOST_DELETES) throw error;
       }
-      const raw = await this.#live.secret(action.place, cut);
+      const raw = await this.#live.object(action.objectKind, action.place, cut);
       if (raw === undefined) return { kind: "removed", action };
-      const found = this.#deps.read(raw);
+      const found = this.#deps.read(action.objectKind, raw);
       if (!isSameCopy(found, action.target)) {
-        this.#deps.remember(raw);
+        this.#deps.remember(action.objectKind, raw);
         return { kind: "moved", action };
       }
       if (found.deleting) return { kind: "leaving", action, object: raw };
@@ -145,24 +146,27 @@ export class Apply {
   }
 
   /** What was copied onto a copy; undefined: it is another by now. */
-  async #recordOf(copy: CopyObject, cut?: AbortSignal): Promise<string | undefined> {
-    if (copy.copiedKeys !== undefined) return copy.copiedKeys;
-    const raw = await this.#live.secret({ namespace: copy.namespace, name: copy.name }, cut);
-    if (isVersion(raw, copy)) return readRecord(raw);
-    if (raw !== undefined) this.#deps.remember(raw);
+  async #recordOf(
+    { objectKind, place, target }: Action & { kind: "update" },
+    cut?: AbortSignal,
+  ): Promise<string | undefined> {
+    if (target.copiedKeys !== undefined) return target.copiedKeys;
+    const raw = await this.#live.object(objectKind, place, cut);
+    if (isVersion(raw, target)) return readRecord(raw);
+    if (raw !== undefined) this.#deps.remember(objectKind, raw);
     return undefined;
   }
 
   async #sendAll(
     action: Action,
-    requests: readonly SecretRequest[],
+    requests: readonly ObjectRequest[],
     cut?: AbortSignal,
   ): Promise<unknown> {
     let object: unknown;
     for (const request of requests) {
       object = await this.#send(action, request, cut);
       if (action.kind === "replace" && request.method === "DELETE")
-        this.#deps.onVacated(action.place);
+        this.#deps.onVacated(action.objectKind, action.place);
       if (request.method === "DELETE" && isLeaving(object)) throw new Leaving(object);
     }
     return object;
@@ -171,7 +175,7 @@ export class Apply {
   /** What speaks against a replace; undefined: the API server would take the successor. */
   async #rehearse(
     action: Action,
-    requests: readonly SecretRequest[],
+    requests: readonly ObjectRequest[],
     cut?: AbortSignal,
   ): Promise<Outcome | undefined> {
     try {
@@ -180,7 +184,8 @@ export class Apply {
       return undefined;
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind === "cancelled") throw error;
-      if (wouldTake(error, action.place.name)) return undefined;
+      const { plural } = KINDS[action.objectKind].resource;
+      if (wouldTake(error, plural, action.place.name)) return undefined;
       const { ownWords, kind, why, retryAfterMs } = error;
       if (kind === "terminating" || ownWords?.kind === "notFound") return { kind: "moved", action };
       // Nobody else is at the place, whatever a webhook says.
@@ -191,15 +196,15 @@ export class Apply {
 
   /** What is to be written into a pulling Secret shows only a look at it. */
   async #fill(action: FillAction, cut?: AbortSignal): Promise<Outcome> {
-    const { place, target, inputs } = action;
+    const { objectKind, place, target, inputs } = action;
     const source = action.kind === "fill" ? action.content.source : undefined;
     const payload = source && (await this.#sourceData.payload(source));
-    const raw = source && !payload ? undefined : await this.#live.secret(place, cut);
+    const raw = source && !payload ? undefined : await this.#live.object(objectKind, place, cut);
     if (!isVersion(raw, target)) {
-      if (raw !== undefined) this.#deps.remember(raw);
+      if (raw !== undefined) this.#deps.remember(objectKind, raw);
       return { kind: "moved", action };
     }
-    const state = readPullState(raw);
+    const state = readPullState(KINDS[objectKind], raw);
     if (!source || !payload) {
       const object = await this.#send(action, fillRequest(action, emptyingFill(state)), cut);
       return { kind: "done", action, object };
@@ -213,7 +218,7 @@ export class Apply {
     if (!fill) return { kind: "resolved", action, resolution: { ...answer, conflict: shadowed } };
     const object = await this.#send(action, fillRequest(action, fill), cut);
     // Somebody on the way may have made something else of it.
-    const left = fillFor(readPullState(object), source, payload);
+    const left = fillFor(readPullState(KINDS[objectKind], object), source, payload);
     const settled = typeof left !== "string" && !left.fill && isKubeObject(object);
     const resolution = settled
       ? { uid, resourceVersion: object.metadata.resourceVersion, inputs, conflict: left.shadowed }
@@ -223,16 +228,18 @@ export class Apply {
 
   async #send(
     action: Action,
-    { method, body, contentType }: SecretRequest,
+    { method, body, contentType }: ObjectRequest,
     cut?: AbortSignal,
     dryRun?: "All",
   ): Promise<unknown> {
     const { namespace, name } = action.place;
     const verb = VERB[method];
-    const what = `${dryRun ? "dry-run " : ""}${verb} secret ${refText(action.place)}`;
+    const { resource } = KINDS[action.objectKind];
+    const noun = resource.kind.toLowerCase();
+    const what = `${dryRun ? "dry-run " : ""}${verb} ${noun} ${refText(action.place)}`;
     const left = this.#deps.permission();
     if (left <= 0 || this.#cancelled.signal.aborted) throw new NoPermission();
-    const path = resourcePath(SECRETS, namespace, method === "POST" ? undefined : name);
+    const path = resourcePath(resource, namespace, method === "POST" ? undefined : name);
     try {
       const answer = await this.#deps.client.request<unknown>({
         method,
@@ -257,7 +264,11 @@ export class Apply {
   }
 
   async #look(action: Action, cut?: AbortSignal): Promise<Outcome> {
-    return { kind: "found", action, object: await this.#live.secret(action.place, cut) };
+    return {
+      kind: "found",
+      action,
+      object: await this.#live.object(action.objectKind, action.place, cut),
+    };
   }
 
   async #ask(action: Action & { kind: "confirm" }): Promise<Outcome> {

@@ -11,7 +11,7 @@ export type PooledWrite = {
   readonly bytes?: number;
   /** Where it goes. */
   readonly namespace?: string;
-  /** Of what: "NAMESPACE/NAME". */
+  /** Of what, its kind included. */
   readonly source?: string;
   /** It only asks. */
   readonly reads?: boolean;

@@ -1,12 +1,13 @@
-// Live GETs: of a Secret as the API server has it now, and the planner's questions about what endings
+// Live GETs: of an object as the API server has it now, and the planner's questions about what endings
 // follow from. Promises: an object counts as absent only by the API server's own words; a read that was
 // cut off because others waited ended as if its time had run out.
 import { ApiError, type ApiErrorKind } from "../kube/rest/api-error.ts";
 import { causeOf } from "../kube/rest/error-text.ts";
 import { causeText } from "../kube/rest/failure-cause.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
-import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../kube/rest/resource.ts";
-import { type Ref, refText } from "../core/annotations/names.ts";
+import { NAMESPACES, resourcePath } from "../kube/rest/resource.ts";
+import { KINDS, type ObjectKind } from "../core/model/kinds.ts";
+import type { Ref } from "../core/annotations/names.ts";
 import type { LookupResult } from "./outcome.ts";
 import type { LiveRead } from "../core/model/actions.ts";
 
@@ -25,12 +26,12 @@ export class LiveReader {
     this.#cancelled = cancelled;
   }
 
-  /** The raw Secret, or undefined. */
-  async secret(place: Ref, cut?: AbortSignal): Promise<unknown> {
+  /** The raw object, or undefined. */
+  async object(kind: ObjectKind, place: Ref, cut?: AbortSignal): Promise<unknown> {
     try {
-      return await this.#read(SECRETS, place, TIMEOUT_MS, cut);
+      return await this.#read(kind, place, TIMEOUT_MS, cut);
     } catch (thrown) {
-      const error = asTimeout(`get secret ${refText(place)}`, thrown, this.#cancelled);
+      const error = asTimeout(readText(kind, place), thrown, this.#cancelled);
       if (error instanceof ApiError && error.kind === "notFound") return undefined;
       throw error;
     }
@@ -38,38 +39,42 @@ export class LiveReader {
 
   /** Never rejects. */
   async answerTo({ kind, ref }: LiveRead): Promise<LookupResult> {
-    const resource = kind === "secret" ? SECRETS : NAMESPACES;
     try {
-      return { kind: "found", object: await this.#read(resource, ref, QUESTION_TIMEOUT_MS) };
+      return { kind: "found", object: await this.#read(kind, ref, QUESTION_TIMEOUT_MS) };
     } catch (error) {
       const words = error instanceof ApiError ? error.ownWords : undefined;
-      const name = kind === "secret" ? ref.name : ref.namespace;
+      const { plural } = resourceOf(kind);
+      const name = kind === "Namespace" ? ref.namespace : ref.name;
       // Any other 404 may be a proxy's.
-      const absent =
-        words?.kind === "notFound" && words.resource === resource.plural && words.name === name;
+      const absent = words?.kind === "notFound" && words.resource === plural && words.name === name;
       if (absent) return { kind: "absent" };
       const silent = !(error instanceof ApiError) || !OF_ONE_OBJECT.includes(error.kind);
       return { kind: "unreadable", reason: causeText(causeOf(error), ref.namespace), silent };
     }
   }
 
-  #read(
-    resource: Resource,
-    { namespace, name }: Ref,
-    timeoutMs: number,
-    cut?: AbortSignal,
-  ): Promise<unknown> {
-    const secret = resource === SECRETS;
+  #read(kind: LiveRead["kind"], ref: Ref, timeoutMs: number, cut?: AbortSignal): Promise<unknown> {
+    const { namespace, name } = ref;
     return this.#client.request<unknown>({
       method: "GET",
-      path: secret
-        ? resourcePath(SECRETS, namespace, name)
-        : resourcePath(NAMESPACES, undefined, namespace),
-      what: secret ? `get secret ${namespace}/${name}` : `get namespace ${namespace}`,
+      path:
+        kind === "Namespace"
+          ? resourcePath(NAMESPACES, undefined, namespace)
+          : resourcePath(resourceOf(kind), namespace, name),
+      what: readText(kind, ref),
       signal: cut ?? this.#cancelled,
       timeoutMs,
     });
   }
+}
+
+function resourceOf(kind: LiveRead["kind"]) {
+  return kind === "Namespace" ? NAMESPACES : KINDS[kind].resource;
+}
+
+function readText(kind: LiveRead["kind"], { namespace, name }: Ref): string {
+  const place = kind === "Namespace" ? namespace : `${namespace}/${name}`;
+  return `get ${kind.toLowerCase()} ${place}`;
 }
 
 /** Of a request that was cut off because others waited: as if its time had run out. */

@@ -2,7 +2,8 @@
 // and all that it knows of earlier passes is what these functions put into memory and cache.
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
 import type { CauseWord } from "../kube/rest/failure-cause.ts";
-import type { PlannerState } from "../core/state/planner-state.ts";
+import type { PlannerMemory } from "../core/state/planner-memory.ts";
+import type { ObjectKind } from "../core/model/kinds.ts";
 import type { CachedObject } from "../core/model/cluster.ts";
 import { shownUid, versionOf } from "../core/state/live-reads.ts";
 import { objectOf, stringOf } from "../core/model/unstructured.ts";
@@ -11,7 +12,7 @@ import type { Ref } from "../core/annotations/names.ts";
 import type { Action, LiveRead } from "../core/model/actions.ts";
 
 export type Outcome =
-  /** Written; `object` is the raw Secret that the server answered with. */
+  /** Written; `object` is the raw object that the server answered with. */
   | {
       readonly kind: "done";
       readonly action: Action;
@@ -25,7 +26,7 @@ export type Outcome =
   | { readonly kind: "removed"; readonly action: Action }
   /** The world has moved since the plan: look again shortly. */
   | { readonly kind: "moved"; readonly action: Action; readonly ofSource?: boolean }
-  /** A finalizer holds what was deleted: `object` is the raw Secret, on its way out. */
+  /** A finalizer holds what was deleted: `object` is as it is now, on its way out. */
   | { readonly kind: "leaving"; readonly action: Action; readonly object: unknown }
   /** A live GET of a place where the cache shows none: `object` is who is there, undefined nobody. */
   | { readonly kind: "found"; readonly action: Action; readonly object: unknown }
@@ -51,29 +52,35 @@ export type LookupResult =
   /** `silent`: others would not be answered either. */
   | { readonly kind: "unreadable"; readonly reason: string; readonly silent: boolean };
 
+/** The cache of one kind of objects. */
 export type WrittenCache = {
-  get(secret: Ref): CachedObject | undefined;
-  /** Takes a Secret that a write returned or a GET found. */
+  get(place: Ref): CachedObject | undefined;
+  /** Takes an object that a write returned or a GET found. */
   remember(raw: unknown): CachedObject | undefined;
   isCopy(raw: unknown): boolean;
-  rememberNamespace(raw: unknown): void;
   forget(namespace: string, name: string, uid: string): void;
+};
+
+export type WrittenCaches = {
+  of(kind: ObjectKind): WrittenCache;
+  rememberNamespace(raw: unknown): void;
   forgetNamespace(name: string, uid: string): void;
 };
 
 /** Where it goes; `now`: ms, monotonic; `chance`: uniform in [0, 1). */
 export type RecordContext = {
-  readonly memory: PlannerState;
-  readonly cache: WrittenCache;
+  readonly memory: PlannerMemory;
+  readonly caches: WrittenCaches;
   readonly now: number;
   readonly chance: number;
 };
 
 export function recordOutcome(
   outcome: Outcome,
-  { memory, cache, now, chance }: RecordContext,
+  { memory: ofAll, caches, now, chance }: RecordContext,
 ): void {
   const { action } = outcome;
+  const [memory, cache] = [ofAll.of(action.objectKind), caches.of(action.objectKind)];
   switch (outcome.kind) {
     case "done":
       memory.succeeded(action, now, chance, isAltered(action, cache.remember(outcome.object)));
@@ -136,7 +143,7 @@ export function recordLookup(
 ): void {
   const { memory, now, chance } = learning;
   if (answer.kind === "unreadable") {
-    memory.liveReads.failed(
+    memory.shared.liveReads.failed(
       question,
       `${nameOf(question)} cannot be read: ${answer.reason}`,
       now,
@@ -146,7 +153,7 @@ export function recordLookup(
   }
   if (answer.kind === "found") remember(question, answer.object, learning);
   else forget(question, learning);
-  memory.liveReads.answered(question, foundVersion(answer), now, chance);
+  memory.shared.liveReads.answered(question, foundVersion(answer), now, chance);
 }
 
 function foundVersion(answer: LookupResult): string {
@@ -156,23 +163,24 @@ function foundVersion(answer: LookupResult): string {
 }
 
 function nameOf({ kind, ref }: LiveRead): string {
-  return kind === "secret" ? `source ${ref.namespace}/${ref.name}` : "the namespace";
+  return kind === "Namespace" ? "the namespace" : `source ${ref.namespace}/${ref.name}`;
 }
 
-function remember({ kind }: LiveRead, object: unknown, { cache }: RecordContext): void {
-  if (kind === "secret") cache.remember(object);
-  else cache.rememberNamespace(object);
+function remember({ kind }: LiveRead, object: unknown, { caches }: RecordContext): void {
+  if (kind === "Namespace") caches.rememberNamespace(object);
+  else caches.of(kind).remember(object);
 }
 
-function forget(question: LiveRead, { cache, memory }: RecordContext): void {
+function forget(question: LiveRead, { caches, memory }: RecordContext): void {
   const { kind, ref } = question;
   const uid = shownUid(question);
   if (uid === undefined) return;
-  if (kind === "namespace") {
-    cache.forgetNamespace(ref.namespace, uid);
+  if (kind === "Namespace") {
+    caches.forgetNamespace(ref.namespace, uid);
     return;
   }
+  const cache = caches.of(kind);
   // The watch's word of it will be an echo of this.
-  if (cache.get(ref)?.role === "source") memory.sourceVanished(uid);
+  if (cache.get(ref)?.role === "source") memory.of(kind).sourceVanished(uid);
   cache.forget(ref.namespace, ref.name, uid);
 }

@@ -5,15 +5,18 @@
 import type { ApiError } from "../kube/rest/api-error.ts";
 import type { QuotaFigure } from "../kube/rest/own-words.ts";
 
-export function wouldTake({ ownWords }: ApiError, name: string): boolean {
-  if (ownWords?.resource !== "secrets" || ownWords.name !== name) return false;
+/** `resource`: the plural of the copy's kind. */
+export function wouldTake({ ownWords }: ApiError, resource: string, name: string): boolean {
+  if (ownWords?.resource !== resource || ownWords.name !== name) return false;
   if (ownWords.kind === "alreadyExists") return true;
-  return ownWords.kind === "exceededQuota" && ownWords.figures.every(fitsWithoutOne);
+  if (ownWords.kind !== "exceededQuota") return false;
+  return ownWords.figures.every((figure) => fitsWithoutOne(resource, figure));
 }
 
 // The old copy counts as one in each of these, and as nothing in any other.
-const COUNTED: readonly string[] = ["secrets", "count/secrets"];
-
-function fitsWithoutOne({ resource, requested, used, limited }: QuotaFigure): boolean {
-  return COUNTED.includes(resource) && used - 1 + requested <= limited;
+function fitsWithoutOne(
+  plural: string,
+  { resource, requested, used, limited }: QuotaFigure,
+): boolean {
+  return [plural, `count/${plural}`].includes(resource) && used - 1 + requested <= limited;
 }

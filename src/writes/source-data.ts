@@ -5,14 +5,15 @@
 import type { DataCache } from "../core/state/data-cache.ts";
 import type { SourcePayload, SourceObject } from "../core/model/cluster.ts";
 import { isKubeObject, compareVersions } from "../kube/rest/resource.ts";
+import type { ObjectKind } from "../core/model/kinds.ts";
 import type { Ref } from "../core/annotations/names.ts";
 
 export type SourceDataDeps = {
   readonly cache: DataCache;
-  /** The raw Secret as the API server has it; undefined: there is none. May reject. */
-  readonly get: (place: Ref) => Promise<unknown>;
-  readonly read: (raw: unknown) => SourcePayload | undefined;
-  readonly remember: (raw: unknown) => void;
+  /** The raw object as the API server has it; undefined: there is none. May reject. */
+  readonly get: (kind: ObjectKind, place: Ref) => Promise<unknown>;
+  readonly read: (kind: ObjectKind, raw: unknown) => SourcePayload | undefined;
+  readonly remember: (kind: ObjectKind, raw: unknown) => void;
   /** A source was read again. */
   readonly onRead: () => void;
 };
@@ -45,13 +46,14 @@ export class SourceData {
   async #read(source: SourceObject): Promise<SourcePayload | undefined> {
     const { get, read, remember, cache, onRead } = this.#deps;
     onRead();
-    const raw = await get({ namespace: source.namespace, name: source.name });
+    const { kind, namespace, name } = source;
+    const raw = await get(kind, { namespace, name });
     if (isVersion(raw, source)) {
-      const payload = read(raw);
+      const payload = read(kind, raw);
       if (payload) cache.put(source, payload);
       return payload;
     }
-    if (raw !== undefined) remember(raw);
+    if (raw !== undefined) remember(kind, raw);
     return undefined;
   }
 }

@@ -133,7 +133,7 @@ export class WritePool<W extends PooledWrite> {
   }
 
   /**
-   * An event came from `place` ("NAMESPACE/NAME") or a namespace: what a plan before it wanted to write
+   * An event came from `place` (the key of a write or of a source) or a namespace: what a plan before it wanted to write
    * there, or from there, is not started. `changing`: it is a source as before, with other content.
    */
   touch(place: string, changing = false): void {

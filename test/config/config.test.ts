@@ -19,6 +19,7 @@ test("outside a cluster the defaults are those of the table", () => {
     inCluster: false,
     ownNamespace: "secretcast",
     sourceNamespaces: ["secretcast"],
+    kinds: ["Secret"],
     namespaces: undefined,
     excludeNamespaces: [],
     includeSystemNamespaces: false,

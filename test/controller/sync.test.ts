@@ -37,15 +37,17 @@ function open(permission: () => number, answer: () => Promise<object> = async ()
   };
   const log = createLog({ logLevel: "error", logFormat: "json" }, { write: () => true });
   const sync = new Sync({
-    world: cluster.world(),
+    worlds: [cluster.world()],
     settings: cluster.settings,
-    memory: cluster.memory,
-    cache: {
-      get: (place) => cluster.cached(refText(place)),
-      remember: () => undefined,
-      isCopy: () => false,
+    memory: cluster.memories,
+    caches: {
+      of: () => ({
+        get: (place) => cluster.cached(refText(place)),
+        remember: () => undefined,
+        isCopy: () => false,
+        forget: nothing,
+      }),
       rememberNamespace: nothing,
-      forget: nothing,
       forgetNamespace: nothing,
     },
     apply: new Apply({
@@ -118,6 +120,6 @@ test("an event of a pulling Secret asks for a pass as that of a copy does, and a
   cluster.secret("team-a/pulling", { from: "shared/registry" });
   const pulling = cluster.cached("team-a/pulling");
   const source = cluster.cached("shared/registry");
-  assert.equal(sync.concerns(undefined, pulling), "later");
-  assert.equal(sync.concerns(undefined, source), "urgent");
+  assert.equal(sync.concerns("Secret", undefined, pulling), "later");
+  assert.equal(sync.concerns("Secret", undefined, source), "urgent");
 });

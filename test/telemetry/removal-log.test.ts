@@ -57,6 +57,7 @@ test("however many sources and UIDs are named on copies that go, what waits to b
   const { namespace, name } = target;
   const source = { namespace: "shared", name: "registry" };
   const common = {
+    objectKind: "Secret",
     place: { namespace, name },
     source,
     cause: "gone",

@@ -14,7 +14,7 @@ function tell(cluster: Cluster, mayName = true) {
   const narrator = new SourceEvents({
     failing,
     mayName: () => mayName,
-    uidOf: ({ namespace, name }) => cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid,
+    uidOf: (_, { namespace, name }) => cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid,
     tell: (narration) => void told.push(narration),
     now: () => cluster.now,
   });

@@ -16,9 +16,10 @@ import { refusal } from "../support/controller/memory-api.ts";
 import { Cluster } from "../support/planner/planner-cluster.ts";
 import { refText } from "../../src/core/annotations/names.ts";
 import type { Action } from "../../src/core/model/actions.ts";
+import { KINDS } from "../../src/core/model/kinds.ts";
 
 const PAYLOAD: SourcePayload = {
-  data: new SecretData({ again: "cmVhZA==" }),
+  data: new SecretData(KINDS.Secret, { again: "cmVhZA==" }),
   labels: {},
   annotations: {},
   copiedKeys: "",
@@ -51,12 +52,12 @@ function open(answers: readonly Answer[], permission: () => number = () => Infin
     permission,
     onWrite: (verb, result) => void counted.push(`${verb} ${result}`),
     onAnswer: (_, { kind }) => void heard.push(kind),
-    onVacated: (place) => void vacated.push(refText(place)),
-    remember: (raw) => void remembered.push(raw),
+    onVacated: (_, place) => void vacated.push(refText(place)),
+    remember: (_, raw) => void remembered.push(raw),
     read: () => undefined,
     sources: {
       cache,
-      read: (raw) => (isKubeObject(raw) ? PAYLOAD : undefined),
+      read: (_, raw) => (isKubeObject(raw) ? PAYLOAD : undefined),
       onRead: () => void counted.push("read"),
     },
   });

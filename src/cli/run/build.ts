@@ -2,13 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { Apply } from "../../writes/apply.ts";
-import { createCaches } from "../../controller/caches.ts";
+import { createCaches, type Caches } from "../../controller/caches.ts";
 import type { Config } from "../../config/config.ts";
 import { Controller } from "../../controller/controller.ts";
 import { createDigest } from "../../core/model/secret-data.ts";
 import { DataCache } from "../../core/state/data-cache.ts";
 import { createIntern, createShare } from "../../core/observed/intern.ts";
-import { PlannerState } from "../../core/state/planner-state.ts";
+import { PlannerMemory } from "../../core/state/planner-memory.ts";
+import { KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 import type { PlannerSettings } from "../../core/model/cluster.ts";
 import { readPayload, readObject, type ReadContext } from "../../core/observed/read-object.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
@@ -30,7 +31,6 @@ import { Sync } from "../../controller/sync.ts";
 import { controllerSnapshot } from "./snapshot.ts";
 import { createLeaseClient } from "../../kube/leaderelection/lease-lock.ts";
 import { createEventClient } from "../../kube/events/event-writer.ts";
-import type { Caches } from "../../controller/cluster-caches.ts";
 
 export type Dependencies = {
   readonly client: ApiClient;
@@ -54,7 +54,7 @@ export function buildController(
 ): Controller {
   const { client, clock, log, metrics, observer } = parts;
   const dataCache = new DataCache(config.dataCacheBytes);
-  const context: ReadContext = {
+  const context: Omit<ReadContext, "kind"> = {
     // The key makes digests meaningless outside this process.
     digest: createDigest(randomBytes(32)),
     intern: createIntern(),
@@ -63,26 +63,29 @@ export function buildController(
     copyable: settings,
     keep: (source, payload) => dataCache.put(source, payload),
   };
-  const caches = createCaches(settings.scope?.watched, parts, context, dataCache);
-  const { world, cache, secrets, namespaces } = caches;
+  const contextOf = (kind: ObjectKind): ReadContext => ({ ...context, kind: KINDS[kind] });
+  const contexts = config.kinds.map(contextOf);
+  const caches = createCaches(settings.scope?.watched, parts, contexts, dataCache);
+  const { kinds, namespaces, watches, written } = caches;
+  const worlds = kinds.map(({ world }) => world);
   const elector =
     config.leaderElect && !config.dryRun
       ? createElector(config, parts, () => {
-          for (const informer of [secrets, namespaces]) informer.relist();
+          for (const watch of Object.values(watches)) watch.relist();
         })
       : undefined;
-  const memory = new PlannerState();
+  const memory = new PlannerMemory();
   const events = config.dryRun ? undefined : createEvents(parts);
   const failing = new FailingPlaces();
   const sourceEvents = new SourceEvents({
     failing,
     mayName: namedSources(config),
-    uidOf: (place) => caches.get(place)?.uid,
+    uidOf: (kind, place) => written.of(kind).get(place)?.uid,
     tell: (event) => events?.record(eventOf(event)),
     now: () => clock.monotonic(),
   });
   const syncLog = new SyncLog(log, metrics.figures, clock, () =>
-    [secrets, namespaces].every(({ disconnectedSinceMs }) => disconnectedSinceMs === undefined),
+    Object.values(watches).every(({ disconnectedSinceMs }) => disconnectedSinceMs === undefined),
   );
   const apply = new Apply({
     client,
@@ -90,22 +93,22 @@ export function buildController(
     onWrite: (verb, result) => metrics.figures.write(verb, result),
     onAnswer: (question, answer) => {
       const [now, chance] = [clock.monotonic(), clock.random()];
-      recordLookup(question, answer, { memory, cache, now, chance });
+      recordLookup(question, answer, { memory, caches: written, now, chance });
     },
-    onVacated: (place) => memory.vacated(place),
-    remember: (raw) => void cache.remember(raw),
-    read: (raw) => readObject(raw, context),
+    onVacated: (kind, place) => memory.of(kind).vacated(place),
+    remember: (kind, raw) => void written.of(kind).remember(raw),
+    read: (kind, raw) => readObject(raw, contextOf(kind)),
     sources: {
       cache: dataCache,
-      read: (raw) => readPayload(raw, context),
+      read: (kind, raw) => readPayload(raw, contextOf(kind)),
       onRead: () => metrics.figures.sourceRead(),
     },
   });
   const sync = new Sync({
-    world,
+    worlds,
     settings,
     memory,
-    cache,
+    caches: written,
     apply,
     concurrency: config.concurrency,
     clock,
@@ -122,8 +125,9 @@ export function buildController(
   });
   const controller = new Controller(
     {
-      secrets,
+      kinds,
       namespaces,
+      watches,
       sync,
       elector,
       events,
@@ -140,15 +144,14 @@ export function buildController(
     ignored: () => sync.newestPlan?.ignored.counts ?? {},
     lastConvergedMs: () => syncLog.convergedMs,
     unreadableNamespaces: () => caches.unreadable().length,
-    watchActivityMs: () => lastActivity(caches, clock),
-    watchDisconnectedMs: () => disconnected(caches, clock),
+    watchActivityMs: () => lastActivity(watches, clock),
+    watchDisconnectedMs: () => disconnected(watches, clock),
     leading: () => controller.leading,
   });
   const { dryRun } = config;
-  const watches = { secrets, namespaces };
   parts.board?.observe(
     controllerSnapshot({
-      world,
+      worlds,
       watches,
       reachability: client.reachability,
       elector,
@@ -169,11 +172,11 @@ export function buildController(
   return controller;
 }
 
-function sourceEventsHooks(sourceEvents: SourceEvents, state: PlannerState): SyncHooks {
+function sourceEventsHooks(sourceEvents: SourceEvents, memory: PlannerMemory): SyncHooks {
   return {
     onOutcome: (outcome) => sourceEvents.ended(outcome),
     onPlan: (plan, { settled }) => {
-      if (settled) sourceEvents.settled(plan, state.takeFights());
+      if (settled) sourceEvents.settled(plan, memory.takeFights());
     },
   };
 }
@@ -217,12 +220,9 @@ function createEvents({ client, clock, log }: Dependencies): EventRecorder {
   });
 }
 
-function eventOf({ on, uid, type, reason, note }: SourceEvent): EventDetails {
-  const { name } = on;
-  const regarding =
-    on.namespace === ""
-      ? { apiVersion: "v1", kind: "Namespace", name, uid }
-      : { apiVersion: "v1", kind: "Secret", ...on, uid };
+function eventOf({ kind, on, uid, type, reason, note }: SourceEvent): EventDetails {
+  const place = kind === "Namespace" ? { name: on.name } : on;
+  const regarding = { apiVersion: "v1", kind, ...place, uid };
   return { regarding, type, reason, action: "Copy", note };
 }
 
@@ -232,18 +232,21 @@ function countSources({ newestPlan: plan }: Sync): Record<string, number> {
 }
 
 /** Wall times out of monotonic ones. */
-function lastActivity({ secrets, namespaces }: Caches, clock: Clock): Record<string, number> {
+function lastActivity(watches: Caches["watches"], clock: Clock): Record<string, number> {
   const offset = wallOffsetMs(clock);
-  return {
-    secrets: secrets.lastActivityMs + offset,
-    namespaces: namespaces.lastActivityMs + offset,
-  };
+  return mapped(watches, ({ lastActivityMs }) => lastActivityMs + offset);
 }
 
-function disconnected({ secrets, namespaces }: Caches, clock: Clock): Record<string, number> {
+function disconnected(watches: Caches["watches"], clock: Clock): Record<string, number> {
   const now = clock.monotonic();
-  return {
-    secrets: now - (secrets.disconnectedSinceMs ?? now),
-    namespaces: now - (namespaces.disconnectedSinceMs ?? now),
-  };
+  return mapped(watches, ({ disconnectedSinceMs }) => now - (disconnectedSinceMs ?? now));
+}
+
+function mapped(
+  watches: Caches["watches"],
+  of: (watch: Caches["watches"][string]) => number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(watches).map(([resource, watch]) => [resource, of(watch)]),
+  );
 }

@@ -12,7 +12,7 @@ import { outdatedSince, type WatchStatus } from "../../server/status/freshness.t
 import type { ControllerSnapshot, Leader } from "../../server/status/status.ts";
 
 export type Observed = {
-  readonly world: ClusterState;
+  readonly worlds: readonly ClusterState[];
   readonly watches: Readonly<Record<string, ObservedWatch>>;
   readonly reachability: Reachability;
   readonly elector: LeaderElector | undefined;
@@ -31,7 +31,7 @@ type ObservedWatch = Pick<
 >;
 
 export function controllerSnapshot(observed: Observed): () => ControllerSnapshot {
-  const { world, controller, sync, syncLog, clock, dryRun, reachability } = observed;
+  const { worlds, controller, sync, syncLog, clock, dryRun, reachability } = observed;
   return () => {
     const offsetMs = wallOffsetMs(clock);
     const watches = Object.entries(observed.watches).map(([resource, watch]) =>
@@ -39,7 +39,7 @@ export function controllerSnapshot(observed: Observed): () => ControllerSnapshot
     );
     const serverAwayMs = wallTime(reachability.awaySinceMs, offsetMs);
     return {
-      world,
+      worlds,
       plan: sync.newestPlan,
       convergedMs: syncLog.convergedMs,
       offsetMs,

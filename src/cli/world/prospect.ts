@@ -3,7 +3,8 @@
 // is answered by the world itself, which was read a moment ago. What is to be written into a pulling
 // Secret a look at it decides, as in a run.
 import { setImmediate } from "node:timers/promises";
-import { PlannerState } from "../../core/state/planner-state.ts";
+import { KINDS } from "../../core/model/kinds.ts";
+import { PlannerMemory } from "../../core/state/planner-memory.ts";
 import { plan } from "../../core/plan/plan.ts";
 import { fillFor, readPullState, emptyingFill } from "../../core/desired/pull-fill.ts";
 import { refText, type Ref } from "../../core/annotations/names.ts";
@@ -41,7 +42,7 @@ function withoutWaiting(settings: PlannerSettings): PlannerSettings {
 export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
   const { world } = parts;
   const settings = withoutWaiting(parts.settings);
-  const memory = new PlannerState();
+  const memory = new PlannerMemory();
   const fills = new Map<string, Fill>();
   for (let round = 0; ; round++) {
     const made = await planned(world, settings, memory);
@@ -54,9 +55,9 @@ export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
 async function planned(
   world: ClusterState,
   settings: PlannerSettings,
-  memory: PlannerState,
+  memory: PlannerMemory,
 ): Promise<Plan> {
-  const planning = plan(world, settings, memory, NOW, new Set());
+  const planning = plan([world], settings, memory, NOW, new Set());
   for (;;) {
     const step = planning.next();
     if (step.done) return step.value;
@@ -65,11 +66,12 @@ async function planned(
   }
 }
 
-function answerQuestions(actions: readonly Action[], { liveReads }: PlannerState): boolean {
+function answerQuestions(actions: readonly Action[], { shared }: PlannerMemory): boolean {
   let asked = false;
   for (const action of actions) {
     if (action.kind !== "confirm") continue;
-    for (const question of action.questions) liveReads.answered(question, question.shown, NOW, 0);
+    for (const question of action.questions)
+      shared.liveReads.answered(question, question.shown, NOW, 0);
     asked = true;
   }
   return asked;
@@ -80,7 +82,7 @@ type PullAction = Extract<Action, { kind: "fill" | "unfill" }>;
 /** Whether a look has shown something that the planner could not know. */
 async function lookAtPulls(
   actions: readonly Action[],
-  memory: PlannerState,
+  memory: PlannerMemory,
   fills: Map<string, Fill>,
   parts: ProspectParts,
 ): Promise<boolean> {
@@ -101,14 +103,14 @@ async function lookAtPulls(
 
 async function lookAtPull(
   action: PullAction,
-  memory: PlannerState,
+  memory: PlannerMemory,
   fills: Map<string, Fill>,
   { builder, look }: ProspectParts,
 ): Promise<boolean> {
-  const { place, target, inputs } = action;
+  const { objectKind, place, target, inputs } = action;
   const raw = await look(place);
   if (raw === undefined) return false;
-  const pull = readPullState(raw);
+  const pull = readPullState(KINDS[objectKind], raw);
   if (action.kind === "unfill") {
     fills.set(refText(place), emptyingFill(pull));
     return false;
@@ -124,6 +126,6 @@ async function lookAtPull(
   }
   const conflict = typeof filling === "string" ? filling : filling.shadowed;
   const { uid, resourceVersion } = target;
-  memory.resolved(place, { uid, resourceVersion, inputs, conflict });
+  memory.of(objectKind).resolved(place, { uid, resourceVersion, inputs, conflict });
   return true;
 }

@@ -10,6 +10,7 @@ import { readNamespace } from "../../core/observed/read-namespace.ts";
 import { readObject, readPayload, type ReadContext } from "../../core/observed/read-object.ts";
 import { filterKeys } from "../../core/annotations/key-filter.ts";
 import { refText } from "../../core/annotations/names.ts";
+import { KINDS } from "../../core/model/kinds.ts";
 import { objectOf, stringsOf } from "../../core/model/unstructured.ts";
 import type { Selector } from "../../core/annotations/label-selector.ts";
 import type {
@@ -52,6 +53,7 @@ export class WorldBuilder {
     this.#data = new DataCache(dataCacheBytes);
     this.#outlines = createOutlines(digest);
     this.#context = {
+      kind: KINDS.Secret,
       digest,
       intern,
       share: createShare(),
@@ -113,6 +115,7 @@ export class WorldBuilder {
       }
     const known = [...this.#namespaces].filter(([name]) => !unreadable.has(name));
     return {
+      kind: this.#context.kind.kind,
       namespaces: new Map(known),
       objectsIn: (namespace) => this.#objects.get(namespace) ?? NO_OBJECTS,
       sources,

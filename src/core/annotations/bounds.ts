@@ -4,17 +4,17 @@ import { invalid, type Invalid } from "./result.ts";
 
 /** Data entries of a source, of its copies and of a pulling Secret. */
 export const MOST_DATA_ENTRIES = 1000;
-/** Decoded bytes of all values together: kube-apiserver's MaxSecretSize. */
+/** Decoded bytes of all values together: kube-apiserver's MaxSecretSize, of ConfigMaps too. */
 const MOST_DATA_BYTES = 1_048_576;
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What is too much about data in base64, if anything is. */
-export function excessOf(entries: Texts): Invalid | undefined {
+/** What is too much about these entries, if anything is; `bytesOf`: what one of them counts. */
+export function excessOf(entries: Texts, bytesOf: (entry: string) => number): Invalid | undefined {
   const values = Object.values(entries);
   if (values.length > MOST_DATA_ENTRIES) return tooMany(values.length);
   let bytes = 0;
-  for (const value of values) bytes += decodedLength(value);
+  for (const value of values) bytes += bytesOf(value);
   return bytes > MOST_DATA_BYTES ? tooLarge(bytes) : undefined;
 }
 

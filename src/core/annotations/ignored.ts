@@ -90,20 +90,20 @@ export function ignoredOnStranger(
   return mark && ignored("marks", mark);
 }
 
-/** For its owner: what has no effect, why, and what would. */
-export function ignoredText({ reason, word }: Ignored): string {
+/** For the owner of an object of this kind: what has no effect, why, and what would. */
+export function ignoredText(kind: string, { reason, word }: Ignored): string {
   const what = word ? annotationKey(word) : `a key under ${PREFIX} that means nothing`;
-  return `${what} has no effect ${WHY[reason]}`;
+  return `${what} has no effect ${WHY[reason].replaceAll("KIND", kind)}`;
 }
 
 const WHY: Readonly<Record<Ignored["reason"], string>> = {
   namespace:
-    "here: this namespace is no source namespace (--source-namespaces); put the Secret into one, or take it off",
+    "here: this namespace is no source namespace (--source-namespaces); put the KIND into one, or take it off",
   incomplete: "without to, to-selector, allow or allow-selector: add one, or take it off",
-  pull: "on a pulling Secret: take it off",
+  pull: "on a pulling KIND: take it off",
   copy: "on a copy: put it on the source, or take it off",
   adopt: "as it is: it has to be NAMESPACE/NAME of a source",
-  unknown: "on a Secret: correct it, or take it off",
+  unknown: "on a KIND: correct it, or take it off",
   marks:
     "here: this is no copy at its own place, so nobody keeps it current; take the marks off, or delete it",
 };
@@ -115,8 +115,8 @@ export const IGNORED_HEADLINES: Readonly<Record<IgnoredReason, string>> = {
   pull: "annotations of a source on a pulling Secret",
   copy: "annotations on a copy, where they belong on its source",
   adopt: "secretcast.io/adopt that is not NAMESPACE/NAME of a source",
-  unknown: "keys under secretcast.io/ that mean nothing on a Secret",
-  marks: "marks of a copy on a Secret that is none at its own place",
+  unknown: "keys under secretcast.io/ that mean nothing where they are",
+  marks: "marks of a copy on what is none at its own place",
   accept: "annotations of a namespace that cannot be understood: nothing changes there",
   flag: "entries of flags that match no namespace",
 };

@@ -81,12 +81,12 @@ export function filterKeys(
   for (const { to, from } of filter.renames) {
     const value = Object.hasOwn(entries, from) ? entries[from] : undefined;
     const entry = `${to}=${from}`;
-    if (value === undefined) return invalid(entry, "an old key that the Secret has");
+    if (value === undefined) return invalid(entry, "an old key that the source has");
     if (filter.globs.excludes(from)) return invalid(entry, 'an old key that no "!" entry excludes');
     if (kept.has(to)) return invalid(entry, `a new key that no other entry fills`);
     kept.set(to, value);
   }
-  if (kept.size === 0) return invalid(filter.text, "at least one key of the Secret to be left");
+  if (kept.size === 0) return invalid(filter.text, "at least one key of the source to be left");
   return ok(recordOf(kept));
 }
 

@@ -5,9 +5,8 @@ const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const QUALIFIED = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const DATA_KEY = /^[-._a-zA-Z0-9]+$/;
 
-export const SECRET_NAME_FORM =
-  'the name of a Secret: at most 253 lower-case letters, digits, "-" and "."';
-export const REF_FORM = "NAMESPACE/NAME of a Secret";
+export const SECRET_NAME_FORM = 'a name: at most 253 lower-case letters, digits, "-" and "."';
+export const REF_FORM = "NAMESPACE/NAME of a source";
 export const DATA_KEY_FORM = 'a data key: at most 253 letters, digits, "-", "_" and "."';
 export const LABEL_KEY_FORM =
   'a label key: at most 63 letters, digits, "-", "_" and ".", after an optional DNS prefix and "/"';

@@ -2,6 +2,7 @@
 // One fingerprint stands for everything of ours on a copy (marks, type, immutable, data, copied
 // metadata) but the place and the source-version: a copy is current when its fingerprint equals its
 // source's, so a source's metadata may change without a write, and an edited copy shows.
+import type { KindRules } from "../model/kinds.ts";
 import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
 import type { Annotations, SourceText } from "../annotations/parse.ts";
 import type { GlobList } from "../annotations/globs.ts";
@@ -116,6 +117,7 @@ export type SourceContent = Ref & {
 };
 
 export function desiredCopy(
+  kind: KindRules,
   content: SourceContent,
   text: SourceText,
   copyable: GlobList | undefined,
@@ -124,7 +126,7 @@ export function desiredCopy(
   const { copyLabels, copyAnnotations } = text;
   const { labels: given, annotations: noted } = content;
   const copied = chooseMetadata(given, noted, copyLabels, copyAnnotations, copyable);
-  const data = new SecretData(content.entries);
+  const data = new SecretData(kind, content.entries);
   const type = copyType(content.type, data.keys());
   const dataDigest = digestData(digest, content.entries);
   const { immutable } = content;

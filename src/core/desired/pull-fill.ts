@@ -4,6 +4,7 @@
 //   the type requires and its owner could not leave out, is ours to change and to take out
 import { parsePull, type Annotations } from "../annotations/parse.ts";
 import { excessOf, MOST_DATA_ENTRIES } from "../annotations/bounds.ts";
+import { entriesOf, entryBytes, type KindRules } from "../model/kinds.ts";
 import { SecretData } from "../model/secret-data.ts";
 import { filterKeys, recordOf, type KeyFilter } from "../annotations/key-filter.ts";
 import { type PullingObject, type SourcePayload, type SourceObject } from "../model/cluster.ts";
@@ -18,6 +19,7 @@ type Texts = Readonly<Record<string, string>>;
 
 /** A pulling Secret as it is now, with its data. */
 export type PullState = {
+  readonly kind: KindRules;
   readonly type: string;
   readonly immutable: boolean;
   readonly keys: KeyFilter;
@@ -26,14 +28,15 @@ export type PullState = {
   readonly sourceUid: string | undefined;
 };
 
-export function readPullState(raw: unknown): PullState {
+export function readPullState(kind: KindRules, raw: unknown): PullState {
   const object = objectOf(raw);
   const annotations = stringsOf(objectOf(object.metadata).annotations);
   return {
-    type: stringOf(object.type) || "Opaque",
+    kind,
+    type: kind.types ? stringOf(object.type) || kind.types.byDefault : "",
     immutable: object.immutable === true,
     keys: parsePull(annotations).keys,
-    data: stringsOf(object.data),
+    data: entriesOf(kind, object),
     pulledKeys: new Set(parsePulledKeys(annotations)),
     sourceUid: recordedSource(annotations).sourceUid,
   };
@@ -106,7 +109,8 @@ export function fillFor(
   const changes = fill.set.keys().length + fill.remove.length;
   if (changes === 0 && recorded && sameSource) return { fill: undefined, shadowed };
   if (changes > 0 && pull.immutable) return "it is immutable and cannot be filled";
-  const excess = changes > 0 ? excessOf(after(pull.data, fill)) : undefined;
+  const bytesOf = (entry: string): number => entryBytes(pull.kind, entry);
+  const excess = changes > 0 ? excessOf(after(pull.data, fill), bytesOf) : undefined;
   if (excess) return `filled it would hold ${excess.part}: want ${excess.expected}`;
   return { fill, shadowed };
 }
@@ -143,7 +147,7 @@ function emptied(
     if (requiredKeys(pull.type, key)) set[key] = shell(pull.type);
     else remove.push(key);
   }
-  return { set: new SecretData(set), remove, record };
+  return { set: new SecretData(pull.kind, set), remove, record };
 }
 
 const EMPTY_JSON = "e30="; // {}

@@ -37,7 +37,7 @@ export function objectAnswers(
     case "pull":
       return [exists, pulls(object), ...problems(object, object.problems)];
     case "stranger":
-      return [scope(subject, settings), exists, asksNothing(object)];
+      return [scope(subject, settings), exists, asksNothing(object, world)];
     case "source":
       return [scope(subject, settings), exists, ...sourceAnswers(object, world), ...pushes(object)];
   }
@@ -89,10 +89,13 @@ function scope({ namespace }: Ref, settings: PlannerSettings): RuleAnswer {
   });
 }
 
-function asksNothing(object: CachedObject & { readonly role: "stranger" }): RuleAnswer {
+function asksNothing(
+  object: CachedObject & { readonly role: "stranger" },
+  { kind }: ClusterState,
+): RuleAnswer {
   const change = annotateObject("secret", object, "to", "NAMESPACES");
   if (!object.ignored) return failing(ASKS, "it carries neither", change);
-  return failing(ASKS, ignoredText(object.ignored));
+  return failing(ASKS, ignoredText(kind, object.ignored));
 }
 
 function sourceAnswers(source: SourceObject, world: ClusterState): readonly RuleAnswer[] {
@@ -113,7 +116,7 @@ function pushes(source: SourceObject): readonly RuleAnswer[] {
   if (to === undefined && faulty) return [goes(source)];
   const asks = ruleAnswer(ASKS, to !== undefined, {
     yes: matchText(to),
-    no: source.ignored ? ignoredText(source.ignored) : "it carries neither",
+    no: source.ignored ? ignoredText(source.kind, source.ignored) : "it carries neither",
     change: annotateObject("secret", source, "to", "NAMESPACES"),
   });
   return [asks, goes(source)];

@@ -74,7 +74,11 @@ function changeOfConflict({ place, source, present, row, reason }: Found): strin
   if (present?.role !== "stranger") return undefined;
   const text = refText(source);
   const takes = present.adopt?.source;
-  if (reason === adoptionHint(text) || takes === undefined || refText(takes) !== text)
+  if (
+    (row && reason === adoptionHint(row.kind, text)) ||
+    takes === undefined ||
+    refText(takes) !== text
+  )
     return `its owner gives it up, entries of its own are lost: ${annotateObject("secret", place, "adopt", text)}`;
   return present.deleting ? undefined : `its owner gives it up: ${deleteObject("secret", place)}`;
 }

@@ -1,5 +1,5 @@
 // The writes that follow from verdicts, and the questions to ask before some of them. All of it is data.
-import { type Ref, refText } from "../annotations/names.ts";
+import type { Ref } from "../annotations/names.ts";
 import type {
   DesiredCopy,
   SourceObject,
@@ -7,6 +7,7 @@ import type {
   PullingObject,
   UnmanagedObject,
 } from "./cluster.ts";
+import { type ObjectKind, placeKey } from "./kinds.ts";
 import type { SecretData } from "./secret-data.ts";
 
 /** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
@@ -20,6 +21,8 @@ export type WriteCause =
   | "gone";
 
 type Write = {
+  /** Of the object at the place, and of its source. */
+  readonly objectKind: ObjectKind;
   readonly place: Ref;
   readonly source: Ref;
   readonly cause: WriteCause;
@@ -80,7 +83,7 @@ export function isEnding(action: Action): action is EndAction {
 
 /** What must not be under way twice at a time: a place, or one of the few flights of questions. */
 export function actionKey(action: Action): string {
-  return action.kind === "confirm" ? action.flight : refText(action.place);
+  return action.kind === "confirm" ? action.flight : placeKey(action.objectKind, action.place);
 }
 
 /** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
@@ -105,7 +108,7 @@ export type SourceAbsence = {
 };
 
 export type LiveRead = {
-  readonly kind: "secret" | "namespace";
+  readonly kind: ObjectKind | "Namespace";
   /** Of a namespace its name in `namespace`, and "" in `name`. */
   readonly ref: Ref;
   /** What the cache shows: versionOf. */

@@ -4,6 +4,7 @@
 // milliseconds of a monotonic clock.
 import type { KeyFilter } from "../annotations/key-filter.ts";
 import type { GlobList } from "../annotations/globs.ts";
+import type { ObjectKind } from "./kinds.ts";
 import type { SecretData } from "./secret-data.ts";
 import type { Problem, OnDelete, Rule, Accept } from "../annotations/rules.ts";
 import type { Ignored } from "../annotations/ignored.ts";
@@ -41,6 +42,7 @@ type Identity = Ref & {
 /** Carries a source's annotations in a source namespace, and is neither a copy nor pulling. */
 export type SourceObject = Identity & {
   readonly role: "source";
+  readonly kind: ObjectKind;
   readonly createdAt: string;
   /** Not empty: refused. */
   readonly problems: readonly Problem[];
@@ -56,6 +58,7 @@ export type SourceObject = Identity & {
 /** Carries `from`. */
 export type PullingObject = Identity & {
   readonly role: "pull";
+  readonly kind: ObjectKind;
   readonly type: string;
   readonly immutable: boolean;
   /** undefined where it cannot be read: problems then say so. */
@@ -181,8 +184,9 @@ export type Namespace = {
   readonly accept: Accept;
 };
 
-/** The cache as the planner sees it. Secrets of other roles in the two lists are passed over. */
+/** The cache as the planner sees it, of one kind. Objects of other roles in the two lists are passed over. */
 export type ClusterState = {
+  readonly kind: ObjectKind;
   readonly namespaces: ReadonlyMap<string, Namespace>;
   /** By name; an empty map where the cache knows none. */
   objectsIn(namespace: string): ReadonlyMap<string, CachedObject>;

@@ -1,23 +1,30 @@
-// The bytes of a Secret, held so that no log line, error or JSON text can show them by accident, and
+// The bytes of a Secret or a ConfigMap, held so that no log line, error or JSON text can show them by accident, and
 // the keyed digest by which two sets of them are compared without being kept.
-// It does not hide them from code that asks: reveal() is the one way out, for the body of a write.
+// It does not hide them from code that asks: reveal() and revealFields() are the ways out, for the body of a write.
 import { createHash, hash } from "node:crypto";
 import { inspect } from "node:util";
-import { decodedLength } from "../annotations/bounds.ts";
+import { entryBytes, entryMemory, payloadFields, type KindRules } from "./kinds.ts";
 
 const VEIL = "[secret]";
 
 export class SecretData {
+  readonly #kind: KindRules;
   readonly #entries: Readonly<Record<string, string>>;
 
-  /** `entries`: data keys to base64 text, as the API server writes it. */
-  constructor(entries: Readonly<Record<string, string>>) {
+  /** `entries`: as entriesOf reads them. */
+  constructor(kind: KindRules, entries: Readonly<Record<string, string>>) {
+    this.#kind = kind;
     this.#entries = entries;
   }
 
-  /** The entries in base64. Only for the body of a request and for the digest. */
+  /** The entries with their fields' tags. Only to filter and compare them and for the digest. */
   reveal(): Readonly<Record<string, string>> {
     return this.#entries;
+  }
+
+  /** The maps of the object, as the API server writes them. Only for the body of a request. */
+  revealFields(): ReturnType<typeof payloadFields> {
+    return payloadFields(this.#kind, this.#entries);
   }
 
   keys(): readonly string[] {
@@ -27,8 +34,13 @@ export class SecretData {
   /** Decoded size of the values in bytes. */
   bytes(): number {
     let total = 0;
-    for (const value of Object.values(this.#entries)) total += decodedLength(value);
+    for (const value of Object.values(this.#entries)) total += entryBytes(this.#kind, value);
     return total;
+  }
+
+  /** What an entry of it takes in memory, at most. */
+  heldBytes(entry: string): number {
+    return entryMemory(this.#kind, entry);
   }
 
   toString(): string {

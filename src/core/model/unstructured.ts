@@ -6,6 +6,7 @@ export type RawObject = {
   readonly metadata?: unknown;
   readonly type?: unknown;
   readonly data?: unknown;
+  readonly binaryData?: unknown;
   readonly immutable?: unknown;
   readonly status?: unknown;
   readonly phase?: unknown;

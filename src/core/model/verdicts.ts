@@ -5,6 +5,7 @@ import type { Problem } from "../annotations/rules.ts";
 import { type Ref } from "../annotations/names.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import type { Action } from "./actions.ts";
+import type { ObjectKind } from "./kinds.ts";
 
 export const METRIC_STATES = [
   "current",
@@ -48,14 +49,16 @@ export const VERDICTS: readonly Verdict[] = Object.keys(METRIC_STATE).filter(
   (word): word is Verdict => word in METRIC_STATE,
 );
 
-/** To the owner of a Secret that is in the way of `source`, and to who wonders why it is not copied. */
-export function adoptionHint(source: string): string {
-  return `a Secret that is not ours is in the way; its owner may annotate it ${annotationKey("adopt")}: ${source}, rename or delete it`;
+/** To the owner of an object that is in the way of `source`, and to who wonders why it is not copied. */
+export function adoptionHint(kind: ObjectKind, source: string): string {
+  return `a ${kind} that is not ours is in the way; its owner may annotate it ${annotationKey("adopt")}: ${source}, rename or delete it`;
 }
 
 /** One place whose verdict is neither `current` nor `skip`. */
 export type Row = {
   readonly verdict: Verdict;
+  /** Of place and source. */
+  readonly kind: ObjectKind;
   readonly place: Ref;
   readonly source: Ref;
   /** Without the place: places of one source with one reason are told together. */
@@ -79,6 +82,7 @@ export type Row = {
 export type VerdictCounts = Readonly<Record<Verdict, number>>;
 
 export type SourceReport = {
+  readonly kind: ObjectKind;
   readonly source: Ref;
   readonly uid: string;
   readonly state: "ok" | "refused";
@@ -102,8 +106,9 @@ export type NamespaceReport = {
   readonly since: number;
 };
 
-/** A Secret that carries annotations of ours which have no effect. */
+/** An object that carries annotations of ours which have no effect. */
 export type IgnoredObject = {
+  readonly kind: ObjectKind;
   readonly object: Ref;
   readonly uid: string;
   readonly ignored: Ignored;
@@ -117,11 +122,20 @@ export type IgnoredReport = {
   readonly flags: readonly string[];
 };
 
+/** What a plan counts of one kind. */
+export type KindCounts = {
+  readonly kind: ObjectKind;
+  readonly counts: VerdictCounts;
+  readonly states: Readonly<Record<MetricState, number>>;
+};
+
+/** Of all kinds that take part, together. */
 export type Plan = {
   /** Questions first, then creates and updates, youngest namespace first among them; then deletes. */
   readonly actions: readonly Action[];
   readonly rows: readonly Row[];
   readonly sources: readonly SourceReport[];
+  readonly kinds: readonly KindCounts[];
   readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
   /** When the first pass of this process began (ms, monotonic): what has been so since then was so before. */

@@ -1,4 +1,4 @@
-// From a Secret of the API to what the cache keeps of it. Which of four roles it has decides what that
+// From a Secret or a ConfigMap of the API to what the cache keeps of it. Which of four roles it has decides what that
 // is: a source and a pulling Secret keep data, a copy a digest and its marks, a stranger little more
 // than its name. A Secret with `from` is its owner's and never a copy, and a copy is never a source,
 // whatever else they carry.
@@ -9,8 +9,10 @@ import {
   parsePull,
   parseSource,
   type Annotations,
+  type SourceText,
 } from "../annotations/parse.ts";
 import { excessOf } from "../annotations/bounds.ts";
+import { entriesOf, entryBytes, type KindRules } from "../model/kinds.ts";
 import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
 import {
   ignoredOnCopy,
@@ -34,20 +36,20 @@ import {
 import { invalid, type Invalid } from "../annotations/result.ts";
 import { noteFinalizers } from "../model/finalizers.ts";
 import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
-import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
+import { objectOf, stringOf, stringsOf, type RawObject } from "../model/unstructured.ts";
 import { desiredCopy, fingerprint, marksOf, onDeleteMark, type Marks } from "../desired/copy.ts";
 import {
   annotationKey,
   MARKS,
   PREFIX,
-  REFUSED_NAME_PREFIX,
-  REFUSED_TYPES,
   isUnknownKey,
   type AnnotationName,
 } from "../annotations/vocabulary.ts";
 import type { Problem, OnDelete } from "../annotations/rules.ts";
 
 export type ReadContext = {
+  /** Of the objects that are read. */
+  readonly kind: KindRules;
   readonly digest: Digest;
   readonly intern: Intern;
   readonly share: Share<CopyTemplate>;
@@ -98,11 +100,11 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
   const whole: Whole = {
     given,
     createdAt: stringOf(metadata.creationTimestamp),
-    type: stringOf(object.type) || "Opaque",
+    type: typeOf(object, context),
     immutable: object.immutable === true,
     labels: stringsOf(metadata.labels),
     annotations: stringsOf(metadata.annotations),
-    data: () => stringsOf(object.data),
+    data: () => entriesOf(context.kind, object),
   };
   if (carries(whole.annotations, ["from"])) return readPull(whole, context);
   const marks = marksOf(given, whole.labels, whole.annotations);
@@ -111,6 +113,11 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
     return readSource(whole, context);
   }
   return readStranger(whole, context);
+}
+
+/** "": objects of this kind have none. */
+function typeOf({ type }: RawObject, { kind: { types } }: ReadContext): string {
+  return types ? stringOf(type) || types.byDefault : "";
 }
 
 // The API takes a type of any length; none that means anything is longer than a name.
@@ -136,15 +143,16 @@ export function readPayload(raw: unknown, context: ReadContext): SourcePayload |
 }
 
 function readSource(whole: Whole, context: ReadContext): SourceObject {
-  const { digest, intern } = context;
+  const { digest, intern, kind } = context;
   const { createdAt } = whole;
   const given = { ...whole.given, name: intern(whole.given.name) };
   const text = parseSource(whole.annotations, given.name);
-  const problems = [...refusals(whole), ...text.problems];
+  const problems = [...refusals(whole, kind), ...copyRefusals(text, kind), ...text.problems];
   const { to, allow } = text.rule;
   const silent = !to && !allow && problems.length === 0;
   const ignored = silent ? ignoredOnSource(whole.annotations) : undefined;
-  const source = { role: "source", ...given, createdAt, rule: text.rule, ignored } as const;
+  const identity = { role: "source", kind: kind.kind, ...given } as const;
+  const source = { ...identity, createdAt, rule: text.rule, ignored };
   if (problems.length > 0) {
     const known = problems.every(({ annotation }) => annotation !== annotationKey("keys"));
     const refusedDigest = known ? digestOf(whole, text.keys, context) : undefined;
@@ -155,11 +163,11 @@ function readSource(whole: Whole, context: ReadContext): SourceObject {
     return { ...source, problems: [problem], replica: undefined, refusedDigest: undefined };
   };
   const data = whole.data();
-  const excess = excessOf(data);
+  const excess = tooMuch(kind, data);
   if (excess) return refused("data", excess);
   const entries = filterKeys(text.keys, data);
   if (!entries.ok) return refused(annotationKey("keys"), entries.fault);
-  const excessive = excessOf(entries.value);
+  const excessive = tooMuch(kind, entries.value);
   if (excessive) return refused(annotationKey("keys"), excessive);
   const { type, immutable, labels, annotations } = whole;
   const { copyLabels, copyAnnotations } = text;
@@ -169,40 +177,54 @@ function readSource(whole: Whole, context: ReadContext): SourceObject {
   const content = { ...given, type, immutable, labels, annotations, entries: entries.value };
   // Its copies have the same digests.
   const kept: Digest = (parts) => intern(digest(parts));
-  const { replica, payload } = desiredCopy(content, text, copyable, kept);
+  const { replica, payload } = desiredCopy(kind, content, text, copyable, kept);
   const read = { ...source, problems: [], replica, refusedDigest: undefined };
   context.keep(read, payload);
   return read;
+}
+
+function tooMuch(kind: KindRules, entries: Texts): Invalid | undefined {
+  return excessOf(entries, (entry) => entryBytes(kind, entry));
 }
 
 /** Of what a source gives its copies; undefined where it can give nothing. */
 function digestOf(
   whole: Whole,
   keys: KeyFilter,
-  { digest, intern }: ReadContext,
+  { digest, intern, kind }: ReadContext,
 ): string | undefined {
   const data = whole.data();
-  if (excessOf(data)) return undefined;
+  if (tooMuch(kind, data)) return undefined;
   const entries = filterKeys(keys, data);
   return entries.ok ? intern(digestData(digest, entries.value)) : undefined;
 }
 
-function refusals({ given, type }: Whole): Problem[] {
+function refusals({ given, type }: Whole, { kind, types, refusedPrefix }: KindRules): Problem[] {
   const problems: Problem[] = [];
-  if (REFUSED_TYPES.includes(type)) {
-    const expected =
-      "another type: Secrets of this one are made and filled by their own controller";
+  if (types?.refused.includes(type)) {
+    const expected = `another type: ${kind}s of this one are made and filled by their own controller`;
     problems.push({ annotation: "type", ...invalid(type, expected).fault });
   }
   if (type.length > LONGEST_TYPE) {
     const expected = `a type of at most ${LONGEST_TYPE} characters`;
     problems.push({ annotation: "type", ...invalid(type, expected).fault });
   }
-  if (given.name.startsWith(REFUSED_NAME_PREFIX)) {
-    const expected = "another name: Secrets called so are Helm's";
+  if (given.name.startsWith(refusedPrefix)) {
+    const expected = `another name: ${kind}s called so are Helm's`;
     problems.push({ annotation: "name", ...invalid(given.name, expected).fault });
   }
   return problems;
+}
+
+function copyRefusals({ rule: { copyName } }: SourceText, kind: KindRules): Problem[] {
+  return everywhere(kind, annotationKey("name"), copyName);
+}
+
+// Its own controller would have the last word, in every namespace.
+function everywhere({ kind, everywhere: names }: KindRules, annotation: string, name: string) {
+  if (!names.includes(name)) return [];
+  const expected = `another name: Kubernetes puts a ${kind} of this one into every namespace`;
+  return [{ annotation, ...invalid(name, expected).fault }];
 }
 
 // Nobody reads more of them, and each is kept as long as the Secret is.
@@ -210,14 +232,21 @@ const MOST_PULL_PROBLEMS = 3;
 /** A longer `keys` is read again when the Secret is to be filled. */
 const LONGEST_KEPT_KEYS = 4096;
 
-function readPull(whole: Whole, { digest, intern }: ReadContext): PullingObject {
+function readPull(whole: Whole, { digest, intern, kind }: ReadContext): PullingObject {
   const { given, type, immutable, annotations } = whole;
   const text = parsePull(annotations);
   const data = whole.data();
   const filled = filledEntries(annotations, data);
-  const problems = [...refusals(whole), ...excesses(data), ...forgeries(whole), ...text.problems];
+  const problems = [
+    ...refusals(whole, kind),
+    ...everywhere(kind, "name", given.name),
+    ...excesses(kind, data),
+    ...forgeries(whole, kind),
+    ...text.problems,
+  ];
   return {
     role: "pull",
+    kind: kind.kind,
     ...given,
     type: intern(boundedType(type)),
     immutable,
@@ -225,7 +254,7 @@ function readPull(whole: Whole, { digest, intern }: ReadContext): PullingObject 
     problems: problems.slice(0, MOST_PULL_PROBLEMS),
     keys: (text.keys.text?.length ?? 0) > LONGEST_KEPT_KEYS ? undefined : text.keys,
     onDelete: text.onDelete,
-    bytes: new SecretData(data).bytes(),
+    bytes: new SecretData(kind, data).bytes(),
     filled: Object.keys(filled).length,
     filledDigest: intern(digestData(digest, filled)),
     ...recordedSource(annotations),
@@ -233,18 +262,18 @@ function readPull(whole: Whole, { digest, intern }: ReadContext): PullingObject 
   };
 }
 
-function excesses(data: Texts): Problem[] {
-  const excess = excessOf(data);
+function excesses(kind: KindRules, data: Texts): Problem[] {
+  const excess = tooMuch(kind, data);
   return excess ? [{ annotation: "data", ...excess }] : [];
 }
 
 // A fill records source-uid. With the other marks there already, the Secret would be a copy as soon as
 // its owner takes `from` off, and could be deleted.
-function forgeries({ given, labels, annotations }: Whole): Problem[] {
+function forgeries({ given, labels, annotations }: Whole, { kind }: KindRules): Problem[] {
   const sourceUid = { [annotationKey("source-uid")]: "of a fill" };
   if (!marksOf(given, labels, { ...annotations, ...sourceUid })) return [];
   const annotation = annotationKey("placed-at");
-  const expected = `it off, or ${annotationKey("from")} off: a pulling Secret is no copy`;
+  const expected = `it off, or ${annotationKey("from")} off: a pulling ${kind} is no copy`;
   return [{ annotation, ...invalid(annotations[annotation] ?? "", expected).fault }];
 }
 

@@ -11,7 +11,7 @@ export type Ordered = {
 
 const ACTIONS_PER_TURN = 8192;
 
-/** By source. */
+/** By source and its kind. */
 export function listsBySource(
   bySource: ReadonlyMap<string, Ordered[]>,
 ): readonly (readonly Ordered[])[] {

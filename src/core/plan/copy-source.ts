@@ -54,7 +54,9 @@ export function decideCopy(
     case "notASource": {
       if (status.uid !== copy.sourceUid) return decideAbsent(context, copy, status);
       const reason = `${refText(copy.source)} carries neither to nor to-selector any more`;
-      return unwanted(copy.onDelete, reason, [readOfSource(copy.source, status)]);
+      return unwanted(copy.onDelete, reason, [
+        readOfSource(context.pass.kind, copy.source, status),
+      ]);
     }
     case "absent":
       return decideAbsent(context, copy, status);
@@ -80,7 +82,7 @@ function decideByEntry(
   // Another object under the source's old name says nothing of the source's copies.
   if (source.uid !== copy.sourceUid) return decideAbsent(context, copy, status);
   const word = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.onDelete);
-  const asked = readOfSource(source, source);
+  const asked = readOfSource(source.kind, source, source);
   const follows =
     want === "declined" || want === "selector" ? [asked, readOfNamespace(target)] : [asked];
   const reason =

@@ -142,7 +142,7 @@ function unreadTakeover(
   taker: Candidate,
 ) {
   const reason = `source ${taker.text} comes before ${refText(copy.source)}`;
-  const asked = [readOfSource(taker.source, taker.source), readOfNamespace(target)];
+  const asked = [readOfSource(pass.kind, taker.source, taker.source), readOfNamespace(target)];
   const hold = unconfirmed(pass, reason, asked);
   return hold && { ...hold, verdict: "conflict" as const };
 }
@@ -163,6 +163,7 @@ function planCopy(
     return;
   }
   const write = {
+    objectKind: pass.kind,
     place: { namespace: copy.namespace, name: copy.name },
     source: { namespace: winner.source.namespace, name: winner.source.name },
     cause: cause === "changed" && isEdited(context, copy, content) ? "edited" : cause,

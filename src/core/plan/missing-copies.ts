@@ -108,7 +108,7 @@ export class MissingCopies {
       return;
     }
     const unread = hidden.unread === undefined ? "" : ` and cannot be read: ${hidden.unread}`;
-    const reason = `a Secret that the cache does not show is in the way${unread}`;
+    const reason = `a ${this.#pass.kind} that the cache does not show is in the way${unread}`;
     const { source, tally } = winner;
     const finding = { verdict: "conflict", place, source, reason } as const;
     if (hidden.until > this.#pass.now) {
@@ -120,11 +120,19 @@ export class MissingCopies {
     this.#pass.look({ kind: "liveGet", ...write, cause: "new", reason }, target.order);
   }
 
-  /** Proposes or holds the creates; to be run once, when every copy has been judged. */
-  *settle(): Generator<undefined, void> {
-    const most = Math.max(FEWEST_CREATES, Math.floor(MOST_CREATES / this.#creates.size));
+  /** How many sources have places to be made. */
+  get creating(): number {
+    return this.#creates.size;
+  }
+
+  /**
+   * Proposes or holds the creates; to be run once, when every copy has been judged. `creating`: of all
+   * kinds, which share the room.
+   */
+  *settle(creating: number): Generator<undefined, void> {
+    const most = Math.max(FEWEST_CREATES, Math.floor(MOST_CREATES / creating));
     for (const [winner, targets] of this.#creates) {
-      const end = this.#pass.proposed + most;
+      const end = this.#pass.proposals.count + most;
       this.#pass.pendingSince(winner.source);
       const places = placesOf(winner) + targets.length;
       const bytes = places * winner.content.replica.bytes;
@@ -133,7 +141,7 @@ export class MissingCopies {
       for (const [index, target] of targets.entries()) {
         if (index % CREATES_PER_TURN === 0) yield;
         if (held) this.#hold(winner, target, places, bytes);
-        else if (this.#pass.proposed < end) this.#create(winner, target);
+        else if (this.#pass.proposals.count < end) this.#create(winner, target);
         else this.#defer(winner, target);
       }
     }
@@ -193,5 +201,6 @@ function adopter(
 
 function writeOf({ source, content }: Candidate, place: Ref) {
   const inputs = decisionKey(content);
-  return { place, source: { namespace: source.namespace, name: source.name }, inputs, content };
+  const { kind: objectKind, namespace, name } = source;
+  return { objectKind, place, source: { namespace, name }, inputs, content };
 }

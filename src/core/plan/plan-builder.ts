@@ -1,19 +1,13 @@
-// What one pass gathers: counts, rows and writes. It also holds back a write that is in flight, in
+// What one pass gathers of one kind: counts, rows and writes. It also holds back a write that is in flight, in
 // back-off, or too close upon the last one at its place, and remembers when each becomes due.
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/write-backoff.ts";
-import { LIVE_READ_FLIGHTS, type LiveReadReply } from "../state/live-reads.ts";
+import type { LiveReadReply } from "../state/live-reads.ts";
 import { isPending, newTally, type Row, type Tally, type Verdict } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
-import {
-  type Ordered,
-  listsBySource,
-  alternate,
-  takeTurns,
-  longestDue,
-  youngestFirst,
-} from "./action-order.ts";
-import { type Action, isEnding, type LiveRead } from "../model/actions.ts";
+import type { Action, LiveRead } from "../model/actions.ts";
+import type { ObjectKind } from "../model/kinds.ts";
+import type { Proposals } from "./proposals.ts";
 
 /** One place's verdict, before it is known whether its write may go now. */
 export type Finding = {
@@ -29,47 +23,40 @@ export type Finding = {
   /** Of a conflict: the source that has the place. */
   readonly winner?: Ref;
 };
-// From then on a write is no longer overtaken by every younger one: half of those that start are the
-// oldest. Two seconds before a write may have waited for too long.
-const AGED_MS = 3000;
-
-// A plan holds so many updates, and as many removals; what is beyond is counted, and planned once these are
-// made: a thousand sources changed at once in a thousand namespaces would take half a gigabyte.
-const MOST_ACTIONS = 50_000;
-const FEWEST_OF_A_SOURCE = 16;
-/** Rows of what will be so without anybody's doing; beyond, they say nothing new and are counted. */
-const MOST_ROWS = 50_000;
-
 export class PlanBuilder {
+  readonly kind: ObjectKind;
   readonly memory: PlannerState;
   readonly now: number;
   readonly rows: Row[] = [];
   /** Places whose source is not among the entries. */
   readonly withoutSource: Tally = newTally();
   pairs = 0;
-  /** Writes and looks that may go now. */
-  proposed = 0;
   /** Steps of 10 ns at most that were taken beside the pairs, since the last yield. */
   steps = 0;
   deletesHeld = 0;
   nextAt: number | undefined;
-  /** How many sources want places; they share the room for updates. */
-  sources = 1;
-  /** Rows of verdicts that pass. */
-  #passing = 0;
-  #ending = 0;
-  #agedEnding = 0;
-  readonly #agedWrites = new Map<string, number>();
+  /** Those of all kinds. */
+  readonly proposals: Proposals;
   readonly #inFlight: ReadonlySet<string>;
-  readonly #writes = new Map<string, Ordered[]>();
-  /** Where a copy was deleted for its successor. */
-  readonly #owed = new Map<string, Ordered[]>();
-  readonly #ends = new Map<string, Ordered[]>();
 
-  constructor(memory: PlannerState, now: number, inFlight: ReadonlySet<string>) {
+  /** `inFlight`: places of this kind ("NAMESPACE/NAME") whose write is under way. */
+  constructor(
+    kind: ObjectKind,
+    memory: PlannerState,
+    now: number,
+    proposals: Proposals,
+    inFlight: ReadonlySet<string>,
+  ) {
+    this.kind = kind;
     this.memory = memory;
     this.now = now;
+    this.proposals = proposals;
     this.#inFlight = inFlight;
+  }
+
+  /** Nothing more comes: what is remembered is kept for what was asked for. */
+  end(): void {
+    this.memory.endPass(this.#inFlight);
   }
 
   /** A verdict without a write. */
@@ -80,13 +67,14 @@ export class PlanBuilder {
     const winner = finding.winner && bare(finding.winner);
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
-    if (!pulling && isPending(verdict) && this.#passing++ >= MOST_ROWS) return;
+    if (!pulling && isPending(verdict) && !this.proposals.takesRow()) return;
     const since = this.#since(verdict, place, source);
     this.rows.push({
       since,
       triedAt,
       differs,
       verdict,
+      kind: this.kind,
       place,
       source,
       reason,
@@ -129,7 +117,7 @@ export class PlanBuilder {
     }
     const dueAt = this.memory.backoff.nextWriteAt(key, this.now);
     if (dueAt === undefined) {
-      if (this.#push(action, order, owed)) this.report(tally, finding);
+      if (this.proposals.push(action, order, owed)) this.report(tally, finding);
       else tally[verdict]++;
     } else this.report(tally, { ...finding, dueAt });
   }
@@ -141,97 +129,19 @@ export class PlanBuilder {
 
   /** Looks at a place again by a live GET, which is no write. */
   look(action: Action & { kind: "liveGet" }, order: number): void {
-    if (!this.#inFlight.has(refText(action.place))) this.#push(action, order);
+    if (!this.#inFlight.has(refText(action.place))) this.proposals.push(action, order);
   }
 
   /** Whether the API server says what the cache shows of all these; where it is not known it is asked. */
   confirm(questions: readonly LiveRead[], freshMs?: number): LiveReadReply {
     let worst: LiveReadReply = { kind: "confirmed" };
     for (const question of questions) {
-      const reply = this.memory.liveReads.reply(question, this.now, freshMs);
+      const reply = this.memory.shared.liveReads.reply(question, this.now, freshMs);
       if (reply.kind === "confirmed" || worst.kind === "unreadable") continue;
       if (reply.until !== undefined) this.wake(reply.until);
       worst = reply;
     }
     return worst;
-  }
-
-  #asks(): readonly Action[] {
-    const free = LIVE_READ_FLIGHTS.filter((flight) => !this.#inFlight.has(flight));
-    return this.memory.liveReads.flights(free.length).flatMap((questions, index) => {
-      const [flight, first] = [free[index], questions[0]];
-      if (flight === undefined || first === undefined) return [];
-      const reason = "copies of it, or there, are about to end";
-      const [place, source] = [first.ref, first.ref];
-      return [
-        {
-          kind: "confirm",
-          place,
-          source,
-          cause: "unwanted",
-          reason,
-          inputs: "",
-          flight,
-          questions,
-        },
-      ];
-    });
-  }
-
-  /** Whether there is room for it. */
-  #push(action: Action, order: number, owed = false): boolean {
-    const ends = isEnding(action);
-    const lists = ends ? this.#ends : owed ? this.#owed : this.#writes;
-    const key = refText(action.source);
-    // Asked for even where there is no room, so that it ages.
-    const since = this.memory.due.since(refText(action.place), this.now);
-    const list = lists.get(key) ?? [];
-    const aged = this.now - since >= AGED_MS;
-    if (ends ? !this.#mayEnd(aged) : !this.#mayWrite(action, key, list.length, aged)) return false;
-    this.proposed++;
-    list.push({ action, order, since });
-    lists.set(key, list);
-    return true;
-  }
-
-  #mayEnd(aged: boolean): boolean {
-    if (this.#ending < MOST_ACTIONS) return this.#ending++ < MOST_ACTIONS;
-    return aged && this.#agedEnding++ < MOST_ACTIONS;
-  }
-
-  // Creates are counted where they are gathered. What has waited for long finds room of its own.
-  #mayWrite({ kind }: Action, source: string, writes: number, aged: boolean): boolean {
-    if (kind !== "update" && kind !== "replace") return true;
-    const share = Math.max(FEWEST_OF_A_SOURCE, Math.floor(MOST_ACTIONS / this.sources));
-    if (writes < share) return true;
-    const before = this.#agedWrites.get(source) ?? 0;
-    if (!aged || before >= share) return false;
-    this.#agedWrites.set(source, before + 1);
-    return true;
-  }
-
-  /**
-   * Questions, what is owed, then creates and updates, then deletes; in each the sources take turns, the
-   * youngest namespace first. Between them, one to one, what has been due for long, deletes included.
-   */
-  *actions(): Generator<undefined, readonly Action[]> {
-    const owed = listsBySource(this.#owed);
-    const writes = listsBySource(this.#writes);
-    const ends = listsBySource(this.#ends);
-    const first: Ordered[] = [];
-    const young: Ordered[] = [];
-    yield* takeTurns(owed, youngestFirst, first);
-    yield* takeTurns(writes, youngestFirst, young);
-    yield* takeTurns(ends, youngestFirst, young);
-    const aged = [...writes, ...ends].flatMap((list) => {
-      const old = list.filter(({ since }) => this.now - since >= AGED_MS);
-      return old.length > 0 ? [old] : [];
-    });
-    const old: Ordered[] = [];
-    yield* takeTurns(aged, longestDue, old);
-    const { oldestFirst } = this.memory.due;
-    const rest = yield* alternate(young, old, oldestFirst);
-    return [...this.#asks(), ...first.map(({ action }) => action), ...rest];
   }
 }
 

@@ -84,7 +84,8 @@ function planByStatus(
       return;
     case "notASource":
       if (status.uid === pull.sourceUid) {
-        end(context, pull, from, target, unwanted(from, [readOfSource(from, status)]));
+        const asked = readOfSource(pull.kind, from, status);
+        end(context, pull, from, target, unwanted(from, [asked]));
       } else planAbsent(context, pull, from, target, status);
       return;
     case "absent":
@@ -122,7 +123,7 @@ function planEntry(
   else if (mine && paused) note(context, pull, from, "paused", `source ${entry.text} is paused`);
   else if (mine) {
     const bySelector = allowed?.selector !== undefined;
-    const asked = readOfSource(source, source);
+    const asked = readOfSource(source.kind, source, source);
     const follows = bySelector ? [asked, readOfNamespace(target)] : [asked];
     end(context, pull, from, target, unwanted(from, follows));
   } else planAbsent(context, pull, from, target, status);
@@ -190,6 +191,7 @@ function fillFrom(
   const edited = sameFill || (isFilled(pull) && sameVersion);
   const action = {
     kind: "fill",
+    objectKind: pull.kind,
     place,
     source: from,
     cause: edited ? "edited" : isFilled(pull) ? "changed" : "new",

@@ -8,6 +8,7 @@ import type { SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import type { SourceAbsence, LiveRead } from "../model/actions.ts";
+import type { ObjectKind } from "../model/kinds.ts";
 
 /** Why something has no reason to be any more. */
 export type RemovalReason = {
@@ -34,7 +35,7 @@ export function sourceGone(
   return {
     cause: "gone",
     reason,
-    follows: [readOfSource(ref, shownAt(status))],
+    follows: [readOfSource(pass.kind, ref, shownAt(status))],
     vanished: { key, since, seen: pass.memory.hasSeen(uid) },
     absentUntil: since + settings.deleteGraceMs,
   };
@@ -47,13 +48,13 @@ function shownAt(status: SourceStatus): Shown {
 
 type Shown = Pick<SourceObject, "uid" | "resourceVersion"> | undefined;
 
-export function readOfSource({ namespace, name }: Ref, shown: Shown): LiveRead {
-  return { kind: "secret", ref: { namespace, name }, shown: versionOf(shown) };
+export function readOfSource(kind: ObjectKind, { namespace, name }: Ref, shown: Shown): LiveRead {
+  return { kind, ref: { namespace, name }, shown: versionOf(shown) };
 }
 
 export function readOfNamespace({ name, namespace }: TargetNamespace): LiveRead {
   return {
-    kind: "namespace",
+    kind: "Namespace",
     ref: { namespace: name, name: "" },
     shown: versionOf(namespace),
   };

@@ -15,8 +15,9 @@ import type { PlanBuilder } from "./plan-builder.ts";
 import { unwantedVerdict } from "./verdict-table.ts";
 import type { Tally } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
-import { type Ref, refText } from "../annotations/names.ts";
+import type { Ref } from "../annotations/names.ts";
 import type { Action } from "../model/actions.ts";
+import { placeKey } from "../model/kinds.ts";
 
 type Because = {
   readonly tally: Tally;
@@ -60,7 +61,9 @@ export class Removals {
       return;
     }
     const inputs = `${verdict} ${copy.sourceUid}`;
-    const action = { kind: verdict, place, source, inputs, target: copy, ...why(lapse) };
+    const objectKind = this.#pass.kind;
+    const write = { objectKind, place, source, inputs, ...why(lapse) };
+    const action = { kind: verdict, target: copy, ...write };
     this.#add({ because: ending, verdict, action });
   }
 
@@ -70,6 +73,7 @@ export class Removals {
     const place = placeOf(pull);
     const action = {
       kind: "unfill",
+      objectKind: this.#pass.kind,
       place,
       source,
       inputs,
@@ -92,18 +96,19 @@ export class Removals {
     this.#pass.report(because.tally, { verdict, place, source, pulling, ...hold });
   }
 
-  /** Proposes what may go and notes what is held; to be run once, at the end of the pass. */
-  *settle(deletions: DeleteGuard): Generator<undefined, void> {
-    const due = this.#due.map(({ because, action }): DueRemoval => {
-      return { place: refText(action.place), vanished: because.lapse.vanished };
+  get due(): readonly DueRemoval[] {
+    return this.#due.map(({ because, action }) => {
+      const place = placeKey(action.objectKind, action.place);
+      return { place, vanished: because.lapse.vanished };
     });
-    const { deleteLimit, deleteHoldMs } = this.#settings;
-    const guard = { limit: deleteLimit, holdMs: deleteHoldMs };
-    const decisions = deletions.check(due, guard, this.#pass.now);
+  }
+
+  /** Proposes what may go and notes what is held; a decision for each that is due, of `total` of all kinds. */
+  *settle(decisions: readonly GuardDecision[], total: number): Generator<undefined, void> {
     for (const [index, ending] of this.#due.entries()) {
       if (index % ENDINGS_PER_TURN === 0) yield;
       const decision = decisions[index];
-      if (decision?.kind === "held") this.#hold(ending, decision, due.length);
+      if (decision?.kind === "held") this.#hold(ending, decision, total);
       else this.#go(ending);
     }
   }
@@ -134,6 +139,24 @@ export class Removals {
     } as const;
     this.#pass.report(because.tally, finding);
     this.#pass.deletesHeld++;
+  }
+}
+
+/** The endings of all kinds count together; to be run once, at the end of a plan. */
+export function* settleRemovals(
+  ofKinds: readonly Removals[],
+  deletions: DeleteGuard,
+  { deleteLimit: limit, deleteHoldMs: holdMs }: PlannerSettings,
+  now: number,
+): Generator<undefined, void> {
+  const lists = ofKinds.map(({ due }) => due);
+  const all = lists.flat();
+  const decisions = deletions.check(all, { limit, holdMs }, now);
+  let from = 0;
+  for (const [index, removals] of ofKinds.entries()) {
+    const count = lists[index]?.length ?? 0;
+    yield* removals.settle(decisions.slice(from, from + count), all.length);
+    from += count;
   }
 }
 

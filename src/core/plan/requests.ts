@@ -4,6 +4,7 @@
 // annotations, owner references and finalizers of others survive.
 import { preconditions, textOperations, type Operation } from "./json-patch.ts";
 import { parseRecord } from "../desired/copied-metadata.ts";
+import { KINDS } from "../model/kinds.ts";
 import { type CopyObject, type SourcePayload } from "../model/cluster.ts";
 import { recordOf } from "../annotations/key-filter.ts";
 import { onDeleteMark } from "../desired/copy.ts";
@@ -23,7 +24,7 @@ type Patch = Record<string, string | null>;
 type Version = { readonly uid: string; readonly resourceVersion: string };
 
 /** One call of the API that an action needs; an action's calls are made in order. */
-export type SecretRequest = {
+export type ObjectRequest = {
   readonly method: "POST" | "PATCH" | "DELETE" | "GET";
   readonly namespace: string;
   readonly name: string;
@@ -40,7 +41,7 @@ export function copyRequests(
   action: CopyAction,
   payload: SourcePayload,
   recorded = "",
-): readonly SecretRequest[] {
+): readonly ObjectRequest[] {
   const { place, content } = action;
   switch (action.kind) {
     case "create":
@@ -54,13 +55,13 @@ export function copyRequests(
   }
 }
 
-export function endRequests(action: RemovalAction): readonly SecretRequest[] {
+export function endRequests(action: RemovalAction): readonly ObjectRequest[] {
   return action.kind === "delete"
     ? [remove(action.place, action.target)]
     : [patch(action.place, releaseBody(action.target))];
 }
 
-export function fillRequest({ place, target }: FillAction, fill: Fill): SecretRequest {
+export function fillRequest({ place, target }: FillAction, fill: Fill): ObjectRequest {
   return patch(place, fillBody(target, fill));
 }
 
@@ -90,23 +91,23 @@ export function bytesOf(action: Action): number {
   }
 }
 
-function patch({ namespace, name }: Ref, body: Body): SecretRequest {
+function patch({ namespace, name }: Ref, body: Body): ObjectRequest {
   const contentType = "application/merge-patch+json";
   return { method: "PATCH", namespace, name, contentType, body };
 }
 
-function jsonPatch({ namespace, name }: Ref, body: readonly Operation[]): SecretRequest {
+function jsonPatch({ namespace, name }: Ref, body: readonly Operation[]): ObjectRequest {
   const contentType = "application/json-patch+json";
   return { method: "PATCH", namespace, name, contentType, body };
 }
 
-function remove({ namespace, name }: Ref, { uid, resourceVersion }: Version): SecretRequest {
+function remove({ namespace, name }: Ref, { uid, resourceVersion }: Version): ObjectRequest {
   const preconditions = { uid, resourceVersion };
   const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions };
   return { method: "DELETE", namespace, name, body };
 }
 
-function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload): SecretRequest {
+function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload): ObjectRequest {
   const { replica } = content;
   const metadata = {
     name,
@@ -116,10 +117,10 @@ function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload
   };
   const body = {
     apiVersion: "v1",
-    kind: "Secret",
+    kind: content.source.kind,
     metadata,
-    type: replica.type,
-    data: payload.data.reveal(),
+    ...(KINDS[content.source.kind].types ? { type: replica.type } : {}),
+    ...withoutEmpty(payload.data.revealFields()),
     ...(replica.immutable ? { immutable: true } : {}),
   };
   return { method: "POST", namespace, name, body };
@@ -167,7 +168,7 @@ function updateOperations(
     ...textOperations("annotations", annotations),
     ...immutability(replica.immutable, target.immutable),
     // An immutable copy takes new metadata only; the planner replaces it where its data differ.
-    ...(target.dataDigest === replica.dataDigest ? [] : [newData(payload)]),
+    ...(target.dataDigest === replica.dataDigest ? [] : newData(payload)),
   ];
 }
 
@@ -183,7 +184,7 @@ function adoptOperations(
     ...textOperations("labels", labels, target.adopt?.labelled),
     ...textOperations("annotations", annotations),
     ...immutability(content.replica.immutable, false),
-    newData(payload),
+    ...newData(payload),
   ];
 }
 
@@ -199,11 +200,27 @@ function fillBody(target: Version, fill: Fill): Body {
     [annotationKey("source-uid")]: record ? record.sourceUid : null,
     [annotationKey("source-version")]: record ? record.sourceVersion : null,
   };
-  const data = recordOf<string | null>([
-    ...Object.entries(fill.set.reveal()),
-    ...fill.remove.map((key) => [key, null] as const),
-  ]);
-  return { metadata: { ...version(target), annotations }, data };
+  return { metadata: { ...version(target), annotations }, ...entryPatch(fill) };
+}
+
+// What is set in one field is taken out of the others: a key stands in one of them only.
+function entryPatch({ set, remove }: Fill): Readonly<Record<string, Patch>> {
+  const gone = Object.entries(nulls([...set.keys(), ...remove]));
+  return Object.fromEntries(
+    Object.entries(set.revealFields()).map(([field, entries]) => [
+      field,
+      recordOf<string | null>([...gone, ...Object.entries(entries)]),
+    ]),
+  );
+}
+
+// A create says nothing of a field in which there is nothing, but for the first.
+function withoutEmpty(fields: Readonly<Record<string, Readonly<Record<string, string>>>>) {
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, entries], index) => index === 0 || Object.keys(entries).length > 0,
+    ),
+  );
 }
 
 function version({ uid, resourceVersion }: Version): Version {
@@ -214,9 +231,11 @@ function immutability(wanted: boolean, present: boolean): readonly Operation[] {
   return wanted === present ? [] : [{ op: "add", path: "/immutable", value: wanted }];
 }
 
-// In place of all that was there.
-function newData(payload: SourcePayload): Operation {
-  return { op: "add", path: "/data", value: payload.data.reveal() };
+// In place of all that was there, in every field.
+function newData(payload: SourcePayload): readonly Operation[] {
+  return Object.entries(payload.data.revealFields()).map(([field, value]) => {
+    return { op: "add", path: `/${field}`, value };
+  });
 }
 
 function nulls(keys: readonly string[]): Patch {

@@ -86,22 +86,23 @@ function sameData(present: CopyObject, { replica }: Desired): boolean {
 /** Why a source may not take over the Secret in its way; undefined: its owner lets it and it fits. */
 export function adoptionObstacle(present: CachedObject, content: Desired): string | undefined {
   const { source, replica } = content;
-  if (present.role === "source") return "a Secret that is a source itself is in the way";
-  if (present.role === "pull") return "a Secret that pulls its entries is in the way";
+  const { kind } = source;
+  if (present.role === "source") return `a ${kind} that is a source itself is in the way`;
+  if (present.role === "pull") return `a ${kind} that pulls its entries is in the way`;
   if (present.role === "copy" || present.adopt === undefined) {
-    return adoptionHint(refText(source));
+    return adoptionHint(kind, refText(source));
   }
   const { adopt } = present;
   if (adopt.source === undefined) {
-    return "the Secret in the way has a secretcast.io/adopt that is not NAMESPACE/NAME of a source";
+    return `the ${kind} in the way has a secretcast.io/adopt that is not NAMESPACE/NAME of a source`;
   }
   if (adopt.source.namespace !== source.namespace || adopt.source.name !== source.name) {
-    return `the Secret in the way lets ${adopt.source.namespace}/${adopt.source.name} adopt it, not this source`;
+    return `the ${kind} in the way lets ${adopt.source.namespace}/${adopt.source.name} adopt it, not this source`;
   }
-  if (present.deleting) return "the Secret in the way is being deleted";
+  if (present.deleting) return `the ${kind} in the way is being deleted`;
   if (adopt.type !== replica.type) {
-    return `the Secret in the way is of type ${adopt.type}, the copy would be ${replica.type}; a type cannot be changed`;
+    return `the ${kind} in the way is of type ${adopt.type}, the copy would be ${replica.type}; a type cannot be changed`;
   }
-  if (adopt.immutable) return "the Secret in the way is immutable; its owner may delete it";
+  if (adopt.immutable) return `the ${kind} in the way is immutable; its owner may delete it`;
   return undefined;
 }

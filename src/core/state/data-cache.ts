@@ -66,7 +66,7 @@ function sizeOf({ data, labels, annotations, copiedKeys }: SourcePayload): numbe
   let bytes = PAYLOAD_BYTES + copiedKeys.length;
   // Base64 takes a byte a character; other texts may take two.
   for (const [key, value] of Object.entries(data.reveal()))
-    bytes += ENTRY_BYTES + key.length + value.length;
+    bytes += ENTRY_BYTES + key.length + data.heldBytes(value);
   for (const texts of [labels, annotations])
     for (const [key, value] of Object.entries(texts))
       bytes += ENTRY_BYTES + key.length + 2 * value.length;

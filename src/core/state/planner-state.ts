@@ -1,12 +1,11 @@
-// What is remembered beside the plan, in one object that lives as long as the process: it is never
+// What is remembered of one kind beside the plan, as long as the process lives: it is never
 // written anywhere and a controller that starts anew starts without it. plan() reads it and notes in
 // it since when something has been so; apply tells it what became of each action.
 // Every `now` is milliseconds of a monotonic clock, every `chance` uniform in [0, 1).
 import { Ages } from "./ages.ts";
-import { DeleteGuard } from "./delete-guard.ts";
 import { WriteBackoff, type Failure } from "./write-backoff.ts";
-import { LiveReads } from "./live-reads.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
+import type { SharedState } from "./shared-state.ts";
 import { Since } from "./since.ts";
 import type {
   CopyObject,
@@ -20,11 +19,12 @@ import type { NamespaceMatch } from "../annotations/rules.ts";
 import { Wants } from "../desired/wants.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import type { Action } from "../model/actions.ts";
+import type { ObjectKind } from "../model/kinds.ts";
 
 /** Beyond this many vanished sources the longest gone are forgotten; their copies count as any others. */
 const MOST_GONE = 10_000;
 
-export type Fight = { readonly place: Ref; readonly source: Ref };
+export type Fight = { readonly kind: ObjectKind; readonly place: Ref; readonly source: Ref };
 
 /** A positive entry of a flag that lists namespaces. */
 export type FlagEntry = {
@@ -42,15 +42,13 @@ export type RememberedConsent = {
 };
 
 export class PlannerState {
+  /** What this kind shares with the others. */
+  readonly shared: SharedState;
   readonly backoff = new WriteBackoff();
   /** Of sources: since when each has been absent. */
   readonly absent = new Since();
   /** Of places: since when each has been unwanted. */
   readonly unwanted = new Since();
-  readonly liveReads = new LiveReads();
-  readonly deleteGuard = new DeleteGuard();
-  /** Of places: since when their write has been due. */
-  readonly due = new Ages();
   /** Of rows and reports: since when each has been so, to a tenth of a second. */
   readonly standing = new Ages(100);
   /** When the first pass began: what it found may have been so before. */
@@ -74,6 +72,10 @@ export class PlannerState {
   held: ReadonlySet<string> = new Set();
   #fights: Fight[] = [];
 
+  constructor(shared: SharedState) {
+    this.shared = shared;
+  }
+
   /** The write was made; `altered`: what is there now is not what it asked for. */
   succeeded(action: Action, now: number, chance: number, altered = false): void {
     const place = refText(action.place);
@@ -84,10 +86,10 @@ export class PlannerState {
       case "release":
         // Who makes a copy anew each time that it goes keeps us deleting.
         this.backoff.repaired(place, action.inputs, now, chance);
-        this.deleteGuard.made(action.vanished, now);
+        this.shared.deleteGuard.made(action.vanished, now);
         return;
       case "unfill":
-        this.deleteGuard.made(action.vanished, now);
+        this.shared.deleteGuard.made(action.vanished, now);
         return;
       case "create":
       case "update":
@@ -104,7 +106,8 @@ export class PlannerState {
   #repaired(action: Action, place: string, now: number, chance: number, altered: boolean): void {
     if (!altered && action.cause !== "edited" && action.cause !== "deleted") return;
     if (this.backoff.repaired(place, action.inputs, now, chance, altered)) {
-      this.#fights.push({ place: action.place, source: action.source });
+      const { objectKind: kind, source } = action;
+      this.#fights.push({ kind, place: action.place, source });
     }
   }
 
@@ -120,7 +123,6 @@ export class PlannerState {
   /** The API server answers again after an outage: what failed for want of it is due now. */
   serverIsBack(): void {
     this.backoff.serverIsBack();
-    this.liveReads.serverIsBack();
   }
 
   /** The write met a 409 (version, UID) or a 404: the world has moved; not a failure. */
@@ -173,16 +175,13 @@ export class PlannerState {
     this.backoff.beginPass(now);
     this.absent.beginPass();
     this.unwanted.beginPass();
-    this.due.beginPass();
     this.standing.beginPass();
     this.beganAt ??= now;
-    this.liveReads.beginPass(now);
     this.resolutions.beginPass();
   }
 
   endPass(inFlight: ReadonlySet<string>): void {
     this.backoff.endPass(inFlight);
-    this.liveReads.endPass();
     this.resolutions.endPass(inFlight);
   }
 }

@@ -1,6 +1,7 @@
-// What a reader of the status page wants to see: parts of names and one state. It comes from a URL's
+// What a reader of the status page wants to see: parts of names, one state, one kind. It comes from a URL's
 // query; a part is compared as it is, never as a pattern.
 import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
+import { OBJECT_KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 
 /** The page's states: those of the metrics, and sources that are refused. */
 const STATES = [...METRIC_STATES, "refused"] as const;
@@ -31,6 +32,7 @@ export type Filter = {
   /** Part of a target namespace's name. */
   readonly namespace: string;
   readonly state: RowState | undefined;
+  readonly kind: ObjectKind | undefined;
 };
 
 // NAMESPACE/NAME is no longer.
@@ -44,11 +46,24 @@ export function readFilter(query: URLSearchParams): Filter {
       throw new RangeError(`${name}: ${text.length} characters, want at most ${LONGEST}`);
     return text;
   };
-  const given = query.get("state") ?? "";
-  const state = STATES.find((each) => each === given);
-  if (given !== "" && state === undefined)
-    throw new RangeError(
-      `state: ${JSON.stringify(given.slice(0, 40))} is not one of ${STATES.join(", ")}`,
-    );
-  return { source: part("source"), namespace: part("namespace"), state };
+  const state = oneOf("state", STATES, query);
+  return {
+    source: part("source"),
+    namespace: part("namespace"),
+    state,
+    kind: oneOf("kind", OBJECT_KINDS, query),
+  };
+}
+
+function oneOf<T extends string>(
+  name: string,
+  known: readonly T[],
+  query: URLSearchParams,
+): T | undefined {
+  const given = query.get(name) ?? "";
+  const found = known.find((each) => each === given);
+  if (given === "" || found !== undefined) return found;
+  throw new RangeError(
+    `${name}: ${JSON.stringify(given.slice(0, 40))} is not one of ${known.join(", ")}`,
+  );
 }

@@ -11,9 +11,13 @@ import {
 import { severity, type Filter } from "./filter.ts";
 import { inSlices } from "./groups.ts";
 import { refText } from "../../core/annotations/names.ts";
+import { placeKey, type ObjectKind } from "../../core/model/kinds.ts";
+
+/** A source of one kind. */
+type Column = { readonly kind: ObjectKind; readonly source: string };
 
 export type Grid = {
-  readonly sources: readonly string[];
+  readonly sources: readonly Column[];
   readonly lines: readonly Line[];
   /** How many there are to choose from. */
   readonly sourcesTotal: number;
@@ -30,20 +34,23 @@ const MOST_NAMESPACES = 60;
 
 /** `rows` and `sources`: filtered already, the worst source first. */
 export async function drawGrid(
-  world: ClusterState,
+  worlds: readonly ClusterState[],
   rows: readonly Row[],
-  sources: readonly { readonly source: string }[],
+  sources: readonly Column[],
   filter: Filter,
 ): Promise<Grid> {
   const worst = await worstByNamespace(rows);
   // A copy may name a source that is none (any more).
-  const all = [...new Set([...sources, ...worst.sources].map(({ source }) => source))];
+  const columnOf = new Map<string, Column>();
+  for (const { kind, source } of [...sources, ...worst.sources])
+    columnOf.set(`${kind} ${source}`, { kind, source });
+  const all = [...columnOf.keys()];
   const shown = all.slice(0, MOST_SOURCES);
-  const matching = [...world.namespaces.keys()]
+  const matching = [...new Set(worlds.flatMap(({ namespaces }) => [...namespaces.keys()]))]
     .filter((name) => name.includes(filter.namespace))
     .toSorted();
-  const namespaces = await choose(world, matching, worst.ranks, filter, new Set(shown));
-  const cells = await fill(world, rows, new Set(namespaces), new Set(shown));
+  const namespaces = await choose(worlds, matching, worst.ranks, filter, new Set(shown));
+  const cells = await fill(worlds, rows, new Set(namespaces), new Set(shown));
   const holds = (namespace: string, source: string): Cell =>
     cellOf(cells.get(`${namespace} ${source}`));
   const columns = shown.filter((source) => namespaces.some((each) => holds(each, source) !== null));
@@ -52,7 +59,7 @@ export async function drawGrid(
     cells: columns.map((source) => holds(namespace, source)),
   }));
   return {
-    sources: columns,
+    sources: columns.flatMap((key) => columnOf.get(key) ?? []),
     lines: lines.filter((line) => line.cells.some((cell) => cell !== null)),
     sourcesTotal: all.length,
     namespacesTotal: matching.length,
@@ -61,20 +68,19 @@ export async function drawGrid(
 
 async function worstByNamespace(rows: readonly Row[]) {
   const ranks = new Map<string, number>();
-  const sources = new Map<string, { readonly source: string }>();
+  const sources = new Map<string, Column>();
   for await (const slice of inSlices(rows))
-    for (const { place, source, verdict } of slice) {
+    for (const { kind, place, source, verdict } of slice) {
       const rank = rankOf(verdict);
       if (rank < (ranks.get(place.namespace) ?? Infinity)) ranks.set(place.namespace, rank);
-      const text = refText(source);
-      sources.set(text, { source: text });
+      sources.set(placeKey(kind, source), { kind, source: refText(source) });
     }
   return { ranks, sources: sources.values() };
 }
 
 /** At most so many, by name: first those of `ranks`, the worst before the others, then some that have copies. */
 async function choose(
-  world: ClusterState,
+  worlds: readonly ClusterState[],
   matching: readonly string[],
   ranks: ReadonlyMap<string, number>,
   { state }: Filter,
@@ -92,18 +98,19 @@ async function choose(
   for await (const slice of inSlices(matching))
     for (const namespace of slice) {
       if (chosen.size >= MOST_NAMESPACES) return [...chosen].toSorted();
-      if (holdsCopy(world.objectsIn(namespace), sources)) chosen.add(namespace);
+      if (worlds.some((world) => holdsCopy(world, namespace, sources))) chosen.add(namespace);
     }
   return [...chosen].toSorted();
 }
 
-function holdsCopy(secrets: ReadonlyMap<string, CachedObject>, of: ReadonlySet<string>): boolean {
-  for (const secret of secrets.values()) if (of.has(sourceOf(secret) ?? "")) return true;
+function holdsCopy(world: ClusterState, namespace: string, of: ReadonlySet<string>): boolean {
+  for (const object of world.objectsIn(namespace).values())
+    if (of.has(sourceOf(world.kind, object) ?? "")) return true;
   return false;
 }
 
 async function fill(
-  world: ClusterState,
+  worlds: readonly ClusterState[],
   rows: readonly Row[],
   namespaces: ReadonlySet<string>,
   sources: ReadonlySet<string>,
@@ -117,19 +124,20 @@ async function fill(
   };
   for await (const slice of inSlices(namespaces))
     for (const namespace of slice)
-      for (const secret of world.objectsIn(namespace).values())
-        put(namespace, sourceOf(secret), "current");
+      for (const world of worlds)
+        for (const object of world.objectsIn(namespace).values())
+          put(namespace, sourceOf(world.kind, object), "current");
   for await (const slice of inSlices(rows))
-    for (const { place, source, verdict } of slice)
-      if (namespaces.has(place.namespace)) put(place.namespace, refText(source), verdict);
+    for (const { kind, place, source, verdict } of slice)
+      if (namespaces.has(place.namespace)) put(place.namespace, placeKey(kind, source), verdict);
   return cells;
 }
 
-/** The source that a copy or a filled pulling Secret is of. */
-function sourceOf(secret: CachedObject): string | undefined {
-  if (secret.role === "copy") return refText(secret.source);
-  const filled = secret.role === "pull" && secret.filled > 0;
-  return filled && secret.from ? refText(secret.from) : undefined;
+/** The source that a copy or a filled pulling object is of. */
+function sourceOf(kind: ObjectKind, object: CachedObject): string | undefined {
+  if (object.role === "copy") return placeKey(kind, object.source);
+  const filled = object.role === "pull" && object.filled > 0;
+  return filled && object.from ? placeKey(kind, object.from) : undefined;
 }
 
 function cellOf(verdict: Verdict | undefined): Cell {

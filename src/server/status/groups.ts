@@ -10,12 +10,14 @@ import {
 import { severity, type Filter } from "./filter.ts";
 import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
 import { refText } from "../../core/annotations/names.ts";
+import { placeKey, type ObjectKind } from "../../core/model/kinds.ts";
 
 /** The first of a list, and how long it is. */
 export type Truncated<T> = { readonly total: number; readonly shown: readonly T[] };
 
 /** Places of one source that have one verdict for one reason. */
 export type StatusGroup = {
+  readonly kind: ObjectKind;
   readonly source: string;
   readonly verdict: Verdict;
   readonly state: MetricState;
@@ -46,11 +48,14 @@ export async function pickRows(
   const { state } = filter;
   const kept: Row[] = [];
   const wanted = (row: Row): boolean => {
+    if (filter.kind !== undefined && row.kind !== filter.kind) return false;
     if (!row.place.namespace.includes(filter.namespace)) return false;
     const source = refText(row.source);
     if (!source.includes(filter.source)) return false;
     if (state === undefined) return true;
-    return state === "refused" ? refused.has(source) : METRIC_STATE[row.verdict] === state;
+    return state === "refused"
+      ? refused.has(placeKey(row.kind, row.source))
+      : METRIC_STATE[row.verdict] === state;
   };
   for await (const slice of inSlices(rows))
     for (const row of slice) if (wanted(row)) kept.push(row);
@@ -64,7 +69,7 @@ export async function groupRows(
   const groups = new Map<string, Row[]>();
   for await (const slice of inSlices(rows))
     for (const row of slice) {
-      const key = `${refText(row.source)} ${row.verdict} ${row.reason}`;
+      const key = `${placeKey(row.kind, row.source)} ${row.verdict} ${row.reason}`;
       const group = groups.get(key);
       if (group) group.push(row);
       else groups.set(key, [row]);
@@ -84,6 +89,7 @@ function groupOf(rows: readonly Row[], times: PlanTimes): readonly StatusGroup[]
   const places = rows.slice(0, MOST_PLACES).map(({ place }) => refText(place));
   return [
     {
+      kind: first.kind,
       source: refText(first.source),
       verdict: first.verdict,
       state,

@@ -22,11 +22,13 @@ import {
 import { problemText } from "../../core/annotations/rules.ts";
 import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
 import { refText } from "../../core/annotations/names.ts";
+import { placeKey, type ObjectKind } from "../../core/model/kinds.ts";
 
 /** What the controller knows of itself at this moment. Times are milliseconds since the epoch. */
 export type ControllerSnapshot = {
   readonly dryRun: boolean;
-  readonly world: ClusterState;
+  /** Of each kind that takes part. */
+  readonly worlds: readonly ClusterState[];
   readonly plan: Plan | undefined;
   readonly convergedMs: number | undefined;
   /** What a monotonic time of the plan lacks to be one since the epoch. */
@@ -49,12 +51,14 @@ export type Leader = {
   readonly command: string | undefined;
 };
 
-export type Status = Omit<ControllerSnapshot, "world" | "plan" | "offsetMs"> & {
+export type Status = Omit<ControllerSnapshot, "worlds" | "plan" | "offsetMs"> & {
   readonly version: string;
   /** When the plan was made; undefined: there is none, as on a stand-by. */
   readonly plannedMs: number | undefined;
   /** When this process made its first plan: what was so then may have been so before. */
   readonly firstPlanMs: number | undefined;
+  /** The kinds of objects that take part. */
+  readonly kinds: readonly ObjectKind[];
   readonly totals: Totals | undefined;
   readonly groups: Truncated<StatusGroup>;
   readonly sources: Truncated<SourceLine>;
@@ -64,14 +68,18 @@ export type Status = Omit<ControllerSnapshot, "world" | "plan" | "offsetMs"> & {
   readonly grid: Grid | undefined;
 };
 
-/** Annotations of ours that have no effect: counted by reason, and some of the Secrets by name. */
+/** Annotations of ours that have no effect: counted by reason, and some of the objects by name. */
 export type IgnoredStatus = {
   readonly reasons: readonly {
     readonly reason: IgnoredReason;
     readonly text: string;
     readonly count: number;
   }[];
-  readonly secrets: Truncated<{ readonly secret: string; readonly text: string }>;
+  readonly objects: Truncated<{
+    readonly kind: ObjectKind;
+    readonly object: string;
+    readonly text: string;
+  }>;
   /** Entries of flags that match no namespace, as `--FLAG ENTRY`. */
   readonly flags: readonly string[];
 };
@@ -91,6 +99,7 @@ export type Totals = {
 };
 
 export type SourceLine = {
+  readonly kind: ObjectKind;
   readonly source: string;
   /** The worst that is true of it. */
   readonly state: RowState;
@@ -115,8 +124,8 @@ export async function readStatus(
   origin: Origin,
   filter: Filter,
 ): Promise<Status> {
-  const { world, plan, offsetMs, ...rest } = glance;
-  const told = { ...origin, ...rest };
+  const { worlds, plan, offsetMs, ...rest } = glance;
+  const told = { ...origin, ...rest, kinds: worlds.map(({ kind }) => kind) };
   const nothing = { total: 0, shown: [] };
   if (!plan)
     return {
@@ -126,7 +135,7 @@ export async function readStatus(
       groups: nothing,
       sources: nothing,
       unclear: nothing,
-      ignored: { reasons: [], secrets: nothing, flags: [] },
+      ignored: { reasons: [], objects: nothing, flags: [] },
       grid: undefined,
     };
   const times = { offsetMs, beganAt: plan.beganAt };
@@ -137,14 +146,14 @@ export async function readStatus(
   const rows = await pickRows(
     plan.rows,
     filter,
-    new Set(refused.map(({ source }) => refText(source))),
+    new Set(refused.map(({ kind, source }) => placeKey(kind, source))),
   );
   const lines = sources.toSorted(worstFirst);
   return {
     ...told,
     firstPlanMs: Math.round(plan.beganAt + offsetMs),
     totals: {
-      namespaces: world.namespaces.size,
+      namespaces: Math.max(0, ...worlds.map(({ namespaces }) => namespaces.size)),
       sources: plan.sources.length,
       refused: refused.length,
       deletesHeld: plan.deletesHeld,
@@ -154,17 +163,18 @@ export async function readStatus(
     sources: truncate(lines, MOST_SOURCES),
     unclear: truncate(unclear(plan, filter, times), MOST_UNCLEAR),
     ignored: ignoredOf(plan, filter),
-    grid: await drawGrid(world, rows, lines, filter),
+    grid: await drawGrid(worlds, rows, lines, filter),
   };
 }
 
 function lineOf(
-  { source, state, paused, problems, notes, counts, since }: SourceReport,
+  { kind, source, state, paused, problems, notes, counts, since }: SourceReport,
   times: PlanTimes,
 ): SourceLine {
   const states = statesOf(counts);
   const found = SEVERITY.find((each) => each !== "refused" && states[each] > 0);
   return {
+    kind,
     source: refText(source),
     state: state === "refused" ? "refused" : (found ?? "current"),
     paused,
@@ -175,7 +185,8 @@ function lineOf(
   };
 }
 
-function isWanted(line: SourceLine, { source, state }: Filter): boolean {
+function isWanted(line: SourceLine, { kind, source, state }: Filter): boolean {
+  if (kind !== undefined && line.kind !== kind) return false;
   if (!line.source.includes(source)) return false;
   if (state === undefined) return true;
   return state === "refused" ? line.state === "refused" : line.states[state] > 0;
@@ -189,16 +200,20 @@ function ignoredOf({ ignored }: Plan, filter: Filter): IgnoredStatus {
   const named = ignored.sample
     .map((each) => ({ ...each, text: refText(each.object) }))
     .filter(
-      ({ object, text }) =>
-        object.namespace.includes(filter.namespace) && text.includes(filter.source),
+      ({ kind, object, text }) =>
+        (filter.kind === undefined || kind === filter.kind) &&
+        object.namespace.includes(filter.namespace) &&
+        text.includes(filter.source),
     )
-    .map(({ text, ignored: why }) => ({ secret: text, text: ignoredText(why) }));
+    .map(({ kind, text, ignored: why }) => {
+      return { kind, object: text, text: ignoredText(kind, why) };
+    });
   return {
     reasons: IGNORED_REASONS.flatMap((reason) => {
       const count = ignored.counts[reason];
       return count > 0 ? [{ reason, text: IGNORED_HEADLINES[reason], count }] : [];
     }),
-    secrets: truncate(named, MOST_IGNORED),
+    objects: truncate(named, MOST_IGNORED),
     flags: ignored.flags.slice(0, MOST_IGNORED),
   };
 }

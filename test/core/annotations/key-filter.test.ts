@@ -29,7 +29,7 @@ for (const [text, result] of CASES) {
 }
 
 for (const [text, fault] of [
-  ["new=absent", /old key that the Secret has/],
+  ["new=absent", /old key that the source has/],
   ["tls.key=tls.crt,tls.*", /new key that no other entry fills/],
   ["a=tls.crt,a=ca.crt", /new key that no other entry fills/],
   ["absent-*", /at least one key/],

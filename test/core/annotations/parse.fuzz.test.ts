@@ -15,6 +15,7 @@ import { readNamespace } from "../../../src/core/observed/read-namespace.ts";
 import { readObject } from "../../../src/core/observed/read-object.ts";
 import { VOCABULARY, type AnnotationName } from "../../../src/core/annotations/vocabulary.ts";
 import type { Problem } from "../../../src/core/annotations/rules.ts";
+import { KINDS } from "../../../src/core/model/kinds.ts";
 
 const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
 const WORDS = Object.keys(VOCABULARY) as AnnotationName[];
@@ -25,6 +26,7 @@ const LONGEST_MS = 10;
 const TRIES = 20;
 
 const context = {
+  kind: KINDS.Secret,
   digest: createDigest(Buffer.from("k")),
   intern: (text: string) => text,
   share: <T>(_: string, value: T) => value,

@@ -141,7 +141,7 @@ test("from any to all and back, copies end and come, after the grace and a look 
   made.now += made.settings.deleteGraceMs;
   for (const action of made.plan().actions)
     if (action.kind === "confirm") questions.push(...action.questions.map(({ kind }) => kind));
-  assert.deepEqual(questions.toSorted(), ["namespace", "secret"]);
+  assert.deepEqual(questions.toSorted(), ["Namespace", "Secret"]);
   made.settle();
   assert.deepEqual(served(made), ["team-a", "team-b"]);
 });

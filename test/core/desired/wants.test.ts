@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { PlannerState } from "../../../src/core/state/planner-state.ts";
+import { PlannerMemory } from "../../../src/core/state/planner-memory.ts";
 import { plan } from "../../../src/core/plan/plan.ts";
 import type { Plan } from "../../../src/core/model/verdicts.ts";
 import { Cluster, runPlan, settingsOf } from "../../support/planner/planner-cluster.ts";
@@ -90,7 +90,7 @@ test("no turn of a plan matches more than its steps, however many each source co
     const globs = Array.from({ length: 99 }, (_, index) => `*${at + index}*${letters}*`);
     made.source(`s-${at}`, `${globs.join(",")},team-*`);
   }
-  const steps = plan(made.world(), made.settings, made.memory, 0, new Set());
+  const steps = plan([made.world()], made.settings, made.memories, 0, new Set());
   let most = 0;
   for (let before = 0; steps.next().done !== true; before = made.steps)
     most = Math.max(most, made.steps - before);
@@ -146,11 +146,11 @@ test("a plan that remembers is the plan of one that does not, whatever came and 
             const match = one.match ? { match: one.match } : {};
             made.secret(`shared/${one.name}`, { to: one.to, ...selector, ...match });
           } else {
-            const steps = plan(made.world(), made.settings, made.memory, 0, new Set());
+            const steps = plan([made.world()], made.settings, made.memories, 0, new Set());
             for (let turn = 0; turn < one.turns; turn++) steps.next();
           }
         }
-        const anew = runPlan(made.world(), made.settings, new PlannerState(), 0, new Set());
+        const anew = runPlan([made.world()], made.settings, new PlannerMemory(), 0, new Set());
         assert.deepEqual(brief(made.plan()), brief(anew));
       }
     }),

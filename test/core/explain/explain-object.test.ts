@@ -53,7 +53,7 @@ expectRefusal("match: any without the other word", { to: "team-*", match: "any" 
 ]);
 
 expectRefusal("a name that is none", { to: "*", name: "Not A Name" }, {}, [
-  'what it says is understood: secretcast.io/name: "Not A Name": want the name of a Secret: at most 253 lower-case letters, digits, "-" and "."',
+  'what it says is understood: secretcast.io/name: "Not A Name": want a name: at most 253 lower-case letters, digits, "-" and "."',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/name=VALUE",
 ]);
 
@@ -73,7 +73,7 @@ expectRefusal("a rename that is none", { to: "*", keys: "=key" }, {}, [
 ]);
 
 expectRefusal("a missing old key", { to: "*", keys: "a=absent" }, {}, [
-  'what it says is understood: secretcast.io/keys: "a=absent": want an old key that the Secret has',
+  'what it says is understood: secretcast.io/keys: "a=absent": want an old key that the source has',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
 ]);
 
@@ -88,7 +88,7 @@ expectRefusal("two entries at one key", { to: "*", keys: "new=key,new=key" }, {}
 ]);
 
 expectRefusal("no key left", { to: "*", keys: "absent" }, {}, [
-  'what it says is understood: secretcast.io/keys: "absent": want at least one key of the Secret to be left',
+  'what it says is understood: secretcast.io/keys: "absent": want at least one key of the source to be left',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
 ]);
 

@@ -575,7 +575,7 @@ expectPlace(
   () => pulling({ allow: "*" }, { from: "one" }),
   { subject: "team-a/mine" },
   [
-    'frozen what is to be there is known: secretcast.io/from: "one": want NAMESPACE/NAME of a Secret',
+    'frozen what is to be there is known: secretcast.io/from: "one": want NAMESPACE/NAME of a source',
     "$ kubectl annotate secret -n team-a mine --overwrite secretcast.io/from=VALUE",
   ],
 );

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { createDigest } from "../../../src/core/model/secret-data.ts";
 import { readObject } from "../../../src/core/observed/read-object.ts";
 import { prefixed, type Texts } from "../../support/planner/raw-cluster.ts";
+import { KINDS } from "../../../src/core/model/kinds.ts";
 
 const LONG = "x".repeat(250_000);
 const MANY = Array.from({ length: 1000 }, (_, at) => `key-${at}`);
@@ -11,6 +12,7 @@ const MANY = Array.from({ length: 1000 }, (_, at) => `key-${at}`);
 const MOST_CHARACTERS = 6000;
 
 const context = {
+  kind: KINDS.Secret,
   digest: createDigest(Buffer.from("k")),
   intern: (text: string) => text,
   share: <T>(_: string, value: T) => value,

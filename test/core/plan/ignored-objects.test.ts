@@ -49,7 +49,7 @@ test("each annotation that has no effect where it stands is counted under its re
     accept: 1,
   });
   const told = new Map(
-    ignored.sample.map((one) => [refText(one.object), ignoredText(one.ignored)]),
+    ignored.sample.map((one) => [refText(one.object), ignoredText(one.kind, one.ignored)]),
   );
   assert.match(told.get("shared/asks-nothing") ?? "", /io\/keys has no effect without to,/);
   assert.match(told.get("team-a/pasted") ?? "", /io\/source has no effect here: this is no copy/);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { PlannerState } from "../../../src/core/state/planner-state.ts";
+import { PlannerMemory } from "../../../src/core/state/planner-memory.ts";
 import { type ClusterState } from "../../../src/core/model/cluster.ts";
 import { VERDICTS, type Plan } from "../../../src/core/model/verdicts.ts";
 import {
@@ -80,9 +80,9 @@ property("no action names an object that is not ours", (history) => {
 property("nothing ends before its grace is over and the API server was asked", (history) => {
   const made = live(history);
   const world = made.world();
-  const memory = new PlannerState();
+  const memory = new PlannerMemory();
   for (const ms of [0, 9999, 10_000]) {
-    const { actions } = runPlan(world, made.settings, memory, made.now + ms, new Set());
+    const { actions } = runPlan([world], made.settings, memory, made.now + ms, new Set());
     const endings = actions.filter(({ kind }) => ENDINGS.includes(kind));
     assert.deepEqual(endings, [], `after ${ms} ms`);
   }
@@ -212,16 +212,17 @@ function withWorld(made: Cluster): [Cluster, ClusterState] {
 // As a process that has just started sees it, long enough ago for the grace to be over, and with what
 // the API server says live, which is what the world shows.
 function planAgain(made: Cluster, world: ClusterState): Plan {
-  const memory = new PlannerState();
-  runPlan(world, made.settings, memory, made.now, new Set());
+  const memory = new PlannerMemory();
+  runPlan([world], made.settings, memory, made.now, new Set());
   const later = made.now + 1_000_000;
   for (;;) {
-    const result = runPlan(world, made.settings, memory, later, new Set());
+    const result = runPlan([world], made.settings, memory, later, new Set());
     const questions = result.actions.flatMap((one) =>
       one.kind === "confirm" ? one.questions : [],
     );
     if (questions.length === 0) return result;
-    for (const question of questions) memory.liveReads.answered(question, question.shown, later, 0);
+    const { liveReads } = memory.shared;
+    for (const question of questions) liveReads.answered(question, question.shown, later, 0);
   }
 }
 

@@ -119,7 +119,7 @@ test("the namespace is asked where its labels or accept decided, and what it say
     const asked = made
       .pass()
       .actions.flatMap((one) => (one.kind === "confirm" ? one.questions : []));
-    assert.ok(asked.some(({ kind, ref }) => kind === "namespace" && ref.namespace === "team-0"));
+    assert.ok(asked.some(({ kind, ref }) => kind === "Namespace" && ref.namespace === "team-0"));
     made.settle();
     assert.equal(copies(made), 2);
     assert.ok(made.writes.every((write) => !write.startsWith("DELETE")));
@@ -213,7 +213,12 @@ test("S46 a live GET that is refused freezes the copies, and is asked again afte
     const [action] = made.plan().actions;
     assert.ok(action?.kind === "confirm");
     for (const question of action.questions)
-      made.memory.liveReads.failed(question, "source shared/one cannot be read", made.now, 0.5);
+      made.memories.shared.liveReads.failed(
+        question,
+        "source shared/one cannot be read",
+        made.now,
+        0.5,
+      );
     const result = made.pass();
     assert.equal(verdictAt(result, "team-0/one"), "frozen");
     assert.equal(result.nextAt, made.now + wait);
@@ -236,7 +241,7 @@ test("at most eight flights of questions are under way, whatever is asked", () =
   const busy = new Set(first.actions.slice(0, 7).map((action) => actionKey(action)));
   for (const action of first.actions) {
     if (action.kind === "confirm" && busy.has(action.flight))
-      made.memory.liveReads.began(action.questions);
+      made.memories.shared.liveReads.began(action.questions);
   }
   const second = made.plan(busy);
   assert.deepEqual(kinds(second), ["confirm"]);

@@ -4,9 +4,10 @@ import { test } from "node:test";
 import { SecretData } from "../../../src/core/model/secret-data.ts";
 import { DataCache } from "../../../src/core/state/data-cache.ts";
 import type { SourcePayload } from "../../../src/core/model/cluster.ts";
+import { KINDS } from "../../../src/core/model/kinds.ts";
 
 function payload(bytes: number): SourcePayload {
-  const data = new SecretData({ key: "x".repeat(bytes) });
+  const data = new SecretData(KINDS.Secret, { key: "x".repeat(bytes) });
   return { data, labels: {}, annotations: {}, copiedKeys: "" };
 }
 

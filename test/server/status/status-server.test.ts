@@ -57,7 +57,7 @@ test("a controller serves what it has planned; a replica on stand-by serves who 
     led.groups.shown.map(({ verdict, source, places }) => [verdict, source, places.shown]),
     [["conflict", source, [`${taken}/registry`]]],
   );
-  assert.deepEqual(led.grid?.sources, [source]);
+  assert.deepEqual(led.grid?.sources, [{ kind: "Secret", source }]);
 
   const other = await start();
   const waiting = await eventually("the stand-by sees the leader", async () => {

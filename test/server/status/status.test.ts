@@ -91,7 +91,10 @@ test("the page knows the metric states, in their order", async () => {
 
 test("the grid has a verdict for each place and nothing where no copy is wanted", async (t) => {
   const { grid } = await read(await smallStage(t));
-  assert.deepEqual(grid?.sources, ["shared/smtp", "shared/registry", "shared/ca-bundle"]);
+  assert.deepEqual(
+    grid?.sources.map(({ kind, source }) => `${kind} ${source}`),
+    ["Secret shared/smtp", "Secret shared/registry", "Secret shared/ca-bundle"],
+  );
   assert.deepEqual(
     grid?.lines.map(({ namespace, cells }) => [
       namespace,
@@ -304,10 +307,10 @@ test("what has no effect is counted under its reason, some of it by name, and fl
     ],
   );
   assert.deepEqual(ignored.flags, ["--source-namespaces platfrom"]);
-  assert.equal(ignored.secrets.total, 6);
+  assert.equal(ignored.objects.total, 6);
   const one = await read(stage, "?namespace=team-c");
   assert.deepEqual(
-    one.ignored.secrets.shown.map(({ secret }) => secret),
+    one.ignored.objects.shown.map(({ object }) => object),
     ["team-c/mine"],
   );
 });

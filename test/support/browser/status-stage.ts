@@ -72,7 +72,7 @@ export class StatusStage {
     const aliveMs = Date.now();
     return {
       dryRun: false,
-      world: this.cluster.world(),
+      worlds: [this.cluster.world()],
       plan: this.#plan,
       convergedMs: this.#converged,
       offsetMs: Date.now() - this.cluster.now,

@@ -151,7 +151,7 @@ export function unreadable(): Cluster {
   for (const action of made.plan().actions)
     if (action.kind === "confirm")
       for (const question of action.questions)
-        made.memory.liveReads.failed(
+        made.memories.shared.liveReads.failed(
           question,
           "source shared/one cannot be read: no right to get secrets",
           made.now,

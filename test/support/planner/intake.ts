@@ -16,6 +16,7 @@ import { narrow } from "../../../src/kube/rest/narrow.ts";
 import { Store, type Stored } from "../../../src/kube/cache/store.ts";
 import { LineSplitter, parseEvent } from "../../../src/kube/cache/watch-decoder.ts";
 import type { Worst } from "./worst-objects.ts";
+import { KINDS } from "../../../src/core/model/kinds.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -26,6 +27,7 @@ export function intakeOf({ object }: Worst): {
 } {
   const line = Buffer.from(`${JSON.stringify({ type: "MODIFIED", object })}\n`);
   const context = {
+    kind: KINDS.Secret,
     digest: createDigest(Buffer.from("k")),
     intern: createIntern(),
     share: createShare<CopyTemplate>(),

@@ -8,7 +8,9 @@ import {
   NAMESPACE_GLOBS,
   type GlobList,
 } from "../../../src/core/annotations/globs.ts";
-import { PlannerState } from "../../../src/core/state/planner-state.ts";
+import { PlannerMemory } from "../../../src/core/state/planner-memory.ts";
+import type { PlannerState } from "../../../src/core/state/planner-state.ts";
+import { KINDS, type KindRules, type ObjectKind } from "../../../src/core/model/kinds.ts";
 import {
   type CachedObject,
   type PlannerSettings,
@@ -24,7 +26,7 @@ import {
   copyRequests,
   endRequests,
   fillRequest,
-  type SecretRequest,
+  type ObjectRequest,
 } from "../../../src/core/plan/requests.ts";
 import {
   readRecord,
@@ -34,7 +36,7 @@ import {
 import { sourceRank } from "../../../src/core/desired/namespace-rules.ts";
 import type { Plan } from "../../../src/core/model/verdicts.ts";
 import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
-import { refText } from "../../../src/core/annotations/names.ts";
+import { type Ref, refText } from "../../../src/core/annotations/names.ts";
 import type { Action, LiveRead } from "../../../src/core/model/actions.ts";
 
 export function globs(text: string): GlobList {
@@ -66,19 +68,28 @@ const digest = createDigest(Buffer.from("a key of the tests"));
 const ROOM = 64 * 1024 * 1024;
 
 export class Cluster extends RawCluster {
-  memory = new PlannerState();
+  memories = new PlannerMemory();
   settings: PlannerSettings;
   now = 0;
   readonly data = new DataCache(ROOM);
   #read = new WeakMap<RawSecret, CachedObject>();
   readonly #deaf = new Map<string, RawSecret | RawNamespace | undefined>();
 
-  constructor(changes: Partial<PlannerSettings> = {}) {
-    super();
+  constructor(changes: Partial<PlannerSettings> = {}, kind: ObjectKind = "Secret") {
+    super(kind);
     this.settings = settingsOf(changes);
   }
 
-  /** The Secret as the cache holds it. */
+  /** Of its kind. */
+  get memory(): PlannerState {
+    return this.memories.of(this.kind);
+  }
+
+  get #rules(): KindRules {
+    return KINDS[this.kind];
+  }
+
+  /** The object as the cache holds it. */
   cached(place: string): CachedObject {
     return this.#reduce(this.get(place));
   }
@@ -94,6 +105,7 @@ export class Cluster extends RawCluster {
 
   get #context(): ReadContext {
     return {
+      kind: this.#rules,
       digest,
       intern: (text) => text,
       share: (_, face) => face,
@@ -105,7 +117,7 @@ export class Cluster extends RawCluster {
 
   /** As a new process, which remembers nothing. */
   restart(): void {
-    this.memory = new PlannerState();
+    this.memories = new PlannerMemory();
   }
 
   /** Forgets what was read, as a restart with other settings does. */
@@ -127,6 +139,7 @@ export class Cluster extends RawCluster {
     const namespaces = [...shown.namespaces.values()].flatMap((raw) => readNamespace(raw) ?? []);
     const nothing: ReadonlyMap<string, CachedObject> = new Map();
     return {
+      kind: this.kind,
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
       objectsIn: (namespace) => byNamespace.get(namespace) ?? nothing,
       sources: all.filter((secret) => secret.role === "source"),
@@ -145,8 +158,10 @@ export class Cluster extends RawCluster {
     return payload;
   }
 
+  /** `inFlight`: places. */
   plan(inFlight: ReadonlySet<string> = new Set()): Plan {
-    return runPlan(this.world(), this.settings, this.memory, this.now, inFlight);
+    const keys = Array.from(inFlight, (key) => (key.includes("/") ? `${this.kind} ${key}` : key));
+    return runPlan([this.world()], this.settings, this.memories, this.now, new Set(keys));
   }
 
   /** Plans and applies what the plan says; the plan. */
@@ -173,14 +188,14 @@ export class Cluster extends RawCluster {
     this.memory.succeeded(action, this.now, 0.5);
   }
 
-  #requests(action: Action): readonly SecretRequest[] {
+  #requests(action: Action): readonly ObjectRequest[] {
     switch (action.kind) {
       case "liveGet":
       case "confirm":
       case "fill":
         return [];
       case "unfill":
-        return [fillRequest(action, emptyingFill(readPullState(this.get(refText(action.place)))))];
+        return [fillRequest(action, emptyingFill(this.#pullState(action.place)))];
       case "delete":
       case "release":
         return endRequests(action);
@@ -200,11 +215,7 @@ export class Cluster extends RawCluster {
   #fill(action: Action & { kind: "fill" }): boolean {
     const { place, content, inputs } = action;
     const filling = () =>
-      fillFor(
-        readPullState(this.get(refText(place))),
-        content.source,
-        this.payload(content.source),
-      );
+      fillFor(this.#pullState(place), content.source, this.payload(content.source));
     const found = filling();
     const fill = typeof found === "string" ? undefined : found.fill;
     if (fill) this.request(fillRequest(action, fill));
@@ -213,6 +224,10 @@ export class Cluster extends RawCluster {
     const conflict = typeof left === "string" ? left : left.shadowed;
     this.memory.resolved(place, { uid, resourceVersion, inputs, conflict });
     return fill !== undefined;
+  }
+
+  #pullState(place: Ref): ReturnType<typeof readPullState> {
+    return readPullState(this.#rules, this.get(refText(place)));
   }
 
   /** Plans until what is about to end has had its grace and its questions; the plan that ends it. */
@@ -250,10 +265,10 @@ export class Cluster extends RawCluster {
   // What the API server says is what the cache shows from then on.
   #answer(question: LiveRead): void {
     const { kind, ref } = question;
-    const key = kind === "secret" ? refText(ref) : ref.namespace;
-    const there = kind === "secret" ? this.secrets.get(key) : this.namespaces.get(key);
+    const key = kind === "Namespace" ? ref.namespace : refText(ref);
+    const there = kind === "Namespace" ? this.namespaces.get(key) : this.secrets.get(key);
     this.#deaf.delete(key);
-    this.memory.liveReads.answered(question, versionOf(there?.metadata), this.now, 0.5);
+    this.memories.shared.liveReads.answered(question, versionOf(there?.metadata), this.now, 0.5);
   }
 }
 

@@ -1,11 +1,12 @@
 // Secrets and Namespaces as plain objects of the API, builders for what users write, and just enough
 // of an API server to carry out the planner's requests: POST, merge PATCH and DELETE with
 // preconditions, immutable types and data. It throws where the real server would refuse.
-import type { SecretRequest } from "../../../src/core/plan/requests.ts";
+import type { ObjectRequest } from "../../../src/core/plan/requests.ts";
 import type { Json } from "../../../src/sandbox/storage/object.ts";
 import { jsonPatch } from "../../../src/sandbox/verbs/patch-formats.ts";
 import { mergePatch } from "./merge-patch.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
+import type { ObjectKind } from "../../../src/core/model/kinds.ts";
 
 export type Texts = Readonly<Record<string, string>>;
 
@@ -21,8 +22,9 @@ export type RawMeta = {
 };
 export type RawSecret = {
   metadata: RawMeta & { namespace: string };
-  type: string;
+  type?: string;
   data: Record<string, string>;
+  binaryData?: Record<string, string>;
   immutable?: boolean;
 };
 export type RawNamespace = { metadata: RawMeta; status: { phase: string } };
@@ -31,6 +33,8 @@ export type RawNamespace = { metadata: RawMeta; status: { phase: string } };
 export type Given = {
   readonly type?: string;
   readonly data?: Texts;
+  /** Of a ConfigMap. */
+  readonly binaryData?: Texts;
   readonly immutable?: boolean;
   readonly labels?: Texts;
   readonly at?: number;
@@ -55,12 +59,18 @@ function timestamp(seconds: number): string {
 }
 
 export class RawCluster {
+  /** Of the objects that are in `secrets`. */
+  readonly kind: ObjectKind;
   readonly namespaces = new Map<string, RawNamespace>();
   readonly secrets = new Map<string, RawSecret>();
   /** Every write that was applied, as "METHOD NAMESPACE/NAME". */
   readonly writes: string[] = [];
   #version = 100;
   #uid = 0;
+
+  constructor(kind: ObjectKind = "Secret") {
+    this.kind = kind;
+  }
 
   namespace(name: string, annotations: Texts = {}, labels: Texts = {}, at = 0): RawNamespace {
     const metadata = {
@@ -84,12 +94,16 @@ export class RawCluster {
       labels: { ...given.labels },
       annotations: prefixed(annotations),
     };
+    const written = (data: Texts, encoded: boolean) =>
+      Object.fromEntries(
+        Object.entries(data).map(([key, text]) => [key, encoded ? base64(text) : text]),
+      );
+    const typed = this.kind === "Secret";
     return this.#put({
       metadata,
-      type: given.type ?? "Opaque",
-      data: Object.fromEntries(
-        Object.entries(given.data ?? { key: "value" }).map(([key, value]) => [key, base64(value)]),
-      ),
+      ...(typed ? { type: given.type ?? "Opaque" } : {}),
+      data: written(given.data ?? { key: "value" }, typed),
+      ...(given.binaryData ? { binaryData: written(given.binaryData, true) } : {}),
       ...(given.immutable === undefined ? {} : { immutable: given.immutable }),
     });
   }
@@ -128,7 +142,7 @@ export class RawCluster {
     };
   }
 
-  request(request: SecretRequest): void {
+  request(request: ObjectRequest): void {
     const place = refText(request);
     if (request.method === "GET") return;
     this.writes.push(`${request.method} ${place}`);
@@ -155,7 +169,7 @@ export class RawCluster {
     this.secrets.delete(place);
   }
 
-  #patch(place: string, contentType: SecretRequest["contentType"], body: unknown): void {
+  #patch(place: string, contentType: ObjectRequest["contentType"], body: unknown): void {
     const present = this.get(place);
     const patched =
       contentType === "application/json-patch+json"
@@ -165,7 +179,11 @@ export class RawCluster {
     const next: RawSecret = JSON.parse(JSON.stringify(patched));
     this.#check(present, next.metadata);
     if (next.type !== present.type) throw new Error(`${place}: type: field is immutable`);
-    const sameData = JSON.stringify(sorted(next.data)) === JSON.stringify(sorted(present.data));
+    const both = Object.keys(next.data ?? {}).find(
+      (key) => next.binaryData && key in next.binaryData,
+    );
+    if (both !== undefined) throw new Error(`${place}: ${both} is in data and in binaryData`);
+    const sameData = entriesText(next) === entriesText(present);
     if (present.immutable && !(next.immutable && sameData)) {
       throw new Error(`${place}: field is immutable when \`immutable\` is set`);
     }
@@ -183,4 +201,8 @@ export class RawCluster {
 
 function sorted(data: Texts): [string, string][] {
   return Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function entriesText({ data, binaryData = {} }: RawSecret): string {
+  return JSON.stringify([sorted(data ?? {}), sorted(binaryData)]);
 }

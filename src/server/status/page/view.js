@@ -19,6 +19,8 @@ export const STATES = /** @type {const} */ ([
   "frozen",
 ]);
 
+const EXPECTED_KIND = "Secret";
+
 /** One sentence that says it all. @param {Status} status */
 export function summaryOf(status) {
   const { outdated } = status;
@@ -146,13 +148,13 @@ function sinceText({ ms, orBefore }) {
 
 /** @param {StatusGroup} group */
 function drawGroup(group) {
-  const { source, verdict, state, reason, cause, places, since } = group;
+  const { kind, source, verdict, state, reason, cause, places, since } = group;
   return el(
     "tr",
     {},
     el("td", {}, el("span", { "data-state": state }, verdict)),
-    el("th", { scope: "row" }, nameButton("source", source, "group")),
-    el("td", { class: "where" }, drawPlaces(places, `${source} ${verdict} ${reason}`)),
+    el("th", { scope: "row" }, ...kindLabel(kind), nameButton("source", source, "group")),
+    el("td", { class: "where" }, drawPlaces(places, `${kind} ${source} ${verdict} ${reason}`)),
     el(
       "td",
       { class: "why" },
@@ -197,13 +199,13 @@ function drawPlaces({ total, shown }, key) {
 }
 
 /** Annotations of ours that have no effect. @param {IgnoredStatus} ignored */
-export function drawIgnored({ reasons, secrets, flags }) {
+export function drawIgnored({ reasons, objects, flags }) {
   const wrong = flags.map((flag) => el("p", { class: "problem" }, `${flag} matches no namespace`));
   const counts = reasons
     .filter(({ reason }) => reason !== "flag")
     .map(({ text, count }) => el("li", {}, el("b", {}, number(count)), ` × ${text}`));
-  const named = secrets.shown.map(({ secret, text }) =>
-    el("li", {}, el("span", { class: "name" }, secret), ` ${text}`),
+  const named = objects.shown.map(({ kind, object, text }) =>
+    el("li", {}, ...kindLabel(kind), el("span", { class: "name" }, object), ` ${text}`),
   );
   const list = el("ul", { class: "plain" }, ...counts);
   if (named.length === 0) return [...wrong, list];
@@ -251,7 +253,7 @@ function sourceTable(lines) {
 }
 
 /** @param {SourceLine} line */
-function drawSource({ source, state, paused, problems, notes, states, since }) {
+function drawSource({ kind, source, state, paused, problems, notes, states, since }) {
   const bar = el("div", { class: "bar", "aria-hidden": "true" });
   for (const each of STATES)
     if (states[each] > 0) {
@@ -269,7 +271,14 @@ function drawSource({ source, state, paused, problems, notes, states, since }) {
   return el(
     "tr",
     {},
-    el("th", { scope: "row" }, nameButton("source", source, "line"), " ", ...told),
+    el(
+      "th",
+      { scope: "row" },
+      ...kindLabel(kind),
+      nameButton("source", source, "line"),
+      " ",
+      ...told,
+    ),
     el("td", {}, bar),
     el("td", { class: "when" }, ...sinceText(since)),
     ...STATES.map((each) =>
@@ -288,14 +297,16 @@ export function drawGrid(grid) {
     "tr",
     {},
     el("td", {}),
-    ...sources.map((source) => el("th", { scope: "col" }, nameButton("source", source, "column"))),
+    ...sources.map(({ kind, source }) =>
+      el("th", { scope: "col" }, ...kindLabel(kind), nameButton("source", source, "column")),
+    ),
   );
   const rows = lines.map(({ namespace, cells }) =>
     el(
       "tr",
       {},
       el("th", { scope: "row" }, nameButton("namespace", namespace, "row")),
-      ...cells.map((cell, at) => drawCell(cell, `${namespace}, ${sources[at]}`)),
+      ...cells.map((cell, at) => drawCell(cell, `${namespace}, ${sources[at]?.source}`)),
     ),
   );
   const table = el(
@@ -325,6 +336,11 @@ function headOf(titles, numbers = []) {
       : el("th", { scope: "col", class: numbers.includes(title) ? "number" : undefined }, title),
   );
   return el("thead", {}, el("tr", {}, ...cells));
+}
+
+/** Which kind it is of, unless it is the one that everybody expects. @param {string} kind */
+function kindLabel(kind) {
+  return kind === EXPECTED_KIND ? [] : [el("small", { class: "kind" }, kind), " "];
 }
 
 /** @param {"source" | "namespace"} filter @param {string} name @param {string} where */

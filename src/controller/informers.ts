@@ -1,0 +1,113 @@
+// The informers that read a cluster, or one namespace of it: its Namespace, and its objects of each kind
+// that takes part.
+import { readNamespace } from "../core/observed/read-namespace.ts";
+import type { Namespace, CachedObject } from "../core/model/cluster.ts";
+import { readObject, type ReadContext } from "../core/observed/read-object.ts";
+import type { ObjectKind } from "../core/model/kinds.ts";
+import type { ApiClient } from "../kube/rest/client.ts";
+import type { Clock } from "../kube/time/clock.ts";
+import { Informer } from "../kube/cache/informer.ts";
+import { NAMESPACES } from "../kube/rest/resource.ts";
+import type { Log } from "../telemetry/log.ts";
+import { Repeats } from "../telemetry/repeats.ts";
+import type { WrittenCache } from "../writes/outcome.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+export type InformerDeps = {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Log;
+};
+
+/** How the objects of each kind that takes part are read. */
+export type ReadContexts = readonly ReadContext[];
+
+export type Informers = {
+  readonly namespaces: Informer<Namespace>;
+  readonly objects: ReadonlyMap<ObjectKind, Informer<CachedObject>>;
+};
+
+export const ROLE = "role";
+
+/** Lines of one watch that fails again and again, in any minute; the rest are counted. */
+const MOST_LINES = 3;
+
+/** Of one namespace, or of all. */
+export function createInformers(
+  deps: InformerDeps,
+  contexts: ReadContexts,
+  only: string | undefined,
+): Informers {
+  const { client, clock, metrics, log } = deps;
+  const failures = new Repeats(MOST_LINES);
+  const onError = (resource: string) => (error: Error) => {
+    const count = failures.happened(resource, clock.monotonic());
+    if (count === undefined) return;
+    log.warn({ resource, error: error.message, count }, "list or watch failed, will try again");
+  };
+  const objectsOf = (context: ReadContext): Informer<CachedObject> => {
+    const { resource, fieldSelector } = context.kind;
+    const { plural } = resource;
+    const objects = new Informer<CachedObject>({
+      client,
+      resource,
+      namespace: only,
+      fieldSelector,
+      transform: (raw) => readObject(raw, context),
+      clock,
+      metrics: metrics.watch(plural),
+      onError: onError(plural),
+    });
+    objects.store.addIndex(ROLE, ({ role }) =>
+      role === "source" || role === "pull" ? [role] : [],
+    );
+    return objects;
+  };
+  const namespaces = new Informer<Namespace>({
+    client,
+    resource: NAMESPACES,
+    // What a right on the one name allows to list and watch.
+    fieldSelector: only === undefined ? undefined : `metadata.name=${only}`,
+    transform: (raw) => readNamespace(raw),
+    clock,
+    metrics: metrics.watch(NAMESPACES.plural),
+    onError: onError(NAMESPACES.plural),
+  });
+  const objects = new Map(
+    contexts.map((context) => [context.kind.kind, objectsOf(context)] as const),
+  );
+  return { objects, namespaces };
+}
+
+/** Where the answers of our own requests go, to the informer of their namespace. */
+export function writtenCache(
+  context: ReadContext,
+  objectsIn: (namespace: string) => Informer<CachedObject> | undefined,
+): WrittenCache {
+  return {
+    get: ({ namespace, name }) => objectsIn(namespace)?.store.get(namespace, name),
+    remember: (raw) => {
+      const object = readObject(raw, context);
+      if (object) objectsIn(object.namespace)?.store.recordWrite(object);
+      return object;
+    },
+    isCopy: (raw) => readObject(raw, context)?.role === "copy",
+    forget: (namespace, name, uid) =>
+      objectsIn(namespace)?.store.recordDelete(namespace, name, uid),
+  };
+}
+
+/** The same of namespaces. */
+export function writtenNamespaces(
+  namespaced: (namespace: string) => Informer<Namespace> | undefined,
+) {
+  return {
+    rememberNamespace: (raw: unknown): void => {
+      const namespace = readNamespace(raw);
+      if (namespace) namespaced(namespace.name)?.store.recordWrite(namespace);
+    },
+    forgetNamespace: (name: string, uid: string): void =>
+      namespaced(name)?.store.recordDelete(undefined, name, uid),
+  };
+}

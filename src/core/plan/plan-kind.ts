@@ -1,0 +1,238 @@
+// The plan of one kind of objects: its places, its pulling objects and its sources. For a place that is
+// current or skipped nothing is allocated.
+import { planExistingCopy } from "./existing-copies.ts";
+import type { IgnoredObjects } from "./ignored-objects.ts";
+import { Removals } from "./removals.ts";
+import type { PlannerState } from "../state/planner-state.ts";
+import type { CachedObject, PlannerSettings, ClusterState } from "../model/cluster.ts";
+import { placeKey, type ObjectKind } from "../model/kinds.ts";
+import { PlanBuilder } from "./plan-builder.ts";
+import { planPullingObject } from "./pulling-objects.ts";
+import type { Proposals } from "./proposals.ts";
+import {
+  Sources,
+  SOURCES_PER_TURN,
+  type Candidate,
+  type CandidateGroup,
+} from "../desired/sources.ts";
+import { BATCH, handle, isHandled, wants } from "../desired/target-batch.ts";
+import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
+import { MissingCopies } from "./missing-copies.ts";
+import {
+  type NamespaceReport,
+  type SourceReport,
+  type VerdictCounts,
+  newTally,
+  addTally,
+} from "../model/verdicts.ts";
+import { STEPS_PER_TURN } from "../desired/wants.ts";
+import type { PlanContext } from "./plan-context.ts";
+import { publishes, reportOf, unclearNamespaces } from "./plan-reports.ts";
+
+/** About this many pairs lie between two yields: half a millisecond. */
+const PAIRS_PER_TURN = 4096;
+
+/** What is planned, and what is remembered of it. */
+type Subject = {
+  readonly world: ClusterState;
+  readonly settings: PlannerSettings;
+  readonly memory: PlannerState;
+  readonly ignored: IgnoredObjects;
+};
+
+export type KindReport = {
+  readonly kind: ObjectKind;
+  readonly counts: VerdictCounts;
+  readonly sources: readonly SourceReport[];
+};
+
+/** Its parts are run one after the other, each once. */
+export class KindPlan {
+  readonly pass: PlanBuilder;
+  readonly removals: Removals;
+  readonly missing: MissingCopies;
+  readonly #world: ClusterState;
+  readonly #sources: Sources;
+  readonly #targets: readonly TargetNamespace[];
+  readonly #context: PlanContext;
+
+  private constructor(
+    { world, settings, ignored }: Subject,
+    pass: PlanBuilder,
+    sources: Sources,
+    targets: readonly TargetNamespace[],
+  ) {
+    this.pass = pass;
+    this.removals = new Removals(pass, settings);
+    this.missing = new MissingCopies(pass, settings);
+    this.#world = world;
+    this.#sources = sources;
+    this.#targets = targets;
+    const { removals } = this;
+    this.#context = { pass, settings, sources, removals, ignored, offerOf: world.offerOf };
+  }
+
+  static *begin(
+    subject: Subject,
+    now: number,
+    proposals: Proposals,
+    inFlight: ReadonlySet<string>,
+  ): Generator<undefined, KindPlan> {
+    const { world, settings, memory } = subject;
+    memory.beginPass(now);
+    const pass = new PlanBuilder(
+      world.kind,
+      memory,
+      now,
+      proposals,
+      placesIn(inFlight, world.kind),
+    );
+    const sources = yield* Sources.of(world, settings);
+    const targets = targetsOf(world, settings);
+    yield* memory.wants.begin(settings, targets, sources.candidates);
+    return new KindPlan(subject, pass, sources, targets);
+  }
+
+  /** How many sources want places. */
+  get candidates(): number {
+    return this.#sources.candidates.length;
+  }
+
+  /** In a namespace that the cache does not know, or that is being deleted, there is no verdict. */
+  *planPlaces(): Generator<undefined, void> {
+    const context = this.#context;
+    yield* planPlaces(this.#targets, this.missing, context);
+    const byName = new Map(this.#targets.map((target) => [target.name, target]));
+    yield* inTurns(this.#world.pulls, this.pass, (pull) => {
+      const target = byName.get(pull.namespace);
+      if (target && pull.role === "pull") planPullingObject(context, pull, target);
+    });
+  }
+
+  settleSources(): Generator<undefined, void> {
+    return settleSources(this.pass.memory, this.#sources.candidates);
+  }
+
+  *report(): Generator<undefined, KindReport> {
+    const { pass, missing } = this;
+    const sources = this.#sources;
+    const counts = newTally();
+    addTally(counts, pass.withoutSource);
+    const reports: SourceReport[] = [];
+    for (const [index, entry] of sources.entries.entries()) {
+      addTally(counts, entry.tally);
+      const candidate = sources.candidateOf(entry.source);
+      if (publishes(entry)) reports.push(reportOf(pass, entry, candidate, missing));
+      if (index % SOURCES_PER_TURN === 0) yield;
+    }
+    return { kind: pass.kind, counts, sources: reports };
+  }
+
+  unclear(): readonly NamespaceReport[] {
+    return unclearNamespaces(this.#targets, this.pass);
+  }
+}
+
+function placesIn(inFlight: ReadonlySet<string>, kind: ObjectKind): ReadonlySet<string> {
+  const beginning = placeKey(kind, { namespace: "", name: "" }).slice(0, -1);
+  const places = new Set<string>();
+  for (const key of inFlight)
+    if (key.startsWith(beginning)) places.add(key.slice(beginning.length));
+  return places;
+}
+
+// One namespace after the other: its map stays in the processor's cache, which halves the time a pair.
+function* planPlaces(
+  targets: readonly TargetNamespace[],
+  missing: MissingCopies,
+  context: PlanContext,
+): Generator<undefined, void> {
+  const { pass } = context;
+  const groups = [...context.sources.groups()];
+  let turn = pass.pairs;
+  for (const [index, target] of targets.entries()) {
+    if (index % BATCH === 0) yield* ask(context, targets, index);
+    planCopies(target, context);
+    planMissing(target, groups, missing);
+    pass.pairs += context.sources.candidates.length + target.secrets.size;
+    if (pass.pairs - turn < PAIRS_PER_TURN) continue;
+    turn = pass.pairs;
+    yield;
+  }
+}
+
+// Each source is asked of a batch of targets at once, while its answers are in the processor's cache.
+function ask(
+  { pass, sources }: PlanContext,
+  targets: readonly TargetNamespace[],
+  from: number,
+): Generator<undefined, void> {
+  const batch = targets.slice(from, from + BATCH);
+  return pass.memory.wants.ask(sources.candidates, batch, from);
+}
+
+// The loops over pairs are no generators themselves: there each step would allocate its result.
+function planCopies(target: TargetNamespace, context: PlanContext): void {
+  for (const secret of target.secrets.values()) {
+    if (secret.ignored !== undefined)
+      context.ignored.add(context.pass.kind, secret, secret.ignored);
+    if (secret.role !== "copy") continue;
+    const group = context.sources.group(secret.name);
+    if (group) handle(group, target);
+    planExistingCopy(context, secret, target, group);
+  }
+}
+
+function planMissing(
+  target: TargetNamespace,
+  groups: readonly CandidateGroup[],
+  missing: MissingCopies,
+): void {
+  for (const group of groups) {
+    if (isHandled(group, target)) continue; // planCopies had it
+    const { only, candidates, copyName } = group;
+    if (only && !wants(only, target) && !missing.mayOwe(target)) only.tally.skip++;
+    else missing.judge(candidates, target, target.secrets.get(copyName));
+  }
+}
+
+function* inTurns(
+  secrets: Iterable<CachedObject>,
+  pass: PlanBuilder,
+  judge: (secret: CachedObject) => void,
+): Generator<undefined, void> {
+  const steps = secrets[Symbol.iterator]();
+  while (planSome(steps, pass, judge)) yield;
+}
+
+function planSome(
+  steps: Iterator<CachedObject>,
+  pass: PlanBuilder,
+  judge: (secret: CachedObject) => void,
+): boolean {
+  for (let count = 0; count < PAIRS_PER_TURN; count++) {
+    const step = steps.next();
+    if (step.done) return false;
+    judge(step.value);
+    pass.pairs++;
+    if (pass.steps >= STEPS_PER_TURN) break;
+  }
+  pass.steps = 0;
+  return true;
+}
+
+// A source none of whose copies is about to be updated has settled: a copy that differs from now on
+// was changed by somebody else.
+function* settleSources(
+  memory: PlannerState,
+  candidates: readonly Candidate[],
+): Generator<undefined, void> {
+  const settled = new Map<string, string>();
+  for (const [index, { source, fingerprint, tally }] of candidates.entries()) {
+    const unsettled = tally.update + tally.replace + tally.backoff > 0;
+    const common = unsettled ? memory.settled.get(source.uid) : fingerprint;
+    if (common !== undefined) settled.set(source.uid, common);
+    if (index % SOURCES_PER_TURN === 0) yield;
+  }
+  memory.settled = settled;
+}

@@ -1,0 +1,136 @@
+// What one plan proposes to write or to ask, of all kinds together: how much it holds, so that however
+// much is due its memory has a bound, and in which order it goes.
+import { LIVE_READ_FLIGHTS } from "../state/live-reads.ts";
+import type { SharedState } from "../state/shared-state.ts";
+import { placeKey } from "../model/kinds.ts";
+import {
+  type Ordered,
+  listsBySource,
+  alternate,
+  takeTurns,
+  longestDue,
+  youngestFirst,
+} from "./action-order.ts";
+import { type Action, isEnding } from "../model/actions.ts";
+
+// From then on a write is no longer overtaken by every younger one: half of those that start are the
+// oldest. Two seconds before a write may have waited for too long.
+const AGED_MS = 3000;
+
+// A plan holds so many updates, and as many removals; what is beyond is counted, and planned once these are
+// made: a thousand sources changed at once in a thousand namespaces would take half a gigabyte.
+const MOST_ACTIONS = 50_000;
+const FEWEST_OF_A_SOURCE = 16;
+/** Rows of what will be so without anybody's doing; beyond, they say nothing new and are counted. */
+const MOST_ROWS = 50_000;
+
+export class Proposals {
+  readonly #shared: SharedState;
+  readonly #now: number;
+  readonly #inFlight: ReadonlySet<string>;
+  /** Writes and looks that may go now. */
+  count = 0;
+  /** How many sources want places; they share the room for updates. */
+  sources = 1;
+  /** Rows of verdicts that pass. */
+  #passing = 0;
+  #ending = 0;
+  #agedEnding = 0;
+  readonly #agedWrites = new Map<string, number>();
+  readonly #writes = new Map<string, Ordered[]>();
+  /** Where a copy was deleted for its successor. */
+  readonly #owed = new Map<string, Ordered[]>();
+  readonly #ends = new Map<string, Ordered[]>();
+
+  /** `inFlight`: keys of writes that are under way (actionKey). */
+  constructor(shared: SharedState, now: number, inFlight: ReadonlySet<string>) {
+    this.#shared = shared;
+    this.#now = now;
+    this.#inFlight = inFlight;
+  }
+
+  /** Whether there is room for one more row of a verdict that passes. */
+  takesRow(): boolean {
+    return this.#passing++ < MOST_ROWS;
+  }
+
+  /** Whether there is room for it. */
+  push(action: Action, order: number, owed = false): boolean {
+    const ends = isEnding(action);
+    const lists = ends ? this.#ends : owed ? this.#owed : this.#writes;
+    const key = placeKey(action.objectKind, action.source);
+    // Asked for even where there is no room, so that it ages.
+    const since = this.#shared.due.since(placeKey(action.objectKind, action.place), this.#now);
+    const list = lists.get(key) ?? [];
+    const aged = this.#now - since >= AGED_MS;
+    if (ends ? !this.#mayEnd(aged) : !this.#mayWrite(action, key, list.length, aged)) return false;
+    this.count++;
+    list.push({ action, order, since });
+    lists.set(key, list);
+    return true;
+  }
+
+  #mayEnd(aged: boolean): boolean {
+    if (this.#ending < MOST_ACTIONS) return this.#ending++ < MOST_ACTIONS;
+    return aged && this.#agedEnding++ < MOST_ACTIONS;
+  }
+
+  // Creates are counted where they are gathered. What has waited for long finds room of its own.
+  #mayWrite({ kind }: Action, source: string, writes: number, aged: boolean): boolean {
+    if (kind !== "update" && kind !== "replace") return true;
+    const share = Math.max(FEWEST_OF_A_SOURCE, Math.floor(MOST_ACTIONS / this.sources));
+    if (writes < share) return true;
+    const before = this.#agedWrites.get(source) ?? 0;
+    if (!aged || before >= share) return false;
+    this.#agedWrites.set(source, before + 1);
+    return true;
+  }
+
+  /**
+   * Questions, what is owed, then creates and updates, then deletes; in each the sources take turns, the
+   * youngest namespace first. Between them, one to one, what has been due for long, deletes included.
+   */
+  *actions(): Generator<undefined, readonly Action[]> {
+    const owed = listsBySource(this.#owed);
+    const writes = listsBySource(this.#writes);
+    const ends = listsBySource(this.#ends);
+    const first: Ordered[] = [];
+    const young: Ordered[] = [];
+    yield* takeTurns(owed, youngestFirst, first);
+    yield* takeTurns(writes, youngestFirst, young);
+    yield* takeTurns(ends, youngestFirst, young);
+    const aged = [...writes, ...ends].flatMap((list) => {
+      const old = list.filter(({ since }) => this.#now - since >= AGED_MS);
+      return old.length > 0 ? [old] : [];
+    });
+    const old: Ordered[] = [];
+    yield* takeTurns(aged, longestDue, old);
+    const { oldestFirst } = this.#shared.due;
+    const rest = yield* alternate(young, old, oldestFirst);
+    return [...this.#asks(), ...first.map(({ action }) => action), ...rest];
+  }
+
+  #asks(): readonly Action[] {
+    const free = LIVE_READ_FLIGHTS.filter((flight) => !this.#inFlight.has(flight));
+    return this.#shared.liveReads.flights(free.length).flatMap((questions, index) => {
+      const [flight, first] = [free[index], questions[0]];
+      if (flight === undefined || first === undefined) return [];
+      const reason = "copies of it, or there, are about to end";
+      const [place, source] = [first.ref, first.ref];
+      return [
+        {
+          kind: "confirm",
+          // A flight asks of objects of all kinds: under which it is filed does not matter.
+          objectKind: "Secret",
+          place,
+          source,
+          cause: "unwanted",
+          reason,
+          inputs: "",
+          flight,
+          questions,
+        },
+      ];
+    });
+  }
+}
