@@ -28,6 +28,7 @@ const PAGES = [
   "docs/architecture.md",
   "docs/behaviour.md",
   "docs/operations.md",
+  "docs/recipes.md",
   "docs/release.md",
   "test/README.md",
 ];

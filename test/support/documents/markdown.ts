@@ -26,3 +26,13 @@ function cells(line: string): readonly string[] {
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim().replaceAll(/\\([|*_])/g, "$1"));
 }
+
+export type CodeBlock = { readonly language: string; readonly text: string };
+
+/** The blocks of code under the heading `## TITLE`, as they stand. */
+export function codeBlocks(markdown: string, title: string): readonly CodeBlock[] {
+  const section = markdown.split(/^## /m).find((part) => part.startsWith(`${title}\n`));
+  if (section === undefined) throw new Error(`no section "${title}"`);
+  const blocks = section.matchAll(/^```(\w+)\n(.*?)^```$/gms);
+  return Array.from(blocks, ([, language = "", text = ""]) => ({ language, text }));
+}
