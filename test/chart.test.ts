@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { loadAllYaml, loadYaml, type KubernetesObject } from "@kubernetes/client-node";
 import { FLAGS, type Flag } from "../src/config/flags.ts";
 import { parseDuration, parseSize } from "../src/config/units.ts";
+import { COMPONENTS, keyOf } from "./support/documents/components.ts";
 
 const read = (file: string) =>
   readFileSync(new URL(`../manifests/chart/${file}`, import.meta.url), "utf8");
@@ -31,6 +32,17 @@ test("the schema knows every value and no other", () => {
   // Helm itself adds `global` where the chart is part of another.
   assert.deepEqual(Object.keys(schema.properties).toSorted(), [...values, "global"].toSorted());
   assert.equal(schema.additionalProperties, false);
+});
+
+test("the value of each component is one that the schema takes", () => {
+  for (const component of COMPONENTS) {
+    const [first = "", ...deeper] = keyOf(component).split(".");
+    const found = deeper.reduce(
+      (at: Schema | undefined, step) => at?.properties[step],
+      schema.properties[first],
+    );
+    assert.ok(found, component.setting);
+  }
 });
 
 // A Deployment has its service account and runs for ever.

@@ -25,6 +25,7 @@ import {
   type V1ValidatingAdmissionPolicy,
 } from "@kubernetes/client-node";
 import { FLAGS } from "../src/config/flags.ts";
+import { COMPONENTS } from "./support/documents/components.ts";
 import { isUid, marksOf } from "../src/core/desired/copy.ts";
 
 const FOLDER = new URL("../manifests/", import.meta.url);
@@ -201,6 +202,11 @@ test("kubectl builds the base into the same objects", { skip: !kubectl && "no ku
   const built: readonly KubernetesObject[] = loadAllYaml(stdout);
   assert.deepEqual(built.map(identity).toSorted(), base.map(identity).toSorted());
   assert.match(stdout, /image: secretcast:\d+\.\d+\.\d+$/m);
+});
+
+test("each component has its row in docs/hardening.md, and there is no other", () => {
+  const names = COMPONENTS.map(({ name }) => name);
+  assert.deepEqual(names.toSorted(), readdirSync(new URL("components/", FOLDER)).toSorted());
 });
 
 for (const component of readdirSync(new URL("components/", FOLDER)).toSorted())

@@ -10,6 +10,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadAllYaml, type KubernetesObject, type V1Deployment } from "@kubernetes/client-node";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
+import { TOGETHER } from "../support/documents/components.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { ok } from "../support/api-server/facts/place.ts";
 import { Helm, helmMissing } from "../support/programs/helm.ts";
@@ -66,7 +67,7 @@ test("by default the chart is the kustomize base, but for the namespace", option
 });
 
 const WITH_GUARDS = set("guardrail", "tenantGuard", "networkPolicy", "leasePriority");
-const WITH_COMPONENTS = [...WITH_GUARDS, ...set("pullSecrets")];
+const WITH_COMPONENTS = TOGETHER.flatMap(({ setting }) => ["--set", setting]);
 
 function set(...values: readonly string[]): readonly string[] {
   return values.flatMap((value) => ["--set", `${value}=true`]);
@@ -79,11 +80,9 @@ test(
     const folder = mkdtempSync(`${tmpdir()}/secretcast-overlay-`);
     t.after(() => rmSync(folder, { recursive: true }));
     const manifests = relative(realpathSync(folder), `${ROOT}manifests`);
-    const guards = ["guardrail", "tenant-guard", "network-policy", "lease-priority"];
-    const components = [...guards, "pull-secrets"];
     const overlay = {
       resources: [manifests],
-      components: components.map((name) => `${manifests}/components/${name}`),
+      components: TOGETHER.map(({ name }) => `${manifests}/components/${name}`),
     };
     writeFileSync(`${folder}/kustomization.yaml`, JSON.stringify(overlay));
     const built = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });

@@ -8,24 +8,13 @@ import { join, relative } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ownCluster } from "../support/api-server/cluster.ts";
+import { TOGETHER } from "../support/documents/components.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { helmMissing } from "../support/programs/helm.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PAGE = readFileSync(`${ROOT}docs/operations.md`, "utf8");
-const VALUES = ["guardrail", "tenantGuard", "networkPolicy", "leasePriority"].concat([
-  "pullSecrets",
-  "podMonitor",
-  "prometheusRule",
-  "dashboard",
-]);
-const COMPONENTS = [
-  "guardrail",
-  "tenant-guard",
-  "network-policy",
-  "lease-priority",
-  "pull-secrets",
-];
+const MONITORING = ["podMonitor", "prometheusRule", "dashboard"].map((value) => `${value}=true`);
 
 let cluster: Awaited<ReturnType<typeof ownCluster>>;
 before(async () => {
@@ -100,7 +89,7 @@ function overlayed(t: TestContext): string {
   t.after(() => rmSync(folder, { recursive: true }));
   mkdirSync(`${folder}/manifests`);
   const base = relative(realpathSync(`${folder}/manifests`), `${ROOT}manifests`);
-  const components = COMPONENTS.map((name) => `${base}/components/${name}`);
+  const components = TOGETHER.map(({ name }) => `${base}/components/${name}`);
   const overlay = JSON.stringify({ resources: [base], components });
   writeFileSync(`${folder}/manifests/kustomization.yaml`, overlay);
   return folder;
@@ -132,7 +121,7 @@ test(
       ),
     );
     const before = everything();
-    const set = VALUES.map((value) => `${value}=true`).join();
+    const set = [...TOGETHER.map(({ setting }) => setting), ...MONITORING].join();
     shell(ROOT, `helm install secretcast manifests/chart -n secretcast --set ${set}`);
     assert.equal(shell(ROOT, documented("guards")).match(/^\S+secretcast-\S+/gm)?.length, 5);
     shell(ROOT, documented("helm-uninstall"));
