@@ -232,14 +232,11 @@ test(
     const home = ["--namespace", HOME];
     const given = [...home, ...OF_NOW, ...WITH_COMPONENTS];
     const all = objects(helm.run("template", "two", CHART, ...given));
-    const names = ["", "-guardrail", "-tenant-guard", "-lease", "-pull-secrets"];
     // The controller knows the parameter by its name, in its own namespace.
     const rendered = all.filter(({ metadata }) => metadata?.name !== "secretcast-pull-secrets");
     assert.equal(all.length - rendered.length, 1);
-    assert.deepEqual(
-      new Set(rendered.map(({ metadata }) => metadata?.name)),
-      new Set(names.map((end) => `two-secretcast${end}`)),
-    );
+    for (const { kind, metadata } of rendered)
+      assert.match(metadata?.name ?? "", /^two-secretcast(-|$)/, kind);
     for (const { kind, ...object } of rendered) {
       const parameter = /"paramRef":\{"name":"secretcast-pull-secrets",/;
       const text = JSON.stringify(object).replaceAll("two-secretcast", "").replace(parameter, "");
