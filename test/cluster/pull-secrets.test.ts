@@ -271,6 +271,39 @@ test("a second binding with a parameter of its own adds its names, and none twic
   await lists(b, ["registry"]);
 });
 
+test("where another policy puts a list of its own in place afterwards, the names come back", async (t) => {
+  const labels = { "example.com/replaces": "true" };
+  const a = await namespace("replaced", labels);
+  // Policies act in the order of their names.
+  const metadata = { name: "zz-replaces" };
+  const policies = `${ADMISSION}/mutatingadmissionpolicies`;
+  t.after(async () => {
+    await http.send("DELETE", `${BINDINGS}/${metadata.name}`);
+    await http.send("DELETE", `${policies}/${metadata.name}`);
+  });
+  const at = "/spec/imagePullSecrets";
+  const empty = `JSONPatch{op: 'add', path: '${at}', value: []}`;
+  const mine = `JSONPatch{op: 'add', path: '${at}/-', value: Object.spec.imagePullSecrets{name: 'mine'}}`;
+  const patch = `[${empty}, ${mine}]`;
+  const resourceRules = [
+    { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] },
+  ];
+  const policy = {
+    metadata,
+    spec: {
+      failurePolicy: "Fail",
+      reinvocationPolicy: "Never",
+      matchConstraints: { resourceRules },
+      mutations: [{ patchType: "JSONPatch", jsonPatch: { expression: patch } }],
+    },
+  };
+  ok(await http.send("POST", policies, { body: policy }), 201);
+  const matchResources = { namespaceSelector: { matchLabels: labels } };
+  const spec = { policyName: metadata.name, matchResources };
+  ok(await http.send("POST", BINDINGS, { body: { metadata, spec } }), 201);
+  await lists(a, ["mine", "registry"]);
+});
+
 test("a Pod that was there before is left alone, updates and ephemeral containers included", async () => {
   const a = await namespace("update");
   await parameter({});
