@@ -5,6 +5,7 @@ import { UsageError, type FlagValues } from "../config/config.ts";
 import { environmentName, FLAGS, type Flag } from "../config/flags.ts";
 import type { Program } from "./run/program-context.ts";
 import type { ClusterCommand } from "./kubectl/cluster-command.ts";
+import { migrateCommand } from "./migrate/migrate-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
 
 const OWN_CLUSTER = "it is a cluster of its own, and `secretcast run` takes yours";
@@ -20,7 +21,7 @@ const MEANINGLESS: FlagValues = {
 };
 
 /** What looks at a cluster, in the order of the help. */
-const CLUSTER_COMMANDS: readonly ClusterCommand[] = [planCommand];
+const CLUSTER_COMMANDS: readonly ClusterCommand[] = [planCommand, migrateCommand];
 
 /** As a shell tells of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;

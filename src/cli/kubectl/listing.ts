@@ -48,7 +48,7 @@ export function printListing<T extends object>(
 }
 
 /** As kubectl writes YAML: no anchors, no folded lines. */
-function yamlText(value: unknown): string {
+export function yamlText(value: unknown): string {
   // What is undefined is not there, as in JSON.
   const plain: unknown = JSON.parse(JSON.stringify(value));
   return dump(plain, { lineWidth: -1, noRefs: true });

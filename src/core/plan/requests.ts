@@ -55,6 +55,36 @@ export function copyRequests(
   }
 }
 
+/** A Secret of another tool that holds what a copy of ours would. */
+export type ClaimedObject = Ref &
+  Version & {
+    readonly immutable: boolean;
+    /** Has a map of labels, of annotations. */
+    readonly labelled: boolean;
+    readonly annotated: boolean;
+  };
+
+/** Makes it a copy of ours, and leaves its data and all that is not ours as they are. */
+export function claimRequest(
+  target: ClaimedObject,
+  content: Desired,
+  payload: SourcePayload,
+): ObjectRequest {
+  const { namespace, name, labelled, annotated } = target;
+  const labels = { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  return jsonPatch({ namespace, name }, [
+    ...preconditions(target),
+    ...textOperations("labels", labels, labelled),
+    ...textOperations(
+      "annotations",
+      annotationsOf({ namespace, name }, content, payload),
+      annotated,
+    ),
+    // What is immutable stays so.
+    ...immutability(content.replica.immutable || target.immutable, target.immutable),
+  ]);
+}
+
 export function endRequests(action: RemovalAction): readonly ObjectRequest[] {
   return action.kind === "delete"
     ? [remove(action.place, action.target)]

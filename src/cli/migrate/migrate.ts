@@ -1,0 +1,151 @@
+// `secretcast migrate`: looks at what another tool left in a cluster, or in files, shows what a move
+// would make of it and, with --write, makes it. What does not move is said, and the exit code with it.
+import { randomBytes } from "node:crypto";
+import { commandLineOf, oldCommandLine, readOldObjects } from "./read-old-cluster.ts";
+import { performMove } from "./perform-move.ts";
+import { planMove } from "./plan-move.ts";
+import { readWish, type MoveWish } from "./move-wish.ts";
+import { showMove, type Looked } from "./show-move.ts";
+import { UsageError } from "../../config/config.ts";
+import type { MoveSettings } from "../../core/migration/migration.ts";
+import { oldFlags } from "../../core/migration/old-flags.ts";
+import { fields } from "../../core/migration/old-objects.ts";
+import type { OldFlags } from "../../core/migration/old-tool.ts";
+import { createDigest } from "../../core/model/secret-data.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import type { ApiClient } from "../../kube/rest/client.ts";
+import {
+  readKubectlFlags,
+  texts,
+  type Given,
+  type KubectlFlags,
+} from "../kubectl/kubectl-flags.ts";
+import { Progress } from "../kubectl/progress.ts";
+import type { Program } from "../run/program-context.ts";
+import { readFileObjects } from "../world/file-objects.ts";
+import { contradiction, withJudging } from "../world/judged-world.ts";
+import {
+  planningFlags,
+  readPlanningSettings,
+  type PlanningSettings,
+} from "../world/planning-settings.ts";
+
+export async function migrate(given: Given, program: Program): Promise<number> {
+  const flags = readKubectlFlags(given, program.env);
+  const wish = readWish(given, program);
+  if (flags.selector) throw new UsageError("--selector: a move is of everything that a tool left");
+  const files = texts(given, "filename");
+  if (files.length > 0) return migrateFiles(given, wish, flags, files, program);
+  if (flags.namespace !== undefined) {
+    throw new UsageError(
+      "--namespace: a move is of a whole cluster; with -f it is where objects are that name none",
+    );
+  }
+  return withJudging(flags, planningFlags(given), program, async ({ connection, planning }) => {
+    const look = (): Promise<Looked> => lookAtCluster(wish, planning, connection.client, program);
+    const first = await look();
+    if (wish.write || wish.cleanup) return performMove(first, look, wish, flags, program);
+    return showMove(first, wish, flags, program);
+  });
+}
+
+async function lookAtCluster(
+  wish: MoveWish,
+  planning: PlanningSettings,
+  client: ApiClient,
+  program: Program,
+): Promise<Looked> {
+  const { tool } = wish;
+  const progress = new Progress("objects read", program, systemClock);
+  const reading = {
+    client,
+    signal: program.signal,
+    onRead: (count: number) => progress.advance(count),
+  };
+  try {
+    const { objects, unread } = await readOldObjects(tool, reading);
+    const flags = flagsOf(wish, await oldCommandLine(tool, reading), program);
+    const settings = settingsOf(wish, planning);
+    const migration = await planMove(tool, objects, flags, settings);
+    return { migration, unread, settings, client };
+  } finally {
+    progress.end();
+  }
+}
+
+type CommandLine = ReturnType<typeof commandLineOf>;
+
+function flagsOf({ tool, oldArgs }: MoveWish, found: CommandLine, program: Program): OldFlags {
+  if (oldArgs !== undefined) return oldFlags(wordsOf(oldArgs));
+  if (found) return oldFlags(found.words, found.environment);
+  program.stderr.write(
+    `the flags of ${tool.name} are not known, since no Deployment of it is there: taken for its defaults (--old-args)\n`,
+  );
+  return oldFlags([]);
+}
+
+// Words in quotes may hold blanks, which one of the tools minds.
+function wordsOf(text: string): readonly string[] {
+  return [...text.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
+  );
+}
+
+function settingsOf(
+  { newSourcesIn }: MoveWish,
+  { settings, config }: PlanningSettings,
+): MoveSettings {
+  return {
+    planner: settings,
+    newSourcesIn: newSourcesIn ?? config.ownNamespace,
+    digest: createDigest(randomBytes(32)),
+  };
+}
+
+async function migrateFiles(
+  given: Given,
+  wish: MoveWish,
+  flags: KubectlFlags,
+  files: readonly string[],
+  program: Program,
+): Promise<number> {
+  if (wish.cleanup) throw contradiction("-f", "--cleanup", "it is for a cluster");
+  if (wish.write) throw contradiction("-f", "--write", "what files say is only shown");
+  const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
+  const recursive = given["recursive"] === true;
+  const found = await readFileObjects(files, { recursive, stdin: program.stdin });
+  const objects = found.map(({ raw }) => raw);
+  const commandLine = objects
+    .filter(({ kind }) => kind === "Deployment")
+    .map((raw) => commandLineOf(raw, wish.tool.images))
+    .find((one) => one !== undefined);
+  const implied = impliedNamespaces(objects, flags.namespace ?? "default");
+  if (implied.length > 0) {
+    const named = implied.slice(0, 10).join(", ");
+    const more = implied.length > 10 ? ` and ${implied.length - 10} more` : "";
+    program.stderr.write(
+      `not in the files, taken for namespaces without labels: ${named}${more}\n`,
+    );
+  }
+  const migration = await planMove(
+    wish.tool,
+    [...objects, ...implied.map((name) => ({ kind: "Namespace", metadata: { name } }))],
+    flagsOf(wish, commandLine, program),
+    settingsOf(wish, planning),
+  );
+  return showMove({ migration, unread: [] }, wish, flags, program);
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+function impliedNamespaces(objects: readonly Raw[], otherwise: string): readonly string[] {
+  const named = new Set<string>();
+  const described = new Set<string>();
+  for (const raw of objects) {
+    const { name, namespace } = fields(raw["metadata"]);
+    if (raw["kind"] === "Namespace") described.add(String(name));
+    else if (raw["kind"] === "Secret")
+      named.add(typeof namespace === "string" ? namespace : otherwise);
+  }
+  return [...named].filter((name) => !described.has(name)).toSorted();
+}

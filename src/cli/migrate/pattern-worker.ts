@@ -1,0 +1,120 @@
+// Matches patterns of other tools against names in a thread of its own. A pattern can be made so that one
+// name takes it for ever: its time ends, the thread with it, and the other patterns go on in a new one.
+// The file is the thread's program as well: it asks for nothing but what it was given.
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import {
+  patternKey,
+  patternQuestion,
+  type PatternAnswer,
+  type PatternQuestion,
+  type PatternUse,
+} from "../../core/migration/old-patterns.ts";
+
+const LIMIT_MS = 1000;
+
+type Task = {
+  readonly program: "secretcast patterns";
+  readonly questions: readonly PatternQuestion[];
+  readonly names: readonly string[];
+};
+/** undefined: JavaScript cannot read the pattern. */
+type Reply = { readonly key: string; readonly names: readonly string[] | undefined };
+
+export async function matchPatterns(
+  uses: readonly PatternUse[],
+  names: readonly string[],
+  limitMs = LIMIT_MS,
+): Promise<ReadonlyMap<string, PatternAnswer>> {
+  const answers = new Map<string, PatternAnswer>();
+  let questions: PatternQuestion[] = [];
+  for (const use of uses) {
+    const question = patternQuestion(use);
+    if ("kind" in question) answers.set(patternKey(use), question);
+    else questions.push(question);
+  }
+  const texts = new Map(uses.map((use) => [patternKey(use), use.pattern]));
+  const unknown = (key: string, why: string): void => {
+    const pattern = JSON.stringify((texts.get(key) ?? "").slice(0, 80));
+    answers.set(key, { kind: "unknown", why: `the pattern ${pattern} ${why}` });
+  };
+  while (questions.length > 0) {
+    for (const { key, names: matched } of await ask(questions, names, limitMs)) {
+      if (matched) answers.set(key, { kind: "names", names: new Set(matched) });
+      else unknown(key, "cannot be read");
+    }
+    const [late] = (questions = questions.filter(({ key }) => !answers.has(key)));
+    if (late) unknown(late.key, `took longer than ${limitMs} ms`);
+    questions = questions.slice(1);
+  }
+  return answers;
+}
+
+// What was answered until the thread ended, or one pattern took too long.
+function ask(
+  questions: readonly PatternQuestion[],
+  names: readonly string[],
+  limitMs: number,
+): Promise<readonly Reply[]> {
+  const { promise, resolve } = Promise.withResolvers<readonly Reply[]>();
+  const task: Task = { program: "secretcast patterns", questions, names };
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: task,
+    resourceLimits: { maxOldGenerationSizeMb: 64 },
+  });
+  const replies: Reply[] = [];
+  const end = (): void => {
+    clearTimeout(timer);
+    void worker.terminate();
+    resolve(replies);
+  };
+  // To start takes a thread longer than most patterns.
+  let timer = setTimeout(end, 10 * LIMIT_MS);
+  worker.on("message", (reply: Reply | "begun") => {
+    clearTimeout(timer);
+    timer = setTimeout(end, limitMs);
+    if (reply !== "begun") replies.push(reply);
+    if (replies.length === questions.length) end();
+  });
+  worker.on("error", end);
+  worker.on("exit", end);
+  return promise;
+}
+
+function answer({ questions, names }: Task): void {
+  tell("begun");
+  for (const { key, source, cover } of questions) {
+    tell({ key, names: matchesOf(source, cover, names) });
+  }
+}
+
+function tell(reply: Reply | "begun"): void {
+  parentPort?.postMessage(reply, []);
+}
+
+function matchesOf(
+  source: string,
+  cover: boolean,
+  names: readonly string[],
+): readonly string[] | undefined {
+  let pattern: RegExp;
+  try {
+    pattern = new RegExp(source, "u");
+  } catch {
+    return undefined;
+  }
+  return names.filter((name) => {
+    const match = pattern.exec(name);
+    return match !== null && (!cover || match[0].length === name.length);
+  });
+}
+
+function isTask(data: unknown): data is Task {
+  return (
+    typeof data === "object" &&
+    data !== null &&
+    "program" in data &&
+    data.program === "secretcast patterns"
+  );
+}
+
+if (!isMainThread && isTask(workerData)) answer(workerData);

@@ -1,0 +1,179 @@
+// The two steps of a move that write: first the sources and the copies, and later, when all is well, the
+// clean-up of what the old tool left. Each refuses while the old tool runs, asks first, and looks at the
+// cluster once more at the end.
+import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
+import type { MoveWish } from "./move-wish.ts";
+import { oldToolPod } from "./read-old-cluster.ts";
+import { showMove, tellProblems, type Looked } from "./show-move.ts";
+import { UsageError } from "../../config/config.ts";
+import { refText } from "../../core/annotations/names.ts";
+import type { Migration } from "../../core/migration/migration.ts";
+import { cleanupRequests } from "../../core/migration/move-requests.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
+import { Progress } from "../kubectl/progress.ts";
+import type { Program } from "../run/program-context.ts";
+
+export async function performMove(
+  first: Looked,
+  look: () => Promise<Looked>,
+  wish: MoveWish,
+  flags: KubectlFlags,
+  program: Program,
+): Promise<number> {
+  return wish.cleanup
+    ? cleanUp(first, look, wish, flags, program)
+    : move(first, look, wish, flags, program);
+}
+
+async function move(
+  first: Looked,
+  look: () => Promise<Looked>,
+  wish: MoveWish,
+  flags: KubectlFlags,
+  program: Program,
+): Promise<number> {
+  const { migration, settings, client, unread } = first;
+  showMove(first, wish, flags, program);
+  const obstacle = obstacleOf(first, wish, program);
+  const running = await obstacle();
+  if (running !== undefined) throw new UsageError(running);
+  const toAdopt = migration.copies.filter((copy) => isToAdopt(copy, wish.adoptDrifted));
+  const toWrite = migration.sources.filter(
+    ({ write }) => write === "annotate" || write === "create",
+  );
+  const asked = `write ${toWrite.length} sources and adopt ${toAdopt.length} copies`;
+  await agree(asked, wish, program);
+  const progress = new Progress("written", program, systemClock);
+  const result = await carryOut(migration, {
+    client,
+    signal: program.signal,
+    settings: settings.planner,
+    digest: settings.digest,
+    adoptDrifted: wish.adoptDrifted,
+    obstacle,
+    onProgress: (_, total) => {
+      progress.expect(total);
+      progress.advance(1);
+    },
+  });
+  progress.end();
+  const { sources, namespaces, copies } = result.written;
+  program.stderr.write(
+    `written: ${sources} sources, ${namespaces} namespaces, ${copies} copies adopted\n`,
+  );
+  if (program.signal.aborted) return tellProblems(result.failures, flags, program);
+  const after = await look();
+  const wrong = verify(migration, after.migration, wish, program);
+  return tellProblems(
+    [...result.failures, ...wrong, ...after.migration.problems, ...unread],
+    flags,
+    program,
+  );
+}
+
+// Of the cluster as it is now, not of what was sent.
+function verify(
+  before: Migration,
+  after: Migration,
+  { adoptDrifted }: MoveWish,
+  { stderr }: Program,
+): readonly string[] {
+  const now = new Map(after.copies.map((copy) => [refText(copy.object), copy]));
+  const wrong: string[] = [];
+  let [ours, untouched] = [0, 0];
+  for (const copy of before.copies) {
+    const place = refText(copy.object);
+    const found = now.get(place);
+    const same = found?.object.resourceVersion === copy.object.resourceVersion;
+    if (isToAdopt(copy, adoptDrifted) || copy.state === "adopted") {
+      const marked = found?.state === "adopted" && sameData(found, copy);
+      if (marked) ours++;
+      else wrong.push(`Secret ${place}: is not a copy of ours with the data that it had`);
+    } else if (copy.state === "source" || same) untouched++;
+    else wrong.push(`${copy.object.kind} ${place}: somebody else changed it meanwhile`);
+  }
+  const sources = after.sources.filter(({ write }) => write === "none").length;
+  stderr.write(
+    `verified: ${sources} of ${after.sources.length} sources are as they are to be, ${ours} copies are ours with the data that they had, ${untouched} others were not touched\n`,
+  );
+  return wrong;
+}
+
+type Copy = Migration["copies"][number];
+
+function sameData({ object: a }: Copy, { object: b }: Copy): boolean {
+  const [now, then] = [a.data.reveal(), b.data.reveal()];
+  const keys = Object.keys(now);
+  return keys.length === b.data.keys().length && keys.every((key) => now[key] === then[key]);
+}
+
+async function cleanUp(
+  first: Looked,
+  look: () => Promise<Looked>,
+  wish: MoveWish,
+  flags: KubectlFlags,
+  program: Program,
+): Promise<number> {
+  const { migration, client } = first;
+  const steps = cleanupRequests(migration);
+  const requests = [...steps.copies, ...steps.sources];
+  for (const { what } of requests) program.stdout.write(`${what}\n`);
+  program.stderr.write(`${requests.length} objects bear traces of ${wish.tool.name}\n`);
+  if (!wish.write || requests.length === 0) return 0;
+  const obstacle = obstacleOf(first, wish, program);
+  const running = await obstacle();
+  if (running !== undefined) throw new UsageError(running);
+  await agree(
+    `take the old tool's marks off ${requests.length} objects; there is no way back after it`,
+    wish,
+    program,
+  );
+  const progress = new Progress("cleaned up", program, systemClock);
+  const { signal } = program;
+  progress.expect(requests.length);
+  const sender = { client, signal, obstacle, onProgress: () => progress.advance(1) };
+  const failures: string[] = [];
+  for (const step of [steps.copies, steps.sources]) {
+    if (failures.length === 0) failures.push(...(await sendAll(step, sender)));
+  }
+  progress.end();
+  if (signal.aborted) return tellProblems(failures, flags, program);
+  const left = cleanupRequests((await look()).migration);
+  const count = left.copies.length + left.sources.length;
+  program.stderr.write(`verified: ${count} objects bear traces still\n`);
+  return tellProblems(failures, flags, program);
+}
+
+function obstacleOf(
+  { client }: Looked,
+  { tool, althoughRunning }: MoveWish,
+  { signal }: Program,
+): () => Promise<string | undefined> {
+  return async () => {
+    if (althoughRunning) return undefined;
+    try {
+      const pod = await oldToolPod(tool, { client, signal, onRead: () => undefined });
+      if (pod === undefined) return undefined;
+      return `the Pod ${pod} runs ${tool.name}, which deletes copies or writes them anew: scale it to zero first (--although-running goes on all the same)`;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+      return `whether ${tool.name} still runs cannot be known, since Pods may not be listed: see to it that it does not, and say --although-running`;
+    }
+  };
+}
+
+async function agree(what: string, { yes }: MoveWish, program: Program): Promise<void> {
+  if (yes) return;
+  const { stdin, stdout, stderr } = program;
+  if (!stdin || stdout.isTTY !== true) {
+    throw new UsageError(`nobody can be asked here whether to ${what}: --yes says so`);
+  }
+  stderr.write(`${what}? [y/N] `);
+  for await (const chunk of stdin) {
+    if (/^y(es)?$/i.test(Buffer.from(chunk).toString().trim())) return;
+    break;
+  }
+  throw new UsageError("nothing was written");
+}

@@ -1,0 +1,22 @@
+// From objects, whether of a cluster or of files, to what a move would make of them.
+import { matchPatterns } from "./pattern-worker.ts";
+import {
+  planMigration,
+  type Migration,
+  type MoveSettings,
+} from "../../core/migration/migration.ts";
+import { readOldCluster } from "../../core/migration/old-objects.ts";
+import { patternsOf, type OldFlags, type OldTool } from "../../core/migration/old-tool.ts";
+
+export async function planMove(
+  tool: OldTool,
+  objects: Iterable<unknown>,
+  flags: OldFlags,
+  settings: MoveSettings,
+): Promise<Migration> {
+  const cluster = readOldCluster(objects);
+  const reading = tool.read(cluster, flags);
+  const names = cluster.namespaces.map(({ name }) => name);
+  const answers = await matchPatterns(patternsOf(reading), names);
+  return planMigration(tool, cluster, reading, answers, settings);
+}

@@ -1,0 +1,48 @@
+// A move in the form that was asked for, and what of it does not move.
+import { besideItems, migrationItems } from "./migration-items.ts";
+import { printMigration } from "./migration-text.ts";
+import type { MoveWish } from "./move-wish.ts";
+import { printPatches } from "./print-patches.ts";
+import type { Migration, MoveSettings } from "../../core/migration/migration.ts";
+import type { ApiClient } from "../../kube/rest/client.ts";
+import { otherwiseCode, type KubectlFlags } from "../kubectl/kubectl-flags.ts";
+import { printListing } from "../kubectl/listing.ts";
+import type { Program } from "../run/program-context.ts";
+
+/** A cluster as it is now, and what a move would make of it. */
+export type Looked = {
+  readonly migration: Migration;
+  readonly unread: readonly string[];
+  readonly settings: MoveSettings;
+  readonly client: ApiClient;
+};
+
+/** Prints it in the form that was asked for; the exit code says whether all of it moves. */
+export function showMove(
+  { migration, unread }: Pick<Looked, "migration" | "unread">,
+  wish: MoveWish,
+  flags: KubectlFlags,
+  program: Program,
+): number {
+  const items = migrationItems(migration, wish.adoptDrifted);
+  if (wish.printPatches) printPatches(migration, program);
+  else if (flags.output === "table" || flags.output === "wide") {
+    printMigration(migration, items, flags, program);
+  } else {
+    const beside = besideItems(migration, unread);
+    const listing = { kind: "MigrationList", items, beside, columns: [] };
+    printListing({ ...listing, nameOf: ({ object }) => object.replace(" ", "/") }, flags, program);
+  }
+  return tellProblems([...migration.problems, ...unread], flags, program);
+}
+
+export function tellProblems(
+  problems: readonly string[],
+  flags: KubectlFlags,
+  { stderr }: Pick<Program, "stderr">,
+): number {
+  if (problems.length === 0) return 0;
+  stderr.write("not complete:\n");
+  for (const problem of problems) stderr.write(`  ${problem}\n`);
+  return otherwiseCode(flags);
+}

@@ -1,0 +1,170 @@
+// mittwald/kubernetes-replicator. What of its ways counts here:
+//   patterns are RE2, "^" and "$" are put around the text, so that "a|b" is prefix a or suffix b
+//   `replicate-to` and `replicate-to-matching` are a union, but `replicate-from` switches both off
+//   a pull needs `replication-allowed` and `replication-allowed-namespaces`, or --allow-all
+//   a pushed copy names no source; its marks agree on merged Secrets of others too, so data decide
+import type { OldCluster, OldObject } from "./old-objects.ts";
+import {
+  countText,
+  titleOf,
+  type OldFlags,
+  type OldMark,
+  type OldReading,
+  type OldSource,
+  type OldTargets,
+  type OldTool,
+} from "./old-tool.ts";
+import type { PatternUse } from "./old-patterns.ts";
+import { refText } from "../annotations/names.ts";
+
+const PREFIX = "replicator.v1.mittwald.de/";
+const [TO, MATCHING, FROM] = ["replicate-to", "replicate-to-matching", "replicate-from"];
+
+export const replicator: OldTool = {
+  name: "replicator",
+  images: /kubernetes-replicator/,
+  prefixes: [PREFIX],
+  read: readReplicator,
+};
+
+function readReplicator(cluster: OldCluster, flags: OldFlags): OldReading {
+  const sources = cluster.secrets.filter(isSource).map((object) => sourceOf(object, flags));
+  const byPlace = new Map(sources.map((source) => [source.title, source]));
+  const byName = Map.groupBy(sources, ({ copyName }) => copyName);
+  const marks = cluster.secrets.flatMap((object): OldMark[] => {
+    const from = annotation(object, FROM);
+    if (from !== undefined) {
+      const source = byPlace.get(`Secret ${from}`);
+      return [
+        {
+          object,
+          pulls: true,
+          sources: source ? [source] : [],
+          named: from,
+          doubt: undefined,
+          wroteLast: () => true,
+        },
+      ];
+    }
+    const version = annotation(object, "replicated-from-version");
+    if (version === undefined) return [];
+    const candidates = (byName.get(object.name) ?? []).filter(
+      ({ push, object: own }) => push !== undefined && own?.namespace !== object.namespace,
+    );
+    return [
+      {
+        object,
+        pulls: false,
+        sources: candidates,
+        named: undefined,
+        doubt: isSource(object) ? "it is a source itself: copy and source at once" : undefined,
+        wroteLast: ({ object: own }) => own?.resourceVersion === version,
+      },
+    ];
+  });
+  const unmoved = cluster.others.filter((object) =>
+    ["replicated-at", FROM].some((word) => annotation(object, word) !== undefined),
+  );
+  return { sources, marks, asking: [], unmoved, besides: besides(cluster), problems: [] };
+}
+
+function annotation({ annotations }: OldObject, word: string): string | undefined {
+  const key = PREFIX + word;
+  return Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+}
+
+function isSource(object: OldObject): boolean {
+  if (annotation(object, FROM) !== undefined) return false;
+  return [TO, MATCHING, "replication-allowed", "replication-allowed-namespaces"].some(
+    (word) => annotation(object, word) !== undefined,
+  );
+}
+
+function sourceOf(object: OldObject, flags: OldFlags): OldSource {
+  const stripped = annotation(object, "strip-labels");
+  const notes: string[] = [];
+  if (stripped !== undefined && stripped !== "true") {
+    notes.push(`strip-labels is ${JSON.stringify(stripped)}, and strips all the same`);
+  }
+  if (annotation(object, "keep-owner-references") === "true") {
+    notes.push("its copies bear its owner references; ours never do");
+  }
+  const alternation = [TO, "replication-allowed-namespaces"].filter((word) =>
+    (annotation(object, word) ?? "").split(",").some((pattern) => /^[^()]*\|/.test(pattern)),
+  );
+  for (const word of alternation) {
+    notes.push(`${word}: "a|b" means names that begin with a or end with b, and was read so`);
+  }
+  return {
+    title: titleOf("Secret", object),
+    object,
+    copyName: object.name,
+    push: pushOf(object, flags),
+    allow: allowOf(object, flags),
+    keys: undefined,
+    content: {
+      type: object.type,
+      immutable: object.immutable,
+      data: object.data,
+      labels: stripped === undefined ? object.labels : {},
+      annotations: {},
+    },
+    going: undefined,
+    notes,
+    problems: [],
+  };
+}
+
+function pushOf(object: OldObject, flags: OldFlags): OldTargets | undefined {
+  const [to, selector] = [annotation(object, TO), annotation(object, MATCHING)];
+  if (to === undefined && selector === undefined) return undefined;
+  const except = excluded(flags);
+  // An empty selector is every namespace.
+  if (selector?.trim() === "") return { matches: [{ kind: "all" }], except };
+  const patterns = to === undefined ? [] : strict(to);
+  return { matches: [{ kind: "some", patterns, selector }], except };
+}
+
+function strict(list: string): readonly PatternUse[] {
+  return list.split(",").map((entry) => {
+    const text = entry.replaceAll(/^ +| +$/g, "");
+    const begun = text.startsWith("^") ? text : `^${text}`;
+    const pattern = begun.endsWith("$") ? begun : `${begun}$`;
+    return { engine: "RE2", mode: "search", pattern };
+  });
+}
+
+// Not trimmed, and not anchored: " playground", with its blank, excludes nothing.
+function excluded(flags: OldFlags): readonly PatternUse[] {
+  const list = flags.flag("exclude-namespaces") ?? "";
+  return list
+    .split(",")
+    .filter((pattern) => pattern !== "")
+    .map((pattern) => ({ engine: "RE2", mode: "search", pattern }));
+}
+
+function allowOf(object: OldObject, flags: OldFlags): OldTargets | undefined {
+  if (isTrue(flags.flag("allow-all"))) return { matches: [{ kind: "all" }], except: [] };
+  const list = annotation(object, "replication-allowed-namespaces");
+  if (!isTrue(annotation(object, "replication-allowed")) || list === undefined) return undefined;
+  return {
+    matches: [{ kind: "some", patterns: strict(list), selector: undefined }],
+    except: [],
+  };
+}
+
+// As Go's strconv.ParseBool.
+function isTrue(text: string | undefined): boolean {
+  return ["1", "t", "T", "true", "TRUE", "True"].includes(text ?? "");
+}
+
+function besides({ others }: OldCluster): readonly string[] {
+  const byKind = Map.groupBy(
+    others.filter((object) => isSource(object) || annotation(object, FROM) !== undefined),
+    ({ kind }) => kind,
+  );
+  return [...byKind].map(([kind, objects]) => {
+    const some = objects.slice(0, 5).map(refText).join(", ");
+    return `it also replicates ${countText(objects.length, kind)} (${some}): their copies stay as they are and are kept current no more`;
+  });
+}

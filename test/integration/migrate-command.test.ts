@@ -1,0 +1,173 @@
+// `secretcast migrate` on a cluster, as a user types it: refused, shown, made, verified, cleaned up.
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { startFaultProxy, type FaultProxy } from "../support/api-server/fault-proxy.ts";
+import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
+import { commandLine, type Said } from "../support/programs/command-line.ts";
+import { refusal } from "../support/scenes/proxied.ts";
+import { openScene } from "../support/scenes/scene.ts";
+import { WorldScene } from "../support/worlds/world-scene.ts";
+import type { WorldName } from "../support/worlds/world.ts";
+
+type Stage = {
+  readonly stage: WorldScene;
+  readonly proxy: FaultProxy;
+  readonly migrate: (...args: readonly string[]) => Promise<Said>;
+};
+
+/** The world, and the command line of an administrator that comes through a proxy. */
+async function openStage(t: TestContext, world: WorldName): Promise<Stage> {
+  const scene = await openScene(t);
+  const stage = new WorldScene(scene, world);
+  await stage.load();
+  t.after(() => stage.unload());
+  const proxy = await startFaultProxy(t, upstream(scene.sandbox?.url));
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-migrate-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(proxy.url)));
+  const migrate = (...args: readonly string[]): Promise<Said> =>
+    commandLine(["migrate", "--from", world, "--kubeconfig", kubeconfig, ...args]);
+  return { stage, proxy, migrate };
+}
+
+function upstream(url: string | undefined): Parameters<typeof startFaultProxy>[1] {
+  if (url !== undefined) return { url };
+  const { url: server, token, caFile } = sharedCluster();
+  const headers = { authorization: `Bearer ${token}` };
+  return { url: server, headers, ca: readFileSync(caFile, "utf8") };
+}
+
+test("without --write nothing is written; with it somebody has to agree", async (t) => {
+  const { stage, migrate } = await openStage(t, "tgik");
+  const before = await stage.scene.api.versions();
+  const shown = await migrate();
+  assert.equal(shown.code, 0, shown.stderr);
+  assert.match(shown.stdout, /15 to adopt, /);
+  assert.match(shown.stdout, /--source-namespaces=secretsync\n--namespace-policy=opt-in\n/);
+  const asked = await migrate("--write");
+  assert.equal(asked.code, 1);
+  assert.match(
+    asked.stderr,
+    /nobody can be asked here whether to write 4 sources and adopt 15 copies: --yes says so\n$/,
+  );
+  assert.deepEqual(await stage.scene.api.versions(), before);
+});
+
+test("the move is made, verified and told; run again it finds nothing to do", async (t) => {
+  const { migrate } = await openStage(t, "tgik");
+  const { code, stderr } = await migrate("--write", "--yes");
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /written: 4 sources, 5 namespaces, 15 copies adopted\n/);
+  assert.match(
+    stderr,
+    /verified: 4 of 4 sources are as they are to be, 15 copies are ours with the data that they had, \d+ others were not touched\n/,
+  );
+  const again = await migrate("--write", "--yes");
+  assert.match(again.stderr, /written: 0 sources, 0 namespaces, 0 copies adopted\n/);
+  assert.equal(again.code, 0);
+});
+
+test("while a Pod runs the old tool, or Pods may not be listed, nothing is written unless told", async (t) => {
+  const { stage, proxy, migrate } = await openStage(t, "kubed");
+  const before = await stage.scene.api.versions();
+  const metadata = { name: "kubed-1", namespace: "kube-system", uid: "u", resourceVersion: "1" };
+  const spec = { containers: [{ image: "appscode/kubed:v0.13.2" }] };
+  const body = {
+    kind: "PodList",
+    apiVersion: "v1",
+    metadata: { resourceVersion: "1" },
+    items: [{ metadata, spec }],
+  };
+  proxy.rule = ({ path }) =>
+    path.endsWith("/pods") ? { kind: "answer", status: 200, body } : undefined;
+  const refused = await migrate("--write", "--yes");
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stderr,
+    /secretcast: the Pod kube-system\/kubed-1 runs kubed, .* scale it to zero first/,
+  );
+  proxy.rule = ({ path }) => (path.endsWith("/pods") ? refusal(403, "Forbidden") : undefined);
+  const unknown = await migrate("--write", "--yes");
+  assert.equal(unknown.code, 1);
+  assert.match(
+    unknown.stderr,
+    /Pods may not be listed: see to it that it does not, and say --although-running/,
+  );
+  assert.deepEqual(await stage.scene.api.versions(), before);
+  const told = await migrate("--write", "--yes", "--although-running");
+  assert.match(told.stderr, /20 copies adopted/);
+});
+
+test("namespaces that may not be read are named, the rest moves, and the exit code says incomplete", async (t) => {
+  const { proxy, migrate } = await openStage(t, "kubed");
+  proxy.rule = ({ path, kind }) =>
+    kind === "list" &&
+    (path === "/api/v1/secrets" || path === "/api/v1/namespaces/api-prod/secrets")
+      ? refusal(403, "Forbidden")
+      : undefined;
+  const { code, stdout, stderr } = await migrate();
+  assert.equal(code, 2);
+  assert.match(stderr, /not complete:\n {2}Secrets in api-prod: may not be listed\n/);
+  assert.match(stdout, /17 to adopt/);
+});
+
+test("the clean-up takes off what the old tool left on what is ours by then, and nothing else", async (t) => {
+  const { stage, migrate } = await openStage(t, "kubed");
+  const { api } = stage.scene;
+  const early = await migrate("--cleanup", "--write", "--yes");
+  assert.match(early.stderr, /0 objects bear traces of kubed\n$/, "nothing is ours yet");
+  await migrate("--write", "--yes");
+  const contents = await stage.contents();
+  const moved = await api.versions();
+  const shown = await migrate("--cleanup");
+  assert.match(shown.stdout, /clean up Secret api-prod\/regcred\n/);
+  assert.deepEqual(await api.versions(), moved, "shown only");
+  const { code, stderr } = await migrate("--cleanup", "--write", "--yes");
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /verified: 0 objects bear traces still\n$/);
+  assert.deepEqual(await stage.contents(), contents, "no data changed, no Secret went");
+  const copy = (await api.secret("api-prod", "regcred"))?.metadata;
+  // The labels and annotations of Argo CD were the source's, and made it prune the copies.
+  assert.deepEqual(Object.keys(copy?.labels ?? {}).toSorted(), [
+    "app.kubernetes.io/managed-by",
+    "kind",
+  ]);
+  const annotations = Object.keys(copy?.annotations ?? {});
+  assert.deepEqual(
+    annotations.filter((key) => !key.startsWith("secretcast.io/")),
+    [],
+  );
+  const source = (await api.secret("central", "regcred"))?.metadata;
+  assert.ok("argocd.argoproj.io/tracking-id" in (source?.annotations ?? {}), "a source's own stay");
+  assert.equal(
+    Object.keys(source?.annotations ?? {}).some((key) => key.startsWith("kubed")),
+    false,
+  );
+  const drifted = (await api.secret("api-prod", "rotating"))?.metadata;
+  assert.ok(
+    "kubed.appscode.com/origin" in (drifted?.annotations ?? {}),
+    "what is not ours keeps its marks",
+  );
+});
+
+test("a copy with other data is adopted when it is named, and a run then gives it its source's", async (t) => {
+  const { stage, migrate } = await openStage(t, "kubed");
+  const { scene } = stage;
+  const { code, stderr } = await migrate(
+    "--write",
+    "--yes",
+    "--adopt-drifted",
+    "api-prod/rotating",
+  );
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /21 copies adopted/);
+  const source = await scene.api.secret("central", "rotating");
+  const running = scene.start({ "source-namespaces": "central,certs" });
+  await scene.holds("api-prod", "rotating", source?.data ?? {});
+  await running.stop();
+});

@@ -1,0 +1,121 @@
+// A move that is stopped after each of its requests and begun again; the old tool that writes while it
+// goes on; copies by the thousand.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { refText } from "../../src/core/annotations/names.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
+import { openScene } from "../support/scenes/scene.ts";
+import { adoptedPlaces, WorldScene } from "../support/worlds/world-scene.ts";
+import { WORLDS } from "../support/worlds/world.ts";
+
+/** Ends after so many writes: the last is made, and its answer is never heard. */
+function dying(client: ApiClient, writes: number): ApiClient {
+  let left = writes;
+  return {
+    ...client,
+    request: async <T>(request: ApiRequest): Promise<T> => {
+      if (request.method === "GET") return client.request<T>(request);
+      if (left-- <= 0) throw new ApiError(request.what, { kind: "cancelled", reason: "Killed" });
+      const answer = await client.request<T>(request);
+      if (left === 0) throw new ApiError(request.what, { kind: "cancelled", reason: "Killed" });
+      return answer;
+    },
+  };
+}
+
+for (const world of WORLDS) {
+  test(`${world}: a move that dies after each of its writes loses nothing and ends where one ends that does not`, async (t) => {
+    const scene = await openScene(t);
+    const stage = new WorldScene(scene, world);
+    await stage.load();
+    t.after(() => stage.unload());
+    const planned = await stage.plan();
+    const places = adoptedPlaces(planned);
+    const before = await stage.contents();
+    const strangers = [...(await scene.api.versions())].filter(([place]) => {
+      const own = planned.sources.some((source) => refText(source.place) === place);
+      return !own && !places.includes(place);
+    });
+    let runs = 0;
+    for (let written = 1; written > 0; runs++) {
+      const { result } = await stage.move({ client: dying(stage.client, 1) });
+      const { sources, namespaces, copies } = result.written;
+      written = sources + namespaces + copies + result.failures.length;
+      const now = await stage.contents();
+      for (const [place, data] of before)
+        assert.equal(now.get(place), data, `${place} is as it was`);
+      const versions = await scene.api.versions();
+      for (const [place, version] of strangers) assert.equal(versions.get(place), version, place);
+    }
+    assert.ok(runs > places.length, "one run a write");
+    const after = await stage.plan();
+    const adopted = after.copies.filter(({ state }) => state === "adopted");
+    assert.deepEqual(adopted.map(({ object }) => refText(object)).toSorted(), places.toSorted());
+  });
+}
+
+test("a copy that the old tool writes while the move goes on keeps what was written, and is told", async (t) => {
+  const scene = await openScene(t);
+  const stage = new WorldScene(scene, "replicator");
+  await stage.load();
+  t.after(() => stage.unload());
+  const { client } = stage;
+  let meddled = "";
+  const meddling: ApiClient = {
+    ...client,
+    request: async <T>(request: ApiRequest): Promise<T> => {
+      if (meddled === "" && request.method === "PATCH" && request.what.includes("team-a/smtp")) {
+        meddled = request.what;
+        await scene.api.annotate("team-a", "smtp", {
+          "replicator.v1.mittwald.de/replicated-at": "2026-11-22T09:00:00Z",
+        });
+      }
+      return client.request<T>(request);
+    },
+  };
+  const { result } = await stage.move({ client: meddling });
+  assert.equal(meddled, "adopt Secret team-a/smtp");
+  assert.deepEqual(result.failures, [
+    "adopt Secret team-a/smtp: somebody changed it meanwhile; left alone, run it again to look at it anew",
+  ]);
+  const left = (await scene.api.secret("team-a", "smtp"))?.metadata;
+  assert.equal(left?.annotations?.["secretcast.io/source"], undefined);
+  assert.deepEqual((await stage.move()).result.written, { sources: 0, namespaces: 0, copies: 1 });
+});
+
+test("once the old tool runs again no more is written", async (t) => {
+  const scene = await openScene(t);
+  const stage = new WorldScene(scene, "kubed");
+  await stage.load();
+  t.after(() => stage.unload());
+  const before = await scene.api.versions();
+  const running = "Pod kubed/kubed-1 runs the old tool's image";
+  const { result } = await stage.move({ obstacle: () => Promise.resolve(running) });
+  assert.deepEqual(result, {
+    written: { sources: 0, namespaces: 0, copies: 0 },
+    failures: [running],
+  });
+  assert.deepEqual(await scene.api.versions(), before);
+});
+
+test(
+  "200 namespaces with 5,000 copies are moved, and how far it is is told",
+  { timeout: 120_000 },
+  async (t) => {
+    const scene = await openScene(t);
+    const stage = new WorldScene(scene, "kubed");
+    await stage.loadMany(200, 25);
+    t.after(() => stage.unload());
+    const told: number[] = [];
+    const { result } = await stage.move({ onProgress: (done) => void told.push(done) });
+    assert.deepEqual(result, {
+      written: { sources: 25, namespaces: 0, copies: 5000 },
+      failures: [],
+    });
+    assert.deepEqual(
+      told,
+      Array.from({ length: 5025 }, (_, index) => index + 1),
+    );
+  },
+);

@@ -1,0 +1,78 @@
+// What four tools really left behind, moved over: correct copies get no write but their marks, none is
+// lost, no stranger is touched, and a changed source reaches every namespace that it reached before.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { refText } from "../../src/core/annotations/names.ts";
+import { openScene } from "../support/scenes/scene.ts";
+import { eventually } from "../support/time/eventually.ts";
+import { adoptedPlaces, WorldScene } from "../support/worlds/world-scene.ts";
+import { WORLDS, worldVerdicts } from "../support/worlds/world.ts";
+import type { FlagValues } from "../../src/config/config.ts";
+
+/** The flags that the plan names, as a controller takes them. */
+function given(flags: readonly string[]): FlagValues {
+  const pairs = flags.map((flag) => /^--([a-z-]+)(?:=(.*))?$/.exec(flag) ?? []);
+  return Object.fromEntries(pairs.map(([, name = "", value]) => [name, value ?? true]));
+}
+
+for (const world of WORLDS) {
+  test(`${world}: a move adopts what it may, and a run then writes nothing on it`, async (t) => {
+    const scene = await openScene(t);
+    const stage = new WorldScene(scene, world);
+    await stage.load();
+    t.after(() => stage.unload());
+    const before = await scene.api.versions();
+    const planned = await stage.plan();
+    const places = adoptedPlaces(planned);
+    const yes = worldVerdicts(world).filter(({ adopt }) => adopt === "yes");
+    assert.deepEqual(
+      places.toSorted(),
+      yes.map(({ object }) => object.slice("Secret ".length)).toSorted(),
+    );
+
+    const { result } = await stage.move();
+    assert.deepEqual(result.failures, []);
+    assert.equal(result.written.copies, places.length);
+    const moved = await scene.api.versions();
+    const touched = new Set([...places, ...planned.sources.map(({ place }) => refText(place))]);
+    const others = [...before].filter(([place]) => !touched.has(place));
+    assert.deepEqual(
+      others.filter(([place, version]) => moved.get(place) !== version),
+      [],
+    );
+    assert.deepEqual((await stage.move()).result.written, { sources: 0, namespaces: 0, copies: 0 });
+    assert.deepEqual(await scene.api.versions(), moved, "run again it writes nothing");
+
+    const flags = given(planned.flags);
+    const running = scene.start({ ...flags, once: true });
+    await running.ended;
+    const writes = running.outcomes.filter(({ kind }) => kind === "done" || kind === "removed");
+    const onAdopted = writes
+      .map(({ action }) => `${action.kind} ${refText(action.place)}`)
+      .filter((write) => places.includes(write.split(" ")[1] ?? ""));
+    // Made immutable by a tenant, which its source is not: no update can say so.
+    const replaced = world === "clustersecret" ? ["replace prod-eu/prod-db"] : [];
+    assert.deepEqual(onAdopted, replaced);
+    assert.equal(writes.filter(({ kind }) => kind === "removed").length, 0);
+
+    const follower = scene.start(flags);
+    for (const source of planned.sources.filter(
+      ({ write, object }) => write !== "refused" && object?.immutable !== true,
+    )) {
+      const { namespace, name } = source.place;
+      const first = source.content?.data.keys()[0] ?? "token";
+      if (first.startsWith(".docker")) continue;
+      await scene.api.setData(namespace, name, { [first]: "changed-by-the-test" });
+      for (const { object } of planned.copies.filter(
+        ({ state, moved: own }) => state === "adoptable" && own?.old.title === source.old.title,
+      )) {
+        await eventually(`${refText(object)} follows ${refText(source.place)}`, async () => {
+          const found = await scene.api.secret(object.namespace, object.name);
+          assert.equal(found?.data?.[first], "changed-by-the-test");
+          return true;
+        });
+      }
+    }
+    await follower.stop();
+  });
+}

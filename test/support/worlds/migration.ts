@@ -1,0 +1,26 @@
+// What a move would make of a cluster, as the command asks it.
+import { planMove } from "../../../src/cli/migrate/plan-move.ts";
+import type { Migration, MoveSettings } from "../../../src/core/migration/migration.ts";
+import { OLD_TOOL } from "../../../src/core/migration/old-tools.ts";
+import type { OldToolName } from "../../../src/core/migration/old-tool.ts";
+import type { PlannerSettings } from "../../../src/core/model/cluster.ts";
+import { createDigest } from "../../../src/core/model/secret-data.ts";
+import { settingsOf } from "../planner/planner-cluster.ts";
+
+export function moveSettings(planner: Partial<PlannerSettings> = {}): MoveSettings {
+  return {
+    planner: settingsOf(planner),
+    newSourcesIn: "secretcast",
+    digest: createDigest(Buffer.from("a key of the tests")),
+  };
+}
+
+export async function migrationOf(
+  name: OldToolName,
+  objects: readonly unknown[],
+  flags: Readonly<Record<string, string>> = {},
+  planner: Partial<PlannerSettings> = {},
+): Promise<Migration> {
+  const given = { flag: (flag: string) => flags[flag] };
+  return planMove(OLD_TOOL[name], objects, given, moveSettings(planner));
+}

@@ -1,0 +1,227 @@
+// A recorded world in an API server, and a move of it: marks name UIDs and versions of the cluster in
+// which they were recorded, so the loader writes into them what the objects have here.
+import { carryOut, type MoveResult, type MoveWriter } from "../../../src/cli/migrate/carry-out.ts";
+import { planMove } from "../../../src/cli/migrate/plan-move.ts";
+import { readOldObjects } from "../../../src/cli/migrate/read-old-cluster.ts";
+import type { Migration } from "../../../src/core/migration/migration.ts";
+import { OLD_TOOL } from "../../../src/core/migration/old-tools.ts";
+import { refText } from "../../../src/core/annotations/names.ts";
+import type { ApiClient, ApiRequest } from "../../../src/kube/rest/client.ts";
+import { resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
+import type { Scene } from "../scenes/scene.ts";
+import { moveSettings } from "./migration.ts";
+import { worldObjects, type WorldName, type WorldObject } from "./world.ts";
+
+const THERE_ALREADY = new Set(["default", "kube-system", "kube-public", "kube-node-lease"]);
+
+export class WorldScene {
+  readonly scene: Scene;
+  readonly world: WorldName;
+  /** Of the namespaces that the tests made. */
+  readonly #made: string[] = [];
+  readonly #clusterSecrets: readonly WorldObject[];
+
+  constructor(scene: Scene, world: WorldName) {
+    this.scene = scene;
+    this.world = world;
+    this.#clusterSecrets = worldObjects(world).filter(({ kind }) => kind === "ClusterSecret");
+  }
+
+  /** Makes the namespaces and Secrets; whose mark names another comes after it. */
+  async load(): Promise<void> {
+    const objects = worldObjects(this.world);
+    const named = objects.filter(({ kind }) => kind === "Namespace");
+    await Promise.all([...named.map((one) => this.#makeNamespace(one)), this.#makeOwn()]);
+    const texts = new Map<string, string>();
+    const secrets = objects.filter(({ kind }) => kind === "Secret");
+    const marked = (one: WorldObject): boolean =>
+      Object.keys(one.metadata.annotations ?? {}).some((key) =>
+        /replicated-from-version|appscode.com\/origin$/.test(key),
+      );
+    const first = secrets.filter((one) => !marked(one) || isSource(one));
+    await Promise.all(first.map((one) => this.#makeSecret(one, texts)));
+    await Promise.all(
+      secrets.filter((one) => !first.includes(one)).map((one) => this.#makeSecret(one, texts)),
+    );
+  }
+
+  async unload(): Promise<void> {
+    const { api, sandbox } = this.scene;
+    if (sandbox) return;
+    for (const name of THERE_ALREADY) {
+      for (const { metadata } of await api.secrets(name)) {
+        await api.deleteSecret(name, metadata.name);
+      }
+    }
+    await Promise.all(this.#made.map((name) => api.deleteNamespace(name)));
+    await Promise.all(this.#made.map((name) => api.namespaceGone(name)));
+  }
+
+  /** The client of whoever moves; ClusterSecrets are what the world says. */
+  get client(): ApiClient {
+    const { client } = this.scene.api;
+    const items = this.#clusterSecrets;
+    return {
+      server: client.server,
+      reachability: client.reachability,
+      open: (request) => client.open(request),
+      close: () => Promise.resolve(),
+      request: async <T>(request: ApiRequest): Promise<T> => {
+        if (!request.path.endsWith("/clustersecrets")) return client.request<T>(request);
+        const list: unknown = {
+          metadata: { resourceVersion: "1" },
+          kind: "ClusterSecretList",
+          apiVersion: "clustersecret.io/v1",
+          items,
+        };
+        return list as T;
+      },
+    };
+  }
+
+  async plan(client = this.client): Promise<Migration> {
+    const tool = OLD_TOOL[this.world];
+    const { signal } = new AbortController();
+    const { objects } = await readOldObjects(tool, { client, signal, onRead: () => undefined });
+    // What other tests left on a shared server is no part of the world.
+    const own = objects.filter((raw) => !isAnothers(raw, this.scene.prefix));
+    return planMove(tool, own, { flag: () => undefined }, moveSettings(INCLUDING));
+  }
+
+  async move(
+    change: Partial<MoveWriter> = {},
+  ): Promise<Migration & { readonly result: MoveResult }> {
+    const migration = await this.plan(change.client);
+    const { planner: settings, digest } = moveSettings(INCLUDING);
+    const result = await carryOut(migration, {
+      client: this.client,
+      signal: new AbortController().signal,
+      settings,
+      digest,
+      adoptDrifted: new Set(),
+      obstacle: () => Promise.resolve(undefined),
+      onProgress: () => undefined,
+      ...change,
+    });
+    return { ...migration, result };
+  }
+
+  /** What every Secret holds, by place. */
+  async contents(): Promise<ReadonlyMap<string, string>> {
+    const secrets = await this.scene.api.secrets();
+    return new Map(
+      secrets.map(({ metadata, type, data }) => [
+        `${metadata.namespace ?? ""}/${metadata.name}`,
+        JSON.stringify([type, data]),
+      ]),
+    );
+  }
+
+  /** Instead of the world: as kubed leaves a cluster of so many namespaces and sources. */
+  async loadMany(namespaces: number, sources: number): Promise<void> {
+    await this.#makeNamespace(manyNamespace("many-central"));
+    await this.#makeOwn();
+    const names = Array.from({ length: namespaces }, (_, index) => `many-${index}`);
+    await inTurns(names, (name) => this.#makeNamespace(manyNamespace(name, { many: "yes" })));
+    for (let index = 0; index < sources; index++) {
+      const [name, data] = [
+        `shared-${index}`,
+        { token: Buffer.from(`v-${index}`).toString("base64") },
+      ];
+      const annotations = { "kubed.appscode.com/sync": "many=yes" };
+      const { metadata } = await this.#post("many-central", name, { data }, { annotations });
+      const origin = { namespace: "many-central", name, uid: metadata.uid };
+      const marks = {
+        labels: {
+          "kubed.appscode.com/origin.name": name,
+          "kubed.appscode.com/origin.namespace": "many-central",
+        },
+        annotations: { "kubed.appscode.com/origin": JSON.stringify(origin) },
+      };
+      await inTurns(names, (namespace) => this.#post(namespace, name, { data }, marks));
+    }
+  }
+
+  #post(namespace: string, name: string, rest: object, metadata: object): Promise<WorldObject> {
+    return this.client.request<WorldObject>({
+      method: "POST",
+      path: resourcePath(SECRETS, namespace),
+      what: `create ${namespace}/${name}`,
+      body: {
+        apiVersion: "v1",
+        kind: "Secret",
+        ...rest,
+        metadata: { ...metadata, name, namespace },
+      },
+    });
+  }
+
+  async #makeNamespace({ metadata }: WorldObject): Promise<void> {
+    const { name, labels, annotations } = metadata;
+    if (THERE_ALREADY.has(name)) {
+      await this.scene.api.patchNamespace(name, { labels, annotations });
+      return;
+    }
+    this.#made.push(name);
+    await this.scene.api.createNamespace(name, {
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+    });
+  }
+
+  async #makeOwn(): Promise<void> {
+    this.#made.push("secretcast");
+    await this.scene.api.createNamespace("secretcast");
+  }
+
+  async #makeSecret(object: WorldObject, texts: Map<string, string>): Promise<void> {
+    const { metadata, kind: _kind, apiVersion: _version, ...rest } = object;
+    const { name, namespace = "", labels, annotations = {} } = metadata;
+    const here = Object.entries(annotations).map(([key, value]) => {
+      let text = texts.get(value) ?? value;
+      for (const [old, now] of texts)
+        if (text.includes(`"${old}"`)) text = text.replaceAll(`"${old}"`, `"${now}"`);
+      return [key, text] as const;
+    });
+    const made = await this.#post(namespace, name, rest, {
+      labels,
+      annotations: Object.fromEntries(here),
+    });
+    texts.set(metadata.uid, made.metadata.uid);
+    texts.set(metadata.resourceVersion, made.metadata.resourceVersion);
+  }
+}
+
+const INCLUDING = { includeSystemNamespaces: true } as const;
+
+function manyNamespace(name: string, labels: Readonly<Record<string, string>> = {}): WorldObject {
+  return {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name, uid: "", resourceVersion: "", labels },
+  };
+}
+
+const AT_ONCE = 32;
+
+async function inTurns<T>(items: readonly T[], make: (item: T) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    await Promise.all(items.slice(at, at + AT_ONCE).map(make));
+  }
+}
+
+function isSource({ metadata }: WorldObject): boolean {
+  return Object.keys(metadata.annotations ?? {}).some((key) =>
+    /appscode.com\/sync$|replicate-to|replication-allowed/.test(key),
+  );
+}
+
+function isAnothers(raw: unknown, prefix: string): boolean {
+  const { metadata } = raw as WorldObject;
+  return metadata.name.startsWith(prefix) || (metadata.namespace ?? "").startsWith(prefix);
+}
+
+/** What stands at a place, for messages. */
+export function adoptedPlaces({ copies }: Migration): readonly string[] {
+  return copies.filter(({ state }) => state === "adoptable").map(({ object }) => refText(object));
+}
