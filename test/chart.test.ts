@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadAllYaml, loadYaml, type KubernetesObject } from "@kubernetes/client-node";
 import { FLAGS, type Flag } from "../src/config/flags.ts";
+import { SOURCE_ANNOTATIONS } from "../src/core/annotations/vocabulary.ts";
 import { parseDuration, parseSize } from "../src/config/units.ts";
 import { COMPONENTS, keyOf } from "./support/documents/components.ts";
 
@@ -13,7 +14,7 @@ const read = (file: string) =>
   readFileSync(new URL(`../manifests/chart/${file}`, import.meta.url), "utf8");
 
 type Schema = {
-  readonly $defs: Readonly<Record<string, { readonly pattern: string }>>;
+  readonly $defs: Readonly<Record<string, Schema & { readonly pattern: string }>>;
   readonly properties: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean;
 };
@@ -43,6 +44,12 @@ test("the value of each component is one that the schema takes", () => {
     );
     assert.ok(found, component.setting);
   }
+});
+
+test("the schema's words of an entry of the source list are those of the program", () => {
+  const words = Object.keys(schema.$defs["entry"]?.properties ?? {});
+  const known = [...SOURCE_ANNOTATIONS, "secret", "configMap"];
+  assert.deepEqual(words.toSorted(), known.toSorted());
 });
 
 // A Deployment has its service account and runs for ever.

@@ -63,12 +63,20 @@ test("the cluster role allows what the controller does and no more", () => {
   ]);
 });
 
-test("the role in the own namespace allows the one Lease and no more", () => {
+test("the role in the own namespace allows the one Lease and to read the source list, and no more", () => {
   const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   assert.deepEqual(plain(loadYaml<V1ClusterRole>(read("role.yaml"))).rules, [
     { ...leases, verbs: ["create"] },
     { ...leases, resourceNames: ["secretcast"], verbs: ["get", "update"] },
+    {
+      apiGroups: [""],
+      resources: ["configmaps"],
+      resourceNames: ["secretcast-sources"],
+      verbs: ["get", "list", "watch"],
+    },
   ]);
+  const list = FLAGS.find(({ name }) => name === "source-list");
+  assert.equal(list?.default, "secretcast-sources");
   const lease = FLAGS.find(({ name }) => name === "lease-name");
   assert.equal(lease?.default, "secretcast");
 });

@@ -13,6 +13,7 @@ import {
 } from "./flags.ts";
 import type { ObjectKind } from "../core/model/kinds.ts";
 import { parseDuration, parseSize } from "./units.ts";
+import { isSecretName } from "../core/annotations/names.ts";
 
 /** What was given, by flag name: the command line's word or the environment's. */
 export type FlagValues = Readonly<Partial<Record<FlagName, string | boolean>>>;
@@ -38,6 +39,8 @@ export type Config = Readonly<{
   fanoutLimitBytes: number;
   /** undefined: none. */
   copyableKeys: readonly string[] | undefined;
+  /** undefined: none. */
+  sourceList: string | undefined;
   dataCacheBytes: number;
   dryRun: boolean;
   once: boolean;
@@ -97,6 +100,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     deleteHoldMs: read("delete-hold"),
     fanoutLimitBytes: read("fanout-limit"),
     copyableKeys: read("copyable-keys"),
+    sourceList: readListName(read("source-list")),
     dataCacheBytes: read("data-cache"),
     dryRun: read("dry-run"),
     once: read("once"),
@@ -108,6 +112,14 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     logLevel: read("log-level"),
     logFormat: read("log-format") ?? (around.terminal ? "pretty" : "json"),
   });
+}
+
+function readListName(name: string): string | undefined {
+  if (name === "") return undefined;
+  if (isSecretName(name)) return name;
+  throw new UsageError(
+    `--source-list: "${name}" is wrong: want the name of a ConfigMap in the controller's own namespace, at most 253 lower-case letters, digits, "-" and "."; '' for none`,
+  );
 }
 
 /** Does `--source-namespaces` let namespaces of every name publish, but for those that it excludes? */

@@ -126,6 +126,13 @@ export const FLAGS = [
       "globs of label and annotation keys taken off the never-copied list, for sources in namespaces that publish otherwise than by *",
   },
   {
+    name: "source-list",
+    kind: "text",
+    default: "secretcast-sources",
+    description:
+      "name of the ConfigMap in the controller's own namespace that lists sources; '' reads none",
+  },
+  {
     name: "data-cache",
     kind: "size",
     default: "64Mi",

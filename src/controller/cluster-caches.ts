@@ -24,6 +24,9 @@ export function clusterCaches(
     const world = {
       kind,
       offerOf,
+      get list() {
+        return deps.listState(kind);
+      },
       get namespaces() {
         return namespaces.store.inNamespace("");
       },

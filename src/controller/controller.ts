@@ -16,6 +16,7 @@ import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
 import { TokenBucket } from "../kube/time/token-bucket.ts";
 import type { Namespace, CachedObject } from "../core/model/cluster.ts";
 import type { ObjectKind } from "../core/model/kinds.ts";
+import type { SourceListCache } from "./source-list-cache.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Caches } from "./caches.ts";
 import type { KindCache } from "./kind-cache.ts";
@@ -27,6 +28,8 @@ export type ControllerDeps = {
   readonly namespaces: Watched<Namespace>;
   /** All of these, by resource. */
   readonly watches: Caches["watches"];
+  /** undefined: there is none. */
+  readonly list?: SourceListCache | undefined;
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
   readonly events: EventRecorder | undefined;
@@ -47,6 +50,8 @@ export type ControllerSettings = {
 export type RunEnd = "stopped" | "lost" | "converged" | "unconverged";
 
 const KEY = "sync";
+// So long the other caches wait for the source list before they are begun.
+const LIST_FIRST_MS = 1000;
 // Passes keep a distance of this many times the last one's planning, so that a storm of events costs
 // at most a sixth of a core; changes of namespaces and sources do not wait.
 const DISTANCE = 5;
@@ -82,7 +87,7 @@ export class Controller {
   async run(signal: AbortSignal): Promise<RunEnd> {
     if (this.#started) throw new Error("Cannot run a controller twice: make a new one");
     this.#started = true;
-    const { watches, elector, log, reachability, sync } = this.#deps;
+    const { watches, list, elector, log, reachability, sync } = this.#deps;
     const forget = reachability.onBack(() => {
       sync.serverIsBack();
       this.#enqueue(true);
@@ -90,10 +95,14 @@ export class Controller {
     log.info({}, "starting informers");
     this.#listen();
     const all = Object.values(watches);
+    list?.informer.start();
+    const listed = list?.settled(signal);
+    // Known first, it spares a second look at each object that it names.
+    if (listed) await this.#atMost(LIST_FIRST_MS, listed, signal);
     for (const watch of all) watch.start();
     try {
       log.info({}, "waiting for caches");
-      await Promise.all(all.map((watch) => watch.waitForSync(signal)));
+      await Promise.all([...all.map((watch) => watch.waitForSync(signal)), listed]);
       if (signal.aborted) return "stopped";
       log.info(sizesOf(watches), "caches filled");
       if (elector) return await this.#lead(elector, signal);
@@ -105,11 +114,18 @@ export class Controller {
     }
   }
 
+  async #atMost(ms: number, wanted: Promise<void>, signal: AbortSignal): Promise<void> {
+    const enough = new AbortController();
+    const either = AbortSignal.any([signal, enough.signal]);
+    await Promise.race([wanted, sleep(this.#deps.clock, ms, either)]);
+    enough.abort();
+  }
+
   /** Problems that a restart may mend, in plain words. */
   live(): readonly string[] {
-    const { watches, clock, elector, sync } = this.#deps;
+    const { watches, list, clock, elector, sync } = this.#deps;
     return livenessProblems(clock.monotonic(), {
-      watches,
+      watches: { ...watches, ...(list && { "source list": list.informer }) },
       passStartedMs: this.#passStarted,
       lastWriteMs: sync.lastWriteMs,
       elector,
@@ -128,7 +144,8 @@ export class Controller {
   }
 
   #listen(): void {
-    const { kinds, namespaces, sync } = this.#deps;
+    const { kinds, namespaces, list, sync } = this.#deps;
+    list?.onChange(() => this.#enqueue(true));
     for (const { kind, objects } of kinds)
       objects.addHandler({
         add: (object, _initial, ownWrite) => this.#object(kind, undefined, object, ownWrite),
@@ -218,10 +235,11 @@ export class Controller {
   }
 
   async #stop(): Promise<void> {
-    const { watches, events, log, sync } = this.#deps;
+    const { watches, list, events, log, sync } = this.#deps;
     await sync.stop();
     await this.#worker;
-    await Promise.all(Object.values(watches).map((watch) => watch.stop()));
+    const stopping = Object.values(watches).map((watch) => watch.stop());
+    await Promise.all([...stopping, list?.informer.stop()]);
     // Last, so that what the last pass did is still told.
     await events?.close();
     log.info({}, "stopped");

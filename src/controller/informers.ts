@@ -1,7 +1,7 @@
 // The informers that read a cluster, or one namespace of it: its Namespace, and its objects of each kind
 // that takes part.
 import { readNamespace } from "../core/observed/read-namespace.ts";
-import type { Namespace, CachedObject } from "../core/model/cluster.ts";
+import type { Namespace, CachedObject, ListState } from "../core/model/cluster.ts";
 import { readObject, type ReadContext } from "../core/observed/read-object.ts";
 import type { ObjectKind } from "../core/model/kinds.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
@@ -18,6 +18,8 @@ export type InformerDeps = {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** What is known of the source list. */
+  readonly listState: (kind: ObjectKind) => ListState;
 };
 
 /** How the objects of each kind that takes part are read. */
@@ -33,6 +35,19 @@ export const ROLE = "role";
 /** Lines of one watch that fails again and again, in any minute; the rest are counted. */
 const MOST_LINES = 3;
 
+/** A line for each failure of a resource's list or watch, but not for each of a long row. */
+export function watchWarnings(
+  log: Log,
+  clock: Clock,
+): (resource: string) => (error: Error) => void {
+  const failures = new Repeats(MOST_LINES);
+  return (resource) => (error) => {
+    const count = failures.happened(resource, clock.monotonic());
+    if (count === undefined) return;
+    log.warn({ resource, error: error.message, count }, "list or watch failed, will try again");
+  };
+}
+
 /** Of one namespace, or of all. */
 export function createInformers(
   deps: InformerDeps,
@@ -40,12 +55,7 @@ export function createInformers(
   only: string | undefined,
 ): Informers {
   const { client, clock, metrics, log } = deps;
-  const failures = new Repeats(MOST_LINES);
-  const onError = (resource: string) => (error: Error) => {
-    const count = failures.happened(resource, clock.monotonic());
-    if (count === undefined) return;
-    log.warn({ resource, error: error.message, count }, "list or watch failed, will try again");
-  };
+  const onError = watchWarnings(log, clock);
   const objectsOf = (context: ReadContext): Informer<CachedObject> => {
     const { resource, fieldSelector } = context.kind;
     const { plural } = resource;
@@ -89,7 +99,7 @@ export function writtenCache(
     get: ({ namespace, name }) => objectsIn(namespace)?.store.get(namespace, name),
     remember: (raw) => {
       const object = readObject(raw, context);
-      if (object) objectsIn(object.namespace)?.store.recordWrite(object);
+      if (object) objectsIn(object.namespace)?.store.recordReading(object);
       return object;
     },
     isCopy: (raw) => readObject(raw, context)?.role === "copy",

@@ -35,7 +35,7 @@ export function createListedCaches(
   );
   const all = [...informers.values()];
   return {
-    kinds: contexts.map((context) => kindCache(context, informers, deps.log, offerOf)),
+    kinds: contexts.map((context) => kindCache(context, informers, deps, offerOf)),
     namespaces: new NamespaceGroup(all),
     writtenNamespaces: writtenNamespaces((namespace) => informers.get(namespace)?.namespaces),
     unreadable: () =>
@@ -46,7 +46,7 @@ export function createListedCaches(
 function kindCache(
   context: ReadContext,
   informers: ReadonlyMap<string, Informers>,
-  log: Log,
+  { log, listState }: InformerDeps,
   offerOf: Offers,
 ): KindCache {
   const { kind } = context.kind;
@@ -73,6 +73,9 @@ function kindCache(
     world: {
       kind,
       offerOf,
+      get list() {
+        return listState(kind);
+      },
       isUnreadable: (namespace) => {
         const pair = pairs.get(namespace);
         return pair !== undefined && isDenied(pair);

@@ -307,10 +307,12 @@ function wantedNames(world: ClusterState): ReadonlySet<string> {
 }
 
 /** Every place is as its source wants it and no source is refused; a paused one is as its owner wants. */
-export function isAllCurrent({ states, sources }: Plan): boolean {
+export function isAllCurrent({ states, sources, list }: Plan): boolean {
   const { current: _, paused: __, ...others } = states;
   return (
     Object.values(others).every((count) => count === 0) &&
-    sources.every(({ state }) => state === "ok")
+    sources.every(({ state }) => state === "ok") &&
+    list.state !== "unread" &&
+    list.refused.length === 0
   );
 }

@@ -11,6 +11,8 @@ export type GaugeInputs = {
   copies(): Readonly<Record<string, number>>;
   sources(): Readonly<Record<string, number>>;
   ignored(): Readonly<Record<string, number>>;
+  /** Entries of the source list by state; all are 0 where it is not read. */
+  listEntries(): Readonly<Record<string, number>>;
   lastConvergedMs(): number | undefined;
   unreadableNamespaces(): number;
   watchActivityMs(): Readonly<Record<string, number>>;
@@ -186,6 +188,12 @@ function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): v
     "Secrets and namespaces with annotations of ours that have no effect, by reason",
     "reason",
     () => readings.ignored(),
+  );
+  labelled(
+    "secretcast_source_list_entries",
+    "Entries of the source list by state: ok, refused, or absent where their object is not there",
+    "state",
+    () => readings.listEntries(),
   );
   labelled(
     "secretcast_watch_last_activity_timestamp_seconds",

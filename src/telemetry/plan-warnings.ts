@@ -89,6 +89,7 @@ export class PlanWarnings implements SyncHooks {
       ...nowhereWarnings(plan),
       ...ignoredWarnings(plan),
       ...refusalWarnings(plan),
+      ...listWarnings(plan),
       ...rowWarnings(plan),
       ...failing.map(failureWarning),
     ];
@@ -186,6 +187,17 @@ function refusalWarnings({ sources }: Plan): readonly Warning[] {
     const fields = { kind, source, reasons: report.problems.map(problemText) };
     return [{ of: `refused ${kind} ${source}`, kind, source, fields, message: "source refused" }];
   });
+}
+
+// Where there is none it may be that none is wanted; copies that an entry made are frozen then, and told.
+function listWarnings({ list }: Plan): readonly Warning[] {
+  const { state, reason, refused } = list;
+  if (state === "unread")
+    return [{ of: "list unread", fields: { reason }, message: "source list not read" }];
+  if (refused.length === 0) return [];
+  const reasons = refused.slice(0, MOST_NAMED).map((entry) => entry.reason);
+  const fields = { count: refused.length, reasons };
+  return [{ of: "list refused", fields, message: "entries of the source list refused" }];
 }
 
 const MESSAGE: Partial<Record<Verdict, string>> = {

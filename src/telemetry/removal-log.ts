@@ -9,7 +9,7 @@ import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
-import { type Ref, refText } from "../core/annotations/names.ts";
+import { isDataKey, type Ref, refText } from "../core/annotations/names.ts";
 import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
 import { type EndAction, isEnding } from "../core/model/actions.ts";
 
@@ -21,6 +21,8 @@ export type RemovedCopies = {
   readonly source: Ref;
   /** Of the object that they were copied from. */
   readonly sourceUid: string;
+  /** Key of the entry of the source list that made them; undefined: none. */
+  readonly entry: string | undefined;
   readonly reason: string;
   /** When the first of them went; ms, monotonic. */
   readonly since: number;
@@ -64,7 +66,9 @@ export class RemovalLog implements SyncHooks {
     if (kind !== "done" && kind !== "removed" && kind !== "leaving") return;
     const { objectKind, source, reason, place } = action;
     const sourceUid = action.target.sourceUid ?? "";
-    const key = `${action.kind} ${placeKey(objectKind, source)} ${sourceUid} ${reason}`;
+    const entry = entryOf(action.target);
+    const of = `${placeKey(objectKind, source)} ${sourceUid} ${entry ?? ""}`;
+    const key = `${action.kind} ${of} ${reason}`;
     const known = this.#groups.get(key);
     if (!known && this.#groups.size >= MOST_GROUPS) {
       this.#further++;
@@ -75,6 +79,7 @@ export class RemovalLog implements SyncHooks {
       kind: objectKind,
       source,
       sourceUid,
+      entry,
       reason,
       since: this.#clock.monotonic(),
       count: 0,
@@ -112,6 +117,11 @@ export class RemovalLog implements SyncHooks {
     const subject = { kind, source: refText(source) };
     this.#log.info({ ...subject, count, places: named, reason }, MESSAGES[removal]);
   }
+}
+
+// Anybody may write anything there.
+function entryOf({ entry }: EndAction["target"]): string | undefined {
+  return entry !== undefined && isDataKey(entry) ? entry : undefined;
 }
 
 /** Of which more copies are about to end. */

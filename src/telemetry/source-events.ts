@@ -58,6 +58,9 @@ const MOST_NAMED = 5;
 const MOST_IGNORED = 5;
 const MINUTE_MS = 60_000;
 
+/** A source among those of all kinds. */
+type Of = Pick<SourceReport, "kind" | "source">;
+
 /** What was told of a state, and on which object; `gist`: of which a change is told at once. */
 type Told = {
   readonly note: string;
@@ -66,6 +69,8 @@ type Told = {
   readonly kind: SourceEvent["kind"];
   readonly on: Ref;
   readonly uid: string;
+  /** On the list, in place of an object that one of its entries names. */
+  readonly listed: boolean;
 };
 
 export class SourceEvents {
@@ -75,6 +80,9 @@ export class SourceEvents {
   /** What was told of each state that still holds, by Secret and reason. */
   #told = new Map<string, Told>();
   readonly #ignored = new Repeats(MOST_IGNORED);
+  /** The list, if it is read, and by source the keys of its entries. */
+  #list: Pick<SourceEvent, "kind" | "on" | "uid"> | undefined;
+  #listed: ReadonlyMap<string, string> = new Map();
   /** What fails, by source. */
   #failing: ReadonlyMap<string, readonly FailingGroup[]> = new Map();
 
@@ -104,11 +112,13 @@ export class SourceEvents {
   settled(plan: Plan, fights: readonly Fight[]): void {
     const told = new Map<string, Told>();
     this.#failing = this.#options.failing.groups(false);
+    this.#noteList(plan);
     const copies = plan.rows.filter(({ pulling }) => !pulling);
     const rows = Map.groupBy(copies, ({ kind, source }) => placeKey(kind, source));
     for (const report of plan.sources)
       this.#source(report, rows.get(placeKey(report.kind, report.source)), told);
     for (const row of plan.rows) if (row.pulling) this.#pull(row, told);
+    this.#refuseEntries(plan, told);
     this.#ignore(plan, told);
     this.#recover(told);
     this.#told = told;
@@ -117,15 +127,52 @@ export class SourceEvents {
   }
 
   /** Copies ended. Where their source is another object by now, or none, there is nobody to tell. */
-  removed({ removal, kind, source, sourceUid, reason, count, places }: RemovedCopies): void {
-    if (removal === "unfill" || this.#options.uidOf(kind, source) !== sourceUid) return;
+  removed({ removal, kind, source, sourceUid, entry, reason, count, places }: RemovedCopies): void {
+    if (removal === "unfill") return;
     const first = places.map(({ namespace }) => namespace);
-    const where = this.#where(source, first, count);
+    const listed = entry !== undefined;
+    const of = { kind, source };
+    const where = this.#where(of, first, count, listed || this.#mayName(of));
     const what =
       removal === "delete" ? `removed from ${where}` : `left to ${where} (on-delete: keep)`;
     const note = `${what}: ${reason}`;
-    const on = { kind, on: source, uid: sourceUid };
-    this.#options.tell({ ...on, type: "Normal", reason: "Removed", note });
+    const event = { type: "Normal", reason: "Removed" } as const;
+    if (!listed) {
+      if (this.#options.uidOf(kind, source) !== sourceUid) return;
+      this.#tell({ ...event, kind, on: source, uid: sourceUid, note });
+    } else if (this.#list) {
+      this.#options.tell({ ...event, ...this.#list, note: `entry ${entry}: ${note}` });
+    }
+  }
+
+  #noteList({ list, sources }: Plan): void {
+    const { ref, uid } = list;
+    this.#list = ref && uid !== undefined ? { kind: "ConfigMap", on: ref, uid } : undefined;
+    this.#listed = new Map(
+      sources.flatMap(({ kind, source, entry }) =>
+        entry === undefined ? [] : [[placeKey(kind, source), entry] as const],
+      ),
+    );
+  }
+
+  /** Of a source by an entry everything is told on the list: its own namespace asked for nothing. */
+  #tell(event: SourceEvent): void {
+    const { kind, on, note } = event;
+    const key = kind === "Namespace" ? undefined : this.#listed.get(placeKey(kind, on));
+    if (key === undefined) this.#options.tell(event);
+    else if (this.#list) {
+      const told = note.startsWith(`entry ${key}`) ? note : `entry ${key}: ${note}`;
+      this.#options.tell({ ...event, ...this.#list, note: told });
+    }
+  }
+
+  #refuseEntries({ list }: Plan, told: Map<string, Told>): void {
+    const { refused } = list;
+    if (!this.#list || refused.length === 0) return;
+    const first = refused.slice(0, MOST_NAMED).map(({ reason }) => reason);
+    const rest = refused.length - first.length;
+    const note = `${first.join("; ")}${rest > 0 ? `; and ${rest} more entries` : ""}`;
+    this.#once({ ...this.#list, type: "Warning", reason: "Refused", note }, told);
   }
 
   #source(report: SourceReport, rows: readonly Row[] = [], told: Map<string, Told>): void {
@@ -137,20 +184,20 @@ export class SourceEvents {
     if (state === "refused") once("Refused", problems.map(problemText).join("; "));
     const written = this.#written.get(key);
     if (written) {
-      const note = `copied to ${this.#where(source, Array.from(written).toSorted())}`;
-      this.#options.tell({ ...on, type: "Normal", reason: "Copied", note });
+      const note = `copied to ${this.#where(report, Array.from(written).toSorted())}`;
+      this.#tell({ ...on, type: "Normal", reason: "Copied", note });
     }
-    const where = (verdict: Row["verdict"]) => this.#whereOf(source, rows, verdict);
+    const where = (verdict: Row["verdict"]) => this.#whereOf(report, rows, verdict);
     const conflicts = rows.filter(({ verdict }) => verdict === "conflict");
     for (const [kind, group] of Map.groupBy(conflicts, conflictKind)) {
-      const conflict = this.#whereOf(source, group, "conflict");
-      const why = conflictReason(group, this.#options.mayName(source.namespace));
+      const conflict = this.#whereOf(report, group, "conflict");
+      const why = conflictReason(group, this.#mayName(report));
       once("Conflict", conflict && `not copied to ${conflict}: ${why}`, kind);
     }
     const failures = this.#failing.get(key) ?? [];
     if (failures.length > 0) {
-      const named = this.#options.mayName(source.namespace);
-      const note = failureText(failures, named, (places) => this.#where(source, places));
+      const named = this.#mayName(report);
+      const note = failureText(failures, named, (places) => this.#where(report, places));
       const gist = failures
         .map(({ reason }) => reason)
         .toSorted()
@@ -193,11 +240,13 @@ export class SourceEvents {
 
   /** Refusals that are over, of objects that are still there. */
   #recover(told: ReadonlyMap<string, Told>): void {
-    for (const [key, { kind, on, uid }] of this.#told) {
+    for (const [key, { kind, on, uid, listed }] of this.#told) {
       if (key !== `${uid} Refused` || told.has(key) || kind === "Namespace") continue;
-      if (this.#options.uidOf(kind, on) !== uid) continue;
-      const note = "it is refused no longer";
-      this.#options.tell({ kind, on, uid, type: "Normal", reason: "Recovered", note });
+      const ofList = uid === this.#list?.uid;
+      if (!ofList && this.#options.uidOf(kind, on) !== uid) continue;
+      if (listed && !this.#listed.has(placeKey(kind, on))) continue;
+      const note = ofList ? "no entry is refused any longer" : "it is refused no longer";
+      this.#tell({ kind, on, uid, type: "Normal", reason: "Recovered", note });
     }
   }
 
@@ -212,8 +261,9 @@ export class SourceEvents {
     const before = this.#told.get(key);
     const at = this.#options.now();
     const same = before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS);
-    told.set(key, same ? before : { note, gist, at, kind, on, uid });
-    if (!same) this.#options.tell(narration);
+    const listed = kind !== "Namespace" && this.#listed.has(placeKey(kind, on));
+    told.set(key, same ? before : { note, gist, at, kind, on, uid, listed });
+    if (!same) this.#tell(narration);
   }
 
   #fights(plan: Plan, fights: readonly Fight[]): void {
@@ -221,26 +271,36 @@ export class SourceEvents {
       const key = placeKey(kind, source);
       const report = plan.sources.find((one) => placeKey(one.kind, one.source) === key);
       if (!report) continue;
-      const note = `somebody keeps changing the copy in ${this.#where(source, [place.namespace])}: repairing it less often`;
+      const note = `somebody keeps changing the copy in ${this.#where(report, [place.namespace])}: repairing it less often`;
       const { uid } = report;
-      this.#options.tell({ kind, on: source, uid, type: "Warning", reason: "Fought", note });
+      this.#tell({ kind, on: source, uid, type: "Warning", reason: "Fought", note });
     }
   }
 
-  #whereOf(source: Ref, rows: readonly Row[], verdict: Row["verdict"]): string | undefined {
+  // What is told on the list is told to the administrator.
+  #mayName({ kind, source }: Of): boolean {
+    return this.#listed.has(placeKey(kind, source)) || this.#options.mayName(source.namespace);
+  }
+
+  #whereOf(of: Of, rows: readonly Row[], verdict: Row["verdict"]): string | undefined {
     const namespaces = rows
       .filter((row) => row.verdict === verdict)
       .map(({ place }) => place.namespace)
       .toSorted();
-    return namespaces.length === 0 ? undefined : this.#where(source, namespaces);
+    return namespaces.length === 0 ? undefined : this.#where(of, namespaces);
   }
 
   /** `total`: where `namespaces` are only the first of them. */
-  #where(source: Ref, namespaces: readonly string[], total = namespaces.length): string {
+  #where(
+    of: Of,
+    namespaces: readonly string[],
+    total = namespaces.length,
+    named = this.#mayName(of),
+  ): string {
     const count = `${total} namespace${total === 1 ? "" : "s"}`;
-    if (!this.#options.mayName(source.namespace)) return count;
+    if (!named) return count;
     const rest = total - Math.min(namespaces.length, MOST_NAMED);
-    const named = namespaces.slice(0, MOST_NAMED).join(", ");
-    return `${count} (${named}${rest > 0 ? ` and ${rest} more` : ""})`;
+    const names = namespaces.slice(0, MOST_NAMED).join(", ");
+    return `${count} (${names}${rest > 0 ? ` and ${rest} more` : ""})`;
   }
 }

@@ -16,6 +16,8 @@ export function withLatest(action: Action, cache: Pick<WrittenCache, "get">): Ac
   const { source, replica } = action.content;
   const latest = cache.get(source);
   if (latest?.role !== "source" || latest === source || latest.uid !== source.uid) return action;
+  // What it says of itself by now may be for other places.
+  if (latest.entry !== source.entry) return action;
   if (!latest.replica || latest.replica.type !== replica.type) return action;
   if (latest.replica.immutable !== replica.immutable) return action;
   const content = { source: latest, replica: latest.replica };

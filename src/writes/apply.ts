@@ -9,7 +9,12 @@ import { causeText, type FailureCause } from "../kube/rest/failure-cause.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
 import { isKubeObject, resourcePath } from "../kube/rest/resource.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
-import { type CopyObject, type CachedObject, type SourcePayload } from "../core/model/cluster.ts";
+import type {
+  CopyObject,
+  CachedObject,
+  SourcePayload,
+  SourceObject,
+} from "../core/model/cluster.ts";
 import { KINDS, type ObjectKind } from "../core/model/kinds.ts";
 import { stringOf } from "../core/model/unstructured.ts";
 import { readRecord } from "../core/observed/read-object.ts";
@@ -44,7 +49,7 @@ export type ApplyDeps = {
   readonly sources: {
     /** The data that are kept of sources. */
     readonly cache: DataCache;
-    readonly read: (kind: ObjectKind, raw: unknown) => SourcePayload | undefined;
+    readonly read: (raw: unknown, source: SourceObject) => SourcePayload | undefined;
     /** A source was read again. */
     readonly onRead: () => void;
   };

@@ -69,12 +69,13 @@ export class LiveReader {
 }
 
 function resourceOf(kind: LiveRead["kind"]) {
-  return kind === "Namespace" ? NAMESPACES : KINDS[kind].resource;
+  if (kind === "Namespace") return NAMESPACES;
+  return KINDS[kind === "SourceList" ? "ConfigMap" : kind].resource;
 }
 
 function readText(kind: LiveRead["kind"], { namespace, name }: Ref): string {
   const place = kind === "Namespace" ? namespace : `${namespace}/${name}`;
-  return `get ${kind.toLowerCase()} ${place}`;
+  return `get ${resourceOf(kind).kind.toLowerCase()} ${place}`;
 }
 
 /** Of a request that was cut off because others waited: as if its time had run out. */

@@ -67,10 +67,17 @@ export type WrittenCaches = {
   forgetNamespace(name: string, uid: string): void;
 };
 
+/** The source list, where there is one. */
+export type WrittenList = {
+  remember(raw: unknown): void;
+  forget(uid: string): void;
+};
+
 /** Where it goes; `now`: ms, monotonic; `chance`: uniform in [0, 1). */
 export type RecordContext = {
   readonly memory: PlannerMemory;
   readonly caches: WrittenCaches;
+  readonly list?: WrittenList | undefined;
   readonly now: number;
   readonly chance: number;
 };
@@ -163,20 +170,27 @@ function foundVersion(answer: LookupResult): string {
 }
 
 function nameOf({ kind, ref }: LiveRead): string {
-  return kind === "Namespace" ? "the namespace" : `source ${ref.namespace}/${ref.name}`;
+  const text = `${ref.namespace}/${ref.name}`;
+  if (kind === "Namespace") return "the namespace";
+  return kind === "SourceList" ? `the source list ${text}` : `source ${text}`;
 }
 
-function remember({ kind }: LiveRead, object: unknown, { caches }: RecordContext): void {
+function remember({ kind }: LiveRead, object: unknown, { caches, list }: RecordContext): void {
   if (kind === "Namespace") caches.rememberNamespace(object);
+  else if (kind === "SourceList") list?.remember(object);
   else caches.of(kind).remember(object);
 }
 
-function forget(question: LiveRead, { caches, memory }: RecordContext): void {
+function forget(question: LiveRead, { caches, memory, list }: RecordContext): void {
   const { kind, ref } = question;
   const uid = shownUid(question);
   if (uid === undefined) return;
   if (kind === "Namespace") {
     caches.forgetNamespace(ref.namespace, uid);
+    return;
+  }
+  if (kind === "SourceList") {
+    list?.forget(uid);
     return;
   }
   const cache = caches.of(kind);

@@ -12,7 +12,7 @@ export type SourceDataDeps = {
   readonly cache: DataCache;
   /** The raw object as the API server has it; undefined: there is none. May reject. */
   readonly get: (kind: ObjectKind, place: Ref) => Promise<unknown>;
-  readonly read: (kind: ObjectKind, raw: unknown) => SourcePayload | undefined;
+  readonly read: (raw: unknown, source: SourceObject) => SourcePayload | undefined;
   readonly remember: (kind: ObjectKind, raw: unknown) => void;
   /** A source was read again. */
   readonly onRead: () => void;
@@ -33,7 +33,7 @@ export class SourceData {
     if (payload) return payload;
     const held = cache.versionOf(source.uid);
     if (held !== undefined && compareVersions(held, source.resourceVersion) > 0) return undefined;
-    const key = `${source.uid} ${source.resourceVersion}`;
+    const key = `${source.uid} ${source.resourceVersion} ${source.entry?.key} ${source.entry?.text}`;
     const reading = this.#reads.get(key) ?? this.#read(source);
     this.#reads.set(key, reading);
     try {
@@ -49,7 +49,7 @@ export class SourceData {
     const { kind, namespace, name } = source;
     const raw = await get(kind, { namespace, name });
     if (isVersion(raw, source)) {
-      const payload = read(kind, raw);
+      const payload = read(raw, source);
       if (payload) cache.put(source, payload);
       return payload;
     }

@@ -31,6 +31,7 @@ test("outside a cluster the defaults are those of the table", () => {
     deleteHoldMs: 300_000,
     fanoutLimitBytes: 268_435_456,
     copyableKeys: undefined,
+    sourceList: "secretcast-sources",
     dataCacheBytes: 67_108_864,
     dryRun: false,
     once: false,

@@ -121,7 +121,7 @@ test("CL-22 the end: the write in flight, then the lease, then the watches, then
   landing();
   await rig.clock.advance(5000);
   assert.equal(await started.ended(), "stopped");
-  assert.deepEqual(order, ["write", "lease, 2 watches", "event, 0 watches"]);
+  assert.deepEqual(order, ["write", "lease, 3 watches", "event, 0 watches"]);
   assert.equal(rig.clock.timers, 0);
 });
 

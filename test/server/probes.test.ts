@@ -9,6 +9,7 @@ async function start(t: TestContext, health: Health): Promise<string> {
     copies: () => ({ current: 3, conflict: 1 }),
     sources: () => ({ ok: 2, refused: 1 }),
     ignored: () => ({ namespace: 4 }),
+    listEntries: () => ({ ok: 3, refused: 1, absent: 0 }),
     lastConvergedMs: () => 1_700_000_000_000,
     unreadableNamespaces: () => 0,
     watchActivityMs: () => ({ secrets: 1_700_000_001_000 }),

@@ -43,6 +43,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- get .Values.flags "lease-name" | default (include "secretcast.fullname" .) -}}
 {{- end -}}
 
+{{- define "secretcast.sourceList" -}}
+{{- get .Values.flags "source-list" | default (printf "%s-sources" (include "secretcast.fullname" .)) -}}
+{{- end -}}
+
+{{- /* The source list, which the controller never writes. */ -}}
+{{- define "secretcast.sourceListRule" -}}
+- apiGroups: [""]
+  resources: [configmaps]
+  resourceNames: [{{ include "secretcast.sourceList" . }}]
+  verbs: [get, list, watch]
+{{- end -}}
+
 {{- define "secretcast.leaseNamespace" -}}
 {{- get .Values.flags "lease-namespace" | default .Release.Namespace -}}
 {{- end -}}
@@ -61,7 +73,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- if ne $lease "secretcast" -}}
 {{- $args = append $args (printf "--lease-name=%s" $lease) -}}
 {{- end -}}
-{{- range $flag, $value := omit $flags "leader-elect" "lease-name" -}}
+{{- $list := include "secretcast.sourceList" . -}}
+{{- if ne $list "secretcast-sources" -}}
+{{- $args = append $args (printf "--source-list=%s" $list) -}}
+{{- end -}}
+{{- range $flag, $value := omit $flags "leader-elect" "lease-name" "source-list" -}}
 {{- if kindIs "slice" $value -}}
 {{- $value = join "," $value -}}
 {{- else if kindIs "float64" $value -}}

@@ -10,7 +10,9 @@ import { DataCache } from "../../core/state/data-cache.ts";
 import { createIntern, createShare } from "../../core/observed/intern.ts";
 import { PlannerMemory } from "../../core/state/planner-memory.ts";
 import { KINDS, type ObjectKind } from "../../core/model/kinds.ts";
-import type { PlannerSettings } from "../../core/model/cluster.ts";
+import type { ListState, PlannerSettings } from "../../core/model/cluster.ts";
+import { SourceListCache } from "../../controller/source-list-cache.ts";
+import { watchWarnings } from "../../controller/informers.ts";
 import { readPayload, readObject, type ReadContext } from "../../core/observed/read-object.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
 import type { EventDetails } from "../../kube/events/event-record.ts";
@@ -54,7 +56,8 @@ export function buildController(
 ): Controller {
   const { client, clock, log, metrics, observer } = parts;
   const dataCache = new DataCache(config.dataCacheBytes);
-  const context: Omit<ReadContext, "kind"> = {
+  const list = createSourceList(config, parts);
+  const context: Omit<ReadContext, "kind" | "entryOf"> = {
     // The key makes digests meaningless outside this process.
     digest: createDigest(randomBytes(32)),
     intern: createIntern(),
@@ -63,15 +66,22 @@ export function buildController(
     copyable: settings,
     keep: (source, payload) => dataCache.put(source, payload),
   };
-  const contextOf = (kind: ObjectKind): ReadContext => ({ ...context, kind: KINDS[kind] });
+  const contextOf = (kind: ObjectKind): ReadContext => ({
+    ...context,
+    kind: KINDS[kind],
+    entryOf: (object) => list?.entryOf(kind, object),
+  });
   const contexts = config.kinds.map(contextOf);
-  const caches = createCaches(settings.scope?.watched, parts, contexts, dataCache);
+  const listState = (kind: ObjectKind): ListState => list?.stateFor(kind) ?? LIST_OFF;
+  const deps = { ...parts, listState };
+  const caches = createCaches(settings.scope?.watched, deps, contexts, dataCache);
   const { kinds, namespaces, watches, written } = caches;
   const worlds = kinds.map(({ world }) => world);
   const elector =
     config.leaderElect && !config.dryRun
       ? createElector(config, parts, () => {
           for (const watch of Object.values(watches)) watch.relist();
+          list?.informer.relist();
         })
       : undefined;
   const memory = new PlannerMemory();
@@ -93,14 +103,15 @@ export function buildController(
     onWrite: (verb, result) => metrics.figures.write(verb, result),
     onAnswer: (question, answer) => {
       const [now, chance] = [clock.monotonic(), clock.random()];
-      recordLookup(question, answer, { memory, caches: written, now, chance });
+      const record = { memory, caches: written, list: list?.written };
+      recordLookup(question, answer, { ...record, now, chance });
     },
     onVacated: (kind, place) => memory.of(kind).vacated(place),
     remember: (kind, raw) => void written.of(kind).remember(raw),
     read: (kind, raw) => readObject(raw, contextOf(kind)),
     sources: {
       cache: dataCache,
-      read: (kind, raw) => readPayload(raw, contextOf(kind)),
+      read: (raw, source) => readPayload(raw, source, contextOf(source.kind)),
       onRead: () => metrics.figures.sourceRead(),
     },
   });
@@ -128,6 +139,7 @@ export function buildController(
       kinds,
       namespaces,
       watches,
+      list,
       sync,
       elector,
       events,
@@ -142,6 +154,7 @@ export function buildController(
     copies: () => sync.newestPlan?.states ?? {},
     sources: () => countSources(sync),
     ignored: () => sync.newestPlan?.ignored.counts ?? {},
+    listEntries: () => countEntries(sync),
     lastConvergedMs: () => syncLog.convergedMs,
     unreadableNamespaces: () => caches.unreadable().length,
     watchActivityMs: () => lastActivity(watches, clock),
@@ -184,6 +197,29 @@ function sourceEventsHooks(sourceEvents: SourceEvents, memory: PlannerMemory): S
 function feedHooks(feed: StatusFeed | undefined): SyncHooks {
   return { onPlan: () => feed?.changed() };
 }
+
+const LIST_OFF: ListState = {
+  state: "off",
+  reason: "the source list is turned off (--source-list)",
+};
+
+function createSourceList(
+  { sourceList, ownNamespace }: Config,
+  { client, clock, log, metrics }: Dependencies,
+): SourceListCache | undefined {
+  if (sourceList === undefined) return undefined;
+  return new SourceListCache({
+    client,
+    clock,
+    ref: { namespace: ownNamespace, name: sourceList },
+    configMaps: false,
+    metrics: metrics.watch(SOURCE_LIST),
+    onError: watchWarnings(log, clock)(SOURCE_LIST),
+  });
+}
+
+// What the list's watch is called among those of resources.
+const SOURCE_LIST = "source list";
 
 function createElector(
   config: Config,
@@ -228,7 +264,18 @@ function eventOf({ kind, on, uid, type, reason, note }: SourceEvent): EventDetai
 
 function countSources({ newestPlan: plan }: Sync): Record<string, number> {
   const refused = plan?.sources.filter(({ state }) => state === "refused").length ?? 0;
-  return { ok: (plan?.sources.length ?? 0) - refused, refused };
+  // Entries of the list of which no source came count as those that are refused.
+  const entries = plan?.list.refused.length ?? 0;
+  return { ok: (plan?.sources.length ?? 0) - refused, refused: refused + entries };
+}
+
+function countEntries({ newestPlan: plan }: Sync): Record<string, number> {
+  const { entries = 0, refused = [], absent = [] } = plan?.list ?? {};
+  const ofSources = plan?.sources.filter(
+    ({ entry, state }) => entry !== undefined && state === "refused",
+  );
+  const faulty = refused.length + (ofSources?.length ?? 0);
+  return { ok: entries - faulty - absent.length, refused: faulty, absent: absent.length };
 }
 
 /** Wall times out of monotonic ones. */

@@ -142,7 +142,7 @@ export class WorldBuilder {
     source: SourceObject,
     look: () => Promise<unknown>,
   ): Promise<SourcePayload | undefined> {
-    return this.#data.get(source) ?? readPayload(await look(), this.#context);
+    return this.#data.get(source) ?? readPayload(await look(), source, this.#context);
   }
 
   /** Whether the labels that were asked for are on this source; without a selector all are meant. */

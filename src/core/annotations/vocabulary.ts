@@ -43,6 +43,7 @@ export const VOCABULARY = {
   "placed-at": { on: ["copy"], mark: true },
   "source-version": { on: ["copy", "pulling Secret"], mark: true },
   "copied-keys": { on: ["copy"], mark: true },
+  entry: { on: ["copy", "pulling Secret"], mark: true },
   "pulled-keys": { on: ["pulling Secret"], mark: true },
 } as const satisfies Readonly<Record<string, Meaning>>;
 

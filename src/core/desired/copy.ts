@@ -68,6 +68,14 @@ export function isUid(text: string): boolean {
   return text !== "" && text.length <= LONGEST_UID;
 }
 
+// As long as a key of a ConfigMap's data may be; what is longer is no key of ours, and is restored.
+const LONGEST_KEY = 253;
+
+/** The mark `entry`, as far as it can be ours. */
+export function recordedEntry(annotations: Annotations): string | undefined {
+  return annotations[annotationKey("entry")]?.slice(0, LONGEST_KEY + 1);
+}
+
 /** How the API compares resourceVersions; what is none was not written by us and is restored. */
 export const VERSION = /^[1-9]\d{0,19}$/;
 
@@ -78,6 +86,7 @@ type Face = {
   readonly source: Ref;
   readonly sourceUid: string;
   readonly onDelete: string;
+  readonly entry: string;
   readonly copiedKeys: string;
   readonly labels: Texts;
   readonly annotations: Texts;
@@ -95,6 +104,7 @@ export function fingerprint(digest: Digest, face: Face): string {
     refText(face.source),
     face.sourceUid,
     face.onDelete,
+    face.entry,
     face.copiedKeys,
     ...labels.map((key) => face.labels[key] ?? ABSENT),
     ...annotations.map((key) => face.annotations[key] ?? ABSENT),
@@ -114,6 +124,8 @@ export type SourceContent = Ref & {
   readonly annotations: Texts;
   /** After the `keys` filter. */
   readonly entries: Texts;
+  /** The value of the mark `entry`; "": none. */
+  readonly entry: string;
 };
 
 export function desiredCopy(
@@ -142,6 +154,7 @@ export function desiredCopy(
       source: { namespace: content.namespace, name: content.name },
       sourceUid: content.uid,
       onDelete: onDeleteMark(text.rule.onDelete),
+      entry: content.entry,
       copiedKeys,
       labels,
       annotations,

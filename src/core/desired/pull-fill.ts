@@ -10,7 +10,7 @@ import { filterKeys, recordOf, type KeyFilter } from "../annotations/key-filter.
 import { type PullingObject, type SourcePayload, type SourceObject } from "../model/cluster.ts";
 import { isDataKey } from "../annotations/names.ts";
 import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
-import { isUid, requiredKeys, VERSION } from "./copy.ts";
+import { isUid, recordedEntry, requiredKeys, VERSION } from "./copy.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { problemText } from "../annotations/rules.ts";
 import type { Fill } from "../model/actions.ts";
@@ -26,6 +26,7 @@ export type PullState = {
   readonly data: Texts;
   readonly pulledKeys: ReadonlySet<string>;
   readonly sourceUid: string | undefined;
+  readonly entry: string | undefined;
 };
 
 export function readPullState(kind: KindRules, raw: unknown): PullState {
@@ -39,6 +40,7 @@ export function readPullState(kind: KindRules, raw: unknown): PullState {
     data: entriesOf(kind, object),
     pulledKeys: new Set(parsePulledKeys(annotations)),
     sourceUid: recordedSource(annotations).sourceUid,
+    entry: recordedSource(annotations).entry,
   };
 }
 
@@ -62,12 +64,13 @@ export function filledEntries(annotations: Annotations, data: Texts): Texts {
 /** Which source its entries are from, as we recorded it; what we cannot have written counts as none. */
 export function recordedSource(
   annotations: Annotations,
-): Pick<PullingObject, "sourceUid" | "sourceVersion"> {
+): Pick<PullingObject, "sourceUid" | "sourceVersion" | "entry"> {
   const uid = annotations[annotationKey("source-uid")] ?? "";
   const version = annotations[annotationKey("source-version")] ?? "";
   return {
     sourceUid: isUid(uid) ? uid : undefined,
     sourceVersion: VERSION.test(version) ? version : undefined,
+    entry: recordedEntry(annotations),
   };
 }
 
@@ -100,12 +103,14 @@ export function fillFor(
   }
   const stay = new Set([...keys, ...kept]);
   const gone = [...pull.pulledKeys].filter((key) => !stay.has(key));
-  const version = { sourceUid: source.uid, sourceVersion: source.resourceVersion };
+  const entry = source.entry?.key;
+  const version = { sourceUid: source.uid, sourceVersion: source.resourceVersion, entry };
   const record = keys.length > 0 ? { keys: keys.toSorted(), ...version } : undefined;
   const fill = emptied(pull, gone, set, record);
   const shadowed = kept.length > 0 ? shadowText(kept) : undefined;
   const recorded = [...pull.pulledKeys].toSorted().join(",") === (record?.keys ?? []).join(",");
-  const sameSource = record === undefined || pull.sourceUid === source.uid;
+  const sameSource =
+    record === undefined || (pull.sourceUid === source.uid && pull.entry === entry);
   const changes = fill.set.keys().length + fill.remove.length;
   if (changes === 0 && recorded && sameSource) return { fill: undefined, shadowed };
   if (changes > 0 && pull.immutable) return "it is immutable and cannot be filled";

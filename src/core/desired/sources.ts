@@ -3,11 +3,15 @@
 // and left to the next.
 import {
   type CachedObject,
+  type CopyObject,
+  type ListState,
   type PlannerSettings,
+  type PullingObject,
   type SourceObject,
   type ClusterState,
 } from "../model/cluster.ts";
 import { sourceRank } from "./namespace-rules.ts";
+import { problemOf, type ListEntry } from "../annotations/list-entry.ts";
 import type { Handled, Wanting } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
 import { type Tally, newTally } from "../model/verdicts.ts";
@@ -57,12 +61,22 @@ export type SourceStatus =
   /** The Secret is there and has nothing to say. */
   | { readonly kind: "notASource"; readonly uid: string; readonly resourceVersion: string }
   | { readonly kind: "absent" }
-  | { readonly kind: "arrivedDuringPlan" };
+  | { readonly kind: "arrivedDuringPlan" }
+  /** The source list says something else of it than when it was read. */
+  | { readonly kind: "toBeRead" };
 
 /** What a place waits for whose source arrived during the plan. */
 export function justArrived(source: Ref): string {
   return `source ${refText(source)} has just arrived: it waits for the next pass, which comes at once`;
 }
+
+/** What a place waits for whose source is read again. */
+export function readAgain(source: Ref): string {
+  return `source ${refText(source)} is read again, because the source list says something new of it`;
+}
+
+// Stronger than every namespace of --source-namespaces.
+const RANK_BY_LIST = -1;
 
 /** So many lie between two yields: less than two milliseconds. */
 export const SOURCES_PER_TURN = 1024;
@@ -71,6 +85,10 @@ export class Sources {
   /** In the order in which they win. */
   entries: readonly PlannedSource[] = [];
   readonly candidates: Candidate[] = [];
+  /** The source list, as it was when the pass began. */
+  readonly list: ListState | undefined;
+  /** Cached as something else than the list makes of them by now. */
+  readonly toBeRead: CachedObject[] = [];
   readonly #groups = new Map<string, CandidateGroup>();
   readonly #standings = new Map<string, Map<string, SourceStatus>>();
   readonly #world: ClusterState;
@@ -82,6 +100,7 @@ export class Sources {
     this.#world = world;
     this.#namespaces = world.namespaces;
     this.#settings = settings;
+    this.list = world.list;
   }
 
   static *of(world: ClusterState, settings: PlannerSettings): Generator<undefined, Sources> {
@@ -90,10 +109,10 @@ export class Sources {
     const secrets = [...world.sources];
     const entries: PlannedSource[] = [];
     for (const [index, secret] of secrets.entries()) {
-      const rank = secret.role === "source" ? sourceRank(settings, secret.namespace) : -1;
-      if (secret.role === "source" && rank >= 0) entries.push(sources.#entry(secret, rank));
+      if (secret.role === "source") sources.#take(secret, entries);
       if (index % SOURCES_PER_TURN === 0) yield;
     }
+    yield* sources.#findUnread();
     sources.entries = entries.toSorted(strongerFirst);
     for (const [index, entry] of sources.entries.entries()) {
       sources.#admit(entry);
@@ -111,6 +130,37 @@ export class Sources {
     return this.#groups.values();
   }
 
+  /** What the list says of an object; undefined: nothing, as far as is known. */
+  entryOf(object: Ref): ListEntry | undefined {
+    return this.list?.state === "read" ? this.list.of(object) : undefined;
+  }
+
+  #take(source: SourceObject, entries: PlannedSource[]): void {
+    const { entry, namespace } = source;
+    if (entry !== this.entryOf(source)) {
+      this.toBeRead.push(source);
+      return;
+    }
+    const rank = entry ? RANK_BY_LIST : sourceRank(this.#settings, namespace);
+    if (entry ? this.#isWatched(namespace) : rank >= 0) entries.push(this.#entry(source, rank));
+  }
+
+  // What the list names and the cache holds as something that asks for nothing.
+  *#findUnread(): Generator<undefined, void> {
+    if (this.list?.state !== "read") return;
+    let count = 0;
+    for (const { object } of this.list.entries()) {
+      if (++count % SOURCES_PER_TURN === 0) yield;
+      if (object?.kind !== this.#world.kind) continue;
+      const cached = this.#world.objectsIn(object.namespace).get(object.name);
+      if (cached?.role === "stranger") this.toBeRead.push(cached);
+    }
+  }
+
+  #isWatched(namespace: string): boolean {
+    return this.#settings.scope?.watched.has(namespace) !== false;
+  }
+
   candidateOf(source: Ref): Candidate | undefined {
     const status = this.status(source);
     return status.kind === "entry" ? status.candidate : undefined;
@@ -122,6 +172,11 @@ export class Sources {
     const status = this.#plan(ref);
     this.#remember(ref, status);
     return status;
+  }
+
+  /** As it is, whatever --source-namespaces says of its namespace: of a copy that an entry made. */
+  statusAnywhere(ref: Ref): SourceStatus {
+    return this.#standings.get(ref.namespace)?.get(ref.name) ?? this.#planAnywhere(ref);
   }
 
   /** May Secrets of this namespace be sources? */
@@ -185,7 +240,7 @@ export class Sources {
   }
 
   #plan(ref: Ref): SourceStatus {
-    if (!this.inScope(ref.namespace)) {
+    if (!this.inScope(ref.namespace) && !this.entryOf(ref)) {
       const flag =
         this.#settings.scope?.watched.has(ref.namespace) === false
           ? "namespaces"
@@ -193,29 +248,46 @@ export class Sources {
       const reason = `source ${refText(ref)} is not in a source namespace (--${flag})`;
       return { kind: "frozen", reason };
     }
+    return this.#planAnywhere(ref);
+  }
+
+  #planAnywhere(ref: Ref): SourceStatus {
+    if (!this.#isWatched(ref.namespace)) {
+      return { kind: "frozen", reason: `source ${refText(ref)} is not read (--namespaces)` };
+    }
     if (this.#world.isUnreadable?.(ref.namespace) === true) {
       const reason = `namespace ${ref.namespace} of source ${refText(ref)} cannot be read: the API server answers 403`;
       return { kind: "frozen", reason };
     }
-    return standingOf(this.#world.objectsIn(ref.namespace).get(ref.name));
+    return standingOf(this.#world.objectsIn(ref.namespace).get(ref.name), this.entryOf(ref));
   }
 }
 
-function standingOf(secret: CachedObject | undefined): SourceStatus {
+/** `entry`: what the list says of it, if it could be read. */
+function standingOf(secret: CachedObject | undefined, entry: ListEntry | undefined): SourceStatus {
   if (secret === undefined) return { kind: "absent" };
   switch (secret.role) {
     case "source":
-      return { kind: "arrivedDuringPlan" };
+      return { kind: secret.entry === entry ? "arrivedDuringPlan" : "toBeRead" };
     case "pull": {
+      if (entry) return { kind: "frozen", reason: misnamed(entry, secret) };
       const problem = secret.problems[0];
       if (problem === undefined) return silent(secret);
       const reason = `source ${refText(secret)} is refused: ${problemText(problem)}`;
       return { kind: "frozen", reason };
     }
     case "copy":
+      return entry ? { kind: "frozen", reason: misnamed(entry, secret) } : silent(secret);
     case "stranger":
-      return silent(secret);
+      return entry ? { kind: "toBeRead" } : silent(secret);
   }
+}
+
+/** Why an entry cannot make a source of an object that is something else of ours. */
+export function misnamed({ key }: ListEntry, object: PullingObject | CopyObject): string {
+  const what =
+    object.role === "copy" ? "a copy is never a source" : "a pulling Secret is no source";
+  return problemText(problemOf(key, "", { part: refText(object), expected: `another: ${what}` }));
 }
 
 function silent({ uid, resourceVersion }: CachedObject): SourceStatus {

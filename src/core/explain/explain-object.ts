@@ -10,6 +10,7 @@ import type {
 import { sourceRank } from "../desired/namespace-rules.ts";
 import { type NamespaceMatch, type Problem, problemText } from "../annotations/rules.ts";
 import { ignoredText } from "../annotations/ignored.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { annotationKey, isUnknownKey, PREFIX } from "../annotations/vocabulary.ts";
 import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
@@ -39,7 +40,12 @@ export function objectAnswers(
     case "stranger":
       return [scope(subject, settings), exists, asksNothing(object, world)];
     case "source":
-      return [scope(subject, settings), exists, ...sourceAnswers(object, world), ...pushes(object)];
+      return [
+        object.entry ? named(object.entry) : scope(subject, settings),
+        exists,
+        ...sourceAnswers(object, world),
+        ...pushes(object),
+      ];
   }
 }
 
@@ -54,7 +60,8 @@ export function pullAnswers(
   const { from } = pull;
   if (!from) return own;
   const text = refText(from);
-  const shown = [...own, scope(from, settings)];
+  const entry = source?.role === "source" ? source.entry : undefined;
+  const shown = [...own, entry ? named(entry) : scope(from, settings)];
   if (source?.role === "source") return [...shown, ...sourceAnswers(source, world), goes(source)];
   const isSource = "what it pulls from is a source";
   if (!source) return [...shown, failing(isSource, `there is no Secret ${text}`)];
@@ -78,6 +85,11 @@ function absent(subject: Ref, world: ClusterState, settings: PlannerSettings): R
 function pulls(object: PullingObject): RuleAnswer {
   const from = object.from ? `it pulls from ${refText(object.from)}` : "it wants to pull";
   return failing("it does not pull", `${from}, and never is a source`);
+}
+
+function named({ key }: ListEntry): RuleAnswer {
+  const says = `its entry ${key} does: in any namespace, and whatever the object's annotations say`;
+  return holding("the source list names it", says);
 }
 
 function scope({ namespace }: Ref, settings: PlannerSettings): RuleAnswer {

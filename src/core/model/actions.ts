@@ -96,6 +96,7 @@ export type Fill = {
         readonly keys: readonly string[];
         readonly sourceUid: string;
         readonly sourceVersion: string;
+        readonly entry: string | undefined;
       }
     | undefined;
 };
@@ -108,7 +109,7 @@ export type SourceAbsence = {
 };
 
 export type LiveRead = {
-  readonly kind: ObjectKind | "Namespace";
+  readonly kind: ObjectKind | "Namespace" | "SourceList";
   /** Of a namespace its name in `namespace`, and "" in `name`. */
   readonly ref: Ref;
   /** What the cache shows: versionOf. */

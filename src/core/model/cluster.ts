@@ -8,6 +8,7 @@ import type { ObjectKind } from "./kinds.ts";
 import type { SecretData } from "./secret-data.ts";
 import type { Problem, OnDelete, Rule, Accept } from "../annotations/rules.ts";
 import type { Ignored } from "../annotations/ignored.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
 import type { Ref } from "../annotations/names.ts";
 /** What is known of the copies of one version of a source; their content is a SourcePayload. */
 export type DesiredCopy = {
@@ -44,6 +45,8 @@ export type SourceObject = Identity & {
   readonly role: "source";
   readonly kind: ObjectKind;
   readonly createdAt: string;
+  /** Of the source list, by which it is one; undefined: by its own annotations. */
+  readonly entry: ListEntry | undefined;
   /** Not empty: refused. */
   readonly problems: readonly Problem[];
   readonly rule: Rule;
@@ -76,6 +79,8 @@ export type PullingObject = Identity & {
   readonly filledDigest: string;
   readonly sourceUid: string | undefined;
   readonly sourceVersion: string | undefined;
+  /** As of a copy. */
+  readonly entry: string | undefined;
   readonly ignored: Ignored | undefined;
 };
 
@@ -93,6 +98,8 @@ export type CopyTemplate = {
   readonly onDelete: OnDelete;
   /** undefined: too long to be kept. */
   readonly copiedKeys: string | undefined;
+  /** Key of the entry of the source list that its source was one by; undefined: none. */
+  readonly entry: string | undefined;
   /** A mark of ours that this version does not know; undefined: none. */
   readonly unknownMark: string | undefined;
   readonly ignored: Ignored | undefined;
@@ -143,6 +150,9 @@ export class CopyObject implements Identity, CopyTemplate {
   get fingerprint(): string {
     return this.face.fingerprint;
   }
+  get entry(): string | undefined {
+    return this.face.entry;
+  }
   get unknownMark(): string | undefined {
     return this.face.unknownMark;
   }
@@ -184,6 +194,21 @@ export type Namespace = {
   readonly accept: Accept;
 };
 
+/** The source list as it is known, for objects of one kind. */
+export type ListState =
+  /** `unread`: it is there, perhaps, and cannot be read or is not understood. */
+  | { readonly state: "off" | "absent" | "unread"; readonly reason: string }
+  | (Pick<Identity, "uid" | "resourceVersion"> & {
+      readonly state: "read";
+      /** Where it is. */
+      readonly ref: Ref;
+      /** By key: those that name objects of other kinds, and of none, too. */
+      get(key: string): ListEntry | undefined;
+      /** What is said of this object. */
+      of(object: Ref): ListEntry | undefined;
+      entries(): Iterable<ListEntry>;
+    });
+
 /** The cache as the planner sees it, of one kind. Objects of other roles in the two lists are passed over. */
 export type ClusterState = {
   readonly kind: ObjectKind;
@@ -199,6 +224,8 @@ export type ClusterState = {
   readonly offerOf: (source: SourceObject, keys: KeyFilter) => string | undefined;
   /** Whether the API server refuses to show this listed namespace; then it is not in the world. */
   readonly isUnreadable?: (namespace: string) => boolean;
+  /** Absent: there is none. */
+  readonly list?: ListState | undefined;
 };
 
 /** By name, where namespaces are listed: which may receive, and which of them and of the sources' are read. */

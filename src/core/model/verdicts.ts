@@ -85,6 +85,8 @@ export type SourceReport = {
   readonly kind: ObjectKind;
   readonly source: Ref;
   readonly uid: string;
+  /** Key of the entry of the source list by which it is one. */
+  readonly entry: string | undefined;
   readonly state: "ok" | "refused";
   readonly problems: readonly Problem[];
   readonly paused: boolean;
@@ -97,6 +99,21 @@ export type SourceReport = {
   /** Bytes × places, and whether that is above the limit. */
   readonly fanoutBytes: number;
   readonly fanoutHeld: boolean;
+};
+
+/** What a pass found of the source list; `entries`: all that there are. */
+export type ListReport = {
+  readonly state: "off" | "absent" | "unread" | "read";
+  /** Why it is not read. */
+  readonly reason: string;
+  /** Where it is. */
+  readonly ref: Ref | undefined;
+  readonly uid: string | undefined;
+  readonly entries: number;
+  /** Refused, and no source that could be reported so: by key. */
+  readonly refused: readonly { readonly key: string; readonly reason: string }[];
+  /** Which name an object that is not there, or not read: by key. */
+  readonly absent: readonly { readonly key: string; readonly object: Ref }[];
 };
 
 export type NamespaceReport = {
@@ -143,6 +160,7 @@ export type Plan = {
   /** Namespaces whose annotations cannot be understood: nothing changes there. */
   readonly namespaces: readonly NamespaceReport[];
   readonly ignored: IgnoredReport;
+  readonly list: ListReport;
   /** Deletions and releases kept back by the delete limit. */
   readonly deletesHeld: number;
   /** Pairs looked at. */

@@ -37,7 +37,16 @@ import { invalid, type Invalid } from "../annotations/result.ts";
 import { noteFinalizers } from "../model/finalizers.ts";
 import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
 import { objectOf, stringOf, stringsOf, type RawObject } from "../model/unstructured.ts";
-import { desiredCopy, fingerprint, marksOf, onDeleteMark, type Marks } from "../desired/copy.ts";
+import {
+  desiredCopy,
+  fingerprint,
+  marksOf,
+  onDeleteMark,
+  recordedEntry,
+  type Marks,
+} from "../desired/copy.ts";
+import { entryProblem, type ListEntry } from "../annotations/list-entry.ts";
+import type { Ref } from "../annotations/names.ts";
 import {
   annotationKey,
   MARKS,
@@ -55,6 +64,8 @@ export type ReadContext = {
   readonly share: Share<CopyTemplate>;
   isSourceNamespace(namespace: string): boolean;
   readonly copyable: CopyableSettings;
+  /** What the source list says of an object. */
+  readonly entryOf?: (object: Ref) => ListEntry | undefined;
   /** Where the data of sources go, which the cache of Secrets does not keep. */
   keep(source: SourceObject, payload: SourcePayload): void;
 };
@@ -109,8 +120,9 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
   if (carries(whole.annotations, ["from"])) return readPull(whole, context);
   const marks = marksOf(given, whole.labels, whole.annotations);
   if (marks) return readCopy(whole, marks, context);
-  if (context.isSourceNamespace(given.namespace) && speaks(whole.annotations)) {
-    return readSource(whole, context);
+  const entry = context.entryOf?.(given);
+  if (entry || (context.isSourceNamespace(given.namespace) && speaks(whole.annotations))) {
+    return readSource(whole, context, entry);
   }
   return readStranger(whole, context);
 }
@@ -135,31 +147,45 @@ function speaks(annotations: Annotations): boolean {
   return Object.keys(annotations).some((key) => key.startsWith(PREFIX) && !SILENT.has(key));
 }
 
-/** What the copies of a source hold, read once more; undefined where it is no source, or refused. */
-export function readPayload(raw: unknown, context: ReadContext): SourcePayload | undefined {
+/**
+ * What the copies of a source hold, read once more, by the entry by which it was one; undefined where it
+ * is no source, or refused.
+ */
+export function readPayload(
+  raw: unknown,
+  { entry }: Pick<SourceObject, "entry">,
+  context: ReadContext,
+): SourcePayload | undefined {
   let read: SourcePayload | undefined;
-  readObject(raw, { ...context, keep: (_, payload) => (read = payload) });
+  const keep: ReadContext["keep"] = (_, payload) => (read = payload);
+  readObject(raw, { ...context, entryOf: () => entry, keep });
   return read;
 }
 
-function readSource(whole: Whole, context: ReadContext): SourceObject {
+function readSource(
+  whole: Whole,
+  context: ReadContext,
+  entry: ListEntry | undefined,
+): SourceObject {
   const { digest, intern, kind } = context;
   const { createdAt } = whole;
   const given = { ...whole.given, name: intern(whole.given.name) };
-  const text = parseSource(whole.annotations, given.name);
-  const problems = [...refusals(whole, kind), ...copyRefusals(text, kind), ...text.problems];
+  const text = entry?.source ?? parseSource(whole.annotations, given.name);
+  const say = (problem: Problem): Problem => (entry ? entryProblem(entry.key, problem) : problem);
+  const refusing = [...refusals(whole, kind), ...copyRefusals(text, kind)];
+  const problems = [...refusing.map(say), ...(entry?.problems ?? text.problems)];
   const { to, allow } = text.rule;
   const silent = !to && !allow && problems.length === 0;
   const ignored = silent ? ignoredOnSource(whole.annotations) : undefined;
   const identity = { role: "source", kind: kind.kind, ...given } as const;
-  const source = { ...identity, createdAt, rule: text.rule, ignored };
+  const source = { ...identity, createdAt, entry, rule: text.rule, ignored };
   if (problems.length > 0) {
-    const known = problems.every(({ annotation }) => annotation !== annotationKey("keys"));
+    const known = entry ? entry.problems.length === 0 : problems.every(isNotOfKeys);
     const refusedDigest = known ? digestOf(whole, text.keys, context) : undefined;
     return { ...source, problems, replica: undefined, refusedDigest };
   }
   const refused = (annotation: string, fault: Invalid): SourceObject => {
-    const problem = { annotation, ...fault };
+    const problem = say({ annotation, ...fault });
     return { ...source, problems: [problem], replica: undefined, refusedDigest: undefined };
   };
   const data = whole.data();
@@ -171,10 +197,11 @@ function readSource(whole: Whole, context: ReadContext): SourceObject {
   if (excessive) return refused(annotationKey("keys"), excessive);
   const { type, immutable, labels, annotations } = whole;
   const { copyLabels, copyAnnotations } = text;
-  const copyable = copyableKeys(context.copyable, given.namespace);
+  const copyable = copyableKeys(context.copyable, given.namespace, entry !== undefined);
   const wide = metadataExcess(labels, annotations, copyLabels, copyAnnotations, copyable);
   if (wide) return refused(annotationKey(wide.word), wide.fault);
-  const content = { ...given, type, immutable, labels, annotations, entries: entries.value };
+  const own = { ...given, type, immutable, labels, annotations };
+  const content = { ...own, entries: entries.value, entry: entry?.key ?? "" };
   // Its copies have the same digests.
   const kept: Digest = (parts) => intern(digest(parts));
   const { replica, payload } = desiredCopy(kind, content, text, copyable, kept);
@@ -185,6 +212,10 @@ function readSource(whole: Whole, context: ReadContext): SourceObject {
 
 function tooMuch(kind: KindRules, entries: Texts): Invalid | undefined {
   return excessOf(entries, (entry) => entryBytes(kind, entry));
+}
+
+function isNotOfKeys({ annotation }: Problem): boolean {
+  return annotation !== annotationKey("keys");
 }
 
 /** Of what a source gives its copies; undefined where it can give nothing. */
@@ -292,12 +323,14 @@ function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopyObject 
     immutable,
     dataDigest,
     onDelete,
+    entry: annotations[annotationKey("entry")] ?? "",
     copiedKeys,
     labels,
     annotations,
   };
   const face = fingerprint(digest, parts);
   const unknownMark = unknownMarkOf(annotations);
+  const entry = recordedEntry(annotations);
   const ignored = ignoredOnCopy(annotations);
   const { namespace, name } = marks.source;
   const rest = `${unknownMark ?? ""} ${ignored?.word ?? ""}`;
@@ -312,6 +345,7 @@ function readCopy(whole: Whole, marks: Marks, context: ReadContext): CopyObject 
     fingerprint: marks.sourceVersion === "" || unknownMark !== undefined ? "" : intern(face),
     onDelete: recordedOnDelete(onDelete),
     copiedKeys: copiedKeys.length > LONGEST_KEPT_RECORD ? undefined : intern(copiedKeys),
+    entry: entry === undefined ? undefined : intern(entry),
     unknownMark: unknownMark === undefined ? undefined : intern(unknownMark),
     ignored,
   });

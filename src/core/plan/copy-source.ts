@@ -5,11 +5,13 @@ import {
   sourceGone,
   readOfNamespace,
   readOfSource,
+  readsOfList,
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { type CopyObject } from "../model/cluster.ts";
 import {
   justArrived,
+  readAgain,
   type Candidate,
   type PlannedSource,
   type SourceStatus,
@@ -18,6 +20,7 @@ import { wants } from "../desired/target-batch.ts";
 import { wantOf, type TargetNamespace } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
+import { answerOfList } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
 
 /** What becomes of a copy by the word of its source. */
@@ -44,6 +47,8 @@ export function decideCopy(
   if (target.accept.kind === "problem") {
     return hold("frozen", `the namespace is not understood: ${problemText(target.accept.problem)}`);
   }
+  const listed = answerOfList(context.sources.list, copy.source, copy.entry);
+  if (listed.kind === "frozen") return hold("frozen", listed.reason);
   switch (status.kind) {
     case "entry":
       return decideByEntry(context, copy, target, status.entry, status);
@@ -51,11 +56,17 @@ export function decideCopy(
       return hold("frozen", status.reason);
     case "arrivedDuringPlan":
       return hold("wait", justArrived(copy.source));
+    case "toBeRead":
+      return hold("wait", readAgain(copy.source));
     case "notASource": {
       if (status.uid !== copy.sourceUid) return decideAbsent(context, copy, status);
-      const reason = `${refText(copy.source)} carries neither to nor to-selector any more`;
+      const reason =
+        listed.kind === "gone"
+          ? listed.reason
+          : `${refText(copy.source)} carries neither to nor to-selector any more`;
       return unwanted(copy.onDelete, reason, [
         readOfSource(context.pass.kind, copy.source, status),
+        ...readsOfList(context.sources.list, copy.entry),
       ]);
     }
     case "absent":
@@ -82,9 +93,12 @@ function decideByEntry(
   // Another object under the source's old name says nothing of the source's copies.
   if (source.uid !== copy.sourceUid) return decideAbsent(context, copy, status);
   const word = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.onDelete);
-  const asked = readOfSource(source.kind, source, source);
+  const asked = [
+    readOfSource(source.kind, source, source),
+    ...readsOfList(context.sources.list, source.entry, copy.entry),
+  ];
   const follows =
-    want === "declined" || want === "selector" ? [asked, readOfNamespace(target)] : [asked];
+    want === "declined" || want === "selector" ? [...asked, readOfNamespace(target)] : asked;
   const reason =
     want === "declined"
       ? `the namespace does not accept copies of ${text}`

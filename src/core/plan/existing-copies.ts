@@ -9,6 +9,7 @@
 import {
   readOfNamespace,
   readOfSource,
+  readsOfList,
   handoverHold,
   unconfirmed,
   type RemovalReason,
@@ -58,13 +59,14 @@ function planByDecision(
   group: readonly Candidate[],
 ): void {
   const { pass, sources } = context;
-  const status = sources.status(copy.source);
+  const status =
+    copy.entry === undefined ? sources.status(copy.source) : sources.statusAnywhere(copy.source);
   const tally = status.kind === "entry" ? status.entry.tally : pass.withoutSource;
   const decision = decideCopy(context, copy, target, status);
   switch (decision.kind) {
     case "keep":
       if (group.length > 1) contest(context, copy, target, group, decision.candidate);
-      else planCopy(context, copy, target, decision.candidate, "changed");
+      else planKept(context, copy, target, decision.candidate);
       return;
     case "hold": {
       const { verdict, reason } = decision;
@@ -75,6 +77,24 @@ function planByDecision(
     }
     case "unwanted":
       handOver(context, copy, target, group, decision.lapse, decision.onDelete, tally);
+  }
+}
+
+// The same source, but the list made it one, or does so no more: that follows from the list.
+function planKept(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  holder: Candidate,
+): void {
+  const { pass, sources } = context;
+  const { entry } = holder.source;
+  const asked = entry?.key === copy.entry ? [] : readsOfList(sources.list, entry, copy.entry);
+  const hold = unconfirmed(pass, "the source list says something new of its source", asked);
+  if (!hold || copy.deleting) planCopy(context, copy, target, holder, "changed");
+  else {
+    const verdict = wantedVerdict(targetStateOf(copy, holder.content));
+    pass.report(holder.tally, { verdict, place: copy, source: holder.source, ...hold });
   }
 }
 
@@ -104,17 +124,17 @@ function contest(
   );
   if (!taker || copy.deleting) {
     reportConflicts(context, copy, target, group, holder);
-    planCopy(context, copy, target, holder, "changed");
+    planKept(context, copy, target, holder);
     return;
   }
-  const hold = failingTakeover(pass, copy, taker) ?? unreadTakeover(pass, copy, target, taker);
+  const hold = failingTakeover(pass, copy, taker) ?? unreadTakeover(context, copy, target, taker);
   reportConflicts(context, copy, target, group, hold ? holder : taker, taker);
   if (!hold) {
     planCopy(context, copy, target, taker, "handover");
     return;
   }
   pass.report(taker.tally, { place: copy, source: taker.source, winner: holder.source, ...hold });
-  planCopy(context, copy, target, holder, "changed");
+  planKept(context, copy, target, holder);
 }
 
 type TakeoverHold = Pick<Finding, "verdict" | "reason" | "cause" | "dueAt">;
@@ -136,13 +156,17 @@ function failingTakeover(
 
 // A take-over follows from what the cache shows of the taker and of the namespace.
 function unreadTakeover(
-  pass: PlanBuilder,
+  { pass, sources }: PlanContext,
   copy: CopyObject,
   target: TargetNamespace,
   taker: Candidate,
 ) {
   const reason = `source ${taker.text} comes before ${refText(copy.source)}`;
-  const asked = [readOfSource(pass.kind, taker.source, taker.source), readOfNamespace(target)];
+  const asked = [
+    readOfSource(pass.kind, taker.source, taker.source),
+    readOfNamespace(target),
+    ...readsOfList(sources.list, taker.source.entry, copy.entry),
+  ];
   const hold = unconfirmed(pass, reason, asked);
   return hold && { ...hold, verdict: "conflict" as const };
 }

@@ -19,6 +19,7 @@ import { BATCH, handle, isHandled, wants } from "../desired/target-batch.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MissingCopies } from "./missing-copies.ts";
 import {
+  type ListReport,
   type NamespaceReport,
   type SourceReport,
   type VerdictCounts,
@@ -26,6 +27,8 @@ import {
   addTally,
 } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
+import { readForList } from "./removal-conditions.ts";
+import { reportList } from "./list-report.ts";
 import type { PlanContext } from "./plan-context.ts";
 import { publishes, reportOf, unclearNamespaces } from "./plan-reports.ts";
 
@@ -88,6 +91,7 @@ export class KindPlan {
       placesIn(inFlight, world.kind),
     );
     const sources = yield* Sources.of(world, settings);
+    for (const object of sources.toBeRead) pass.confirm([readForList(world.kind, object)]);
     const targets = targetsOf(world, settings);
     yield* memory.wants.begin(settings, targets, sources.candidates);
     return new KindPlan(subject, pass, sources, targets);
@@ -126,6 +130,10 @@ export class KindPlan {
       if (index % SOURCES_PER_TURN === 0) yield;
     }
     return { kind: pass.kind, counts, sources: reports };
+  }
+
+  list(): ListReport {
+    return reportList(this.#world, this.#sources);
   }
 
   unclear(): readonly NamespaceReport[] {

@@ -59,6 +59,7 @@ export function reportOf(
     kind: source.kind,
     source: { namespace: source.namespace, name: source.name },
     uid: source.uid,
+    entry: source.entry?.key,
     state,
     since: memory.standing.since(standing, now),
     problems: source.problems,

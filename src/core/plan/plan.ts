@@ -21,6 +21,7 @@ import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import { Proposals } from "./proposals.ts";
 import { KindPlan } from "./plan-kind.ts";
+import { mergedLists } from "./list-report.ts";
 import { unmatchedFlags } from "./unmatched-flags.ts";
 import { type Plan, newTally, addTally, statesOf } from "../model/verdicts.ts";
 
@@ -62,14 +63,15 @@ export function* plan(
   const [first] = worlds;
   const namespaces = kinds[0]?.unclear() ?? [];
   const flags = first ? yield* unmatchedFlags(first, settings, memory.of(first.kind)) : [];
-  const rest = { actions, namespaces, ignored: ignored.report(namespaces.length, flags) };
+  const list = mergedLists(kinds.map((kind) => kind.list()));
+  const rest = { actions, namespaces, ignored: ignored.report(namespaces.length, flags), list };
   return { ...(yield* merged(kinds, now)), ...rest };
 }
 
 function* merged(
   kinds: readonly KindPlan[],
   now: number,
-): Generator<undefined, Omit<Plan, "actions" | "namespaces" | "ignored">> {
+): Generator<undefined, Omit<Plan, "actions" | "namespaces" | "ignored" | "list">> {
   const counts = newTally();
   const reports = [];
   for (const kind of kinds) reports.push(yield* kind.report());

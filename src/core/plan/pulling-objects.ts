@@ -6,16 +6,18 @@ import {
   sourceGone,
   readOfNamespace,
   readOfSource,
+  readsOfList,
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { consents } from "./consent.ts";
 import type { PullingObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
-import { justArrived, type SourceStatus } from "../desired/sources.ts";
+import { justArrived, readAgain, type SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
+import { answerOfList } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
 import { type Desired, decisionKey } from "../model/actions.ts";
 
@@ -36,7 +38,25 @@ export function planPullingObject(
   } else if (pull.deleting) note(context, pull, from, "wait", awaited(pull));
   else if (target.excluded !== undefined) {
     note(context, pull, from, isFilled(pull) ? "frozen" : "conflict", target.excluded);
-  } else planByStatus(context, pull, from, target, context.sources.status(from));
+  } else planByList(context, pull, from, target);
+}
+
+// What an entry filled in stays as long as the list cannot say that it is over.
+function planByList(
+  context: PlanContext,
+  pull: PullingObject,
+  from: Ref,
+  target: TargetNamespace,
+): void {
+  const { sources } = context;
+  const filledBy = isFilled(pull) ? pull.entry : undefined;
+  const listed = answerOfList(sources.list, from, filledBy);
+  if (listed.kind === "frozen") note(context, pull, from, "frozen", listed.reason);
+  else {
+    const anywhere = filledBy !== undefined;
+    const status = anywhere ? sources.statusAnywhere(from) : sources.status(from);
+    planByStatus(context, pull, from, target, status);
+  }
 }
 
 type Noted = "frozen" | "wait" | "conflict" | "paused" | "current";
@@ -82,10 +102,16 @@ function planByStatus(
     case "arrivedDuringPlan":
       note(context, pull, from, "wait", justArrived(from));
       return;
+    case "toBeRead":
+      note(context, pull, from, "wait", readAgain(from));
+      return;
     case "notASource":
       if (status.uid === pull.sourceUid) {
-        const asked = readOfSource(pull.kind, from, status);
-        end(context, pull, from, target, unwanted(from, [asked]));
+        const asked = [
+          readOfSource(pull.kind, from, status),
+          ...readsOfList(context.sources.list, pull.entry),
+        ];
+        end(context, pull, from, target, unwanted(from, asked));
       } else planAbsent(context, pull, from, target, status);
       return;
     case "absent":
@@ -123,8 +149,11 @@ function planEntry(
   else if (mine && paused) note(context, pull, from, "paused", `source ${entry.text} is paused`);
   else if (mine) {
     const bySelector = allowed?.selector !== undefined;
-    const asked = readOfSource(source.kind, source, source);
-    const follows = bySelector ? [asked, readOfNamespace(target)] : [asked];
+    const asked = [
+      readOfSource(source.kind, source, source),
+      ...readsOfList(context.sources.list, source.entry, pull.entry),
+    ];
+    const follows = bySelector ? [...asked, readOfNamespace(target)] : asked;
     end(context, pull, from, target, unwanted(from, follows));
   } else planAbsent(context, pull, from, target, status);
 }
@@ -216,6 +245,7 @@ function isCurrent(
   { source, replica }: Desired,
 ): boolean {
   if (pull.sourceUid !== source.uid || pull.keys === undefined) return false;
+  if (isFilled(pull) && pull.entry !== source.entry?.key) return false;
   if (pull.keys.text === undefined) return pull.filledDigest === replica.dataDigest;
   const { offers } = context.pass.memory;
   const before = offers.get(pull);

@@ -1,7 +1,7 @@
 // When a source that is not there counts as gone: absent for the grace, and the API server, asked live,
 // says so too. And when anything may end: its place has been unwanted for the grace, whatever the
 // reason, and the objects from which that follows are what the cache shows.
-import { type PlannerSettings, type SourceObject } from "../model/cluster.ts";
+import type { CachedObject, ListState, PlannerSettings, SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { versionOf } from "../state/live-reads.ts";
 import type { SourceStatus } from "../desired/sources.ts";
@@ -50,6 +50,23 @@ type Shown = Pick<SourceObject, "uid" | "resourceVersion"> | undefined;
 
 export function readOfSource(kind: ObjectKind, { namespace, name }: Ref, shown: Shown): LiveRead {
   return { kind, ref: { namespace, name }, shown: versionOf(shown) };
+}
+
+/** Of the source list, where something follows from what it says; none where it does not. */
+export function readsOfList(
+  list: ListState | undefined,
+  ...entries: readonly unknown[]
+): readonly LiveRead[] {
+  const follows = entries.some((entry) => entry !== undefined);
+  if (!follows || list?.state !== "read") return [];
+  return [{ kind: "SourceList", ref: list.ref, shown: versionOf(list) }];
+}
+
+/** A source that the list says something new of, or no more: its data are another by that. */
+export function readForList(kind: ObjectKind, object: CachedObject): LiveRead {
+  const { namespace, name } = object;
+  // No version is called so: the answer is taken, and does not confirm what is there.
+  return { kind, ref: { namespace, name }, shown: `${versionOf(object)} unread` };
 }
 
 export function readOfNamespace({ name, namespace }: TargetNamespace): LiveRead {

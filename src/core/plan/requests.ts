@@ -165,6 +165,7 @@ function annotationsOf(place: Ref, { source }: Desired, payload: SourcePayload):
     "source-version": source.resourceVersion,
     "copied-keys": payload.copiedKeys,
     "on-delete": onDeleteMark(source.rule.onDelete),
+    entry: source.entry?.key ?? "",
   };
   const annotations: Patch = { ...payload.annotations };
   for (const [mark, value] of Object.entries(marks)) {
@@ -229,6 +230,7 @@ function fillBody(target: Version, fill: Fill): Body {
     [annotationKey("pulled-keys")]: record ? record.keys.join(",") : null,
     [annotationKey("source-uid")]: record ? record.sourceUid : null,
     [annotationKey("source-version")]: record ? record.sourceVersion : null,
+    [annotationKey("entry")]: record?.entry ?? null,
   };
   return { metadata: { ...version(target), annotations }, ...entryPatch(fill) };
 }

@@ -2,9 +2,13 @@
 // A source that is not in it is read again by whoever needs it. One version of each source is kept.
 import type { SourcePayload } from "../model/cluster.ts";
 
-type Version = { readonly uid: string; readonly resourceVersion: string };
-type Held = {
+type Version = {
+  readonly uid: string;
   readonly resourceVersion: string;
+  /** Says which keys the data have, as the annotations of a version do. */
+  readonly entry?: unknown;
+};
+type Held = Pick<Version, "resourceVersion" | "entry"> & {
   readonly payload: SourcePayload;
   readonly bytes: number;
 };
@@ -26,11 +30,11 @@ export class DataCache {
   }
 
   /** Takes the place of another version; what is larger than the whole cache is not kept. */
-  put({ uid, resourceVersion }: Version, payload: SourcePayload): void {
+  put({ uid, resourceVersion, entry }: Version, payload: SourcePayload): void {
     this.forget(uid);
     const bytes = sizeOf(payload);
     if (bytes > this.#most) return;
-    this.#held.set(uid, { resourceVersion, payload, bytes });
+    this.#held.set(uid, { resourceVersion, entry, payload, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#held.keys()) {
       if (this.#bytes <= this.#most) return;
@@ -39,9 +43,9 @@ export class DataCache {
   }
 
   /** Counts as a use. */
-  get({ uid, resourceVersion }: Version): SourcePayload | undefined {
+  get({ uid, resourceVersion, entry }: Version): SourcePayload | undefined {
     const held = this.#held.get(uid);
-    if (held?.resourceVersion !== resourceVersion) return undefined;
+    if (held?.resourceVersion !== resourceVersion || held.entry !== entry) return undefined;
     this.#held.delete(uid);
     this.#held.set(uid, held);
     return held.payload;

@@ -117,6 +117,19 @@ export class Store<T extends Stored> {
     this.#write({ namespace, name, uid, version: resourceVersion, object });
   }
 
+  /** As recordWrite; also the same version as is shown, read by other rules since. */
+  recordReading(object: T): void {
+    const { namespace, name } = object;
+    if (!same(this.get(namespace, name), object)) {
+      this.recordWrite(object);
+      return;
+    }
+    const entry = this.#written.get(keyOf(object));
+    if (entry && same(entry.base, object)) entry.base = object;
+    if (entry && same(entry.object, object)) this.#written.set(keyOf(object), { ...entry, object });
+    this.#show(object, object);
+  }
+
   /**
    * After our DELETE was answered: hides that object, and late events of it. Not for a DELETE that
    * left the object behind with a finalizer; its answer is the object, to `remember`.

@@ -10,6 +10,12 @@ export type Resource = {
 };
 
 export const SECRETS: Resource = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
+export const CONFIG_MAPS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "configmaps",
+  kind: "ConfigMap",
+};
 export const NAMESPACES: Resource = {
   group: "",
   version: "v1",

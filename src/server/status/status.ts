@@ -65,6 +65,7 @@ export type Status = Omit<ControllerSnapshot, "worlds" | "plan" | "offsetMs"> & 
   /** Namespaces whose annotations cannot be understood. */
   readonly unclear: Truncated<UnclearNamespace>;
   readonly ignored: IgnoredStatus;
+  readonly list: ListStatus;
   readonly grid: Grid | undefined;
 };
 
@@ -84,6 +85,16 @@ export type IgnoredStatus = {
   readonly flags: readonly string[];
 };
 
+/** The source list: whether it is read, and what of it has no effect. */
+export type ListStatus = {
+  readonly state: Plan["list"]["state"];
+  readonly reason: string;
+  readonly entries: number;
+  readonly refused: Truncated<string>;
+  /** Entries whose object is not there. */
+  readonly absent: Truncated<string>;
+};
+
 export type UnclearNamespace = {
   readonly namespace: string;
   readonly problem: string;
@@ -101,6 +112,8 @@ export type Totals = {
 export type SourceLine = {
   readonly kind: ObjectKind;
   readonly source: string;
+  /** Key of the entry of the source list by which it is one; undefined: by its annotations. */
+  readonly entry: string | undefined;
   /** The worst that is true of it. */
   readonly state: RowState;
   readonly paused: boolean;
@@ -136,6 +149,7 @@ export async function readStatus(
       sources: nothing,
       unclear: nothing,
       ignored: { reasons: [], objects: nothing, flags: [] },
+      list: { state: "off", reason: "", entries: 0, refused: nothing, absent: nothing },
       grid: undefined,
     };
   const times = { offsetMs, beganAt: plan.beganAt };
@@ -163,12 +177,13 @@ export async function readStatus(
     sources: truncate(lines, MOST_SOURCES),
     unclear: truncate(unclear(plan, filter, times), MOST_UNCLEAR),
     ignored: ignoredOf(plan, filter),
+    list: listOf(plan),
     grid: await drawGrid(worlds, rows, lines, filter),
   };
 }
 
 function lineOf(
-  { kind, source, state, paused, problems, notes, counts, since }: SourceReport,
+  { kind, source, entry, state, paused, problems, notes, counts, since }: SourceReport,
   times: PlanTimes,
 ): SourceLine {
   const states = statesOf(counts);
@@ -176,6 +191,7 @@ function lineOf(
   return {
     kind,
     source: refText(source),
+    entry,
     state: state === "refused" ? "refused" : (found ?? "current"),
     paused,
     since: sinceWhen(since, times),
@@ -215,6 +231,23 @@ function ignoredOf({ ignored }: Plan, filter: Filter): IgnoredStatus {
     }),
     objects: truncate(named, MOST_IGNORED),
     flags: ignored.flags.slice(0, MOST_IGNORED),
+  };
+}
+
+function listOf({ list }: Plan): ListStatus {
+  const { state, reason, entries, refused, absent } = list;
+  return {
+    state,
+    reason,
+    entries,
+    refused: truncate(
+      refused.map((entry) => entry.reason),
+      MOST_IGNORED,
+    ),
+    absent: truncate(
+      absent.map(({ key, object }) => `entry ${key}: ${refText(object)} is not there, or not read`),
+      MOST_IGNORED,
+    ),
   };
 }
 

@@ -28,7 +28,11 @@ type Body = {
 type Preconditions = { readonly uid?: string; readonly resourceVersion?: string };
 const PLACE =
   /^(?<collection>.*?\/(?:namespaces\/(?<namespace>[^/]+)\/)?(?<plural>[a-z]+))(?:\/(?<name>[^/]+))?$/;
-const KIND: Readonly<Record<string, string>> = { secrets: "Secret", namespaces: "Namespace" };
+const KIND: Readonly<Record<string, string>> = {
+  configmaps: "ConfigMap",
+  secrets: "Secret",
+  namespaces: "Namespace",
+};
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 export class MemoryApi {
@@ -242,7 +246,7 @@ export function secretPath(place: string): string {
 export function refusal({ what }: Pick<ApiRequest, "what">, kind: ApiErrorKind): ApiError {
   const reason = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
   const [, singular, name] =
-    /^[-\w]+(?: \w+)? (secret|namespace) (?:[^/ ]+\/)?([^/ ]+)$/.exec(what) ?? [];
+    /^[-\w]+(?: \w+)? (secret|namespace|configmap) (?:[^/ ]+\/)?([^/ ]+)$/.exec(what) ?? [];
   const own = (kind === "notFound" || kind === "alreadyExists") && singular && name;
   const ownWords = own ? { kind, resource: `${singular}s`, name } : undefined;
   return new ApiError(what, { kind, reason, ownWords });

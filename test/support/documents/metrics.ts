@@ -8,6 +8,7 @@ export function metricsOfNothing(): ReturnType<typeof createMetrics> {
     copies: nothing,
     sources: nothing,
     ignored: nothing,
+    listEntries: nothing,
     lastConvergedMs: () => undefined,
     unreadableNamespaces: () => 0,
     watchActivityMs: nothing,

@@ -11,8 +11,10 @@ import {
 import { PlannerMemory } from "../../../src/core/state/planner-memory.ts";
 import type { PlannerState } from "../../../src/core/state/planner-state.ts";
 import { KINDS, type KindRules, type ObjectKind } from "../../../src/core/model/kinds.ts";
+import { NO_ENTRIES, parseSourceList } from "../../../src/core/annotations/source-list.ts";
 import {
   type CachedObject,
+  type ListState,
   type PlannerSettings,
   type SourcePayload,
   type SourceObject,
@@ -73,6 +75,9 @@ export class Cluster extends RawCluster {
   now = 0;
   readonly data = new DataCache(ROOM);
   #read = new WeakMap<RawSecret, CachedObject>();
+  #list: ListState | undefined;
+  #entries = NO_ENTRIES;
+  #listVersion = 0;
   readonly #deaf = new Map<string, RawSecret | RawNamespace | undefined>();
 
   constructor(changes: Partial<PlannerSettings> = {}, kind: ObjectKind = "Secret") {
@@ -111,8 +116,34 @@ export class Cluster extends RawCluster {
       share: (_, face) => face,
       isSourceNamespace: (namespace) => sourceRank(this.settings, namespace) >= 0,
       copyable: this.settings,
+      entryOf: (object) => this.#entries.of("Secret", object),
       keep: (source, payload) => this.data.put(source, payload),
     };
+  }
+
+  /** The source list says this from now on; what is cached was read before. */
+  list(data: Readonly<Record<string, string>>): void {
+    const ref = { namespace: "secretcast", name: "secretcast-sources" };
+    const steps = parseSourceList(data, { list: ref, configMaps: false }, this.#entries);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    const entries = step.value;
+    this.#entries = entries;
+    this.#list = {
+      state: "read",
+      ref,
+      uid: "uid-of-the-list",
+      resourceVersion: String(++this.#listVersion),
+      get: (key) => entries.get(key),
+      of: (object) => entries.of("Secret", object),
+      entries: () => entries.entries(),
+    };
+  }
+
+  /** It is not read any more. */
+  unlist(state: "off" | "absent" | "unread" = "absent"): void {
+    this.#entries = NO_ENTRIES;
+    this.#list = { state, reason: `the source list is ${state}` };
   }
 
   /** As a new process, which remembers nothing. */
@@ -140,6 +171,7 @@ export class Cluster extends RawCluster {
     const nothing: ReadonlyMap<string, CachedObject> = new Map();
     return {
       kind: this.kind,
+      list: this.#list,
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
       objectsIn: (namespace) => byNamespace.get(namespace) ?? nothing,
       sources: all.filter((secret) => secret.role === "source"),
@@ -265,10 +297,18 @@ export class Cluster extends RawCluster {
   // What the API server says is what the cache shows from then on.
   #answer(question: LiveRead): void {
     const { kind, ref } = question;
+    const { liveReads } = this.memories.shared;
+    if (kind === "SourceList") {
+      const shown = this.#list?.state === "read" ? this.#list : undefined;
+      liveReads.answered(question, versionOf(shown), this.now, 0.5);
+      return;
+    }
     const key = kind === "Namespace" ? ref.namespace : refText(ref);
     const there = kind === "Namespace" ? this.namespaces.get(key) : this.secrets.get(key);
     this.#deaf.delete(key);
-    this.memories.shared.liveReads.answered(question, versionOf(there?.metadata), this.now, 0.5);
+    const raw = this.secrets.get(key);
+    if (kind !== "Namespace" && raw) this.#read.delete(raw);
+    liveReads.answered(question, versionOf(there?.metadata), this.now, 0.5);
   }
 }
 

@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { type ApiClient } from "../../../src/kube/rest/client.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import {
+  CONFIG_MAPS,
   NAMESPACES,
   SECRETS,
   resourcePath,
@@ -110,6 +111,29 @@ export class Api {
       what: "list secrets",
     });
     return list.items;
+  }
+
+  /** Makes the ConfigMap, or replaces its data; `data`: undefined deletes it. */
+  async putConfigMap(
+    namespace: string,
+    name: string,
+    data: Readonly<Record<string, string>> | undefined,
+    annotations: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const there = await this.#get(CONFIG_MAPS, namespace, name);
+    if (!data) {
+      if (there) await this.#delete(CONFIG_MAPS, namespace, name);
+      return;
+    }
+    const body = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name, namespace, annotations },
+      data,
+    };
+    const what = `put ${namespace}/${name}`;
+    const path = resourcePath(CONFIG_MAPS, namespace, there ? name : undefined);
+    await this.client.request({ method: there ? "PUT" : "POST", path, body, what });
   }
 
   async patchSecret(namespace: string, name: string, change: Merge): Promise<RawSecret> {

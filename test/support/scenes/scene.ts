@@ -55,6 +55,8 @@ export class Scene {
   readonly prefix: string;
   /** How controllers that start from now on reach the server: a proxy may stand between. */
   access: KubeConfig;
+  /** What stands between controllers that start from now on and their client. */
+  wrap: (client: ApiClient) => ApiClient = (client) => client;
   /** The time of controllers that start from now on. */
   clock: Clock = systemClock;
   readonly #running: Running[] = [];
@@ -125,7 +127,8 @@ export class Scene {
     const reachability = new Reachability(clock);
     const connect = (neverPauses = false): ApiClient =>
       createClient(access, { clock, userAgent: "secretcast/test", neverPauses, reachability });
-    const client = meddle ? meddled(connect(), meddle) : connect();
+    const wrapped = this.wrap(connect());
+    const client = meddle ? meddled(wrapped, meddle) : wrapped;
     const leaseApi = connect(true);
     const stop = new AbortController();
     const metrics = createMetrics(config.leaseName);

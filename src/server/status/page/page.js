@@ -73,7 +73,7 @@ function followed() {
 
 function draw() {
   if (!status) return;
-  const { totals, groups, unclear, firstPlanMs, sources, ignored, grid } = status;
+  const { totals, groups, unclear, firstPlanMs, sources, list, ignored, grid } = status;
   const chosen = filter.get("state") ?? "";
   const summary = summaryOf(status);
   if (byId("summary").textContent !== summary) byId("summary").textContent = summary;
@@ -82,7 +82,7 @@ function draw() {
   redraw(byId("groups"), [groups, unclear, firstPlanMs], () =>
     drawGroups(groups, unclear, firstPlanMs),
   );
-  redraw(byId("sources"), sources, () => drawSources(sources, filter.size > 0));
+  redraw(byId("sources"), [sources, list], () => drawSources(sources, list, filter.size > 0));
   byId("without-effect").hidden = ignored.reasons.length === 0;
   redraw(byId("ignored"), ignored, () => drawIgnored(ignored));
   redraw(byId("grid"), grid, () => drawGrid(grid));

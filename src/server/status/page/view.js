@@ -1,5 +1,5 @@
 // @ts-check
-/** @import { IgnoredStatus, Status, SourceLine, Totals } from "../status.ts" */
+/** @import { IgnoredStatus, ListStatus, Status, SourceLine, Totals } from "../status.ts" */
 /** @import { StatusGroup, Truncated } from "../groups.ts" */
 /** @import { SinceWhen } from "../since.ts" */
 /** @import { Cell, Grid } from "../grid.ts" */
@@ -218,13 +218,25 @@ export function drawIgnored({ reasons, objects, flags }) {
   ];
 }
 
-/** @param {Status["sources"]} sources @param {boolean} filtered */
-export function drawSources(sources, filtered) {
+/** What is not right with the source list. @param {ListStatus} list */
+function drawList({ state, reason, refused, absent }) {
+  const unread = state === "unread" ? [el("p", { class: "problem" }, reason)] : [];
+  const faulty = refused.shown.map((text) => el("p", { class: "problem" }, text));
+  const missing = absent.shown.map((text) => el("p", { class: "quiet" }, text));
+  return [...unread, ...faulty, ...more(refused, "entry"), ...missing, ...more(absent, "entry")];
+}
+
+/** @param {Status["sources"]} sources @param {ListStatus} list @param {boolean} filtered */
+export function drawSources(sources, list, filtered) {
+  const listed = drawList(list);
   if (sources.total === 0)
-    return [el("p", { class: "quiet" }, filtered ? "None matches." : "There is none yet.")];
+    return [
+      ...listed,
+      el("p", { class: "quiet" }, filtered ? "None matches." : "There is none yet."),
+    ];
   const fine = sources.shown.filter(isFine);
   const rest = sources.shown.filter((line) => !isFine(line));
-  const parts = rest.length > 0 ? [sourceTable(rest)] : [];
+  const parts = rest.length > 0 ? [...listed, sourceTable(rest)] : listed;
   if (fine.length > 0) {
     const beyond = sources.total > sources.shown.length ? "+" : "";
     const title = `${number(fine.length)}${beyond} ${fine.length === 1 ? "source is" : "sources are"} current wherever wanted`;
@@ -253,7 +265,7 @@ function sourceTable(lines) {
 }
 
 /** @param {SourceLine} line */
-function drawSource({ kind, source, state, paused, problems, notes, states, since }) {
+function drawSource({ kind, source, entry, state, paused, problems, notes, states, since }) {
   const bar = el("div", { class: "bar", "aria-hidden": "true" });
   for (const each of STATES)
     if (states[each] > 0) {
@@ -265,6 +277,7 @@ function drawSource({ kind, source, state, paused, problems, notes, states, sinc
   const told = [
     ...(state === "refused" ? [el("small", { "data-state": "refused" }, "refused")] : []),
     ...problems.map((problem) => el("div", { class: "problem" }, problem)),
+    ...(entry ? [el("div", { class: "quiet" }, `entry ${entry} of the source list`)] : []),
     ...(paused ? [el("div", { class: "quiet" }, "paused")] : []),
     ...notes.map((note) => el("div", { class: "quiet" }, note)),
   ];

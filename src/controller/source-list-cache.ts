@@ -1,0 +1,174 @@
+// The source list as the controller knows it: one watch of one ConfigMap, and its entries once they are
+// understood. Promises: entries are understood in small steps, so that nobody waits for a long list; a
+// list that is not there, cannot be read or is not understood is a state with its reason and holds
+// nothing up for longer than it takes to know that; what is known belongs to one version of the list.
+import { setImmediate } from "node:timers/promises";
+import type { ListedKind, ListEntry } from "../core/annotations/list-entry.ts";
+import { type Ref, refText } from "../core/annotations/names.ts";
+import { NO_ENTRIES, parseSourceList, type SourceList } from "../core/annotations/source-list.ts";
+import type { ListState } from "../core/model/cluster.ts";
+import { readList, type ListObject } from "../core/observed/read-list.ts";
+import { Informer, type InformerOptions } from "../kube/cache/informer.ts";
+import { CONFIG_MAPS } from "../kube/rest/resource.ts";
+import { sleep, type Clock } from "../kube/time/clock.ts";
+import type { WrittenList } from "../writes/outcome.ts";
+
+export type SourceListOptions = Pick<
+  InformerOptions<ListObject>,
+  "client" | "metrics" | "onError"
+> & {
+  readonly clock: Clock;
+  readonly ref: Ref;
+  readonly configMaps: boolean;
+};
+
+// Entries are understood for so long at a stretch.
+const TURN_MS = 5;
+// What else is cached waits so long for the list at most; a 403 is known after five seconds.
+const PATIENCE_MS = 10_000;
+
+type Understood = { readonly object: ListObject; readonly list: SourceList };
+
+export class SourceListCache {
+  readonly informer: Informer<ListObject>;
+  readonly #options: SourceListOptions;
+  /** Of the newest version that was understood; undefined: of none, or there is no list. */
+  #understood: Understood | undefined;
+  readonly #listeners: (() => void)[] = [];
+  /** Of the newest change. */
+  #reading = Promise.resolve();
+  #turn = 0;
+
+  constructor(options: SourceListOptions) {
+    this.#options = options;
+    const { client, clock, ref, metrics, onError } = options;
+    this.informer = new Informer<ListObject>({
+      client,
+      resource: CONFIG_MAPS,
+      namespace: ref.namespace,
+      // What a right on the one name allows to list and watch.
+      fieldSelector: `metadata.name=${ref.name}`,
+      transform: readList,
+      clock,
+      metrics,
+      onError,
+    });
+    const changed = (): void => this.#changed();
+    this.informer.addHandler({ add: changed, update: changed, delete: changed });
+    this.informer.access.onChange(() => this.#tell());
+  }
+
+  /** Calls `listener` whenever something else is known of the list. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Resolves as soon as it is known how the list stands, or when that takes too long. */
+  async settled(signal: AbortSignal): Promise<void> {
+    const { access } = this.informer;
+    const denied = new Promise<void>((resolve) => {
+      if (access.denied) resolve();
+      else access.onChange((is) => is && resolve());
+    });
+    const read = this.informer.waitForSync(signal).then(() => this.#reading);
+    const enough = new AbortController();
+    const { clock } = this.#options;
+    const patience = sleep(clock, PATIENCE_MS, AbortSignal.any([signal, enough.signal]));
+    await Promise.race([read, denied, patience]);
+    enough.abort();
+  }
+
+  /** Where the answers of our own questions go. */
+  get written(): WrittenList {
+    const { store } = this.informer;
+    const { ref } = this.#options;
+    return {
+      remember: (raw) => {
+        const object = readList(raw);
+        if (object) store.recordWrite(object);
+        this.#changed();
+      },
+      forget: (uid) => {
+        store.recordDelete(ref.namespace, ref.name, uid);
+        this.#changed();
+      },
+    };
+  }
+
+  /** What it says of objects of `kind`, read anew at every look. */
+  stateFor(kind: ListedKind): ListState {
+    const obstacle = this.#obstacle();
+    if (obstacle) return obstacle;
+    if (!this.#understood) return this.#unread("has not been read yet");
+    const { object, list } = this.#understood;
+    return {
+      state: "read",
+      ref: this.#options.ref,
+      uid: object.uid,
+      resourceVersion: object.resourceVersion,
+      get: (key) => list.get(key),
+      of: (ref) => list.of(kind, ref),
+      entries: () => list.entries(),
+    };
+  }
+
+  entryOf(kind: ListedKind, object: Ref): ListEntry | undefined {
+    if (this.#obstacle() !== undefined) return undefined;
+    return this.#understood?.list.of(kind, object);
+  }
+
+  get #object(): ListObject | undefined {
+    const { namespace, name } = this.#options.ref;
+    return this.informer.store.get(namespace, name);
+  }
+
+  // Why none of its entries counts, whatever was understood before.
+  #obstacle(): Exclude<ListState, { state: "read" }> | undefined {
+    if (this.informer.access.denied) {
+      return this.#unread("cannot be read: the API server answers 403 (get, list, watch)");
+    }
+    if (!this.informer.hasSynced) return this.#unread("has not been read yet");
+    const object = this.#object;
+    if (!object) return { ...this.#unread("is not there"), state: "absent" };
+    return object.entries ? undefined : this.#unread(`is not read: ${object.reason}`);
+  }
+
+  #unread(what: string) {
+    const reason = `the source list ${refText(this.#options.ref)} ${what}`;
+    return { state: "unread", reason } as const;
+  }
+
+  #changed(): void {
+    const turn = ++this.#turn;
+    const before = this.#reading;
+    this.#reading = before.then(() => this.#read(turn));
+  }
+
+  // Of versions that follow one another faster than they are read only the newest is.
+  async #read(turn: number): Promise<void> {
+    if (turn !== this.#turn) return;
+    const object = this.#object;
+    if (object?.entries) {
+      this.#understood = { object, list: await this.#understand(object) };
+    }
+    this.#tell();
+  }
+
+  async #understand({ entries = {} }: ListObject): Promise<SourceList> {
+    const { clock, ref, configMaps } = this.#options;
+    const terms = { list: ref, configMaps };
+    const steps = parseSourceList(entries, terms, this.#understood?.list ?? NO_ENTRIES);
+    let began = clock.monotonic();
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      if (clock.monotonic() - began < TURN_MS) continue;
+      await setImmediate();
+      began = clock.monotonic();
+    }
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,316 @@
+// The source list: Secrets that nobody annotated are copied by its entries, and whatever is wrong with
+// the list or one of them deletes nothing. Runs on the sandbox and on a real API server.
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import { eventually } from "../support/time/eventually.ts";
+import { beforeTheList, LIST, openListing, type Listing } from "../support/scenes/listing.ts";
+import type { Running, Scene } from "../support/scenes/scene.ts";
+import { eventNotes, rowAt } from "../support/scenes/told.ts";
+
+const DATA = { "tls.crt": "certificate", "tls.key": "key" };
+const OTHER = { "tls.crt": "renewed", "tls.key": "other" };
+
+type Stage = {
+  readonly listing: Listing;
+  readonly scene: Scene;
+  /** Where the Secret is: no source namespace. */
+  readonly vault: string;
+  readonly a: string;
+  readonly b: string;
+  /** An entry for `vault`/tls that names both teams. */
+  readonly entry: string;
+};
+
+/** A Secret that its operator keeps, two teams, and strangers beside all of them. */
+async function openVault(t: TestContext): Promise<Stage> {
+  const listing = await openListing(t);
+  const { scene } = listing;
+  const vault = await scene.namespace("vault");
+  const [a, b] = [await scene.namespace("team-a"), await scene.namespace("team-b")];
+  await scene.api.createSecret(vault, "tls", { data: DATA });
+  await scene.stranger(vault, "unlisted", { data: { mine: "x" } });
+  await scene.stranger(a, "mine", { data: { mine: "x" } });
+  const entry = `secret: ${vault}/tls\nto: ${scene.name("team-*")}`;
+  return { listing, scene, vault, a, b, entry };
+}
+
+/** Running, with both copies made by the entry `tls`. */
+async function copied(stage: Stage): Promise<Running> {
+  const { listing, scene, a, b, entry } = stage;
+  await listing.write({ tls: entry });
+  const running = listing.start();
+  for (const team of [a, b]) await scene.holds(team, "tls", DATA);
+  await settled(running);
+  return running;
+}
+
+async function settled(running: Running): Promise<void> {
+  await eventually("all is settled", () => running.settled()?.states.pending === 0);
+}
+
+async function frozen(running: Running, places: readonly string[]): Promise<void> {
+  for (const place of places)
+    await eventually(
+      `${place} is frozen`,
+      () => rowAt(running.settled(), place)?.verdict === "frozen",
+    );
+}
+
+/** Frozen for this controller, for one that starts now, and untouched when the source changes. */
+async function staysFrozen(
+  stage: Stage,
+  running: Running,
+  change: Readonly<Record<string, string>> = OTHER,
+): Promise<void> {
+  const { listing, scene, vault, a, b } = stage;
+  const places = [`${a}/tls`, `${b}/tls`];
+  await frozen(running, places);
+  const before = await Promise.all([a, b].map((team) => scene.api.secret(team, "tls")));
+  assert.ok(before.every(Boolean));
+  await running.stop();
+  await scene.api.setData(vault, "tls", change);
+  const again = listing.start();
+  await frozen(again, places);
+  await again.stop();
+  const after = await Promise.all([a, b].map((team) => scene.api.secret(team, "tls")));
+  assert.deepEqual(after, before);
+}
+
+test("an entry copies a Secret that nobody annotated, in any namespace, and never writes it", async (t) => {
+  const stage = await openVault(t);
+  const { listing, scene, vault, a, b, entry } = stage;
+  const running = await copied(stage);
+  const marks = (await scene.api.secret(a, "tls"))?.metadata.annotations;
+  assert.equal(marks?.["secretcast.io/entry"], "tls");
+  assert.equal(marks?.["secretcast.io/source"], `${vault}/tls`);
+  await scene.api.setData(vault, "tls", OTHER);
+  for (const team of [a, b]) await scene.holds(team, "tls", OTHER);
+  await scene.leaveAlone(vault, "tls");
+  await listing.write({ tls: `${entry}\nkeys: tls.crt` });
+  await scene.holds(b, "tls", { "tls.crt": OTHER["tls.crt"] });
+  await listing.write({ tls: `secret: ${vault}/tls\nto: [${a}]` });
+  await scene.absent(b, "tls");
+  await scene.holds(a, "tls", OTHER);
+  const notes = await eventually("what was copied is told on the list", async () => {
+    const found = await eventNotes(scene, listing.own, LIST, "Copied");
+    return found.length > 0 && found;
+  });
+  assert.match(notes[0] ?? "", /^entry tls: copied to /);
+  assert.deepEqual(await eventNotes(scene, vault, "tls", "Copied"), []);
+  await running.stop();
+  await listing.finish();
+});
+
+test("an entry that is taken off ends its copies, or leaves them with on-delete: keep", async (t) => {
+  const stage = await openVault(t);
+  const { listing, scene, vault, a, b, entry } = stage;
+  await scene.api.createSecret(vault, "kept", { data: DATA });
+  await listing.write({
+    tls: entry,
+    kept: `secret: ${vault}/kept\nto: ${a}\non-delete: keep`,
+  });
+  const running = listing.start();
+  await scene.holds(a, "kept", DATA);
+  for (const team of [a, b]) await scene.holds(team, "tls", DATA);
+  await listing.write({});
+  for (const team of [a, b]) await scene.absent(team, "tls");
+  const released = await eventually("the marks are off", async () => {
+    const found = await scene.api.secret(a, "kept");
+    return found?.metadata.annotations?.["secretcast.io/entry"] === undefined && found;
+  });
+  assert.deepEqual(released.data, DATA);
+  assert.equal(released.metadata.labels?.["app.kubernetes.io/managed-by"], undefined);
+  await running.stop();
+  await listing.finish();
+});
+
+test("copies of entries stay as they are while the list is gone, and go on with a new one", async (t) => {
+  const stage = await openVault(t);
+  const { listing, scene, a, b, entry } = stage;
+  await scene.api.createSecret(scene.source, "annotated", {
+    annotations: { "secretcast.io/to": a },
+    data: DATA,
+  });
+  const running = await copied(stage);
+  await scene.holds(a, "annotated", DATA);
+  await listing.write(undefined);
+  await frozen(running, [`${a}/tls`, `${b}/tls`]);
+  await scene.api.setData(scene.source, "annotated", OTHER);
+  await scene.holds(a, "annotated", OTHER);
+  await staysFrozen(stage, running);
+  const again = listing.start();
+  await listing.write({ tls: entry });
+  for (const team of [a, b]) await scene.holds(team, "tls", OTHER);
+  await again.stop();
+  await listing.finish();
+});
+
+test("copies of entries stay as they are while the list carries what no list does", async (t) => {
+  const stage = await openVault(t);
+  const { listing, entry } = stage;
+  const running = await copied(stage);
+  await listing.write({}, { "secretcast.io/from": `${stage.vault}/tls` });
+  await staysFrozen(stage, running);
+  const again = listing.start();
+  await listing.write({ tls: entry });
+  await stage.scene.holds(stage.a, "tls", OTHER);
+  await again.stop();
+  await listing.finish();
+});
+
+test("copies of entries stay as they are when the list is turned off", async (t) => {
+  const stage = await openVault(t);
+  const { listing, scene } = stage;
+  const running = await copied(stage);
+  await running.stop();
+  const off = listing.start({ "source-list": "" });
+  await frozen(off, [`${stage.a}/tls`, `${stage.b}/tls`]);
+  await off.stop();
+  await scene.holds(stage.a, "tls", DATA);
+  await listing.finish({ "source-list": "" });
+});
+
+for (const [what, faulty] of [
+  ["no YAML mapping", () => "hello"],
+  ["an unknown word", ({ entry }: Stage) => `${entry}\nto-selecter: x`],
+  ["an empty word", ({ entry }: Stage) => `${entry}\nkeys:`],
+  ["keys that the Secret has not", ({ entry }: Stage) => `${entry}\nkeys: none`],
+] as const)
+  test(`a refused entry freezes its copies alone, and is told on the list: ${what}`, async (t) => {
+    const stage = await openVault(t);
+    const { listing, scene, vault, a } = stage;
+    const fine = `secret: ${vault}/fine\nto: ${a}`;
+    await scene.api.createSecret(vault, "fine", { data: DATA });
+    const running = await copied(stage);
+    await listing.write({ tls: faulty(stage), fine });
+    await scene.holds(a, "fine", DATA);
+    const told = await eventually("the refusal is told", async () => {
+      const notes = await eventNotes(scene, listing.own, LIST, "Refused");
+      return notes.length > 0 && notes;
+    });
+    assert.match(told[0] ?? "", /^entry tls: /);
+    assert.deepEqual(await eventNotes(scene, vault, "tls", "Refused"), []);
+    await staysFrozen(stage, running);
+    const again = listing.start();
+    await listing.write({ tls: stage.entry, fine });
+    await scene.holds(a, "tls", OTHER);
+    await again.stop();
+    await listing.finish();
+  });
+
+test("entries that name one Secret are all refused, and their copies stay as they are", async (t) => {
+  const stage = await openVault(t);
+  const { listing, entry, vault, a } = stage;
+  const running = await copied(stage);
+  await listing.write({ tls: entry, again: `secret: ${vault}/tls\nto: ${a}` });
+  await staysFrozen(stage, running);
+  await listing.finish();
+});
+
+test("an entry for a copy or a pulling Secret is refused, and they stay what they are", async (t) => {
+  const { listing, scene, a, b } = await openVault(t);
+  await scene.api.createSecret(scene.source, "own", {
+    annotations: { "secretcast.io/to": a, "secretcast.io/allow": b },
+    data: DATA,
+  });
+  await scene.api.createSecret(b, "pulled", {
+    annotations: { "secretcast.io/from": `${scene.source}/own` },
+  });
+  await listing.write({
+    copy: `secret: ${a}/own\nto: ${b}\nname: stolen`,
+    pull: `secret: ${b}/pulled\nto: ${a}\nname: stolen`,
+  });
+  const running = listing.start();
+  await scene.holds(a, "own", DATA);
+  await scene.holds(b, "pulled", DATA);
+  const [note] = await eventually("both are told", async () => {
+    const notes = await eventNotes(scene, listing.own, LIST, "Refused");
+    return (
+      notes.some((each) => each.includes("never a source") && each.includes("no source")) && notes
+    );
+  });
+  assert.match(note ?? "", /^entry /);
+  for (const team of [a, b]) assert.equal(await scene.api.secret(team, "stolen"), undefined);
+  await scene.api.setData(scene.source, "own", OTHER);
+  await scene.holds(a, "own", OTHER);
+  await scene.holds(b, "pulled", OTHER);
+  await running.stop();
+  await listing.finish();
+});
+
+test("an entry for a Secret that does not exist is no fault, and takes effect when it comes", async (t) => {
+  const { listing, scene, vault, a } = await openVault(t);
+  await listing.write({ later: `secret: ${vault}/later\nto: ${a}` });
+  const running = listing.start();
+  const plan = await eventually("it is told as absent", () => {
+    const found = running.settled();
+    return found?.list.absent.length === 1 && found;
+  });
+  assert.deepEqual([plan.list.refused, plan.sources], [[], []]);
+  assert.equal(await running.metric('secretcast_source_list_entries{state="absent"}'), 1);
+  await scene.api.createSecret(vault, "later", { data: DATA });
+  await scene.holds(a, "later", DATA);
+  await running.stop();
+  await listing.finish();
+});
+
+test("a place goes from an entry to the Secret's own annotations, and back, by updates alone", async (t) => {
+  const { listing, scene, a } = await openVault(t);
+  await scene.api.createSecret(scene.source, "tls", {
+    annotations: { "secretcast.io/to": a, "secretcast.io/keys": "tls.crt" },
+    data: DATA,
+  });
+  const entry = `secret: ${scene.source}/tls\nto: ${a}`;
+  await listing.write({ tls: entry });
+  const running = listing.start();
+  await scene.holds(a, "tls", DATA);
+  const { metadata } = (await scene.api.secret(a, "tls")) ?? assert.fail();
+  await listing.write({});
+  await scene.holds(a, "tls", { "tls.crt": DATA["tls.crt"] });
+  const own = await scene.api.secret(a, "tls");
+  assert.equal(own?.metadata.uid, metadata.uid);
+  assert.equal(own?.metadata.annotations?.["secretcast.io/entry"], undefined);
+  await listing.write({ tls: entry });
+  await scene.holds(a, "tls", DATA);
+  assert.equal((await scene.api.secret(a, "tls"))?.metadata.uid, metadata.uid);
+  await running.stop();
+  await listing.finish();
+});
+
+test("who pulls by an entry's allow keeps what came while the list is gone, and loses it with the entry", async (t) => {
+  const { listing, scene, vault, a } = await openVault(t);
+  await scene.api.createSecret(a, "pulled", {
+    annotations: { "secretcast.io/from": `${vault}/tls` },
+    data: { own: "x" },
+  });
+  await listing.write({ tls: `secret: ${vault}/tls\nallow: ${a}` });
+  const running = listing.start();
+  await scene.holds(a, "pulled", { ...DATA, own: "x" });
+  await listing.write(undefined);
+  await frozen(running, [`${a}/pulled`]);
+  await running.stop();
+  const again = listing.start();
+  await frozen(again, [`${a}/pulled`]);
+  await listing.write({});
+  await scene.holds(a, "pulled", { own: "x" });
+  await again.stop();
+  await listing.finish();
+});
+
+test("a replica of the version before freezes what entries made, beside a new one and after a roll-back", async (t) => {
+  const stage = await openVault(t);
+  const { listing, scene, vault, a, b } = stage;
+  const running = await copied(stage);
+  scene.wrap = beforeTheList;
+  const old = listing.start({ "source-list": "" });
+  await frozen(old, [`${a}/tls`, `${b}/tls`]);
+  await scene.api.setData(vault, "tls", OTHER);
+  for (const team of [a, b]) await scene.holds(team, "tls", OTHER);
+  await running.stop();
+  const before = await scene.versions();
+  await listing.write({});
+  await frozen(old, [`${a}/tls`, `${b}/tls`]);
+  assert.deepEqual(await scene.versions(), before, "nothing was written or deleted");
+  await old.stop();
+  await listing.finish({ "source-list": "" });
+});

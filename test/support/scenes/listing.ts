@@ -1,0 +1,110 @@
+// A scene with a source list: in a namespace of the scene's own, which its controllers take for theirs,
+// with the rights there that the manifests give in the namespace of an installation.
+import type { TestContext } from "node:test";
+import type { FlagValues } from "../../../src/config/config.ts";
+import type { ApiClient, ApiStream } from "../../../src/kube/rest/client.ts";
+import { ACCOUNT } from "../api-server/account.ts";
+import { openScene, type Running, type Scene } from "./scene.ts";
+
+export const LIST = "secretcast-sources";
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+
+export class Listing {
+  readonly scene: Scene;
+  /** The controller's own namespace. */
+  readonly own: string;
+
+  constructor(scene: Scene, own: string) {
+    this.scene = scene;
+    this.own = own;
+  }
+
+  get flags(): FlagValues {
+    return { "lease-namespace": this.own };
+  }
+
+  start(given: FlagValues = {}): Running {
+    return this.scene.start({ ...this.flags, ...given });
+  }
+
+  finish(given: FlagValues = {}): ReturnType<Scene["finish"]> {
+    return this.scene.finish({ ...this.flags, ...given });
+  }
+
+  /** The list says this from now on; undefined: there is none. */
+  async write(
+    entries: Readonly<Record<string, string>> | undefined,
+    annotations: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    await this.scene.api.putConfigMap(this.own, LIST, entries, annotations);
+  }
+}
+
+export async function openListing(t: TestContext, { mayRead = true } = {}): Promise<Listing> {
+  const scene = await openScene(t);
+  const own = await scene.namespace("own");
+  if (!scene.sandbox && mayRead) await grant(scene, own);
+  return new Listing(scene, own);
+}
+
+async function grant({ api }: Scene, namespace: string): Promise<void> {
+  const metadata = { name: "list", namespace };
+  const rule = {
+    apiGroups: [""],
+    resources: ["configmaps"],
+    resourceNames: [LIST],
+    verbs: ["get", "list", "watch"],
+  };
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "list" };
+  const [, , , name] = ACCOUNT.split(":");
+  const subjects = [{ kind: "ServiceAccount", namespace: "secretcast", name }];
+  const post = (plural: string, body: object) =>
+    api.client.request({
+      method: "POST",
+      path: `${RBAC}/namespaces/${namespace}/${plural}`,
+      body: { metadata, ...body },
+      what: `create ${plural}`,
+    });
+  await post("roles", { rules: [rule] });
+  await post("rolebindings", { roleRef, subjects });
+}
+
+/**
+ * As a version before the source list sees the cluster: the mark that its copies carry is a key that it
+ * does not know. It reads no list either.
+ */
+export function beforeTheList(client: ApiClient): ApiClient {
+  const blind = (text: string): string =>
+    text.replaceAll("secretcast.io/entry", "secretcast.io/of-a-newer-version");
+  return {
+    server: client.server,
+    reachability: client.reachability,
+    request: async <T>(...args: Parameters<ApiClient["request"]>): Promise<T> =>
+      JSON.parse(blind(JSON.stringify(await client.request<T>(...args)))) as T,
+    open: async (...args) => {
+      const stream: ApiStream = await client.open(...args);
+      return {
+        status: stream.status,
+        contentType: stream.contentType,
+        headers: stream.headers,
+        body: changedLines(stream.body, blind),
+        close: () => stream.close(),
+      };
+    },
+    close: () => client.close(),
+  };
+}
+
+async function* changedLines(
+  body: ApiStream["body"],
+  change: (line: string) => string,
+): AsyncGenerator<Uint8Array> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of body) {
+    rest = Buffer.concat([rest, chunk]);
+    const end = rest.lastIndexOf(10) + 1;
+    if (end === 0) continue;
+    yield Buffer.from(change(rest.subarray(0, end).toString()));
+    rest = rest.subarray(end);
+  }
+}
