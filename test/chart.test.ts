@@ -99,6 +99,7 @@ const GUARDS: Readonly<Record<string, readonly string[]>> = {
   tenantguard: ["tenant-guard/policy", "tenant-guard/binding"],
   flowschema: ["lease-priority/flowschema"],
   networkpolicy: ["network-policy/networkpolicy"],
+  earlycheck: ["early-check/policy", "early-check/binding", "early-check-deny/binding"],
   pullsecrets: ["policy", "binding", "parameter"].map((file) => `pull-secrets/${file}`),
 };
 // What Helm would put in for a release called as the base is.

@@ -178,6 +178,34 @@ test("pullSecrets is refused below Kubernetes 1.36, with what to do instead", op
   assert.equal(off.code, 0, "and the chart without it is for older ones too");
 });
 
+test(
+  "earlyCheck knows the source namespaces where these are names, and says nothing else",
+  options,
+  () => {
+    const of = (...values: readonly string[]): unknown => {
+      const rendered = template(...set("earlyCheck"), ...values);
+      const policy = rendered.find(({ kind }) => kind === "ValidatingAdmissionPolicy");
+      const variables = field(policy, "spec", "variables");
+      assert.ok(Array.isArray(variables));
+      const known = variables.find((one) => field(one, "name") === "sourceNamespaces");
+      return field(known, "expression");
+    };
+    assert.equal(of(), "['secretcast']");
+    assert.equal(of("--set", "flags.source-namespaces={a,b-1}"), "['a', 'b-1']");
+    assert.equal(of("--set-string", "flags.source-namespaces=a\\, b"), "['a', 'b']");
+    for (const globs of ["{a,b-*}", "*", "!a", "b?"])
+      assert.equal(of("--set", `flags.source-namespaces=${globs}`), "['*']", globs);
+    const actions = (...values: readonly string[]) =>
+      template(...values)
+        .filter(({ kind }) => kind === "ValidatingAdmissionPolicyBinding")
+        .map((binding) => field(binding, "spec", "validationActions"));
+    assert.deepEqual(actions(...set("earlyCheck")), [["Warn"]]);
+    const both = actions(...set("earlyCheck", "earlyCheckDeny")).flat();
+    assert.deepEqual(new Set(both), new Set(["Warn", "Deny"]));
+    assert.deepEqual(actions(...set("earlyCheckDeny")), []);
+  },
+);
+
 test("the names and the namespaces of pullSecrets are those of the values", options, () => {
   const chosen = "pullSecretNamespaces.matchLabels.tier=prod";
   const rendered = template(...set("pullSecrets"), "--set", `pullSecretNames={a,b},${chosen}`);
@@ -247,6 +275,7 @@ test(
     }
     const judged = rendered
       .filter(({ kind }) => kind === "ValidatingAdmissionPolicy")
+      .filter(({ metadata }) => metadata?.name !== "two-secretcast-early-check")
       .map((object) => field(object, "spec", "matchConditions", 0, "expression"));
     const account = `'system:serviceaccount:${HOME}:two-secretcast'`;
     const expected = ["==", "!="].map((sign) => `request.userInfo.username ${sign} ${account}`);

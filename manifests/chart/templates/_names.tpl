@@ -108,6 +108,13 @@ that are named and not globs. An empty list where all are served. */ -}}
 {{- uniq $all | toJson -}}
 {{- end -}}
 
+{{- /* The source namespaces between quotes, if they are names; "*" if there are globs among them. */ -}}
+{{- define "secretcast.literalSources" -}}
+{{- $sources := get .Values.flags "source-namespaces" | default .Release.Namespace -}}
+{{- $names := include "secretcast.list" $sources | fromJsonArray -}}
+{{- ternary "*" (join "', '" $names) (regexMatch "[*?!]" (join "," $names)) -}}
+{{- end -}}
+
 {{- /* list, watch: the cache of what is there. get: a live look at a source before copies of it go,
 and at a Secret in the way. create, patch, delete: the copies. No update: every change is a patch that
 names the UID and the version it was made for. Events lie beside sources and pulling Secrets; patch

@@ -1,0 +1,75 @@
+// The component early-check against the controller's own parsers: of ten thousand values both say the same,
+// and of whatever is written the policy says something without an error.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { AnnotationValues, worstAnnotations } from "../support/api-server/annotation-values.ts";
+import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
+import { installEarlyCheck, spokenBy } from "../support/api-server/early-check.ts";
+import type { Http } from "../support/api-server/http.ts";
+import { toldByController, type Asked } from "../support/api-server/told-by-controller.ts";
+
+const CHECK = "early-check-of-values";
+const [SOURCE, OTHER] = ["secretcast", "default"];
+
+let http: Http;
+before(() => {
+  http = openCluster(sharedCluster());
+});
+after(() => http.close());
+
+async function told({ resource, namespace, annotations }: Asked): Promise<readonly string[]> {
+  const path =
+    resource === "namespaces"
+      ? "/api/v1/namespaces"
+      : `/api/v1/namespaces/${namespace}/${resource}`;
+  const body = { metadata: { name: "asked", annotations } };
+  const answer = await http.send("POST", `${path}?dryRun=All`, { body });
+  assert.equal(answer.status, 201);
+  return spokenBy(CHECK, answer);
+}
+
+const RUNS = Number(process.env["SECRETCAST_TEST_VALUES"] ?? "10000");
+
+test("ten thousand values: the policy says what the parser says, in its words, or lets them pass", async (t) => {
+  t.after(await installEarlyCheck(http, { name: CHECK, sourceNamespaces: [SOURCE] }));
+  const values = new AnnotationValues(Number(process.env["SECRETCAST_TEST_SEED"] ?? 20_261_122));
+  const asked: Asked[] = [];
+  for (let count = 0; count < RUNS;) {
+    const one = values.asked(SOURCE, OTHER);
+    asked.push(one);
+    count += Object.keys(one.annotations).length;
+  }
+  let [spoken, silent] = [0, 0];
+  const different: unknown[] = [];
+  const next = asked.values();
+  const work = async (): Promise<void> => {
+    for (const one of next) {
+      const [is, ought] = [await told(one), toldByController(one)];
+      if (JSON.stringify(is) !== JSON.stringify(ought)) different.push({ one, is, ought });
+      if (is.length > 0) spoken++;
+      else silent++;
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, work));
+  t.diagnostic(`${asked.length} requests: ${spoken} told, ${silent} passed`);
+  assert.deepEqual(different.slice(0, 3), [], `${different.length} of ${asked.length} differ`);
+  assert.ok(silent > asked.length / 20 && spoken > asked.length / 2, "both are worth comparing");
+});
+
+test("whatever is written, the policy answers: what costs too much would be an error, and none is", async (t) => {
+  const name = "early-check-strict";
+  const strict = { failurePolicy: "Fail", action: "Deny" } as const;
+  t.after(await installEarlyCheck(http, { name, sourceNamespaces: [SOURCE], ...strict }));
+  const path = `/api/v1/namespaces/${SOURCE}/secrets?dryRun=All`;
+  for (const { what, annotations } of worstAnnotations()) {
+    const answer = await http.send("POST", path, {
+      body: { metadata: { name: "asked", annotations } },
+    });
+    if (answer.status !== 201)
+      assert.match(
+        spokenBy(name, answer)[0] ?? "",
+        /^secretcast\.io\/[-a-z0-9]+(: | has no effect)/,
+        what,
+      );
+  }
+});

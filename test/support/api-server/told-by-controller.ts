@@ -1,0 +1,94 @@
+// What the controller would say of an object's annotations, so far as a policy in CEL can say it: by the
+// controller's own parsers.
+import assert from "node:assert/strict";
+import { ignoredText } from "../../../src/core/annotations/ignored.ts";
+import { parseAccept, parsePull, parseSource } from "../../../src/core/annotations/parse.ts";
+import { problemText, type Problem } from "../../../src/core/annotations/rules.ts";
+import { isUnknownKey, PREFIX } from "../../../src/core/annotations/vocabulary.ts";
+import { KINDS } from "../../../src/core/model/kinds.ts";
+import { createDigest } from "../../../src/core/model/secret-data.ts";
+import { readObject } from "../../../src/core/observed/read-object.ts";
+
+type Annotations = Readonly<Record<string, string>>;
+export type Asked = {
+  readonly resource: "secrets" | "configmaps" | "namespaces";
+  readonly namespace: string;
+  /** Where it is a source, if it asks for anything. */
+  readonly publishes: boolean;
+  readonly annotations: Annotations;
+};
+
+const context = {
+  digest: createDigest(Buffer.from("k")),
+  intern: (text: string) => text,
+  share: <T>(_: string, value: T) => value,
+  copyable: { copyableKeys: undefined, namedSources: undefined },
+  keep: () => undefined,
+};
+
+// What CEL reads otherwise, or does not count: a policy lets it pass.
+const UNREAD =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]|[\ud800-\udfff]/;
+const BOUND = /^(at most \d+ (entries|renames|requirements)|names of at most|globs that take)/;
+
+function isSayable({ annotation, expected }: Problem, annotations: Annotations): boolean {
+  const raw = annotations[annotation] ?? "";
+  if (isUnknownKey(annotation) || expected.startsWith("one of ")) return true;
+  if (raw.length > 1024 || UNREAD.test(raw) || BOUND.test(expected)) return false;
+  if (expected.startsWith("it off")) return true;
+  if (expected.includes(`${PREFIX}match`) && UNREAD.test(annotations[`${PREFIX}match`] ?? ""))
+    return false;
+  const entries = raw.split(",");
+  if (entries.filter((entry) => /[*?]/.test(entry)).length > 100) return false;
+  return !annotation.endsWith("-selector") || entries.length <= 100;
+}
+
+/** The first of several unknown keys alone is told. */
+function oneUnknown(problems: readonly Problem[]): readonly Problem[] {
+  const strange = ({ expected }: Problem): boolean => expected.startsWith("one of ");
+  const first = problems.find(strange);
+  return problems.filter((problem) => !strange(problem) || problem === first);
+}
+
+export function toldByController(asked: Asked): readonly string[] {
+  const { resource, namespace, publishes } = asked;
+  const sorted = Object.entries(asked.annotations).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const annotations = Object.fromEntries(sorted);
+  const sayable = (problems: readonly Problem[]) =>
+    oneUnknown(problems.filter((problem) => isSayable(problem, annotations)));
+  if (resource === "namespaces") {
+    const accept = parseAccept(annotations);
+    if (accept.kind !== "problem") return [];
+    if (isSayable(accept.problem, annotations))
+      return [`nothing changes in this namespace: ${problemText(accept.problem)}`];
+    const { [accept.problem.annotation]: _, ...rest } = annotations;
+    return toldByController({ ...asked, annotations: rest });
+  }
+  const kind = resource === "configmaps" ? KINDS.ConfigMap : KINDS.Secret;
+  const metadata = { namespace, name: "asked", uid: "u", resourceVersion: "1", annotations };
+  const read = readObject({ metadata }, { ...context, kind, isSourceNamespace: () => publishes });
+  assert.ok(read);
+  switch (read.role) {
+    case "copy":
+      return [];
+    case "pull":
+      return sayable(parsePull(annotations).problems).slice(0, 1).map(problemText);
+    case "source": {
+      const { problems, rule } = parseSource(annotations, "asked");
+      const texts = sayable(problems).map(problemText);
+      if (texts.length > 0) return [texts.join("; ")];
+      if (problems.length > 0 || rule.to || rule.allow) return [];
+      return read.ignored ? [ignoredText(kind.kind, read.ignored)] : [];
+    }
+    case "stranger": {
+      const { ignored } = read;
+      const adopt = annotations[`${PREFIX}adopt`] ?? "";
+      if (ignored?.reason === "adopt" && (adopt.length > 1024 || UNREAD.test(adopt))) {
+        const { [`${PREFIX}adopt`]: _, ...others } = annotations;
+        return toldByController({ ...asked, annotations: others });
+      }
+      return !ignored || ignored.reason === "marks" ? [] : [ignoredText(kind.kind, ignored)];
+    }
+  }
+}
