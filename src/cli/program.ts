@@ -6,6 +6,10 @@ import { environmentName, FLAGS, type Flag } from "../config/flags.ts";
 import type { Program } from "./run/program-context.ts";
 import type { ClusterCommand } from "./kubectl/cluster-command.ts";
 import { migrateCommand } from "./migrate/migrate-command.ts";
+import { checkCommand } from "./check/check-command.ts";
+import { completionCommand } from "./completion/completion-command.ts";
+import type { HelpWords } from "./completion/help-words.ts";
+import { explainCommand } from "./explain/explain-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
 
 const OWN_CLUSTER = "it is a cluster of its own, and `secretcast run` takes yours";
@@ -21,7 +25,13 @@ const MEANINGLESS: FlagValues = {
 };
 
 /** What looks at a cluster, in the order of the help. */
-const CLUSTER_COMMANDS: readonly ClusterCommand[] = [planCommand, migrateCommand];
+const CLUSTER_COMMANDS: readonly ClusterCommand[] = [
+  planCommand,
+  explainCommand,
+  checkCommand,
+  migrateCommand,
+  completionCommand,
+];
 
 /** As a shell tells of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -38,7 +48,26 @@ export async function runProgram(argv: readonly string[], program: Program): Pro
 }
 
 async function dispatch(argv: readonly string[], program: Program): Promise<number> {
+  const [first, ...rest] = argv;
+  if (first === COMPLETE) return completed(rest, program);
   let command: () => Promise<number> = () => Promise.resolve(0);
+  const parser = parserOf(program, (chosen) => (command = chosen));
+  // No command: in a cluster the controller, outside a look at what there is.
+  const words = argv.length === 0 && program.clusterNamespace !== undefined ? ["run"] : argv;
+  if (words.length === 0) {
+    program.stdout.write(`${await parser.getHelp()}\n`);
+    return 0;
+  }
+  await parser.parseAsync(words, {}, (_error, _given, output) => {
+    if (output) program.stdout.write(`${output}\n`);
+  });
+  return command();
+}
+
+type Choose = (command: () => Promise<number>) => void;
+
+/** `choose` is told which command the words ask for. */
+function parserOf(program: Program, choose: Choose): Argv {
   const parser = yargs()
     .scriptName("secretcast")
     .usage("$0 <command>\n\nWrite a Secret once, have it in every namespace that should have it.")
@@ -49,9 +78,7 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
         runOptions(options).epilogue(
           `Each flag can be set in the environment, for example ${environmentName("resync")}=1h.`,
         ),
-      (given) => {
-        command = async () => (await import("./run/run.ts")).run(givenFlags(given), program);
-      },
+      (given) => choose(async () => (await import("./run/run.ts")).run(givenFlags(given), program)),
     )
     .command(
       "sandbox",
@@ -76,8 +103,9 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
         for (const [name, why] of Object.entries(MEANINGLESS))
           if (Object.hasOwn(flags, name))
             throw new UsageError(`--${name} means nothing in the sandbox: ${why}; leave it out`);
-        command = async () =>
-          (await import("./sandbox/sandbox.ts")).sandbox({ once, port, flags }, program);
+        choose(async () =>
+          (await import("./sandbox/sandbox.ts")).sandbox({ once, port, flags }, program),
+        );
       },
     )
     .version(program.version)
@@ -89,21 +117,32 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
     .fail((message, error) => {
       throw error ?? new UsageError(`${message} (see secretcast --help)`);
     });
-  const help = (): Promise<string> => parser.getHelp();
-  // No command: in a cluster the controller, outside a look at what there is.
-  const words = argv.length === 0 && program.clusterNamespace !== undefined ? ["run"] : argv;
-  if (words.length === 0) {
-    program.stdout.write(`${await help()}\n`);
-    return 0;
-  }
-  for (const { words: name, about, options, run } of CLUSTER_COMMANDS)
-    parser.command(name, about, options, (given) => {
-      command = () => interruptible(run(given, program), program.signal);
+  for (const { words, about, options, run } of CLUSTER_COMMANDS)
+    parser.command(words, about, options, (given) =>
+      choose(() => interruptible(run(given, program), program.signal)),
+    );
+  return parser;
+}
+
+/** What a shell, or kubectl, asks while words are typed. */
+const COMPLETE = "__complete";
+
+async function completed(words: readonly string[], program: Program): Promise<number> {
+  const [{ complete }, { clusterWords }, { helpWords }] = await Promise.all([
+    import("./completion/complete.ts"),
+    import("./completion/cluster-words.ts"),
+    import("./completion/help-words.ts"),
+  ]);
+  const helpOf = async (command: string): Promise<HelpWords> => {
+    const words = command === "" ? ["--help"] : [command, "--help"];
+    let help = "";
+    const parser = parserOf(program, () => undefined).wrap(null);
+    await parser.parseAsync(words, {}, (_error, _given, output) => {
+      help = output;
     });
-  await parser.parseAsync(words, {}, (_error, _given, output) => {
-    if (output) program.stdout.write(`${output}\n`);
-  });
-  return command();
+    return helpWords(help);
+  };
+  return complete(words, helpOf, clusterWords(program), program);
 }
 
 /** What fails because it was told to stop says nothing. */

@@ -6,6 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readInclude, showBookmark, showObject } from "./http/representation.ts";
 import type { Representation } from "./http/representation.ts";
+import { isAccessReview, reviewAccess } from "./http/access-review.ts";
 import { loadObjects } from "./load.ts";
 import { negotiate } from "./http/negotiation.ts";
 import { initialNamespaces, NamespaceController } from "./kinds/namespace-controller.ts";
@@ -155,6 +156,10 @@ export class Sandbox {
   async #dispatch(call: Incoming, response: ServerResponse, log: Log): Promise<void> {
     const { method, pathname, query, body, request } = call;
     const target = route(pathname);
+    if (isAccessReview(method, pathname)) {
+      log(send(response, 201, reviewAccess(body)));
+      return;
+    }
     if (target === undefined) {
       log(sendUnnamed({ method, path: pathname, accept: request.headers.accept }, response));
       return;

@@ -74,6 +74,7 @@ export function* tableLines<T>(
 // Control characters, and those that turn the direction of what follows.
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
-function printable(text: string): string {
+/** Without what would steer a terminal. */
+export function printable(text: string): string {
   return text.replace(UNPRINTABLE, "\ufffd");
 }

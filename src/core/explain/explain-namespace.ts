@@ -61,7 +61,7 @@ export function allowAnswers(
 ): readonly RuleAnswer[] {
   const { allow } = source.rule;
   if (allow) return matchAnswers(source, allow, namespace, "allow", "allow-selector");
-  const change = annotateObject("secret", source, "allow", name);
+  const change = annotateObject(source.kind, source, "allow", name);
   const rule = `${annotationKey("allow")}, ${annotationKey("allow-selector")}`;
   return [failing(rule, "the source carries neither", change)];
 }
@@ -110,10 +110,10 @@ function nameAnswer(
   const rule = `${key} names it`;
   if (globs.matches(name)) return holding(rule, `it matches ${key}: ${globs.text}`);
   if (!globs.excludes(name)) {
-    const change = withEntry("secret", source, word, globs.text, name);
+    const change = withEntry(source.kind, source, word, globs.text, name);
     return failing(rule, `it does not match ${key}: ${globs.text}`, change);
   }
-  const change = `take the ! entry off: ${annotateObject("secret", source, word, "NAMESPACES")}`;
+  const change = `take the ! entry off: ${annotateObject(source.kind, source, word, "NAMESPACES")}`;
   return failing(rule, `a ! entry of ${key} excludes it: ${globs.text}`, change);
 }
 

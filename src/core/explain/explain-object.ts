@@ -9,6 +9,7 @@ import type {
 } from "../model/cluster.ts";
 import { sourceRank } from "../desired/namespace-rules.ts";
 import { type NamespaceMatch, type Problem, problemText } from "../annotations/rules.ts";
+import type { ObjectKind } from "../model/kinds.ts";
 import { ignoredText } from "../annotations/ignored.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import { type Ref, refText } from "../annotations/names.ts";
@@ -17,7 +18,8 @@ import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
 import { annotateObject, editObject } from "./what-to-type.ts";
 
 export const NOT_PAUSED = "the source is not paused";
-const ASKS = `it asks for copies: ${annotationKey("to")}, ${annotationKey("to-selector")}`;
+const ASKS = "it asks for copies";
+const NEITHER = `it carries neither ${annotationKey("to")} nor ${annotationKey("to-selector")}`;
 const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
 const UNDERSTOOD = "what it says is understood";
 
@@ -36,7 +38,7 @@ export function objectAnswers(
       return [exists, failing("it is no copy", `it is a copy of ${source}, and never a source`)];
     }
     case "pull":
-      return [exists, pulls(object), ...problems(object, object.problems)];
+      return [exists, pulls(object)];
     case "stranger":
       return [scope(subject, settings), exists, asksNothing(object, world)];
     case "source":
@@ -56,7 +58,7 @@ export function pullAnswers(
   world: ClusterState,
   settings: PlannerSettings,
 ): readonly RuleAnswer[] {
-  const own = problems(pull, pull.problems);
+  const own = problems(pull.kind, pull, pull.problems);
   const { from } = pull;
   if (!from) return own;
   const text = refText(from);
@@ -64,9 +66,9 @@ export function pullAnswers(
   const shown = [...own, entry ? named(entry) : scope(from, settings)];
   if (source?.role === "source") return [...shown, ...sourceAnswers(source, world), goes(source)];
   const isSource = "what it pulls from is a source";
-  if (!source) return [...shown, failing(isSource, `there is no Secret ${text}`)];
-  const change = annotateObject("secret", from, "allow", pull.namespace);
-  return [...shown, failing(isSource, `Secret ${text} is none`, change)];
+  if (!source) return [...shown, failing(isSource, `there is no ${pull.kind} ${text}`)];
+  const change = annotateObject(pull.kind, from, "allow", pull.namespace);
+  return [...shown, failing(isSource, `${pull.kind} ${text} is none`, change)];
 }
 
 function absent(subject: Ref, world: ClusterState, settings: PlannerSettings): RuleAnswer {
@@ -78,8 +80,8 @@ function absent(subject: Ref, world: ClusterState, settings: PlannerSettings): R
     return failing(rule, `namespace ${namespace} cannot be read: the API server answers 403`);
   if (!world.namespaces.has(namespace))
     return failing(rule, `there is no namespace ${namespace}`, "kubectl get namespaces");
-  const change = `kubectl get secrets -A --field-selector metadata.name=${name}`;
-  return failing(rule, `there is no Secret ${refText(subject)}`, change);
+  const change = `kubectl get ${world.kind.toLowerCase()} -A --field-selector metadata.name=${name}`;
+  return failing(rule, `there is no ${world.kind} ${refText(subject)}`, change);
 }
 
 function pulls(object: PullingObject): RuleAnswer {
@@ -105,15 +107,15 @@ function asksNothing(
   object: CachedObject & { readonly role: "stranger" },
   { kind }: ClusterState,
 ): RuleAnswer {
-  const change = annotateObject("secret", object, "to", "NAMESPACES");
-  if (!object.ignored) return failing(ASKS, "it carries neither", change);
+  const change = annotateObject(kind, object, "to", "NAMESPACES");
+  if (!object.ignored) return failing(ASKS, NEITHER, change);
   return failing(ASKS, ignoredText(kind, object.ignored));
 }
 
 function sourceAnswers(source: SourceObject, world: ClusterState): readonly RuleAnswer[] {
   const ending = world.namespaces.get(source.namespace)?.terminating === true;
   return [
-    ...problems(source, source.problems),
+    ...problems(source.kind, source, source.problems),
     ruleAnswer("it is not being deleted", !source.deleting && !ending, {
       yes: "it is not",
       no: source.deleting ? "it is being deleted" : "its namespace is being deleted",
@@ -128,8 +130,8 @@ function pushes(source: SourceObject): readonly RuleAnswer[] {
   if (to === undefined && faulty) return [goes(source)];
   const asks = ruleAnswer(ASKS, to !== undefined, {
     yes: matchText(to),
-    no: source.ignored ? ignoredText(source.kind, source.ignored) : "it carries neither",
-    change: annotateObject("secret", source, "to", "NAMESPACES"),
+    no: source.ignored ? ignoredText(source.kind, source.ignored) : NEITHER,
+    change: annotateObject(source.kind, source, "to", "NAMESPACES"),
   });
   return [asks, goes(source)];
 }
@@ -138,26 +140,26 @@ function goes(source: SourceObject): RuleAnswer {
   return ruleAnswer(NOT_PAUSED, !source.rule.paused, {
     yes: "it is not",
     no: `${annotationKey("paused")} is true: its copies stay as they are`,
-    change: annotateObject("secret", source, "paused", undefined),
+    change: annotateObject(source.kind, source, "paused", undefined),
   });
 }
 
-function problems(object: Ref, found: readonly Problem[]): readonly RuleAnswer[] {
+function problems(kind: ObjectKind, object: Ref, found: readonly Problem[]): readonly RuleAnswer[] {
   if (found.length === 0) return [holding(UNDERSTOOD, "it is")];
   return found.map((problem) =>
-    failing(UNDERSTOOD, problemText(problem), correction(object, problem)),
+    failing(UNDERSTOOD, problemText(problem), correction(kind, object, problem)),
   );
 }
 
 /** What to type where an annotation, or what the object itself is, refuses it. */
-function correction(object: Ref, { annotation, expected }: Problem): string {
-  if (annotation === "data") return `correct its data: ${editObject("secret", object)}`;
+function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Problem): string {
+  if (annotation === "data") return `correct its data: ${editObject(kind, object)}`;
   if (!annotation.startsWith(PREFIX))
-    return `take another Secret: a ${annotation} cannot be changed`;
+    return `take another ${kind}: a ${annotation} cannot be changed`;
   const { namespace, name } = object;
   const off = isUnknownKey(annotation) || expected.startsWith("it off");
   const what = off ? `${annotation}-` : `--overwrite ${annotation}=VALUE`;
-  return `kubectl annotate secret -n ${namespace} ${name} ${what}`;
+  return `kubectl annotate ${kind.toLowerCase()} -n ${namespace} ${name} ${what}`;
 }
 
 function matchText(match: NamespaceMatch | undefined): string {

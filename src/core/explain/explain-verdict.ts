@@ -2,12 +2,14 @@
 // what to do where that is not what somebody wanted.
 import type { CachedObject } from "../model/cluster.ts";
 import { adoptionHint, METRIC_STATE, type Row, type Verdict } from "../model/verdicts.ts";
+import type { ObjectKind } from "../model/kinds.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { failing, holding, type RuleAnswer } from "./answer.ts";
 import { annotateObject, deleteObject } from "./what-to-type.ts";
 
 /** What the last answer follows from. */
 export type Found = {
+  readonly kind: ObjectKind;
   readonly verdict: Verdict;
   readonly reason: string;
   readonly place: Ref;
@@ -41,7 +43,7 @@ export function verdictAnswer(found: Found): RuleAnswer {
 }
 
 function changeOf(found: Found): string | undefined {
-  const { verdict, row, present, reason, source } = found;
+  const { kind, verdict, row, present, reason, source } = found;
   if (verdict === "conflict") return changeOfConflict(found);
   switch (METRIC_STATE[verdict]) {
     case "held":
@@ -49,10 +51,10 @@ function changeOf(found: Found): string | undefined {
         ? "name fewer namespaces, make it smaller, or start the controller with a larger --fanout-limit"
         : "by accident: put the source back as it was, and nothing goes; meant: wait for --delete-hold, or start the controller with --delete-limit 0 once";
     case "paused":
-      return annotateObject("secret", source, "paused", undefined);
+      return annotateObject(kind, source, "paused", undefined);
     case "frozen":
       if (present?.role === "copy" && present.unknownMark !== undefined)
-        return `run the newer version, or let it be made anew: ${deleteObject("secret", present)}`;
+        return `run the newer version, or let it be made anew: ${deleteObject(kind, present)}`;
       if (reason.includes("cannot be read"))
         return "secretcast check: it names the right that is missing";
       return undefined;
@@ -66,21 +68,24 @@ function changeOf(found: Found): string | undefined {
   }
 }
 
-function changeOfConflict({ place, source, present, row, reason }: Found): string | undefined {
+function changeOfConflict({
+  kind,
+  place,
+  source,
+  present,
+  row,
+  reason,
+}: Found): string | undefined {
   if (row?.pulling === true) return undefined;
-  const other = `another name for its copies: ${annotateObject("secret", source, "name", "NAME")}`;
+  const other = `another name for its copies: ${annotateObject(kind, source, "name", "NAME")}`;
   if (row?.winner) return other;
   if (present?.role === "source" || present?.role === "pull") return other;
   if (present?.role !== "stranger") return undefined;
   const text = refText(source);
   const takes = present.adopt?.source;
-  if (
-    (row && reason === adoptionHint(row.kind, text)) ||
-    takes === undefined ||
-    refText(takes) !== text
-  )
-    return `its owner gives it up, entries of its own are lost: ${annotateObject("secret", place, "adopt", text)}`;
-  return present.deleting ? undefined : `its owner gives it up: ${deleteObject("secret", place)}`;
+  if (reason === adoptionHint(kind, text) || takes === undefined || refText(takes) !== text)
+    return `its owner gives it up, entries of its own are lost: ${annotateObject(kind, place, "adopt", text)}`;
+  return present.deleting ? undefined : `its owner gives it up: ${deleteObject(kind, place)}`;
 }
 
 const FOUGHT =

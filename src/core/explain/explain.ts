@@ -11,6 +11,7 @@ import type {
 } from "../model/cluster.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import type { Plan, Row, Verdict } from "../model/verdicts.ts";
+import type { ObjectKind } from "../model/kinds.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { targetStateOf, unwantedVerdict, wantedVerdict } from "../plan/verdict-table.ts";
 import { ruleAnswer, type RuleAnswer } from "./answer.ts";
@@ -32,7 +33,7 @@ export type PlaceAnswer = {
   readonly reason: string;
   /** The place is a pulling object. */
   readonly pulling: boolean;
-  /** About the place, after those about the source. */
+  /** About the place; before them about its source, where that is not the object that is explained. */
   readonly answers: readonly RuleAnswer[];
   readonly decided: RuleAnswer;
   /** When it is looked at again (ms, monotonic); undefined: nothing is waited for. */
@@ -41,9 +42,10 @@ export type PlaceAnswer = {
 };
 
 export type Explanation = {
+  readonly kind: ObjectKind;
   readonly subject: Ref;
-  readonly is: "source" | "copy" | "pulling Secret" | "other Secret" | "absent";
-  /** About the object itself; of a copy or a pulling Secret also about its source. */
+  readonly is: "source" | "copy" | "pulling" | "other" | "absent";
+  /** About the object itself. */
   readonly answers: readonly RuleAnswer[];
   /** Where it goes, is taken from, or stands in the way; sorted by namespace. */
   readonly places: readonly PlaceAnswer[];
@@ -58,13 +60,14 @@ export function explain(
   namespace?: string,
 ): Explanation {
   const object = world.objectsIn(subject.namespace).get(subject.name);
-  const walk = new Walk(world, settings, plan);
+  const walk = new Walk(world, settings, plan, subject);
   const places = [
     ...(object?.role === "source" ? walk.wanted(object, namespace) : walk.named(subject)),
     ...walk.pulledFrom(subject),
     ...(object ? walk.own(object) : walk.at(subject)),
   ];
   return {
+    kind: world.kind,
     subject: { namespace: subject.namespace, name: subject.name },
     is: kindOf(object),
     answers: objectAnswers(subject, object, world, settings),
@@ -88,25 +91,28 @@ function kindOf(object: CachedObject | undefined): Explanation["is"] {
     case "copy":
       return "copy";
     case "pull":
-      return "pulling Secret";
+      return "pulling";
     case "stranger":
-      return "other Secret";
+      return "other";
   }
 }
 
 class Walk {
+  readonly #subject: string;
   readonly #world: ClusterState;
   readonly #settings: PlannerSettings;
   readonly #targets: ReadonlyMap<string, TargetNamespace>;
   readonly #rows: readonly Row[];
   readonly #rowOf: ReadonlyMap<string, Row>;
 
-  constructor(world: ClusterState, settings: PlannerSettings, { rows }: Plan) {
+  constructor(world: ClusterState, settings: PlannerSettings, { rows }: Plan, subject: Ref) {
+    this.#subject = refText(subject);
     this.#world = world;
     this.#settings = settings;
     this.#targets = new Map(targetsOf(world, settings).map((target) => [target.name, target]));
-    this.#rows = rows;
-    this.#rowOf = new Map(rows.map((row) => [pairKey(row), row]));
+    // Those of other kinds are about other places.
+    this.#rows = rows.filter(({ kind }) => kind === world.kind);
+    this.#rowOf = new Map(this.#rows.map((row) => [pairKey(row), row]));
   }
 
   /** Every namespace, or one, and what this source has elsewhere under a name of before. */
@@ -226,7 +232,7 @@ class Walk {
     const source = { namespace: found.source.namespace, name: found.source.name };
     const first = refusals[0];
     const reason = row?.reason ?? reasonOf(verdict, first);
-    const last = verdictAnswer({ ...found, reason });
+    const last = verdictAnswer({ ...found, kind: this.#world.kind, reason });
     const whole =
       last.holds || last.change !== undefined ? last : { ...last, change: first?.change };
     const decided =
@@ -241,7 +247,11 @@ class Walk {
       verdict,
       reason,
       pulling,
-      answers: verdict === "skip" ? there : [...there, whole],
+      answers: [
+        ...(this.#subject === refText(source) && !pulling ? [] : about),
+        ...there,
+        ...(verdict === "skip" ? [] : [whole]),
+      ],
       decided,
       dueAt: row?.dueAt,
       cause: row?.cause,
@@ -263,7 +273,7 @@ function nameAnswer(source: SourceObject, place: Ref): RuleAnswer {
   return ruleAnswer("its copies have this name", copyName === place.name, {
     yes: `they are called ${copyName}`,
     no: `its copies are called ${copyName}, no more ${place.name}`,
-    change: annotateObject("secret", source, "name", place.name),
+    change: annotateObject(source.kind, source, "name", place.name),
   });
 }
 

@@ -1,5 +1,6 @@
 // The commands that change an answer, ready for a shell: every text of a user stands in single quotes.
 import { type Ref } from "../annotations/names.ts";
+import type { ObjectKind } from "../model/kinds.ts";
 import { annotationKey, type AnnotationName } from "../annotations/vocabulary.ts";
 
 const PLAIN = /^[-A-Za-z0-9_./:=@%+,]+$/;
@@ -8,14 +9,19 @@ export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
+/** As kubectl calls one. */
+function kubectlWord(kind: ObjectKind): string {
+  return kind.toLowerCase();
+}
+
 /** `value` undefined: takes it off. */
 export function annotateObject(
-  resource: string,
+  kind: ObjectKind,
   { namespace, name }: Ref,
   word: AnnotationName,
   value: string | undefined,
 ): string {
-  return `kubectl annotate ${resource} -n ${namespace} ${name} ${assignment(word, value)}`;
+  return `kubectl annotate ${kubectlWord(kind)} -n ${namespace} ${name} ${assignment(word, value)}`;
 }
 
 export function annotateNamespace(
@@ -31,12 +37,12 @@ function assignment(word: AnnotationName, value: string | undefined): string {
   return value === undefined ? `${key}-` : `--overwrite ${shellWord(`${key}=${value}`)}`;
 }
 
-export function deleteObject(resource: string, { namespace, name }: Ref): string {
-  return `kubectl delete ${resource} -n ${namespace} ${name}`;
+export function deleteObject(kind: ObjectKind, { namespace, name }: Ref): string {
+  return `kubectl delete ${kubectlWord(kind)} -n ${namespace} ${name}`;
 }
 
-export function editObject(resource: string, { namespace, name }: Ref): string {
-  return `kubectl edit ${resource} -n ${namespace} ${name}`;
+export function editObject(kind: ObjectKind, { namespace, name }: Ref): string {
+  return `kubectl edit ${kubectlWord(kind)} -n ${namespace} ${name}`;
 }
 
 export function labelNamespace(name: string, labels: readonly string[]): string {
@@ -48,13 +54,13 @@ const LONGEST_VALUE = 200;
 
 /** The command with the list as it is and one entry more; of a long list where to write it. */
 export function withEntry(
-  resource: string,
+  kind: ObjectKind,
   ref: Ref,
   word: AnnotationName,
   list: string,
   entry: string,
 ): string {
   if (list.length > LONGEST_VALUE)
-    return `add ${entry} to ${annotationKey(word)}: ${editObject(resource, ref)}`;
-  return annotateObject(resource, ref, word, `${list},${entry}`);
+    return `add ${entry} to ${annotationKey(word)}: ${editObject(kind, ref)}`;
+  return annotateObject(kind, ref, word, `${list},${entry}`);
 }

@@ -39,6 +39,15 @@ export function loadKubeConfig(options: KubeConfigOptions = {}): KubeConfig {
   return select(config, context, files.join(delimiter));
 }
 
+/** The contexts that there are to choose from. */
+export function contextNames({
+  kubeconfig,
+  env = process.env,
+}: Pick<KubeConfigOptions, "kubeconfig" | "env">): readonly string[] {
+  const files = kubeconfig === undefined ? usualFiles(env) : [kubeconfig];
+  return merge(files.map(readKubeConfigFile)).contexts.map(({ name }) => name);
+}
+
 function loadServiceAccount(
   env: Readonly<Record<string, string | undefined>>,
   root: string,

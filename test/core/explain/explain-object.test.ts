@@ -115,14 +115,14 @@ expectRefusal("copy-annotations", { to: "*", "copy-annotations": "a/b/c" }, {}, 
 expectRefusal("allow", { allow: "A" }, {}, [
   'what it says is understood: secretcast.io/allow: "A": want a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow=VALUE",
-  "it asks for copies: secretcast.io/to, secretcast.io/to-selector: it carries neither",
+  "it asks for copies: it carries neither secretcast.io/to nor secretcast.io/to-selector",
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=NAMESPACES",
 ]);
 
 expectRefusal("allow-selector", { "allow-selector": "a=" + "x".repeat(64) }, {}, [
   'what it says is understood: secretcast.io/allow-selector: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx": want a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow-selector=VALUE",
-  "it asks for copies: secretcast.io/to, secretcast.io/to-selector: it carries neither",
+  "it asks for copies: it carries neither secretcast.io/to nor secretcast.io/to-selector",
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=NAMESPACES",
 ]);
 
@@ -217,7 +217,7 @@ test("what is no source says why, and what to type", () => {
   made.secret("shared/incomplete", { "on-delete": "keep" });
   assert.deepEqual(refused(ask(made, "shared/none")), [
     "it exists: there is no Secret shared/none",
-    "$ kubectl get secrets -A --field-selector metadata.name=none",
+    "$ kubectl get secret -A --field-selector metadata.name=none",
   ]);
   assert.deepEqual(refused(ask(made, "nowhere/none")), [
     "its namespace is a source namespace: nowhere is none (--source-namespaces shared)",
@@ -228,13 +228,13 @@ test("what is no source says why, and what to type", () => {
   assert.deepEqual(refused(ask(made, "team-b/half")), [
     "its namespace is a source namespace: team-b is none (--source-namespaces shared)",
     "$ put it into a source namespace, or start the controller with --source-namespaces shared,team-b",
-    "it asks for copies: secretcast.io/to, secretcast.io/to-selector: secretcast.io/to has no effect here: this namespace is no source namespace (--source-namespaces); put the Secret into one, or take it off",
+    "it asks for copies: secretcast.io/to has no effect here: this namespace is no source namespace (--source-namespaces); put the Secret into one, or take it off",
   ]);
   assert.deepEqual(refused(ask(made, "shared/plain")), [
-    "it asks for copies: secretcast.io/to, secretcast.io/to-selector: it carries neither",
+    "it asks for copies: it carries neither secretcast.io/to nor secretcast.io/to-selector",
     "$ kubectl annotate secret -n shared plain --overwrite secretcast.io/to=NAMESPACES",
   ]);
   assert.deepEqual(refused(ask(made, "shared/incomplete")).slice(0, 1), [
-    "it asks for copies: secretcast.io/to, secretcast.io/to-selector: secretcast.io/on-delete has no effect without to, to-selector, allow or allow-selector: add one, or take it off",
+    "it asks for copies: secretcast.io/on-delete has no effect without to, to-selector, allow or allow-selector: add one, or take it off",
   ]);
 });

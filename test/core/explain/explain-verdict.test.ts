@@ -471,7 +471,7 @@ expectPlace(
   {},
   [
     "delete it exists: there is no Secret shared/one",
-    "$ kubectl get secrets -A --field-selector metadata.name=one",
+    "$ kubectl get secret -A --field-selector metadata.name=one",
   ],
 );
 
@@ -480,7 +480,7 @@ expectPlace(
   () => settled({ to: "*" }, (made) => void made.secret("shared/one")),
   {},
   [
-    "delete it asks for copies: secretcast.io/to, secretcast.io/to-selector: it carries neither",
+    "delete it asks for copies: it carries neither secretcast.io/to nor secretcast.io/to-selector",
     "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=NAMESPACES",
   ],
 );

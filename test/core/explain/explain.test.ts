@@ -56,7 +56,7 @@ test("a copy is told as what it is, and by the rules of its source", () => {
 test("of a Secret that is in the way it is told who wants its place", () => {
   const made = withOther({ to: "team-*" }, {});
   const { is, places } = ask(made, "team-a/one");
-  assert.equal(is, "other Secret");
+  assert.equal(is, "other");
   assert.deepEqual(
     places.map(({ verdict, source }) => `${verdict} of ${refText(source)}`),
     ["conflict of shared/one"],

@@ -27,6 +27,27 @@ const newEvents = ({ namespace }: Place): string =>
   `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
 const coreEvents = ({ namespace }: Place): string => `/api/v1/namespaces/${namespace}/events`;
 
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+const RIGHTS: readonly Fact[] = [
+  {
+    name: "who asks for a right is told whether it is there, and nothing is stored",
+    check: async ({ http, namespace }) => {
+      const resourceAttributes = { verb: "create", resource: "secrets", namespace };
+      const body = {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes },
+      };
+      const answer = ok(await http.send("POST", REVIEWS, { body }), 201);
+      assert.equal(field(answer, "kind"), "SelfSubjectAccessReview");
+      assert.equal(field(answer, "status", "allowed"), true);
+      assert.deepEqual(field(answer, "spec", "resourceAttributes"), resourceAttributes);
+      assert.equal(field(answer, "metadata", "uid"), undefined);
+    },
+  },
+];
+
 const EVENTS: readonly Fact[] = [
   {
     name: "an Event of events.k8s.io is one of the core group too, under other names",
@@ -224,4 +245,4 @@ const DELETE_OPTIONS: readonly Fact[] = [
   },
 ];
 
-export const KIND_FACTS: readonly Fact[] = [...EVENTS, ...OTHERS, ...DELETE_OPTIONS];
+export const KIND_FACTS: readonly Fact[] = [...EVENTS, ...RIGHTS, ...OTHERS, ...DELETE_OPTIONS];

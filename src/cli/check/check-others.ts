@@ -1,0 +1,90 @@
+// Replicators of others that run in the cluster, by the images of its Pods: two that write the same
+// Secrets undo each other.
+import { listAll } from "../../kube/cache/list.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { causeOf } from "../../kube/rest/error-text.ts";
+import type { Resource } from "../../kube/rest/resource.ts";
+import type { ApiClient } from "../../kube/rest/client.ts";
+import { isRecord } from "../../kube/json.ts";
+import type { CheckFinding } from "./finding.ts";
+
+const PODS: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
+
+/** Names, and what their images hold after the last "/" but the registry's own words. */
+export const REPLICATORS: readonly (readonly [tool: string, image: RegExp])[] = [
+  ["Reflector", /(^|\/)kubernetes-reflector([:@]|$)/],
+  ["kubernetes-replicator", /(^|\/)kubernetes-replicator([:@]|$)/],
+  ["Config Syncer (kubed)", /(^|\/)(kubed|config-syncer)([:@]|$)/],
+  ["ClusterSecret", /(^|\/)clustersecret([-/:@]|$)/i],
+  ["the TGIK controller", /(^|\/)[\w.-]*tgik-controller([:@]|$)/],
+  ["registry-creds", /(^|\/)registry-creds(-controller)?([:@]|$)/],
+  ["imagepullsecret-patcher", /(^|\/)imagepullsecret-patcher([:@]|$)/],
+  ["HNC", /(^|\/)hnc-manager([:@]|$)/],
+];
+
+const ADVICE = "let one of the two serve a Secret, never both";
+// An image's name is as long as a tag, a registry and a path may be.
+const LONGEST_IMAGE = 1024;
+
+export async function checkOthers(
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<readonly CheckFinding[]> {
+  const about = { area: "others", check: "other replicators" } as const;
+  let found = new Map<string, { pods: number; readonly where: string }>();
+  try {
+    await listAll({
+      client,
+      scope: { resource: PODS, fieldSelector: "status.phase=Running" },
+      signal,
+      onPage: (items) => {
+        for (const item of items) count(item, found);
+      },
+      onRestart: () => {
+        found = new Map();
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.kind === "notFound")
+      return [{ ...about, state: "ok", says: "this API server has no Pods", advice: undefined }];
+    if (error.kind !== "forbidden") throw error;
+    const says = `Pods could not be listed: ${causeOf(error).text}`;
+    return [
+      { ...about, state: "unknown", says, advice: "look for them by the images of your Pods" },
+    ];
+  }
+  if (found.size === 0)
+    return [{ ...about, state: "ok", says: "none that is known runs", advice: undefined }];
+  return REPLICATORS.flatMap(([tool]) => {
+    const seen = found.get(tool);
+    if (!seen) return [];
+    const says = `${tool} runs in ${seen.pods} ${seen.pods === 1 ? "Pod" : "Pods"}, one in namespace ${seen.where}`;
+    return [
+      {
+        ...about,
+        check: `other replicators: ${tool}`,
+        state: "warning" as const,
+        says,
+        advice: ADVICE,
+      },
+    ];
+  });
+}
+
+function count(pod: unknown, into: Map<string, { pods: number; readonly where: string }>): void {
+  if (!isRecord(pod) || !isRecord(pod["spec"]) || !isRecord(pod["metadata"])) return;
+  const { namespace } = pod["metadata"];
+  const containers: unknown = pod["spec"]["containers"];
+  if (!Array.isArray(containers) || typeof namespace !== "string") return;
+  const images = containers.flatMap((each: unknown) => {
+    const image = isRecord(each) ? each["image"] : undefined;
+    return typeof image === "string" && image.length <= LONGEST_IMAGE ? [image] : [];
+  });
+  for (const [tool, image] of REPLICATORS) {
+    if (!images.some((text) => image.test(text))) continue;
+    const seen = into.get(tool);
+    if (seen) seen.pods++;
+    else into.set(tool, { pods: 1, where: namespace });
+  }
+}

@@ -1,0 +1,68 @@
+// Asks the API server of each right whether it is there: a SelfSubjectAccessReview each, a few at a
+// time. It creates nothing. With --as the answers are those of whom it names.
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { causeOf } from "../../kube/rest/error-text.ts";
+import type { ApiClient } from "../../kube/rest/client.ts";
+import { isRecord } from "../../kube/json.ts";
+import type { CheckFinding } from "./finding.ts";
+import { rightText, type NeededRight } from "./needed-rights.ts";
+
+const PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const AT_A_TIME = 8;
+
+/** In the order of `rights`. Rejects where the server does not answer, or does not know who asks. */
+export async function checkRights(
+  client: ApiClient,
+  rights: readonly NeededRight[],
+  signal: AbortSignal,
+): Promise<readonly CheckFinding[]> {
+  const findings: CheckFinding[] = [];
+  for (let from = 0; from < rights.length; from += AT_A_TIME) {
+    const some = rights.slice(from, from + AT_A_TIME);
+    findings.push(...(await Promise.all(some.map((right) => checkRight(client, right, signal)))));
+  }
+  return findings;
+}
+
+async function checkRight(
+  client: ApiClient,
+  right: NeededRight,
+  signal: AbortSignal,
+): Promise<CheckFinding> {
+  const { verb, group, resource, namespace, name, why } = right;
+  const about = { area: "right", check: rightText(right) } as const;
+  try {
+    const answer = await client.request<unknown>({
+      method: "POST",
+      path: PATH,
+      body: {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { verb, group, resource, namespace, name } },
+      },
+      what: "ask for a right",
+      signal,
+    });
+    const status = isRecord(answer) && isRecord(answer["status"]) ? answer["status"] : {};
+    if (status["allowed"] === true) return { ...about, state: "ok", says: why, advice: undefined };
+    return { ...about, state: "missing", says: `no right to it: ${why}`, advice: adviceOf(right) };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")
+      throw error;
+    return {
+      ...about,
+      state: "unknown",
+      says: `it could not be asked: ${causeOf(error).text}`,
+      advice: "let this user create selfsubjectaccessreviews, as system:basic-user does",
+    };
+  }
+}
+
+function adviceOf({ resource, namespace, name }: NeededRight): string {
+  if (resource === "leases" || (resource === "configmaps" && name !== undefined))
+    return `apply the Role of manifests/role.yaml in ${namespace ?? "its namespace"}${name === undefined ? "" : `, with ${name} among its resourceNames`}`;
+  if (namespace !== undefined) return `kubectl apply -n ${namespace} -k manifests/namespace-rights`;
+  if (name !== undefined)
+    return `name ${name} in the ClusterRole, as manifests/components/listed-namespaces does`;
+  return "apply the ClusterRole and its binding: manifests/clusterrole.yaml, manifests/clusterrolebinding.yaml";
+}

@@ -1,0 +1,143 @@
+// What the API server itself has to have: its version, the groups that the controller writes to, and
+// whether it streams lists. Only asked, never written.
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { causeOf } from "../../kube/rest/error-text.ts";
+import { NAMESPACES, resourcePath } from "../../kube/rest/resource.ts";
+import type { ApiClient } from "../../kube/rest/client.ts";
+import { isRecord } from "../../kube/json.ts";
+import type { CheckFinding } from "./finding.ts";
+
+/** Since then namespaces carry their name as a label, and `immutable` of a Secret counts. */
+const OLDEST_MINOR = 21;
+/** What the tests run against. */
+const TESTED = "1.36";
+
+export type ServerVersion = { readonly text: string; readonly minor: number };
+
+/** Rejects where the server does not answer, or does not know who asks. */
+export async function serverVersion(
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<ServerVersion | undefined> {
+  try {
+    const answer = await client.request<unknown>({
+      method: "GET",
+      path: "/version",
+      what: "ask the API server for its version",
+      signal,
+    });
+    const text = isRecord(answer) ? answer["gitVersion"] : undefined;
+    const parts = typeof text === "string" ? /^v1\.(\d{1,3})\.[-+.\w]{1,60}$/.exec(text) : null;
+    return parts ? { text: parts[0], minor: Number(parts[1]) } : undefined;
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === "forbidden") return undefined;
+    throw error;
+  }
+}
+
+export function versionFinding(version: ServerVersion | undefined): CheckFinding {
+  const about = { area: "server", check: "server version" } as const;
+  if (!version)
+    return {
+      ...about,
+      state: "unknown",
+      says: "the API server does not say which it is",
+      advice: "let this user get /version, as system:public-info-viewer does",
+    };
+  if (version.minor < OLDEST_MINOR)
+    return {
+      ...about,
+      state: "missing",
+      says: `${version.text}: too old`,
+      advice: `Kubernetes 1.${OLDEST_MINOR} or newer is needed`,
+    };
+  return {
+    ...about,
+    state: "ok",
+    says: `${version.text} (tested with ${TESTED})`,
+    advice: undefined,
+  };
+}
+
+const GROUPS: readonly (readonly [path: string, check: string, without: string])[] = [
+  [
+    "/apis/coordination.k8s.io/v1",
+    "Leases",
+    "no election among replicas: --no-leader-elect and one replica",
+  ],
+  ["/apis/events.k8s.io/v1", "Events", "what goes wrong is in the log and on the page alone"],
+];
+
+export async function checkGroups(
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<readonly CheckFinding[]> {
+  return Promise.all(
+    GROUPS.map(async ([path, check, without]): Promise<CheckFinding> => {
+      const about = { area: "server", check } as const;
+      if (await serves(client, path, signal))
+        return {
+          ...about,
+          state: "ok",
+          says: `${path.slice("/apis/".length)} is served`,
+          advice: undefined,
+        };
+      const says = `${path.slice("/apis/".length)} is not served`;
+      return { ...about, state: "warning", says, advice: without };
+    }),
+  );
+}
+
+async function serves(client: ApiClient, path: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const what = "ask what the API server serves";
+    await client.request<unknown>({ method: "GET", path, what, signal });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && (error.kind === "notFound" || error.kind === "forbidden"))
+      return false;
+    throw error;
+  }
+}
+
+// No namespace has it, so that what is streamed is the end mark alone.
+const NONE = "secretcast.io/none=none";
+
+/** The feature WatchList: a first list that is streamed, instead of pages. */
+export async function checkStreaming(
+  client: ApiClient,
+  signal: AbortSignal,
+): Promise<CheckFinding> {
+  const about = { area: "server", check: "streaming lists (WatchList)" } as const;
+  try {
+    const stream = await client.open({
+      method: "GET",
+      path: resourcePath(NAMESPACES),
+      query: {
+        watch: true,
+        sendInitialEvents: true,
+        resourceVersionMatch: "NotOlderThan",
+        allowWatchBookmarks: true,
+        timeoutSeconds: 1,
+        labelSelector: NONE,
+      },
+      what: "ask for a streamed list",
+      signal,
+    });
+    stream.close();
+    return { ...about, state: "ok", says: "the caches are filled by a stream", advice: undefined };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 400) throw error;
+    if (error.kind === "invalid" || error.status === 400) {
+      const says = "none: the caches are filled in pages, which takes a large cluster longer";
+      return { ...about, state: "ok", says, advice: undefined };
+    }
+    const says = `it could not be tried: ${causeOf(error).text}`;
+    return {
+      ...about,
+      state: "warning",
+      says,
+      advice: "without the right to watch namespaces nothing goes",
+    };
+  }
+}

@@ -1,0 +1,84 @@
+// How large the cluster is, and what memory a controller with these settings is to be expected to take,
+// by the figures of docs/performance.md. It reads no more than one object of each kind.
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { causeOf } from "../../kube/rest/error-text.ts";
+import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
+import type { ApiClient } from "../../kube/rest/client.ts";
+import { isRecord } from "../../kube/json.ts";
+import type { CheckFinding } from "./finding.ts";
+
+const MIB = 1024 * 1024;
+/** docs/performance.md: RSS idle, and above it for each Secret that is somebody else's. */
+const IDLE_BYTES = 112 * MIB;
+const BYTES_AN_OBJECT = (48 * MIB) / 100_000;
+/** manifests/deployment.yaml and the chart's default. */
+const LIMIT_BYTES = 384 * MIB;
+
+type Counted = { readonly count: number } | { readonly why: string };
+
+export async function checkSize(
+  client: ApiClient,
+  { dataCacheBytes }: { readonly dataCacheBytes: number },
+  signal: AbortSignal,
+): Promise<readonly CheckFinding[]> {
+  const [namespaces, secrets] = await Promise.all([
+    countOf(client, NAMESPACES, signal),
+    countOf(client, SECRETS, signal),
+  ]);
+  const findings = [counted("namespaces", namespaces), counted("Secrets", secrets)];
+  if ("why" in secrets) return findings;
+  return [...findings, expectedMemory(secrets.count, dataCacheBytes)];
+}
+
+function counted(check: string, found: Counted): CheckFinding {
+  const about = { area: "size", check } as const;
+  if ("why" in found)
+    return {
+      ...about,
+      state: "unknown",
+      says: `they could not be counted: ${found.why}`,
+      advice: undefined,
+    };
+  return { ...about, state: "ok", says: String(found.count), advice: undefined };
+}
+
+/** `secrets`: with Helm's releases, which are not read, so that it is rather less. */
+export function expectedMemory(secrets: number, dataCacheBytes: number): CheckFinding {
+  const least = IDLE_BYTES + secrets * BYTES_AN_OBJECT;
+  const most = least + dataCacheBytes;
+  const says = `about ${inMib(least)}, and up to ${inMib(most)} with the data of large sources (--data-cache)`;
+  const about = { area: "size", check: "memory" } as const;
+  if (most <= LIMIT_BYTES) return { ...about, state: "ok", says, advice: undefined };
+  const advice = `raise the container's memory limit from ${inMib(LIMIT_BYTES)} to ${inMib(1.5 * most)}, or lower --data-cache`;
+  return { ...about, state: "warning", says, advice };
+}
+
+function inMib(bytes: number): string {
+  return `${Math.ceil(bytes / MIB)} MiB`;
+}
+
+async function countOf(
+  client: ApiClient,
+  resource: Resource,
+  signal: AbortSignal,
+): Promise<Counted> {
+  try {
+    const page = await client.request<unknown>({
+      method: "GET",
+      path: resourcePath(resource),
+      query: { limit: 1 },
+      // No value comes with it.
+      accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+      what: `count ${resource.plural}`,
+      signal,
+    });
+    const list: Readonly<Record<string, unknown>> = isRecord(page) ? page : {};
+    const items = Array.isArray(list["items"]) ? list["items"].length : 0;
+    const metadata = isRecord(list["metadata"]) ? list["metadata"] : {};
+    const rest = metadata["remainingItemCount"];
+    return { count: items + (typeof rest === "number" ? rest : 0) };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+    return { why: causeOf(error).text };
+  }
+}

@@ -1,0 +1,21 @@
+// One line of `check`: what was looked at, what was found, and what to do about it.
+
+export type FindingState = "ok" | "warning" | "missing" | "unknown";
+
+export type CheckFinding = {
+  readonly area: "server" | "right" | "admission" | "others" | "size";
+  readonly check: string;
+  /** `missing`: the controller will not do; `unknown`: it could not be seen. */
+  readonly state: FindingState;
+  readonly says: string;
+  /** undefined: nothing has to be done. */
+  readonly advice: string | undefined;
+};
+
+/** A right or a version that could not be seen is not there as far as anybody knows. */
+export function isSound(findings: readonly CheckFinding[]): boolean {
+  return findings.every(
+    ({ area, state }) =>
+      state !== "missing" && (state !== "unknown" || (area !== "right" && area !== "server")),
+  );
+}

@@ -1,0 +1,108 @@
+// The rights that a controller with these settings needs, each as one question to the API server. What
+// manifests/ and the chart grant is held to this list by tests.
+import type { Config } from "../../config/config.ts";
+import { isNamespaceName } from "../../core/annotations/names.ts";
+
+export type NeededRight = {
+  readonly verb: string;
+  /** "" is the core group. */
+  readonly group: string;
+  readonly resource: string;
+  /** undefined: in every namespace, or the resource has none. */
+  readonly namespace: string | undefined;
+  /** undefined: whatever the name. */
+  readonly name: string | undefined;
+  /** What it is for, in plain words. */
+  readonly why: string;
+};
+
+type Scoped = Pick<Config, "namespaces" | "sourceNamespaces">;
+type Where = Pick<NeededRight, "namespace" | "name">;
+
+const EVERYWHERE: Where = { namespace: undefined, name: undefined };
+
+const READ: readonly (readonly [verb: string, why: string])[] = [
+  ["get", "a live look before a copy ends, and at what is in the way"],
+  ["list", "the cache"],
+  ["watch", "the cache"],
+];
+const WRITE: typeof READ = [
+  ["create", "new copies"],
+  ["patch", "copies that change, pulling objects, adoption"],
+  ["delete", "copies that end"],
+];
+
+export function neededRights(
+  config: Scoped &
+    Pick<Config, "leaderElect" | "leaseNamespace" | "leaseName" | "ownNamespace" | "sourceList">,
+): readonly NeededRight[] {
+  const { namespaces: targets } = config;
+  const rights = targets ? inEach(targets, config.sourceNamespaces) : inAll();
+  return [...rights, ...listRights(config), ...(config.leaderElect ? leaseRights(config) : [])];
+}
+
+function inAll(): readonly NeededRight[] {
+  return [
+    ...objectRights("secrets", [...READ, ...WRITE], EVERYWHERE),
+    ...objectRights("namespaces", READ, EVERYWHERE),
+    ...eventRights(EVERYWHERE),
+  ];
+}
+
+// Of a list each namespace is watched for itself, and so are those of the sources that have a name.
+function inEach(targets: readonly string[], sources: readonly string[]): readonly NeededRight[] {
+  const served = new Set(targets);
+  const others = sources.filter((name) => isNamespaceName(name) && !served.has(name));
+  return [...served, ...others].flatMap((namespace) => [
+    ...objectRights("secrets", served.has(namespace) ? [...READ, ...WRITE] : READ, {
+      namespace,
+      name: undefined,
+    }),
+    ...objectRights("namespaces", READ, { namespace: undefined, name: namespace }),
+    ...eventRights({ namespace, name: undefined }),
+  ]);
+}
+
+function objectRights(resource: string, verbs: typeof READ, where: Where): readonly NeededRight[] {
+  return verbs.map(([verb, why]) => ({ verb, group: "", resource, ...where, why }));
+}
+
+function eventRights(where: Where): readonly NeededRight[] {
+  const event = { group: "events.k8s.io", resource: "events", ...where };
+  return [
+    { verb: "create", ...event, why: "Events on sources" },
+    { verb: "patch", ...event, why: "an Event that comes again counts up" },
+  ];
+}
+
+function listRights({
+  ownNamespace: namespace,
+  sourceList: name,
+}: Pick<Config, "ownNamespace" | "sourceList">): readonly NeededRight[] {
+  if (name === undefined) return [];
+  return READ.map(([verb]) => {
+    return { verb, group: "", resource: "configmaps", namespace, name, why: "the source list" };
+  });
+}
+
+function leaseRights({
+  leaseNamespace,
+  leaseName,
+}: Pick<Config, "leaseNamespace" | "leaseName">): readonly NeededRight[] {
+  const lease = { group: "coordination.k8s.io", resource: "leases", namespace: leaseNamespace };
+  const why = "one writer among replicas";
+  return [
+    { verb: "create", ...lease, name: undefined, why },
+    { verb: "get", ...lease, name: leaseName, why },
+    { verb: "update", ...lease, name: leaseName, why },
+  ];
+}
+
+/** As `kubectl auth can-i` takes it, which asks the same. */
+export function rightText({ verb, group, resource, namespace, name }: NeededRight): string {
+  const what = `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : `/${name}`}`;
+  if (namespace !== undefined) return `${verb} ${what} in ${namespace}`;
+  return name === undefined && resource !== "namespaces"
+    ? `${verb} ${what} in every namespace`
+    : `${verb} ${what}`;
+}

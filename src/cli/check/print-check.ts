@@ -1,0 +1,74 @@
+// `secretcast check`: asks the cluster what a controller with these settings needs of it, and prints a
+// line for each answer with what to do about it. It writes nothing.
+import { connect } from "../kubectl/connection.ts";
+import { readKubectlFlags, type Given } from "../kubectl/kubectl-flags.ts";
+import { printListing } from "../kubectl/listing.ts";
+import type { Colour, Column } from "../kubectl/table.ts";
+import type { Program } from "../run/program-context.ts";
+import { findController } from "../world/installed-controller.ts";
+import { checkAdmission } from "./check-admission.ts";
+import { checkOthers } from "./check-others.ts";
+import { checkRights } from "./check-rights.ts";
+import { checkGroups, checkStreaming, serverVersion, versionFinding } from "./check-server.ts";
+import { checkSize } from "./check-size.ts";
+import { checkedConfig, checkedFlags, checkedLine } from "./checked-settings.ts";
+import { isSound, type CheckFinding, type FindingState } from "./finding.ts";
+import { neededRights } from "./needed-rights.ts";
+
+const USUAL_HOME = "secretcast";
+
+export async function printCheck(given: Given, program: Program): Promise<number> {
+  const flags = readKubectlFlags(given, program.env);
+  const own = checkedFlags(given);
+  const home = flags.namespace ?? USUAL_HOME;
+  // Wrong values are told before anything is asked.
+  checkedConfig(own, program, { kind: "unasked" }, home);
+  const { signal, version } = program;
+  const { client } = connect(flags, program);
+  try {
+    const server = await serverVersion(client, signal);
+    const installed = await findController(client, home, signal);
+    const config = checkedConfig(own, program, installed, home);
+    const findings: readonly CheckFinding[] = [
+      versionFinding(server),
+      await checkStreaming(client, signal),
+      ...(await checkGroups(client, signal)),
+      ...(await checkRights(client, neededRights(config), signal)),
+      ...(await checkAdmission(client, version, signal)),
+      ...(await checkOthers(client, signal)),
+      ...(await checkSize(client, config, signal)),
+    ];
+    printListing<CheckFinding>(
+      { kind: "CheckList", items: findings, columns: COLUMNS, nameOf: ({ check }) => check },
+      flags,
+      program,
+    );
+    program.stderr.write(`${checkedLine(installed, own, flags.as)}\n${summary(findings)}\n`);
+    return isSound(findings) ? 0 : 1;
+  } finally {
+    await client.close();
+  }
+}
+
+function summary(findings: readonly CheckFinding[]): string {
+  const count = (state: FindingState): number =>
+    findings.filter((finding) => finding.state === state).length;
+  const bad = (["missing", "unknown", "warning"] as const).flatMap((state) =>
+    count(state) > 0 ? [`${count(state)} ${state}`] : [],
+  );
+  return bad.length === 0 ? `${findings.length} ok` : `${bad.join(", ")}, ${count("ok")} ok`;
+}
+
+const COLOURS: Readonly<Record<FindingState, Colour>> = {
+  ok: "green",
+  warning: "yellow",
+  missing: "red",
+  unknown: "yellow",
+};
+
+const COLUMNS: readonly Column<CheckFinding>[] = [
+  { header: "STATE", cell: ({ state }) => state, colour: ({ state }) => COLOURS[state] },
+  { header: "CHECK", cell: ({ check }) => check },
+  { header: "ANSWER", cell: ({ says }) => says },
+  { header: "DO", cell: ({ advice }) => advice ?? "" },
+];

@@ -1,0 +1,73 @@
+// Names out of the cluster and the kubeconfig, for a shell that waits: one request of two seconds at
+// most, of names alone, and silence where it fails.
+import { contextNames } from "../../kube/kubeconfig/kubeconfig.ts";
+import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
+import { isRecord } from "../../kube/json.ts";
+import { connect } from "../kubectl/connection.ts";
+import { readKubectlFlags, type Given } from "../kubectl/kubectl-flags.ts";
+import type { Program } from "../run/program-context.ts";
+import type { ClusterWords, GivenWords } from "./complete.ts";
+
+const TIMEOUT = "2s";
+/** Nobody chooses among more. */
+const MOST = 500;
+
+export function clusterWords(program: Program): ClusterWords {
+  return {
+    namespaces: (given) => names(NAMESPACES, given, program),
+    secrets: (given) => names(SECRETS, given, program),
+    contexts: async (given) => {
+      try {
+        return contextNames({ kubeconfig: given.get("--kubeconfig"), env: program.env });
+      } catch {
+        return [];
+      }
+    },
+  };
+}
+
+const CONNECTION_FLAGS = ["kubeconfig", "context", "as", "as-group"] as const;
+
+async function names(
+  resource: Resource,
+  words: GivenWords,
+  program: Program,
+): Promise<readonly string[]> {
+  const given: Given = {
+    "request-timeout": TIMEOUT,
+    ...Object.fromEntries(CONNECTION_FLAGS.map((name) => [name, words.get(`--${name}`)])),
+    ...(resource === NAMESPACES ? {} : { namespace: words.get("--namespace") }),
+  };
+  try {
+    const { client, namespace } = connect(readKubectlFlags(given, program.env), program);
+    try {
+      const list = await client.request<unknown>({
+        method: "GET",
+        path: resourcePath(resource, resource === NAMESPACES ? undefined : namespace),
+        query: {
+          limit: MOST,
+          fieldSelector: resource === SECRETS ? "type!=helm.sh/release.v1" : undefined,
+        },
+        // Names alone: no value of a Secret comes.
+        accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        what: "complete a name",
+        signal: program.signal,
+      });
+      const items = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
+      return items.flatMap((item: unknown) => nameOf(item));
+    } finally {
+      await client.close();
+    }
+  } catch {
+    return [];
+  }
+}
+
+// What a shell reads is a name and nothing else.
+const NAME = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/;
+
+function nameOf(item: unknown): readonly string[] {
+  const metadata = isRecord(item) && isRecord(item["metadata"]) ? item["metadata"] : {};
+  const { name } = metadata;
+  return typeof name === "string" && NAME.test(name) ? [name] : [];
+}

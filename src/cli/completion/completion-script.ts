@@ -1,0 +1,83 @@
+// The scripts that shells source. Each hands the words up to the cursor to `secretcast __complete` and
+// offers what it answers; nothing of what can be completed stands here.
+
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+type Shell = (typeof SHELLS)[number];
+
+export function completionScript(shell: Shell): string {
+  return SCRIPTS[shell];
+}
+
+// bash cuts words at "=" and ":"; with a cut at "=" only what stands after it is to be replaced.
+const BASH = String.raw`# bash completion of secretcast: source <(secretcast completion bash)
+_secretcast() {
+    local current=${"$"}{COMP_WORDS[COMP_CWORD]} line answer
+    [[ $current == "=" ]] && current=""
+    COMPREPLY=()
+    answer=$("${"$"}{COMP_WORDS[0]}" __complete "${"$"}{COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null) || return
+    while IFS= read -r line; do
+        case $line in
+            :0) compopt -o default 2>/dev/null ;;
+            :*) ;;
+            *)
+                line=${"$"}{line%%$'\t'*}
+                [[ -n $line && $line == "$current"* ]] && COMPREPLY+=("$line")
+                ;;
+        esac
+    done <<<"$answer"
+}
+complete -F _secretcast secretcast
+`;
+
+const ZSH = String.raw`#compdef secretcast
+# zsh completion of secretcast: source <(secretcast completion zsh), after compinit
+_secretcast() {
+    local line answer prefix="" files=""
+    local -a offers
+    answer=$("${"$"}{words[1]}" __complete "${"$"}{(@)words[2,CURRENT]}" 2>/dev/null) || return 1
+    [[ ${"$"}{words[CURRENT]} == --*=* ]] && prefix="${"$"}{words[CURRENT]%%=*}="
+    for line in "${"$"}{(@f)answer}"; do
+        case $line in
+            :0) files=yes ;;
+            :*) ;;
+            *$'\t'*) offers+=("${"$"}{${"$"}{line%%$'\t'*}//:/\\:}:${"$"}{line#*$'\t'}") ;;
+            ?*) offers+=("${"$"}{line//:/\\:}") ;;
+        esac
+    done
+    if [[ -n $files ]]; then
+        [[ -n $prefix ]] && compset -P '*='
+        _files
+        return
+    fi
+    (( ${"$"}{#offers} )) || return 1
+    if [[ -n $prefix ]]; then
+        compset -P '*='
+    fi
+    _describe -t secretcast secretcast offers
+}
+if [[ "${"$"}{funcstack[1]}" = _secretcast ]]; then
+    _secretcast "$@"
+else
+    compdef _secretcast secretcast
+fi
+`;
+
+const FISH = String.raw`# fish completion of secretcast: secretcast completion fish | source
+function __secretcast_complete
+    set -l before (commandline -opc)
+    set -l current (commandline -ct)
+    set -l prefix (string match -r -- '^--[a-z-]+=' $current)
+    for line in ($before[1] __complete $before[2..-1] "$current" 2>/dev/null)
+        switch $line
+            case ':0'
+                __fish_complete_path (string replace -r -- '^--[a-z-]+=' '' $current)
+            case ':*'
+            case '*'
+                printf '%s%s\n' "$prefix" $line
+        end
+    end
+end
+complete -c secretcast -f -a '(__secretcast_complete)'
+`;
+
+const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };

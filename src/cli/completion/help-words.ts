@@ -1,0 +1,55 @@
+// The commands and flags that there are, out of the help itself: what can be completed is what the help
+// says, and no second list can lag behind it. Reads help that was printed without wrapping.
+
+export type FlagWord = {
+  /** With its dashes. */
+  readonly name: string;
+  readonly short: string | undefined;
+  readonly about: string;
+  readonly takesValue: boolean;
+  /** Empty: any value. */
+  readonly choices: readonly string[];
+};
+
+export type CommandWord = { readonly name: string; readonly about: string };
+
+export type HelpWords = {
+  readonly commands: readonly CommandWord[];
+  readonly flags: readonly FlagWord[];
+};
+
+const COMMAND = /^ {2}secretcast ([a-z][-a-z]*)(?: [^ ]+)* {2,}(\S.*)$/;
+const FLAG = /^ {2,6}(?:(-[A-Za-z]), )?(--[a-z][-a-z]*)(?: {2,}(\S.*?))?(?: {2,}(\[.*))?$/;
+
+/** `help`: of one command, or of all. */
+export function helpWords(help: string): HelpWords {
+  const commands: CommandWord[] = [];
+  const flags: FlagWord[] = [];
+  let section = "";
+  for (const line of help.split("\n")) {
+    if (/^\S.*:$/.test(line)) section = line;
+    if (section === "Examples:") continue;
+    const [, command, aboutCommand = ""] = COMMAND.exec(line) ?? [];
+    const [, short, flag, about = "", kind = ""] = FLAG.exec(line) ?? [];
+    if (command !== undefined && section === "Commands:")
+      commands.push({ name: command, about: withoutKind(aboutCommand) });
+    else if (flag !== undefined)
+      flags.push({
+        name: flag,
+        short,
+        about,
+        takesValue: /\[(string|number|choices)/.test(kind),
+        choices: choicesOf(kind),
+      });
+  }
+  return { commands, flags };
+}
+
+function withoutKind(text: string): string {
+  return text.replace(/ {2,}\[.*$/, "");
+}
+
+function choicesOf(kind: string): readonly string[] {
+  const list = /\[choices: ([^\]]*)\]/.exec(kind)?.[1] ?? "";
+  return [...list.matchAll(/"([^"]*)"/g)].flatMap(([, choice]) => choice ?? []);
+}

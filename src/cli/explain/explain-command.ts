@@ -1,0 +1,29 @@
+// `secretcast explain` as a word of the command line; the work is in print-explain.ts, loaded when asked
+// for.
+import type { ClusterCommand } from "../kubectl/cluster-command.ts";
+import { kubectlOptions } from "../kubectl/kubectl-flags.ts";
+import { planningOptions } from "../world/planning-settings.ts";
+
+export const explainCommand: ClusterCommand = {
+  words: "explain <name>",
+  about: "Why a Secret is, or is not, copied: every rule on the way, and which one decided",
+  options: (argv) =>
+    planningOptions(kubectlOptions(argv))
+      .positional("name", {
+        type: "string",
+        describe: "NAME or secret/NAME: a source, a copy, a pulling Secret, or any other",
+      })
+      .option("in", {
+        type: "string",
+        requiresArg: true,
+        describe: "only of this namespace, rule by rule; else namespaces grouped by reason",
+      })
+      .example("$0 explain registry -n shared", "where it goes, and why not elsewhere")
+      .example("$0 explain registry -n shared --in team-a", "every rule on the way to team-a")
+      .example(
+        "$0 explain registry -n team-a",
+        "what the Secret in team-a is, and what becomes of it",
+      )
+      .epilogue("Exit code: 0 explained; 1 there is nothing of that name, or an error."),
+  run: async (given, program) => (await import("./print-explain.ts")).printExplain(given, program),
+};

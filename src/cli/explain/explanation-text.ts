@@ -1,0 +1,158 @@
+// An explanation for people: the rules as a table, the one that decided marked, and below what to type.
+// Of many places those with one reason stand together.
+import { refText } from "../../core/annotations/names.ts";
+import type { RuleAnswer } from "../../core/explain/answer.ts";
+import type { Explanation, PlaceAnswer } from "../../core/explain/explain.ts";
+import { groupPlaces, type PlaceGroup } from "../../core/explain/place-groups.ts";
+import { METRIC_STATE, type Verdict } from "../../core/model/verdicts.ts";
+import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
+import { painter, printable, tableLines, type Colour, type Column } from "../kubectl/table.ts";
+import type { Program } from "../run/program-context.ts";
+
+type Form = Pick<KubectlFlags, "headers" | "output">;
+type Shown = Pick<Program, "env" | "stdout">;
+
+export function* explanationLines(
+  told: Explanation,
+  form: Form,
+  program: Shown,
+): Generator<string> {
+  const paint = painter(program);
+  const { kind, subject, answers, places } = told;
+  yield `${paint("bold", `${kind} ${refText(subject)}`)}: ${whatItIs(told)}\n`;
+  const [only, ...others] = places;
+  if (only && others.length === 0) {
+    yield* placeLines(told, only, form, program);
+    return;
+  }
+  yield "\n";
+  yield* ruleLines(answers, undefined, form, program);
+  const groups = groupPlaces(places);
+  if (groups.length > 0) yield "\n";
+  yield* tableLines(groups, groupColumns(told, form.output === "wide"), form, paint);
+  const changes = [
+    ...answers.flatMap(({ holds, change }) => (holds || change === undefined ? [] : [change])),
+    ...groups.flatMap((group) => changeOfGroup(told, group)),
+  ];
+  yield* changeLines(changes);
+}
+
+function whatItIs({ is, subject, places }: Explanation): string {
+  const own = places.find(({ place }) => refText(place) === refText(subject));
+  switch (is) {
+    case "source":
+      return "a source";
+    case "copy":
+      return own ? `a copy of ${refText(own.source)}` : "a copy";
+    case "pulling":
+      return own ? `it pulls from ${refText(own.source)}` : "it pulls";
+    case "other":
+      return "neither a source nor a copy";
+    case "absent":
+      return "it is not there";
+  }
+}
+
+function* placeLines(
+  { subject, answers, is }: Explanation,
+  { place, source, verdict, reason, decided, answers: there }: PlaceAnswer,
+  form: Form,
+  program: Shown,
+): Generator<string> {
+  const paint = painter(program);
+  const own = refText(place) === refText(subject);
+  const of = refText(source) === refText(subject) ? "" : ` of ${refText(source)}`;
+  const where = own ? "" : `${refText(place)}: `;
+  const whose = own && is === "other" ? ` for a copy${of}` : own || of === "" ? "" : of;
+  yield `${where}${paint(colourOf(verdict), verdict)}${whose}, because ${printable(reason)}\n\n`;
+  // Of a copy and a pulling object the rules of its source are asked, and stand with the place.
+  const about = is === "source" || is === "absent" ? answers : [];
+  yield* ruleLines([...about, ...there], decided, form, program);
+  yield* changeLines(decided.change === undefined ? [] : [decided.change]);
+}
+
+function* ruleLines(
+  answers: readonly RuleAnswer[],
+  decided: RuleAnswer | undefined,
+  form: Form,
+  program: Shown,
+): Generator<string> {
+  const columns: readonly Column<RuleAnswer>[] = [
+    {
+      header: "HOLDS",
+      cell: ({ holds }) => (holds ? "yes" : "no"),
+      colour: ({ holds }) => (holds ? "green" : "red"),
+    },
+    { header: "RULE", cell: ({ rule }) => rule },
+    {
+      header: "ANSWER",
+      cell: (answer) => `${answer.answer}${answer === decided ? "  <- this decided" : ""}`,
+      colour: (answer) => (answer === decided ? "bold" : undefined),
+    },
+  ];
+  yield* tableLines(answers, columns, form, painter(program));
+}
+
+function groupColumns(told: Explanation, all: boolean): readonly Column<PlaceGroup>[] {
+  return [
+    {
+      header: "VERDICT",
+      cell: ({ verdict }) => verdict,
+      colour: ({ verdict }) => colourOf(verdict),
+    },
+    { header: "PLACES", cell: ({ places }) => String(places.length) },
+    { header: "WHERE", cell: (group) => whereOf(told, group, all) },
+    { header: "WHY", cell: ({ reason }) => reason },
+  ];
+}
+
+const MOST_NAMED = 3;
+
+function whereOf(told: Explanation, { places }: PlaceGroup, all: boolean): string {
+  const names = places.map((place) => nameOf(told, place));
+  const shown = all || names.length <= MOST_NAMED + 1 ? names : names.slice(0, MOST_NAMED);
+  const rest = names.length - shown.length;
+  return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+// A namespace where the copy has the name that all have.
+function nameOf({ subject, places }: Explanation, { place, source, pulling }: PlaceAnswer): string {
+  const of = refText(source) === refText(subject) ? "" : ` (of ${refText(source)})`;
+  const usual = places.every((each) => each.place.name === place.name);
+  return `${usual && of === "" && !pulling ? place.namespace : refText(place)}${of}`;
+}
+
+const MOST_CHANGES = 8;
+
+function changeOfGroup(told: Explanation, { verdict, places }: PlaceGroup): readonly string[] {
+  const [first] = places;
+  const { change } = first.decided;
+  if (change === undefined || told.answers.some((answer) => answer.change === change)) return [];
+  return [`${verdict} in ${nameOf(told, first)}: ${change}`];
+}
+
+function* changeLines(changes: readonly string[]): Generator<string> {
+  if (changes.length === 0) return;
+  yield "\nFor another answer:\n";
+  for (const change of changes.slice(0, MOST_CHANGES)) yield `  ${printable(change)}\n`;
+  if (changes.length > MOST_CHANGES)
+    yield `  and ${changes.length - MOST_CHANGES} more: --in NAMESPACE\n`;
+}
+
+function colourOf(verdict: Verdict): Colour | undefined {
+  switch (METRIC_STATE[verdict]) {
+    case "current":
+      return "green";
+    case "pending":
+      return "yellow";
+    case "conflict":
+    case "failed":
+      return "red";
+    case "held":
+    case "paused":
+    case "frozen":
+      return "cyan";
+    case undefined:
+      return "grey";
+  }
+}

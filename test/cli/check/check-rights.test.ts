@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { checkRights } from "../../../src/cli/check/check-rights.ts";
+import { neededRights, rightText } from "../../../src/cli/check/needed-rights.ts";
+import { isSound } from "../../../src/cli/check/finding.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
+
+const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
+const rights = neededRights(readConfig({}, around));
+const { signal } = new AbortController();
+const REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+test("each right is one line, in the order of the list, and says what it is for", async (t) => {
+  const { client, sandbox } = await checkedServer(t);
+  const findings = await checkRights(client, rights, signal);
+  assert.deepEqual(
+    findings.map(({ check, state }) => `${state} ${check}`),
+    rights.map((right) => `ok ${rightText(right)}`),
+  );
+  assert.ok(findings.every(({ says }) => says !== ""));
+  assert.ok(isSound(findings));
+  assert.equal(sandbox.requests.length, rights.length);
+});
+
+test("a right that is missing is named, with what to apply", async (t) => {
+  const no = { kind: "SelfSubjectAccessReview", status: { allowed: false } };
+  const { client } = await checkedServer(t, (_, path) => (path === REVIEW ? [201, no] : undefined));
+  const findings = await checkRights(client, rights, signal);
+  assert.ok(findings.every(({ state }) => state === "missing"));
+  assert.ok(!isSound(findings));
+  const told = new Map(findings.map(({ check, advice }) => [check, advice]));
+  assert.match(told.get("patch secrets in every namespace") ?? "", /manifests\/clusterrole\.yaml/);
+  assert.match(
+    told.get("update leases.coordination.k8s.io/secretcast in secretcast") ?? "",
+    /role\.yaml in secretcast, with secretcast among its resourceNames/,
+  );
+  const listed = readConfig({ namespaces: "team-a" }, around);
+  const each = await checkRights(client, neededRights(listed), signal);
+  const advices = new Map(each.map(({ check, advice }) => [check, advice]));
+  assert.equal(
+    advices.get("create secrets in team-a"),
+    "kubectl apply -n team-a -k manifests/namespace-rights",
+  );
+  assert.match(advices.get("get namespaces/team-a") ?? "", /listed-namespaces/);
+});
+
+test("a right that may not be asked for is unknown, and the whole is not sound", async (t) => {
+  const { client } = await checkedServer(t, (_, path) =>
+    path === REVIEW ? forbidden("create", "selfsubjectaccessreviews") : undefined,
+  );
+  const findings = await checkRights(client, rights.slice(0, 1), signal);
+  assert.deepEqual(
+    findings.map(({ state, says }) => `${state}: ${says}`),
+    ["unknown: it could not be asked: no right to create selfsubjectaccessreviews"],
+  );
+  assert.ok(!isSound(findings));
+});
+
+test("who is not known to the server is told so, and nothing is guessed", async (t) => {
+  const body = { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" };
+  const { client } = await checkedServer(t, () => [401, body]);
+  await assert.rejects(
+    checkRights(client, rights, signal),
+    (error) => error instanceof ApiError && error.kind === "unauthorized",
+  );
+});

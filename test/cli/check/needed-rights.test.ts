@@ -1,0 +1,63 @@
+// The list of needed rights is what the manifests grant: neither asks for what the other does not.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { loadYaml, type V1ClusterRole } from "@kubernetes/client-node";
+import { neededRights, rightText } from "../../../src/cli/check/needed-rights.ts";
+import { readConfig, type FlagValues } from "../../../src/config/config.ts";
+
+function texts(flags: FlagValues): readonly string[] {
+  const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
+  return neededRights(readConfig(flags, around)).map(rightText);
+}
+
+/** What a file of the manifests grants, in the words of rightText; `where` ends each. */
+function granted(file: string, where: (resource: string) => string): readonly string[] {
+  const text = readFileSync(new URL(`../../../manifests/${file}`, import.meta.url), "utf8");
+  return (loadYaml<V1ClusterRole>(text).rules ?? []).flatMap(
+    ({ apiGroups = [], resources = [], verbs, resourceNames = [""] }) =>
+      resources.flatMap((resource) =>
+        verbs.flatMap((verb) =>
+          resourceNames.map((name) => {
+            const group = apiGroups[0] ? `.${apiGroups[0]}` : "";
+            return `${verb} ${resource}${group}${name && `/${name}`}${where(resource)}`;
+          }),
+        ),
+      ),
+  );
+}
+
+test("without flags the rights are those of the ClusterRole and the Role", () => {
+  const everywhere = (resource: string): string =>
+    resource === "namespaces" ? "" : " in every namespace";
+  const all = [
+    ...granted("clusterrole.yaml", everywhere),
+    ...granted("role.yaml", () => " in secretcast"),
+  ];
+  assert.deepEqual(texts({}).toSorted(), all.toSorted());
+});
+
+test("of listed namespaces each has the rights of its Role, and its source is only read", () => {
+  const rights = texts({ namespaces: "team-a,team-b", "leader-elect": false, "source-list": "" });
+  const inEach = ["team-a", "team-b"].flatMap((name) => [
+    ...granted("namespace-rights/role.yaml", () => ` in ${name}`),
+    ...["get", "list", "watch"].map((verb) => `${verb} namespaces/${name}`),
+  ]);
+  const ofSource = [
+    ...["get", "list", "watch"].map((verb) => `${verb} secrets in secretcast`),
+    ...["get", "list", "watch"].map((verb) => `${verb} namespaces/secretcast`),
+    ...["create", "patch"].map((verb) => `${verb} events.events.k8s.io in secretcast`),
+  ];
+  assert.deepEqual(rights.toSorted(), [...inEach, ...ofSource].toSorted());
+});
+
+test("without a source list no right on ConfigMaps is asked for", () => {
+  assert.ok(texts({}).includes("watch configmaps/secretcast-sources in secretcast"));
+  assert.ok(!texts({ "source-list": "" }).some((text) => text.includes("configmaps")));
+});
+
+test("without election no right on Leases is asked for, and another Lease is asked for by name", () => {
+  assert.ok(!texts({ "leader-elect": false }).some((text) => text.includes("leases")));
+  const other = texts({ "lease-name": "mine", "lease-namespace": "kube-ops" });
+  assert.ok(other.includes("update leases.coordination.k8s.io/mine in kube-ops"));
+});

@@ -1,0 +1,55 @@
+// A sandbox with teams, a source and a Secret in the way, as the commands that look at a cluster find it;
+// its kubeconfig is a file.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
+import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
+import { commandLine, type Said, type Surroundings } from "../programs/command-line.ts";
+
+export type SandboxCluster = {
+  readonly sandbox: Sandbox;
+  readonly kubeconfig: string;
+  /** One command line against it. */
+  readonly run: (args: readonly string[], around?: Surroundings) => Promise<Said>;
+};
+
+function namespace(name: string, annotations: Texts = {}, labels: Texts = {}): JsonObject {
+  return { kind: "Namespace", metadata: { name, annotations, labels } };
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/** Its values are "hunter2", which nothing may print. */
+function secret(place: string, annotations: Texts = {}): JsonObject {
+  const [namespace = "", name = ""] = place.split("/");
+  const data = { password: Buffer.from("hunter2").toString("base64") };
+  return { kind: "Secret", metadata: { namespace, name, annotations }, data };
+}
+
+const EXAMPLE: readonly JsonObject[] = [
+  ...["secretcast", "team-a", "team-b", "shop"].map((name) => namespace(name)),
+  namespace("team-c", { "secretcast.io/accept": "false" }),
+  secret("secretcast/registry", { "secretcast.io/to": "team-*" }),
+  secret("secretcast/typo", { "secretcast.io/to": "*", "secretcast.io/to-selecter": "x" }),
+  secret("team-b/registry"),
+];
+
+export async function sandboxCluster(
+  t: TestContext,
+  objects: readonly JsonObject[] = EXAMPLE,
+): Promise<SandboxCluster> {
+  const sandbox = await startSandbox();
+  sandbox.load(objects);
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-commands-"));
+  const kubeconfig = join(folder, "config");
+  writeFileSync(kubeconfig, sandbox.kubeconfig());
+  t.after(async () => {
+    await sandbox.stop();
+    rmSync(folder, { recursive: true });
+  });
+  const run: SandboxCluster["run"] = (args, around = {}) =>
+    commandLine(args, { ...around, env: { KUBECONFIG: kubeconfig, ...around.env } });
+  return { sandbox, kubeconfig, run };
+}
