@@ -23,8 +23,7 @@ type Stage = {
 async function openStage(t: TestContext, world: WorldName): Promise<Stage> {
   const scene = await openScene(t);
   const stage = new WorldScene(scene, world);
-  await stage.load();
-  t.after(() => stage.unload());
+  await stage.load(t);
   const proxy = await startFaultProxy(t, upstream(scene.sandbox?.url));
   const folder = mkdtempSync(join(tmpdir(), "secretcast-migrate-"));
   t.after(() => rmSync(folder, { recursive: true }));

@@ -28,8 +28,7 @@ for (const world of WORLDS) {
   test(`${world}: a move that dies after each of its writes loses nothing and ends where one ends that does not`, async (t) => {
     const scene = await openScene(t);
     const stage = new WorldScene(scene, world);
-    await stage.load();
-    t.after(() => stage.unload());
+    await stage.load(t);
     const planned = await stage.plan();
     const places = adoptedPlaces(planned);
     const before = await stage.contents();
@@ -58,8 +57,7 @@ for (const world of WORLDS) {
 test("a copy that the old tool writes while the move goes on keeps what was written, and is told", async (t) => {
   const scene = await openScene(t);
   const stage = new WorldScene(scene, "replicator");
-  await stage.load();
-  t.after(() => stage.unload());
+  await stage.load(t);
   const { client } = stage;
   let meddled = "";
   const meddling: ApiClient = {
@@ -87,8 +85,7 @@ test("a copy that the old tool writes while the move goes on keeps what was writ
 test("once the old tool runs again no more is written", async (t) => {
   const scene = await openScene(t);
   const stage = new WorldScene(scene, "kubed");
-  await stage.load();
-  t.after(() => stage.unload());
+  await stage.load(t);
   const before = await scene.api.versions();
   const running = "Pod kubed/kubed-1 runs the old tool's image";
   const { result } = await stage.move({ obstacle: () => Promise.resolve(running) });
@@ -105,8 +102,7 @@ test(
   async (t) => {
     const scene = await openScene(t);
     const stage = new WorldScene(scene, "kubed");
-    await stage.loadMany(200, 25);
-    t.after(() => stage.unload());
+    await stage.loadMany(t, 200, 25);
     const told: number[] = [];
     const { result } = await stage.move({ onProgress: (done) => void told.push(done) });
     assert.deepEqual(result, {

@@ -19,8 +19,7 @@ for (const world of WORLDS) {
   test(`${world}: a move adopts what it may, and a run then writes nothing on it`, async (t) => {
     const scene = await openScene(t);
     const stage = new WorldScene(scene, world);
-    await stage.load();
-    t.after(() => stage.unload());
+    await stage.load(t);
     const before = await scene.api.versions();
     const planned = await stage.plan();
     const places = adoptedPlaces(planned);

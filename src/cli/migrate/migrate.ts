@@ -2,6 +2,7 @@
 // would make of it and, with --write, makes it. What does not move is said, and the exit code with it.
 import { randomBytes } from "node:crypto";
 import { commandLineOf, oldCommandLine, readOldObjects } from "./read-old-cluster.ts";
+import { writeManifests } from "./write-manifests.ts";
 import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
 import { readWish, type MoveWish } from "./move-wish.ts";
@@ -110,7 +111,9 @@ async function migrateFiles(
   program: Program,
 ): Promise<number> {
   if (wish.cleanup) throw contradiction("-f", "--cleanup", "it is for a cluster");
-  if (wish.write) throw contradiction("-f", "--write", "what files say is only shown");
+  if (wish.write && files.includes("-")) {
+    throw contradiction("-f -", "--write", "there is no file to write to");
+  }
   const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
   const recursive = given["recursive"] === true;
   const found = await readFileObjects(files, { recursive, stdin: program.stdin });
@@ -133,6 +136,7 @@ async function migrateFiles(
     flagsOf(wish, commandLine, program),
     settingsOf(wish, planning),
   );
+  if (wish.write) return writeManifests(found, migration, wish, flags, program);
   return showMove({ migration, unread: [] }, wish, flags, program);
 }
 

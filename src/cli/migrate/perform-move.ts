@@ -2,6 +2,7 @@
 // clean-up of what the old tool left. Each refuses while the old tool runs, asks first, and looks at the
 // cluster once more at the end.
 import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
+import { agree } from "./agree.ts";
 import type { MoveWish } from "./move-wish.ts";
 import { oldToolPod } from "./read-old-cluster.ts";
 import { showMove, tellProblems, type Looked } from "./show-move.ts";
@@ -162,18 +163,4 @@ function obstacleOf(
       return `whether ${tool.name} still runs cannot be known, since Pods may not be listed: see to it that it does not, and say --although-running`;
     }
   };
-}
-
-async function agree(what: string, { yes }: MoveWish, program: Program): Promise<void> {
-  if (yes) return;
-  const { stdin, stdout, stderr } = program;
-  if (!stdin || stdout.isTTY !== true) {
-    throw new UsageError(`nobody can be asked here whether to ${what}: --yes says so`);
-  }
-  stderr.write(`${what}? [y/N] `);
-  for await (const chunk of stdin) {
-    if (/^y(es)?$/i.test(Buffer.from(chunk).toString().trim())) return;
-    break;
-  }
-  throw new UsageError("nothing was written");
 }

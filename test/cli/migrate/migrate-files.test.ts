@@ -232,7 +232,7 @@ for (const [args, line] of [
   [["--from", "velero"], /--from: "velero" is unknown/],
   [["--from", "kubed", "-n", "a"], /--namespace: a move is of a whole cluster/],
   [["--from", "kubed", "-l", "a=b"], /--selector: a move is of everything/],
-  [["--from", "kubed", "-f", "-", "--write"], /-f and --write contradict/],
+  [["--from", "kubed", "-f", "-", "--write"], /-f - and --write contradict/],
   [["--from", "kubed", "-f", "-", "--cleanup"], /-f and --cleanup contradict/],
   [["--from", "kubed", "--cleanup", "--print-patches"], /--cleanup and --print-patches contradict/],
   [["--from", "kubed", "--adopt-drifted", "a"], /--adopt-drifted: "a" is not NAMESPACE\/NAME/],

@@ -6,19 +6,37 @@ import { readOldObjects } from "../../../src/cli/migrate/read-old-cluster.ts";
 import type { Migration } from "../../../src/core/migration/migration.ts";
 import { OLD_TOOL } from "../../../src/core/migration/old-tools.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/client.ts";
-import { resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
+import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import { createClient, type ApiClient, type ApiRequest } from "../../../src/kube/rest/client.ts";
+import { NAMESPACES, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
+import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
+import { systemClock } from "../../../src/kube/time/clock.ts";
+import { after, type TestContext } from "node:test";
+import { sharedCluster } from "../api-server/cluster.ts";
+import { Api } from "../scenes/api.ts";
 import type { Scene } from "../scenes/scene.ts";
 import { moveSettings } from "./migration.ts";
 import { worldObjects, type WorldName, type WorldObject } from "./world.ts";
 
+const OWN = "secretcast";
 const THERE_ALREADY = new Set(["default", "kube-system", "kube-public", "kube-node-lease"]);
+
+// On a shared server namespaces take seconds to go, so that one world's are there for the next test too.
+const made = new Set<string>();
+
+after(async () => {
+  if (made.size === 0) return;
+  const client = ownClient();
+  const api = new Api(client);
+  await Promise.all([...made].map((name) => api.deleteNamespace(name)));
+  await Promise.all([...made].map((name) => api.namespaceGone(name)));
+  await client.close();
+});
 
 export class WorldScene {
   readonly scene: Scene;
   readonly world: WorldName;
-  /** Of the namespaces that the tests made. */
-  readonly #made: string[] = [];
+  readonly #secrets = new Set<string>();
   readonly #clusterSecrets: readonly WorldObject[];
 
   constructor(scene: Scene, world: WorldName) {
@@ -28,7 +46,8 @@ export class WorldScene {
   }
 
   /** Makes the namespaces and Secrets; whose mark names another comes after it. */
-  async load(): Promise<void> {
+  async load(t: TestContext): Promise<void> {
+    t.after(() => this.#unload());
     const objects = worldObjects(this.world);
     const named = objects.filter(({ kind }) => kind === "Namespace");
     await Promise.all([...named.map((one) => this.#makeNamespace(one)), this.#makeOwn()]);
@@ -45,16 +64,24 @@ export class WorldScene {
     );
   }
 
-  async unload(): Promise<void> {
-    const { api, sandbox } = this.scene;
-    if (sandbox) return;
-    for (const name of THERE_ALREADY) {
-      for (const { metadata } of await api.secrets(name)) {
-        await api.deleteSecret(name, metadata.name);
-      }
-    }
-    await Promise.all(this.#made.map((name) => api.deleteNamespace(name)));
-    await Promise.all(this.#made.map((name) => api.namespaceGone(name)));
+  // The scene's own client is closed by then.
+  async #unload(): Promise<void> {
+    if (this.scene.sandbox) return;
+    const client = ownClient();
+    const api = new Api(client);
+    const places = [...THERE_ALREADY, OWN, ...made];
+    const left = (await api.secrets()).filter(({ metadata }) => {
+      const { namespace = "", name, labels, annotations } = metadata;
+      if (!places.includes(namespace)) return false;
+      const ours = labels?.["app.kubernetes.io/managed-by"] === "secretcast";
+      const source = annotations?.["secretcast.io/to"] !== undefined;
+      const own = this.#secrets.has(`${namespace}/${name}`);
+      return ours || source || own || made.has(namespace);
+    });
+    await inTurns(left, ({ metadata }) =>
+      api.deleteSecret(metadata.namespace ?? "", metadata.name),
+    );
+    await client.close();
   }
 
   /** The client of whoever moves; ClusterSecrets are what the world says. */
@@ -118,7 +145,8 @@ export class WorldScene {
   }
 
   /** Instead of the world: as kubed leaves a cluster of so many namespaces and sources. */
-  async loadMany(namespaces: number, sources: number): Promise<void> {
+  async loadMany(t: TestContext, namespaces: number, sources: number): Promise<void> {
+    t.after(() => this.#unload());
     await this.#makeNamespace(manyNamespace("many-central"));
     await this.#makeOwn();
     const names = Array.from({ length: namespaces }, (_, index) => `many-${index}`);
@@ -143,6 +171,7 @@ export class WorldScene {
   }
 
   #post(namespace: string, name: string, rest: object, metadata: object): Promise<WorldObject> {
+    this.#secrets.add(`${namespace}/${name}`);
     return this.client.request<WorldObject>({
       method: "POST",
       path: resourcePath(SECRETS, namespace),
@@ -157,21 +186,34 @@ export class WorldScene {
   }
 
   async #makeNamespace({ metadata }: WorldObject): Promise<void> {
-    const { name, labels, annotations } = metadata;
-    if (THERE_ALREADY.has(name)) {
-      await this.scene.api.patchNamespace(name, { labels, annotations });
-      return;
+    const { name, labels = {}, annotations = {} } = metadata;
+    const { api, sandbox } = this.scene;
+    if (!THERE_ALREADY.has(name)) {
+      if (!sandbox) made.add(name);
+      try {
+        await api.createNamespace(name, { labels, annotations });
+        return;
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== "alreadyExists") throw error;
+      }
     }
-    this.#made.push(name);
-    await this.scene.api.createNamespace(name, {
-      ...(labels && { labels }),
-      ...(annotations && { annotations }),
+    // What an earlier test wrote there goes.
+    const path = resourcePath(NAMESPACES, undefined, name);
+    const found = await this.client.request<WorldObject>({
+      method: "GET",
+      path,
+      what: `get ${name}`,
+    });
+    const before = Object.keys(found.metadata.annotations ?? {}).map((key) => [key, null]);
+    await api.patchNamespace(name, {
+      labels,
+      annotations: { ...Object.fromEntries(before), ...annotations },
     });
   }
 
   async #makeOwn(): Promise<void> {
-    this.#made.push("secretcast");
-    await this.scene.api.createNamespace("secretcast");
+    // On a shared server the controller's account lives there.
+    if (this.scene.sandbox) await this.scene.api.createNamespace(OWN);
   }
 
   async #makeSecret(object: WorldObject, texts: Map<string, string>): Promise<void> {
@@ -190,6 +232,12 @@ export class WorldScene {
     texts.set(metadata.uid, made.metadata.uid);
     texts.set(metadata.resourceVersion, made.metadata.resourceVersion);
   }
+}
+
+function ownClient(): ApiClient {
+  const { kubeconfig } = sharedCluster();
+  const options = { clock: systemClock, userAgent: "secretcast-test" };
+  return createClient(loadKubeConfig({ kubeconfig }), options);
 }
 
 const INCLUDING = { includeSystemNamespaces: true } as const;
