@@ -94,6 +94,21 @@ test("a wrong value is one line that names the flag, the value and what is right
   await failsWith(["run", "--resync=1m", "--resync=2m"], /--resync is given more than once/);
 });
 
+test("a faulty --copyable-keys is one line that names the key, and nothing starts", async (t) => {
+  const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  for (const [given, told] of [
+    ["a b", /--copyable-keys: "a b" is wrong: want a glob over label or annotation keys/],
+    ["owner,,", /--copyable-keys: "owner,," has an empty entry/],
+    ["", /--copyable-keys: "" has an empty entry/],
+    ["!owner", /--copyable-keys: "!owner" is wrong: want a glob without "!"/],
+    [
+      "secretcast.io/*",
+      /--copyable-keys: "secretcast.io\/\*" is wrong: want keys that may be copied/,
+    ],
+  ] as const)
+    await failsWith(["run", `--kubeconfig=${kubeconfig}`, `--copyable-keys=${given}`], told);
+});
+
 test("a glob that is none is one line that names the flag and the entry", async (t) => {
   const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
   await failsWith(

@@ -103,6 +103,21 @@ const REFUSED: readonly (readonly [what: string, text: string, reason: RegExp])[
     "secret: a/b\nto: x\non-delete: no",
     /: on-delete: "no": want "del/,
   ],
+  [
+    "match that is neither",
+    "secret: a/b\nto: x\nmatch: some",
+    /: match: "some": want "all" or "any"/,
+  ],
+  [
+    "match: any beside one word",
+    "secret: a/b\nto: x\nmatch: any",
+    /: match: "any": want to and to-sel/,
+  ],
+  [
+    "match: any beside exclusions",
+    "secret: a/b\nto: '!x'\nto-selector: y\nmatch: any",
+    /: to: "!x": want a glob without "!" as well, or match off$/,
+  ],
   ["paused that is neither", "secret: a/b\nto: x\npaused: yes", /: paused: "yes": want "true"/],
   ["more lines than are read", `secret: a/b\nto:\n${"- a\n".repeat(4000)}`, /at most 4000 lines/],
   ["deeper than any entry is", `secret: ${"[".repeat(50)}`, /want YAML \(nesting exceeded/],
