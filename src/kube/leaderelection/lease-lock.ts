@@ -47,6 +47,9 @@ function kindOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "kind" in error ? error.kind : undefined;
 }
 
+// Conflicts of a release: whoever meets more has a proxy or a policy between, which answers for ever.
+const RELEASE_TRIES = 5;
+
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
   /** The Lease as our own last write left it: the fast path of a renewal. */
@@ -87,7 +90,7 @@ export class LeaseLock {
 
   /** Answers whether the Lease was ours and is free now. */
   async release(signal: AbortSignal): Promise<boolean> {
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const lease = await this.#fetch(signal);
       if (!lease || holderOf(lease) !== this.#options.identity) return false;
       try {
@@ -95,7 +98,7 @@ export class LeaseLock {
         await this.#bounded(signal, (inner) => this.#options.client.update(free, inner));
         return true;
       } catch (error) {
-        if (kindOf(error) !== "conflict") throw error;
+        if (kindOf(error) !== "conflict" || tries === RELEASE_TRIES) throw error;
       }
     }
   }

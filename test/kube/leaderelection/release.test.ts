@@ -48,6 +48,18 @@ test("LE-11 a release that meets a conflict reads again and is tried again", asy
   assert.deepEqual(server.lease?.metadata["labels"], { a: "b" });
 });
 
+test("LE-11 a release that meets nothing but conflicts is given up after a few tries", async () => {
+  const { clock, server } = setup();
+  const { cancel, errors, result } = candidate(clock, server, "me");
+  await clock.advance(2000);
+  server.fail("update", "conflict", 1000);
+  const before = server.requests.length;
+  cancel();
+  assert.equal(await result.value(), "cancelled");
+  assert.equal(server.requests.length - before, 10, "each try reads, and asks once");
+  assert.equal(errors.length, 1);
+});
+
 test("LE-11 nothing to release: the Lease is gone", async () => {
   const { clock, server } = setup();
   const { cancel, errors, result } = candidate(clock, server, "me");
