@@ -11,16 +11,26 @@ export const initialNamespaces = ["default", "kube-node-lease", "kube-public", "
 
 const contents = [...new Set(resources.filter((row) => row.namespaced).map((row) => row.storage))];
 
+/** Calls `fn` after so long; what it returns keeps it from that. */
+export type Schedule = (fn: () => void, ms: number) => () => void;
+
 export class NamespaceController {
   readonly #storage: Storage;
   readonly #delayMs: number;
   readonly #now: () => number;
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #schedule: Schedule;
+  readonly #timers = new Map<string, () => void>();
   readonly #unobserve: () => void;
 
   /** `delayMs`: how long a namespace stays Terminating before its contents go. */
-  constructor(storage: Storage, delayMs: number, now: () => number) {
+  constructor(
+    storage: Storage,
+    delayMs: number,
+    now: () => number,
+    schedule: Schedule = inRealTime,
+  ) {
     this.#storage = storage;
+    this.#schedule = schedule;
     this.#delayMs = delayMs;
     this.#now = now;
     this.#unobserve = storage
@@ -30,7 +40,7 @@ export class NamespaceController {
 
   stop(): void {
     this.#unobserve();
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
   }
 
@@ -40,12 +50,11 @@ export class NamespaceController {
 
   #later(name: string): void {
     if (this.#timers.has(name)) return;
-    const timer = setTimeout(() => {
+    const cancel = this.#schedule(() => {
       this.#timers.delete(name);
       this.#finish(name);
     }, this.#delayMs);
-    timer.unref();
-    this.#timers.set(name, timer);
+    this.#timers.set(name, cancel);
   }
 
   #finish(name: string): void {
@@ -75,4 +84,10 @@ export class NamespaceController {
     }
     return held;
   }
+}
+
+function inRealTime(fn: () => void, ms: number): () => void {
+  const timer = setTimeout(fn, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
 }

@@ -107,7 +107,7 @@ function texts(words: Readonly<Record<string, string | undefined>>): Texts {
   );
 }
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+export const historySteps: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -206,7 +206,7 @@ export type History = {
 export const histories: fc.Arbitrary<History> = fc.record({
   policy: fc.constantFrom("opt-out", "opt-out", "opt-in"),
   limit: fc.constantFrom(0, 1, 1, 100),
-  steps: fc.array(step, { minLength: 1, maxLength: 40, size: "max" }),
+  steps: fc.array(historySteps, { minLength: 1, maxLength: 40, size: "max" }),
 });
 
 export function isTenants(one: Step): boolean {

@@ -1,0 +1,222 @@
+// The people of a script: each step becomes requests as a user would make them, and what the API server
+// refuses them is left at that. Every value of every Secret begins with MARKER, so that one that gets
+// out is known wherever it shows.
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
+import {
+  NAMESPACES as NAMESPACE_RESOURCE,
+  resourcePath,
+  type Resource,
+} from "../../src/kube/rest/resource.ts";
+import { NAMESPACES, TENANT, type Step } from "../support/planner/history.ts";
+import type { UserStep } from "./script.ts";
+import type { Raw, Texts } from "./standing.ts";
+
+export const MARKER = "planted-value-";
+const P = "secretcast.io/";
+const prefixed = (words: Texts): Record<string, string> =>
+  Object.fromEntries(Object.entries(words).map(([word, value]) => [P + word, value]));
+const MANAGED = { "app.kubernetes.io/managed-by": "secretcast" };
+const LABELS = {
+  app: "x",
+  "example.com/team": "y",
+  owner: "helm",
+  "app.kubernetes.io/part-of": "z",
+};
+const NOTES = { "example.com/note": "n", "argocd.argoproj.io/sync-wave": "1", plain: "p" };
+
+type Body = Readonly<Record<string, unknown>>;
+export class Actors {
+  readonly #client: ApiClient;
+  readonly #resource: Resource;
+  #values = 0;
+
+  constructor(client: ApiClient, resource: Resource) {
+    this.#client = client;
+    this.#resource = resource;
+  }
+
+  async begin(): Promise<void> {
+    for (const namespace of [...NAMESPACES, "controller"])
+      await this.#namespace(namespace, {}, "gold");
+  }
+
+  /** Everything that waits for somebody's finalizer may go. */
+  async letGo(held: readonly Raw[]): Promise<void> {
+    for (const { metadata } of held)
+      await this.#patch(metadata.namespace ?? "", metadata.name, {
+        metadata: { finalizers: null },
+      });
+  }
+
+  async take(step: UserStep): Promise<void> {
+    switch (step.kind) {
+      case "source":
+        return this.#source(step);
+      case "stranger":
+      case "pull":
+        return this.#put(step.namespace, step.name, {
+          metadata: { annotations: prefixed(step.words) },
+          type: "Opaque",
+          data: { own: this.#value(step) },
+        });
+      case "forge":
+        return this.#forge(step);
+      case "namespace":
+        return this.#admin(step);
+      case "delete":
+      case "edit":
+      case "rotate":
+      case "strip":
+      case "freeze":
+      case "doom":
+      case "let go":
+      case "say":
+      case "paste":
+      case "again":
+        return this.#change(step);
+    }
+  }
+
+  async #source(step: Extract<Step, { kind: "source" }>): Promise<void> {
+    await this.#put(step.namespace, step.name, {
+      metadata: { annotations: { ...prefixed(step.words), ...NOTES }, labels: LABELS },
+      type: step.type,
+      data: { user: this.#value(step), password: this.#value(step) },
+      ...(step.immutable && { immutable: true }),
+    });
+  }
+
+  async #forge(step: Extract<Step, { kind: "forge" }>): Promise<void> {
+    const [namespace = "", name = ""] = step.source.split("/");
+    const real = await this.#get(namespace, name);
+    const marks = {
+      source: step.source,
+      // Sometimes the true one: whoever may read it can write it.
+      "source-uid": step.uid === "uid-1" ? (real?.metadata.uid ?? "none") : step.uid,
+      "placed-at": `${TENANT}/${step.name}`,
+      "source-version": "1",
+      ...step.words,
+    };
+    await this.#put(TENANT, step.name, {
+      metadata: { annotations: prefixed(marks), labels: MANAGED },
+      type: "Opaque",
+      data: { own: this.#value({ namespace: TENANT, name: step.name }) },
+    });
+  }
+
+  async #admin(step: Extract<Step, { kind: "namespace" }>): Promise<void> {
+    if (step.gone)
+      await this.#try({
+        method: "DELETE",
+        path: pathOf(NAMESPACE_RESOURCE, undefined, step.namespace),
+      });
+    else await this.#namespace(step.namespace, step.words, step.tier);
+  }
+
+  async #namespace(name: string, words: Texts, tier: string): Promise<void> {
+    const metadata = { name, annotations: prefixed(words), labels: { tier } };
+    const path = resourcePath(NAMESPACE_RESOURCE);
+    const made = await this.#try({ method: "POST", path, body: { metadata } });
+    if (made) return;
+    const present = await this.#try({ method: "GET", path: `${path}/${name}` });
+    const gone = Object.keys(present?.metadata.annotations ?? {}).map(
+      (key) => [key, null] as const,
+    );
+    const annotations = { ...Object.fromEntries(gone), ...metadata.annotations };
+    await this.#send("PATCH", `${path}/${name}`, { metadata: { annotations, labels: { tier } } });
+  }
+
+  async #change(
+    step: Exclude<UserStep, { kind: "source" | "stranger" | "pull" | "forge" | "namespace" }>,
+  ): Promise<void> {
+    const { namespace, name } = step;
+    switch (step.kind) {
+      case "delete":
+        return this.#delete(namespace, name);
+      case "edit":
+        return this.#patch(namespace, name, { data: { password: this.#value(step) } });
+      case "rotate":
+        return this.#patch(namespace, name, {
+          data: { password: this.#value(step), more: this.#value(step) },
+        });
+      case "strip":
+        return this.#patch(namespace, name, {
+          metadata: { annotations: { [`${P}placed-at`]: null } },
+        });
+      case "freeze":
+        return this.#patch(namespace, name, { immutable: true });
+      case "doom":
+        await this.#patch(namespace, name, { metadata: { finalizers: ["example.com/hold"] } });
+        return this.#delete(namespace, name);
+      case "let go":
+        return this.#patch(namespace, name, { metadata: { finalizers: null } });
+      case "say":
+        return this.#patch(namespace, name, {
+          metadata: { annotations: { [P + step.word]: step.value } },
+        });
+      case "paste":
+      case "again":
+        return this.#copy(step, step.kind === "paste" ? step.to : namespace);
+    }
+  }
+
+  async #copy(
+    { namespace, name }: { readonly namespace: string; readonly name: string },
+    to: string,
+  ): Promise<void> {
+    const present = await this.#get(namespace, name);
+    if (!present) return;
+    const { labels, annotations } = present.metadata;
+    const { type, data, immutable } = present;
+    const same = { type, data, ...(immutable === true && { immutable }) };
+    await this.#put(to, name, { ...same, metadata: { labels, annotations } });
+  }
+
+  /** As `kubectl replace --force` where the API takes no update. */
+  async #put(
+    namespace: string,
+    name: string,
+    given: Body & { readonly metadata: Body },
+  ): Promise<void> {
+    const body = { ...given, metadata: { ...given.metadata, namespace, name } };
+    const collection = pathOf(this.#resource, namespace);
+    if (await this.#try({ method: "POST", path: collection, body })) return;
+    if (await this.#try({ method: "PUT", path: `${collection}/${name}`, body })) return;
+    await this.#delete(namespace, name);
+    await this.#try({ method: "POST", path: collection, body });
+  }
+
+  #get(namespace: string, name: string): Promise<Raw | undefined> {
+    return this.#try({ method: "GET", path: pathOf(this.#resource, namespace, name) });
+  }
+
+  async #delete(namespace: string, name: string): Promise<void> {
+    await this.#try({ method: "DELETE", path: pathOf(this.#resource, namespace, name) });
+  }
+
+  async #patch(namespace: string, name: string, body: Body): Promise<void> {
+    await this.#send("PATCH", pathOf(this.#resource, namespace, name), body);
+  }
+
+  async #send(method: "PATCH", path: string, body: Body): Promise<void> {
+    await this.#try({ method, path, body, contentType: "application/merge-patch+json" });
+  }
+
+  async #try(request: Omit<ApiRequest, "what">): Promise<Raw | undefined> {
+    try {
+      return await this.#client.request<Raw>({ ...request, what: "a user's request" });
+    } catch (error) {
+      if (error instanceof ApiError) return undefined;
+      throw error;
+    }
+  }
+
+  #value({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+    return btoa(`${MARKER}${++this.#values} of ${namespace}/${name}`);
+  }
+}
+
+function pathOf(resource: Resource, namespace: string | undefined, name?: string): string {
+  return resourcePath(resource, namespace, name);
+}

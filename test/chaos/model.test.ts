@@ -1,0 +1,165 @@
+// The judges of chaos are worth what they would find: worlds and writes that are wrong are seen to be.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { wrongAtRest, type World } from "./model.ts";
+import { Slots } from "./slots.ts";
+import type { Flags, Raw, Texts } from "./standing.ts";
+import { wrongWrite } from "./write-judge.ts";
+
+const FLAGS: Flags = {
+  sourceNamespaces: "shared",
+  policy: undefined,
+  exclude: "",
+  ownNamespace: "controller",
+};
+const P = "secretcast.io/";
+
+function secret(place: string, words: Texts, data: Texts = { key: "dmFsdWU=" }): Raw {
+  const [namespace = "", name = ""] = place.split("/");
+  const annotations = Object.fromEntries(
+    Object.entries(words).map(([word, value]) => [P + word, value]),
+  );
+  const ours = "source" in words ? { "app.kubernetes.io/managed-by": "secretcast" } : {};
+  const uid = `uid of ${place}`;
+  const metadata = { namespace, name, uid, resourceVersion: place, annotations, labels: ours };
+  return { metadata, data, type: "Opaque" };
+}
+
+function copy(place: string, of: string, words: Texts = {}, data?: Texts): Raw {
+  const marks = {
+    source: of,
+    "source-uid": `uid of ${of}`,
+    "placed-at": place,
+    "source-version": "1",
+  };
+  return secret(place, { ...marks, ...words }, data);
+}
+
+function world(...objects: readonly Raw[]): World {
+  const names = ["shared", "team-a", "team-b", "controller", "kube-system"];
+  const namespaces = names.map((name) => {
+    const metadata = { name, uid: name, resourceVersion: "1" };
+    return [name, { metadata }] as const;
+  });
+  const placed = objects.map((raw) => {
+    const { namespace, name } = raw.metadata;
+    return [`${namespace}/${name}`, raw] as const;
+  });
+  return { namespaces: new Map(namespaces), objects: new Map(placed) };
+}
+
+const SOURCE = secret("shared/one", { to: "team-*" });
+const BOTH = [copy("team-a/one", "shared/one"), copy("team-b/one", "shared/one")] as const;
+
+const WORLDS: Readonly<Record<string, readonly [readonly Raw[], RegExp | undefined]>> = {
+  "all as it must be": [[SOURCE, ...BOTH], undefined],
+  "a copy that is missing": [[SOURCE, BOTH[0]], /team-b\/one: the copy of shared\/one is missing/],
+  "a copy that holds something else": [
+    [SOURCE, BOTH[0], copy("team-b/one", "shared/one", {}, { key: "b3RoZXI=" })],
+    /team-b\/one: no copy .*data/,
+  ],
+  "a copy without its source": [[BOTH[0]], /nobody wants/],
+  "a copy that was to be kept, without its source": [
+    [copy("team-a/one", "shared/one", { "on-delete": "keep" })],
+    /nobody wants/,
+  ],
+  "a copy of a source that is refused": [
+    [secret("shared/one", { to: "team-*", "to-selecter": "x" }), BOTH[0]],
+    undefined,
+  ],
+  "a copy of a source out of scope": [[copy("team-a/one", "elsewhere/one")], undefined],
+  "a copy with a mark of a newer version": [
+    [copy("team-a/one", "shared/one", { future: "x" })],
+    undefined,
+  ],
+  "a stranger in the way": [[SOURCE, BOTH[0], secret("team-b/one", {})], undefined],
+  "a stranger who lets it be adopted": [
+    [SOURCE, BOTH[0], secret("team-b/one", { adopt: "shared/one" })],
+    /team-b\/one: no copy/,
+  ],
+  "a pulling Secret that was not filled": [
+    [secret("shared/one", { allow: "*" }), secret("team-a/mine", { from: "shared/one" }, {})],
+    /key was not pulled/,
+  ],
+  "what was pulled, without consent": [
+    [secret("team-a/mine", { from: "shared/one", "pulled-keys": "key" })],
+    /may not pull any more/,
+  ],
+};
+
+for (const [name, [objects, expected]] of Object.entries(WORLDS))
+  test(`the model on ${name}`, () => {
+    const wrong = wrongAtRest(world(...objects), FLAGS);
+    if (expected) assert.match(wrong.join("\n"), expected);
+    else assert.deepEqual(wrong, []);
+  });
+
+type Case = {
+  readonly before: Raw;
+  readonly method: "DELETE" | "PATCH" | "POST";
+  readonly after?: Raw;
+  readonly source?: Raw;
+  readonly conditions?: object;
+};
+const conditions = ({ metadata: { uid, resourceVersion } }: Raw) => ({ uid, resourceVersion });
+const WRITES: Readonly<Record<string, readonly [Case, RegExp | undefined]>> = {
+  "a delete of a copy whose source is gone": [{ before: BOTH[0], method: "DELETE" }, undefined],
+  "a delete of a stranger's": [{ before: secret("team-a/x", {}), method: "DELETE" }, /not ours/],
+  "a delete of a copy that is wanted": [
+    { before: BOTH[0], method: "DELETE", source: SOURCE },
+    /wanted, frozen or paused/,
+  ],
+  "a delete without a version": [
+    { before: BOTH[0], method: "DELETE", conditions: { uid: "uid" } },
+    /without a resourceVersion/,
+  ],
+  "a delete of a copy that was to be kept": [
+    { before: copy("team-a/one", "shared/one", { "on-delete": "keep" }), method: "DELETE" },
+    /to be kept/,
+  ],
+  "an update that brings what the source never held": [
+    {
+      before: BOTH[0],
+      method: "PATCH",
+      source: SOURCE,
+      after: copy("team-a/one", "shared/one", {}, { key: "b3RoZXI=" }),
+    },
+    /never held this/,
+  ],
+  "a create where the source never wanted a copy": [
+    {
+      before: BOTH[0],
+      method: "POST",
+      source: SOURCE,
+      after: copy("kube-system/one", "shared/one"),
+    },
+    /never wanted this place/,
+  ],
+};
+
+for (const [
+  name,
+  [{ before, method, after, source, conditions: given }, expected],
+] of Object.entries(WRITES))
+  test(`the judge on ${name}`, () => {
+    const slots = new Slots();
+    const objects = source ? [before, source] : [before];
+    const made = world(...objects);
+    for (const raw of made.namespaces.values())
+      slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
+    for (const [place, raw] of made.objects) slots.note(place, raw, Number.NEGATIVE_INFINITY);
+    const { namespace, name: own } = (after ?? before).metadata;
+    const path = `/api/v1/namespaces/${namespace}/secrets${method === "POST" ? "" : `/${own}`}`;
+    const held = given ?? conditions(before);
+    const body = method === "DELETE" ? { preconditions: held } : { metadata: held };
+    const answer = after
+      ? { ...after, metadata: { ...after.metadata, resourceVersion: "later" } }
+      : before;
+    const wrong = wrongWrite({ method, path, body, what: "a write" }, answer, slots, {
+      now: 3_600_000,
+      flags: FLAGS,
+      graceMs: 10_000,
+    });
+    if (expected) assert.match(wrong ?? "", expected);
+    else assert.equal(wrong, undefined);
+  });

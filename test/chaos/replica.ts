@@ -1,0 +1,129 @@
+// One replica of the controller and its way to the API server: it can be stopped, killed, cut off and
+// told another time, and comes again as kubelet would have it. What it says is searched for values.
+import { buildController } from "../../src/cli/run/build.ts";
+import { readConfig, type FlagValues } from "../../src/config/config.ts";
+import { readPlannerSettings } from "../../src/config/planner-settings.ts";
+import type { RunEnd } from "../../src/controller/controller.ts";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
+import type { Clock, Timer } from "../../src/kube/time/clock.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { FaultyClient, type RequestFault } from "../support/controller/faulty-client.ts";
+import { MARKER } from "./actors.ts";
+
+// As text, and as base64, of which a value begins with it.
+const TOLD = [MARKER, btoa(MARKER).slice(0, -4)];
+export const tellsValue = (text: string): boolean => TOLD.some((told) => text.includes(told));
+
+/** Its wall clock is off by `skewMs`. */
+class SkewedClock implements Clock {
+  readonly #inner: Clock;
+  skewMs = 0;
+
+  constructor(inner: Clock) {
+    this.#inner = inner;
+  }
+
+  now(): number {
+    return this.#inner.now() + this.skewMs;
+  }
+
+  monotonic(): number {
+    return this.#inner.monotonic();
+  }
+
+  random(): number {
+    return this.#inner.random();
+  }
+
+  setTimeout(fn: () => void, ms: number): Timer {
+    return this.#inner.setTimeout(fn, ms);
+  }
+}
+
+export type ReplicaOptions = {
+  readonly server: ApiClient;
+  readonly clock: Clock;
+  readonly fault: (request: ApiRequest) => RequestFault | undefined;
+  readonly onDone: (request: ApiRequest, answer: unknown, writer: Replica) => void;
+  readonly onTold: (text: string) => void;
+};
+
+export class Replica {
+  readonly #options: ReplicaOptions;
+  readonly clock: SkewedClock;
+  #clients: readonly FaultyClient[] = [];
+  #stop = new AbortController();
+  #ended: Promise<RunEnd | "failed"> = Promise.resolve("stopped" as const);
+  #end: RunEnd | "failed" | undefined = "stopped";
+
+  constructor(options: ReplicaOptions) {
+    this.#options = options;
+    this.clock = new SkewedClock(options.clock);
+  }
+
+  get running(): boolean {
+    return this.#end === undefined;
+  }
+
+  /** How it ended by itself, or when told; undefined while it runs. */
+  get end(): RunEnd | "failed" | undefined {
+    return this.#end;
+  }
+
+  start(given: FlagValues): void {
+    const { server, fault, onDone, onTold } = this.#options;
+    const config = readConfig(
+      { "log-level": "trace", ...given },
+      { env: {}, clusterNamespace: undefined, terminal: false },
+    );
+    const client = (): FaultyClient =>
+      new FaultyClient({
+        inner: server,
+        clock: this.clock,
+        fault,
+        onDone: (request, answer) => onDone(request, answer, this),
+        onSent: ({ path, body }) => {
+          if (!/\/(secrets|configmaps)(\/|$)/.test(path)) onTold(JSON.stringify(body ?? ""));
+        },
+      });
+    const [api, leaseApi] = [client(), client()];
+    this.#clients = [api, leaseApi];
+    this.#stop = new AbortController();
+    const controller = buildController(config, readPlannerSettings(config), {
+      client: api,
+      leaseApi,
+      clock: this.clock,
+      log: createLog(config, { write: onTold }),
+      metrics: createMetrics(config.leaseName),
+      observer: {},
+    });
+    this.#end = undefined;
+    const run = controller.run(this.#stop.signal).catch((error: unknown) => {
+      onTold(String(error));
+      return "failed" as const;
+    });
+    this.#ended = run;
+    void run.then((end) => {
+      if (this.#ended === run) this.#end = end;
+    });
+  }
+
+  /** As SIGTERM does; nothing is waited for. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** As SIGKILL does: nothing is sent or heard any more. */
+  kill(): void {
+    for (const client of this.#clients) void client.close();
+    // What is left of it in this process has to end as well.
+    this.#stop.abort();
+    this.#ended = Promise.resolve("stopped" as const);
+    this.#end = "stopped";
+  }
+
+  watches(fault: "cut" | "expire" | "deafen"): void {
+    for (const client of this.#clients) client[fault]();
+  }
+}

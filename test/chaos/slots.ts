@@ -1,0 +1,39 @@
+// All that ever was at each place, with the time since when: what a controller that lags behind may
+// still believe.
+import type { Raw } from "./standing.ts";
+
+/** `raw` undefined: nothing was there. */
+export type Moment = { readonly since: number; readonly raw: Raw | undefined };
+
+export class Slots {
+  readonly #moments = new Map<string, Moment[]>();
+  readonly #versions = new Map<string, Raw>();
+
+  note(place: string, raw: Raw | undefined, since: number): void {
+    const moments = this.#moments.get(place);
+    if (moments) moments.push({ since, raw });
+    else
+      this.#moments.set(place, [
+        { since: Number.NEGATIVE_INFINITY, raw: undefined },
+        { since, raw },
+      ]);
+    if (raw) this.#versions.set(raw.metadata.resourceVersion, raw);
+  }
+
+  /** An object by its resourceVersion. */
+  version(resourceVersion: string): Raw | undefined {
+    return this.#versions.get(resourceVersion);
+  }
+
+  places(): readonly string[] {
+    return [...this.#moments.keys()];
+  }
+
+  /** What was there at some time since `from`, the oldest first. */
+  since(place: string, from: number): readonly Moment[] {
+    const moments = this.#moments.get(place);
+    if (!moments) return [{ since: Number.NEGATIVE_INFINITY, raw: undefined }];
+    const first = moments.findLastIndex((moment) => moment.since <= from);
+    return moments.slice(Math.max(0, first));
+  }
+}

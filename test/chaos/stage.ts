@@ -1,0 +1,282 @@
+// Plays a script: on an API server in memory and a fake clock, with replicas of the controller, the
+// actors' steps and the faults between. Judges each write as it is carried out, then waits for quiet and
+// compares the world with the model.
+import { LEASES, NAMESPACES, SECRETS } from "../../src/kube/rest/resource.ts";
+import type { FlagValues } from "../../src/config/config.ts";
+import type { ApiRequest } from "../../src/kube/rest/client.ts";
+import type { StorageChange } from "../../src/sandbox/storage/storage.ts";
+import type { RequestFault } from "../support/controller/faulty-client.ts";
+import { SandboxApi } from "../support/controller/sandbox-api.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
+import { seeded } from "../support/time/random.ts";
+import { Actors } from "./actors.ts";
+import { wrongAtRest, type World } from "./model.ts";
+import { Replica, tellsValue } from "./replica.ts";
+import { FLAG_SETS, isUsers, type ChaosStep, type Circumstance, type Script } from "./script.ts";
+import { Slots } from "./slots.ts";
+import type { Flags, Raw } from "./standing.ts";
+import { wrongWrite } from "./write-judge.ts";
+
+const OWN_NAMESPACE = "controller";
+const REST_STEP_MS = 10_000;
+/** The longest back-off is five minutes, and so is a hold of deletions; a deaf watch ends as late. */
+const REST_MOST_MS = 30 * 60_000;
+const QUIET_MS = 60_000;
+
+type Weather = { readonly fault: string; readonly likelihood: number; readonly until: number };
+
+/** What was wrong; empty: nothing. */
+export type Verdict = { readonly wrong: readonly string[]; readonly writes: number };
+
+export async function play(script: Script): Promise<Verdict> {
+  const stage = new Stage(script);
+  await stage.begin();
+  for (const step of script.steps) await stage.take(step);
+  await stage.rest();
+  await stage.end();
+  return { wrong: stage.wrong, writes: stage.writes };
+}
+
+class Stage {
+  readonly wrong: string[] = [];
+  readonly #script: Script;
+  readonly #clock = new FakeClock();
+  readonly #api: SandboxApi;
+  readonly #actors: Actors;
+  readonly #slots = new Slots();
+  readonly #replicas: readonly Replica[];
+  readonly #chance: () => number;
+  #flags: number;
+  /** What each was started with. */
+  readonly #startedWith = new Map<Replica, Flags>();
+  #weather: Weather | undefined;
+  #leader: Replica | undefined;
+  #writes = 0;
+
+  constructor(script: Script) {
+    this.#script = script;
+    this.#flags = script.flags;
+    this.#chance = seeded(script.chance);
+    this.#clock.chance = seeded(script.chance + 1);
+    this.#api = new SandboxApi(this.#clock);
+    this.#actors = new Actors(this.#api.client, SECRETS);
+    const { storage } = this.#api;
+    for (const resource of [NAMESPACES, SECRETS])
+      storage.collection(resource.plural).observe((change) => this.#noted(change));
+    for (const raw of this.#all("namespaces").values())
+      this.#slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
+    this.#replicas = Array.from({ length: script.replicas }, () => this.#replica());
+  }
+
+  get writes(): number {
+    return this.#writes;
+  }
+
+  async begin(): Promise<void> {
+    await this.#actors.begin();
+    for (const replica of this.#replicas) this.#start(replica);
+    await this.#clock.advance(100);
+  }
+
+  async take(step: ChaosStep): Promise<void> {
+    if (isUsers(step)) await this.#actors.take(step);
+    else await this.#happen(step);
+  }
+
+  async #happen(step: Circumstance): Promise<void> {
+    switch (step.kind) {
+      case "pass":
+      case "moment":
+        return this.#pass(step.ms);
+      case "requests": {
+        const until = this.#clock.monotonic() + step.ms;
+        this.#weather = { fault: step.fault, likelihood: step.likelihood, until };
+        if (step.fault === "away") for (const replica of this.#replicas) replica.watches("cut");
+        return undefined;
+      }
+      case "watches":
+        return this.#watches(step.fault);
+      case "jump": {
+        const replica = this.#replicas[step.replica % this.#replicas.length];
+        if (replica) replica.clock.skewMs += step.ms;
+        return undefined;
+      }
+      case "restart":
+        return this.#restart(this.#replicas[step.replica % this.#replicas.length], step.how);
+      case "roll out":
+        this.#flags = step.flags;
+        for (const replica of this.#replicas) await this.#restart(replica, "stop");
+        return undefined;
+    }
+  }
+
+  /** No fault any more; time passes until all is as it must be, or for as long as it may take. */
+  async rest(): Promise<void> {
+    this.#weather = undefined;
+    this.#api.staleBy = 0;
+    await this.#actors.letGo(Array.from(this.#all("secrets").values()).filter(isHeld));
+    let wrong: readonly string[] = ["not looked at"];
+    for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
+      await this.#pass(REST_STEP_MS);
+      wrong = wrongAtRest(this.#world(), this.#contract());
+    }
+    this.wrong.push(...wrong.map((what) => `at rest: ${what}`));
+  }
+
+  /** Nobody writes any more, nor does one who comes anew; all end when they are told. */
+  async end(): Promise<void> {
+    // What is right already may still be under way: Events, and what is written twice.
+    await this.#pass(QUIET_MS);
+    await this.#silence("while all was quiet", QUIET_MS);
+    for (const replica of this.#replicas) replica.stop();
+    await this.#clock.advance(QUIET_MS);
+    for (const { end } of this.#replicas)
+      if (end !== "stopped") this.wrong.push(`it ended so when told to stop: ${String(end)}`);
+    const fresh = this.#replica();
+    this.#start(fresh);
+    await this.#silence("of one who came anew", QUIET_MS);
+    fresh.stop();
+    await this.#clock.advance(QUIET_MS);
+    if (fresh.running) this.wrong.push("it does not end");
+  }
+
+  async #silence(when: string, ms: number): Promise<void> {
+    const before = this.#writes;
+    await this.#clock.advance(ms);
+    if (this.#writes > before) this.wrong.push(`${this.#writes - before} writes ${when}`);
+  }
+
+  // As kubelet does, whoever ended by himself comes again.
+  async #pass(ms: number): Promise<void> {
+    const end = this.#clock.monotonic() + ms;
+    while (this.#clock.monotonic() < end) {
+      await this.#clock.advance(Math.min(1000, end - this.#clock.monotonic()));
+      for (const replica of this.#replicas) {
+        if (replica.running) continue;
+        if (replica.end === "failed") this.wrong.push("the controller failed");
+        this.#start(replica);
+      }
+    }
+    if (ms === 0) await this.#clock.advance(0);
+  }
+
+  async #restart(replica: Replica | undefined, how: "kill" | "stop"): Promise<void> {
+    if (!replica) return;
+    if (how === "kill") replica.kill();
+    else {
+      replica.stop();
+      for (let second = 0; replica.running && second < 30; second++)
+        await this.#clock.advance(1000);
+      if (replica.running) {
+        this.wrong.push("it did not end within 30 s of being told");
+        replica.kill();
+      }
+    }
+    this.#start(replica);
+  }
+
+  #start(replica: Replica): void {
+    this.#startedWith.set(replica, this.#contract());
+    replica.start(this.#given());
+  }
+
+  #watches(fault: Extract<ChaosStep, { kind: "watches" }>["fault"]): void {
+    if (fault === "compact") this.#api.storage.compact();
+    if (fault === "stale") this.#api.staleBy = Math.floor(this.#chance() * 20);
+    if (fault === "compact" || fault === "stale") fault = "cut";
+    for (const replica of this.#replicas) replica.watches(fault);
+  }
+
+  #replica(): Replica {
+    return new Replica({
+      server: this.#api.client,
+      clock: this.#clock,
+      fault: (request) => this.#fault(request),
+      onDone: (request, answer, writer) => this.#done(request, answer as Raw, writer),
+      onTold: (text) => {
+        if (tellsValue(text)) this.wrong.push(`a value was told: ${text.slice(0, 200)}`);
+      },
+    });
+  }
+
+  #fault(request: ApiRequest): RequestFault | undefined {
+    const weather = this.#weather;
+    if (!weather || weather.until < this.#clock.monotonic()) return undefined;
+    if (this.#chance() >= weather.likelihood) return undefined;
+    switch (weather.fault) {
+      case "429":
+        return { kind: "refuse", status: 429, retryAfterMs: 1000 + 1000 * this.#chance() };
+      case "500":
+        return { kind: "refuse", status: 500 };
+      case "503":
+        return { kind: "refuse", status: 503 };
+      case "409":
+        return request.method === "GET" ? undefined : { kind: "refuse", status: 409 };
+      case "slow":
+        return { kind: "slow", ms: 4000 * this.#chance() };
+      case "lost":
+        return { kind: "lost" };
+      case "hang":
+        return { kind: "hang" };
+      default:
+        return { kind: "away" };
+    }
+  }
+
+  #done(request: ApiRequest, answer: Raw, writer: Replica): void {
+    if (request.path.includes(`/${LEASES.plural}`)) {
+      const spec = (request.body ?? {}) as { readonly spec?: { readonly holderIdentity?: string } };
+      if ((spec.spec?.holderIdentity ?? "") !== "") this.#leader = writer;
+      return;
+    }
+    const what = `${request.method} ${request.path}`;
+    const around = {
+      now: this.#clock.monotonic(),
+      flags: this.#startedWith.get(writer) ?? this.#contract(),
+      graceMs: this.#script.graceMs,
+    };
+    const wrong = wrongWrite(request, answer, this.#slots, around);
+    if (wrong !== undefined) this.wrong.push(`${what}: ${wrong}`);
+    if (/\/events(\/|$)/.test(request.path) || request.query?.["dryRun"] === "All") return;
+    this.#writes++;
+    if (this.#script.replicas > 1 && this.#leader !== writer)
+      this.wrong.push(`${what}: by one who does not lead`);
+  }
+
+  #noted({ kind, object }: StorageChange): void {
+    const raw = object as unknown as Raw;
+    const { namespace, name } = raw.metadata;
+    const place = namespace === undefined ? name : `${namespace}/${name}`;
+    this.#slots.note(place, kind === "DELETED" ? undefined : raw, this.#clock.monotonic());
+  }
+
+  #world(): World {
+    return { namespaces: this.#all("namespaces"), objects: this.#all("secrets") };
+  }
+
+  #all(plural: string): ReadonlyMap<string, Raw> {
+    return this.#api.storage.collection(plural).view().objects;
+  }
+
+  #contract(): Flags {
+    const flags = FLAG_SETS[this.#flags] ?? FLAG_SETS[0];
+    return { ...flags, ownNamespace: OWN_NAMESPACE };
+  }
+
+  #given(): FlagValues {
+    const { sourceNamespaces, policy, exclude } = this.#contract();
+    const { graceMs, deleteLimit, replicas } = this.#script;
+    return {
+      "source-namespaces": sourceNamespaces,
+      ...(policy !== undefined && { "namespace-policy": policy }),
+      ...(exclude !== "" && { "exclude-namespaces": exclude }),
+      "delete-grace": `${graceMs}ms`,
+      "delete-limit": String(deleteLimit),
+      "leader-elect": replicas > 1,
+      "lease-namespace": OWN_NAMESPACE,
+    };
+  }
+}
+
+const isHeld = ({ metadata }: Raw): boolean =>
+  "finalizers" in metadata && metadata.deletionTimestamp !== undefined;

@@ -1,0 +1,275 @@
+// The lower half of the reference model (model.ts): what one raw object says by the contract, and which
+// namespaces a source names. It imports nothing of the program, so an error there is not repeated here.
+// Where the contract leaves open what is right, the answer is `open`.
+
+export type Raw = {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Texts;
+    readonly annotations?: Texts;
+  };
+  readonly type?: string;
+  readonly immutable?: boolean;
+  readonly data?: Texts;
+  readonly status?: { readonly phase?: string };
+};
+export type Texts = Readonly<Record<string, string>>;
+
+export type Flags = {
+  readonly sourceNamespaces: string;
+  readonly policy: "opt-out" | "opt-in" | undefined;
+  readonly exclude: string;
+  readonly ownNamespace: string;
+};
+
+type Match = { readonly globs?: string; readonly selector?: string; readonly any: boolean };
+export type Source = {
+  readonly raw: Raw;
+  readonly text: string;
+  readonly namespace: string;
+  readonly rank: number;
+  readonly copyName: string;
+  readonly push: Match | undefined;
+  readonly allow: Match | undefined;
+  readonly paused: boolean;
+  readonly keep: boolean;
+  readonly content: Content;
+};
+export type Content = {
+  readonly data: Texts;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+};
+/** `outside`: not in a source namespace; `silent`: there, and nothing of ours on it. */
+export type Standing = Source | "refused" | "silent" | "outside" | "open";
+
+const P = "secretcast.io/";
+const MARKS = ["source", "source-uid", "placed-at", "source-version", "copied-keys", "pulled-keys"];
+const RULES = ["to", "to-selector", "match", "name", "keys", "copy-labels", "copy-annotations"];
+const SPOKEN = [...RULES, "on-delete", "paused", "allow", "allow-selector"];
+const KNOWN = new Set([...MARKS, ...SPOKEN, "from", "adopt", "accept"]);
+const SYSTEM = ["kube-system", "kube-public", "kube-node-lease"];
+const REFUSED = ["kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"];
+const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  "kubernetes.io/tls": ["tls.crt", "tls.key"],
+  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+};
+
+export const placeOf = ({ metadata }: Raw): string => `${metadata.namespace}/${metadata.name}`;
+export const wordOf = ({ metadata }: Raw, word: string): string | undefined =>
+  metadata.annotations?.[P + word];
+const wordsOn = ({ metadata }: Raw): readonly string[] =>
+  Object.keys(metadata.annotations ?? {}).flatMap((key) =>
+    key.startsWith(P) ? [key.slice(P.length)] : [],
+  );
+
+/** The managed-by label, a well-formed source, a UID, its own place, and no `from`. */
+export function isOurs(raw: Raw): boolean {
+  return (
+    raw.metadata.labels?.["app.kubernetes.io/managed-by"] === "secretcast" &&
+    /^[-a-z0-9]+\/[-.a-z0-9]+$/.test(wordOf(raw, "source") ?? "") &&
+    (wordOf(raw, "source-uid") ?? "") !== "" &&
+    wordOf(raw, "placed-at") === placeOf(raw) &&
+    wordOf(raw, "from") === undefined
+  );
+}
+
+/** A newer version made it. */
+export const hasUnknownMark = (raw: Raw): boolean => wordsOn(raw).some((word) => !KNOWN.has(word));
+export const isPull = (raw: Raw): boolean => wordOf(raw, "from") !== undefined;
+const split = (text: string): readonly string[] => text.split(",").map((part) => part.trim());
+const glob = (text: string): RegExp =>
+  new RegExp(
+    `^${text
+      .replaceAll(/[.\\^$+{}()|[\]]/g, "\\$&")
+      .replaceAll("*", "[^/]*")
+      .replaceAll("?", "[^/]")}$`,
+    "s",
+  );
+
+function matchesGlobs(text: string, name: string): boolean {
+  const entries = split(text);
+  const positives = entries.filter((entry) => !entry.startsWith("!"));
+  const hit = (entry: string): boolean => glob(entry).test(name);
+  return (
+    (positives.length === 0 || positives.some(hit)) &&
+    !entries.some((entry) => entry.startsWith("!") && hit(entry.slice(1)))
+  );
+}
+
+const TERM =
+  /^(?:(?<not>!)?(?<there>[-./\w]+)|(?<key>[-./\w]+)\s*(?<op>==|=|!=)\s*(?<value>[-.\w]*)|(?<set>[-./\w]+)\s+(?<how>in|notin)\s+\((?<values>[^()]*)\))$/;
+
+/** undefined: not a selector. */
+function matchesSelector(text: string, labels: Texts): boolean | undefined {
+  const terms = text.split(/,(?![^(]*\))/).map((term) => TERM.exec(term.trim())?.groups);
+  if (terms.some((term) => term === undefined)) return undefined;
+  return terms.every((term) => {
+    const { not, there, key, op, value, set, how, values = "" } = term ?? {};
+    if (there !== undefined) return Object.hasOwn(labels, there) !== (not === "!");
+    if (key !== undefined) return (labels[key] === value) === (op !== "!=");
+    return split(values).includes(labels[set ?? ""] ?? "\n") === (how === "in");
+  });
+}
+
+function covers({ globs, selector, any }: Match, { metadata }: Raw): boolean {
+  const named = globs === undefined ? undefined : matchesGlobs(globs, metadata.name);
+  const labelled =
+    selector === undefined ? undefined : matchesSelector(selector, metadata.labels ?? {}) === true;
+  if (!any || globs === undefined) return named !== false && labelled !== false;
+  const barred = split(globs).some(
+    (entry) => entry.startsWith("!") && glob(entry.slice(1)).test(metadata.name),
+  );
+  return !barred && (named === true || labelled === true);
+}
+
+/** What `keys` lets through; undefined: it refuses the source. */
+export function filterKeys(text: string | undefined, data: Texts): Texts | undefined {
+  if (text === undefined) return data;
+  const entries = split(text);
+  if (entries.some((entry) => !/^(![-._*?\w]+|[-._*?\w]+|[-._\w]+=[-._\w]+)$/.test(entry)))
+    return undefined;
+  const renames = entries.filter((entry) => entry.includes("="));
+  const globs = entries.filter((entry) => !entry.includes("="));
+  const moved = new Set(renames.map((entry) => entry.split("=")[1] ?? ""));
+  const wanted =
+    globs.length === 0 || (renames.length > 0 && globs.every((one) => one.startsWith("!")))
+      ? () => false
+      : (key: string) => matchesGlobs(globs.join(","), key);
+  const kept = Object.entries(data).filter(([key]) => !moved.has(key) && wanted(key));
+  const renamed = renames.map((entry): [string, string | undefined] => {
+    const [to = "", from = ""] = entry.split("=");
+    return [to, data[from]];
+  });
+  const all = [...kept, ...renamed];
+  if (all.length === 0 || renamed.some(([, value]) => value === undefined)) return undefined;
+  if (new Set(all.map(([key]) => key)).size < all.length) return undefined;
+  return Object.fromEntries(all.map(([key, value]) => [key, value ?? ""]));
+}
+
+const NEVER =
+  /^(secretcast\.io\/|(.*\.)?kubernetes\.io\/|[^/]*(argoproj|fluxcd)\.io\/|(meta\.)?helm\.sh\/|owner$|sealedsecrets\.bitnami\.com\/|cert-manager\.io\/)/;
+const mayCopy = (key: string): boolean =>
+  key.startsWith("app.kubernetes.io/") ? !/\/(instance|managed-by)$/.test(key) : !NEVER.test(key);
+const pickKeys = (globs: string | undefined, all: Texts = {}): Texts =>
+  Object.fromEntries(
+    Object.entries(all).filter(
+      ([key]) => globs !== undefined && mayCopy(key) && matchesGlobs(globs, key),
+    ),
+  );
+
+function rankOf(namespace: string, { sourceNamespaces }: Flags): number {
+  if (!matchesGlobs(sourceNamespaces, namespace)) return -1;
+  return split(sourceNamespaces).findIndex(
+    (entry) => !entry.startsWith("!") && glob(entry).test(namespace),
+  );
+}
+
+/** How an object stands as a source. */
+export function standingOf(raw: Raw, flags: Flags): Standing {
+  const namespace = raw.metadata.namespace ?? "";
+  const rank = rankOf(namespace, flags);
+  if (rank < 0) return "outside";
+  if (isPull(raw)) return "open";
+  const said = wordsOn(raw).filter((word) => !MARKS.includes(word) && word !== "adopt");
+  if (isOurs(raw) || said.length === 0) return "silent";
+  const word = (name: string): string | undefined => wordOf(raw, name);
+  const bad = (name: string, form: RegExp): boolean =>
+    said.includes(name) && !split(word(name) ?? "").every((part) => form.test(part));
+  const selects = (name: string): boolean =>
+    said.includes(name) && matchesSelector(word(name) ?? "", {}) === undefined;
+  const [to, allow] = [word("to"), word("allow")];
+  const any = word("match") === "any";
+  const content = contentOf(raw, word);
+  const refused =
+    word("adopt") !== undefined ||
+    said.some((name) => !KNOWN.has(name) || word(name)?.trim() === "") ||
+    bad("to", /^!?[-*?a-z0-9]+$/) ||
+    bad("allow", /^!?[-*?a-z0-9]+$/) ||
+    bad("copy-labels", /^!?[-*?./\w]+$/) ||
+    bad("copy-annotations", /^!?[-*?./\w]+$/) ||
+    bad("name", /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/) ||
+    bad("on-delete", /^(delete|keep)$/) ||
+    bad("paused", /^(true|false)$/) ||
+    bad("match", /^(all|any)$/) ||
+    selects("to-selector") ||
+    selects("allow-selector") ||
+    content === undefined ||
+    REFUSED.includes(raw.type ?? "") ||
+    raw.metadata.name.startsWith("sh.helm.release.v1.");
+  // A mistake in words that make nothing a source by themselves.
+  const speaks = ["to", "to-selector", "allow", "allow-selector"].some((name) =>
+    said.includes(name),
+  );
+  if (refused) return speaks ? "refused" : "open";
+  if (any || said.includes("accept")) return "open";
+  if (!speaks) return "silent";
+  const match = (globs: string | undefined, selector: string | undefined): Match | undefined =>
+    globs === undefined && selector === undefined
+      ? undefined
+      : { ...(globs !== undefined && { globs }), ...(selector !== undefined && { selector }), any };
+  return {
+    raw,
+    text: placeOf(raw),
+    namespace,
+    rank,
+    copyName: word("name") ?? raw.metadata.name,
+    push: match(to, word("to-selector")),
+    allow: match(allow, word("allow-selector")),
+    paused: word("paused") === "true",
+    keep: word("on-delete") === "keep",
+    content,
+  };
+}
+
+function contentOf(raw: Raw, word: (name: string) => string | undefined): Content | undefined {
+  const data = filterKeys(word("keys"), raw.data ?? {});
+  if (data === undefined) return undefined;
+  const type = raw.type ?? "Opaque";
+  const whole = (REQUIRED[type] ?? []).every((key) => Object.hasOwn(data, key));
+  return {
+    data,
+    type: whole ? type : "Opaque",
+    immutable: raw.immutable === true,
+    labels: pickKeys(word("copy-labels"), raw.metadata.labels),
+    annotations: pickKeys(word("copy-annotations"), raw.metadata.annotations),
+  };
+}
+
+export const isEnding = ({ metadata, status }: Raw): boolean =>
+  metadata.deletionTimestamp !== undefined || status?.phase === "Terminating";
+export const isExcluded = (namespace: string, { exclude, ownNamespace }: Flags): boolean =>
+  SYSTEM.includes(namespace) ||
+  namespace === ownNamespace ||
+  (exclude !== "" && matchesGlobs(exclude, namespace));
+
+/** Which copies a namespace takes; `kept`: nothing new. */
+export function acceptance(namespace: Raw, source: string, { policy, sourceNamespaces }: Flags) {
+  const said = wordOf(namespace, "accept");
+  const everybody = split(sourceNamespaces).some(
+    (entry) => /^\*+$/.test(entry) || entry.startsWith("!"),
+  );
+  if (said === undefined)
+    return (policy ?? (everybody ? "opt-in" : "opt-out")) === "opt-out" ? "yes" : "kept";
+  if (said === "true" || said === "false") return said === "true" ? "yes" : "no";
+  if (!split(said).every((part) => /^!?[-*?a-z0-9]+\/[-*?.a-z0-9]+$/.test(part))) return "unclear";
+  return matchesGlobs(said, source) ? "yes" : "no";
+}
+
+/** Does `source` want a place in `namespace`; `there`: a copy of it is there already. */
+export function pushes(source: Source, namespace: Raw, flags: Flags, there = false): boolean {
+  const { push, text } = source;
+  if (!push || source.namespace === namespace.metadata.name || isEnding(namespace)) return false;
+  if (isExcluded(namespace.metadata.name, flags) || !covers(push, namespace)) return false;
+  const accepts = acceptance(namespace, text, flags);
+  return accepts === "yes" || (accepts === "kept" && there);
+}
+
+export const allows = ({ allow }: Source, target: Raw, flags: Flags): boolean =>
+  allow !== undefined && !isExcluded(target.metadata.name, flags) && covers(allow, target);

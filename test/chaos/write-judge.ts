@@ -1,0 +1,232 @@
+// Judges each write that the API server carried out for the controller, by the contract: what it may
+// touch, with which preconditions, with which content, and why. A controller may lag behind, so what was
+// so at some time within MEMORY_MS is a good reason; what never was so is none.
+import type { ApiRequest } from "../../src/kube/rest/client.ts";
+import type { Slots } from "./slots.ts";
+import { contentChecks, recordedKeys } from "./model.ts";
+import {
+  acceptance,
+  allows,
+  filterKeys,
+  hasUnknownMark,
+  isExcluded,
+  isOurs,
+  isPull,
+  placeOf,
+  pushes,
+  standingOf,
+  wordOf,
+  type Flags,
+  type Raw,
+  type Source,
+} from "./standing.ts";
+
+const MEMORY_MS = 30 * 60_000;
+
+type Patch = readonly { readonly op: string; readonly path: string; readonly value: unknown }[];
+type Preconditions = { readonly uid?: string; readonly resourceVersion?: string };
+
+export type Circumstances = {
+  readonly now: number;
+  readonly flags: Flags;
+  readonly graceMs: number;
+};
+
+/** What is wrong with a write of the controller that was carried out; undefined: nothing. */
+export function wrongWrite(
+  request: ApiRequest,
+  answer: Raw,
+  slots: Slots,
+  around: Circumstances,
+): string | undefined {
+  const { method, path, query, body } = request;
+  if (/\/(events|leases)(\/[^/]*)?$/.test(path) || query?.["dryRun"] === "All") return undefined;
+  if (!/^\/api\/v1\/namespaces\/[^/]+\/(secrets|configmaps)(\/[^/]+)?$/.test(path))
+    return "it is not for the controller to write there";
+  const judge = new Judge(slots, around);
+  if (method === "POST") return judge.created(answer);
+  const { uid, resourceVersion } = preconditionsOf(body);
+  if (resourceVersion === undefined) return "without a resourceVersion as its precondition";
+  if (method === "DELETE" && uid === undefined) return "without a UID as its precondition";
+  const before = slots.version(resourceVersion);
+  if (!before) return "of a version that never was";
+  if (method === "DELETE") return judge.deleted(before);
+  return judge.changed(before, answer);
+}
+
+function preconditionsOf(body: unknown): Preconditions {
+  if (Array.isArray(body)) {
+    const at = (field: string): string | undefined => {
+      const found = (body as Patch).find(({ path }) => path === `/metadata/${field}`)?.value;
+      return typeof found === "string" ? found : undefined;
+    };
+    const [uid, resourceVersion] = [at("uid"), at("resourceVersion")];
+    return {
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    };
+  }
+  const given = body as {
+    readonly metadata?: Preconditions;
+    readonly preconditions?: Preconditions;
+  };
+  return given.preconditions ?? given.metadata ?? {};
+}
+
+class Judge {
+  readonly #slots: Slots;
+  readonly #around: Circumstances;
+
+  constructor(slots: Slots, around: Circumstances) {
+    this.#slots = slots;
+    this.#around = around;
+  }
+
+  created(after: Raw): string | undefined {
+    if (!isOurs(after)) return "what it made is not marked as ours";
+    // Under opt-in only what a replace took away comes again.
+    const was = this.#slots.since(placeOf(after), this.#around.now - MEMORY_MS);
+    return this.#justified(
+      after,
+      was.some(({ raw }) => raw && isOurs(raw)),
+    );
+  }
+
+  changed(before: Raw, after: Raw): string | undefined {
+    if (before.metadata.resourceVersion === after.metadata.resourceVersion) return undefined;
+    if (isPull(before)) return this.#filled(before, after);
+    if (hasUnknownMark(before)) return "a newer version made it";
+    if (isOurs(before)) {
+      if (isOurs(after)) return this.#justified(after, true);
+      if (JSON.stringify(before.data) !== JSON.stringify(after.data))
+        return "a release changed data";
+      return this.#ended(before);
+    }
+    if (wordOf(before, "adopt") !== wordOf(after, "source")) return "it is not ours";
+    return this.#justified(after, false);
+  }
+
+  deleted(before: Raw): string | undefined {
+    if (!isOurs(before)) return "it is not ours";
+    if (hasUnknownMark(before)) return "a newer version made it";
+    if (this.#replaceable(before)) return undefined;
+    const ended = this.#ended(before);
+    if (ended !== undefined) return ended;
+    const uid = wordOf(before, "source-uid");
+    const record = wordOf(before, "on-delete");
+    const heldDelete = this.#sources(wordOf(before, "source") ?? "").some(
+      (source) => source.raw.metadata.uid === uid && !source.keep,
+    );
+    return record !== undefined && !heldDelete ? "it was to be kept" : undefined;
+  }
+
+  // Some version of its source wanted it there, with this content.
+  #justified(after: Raw, there: boolean): string | undefined {
+    const uid = wordOf(after, "source-uid");
+    const versions = this.#sources(wordOf(after, "source") ?? "").filter(
+      (source) =>
+        source.raw.metadata.uid === uid &&
+        !source.paused &&
+        source.copyName === after.metadata.name,
+    );
+    if (versions.length === 0) return "no source wants a copy of this name";
+    const wanting = versions.filter((source) =>
+      this.#namespaces(after).some((namespace) =>
+        pushes(source, namespace, this.#around.flags, there),
+      ),
+    );
+    if (wanting.length === 0) return "its source never wanted this place";
+    const faults = wanting.map(({ content }) => {
+      const checks = contentChecks(after, content);
+      return Object.keys(checks).filter((check) => checks[check] === false);
+    });
+    return faults.some((found) => found.length === 0)
+      ? undefined
+      : `its source never held this (${faults.at(-1)?.join(", ")})`;
+  }
+
+  // The API takes no update there, for the sake of some source that wants the place.
+  #replaceable(before: Raw): boolean {
+    const { flags } = this.#around;
+    const everywhere = this.#slots.places().flatMap((place) => this.#sources(place));
+    return everywhere.some((source) => {
+      if (source.paused || source.copyName !== before.metadata.name) return false;
+      if (!this.#namespaces(before).some((namespace) => pushes(source, namespace, flags, true)))
+        return false;
+      const { content } = source;
+      const type = before.type ?? "Opaque";
+      return type !== content.type || before.immutable === true;
+    });
+  }
+
+  // At some time, and since the grace, the place was not wanted by the source that the copy names.
+  #ended(copy: Raw): string | undefined {
+    const { now, graceMs, flags } = this.#around;
+    const from = now - MEMORY_MS;
+    const [named = "", uid] = [wordOf(copy, "source"), wordOf(copy, "source-uid")];
+    const namespaces = this.#slots.since(copy.metadata.namespace ?? "", from);
+    const reasons = this.#slots
+      .since(named, from)
+      .flatMap((moment) =>
+        namespaces.flatMap((namespace) =>
+          isUnwanted(copy, uid, { moment: moment.raw, named }, namespace.raw, flags)
+            ? [Math.max(moment.since, namespace.since)]
+            : [],
+        ),
+      );
+    if (reasons.length === 0) return "its place was wanted, frozen or paused all the time";
+    return Math.min(...reasons) <= now - graceMs ? undefined : "its grace was not over";
+  }
+
+  #filled(before: Raw, after: Raw): string | undefined {
+    const recorded = recordedKeys(before);
+    const [was, is] = [before.data ?? {}, after.data ?? {}];
+    const lost = Object.keys(was).filter((key) => !recorded.includes(key) && is[key] !== was[key]);
+    if (lost.length > 0) return `its owner's ${lost.join(", ")} changed`;
+    const changed = Object.keys(is).filter((key) => is[key] !== was[key]);
+    if (changed.length === 0) return undefined;
+    const offers = this.#sources(wordOf(before, "from") ?? "").some((source) => {
+      const consents = this.#namespaces(before).some((one) =>
+        allows(source, one, this.#around.flags),
+      );
+      const offered = filterKeys(wordOf(before, "keys"), source.content.data) ?? {};
+      return consents && changed.every((key) => offered[key] === is[key]);
+    });
+    return offers ? undefined : `no source ever offered its ${changed.join(", ")}`;
+  }
+
+  #sources(place: string): readonly Source[] {
+    const { now, flags } = this.#around;
+    return this.#slots.since(place, now - MEMORY_MS).flatMap(({ raw }) => {
+      const standing = raw && standingOf(raw, flags);
+      return standing === undefined || typeof standing === "string" ? [] : [standing];
+    });
+  }
+
+  #namespaces(copy: Raw): readonly Raw[] {
+    const { now } = this.#around;
+    const moments = this.#slots.since(copy.metadata.namespace ?? "", now - MEMORY_MS);
+    return moments.flatMap(({ raw }) => (raw ? [raw] : []));
+  }
+}
+
+function isUnwanted(
+  copy: Raw,
+  uid: string | undefined,
+  { moment, named }: { readonly moment: Raw | undefined; readonly named: string },
+  namespace: Raw | undefined,
+  flags: Flags,
+): boolean {
+  if (!namespace || isExcluded(namespace.metadata.name, flags)) return false;
+  if (acceptance(namespace, named, flags) === "unclear") return false;
+  const [inNamespace = "", name = ""] = named.split("/");
+  const nobody = { metadata: { namespace: inNamespace, name, uid: "", resourceVersion: "" } };
+  // Out of sight of every watch.
+  const seen = moment?.type === "helm.sh/release.v1" ? undefined : moment;
+  const standing = standingOf(seen ?? nobody, flags);
+  if (standing === "outside" || standing === "refused") return false;
+  if (standing === "silent" || standing === "open" || standing.raw.metadata.uid !== uid)
+    return true;
+  if (standing.paused) return false;
+  return standing.copyName !== copy.metadata.name || !pushes(standing, namespace, flags, true);
+}
