@@ -3,7 +3,8 @@
 import { readNamespace } from "../core/observed/read-namespace.ts";
 import type { Namespace, CachedObject, ListState } from "../core/model/cluster.ts";
 import { readObject, type ReadContext } from "../core/observed/read-object.ts";
-import type { ObjectKind } from "../core/model/kinds.ts";
+import { isWatched, type ObjectKind } from "../core/model/kinds.ts";
+import { objectOf } from "../core/model/unstructured.ts";
 import type { ApiClient } from "../kube/rest/client.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import { Informer } from "../kube/cache/informer.ts";
@@ -95,14 +96,16 @@ export function writtenCache(
   context: ReadContext,
   objectsIn: (namespace: string) => Informer<CachedObject> | undefined,
 ): WrittenCache {
+  const read = (raw: unknown): CachedObject | undefined =>
+    isWatched(context.kind, objectOf(raw)) ? readObject(raw, context) : undefined;
   return {
     get: ({ namespace, name }) => objectsIn(namespace)?.store.get(namespace, name),
     remember: (raw) => {
-      const object = readObject(raw, context);
+      const object = read(raw);
       if (object) objectsIn(object.namespace)?.store.recordReading(object);
       return object;
     },
-    isCopy: (raw) => readObject(raw, context)?.role === "copy",
+    isCopy: (raw) => read(raw)?.role === "copy",
     forget: (namespace, name, uid) =>
       objectsIn(namespace)?.store.recordDelete(namespace, name, uid),
   };

@@ -3,7 +3,7 @@
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
 import type { CauseWord } from "../kube/rest/failure-cause.ts";
 import type { PlannerMemory } from "../core/state/planner-memory.ts";
-import type { ObjectKind } from "../core/model/kinds.ts";
+import { isWatched, KINDS, type ObjectKind } from "../core/model/kinds.ts";
 import type { CachedObject } from "../core/model/cluster.ts";
 import { shownUid, versionOf } from "../core/state/live-reads.ts";
 import { objectOf, stringOf } from "../core/model/unstructured.ts";
@@ -149,6 +149,11 @@ export function recordLookup(
   learning: RecordContext,
 ): void {
   const { memory, now, chance } = learning;
+  if (answer.kind === "found" && !isShown(question, answer.object)) {
+    // Another object, of which the watch will say nothing: to the cache there is none.
+    recordLookup(question, { kind: "absent" }, learning);
+    return;
+  }
   if (answer.kind === "unreadable") {
     memory.shared.liveReads.failed(
       question,
@@ -161,6 +166,11 @@ export function recordLookup(
   if (answer.kind === "found") remember(question, answer.object, learning);
   else forget(question, learning);
   memory.shared.liveReads.answered(question, foundVersion(answer), now, chance);
+}
+
+function isShown({ kind }: LiveRead, object: unknown): boolean {
+  if (kind === "Namespace" || kind === "SourceList") return true;
+  return isWatched(KINDS[kind], objectOf(object));
 }
 
 function foundVersion(answer: LookupResult): string {

@@ -34,7 +34,8 @@ export type KindRules = {
   readonly refusedPrefix: string;
   /** Names that something else gives to an object in every namespace: of no copy, and not pulling. */
   readonly everywhere: readonly string[];
-  /** What no watch asks for, because none of it can take part. */
+  /** The type that no watch asks for, because none of it can take part, and how that is said. */
+  readonly unwatchedType: string | undefined;
   readonly fieldSelector: string | undefined;
 };
 
@@ -48,6 +49,7 @@ export const KINDS: Readonly<Record<ObjectKind, KindRules>> = {
     everywhere: [],
     // The bulk of the Secrets of many clusters, never a source and never in the way of a copy that we
     // could make: their names begin with sh.helm.release.v1.
+    unwatchedType: "helm.sh/release.v1",
     fieldSelector: "type!=helm.sh/release.v1",
   },
   ConfigMap: {
@@ -61,11 +63,17 @@ export const KINDS: Readonly<Record<ObjectKind, KindRules>> = {
     // Helm can be told to keep its releases in ConfigMaps.
     refusedPrefix: REFUSED_NAME_PREFIX,
     everywhere: ["kube-root-ca.crt"],
+    unwatchedType: undefined,
     fieldSelector: undefined,
   },
 };
 
 export const OBJECT_KINDS: readonly ObjectKind[] = Object.values(KINDS).map(({ kind }) => kind);
+
+/** Whether the watch shows it: what it does not show must not be kept, for nobody says when it goes. */
+export function isWatched({ unwatchedType }: KindRules, object: RawObject): boolean {
+  return unwatchedType === undefined || object["type"] !== unwatchedType;
+}
 
 /** A place or a source among those of all kinds: how they are told apart in maps. */
 export function placeKey(kind: ObjectKind, place: Ref): string {
