@@ -60,6 +60,8 @@ test("the package holds the program, its example and its papers, and no source o
   for (const needed of [
     "LICENSE",
     "README.md",
+    "bin/kubectl-secretcast.js",
+    "bin/kubectl_complete-secretcast.js",
     "bin/secretcast.js",
     ...inDist(),
     "dist/server/status/page/page.html",

@@ -15,7 +15,12 @@ const options = given.filter((word) => word.startsWith("-"));
 const paths = given.filter((word) => !word.startsWith("-"));
 // test/cluster needs a real API server; a browser and the package's contents are no matter of every
 // run: these have scripts of their own. What waits longest begins first.
-const elsewhere = ["test/cluster/**", "test/browser/**", "test/package.test.ts"];
+const elsewhere = [
+  "test/cluster/**",
+  "test/browser/**",
+  "test/package.test.ts",
+  "test/installed-package.test.ts",
+];
 const rank = (path) =>
   ["test/soak/", "test/integration/", "test/"].findIndex((start) => path.startsWith(start));
 const everything = globSync("test/**/*.test.ts", { exclude: elsewhere }).toSorted();

@@ -1,0 +1,140 @@
+// The packed tarball, installed by npm in an empty folder: every command, on each Node that the package
+// says it runs on. npm takes the dependencies from its cache where it has them, else from the registry,
+// and so the older Node.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  accessSync,
+  constants,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { helpWords } from "../src/cli/completion/help-words.ts";
+import { eventually } from "./support/time/eventually.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const { version, bin, engines }: Manifest = JSON.parse(
+  readFileSync(join(ROOT, "package.json"), "utf8"),
+);
+type Manifest = {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly engines: { readonly node: string };
+};
+
+const folder = mkdtempSync(join(tmpdir(), "secretcast-installed-"));
+const project = join(folder, "project");
+const bins = join(project, "node_modules/.bin");
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function npm(cwd: string, ...words: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync("npm", words, { cwd, encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+
+const INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--silent"];
+
+before(() => {
+  const tree = join(folder, "tree");
+  const skip = join(ROOT, "tools/dev-node/node_modules");
+  const parts = ["bin", "src", "manifests", "tools", "LICENSE", "README.md", "package.json"];
+  for (const each of [...parts, "tsconfig.json", "tsconfig.build.json"])
+    cpSync(join(ROOT, each), join(tree, each), {
+      recursive: true,
+      filter: (path) => !path.startsWith(skip),
+    });
+  symlinkSync(join(ROOT, "node_modules"), join(tree, "node_modules"));
+  const archive = npm(tree, "pack", "--silent", "--pack-destination", folder).trim();
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), "{}");
+  npm(project, ...INSTALL, join(folder, archive));
+});
+
+/** The oldest that package.json allows, and the one that runs this. */
+function nodes(): Readonly<Record<string, string>> {
+  const [, oldest = ""] = /^>=(\d+\.\d+\.\d+)$/.exec(engines.node) ?? [];
+  const home = join(folder, "node");
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, "package.json"), "{}");
+  const built = `node-${process.platform}-${process.arch}`;
+  npm(home, ...INSTALL, "--no-save", `${built}@${oldest}`);
+  const older = join(home, "node_modules", built, "bin");
+  return { [oldest]: older, [process.versions.node]: dirname(process.execPath) };
+}
+
+test("npm links every bin of package.json, and each can be run", () => {
+  assert.deepEqual(Object.keys(bin).toSorted(), [
+    "kubectl-secretcast",
+    "kubectl_complete-secretcast",
+    "secretcast",
+  ]);
+  for (const name of Object.keys(bin)) accessSync(join(bins, name), constants.X_OK);
+});
+
+test("every command runs as installed, on the oldest Node that is allowed and on this one", async (t) => {
+  for (const [number, node] of Object.entries(nodes()))
+    await t.test(`Node ${number}`, (inner) => everyCommand(inner, number, node));
+});
+
+async function everyCommand(t: TestContext, number: string, node: string): Promise<void> {
+  // The shebang finds this Node, and kubectl the plugins.
+  const env: NodeJS.ProcessEnv = {
+    PATH: [bins, node, process.env["PATH"] ?? ""].join(delimiter),
+    HOME: folder,
+  };
+  const run = (name: string, ...words: readonly string[]) =>
+    spawnSync(join(bins, name), words, { encoding: "utf8", env, cwd: folder });
+  assert.equal(
+    spawnSync("node", ["--version"], { encoding: "utf8", env }).stdout.trim(),
+    `v${number}`,
+  );
+  for (const name of ["secretcast", "kubectl-secretcast"])
+    assert.equal(run(name, "--version").stdout.trim(), version);
+  assert.match(run("kubectl_complete-secretcast", "expl").stdout, /^explain\t.*\n:4\n$/);
+
+  const demo = spawn(join(bins, "secretcast"), ["sandbox"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => demo.kill("SIGTERM"));
+  let said = "";
+  demo.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  await eventually("the example has converged", () =>
+    said.includes("The controller keeps running"),
+  );
+  env["KUBECONFIG"] = /kubeconfig (\S+)/.exec(said)?.[1];
+
+  const { commands } = helpWords(run("secretcast", "--help").stdout);
+  for (const { name } of commands) {
+    if (name === "sandbox") continue;
+    const { words, shows } = COMMANDS[name] ?? assert.fail(`${name} is not tried here`);
+    const { status, stdout, stderr } = run("secretcast", name, ...words);
+    assert.equal(status, 0, `${name}: ${stderr}${stdout}`);
+    assert.match(stdout, shows, name);
+  }
+}
+
+const COMMANDS: Readonly<
+  Record<string, { readonly words: readonly string[]; readonly shows: RegExp }>
+> = {
+  run: { words: ["--once"], shows: /./ },
+  plan: { words: ["-o", "json"], shows: /"kind": "PlanList"/ },
+  status: { words: ["-o", "json"], shows: /"kind": "StatusList"/ },
+  explain: {
+    words: ["registry", "-n", "secretcast"],
+    shows: /^current +3 +team-a, team-b, team-c/m,
+  },
+  check: { words: [], shows: /^ok +server version/m },
+  completion: { words: ["bash"], shows: /^complete -F _secretcast secretcast$/m },
+  migrate: { words: ["--from", "reflector"], shows: /^/ },
+};
