@@ -11,6 +11,7 @@ import { completionCommand } from "./completion/completion-command.ts";
 import type { HelpWords } from "./completion/help-words.ts";
 import { explainCommand } from "./explain/explain-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
+import { statusCommand } from "./status/status-command.ts";
 
 const OWN_CLUSTER = "it is a cluster of its own, and `secretcast run` takes yours";
 const ONE_CONTROLLER = "one controller runs in it";
@@ -27,6 +28,7 @@ const MEANINGLESS: FlagValues = {
 /** What looks at a cluster, in the order of the help. */
 const CLUSTER_COMMANDS: readonly ClusterCommand[] = [
   planCommand,
+  statusCommand,
   explainCommand,
   checkCommand,
   migrateCommand,

@@ -14,7 +14,7 @@ const DEPLOYMENTS: Resource = {
   kind: "Deployment",
 };
 /** On the Deployment and its pods, in the manifests and in the chart. */
-const APP_LABEL = "app.kubernetes.io/name=secretcast";
+export const APP_LABEL = "app.kubernetes.io/name=secretcast";
 
 export type InstalledController = {
   readonly namespace: string;

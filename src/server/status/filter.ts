@@ -33,7 +33,12 @@ export type Filter = {
   readonly namespace: string;
   readonly state: RowState | undefined;
   readonly kind: ObjectKind | undefined;
+  /** Of sources and of groups of places, so many at most; undefined: as many as people read. */
+  readonly limit?: number | undefined;
 };
+
+/** A program may ask for more than people read. */
+const HIGHEST_LIMIT = 10_000;
 
 // NAMESPACE/NAME is no longer.
 const LONGEST = 63 + 1 + 253;
@@ -52,6 +57,7 @@ export function readFilter(query: URLSearchParams): Filter {
     namespace: part("namespace"),
     state,
     kind: oneOf("kind", OBJECT_KINDS, query),
+    limit: readLimit(query.get("limit") ?? ""),
   };
 }
 
@@ -65,5 +71,14 @@ function oneOf<T extends string>(
   if (given === "" || found !== undefined) return found;
   throw new RangeError(
     `${name}: ${JSON.stringify(given.slice(0, 40))} is not one of ${known.join(", ")}`,
+  );
+}
+
+function readLimit(text: string): number | undefined {
+  if (text === "") return undefined;
+  const limit = Number(text);
+  if (/^\d{1,9}$/.test(text) && limit >= 1 && limit <= HIGHEST_LIMIT) return limit;
+  throw new RangeError(
+    `limit: ${JSON.stringify(text.slice(0, 40))} is not a number from 1 to ${HIGHEST_LIMIT}`,
   );
 }

@@ -1,0 +1,232 @@
+// The status of a running controller, off its own page: that is on its pod's loopback, so it is reached
+// by a port-forward, as kubectl would. Promises: where that cannot be done it says why, in a few words;
+// what comes over it is checked for its form, and nothing in it is believed to be anything but text.
+import { request } from "node:http";
+import type { Duplex } from "node:stream";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { forwardPort, type ForwardedPort } from "../../kube/portforward/port-forward.ts";
+import { LEASES, resourcePath, type Resource } from "../../kube/rest/resource.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import { isRecord } from "../../kube/json.ts";
+import type { Status } from "../../server/status/status.ts";
+import { APP_LABEL, type InstalledController } from "../world/installed-controller.ts";
+import type { Judging } from "../world/judged-world.ts";
+
+export type ControllerPage =
+  | { readonly kind: "read"; readonly status: Status; readonly pod: string }
+  /** Why not. */
+  | { readonly kind: "unreachable"; readonly why: string };
+
+const PODS: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const USUAL_PORT = 8081;
+// A stand-by knows nothing; there are two or three replicas.
+const MOST_PODS = 3;
+const MOST_SHOWN = 10_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+const PAGE_TIMEOUT_MS = 30_000;
+
+/** `near`: of places, only those in namespaces with this in their name; "" is in all. */
+export async function readControllerPage(
+  judging: Judging,
+  near: string,
+  signal: AbortSignal,
+): Promise<ControllerPage> {
+  const { installed } = judging;
+  switch (installed.kind) {
+    case "found":
+      return readOne(judging, installed.controller, near, signal);
+    case "several":
+      return unreachable(`several controllers are installed: ${installed.names.join(", ")}`);
+    case "unknown":
+      return unreachable("whether a controller is installed cannot be read");
+    case "none":
+    case "unasked":
+      return unreachable("no controller is installed");
+  }
+}
+
+function unreachable(why: string): ControllerPage {
+  return { kind: "unreachable", why };
+}
+
+async function readOne(
+  judging: Judging,
+  controller: InstalledController,
+  near: string,
+  signal: AbortSignal,
+): Promise<ControllerPage> {
+  const { namespace } = controller;
+  const port = portOf(controller);
+  if (port === 0) return unreachable("its page is on a port that is not known");
+  try {
+    if (!(await mayForward(judging, namespace, signal)))
+      return unreachable(`get pods/portforward is not allowed in ${namespace}`);
+    const pods = await podsOf(judging, controller, signal);
+    if (pods.length === 0) return unreachable(`no pod of it runs in ${namespace}`);
+    let why = "";
+    for (const pod of pods.slice(0, MOST_PODS)) {
+      const answer = await readPod(judging, { namespace, pod, port, near }, signal);
+      if (answer.kind === "read") return answer;
+      why ||= answer.why;
+    }
+    return unreachable(why);
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === "forbidden")
+      return unreachable(`its pods in ${namespace} may not be listed`);
+    throw error;
+  }
+}
+
+function portOf({ flags }: InstalledController): number {
+  const address = flags["status-address"];
+  if (typeof address !== "string") return USUAL_PORT;
+  const port = Number(/:(\d{1,5})$/.exec(address)?.[1]);
+  return Number.isNaN(port) ? 0 : port;
+}
+
+async function mayForward(
+  { connection }: Judging,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const resourceAttributes = {
+    namespace,
+    verb: "get",
+    resource: "pods",
+    subresource: "portforward",
+  };
+  const review = await connection.client.request<unknown>({
+    method: "POST",
+    path: REVIEWS,
+    body: {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: { resourceAttributes },
+    },
+    what: "ask whether a port-forward is allowed",
+    signal,
+  });
+  const status = isRecord(review) ? review["status"] : undefined;
+  return isRecord(status) && status["allowed"] === true;
+}
+
+/** Running pods, the leader first. */
+async function podsOf(
+  { connection }: Judging,
+  { namespace, flags }: InstalledController,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const list = await connection.client.request<unknown>({
+    method: "GET",
+    path: resourcePath(PODS, namespace),
+    query: { labelSelector: APP_LABEL, limit: 50 },
+    what: "list the controller's pods",
+    signal,
+  });
+  const items = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
+  const names = items.filter(isRecord).flatMap(({ metadata, status }) => {
+    const running = isRecord(status) && status["phase"] === "Running";
+    const name = isRecord(metadata) ? metadata["name"] : undefined;
+    return running && typeof name === "string" ? [name] : [];
+  });
+  const holder = await holderOf(connection.client, flags, namespace, signal);
+  return names.toSorted((a, b) => Number(isHolder(b, holder)) - Number(isHolder(a, holder)));
+}
+
+// Its identity is the pod's name, "_" and a UUID.
+function isHolder(pod: string, holder: string): boolean {
+  return holder.startsWith(`${pod}_`);
+}
+
+async function holderOf(
+  client: Judging["connection"]["client"],
+  flags: InstalledController["flags"],
+  home: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const namespace = String(flags["lease-namespace"] ?? home);
+  const name = String(flags["lease-name"] ?? "secretcast");
+  const path = resourcePath(LEASES, namespace, name);
+  try {
+    const lease = await client.request<unknown>({
+      method: "GET",
+      path,
+      what: "get the lease",
+      signal,
+    });
+    const spec = isRecord(lease) && isRecord(lease["spec"]) ? lease["spec"] : {};
+    return typeof spec["holderIdentity"] === "string" ? spec["holderIdentity"] : "";
+  } catch (error) {
+    // Without it every pod is as good a guess.
+    if (error instanceof ApiError && error.kind !== "cancelled") return "";
+    throw error;
+  }
+}
+
+async function readPod(
+  { connection }: Judging,
+  at: ForwardedPort & { readonly near: string },
+  signal: AbortSignal,
+): Promise<ControllerPage> {
+  let stream: Duplex | undefined;
+  try {
+    stream = await forwardPort(connection.kubeConfig, at, { clock: systemClock, signal });
+    const status = readJson(await pageOver(stream, at.near, signal));
+    if (!status)
+      return unreachable(`pod ${at.pod} does not serve a status that this version reads`);
+    if (!status.totals) return unreachable(`pod ${at.pod} has no plan yet, or is a stand-by`);
+    return { kind: "read", status, pod: `${at.namespace}/${at.pod}` };
+  } catch (error) {
+    signal.throwIfAborted();
+    const why = error instanceof Error ? error.message : "failed";
+    return unreachable(`pod ${at.pod}: ${why}`);
+  } finally {
+    stream?.destroy();
+  }
+}
+
+function pageOver(stream: Duplex, near: string, signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(why));
+    const asked = request({
+      createConnection: () => stream,
+      // The page answers to names of the loopback alone.
+      host: "localhost",
+      path: `/api/status?limit=${MOST_SHOWN}&namespace=${encodeURIComponent(near)}`,
+      headers: { connection: "close" },
+      timeout: PAGE_TIMEOUT_MS,
+      signal,
+    });
+    asked.on("timeout", () => asked.destroy());
+    asked.on("error", () => fail("its page was not answered"));
+    asked.on("response", (answer) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      if (answer.statusCode !== 200) fail(`its page answered ${answer.statusCode ?? 0}`);
+      answer.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > MOST_BYTES) asked.destroy();
+        else chunks.push(chunk);
+      });
+      answer.on("error", () => fail("its page broke off"));
+      answer.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+    });
+    asked.end();
+  });
+}
+
+// As much of its form as is needed to print it.
+function readJson(text: string): Status | undefined {
+  let status: unknown;
+  try {
+    status = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(status)) return undefined;
+  const { sources, groups, version } = status;
+  const isList = (value: unknown): boolean => isRecord(value) && Array.isArray(value["shown"]);
+  const known = typeof version === "string" && isList(sources) && isList(groups);
+  return known ? (status as unknown as Status) : undefined;
+}

@@ -1,0 +1,238 @@
+// `secretcast status`: from the page of the running controller, or where that cannot be reached from a
+// plan of our own, which it says. Once, again and again (-w), or until all is current (--wait).
+import { UsageError } from "../../config/config.ts";
+import { formatDuration, parseDuration } from "../../config/units.ts";
+import { sleep, systemClock } from "../../kube/time/clock.ts";
+import { readStatus, type Status } from "../../server/status/status.ts";
+import {
+  lastText,
+  otherwiseCode,
+  readKubectlFlags,
+  type Given,
+  type KubectlFlags,
+} from "../kubectl/kubectl-flags.ts";
+import { printListing } from "../kubectl/listing.ts";
+import { painter, tableLines } from "../kubectl/table.ts";
+import type { Program } from "../run/program-context.ts";
+import {
+  contradiction,
+  prospectIn,
+  readJudged,
+  tellUnknown,
+  withJudging,
+  type Judging,
+} from "../world/judged-world.ts";
+import { planningFlags, settingsLine } from "../world/planning-settings.ts";
+import { readControllerPage } from "./controller-page.ts";
+import { STATUS_COLUMNS, TROUBLE_COLUMNS, troublesOf } from "./status-columns.ts";
+import { isCurrent, statusItems, type StatusItem } from "./status-items.ts";
+
+type Look = {
+  readonly items: readonly StatusItem[];
+  /** Of all that was asked for, whatever --failing leaves out. */
+  readonly allCurrent: boolean;
+  /** Something could not be read. */
+  readonly unknown: boolean;
+  /** Where it is from, and by which settings. */
+  readonly lines: readonly string[];
+  /** How long until it is worth looking again. */
+  readonly againMs: number;
+};
+
+type Mode = {
+  readonly failing: boolean;
+  readonly watch: boolean;
+  readonly waitMs: number | undefined;
+};
+
+// A page costs its controller next to nothing, a plan of our own lists the whole cluster.
+const PAGE_AGAIN_MS = 1000;
+const PLAN_AGAIN_MS = 5000;
+const USUAL_WAIT = "30s";
+
+export async function printStatus(given: Given, program: Program): Promise<number> {
+  const flags = readKubectlFlags(given, program.env);
+  const mode = modeOf(given, program);
+  return withJudging(flags, planningFlags(given), program, async (judging) => {
+    const look = (): Promise<Look> => lookOnce(judging, flags, mode, program);
+    if (mode.waitMs !== undefined) return wait(look, mode.waitMs, flags, program);
+    const first = await look();
+    tell(first, flags, program);
+    if (!mode.watch) return codeOf(first, flags);
+    return follow(first, look, flags, program);
+  });
+}
+
+function modeOf(given: Given, { env }: Program): Mode {
+  const watch = given["watch"] === true;
+  const waits = given["wait"] === true;
+  const timeout = lastText(given, env, "timeout");
+  if (watch && waits) throw contradiction("-w", "--wait", "one goes on, the other ends");
+  if (timeout !== undefined && !waits)
+    throw new UsageError("--timeout is for --wait: leave it out");
+  try {
+    const waitMs = waits ? parseDuration(timeout ?? USUAL_WAIT) : undefined;
+    return { failing: given["failing"] === true, watch, waitMs };
+  } catch (error) {
+    throw new UsageError(`--timeout: ${error instanceof Error ? error.message : "is wrong"}`);
+  }
+}
+
+async function lookOnce(
+  judging: Judging,
+  flags: KubectlFlags,
+  { failing }: Mode,
+  program: Program,
+): Promise<Look> {
+  const { namespace, selector } = flags;
+  const page =
+    selector === undefined
+      ? await readControllerPage(judging, namespace ?? "", program.signal)
+      : ({ kind: "unreachable", why: "it shows no labels, and -l asks for them" } as const);
+  if (page.kind === "read") {
+    const all = statusItems(page.status, { namespace, failing: false, isSelected: () => true });
+    const { version, leader } = page.status;
+    return {
+      items: failing
+        ? statusItems(page.status, { namespace, failing, isSelected: () => true })
+        : all,
+      allCurrent: all.every(isCurrent) && (namespace !== undefined || isWholeCurrent(page.status)),
+      unknown: false,
+      lines: [
+        `read from the controller ${page.pod} (${version}, ${leader.state})`,
+        ...unlisted(page.status),
+        ...outdated(page.status),
+      ],
+      againMs: PAGE_AGAIN_MS,
+    };
+  }
+  const read = await readJudged(judging, flags, program);
+  const { plan } = await prospectIn(read, judging.planning);
+  const status = await statusOfPlan(read.world, plan, namespace ?? "", program.version);
+  const isSelected = (source: string): boolean => read.builder.isSelected(source);
+  const all = statusItems(status, { namespace, failing: false, isSelected });
+  return {
+    items: failing ? statusItems(status, { namespace, failing, isSelected }) : all,
+    allCurrent: all.every(isCurrent),
+    unknown: !tellUnknown(read, program),
+    lines: [
+      `planned from the cluster, since the controller's page is not at hand: ${page.why}`,
+      settingsLine(judging.planning),
+    ],
+    againMs: PLAN_AGAIN_MS,
+  };
+}
+
+function statusOfPlan(
+  world: Parameters<typeof readStatus>[0]["worlds"][number],
+  plan: NonNullable<Parameters<typeof readStatus>[0]["plan"]>,
+  near: string,
+  version: string,
+): Promise<Status> {
+  const nobody = {
+    dryRun: true,
+    convergedMs: undefined,
+    offsetMs: 0,
+    leader: { state: "alone", holder: undefined, command: undefined },
+    watches: [],
+    outdated: undefined,
+    serverAwayMs: undefined,
+    troubles: [],
+  } as const;
+  const every = {
+    source: "",
+    namespace: near,
+    state: undefined,
+    kind: undefined,
+    limit: Number.POSITIVE_INFINITY,
+  };
+  return readStatus({ ...nobody, worlds: [world], plan }, { version, plannedMs: undefined }, every);
+}
+
+// Its list may be cut, its totals are not.
+function isWholeCurrent({ totals }: Status): boolean {
+  if (!totals || totals.refused > 0) return false;
+  const { current: _current, paused: _paused, ...others } = totals.states;
+  return Object.values(others).every((count) => count === 0);
+}
+
+function unlisted({ sources }: Status): readonly string[] {
+  const rest = sources.total - sources.shown.length;
+  return rest > 0 ? [`${rest} more sources are not listed: narrow it with -n`] : [];
+}
+
+function outdated(status: Status): readonly string[] {
+  if (!status.outdated) return [];
+  const { asOfMs } = status.outdated;
+  const age = formatDuration(Math.max(0, Math.round((Date.now() - asOfMs) / 1000)) * 1000);
+  return [`the controller does not follow the cluster: this is as of ${age} ago`];
+}
+
+function tell(look: Look, flags: KubectlFlags, program: Program): void {
+  show(look.items, flags, program);
+  const current = look.allCurrent ? "all current" : "not all is current";
+  for (const line of [current, ...look.lines]) program.stderr.write(`${line}\n`);
+}
+
+function show(items: readonly StatusItem[], flags: KubectlFlags, program: Program): void {
+  printListing<StatusItem>(
+    {
+      kind: "StatusList",
+      items,
+      columns: STATUS_COLUMNS,
+      nameOf: ({ namespace, name }) => `secret/${name} -n ${namespace}`,
+    },
+    flags,
+    program,
+  );
+  const troubles = troublesOf(items);
+  if (troubles.length === 0 || (flags.output !== "table" && flags.output !== "wide")) return;
+  program.stdout.write("\n");
+  for (const line of tableLines(troubles, TROUBLE_COLUMNS, flags, painter(program)))
+    program.stdout.write(line);
+}
+
+function codeOf({ allCurrent, unknown }: Look, flags: KubectlFlags): number {
+  if (unknown) return 1;
+  return allCurrent ? 0 : otherwiseCode(flags);
+}
+
+/** Prints what changes until a signal comes. */
+async function follow(
+  first: Look,
+  look: () => Promise<Look>,
+  flags: KubectlFlags,
+  program: Program,
+): Promise<number> {
+  let last = first;
+  const quiet = { ...flags, headers: false };
+  for (;;) {
+    await sleep(systemClock, last.againMs, program.signal);
+    if (program.signal.aborted) return codeOf(last, flags);
+    const before = new Map(last.items.map((item) => [item.source, JSON.stringify(item)]));
+    last = await look();
+    const changed = last.items.filter((item) => before.get(item.source) !== JSON.stringify(item));
+    if (changed.length > 0) show(changed, quiet, program);
+  }
+}
+
+async function wait(
+  look: () => Promise<Look>,
+  waitMs: number,
+  flags: KubectlFlags,
+  program: Program,
+): Promise<number> {
+  const until = systemClock.monotonic() + waitMs;
+  for (;;) {
+    const found = await look();
+    const leftMs = until - systemClock.monotonic();
+    if (found.allCurrent || leftMs <= 0) {
+      tell(found, flags, program);
+      if (!found.allCurrent)
+        program.stderr.write(`timed out after ${formatDuration(waitMs)} (--timeout)\n`);
+      return codeOf(found, flags);
+    }
+    await sleep(systemClock, Math.min(found.againMs, leftMs), program.signal);
+    program.signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,61 @@
+// A status for people: sources by outcome, then what is not as it should be, and why.
+import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
+import type { RowState } from "../../server/status/filter.ts";
+import type { Colour, Column } from "../kubectl/table.ts";
+import type { StatusItem, StatusOutcome } from "./status-items.ts";
+
+const COLOURS: Readonly<Record<RowState, Colour>> = {
+  refused: "red",
+  failed: "red",
+  conflict: "red",
+  held: "cyan",
+  frozen: "cyan",
+  paused: "cyan",
+  pending: "yellow",
+  current: "green",
+};
+
+// The others are rare.
+const ALWAYS: readonly MetricState[] = ["current", "pending", "conflict", "failed"];
+
+function countColumn(state: MetricState): Column<StatusItem> {
+  return {
+    header: state.toUpperCase(),
+    ...(!ALWAYS.includes(state) && { wide: true as const }),
+    cell: ({ states }) => String(states[state]),
+    colour: ({ states }) => (states[state] > 0 ? COLOURS[state] : "grey"),
+  };
+}
+
+export const STATUS_COLUMNS: readonly Column<StatusItem>[] = [
+  { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+  { header: "NAME", cell: ({ name }) => name },
+  { header: "STATE", cell: ({ state }) => state, colour: ({ state }) => COLOURS[state] },
+  ...METRIC_STATES.map(countColumn),
+];
+
+/** One line of what is not as it should be. */
+export type Trouble = StatusOutcome & { readonly source: string };
+
+export function troublesOf(items: readonly StatusItem[]): readonly Trouble[] {
+  return items.flatMap(({ source, problems, notes, outcomes }) => [
+    ...problems.map((reason) => ({ source, verdict: "refused", reason, places: [], count: 0 })),
+    ...notes.map((reason) => ({ source, verdict: "note", reason, places: [], count: 0 })),
+    ...outcomes.map((outcome) => ({ source, ...outcome })),
+  ]);
+}
+
+const SHOWN = 3;
+
+export const TROUBLE_COLUMNS: readonly Column<Trouble>[] = [
+  { header: "VERDICT", cell: ({ verdict }) => verdict },
+  { header: "SOURCE", cell: ({ source }) => source },
+  { header: "PLACES", cell: placesText },
+  { header: "REASON", cell: ({ reason }) => reason },
+];
+
+function placesText({ places, count }: Trouble): string {
+  const rest = count - Math.min(SHOWN, places.length);
+  const named = places.slice(0, SHOWN).join(", ");
+  return rest > 0 ? `${named} and ${rest} more` : named;
+}

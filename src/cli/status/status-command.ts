@@ -1,0 +1,29 @@
+// `secretcast status` as a word of the command line; the work is in print-status.ts, loaded when asked for.
+import type { ClusterCommand } from "../kubectl/cluster-command.ts";
+import { kubectlOptions } from "../kubectl/kubectl-flags.ts";
+import { planningOptions } from "../world/planning-settings.ts";
+
+export const statusCommand: ClusterCommand = {
+  words: "status",
+  about: "Each source and what became of its copies",
+  options: (argv) =>
+    planningOptions(kubectlOptions(argv))
+      .option("failing", {
+        type: "boolean",
+        describe: "only sources with something that somebody has to look at",
+      })
+      .option("watch", { type: "boolean", alias: "w", describe: "go on, and print what changes" })
+      .option("wait", { type: "boolean", describe: "until everything is current" })
+      .option("timeout", {
+        type: "string",
+        requiresArg: true,
+        describe: "with --wait: how long at most [default: 30s]",
+      })
+      .example("$0 status", "all sources, and what is not as it should be")
+      .example("$0 status --failing -o wide", "only what has to be looked at")
+      .example("$0 status --wait --timeout 2m", "after kubectl apply, in a pipeline")
+      .epilogue(
+        "It reads the page of the running controller through a port-forward where your rights allow; else it plans from the cluster, and says so.\nExit code: 0 all current, 2 not, 1 error.",
+      ),
+  run: async (given, program) => (await import("./print-status.ts")).printStatus(given, program),
+};

@@ -1,0 +1,115 @@
+// A status as a list: one item for each source with what became of its places, the worst first; and
+// what names no source that there is. The same for a controller's page and for a plan of our own.
+import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
+import { parseRef } from "../../core/annotations/names.ts";
+import type { StatusGroup } from "../../server/status/groups.ts";
+import type { SourceLine, Status } from "../../server/status/status.ts";
+import { severity, type RowState } from "../../server/status/filter.ts";
+
+export type StatusOutcome = {
+  readonly verdict: string;
+  readonly reason: string;
+  /** NAMESPACE/NAME; the first of them. */
+  readonly places: readonly string[];
+  readonly count: number;
+};
+
+export type StatusItem = {
+  readonly resource: "secrets";
+  readonly namespace: string;
+  readonly name: string;
+  /** NAMESPACE/NAME. */
+  readonly source: string;
+  readonly state: RowState;
+  readonly states: Readonly<Record<MetricState, number>>;
+  /** Of a source that is refused, or whose copies lack something. */
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
+  /** Of places that are not current. */
+  readonly outcomes: readonly StatusOutcome[];
+};
+
+export type StatusFilter = {
+  readonly namespace: string | undefined;
+  /** Only what somebody has to look at. */
+  readonly failing: boolean;
+  isSelected(source: string): boolean;
+};
+
+export function statusItems(status: Status, filter: StatusFilter): readonly StatusItem[] {
+  const groups = Map.groupBy(status.groups.shown, ({ source }) => source);
+  const items = status.sources.shown.map((line) => itemOf(line, groups.get(line.source) ?? []));
+  const told = new Set(items.map(({ source }) => source));
+  for (const [source, group] of groups)
+    if (!told.has(source)) items.push(withoutLine(source, group));
+  return items.filter((item) => isWanted(item, filter)).toSorted(byState);
+}
+
+function itemOf(line: SourceLine, groups: readonly StatusGroup[]): StatusItem {
+  const { source, state, states, problems, notes } = line;
+  return {
+    ...placeOf(source),
+    source,
+    state,
+    states,
+    problems,
+    notes,
+    outcomes: outcomesOf(groups),
+  };
+}
+
+// Copies of a source that is gone, or Secrets that want to pull from none.
+function withoutLine(source: string, groups: readonly StatusGroup[]): StatusItem {
+  const states = Object.fromEntries(METRIC_STATES.map((state) => [state, 0])) as Record<
+    MetricState,
+    number
+  >;
+  for (const { state, places } of groups) states[state] += places.total;
+  const [worst] = groups.map(({ state }) => state).toSorted((a, b) => severity(a) - severity(b));
+  return {
+    ...placeOf(source),
+    source,
+    state: worst ?? "current",
+    states,
+    problems: [],
+    notes: [],
+    outcomes: outcomesOf(groups),
+  };
+}
+
+function placeOf(source: string): Pick<StatusItem, "resource" | "namespace" | "name"> {
+  const { namespace, name } = parseRef(source) ?? { namespace: "", name: source };
+  return { resource: "secrets", namespace, name };
+}
+
+function outcomesOf(groups: readonly StatusGroup[]): readonly StatusOutcome[] {
+  return groups.map(({ verdict, reason, places }) => ({
+    verdict,
+    reason,
+    places: places.shown,
+    count: places.total,
+  }));
+}
+
+const FAILING: readonly RowState[] = ["refused", "failed", "conflict", "held", "frozen"];
+
+function isWanted(
+  { namespace, source, state, outcomes }: StatusItem,
+  filter: StatusFilter,
+): boolean {
+  if (filter.failing && !FAILING.includes(state)) return false;
+  if (!filter.isSelected(source)) return false;
+  if (filter.namespace === undefined || filter.namespace === namespace) return true;
+  const inside = `${filter.namespace}/`;
+  return outcomes.some(({ places }) => places.some((place) => place.startsWith(inside)));
+}
+
+function byState(a: StatusItem, b: StatusItem): number {
+  return severity(a.state) - severity(b.state) || (a.source < b.source ? -1 : 1);
+}
+
+/** Everything that is wanted is there; what is paused is as its owner wants it. */
+export function isCurrent({ state, states }: StatusItem): boolean {
+  const { current: _current, paused: _paused, ...others } = states;
+  return state !== "refused" && Object.values(others).every((count) => count === 0);
+}

@@ -1,0 +1,121 @@
+// One connection to a port on a pod's loopback, through the API server (pods/portforward), by the
+// WebSocket protocol that every supported version of it speaks: binary messages whose first byte is the
+// channel, 0 for data and 1 for the error, each channel opening with the port as two bytes.
+// Promises: a Duplex of the bytes that the port takes and gives; it ends when either side does, and with
+// an Error of one line that repeats nothing of what came over it.
+import { Duplex } from "node:stream";
+import { WebSocket } from "undici";
+import { CredentialCache } from "../kubeconfig/credentials.ts";
+import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
+import { Transport } from "../rest/transport.ts";
+import type { Clock } from "../time/clock.ts";
+
+export type ForwardedPort = {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly port: number;
+};
+
+const PROTOCOL = "v4.channel.k8s.io";
+const DATA = 0;
+const ERROR = 1;
+const PORT_BYTES = 2;
+const OPEN_TIMEOUT_MS = 10_000;
+
+export type PortForwardOptions = { readonly clock: Clock; readonly signal: AbortSignal };
+
+/** Rejects when it cannot be opened in time. Destroying it ends its connection. */
+export async function forwardPort(
+  config: KubeConfig,
+  { namespace, pod, port }: ForwardedPort,
+  { clock, signal }: PortForwardOptions,
+): Promise<Duplex> {
+  const { server, proxyUrl } = config.cluster;
+  const { headers, tls } = await new CredentialCache(config, clock).get();
+  const transport = new Transport({ server, proxyUrl, connections: 1 });
+  const base = server.replace(/^http/, "ws").replace(/\/$/, "");
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/portforward`;
+  const socket = new WebSocket(`${base}${path}?ports=${port}`, {
+    protocols: PROTOCOL,
+    dispatcher: transport.dispatcher("watch", tls),
+    headers: Object.entries(headers).flatMap(([name, value]) =>
+      [value].flat().map((each): [string, string] => [name, each]),
+    ),
+  });
+  socket.binaryType = "arraybuffer";
+  const stream = new ForwardedStream(socket, () => void transport.close());
+  try {
+    await opened(socket, clock, signal);
+    return stream;
+  } catch (error) {
+    stream.destroy();
+    throw error;
+  }
+}
+
+function opened(socket: WebSocket, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = (why?: string): void => {
+      timer.cancel();
+      signal.removeEventListener("abort", stop);
+      if (why === undefined) resolve();
+      else reject(new Error(`the port-forward ${why}`));
+    };
+    const stop = (): void => finish("was stopped");
+    const timer = clock.setTimeout(() => finish("was not answered in time"), OPEN_TIMEOUT_MS);
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    socket.addEventListener("open", () => finish());
+    socket.addEventListener("error", () => finish("was refused"));
+    socket.addEventListener("close", () => finish("was closed"));
+  });
+}
+
+class ForwardedStream extends Duplex {
+  readonly #socket: WebSocket;
+  readonly #ended: () => void;
+  /** Of each channel, how much of the port that it opens with has come. */
+  readonly #greeted = [0, 0];
+
+  constructor(socket: WebSocket, ended: () => void) {
+    super();
+    this.#socket = socket;
+    this.#ended = ended;
+    // What fails before it is open is told by who opens it.
+    this.on("error", () => undefined);
+    socket.addEventListener("message", ({ data }) => this.#received(data));
+    socket.addEventListener("close", () => this.push(null));
+    socket.addEventListener("error", () => this.destroy(new Error("the port-forward broke")));
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#socket.send(Buffer.concat([Buffer.of(DATA), chunk]));
+    done();
+  }
+
+  override _final(done: () => void): void {
+    // The other side has said all when the channel closes; there is no half of it to close.
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.close();
+    this.#ended();
+    done(error);
+  }
+
+  #received(data: unknown): void {
+    if (!(data instanceof ArrayBuffer) || data.byteLength === 0) return;
+    const bytes = Buffer.from(data);
+    const channel = bytes[0] ?? DATA;
+    const before = this.#greeted[channel] ?? 0;
+    const skipped = Math.min(PORT_BYTES - before, bytes.length - 1);
+    this.#greeted[channel] = before + skipped;
+    const rest = bytes.subarray(1 + skipped);
+    if (rest.length === 0) return;
+    if (channel === ERROR) this.destroy(new Error("the pod does not listen on that port"));
+    else this.push(rest);
+  }
+}

@@ -1,0 +1,293 @@
+// `secretcast status` where a controller runs in a pod: its page is read through a port-forward, and
+// where that cannot be done the status is planned, and says why.
+import assert from "node:assert/strict";
+import { createServer, request as httpRequest } from "node:http";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { readConfig } from "../../../src/config/config.ts";
+import { runController } from "../../../src/cli/run/run.ts";
+import { createLog } from "../../../src/telemetry/log.ts";
+import { bridge } from "../../support/api-server/pod-socket.ts";
+import { kubeConfigFor, kubeConfigText } from "../../support/kube/kubeconfig-text.ts";
+import { commandLine, type Said } from "../../support/programs/command-line.ts";
+import { openScene, type Scene } from "../../support/scenes/scene.ts";
+import { eventually } from "../../support/time/eventually.ts";
+
+const POD = "secretcast-5d8f7c9b6-x2k4p";
+const DEPLOYMENTS = "/apis/apps/v1/deployments";
+const PODS = "/api/v1/namespaces/secretcast/pods";
+
+type Front = {
+  readonly kubeconfig: string;
+  /** Answers before the API server does; by path. */
+  readonly answers: Map<string, { readonly status: number; readonly body: unknown }>;
+  allowed: boolean;
+  /** What the pod's port is here; undefined: the kubelet does not answer. */
+  page: number | undefined;
+};
+
+/** The scene's API server, with a Deployment and a pod before it. */
+async function front(t: TestContext, scene: Scene): Promise<Front> {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-front-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const args = [
+    "run",
+    "--leader-elect",
+    `--source-namespaces=${scene.source}`,
+    "--delete-grace=1s",
+  ];
+  const labels = { "app.kubernetes.io/name": "secretcast" };
+  const deployment = {
+    metadata: { namespace: "secretcast", name: "secretcast", labels },
+    spec: { template: { spec: { containers: [{ name: "secretcast", args }] } } },
+  };
+  const pod = {
+    metadata: { namespace: "secretcast", name: POD, labels },
+    status: { phase: "Running" },
+  };
+  const made: Front = {
+    kubeconfig: join(folder, "kubeconfig"),
+    answers: new Map([
+      [DEPLOYMENTS, { status: 200, body: { kind: "DeploymentList", items: [deployment] } }],
+      [PODS, { status: 200, body: { kind: "PodList", items: [pod] } }],
+    ]),
+    allowed: true,
+    page: undefined,
+  };
+  const upstream = new URL(scene.sandbox?.url ?? "");
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", upstream);
+    const known = made.answers.get(pathname);
+    const review = pathname.endsWith("/selfsubjectaccessreviews");
+    if (known || review) {
+      const { status, body } = known ?? {
+        status: 201,
+        body: { status: { allowed: made.allowed } },
+      };
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify(body));
+      return;
+    }
+    const { method, headers, url } = request;
+    const on = httpRequest(
+      new URL(url ?? "/", upstream),
+      { method: method ?? "GET", headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    request.pipe(on);
+  });
+  server.on("upgrade", (request, socket) => {
+    const { page } = made;
+    const there = (request.url ?? "").startsWith(`${PODS}/${POD}/portforward?ports=8081`);
+    if (page !== undefined && there) bridge(request, socket, page);
+    else socket.end("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const user = scene.access.user.token ?? "";
+  writeFileSync(
+    made.kubeconfig,
+    kubeConfigText(kubeConfigFor(`http://127.0.0.1:${port}`, { token: user })),
+  );
+  return made;
+}
+
+/** A controller with its page; answers with the page's port. */
+async function running(t: TestContext, scene: Scene): Promise<number> {
+  const config = readConfig(scene.flags(), {
+    env: {},
+    clusterNamespace: undefined,
+    terminal: false,
+  });
+  const stop = new AbortController();
+  let url = "";
+  const log = createLog(config, { write: () => true });
+  const program = { signal: stop.signal, version: "9.9.9" };
+  const ended = runController(config, scene.access, program, log, {
+    onServing: (at) => (url = at),
+  });
+  t.after(async () => {
+    stop.abort();
+    await ended;
+  });
+  await eventually("it serves its page", () => url !== "");
+  return Number(new URL(url).port);
+}
+
+async function opened(
+  t: TestContext,
+): Promise<{ scene: Scene; made: Front; status: (...more: string[]) => Promise<Said> }> {
+  const scene = await openScene(t);
+  const a = await scene.namespace("team-a");
+  const b = await scene.namespace("team-b");
+  const to = `${scene.prefix}-team-*`;
+  await scene.api.createSecret(scene.source, "fine", {
+    annotations: { "secretcast.io/to": to },
+    data: { k: "v" },
+  });
+  await scene.api.createSecret(scene.source, "taken", {
+    annotations: { "secretcast.io/to": to },
+    data: { k: "v" },
+  });
+  await scene.stranger(b, "taken");
+  const made = await front(t, scene);
+  made.page = await running(t, scene);
+  await scene.holds(a, "taken", { k: "v" });
+  await scene.holds(b, "fine", { k: "v" });
+  const status = (...more: string[]): Promise<Said> =>
+    commandLine(["status", "--kubeconfig", made.kubeconfig, ...more]);
+  return { scene, made, status };
+}
+
+test("the page of the running controller is read through a port-forward, and it says so", async (t) => {
+  const { scene, status } = await opened(t);
+  const { code, stdout, stderr } = await eventually("its page shows both sources", async () => {
+    const said = await status();
+    return /fine +current +2/.test(said.stdout) && /taken +conflict/.test(said.stdout)
+      ? said
+      : undefined;
+  });
+  assert.equal(code, 2);
+  assert.match(stdout, /^NAMESPACE +NAME +STATE +CURRENT +PENDING +CONFLICT +FAILED$/m);
+  assert.match(
+    stdout,
+    new RegExp(
+      `^conflict +${scene.source}/taken +${scene.prefix}-team-b/taken +a Secret that is not ours`,
+      "m",
+    ),
+  );
+  assert.match(
+    stderr,
+    new RegExp(`^read from the controller secretcast/${POD} \\(9\\.9\\.9, alone\\)$`, "m"),
+  );
+  const failing = await status("--failing", "-o", "name");
+  assert.equal(failing.stdout, `secret/taken -n ${scene.source}\n`);
+  assert.equal(failing.code, 2);
+  const list = JSON.parse((await status("-o", "json")).stdout);
+  assert.equal(list.kind, "StatusList");
+  assert.deepEqual(
+    list.items.map(({ name, state }: Record<string, string>) => [name, state]),
+    [
+      ["taken", "conflict"],
+      ["fine", "current"],
+    ],
+  );
+});
+
+test("where a port-forward cannot be had the status is planned, by the controller's own flags, and says why", async (t) => {
+  const { scene, made, status } = await opened(t);
+  const planned = async (why: RegExp): Promise<void> => {
+    const { code, stdout, stderr } = await status();
+    assert.equal(code, 2, stderr);
+    assert.match(stdout, /taken +conflict/);
+    assert.match(stderr, why);
+    assert.match(
+      stderr,
+      new RegExp(`--source-namespaces=${scene.source} .*those of Deployment secretcast/secretcast`),
+    );
+    assert.match(stderr, /--delete-grace=1s/);
+  };
+  made.allowed = false;
+  await planned(/page is not at hand: get pods\/portforward is not allowed in secretcast$/m);
+  made.allowed = true;
+  made.page = undefined;
+  await planned(
+    new RegExp(`page is not at hand: pod ${POD}: the port-forward was (refused|closed)$`, "m"),
+  );
+  made.page = 1;
+  await planned(new RegExp(`page is not at hand: pod ${POD}: its page was not answered$`, "m"));
+  made.answers.set(PODS, { status: 200, body: { items: [] } });
+  await planned(/page is not at hand: no pod of it runs in secretcast$/m);
+  made.answers.set(PODS, { status: 403, body: { kind: "Status", reason: "Forbidden", code: 403 } });
+  await planned(/page is not at hand: its pods in secretcast may not be listed$/m);
+});
+
+test("whether a controller is installed that cannot be read is said, and several are named", async (t) => {
+  const { made, scene } = await opened(t);
+  const status = (...more: string[]): Promise<Said> =>
+    commandLine([
+      "status",
+      "--kubeconfig",
+      made.kubeconfig,
+      "--source-namespaces",
+      scene.source,
+      ...more,
+    ]);
+  const forbidden = { status: 403, body: { kind: "Status", reason: "Forbidden", code: 403 } };
+  const before = made.answers.get(DEPLOYMENTS);
+  made.answers.set(DEPLOYMENTS, forbidden);
+  made.answers.set("/apis/apps/v1/namespaces/secretcast/deployments", forbidden);
+  assert.match((await status()).stderr, /whether a controller is installed cannot be read/);
+  assert.ok(before);
+  const items = (before.body as { items: readonly { metadata: object }[] }).items.flatMap(
+    (each) => [each, { ...each, metadata: { ...each.metadata, namespace: "other" } }],
+  );
+  made.answers.set(DEPLOYMENTS, { status: 200, body: { items } });
+  assert.match(
+    (await status()).stderr,
+    /read from the controller secretcast\//,
+    "the one in the usual namespace",
+  );
+  assert.match(
+    (await status("--lease-namespace", "third")).stderr,
+    /several controllers are installed: secretcast\/secretcast, other\/secretcast/,
+  );
+});
+
+test("--wait ends as soon as all is current, with 0; or after --timeout, with 2", async (t) => {
+  const { scene, status } = await opened(t);
+  const late = await status("--wait", "--timeout=10ms");
+  assert.equal(late.code, 2);
+  assert.match(late.stderr, /^timed out after 10ms \(--timeout\)$/m);
+  const waiting = status("--wait", "--timeout=30s");
+  scene.release(`${scene.prefix}-team-b`, "taken");
+  await scene.api.deleteSecret(`${scene.prefix}-team-b`, "taken");
+  const done = await waiting;
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stderr, /^all current$/m);
+});
+
+test("-w prints the sources once, then what changes, until it is interrupted", async (t) => {
+  const { scene, made } = await opened(t);
+  const stop = new AbortController();
+  let stdout = "";
+  const { runProgram } = await import("../../../src/cli/program.ts");
+  const ended = runProgram(["status", "-w", "--kubeconfig", made.kubeconfig], {
+    version: "1.2.3",
+    env: {},
+    clusterNamespace: undefined,
+    stdout: { write: (text) => Boolean((stdout += text)) },
+    stderr: { write: () => true },
+    signal: stop.signal,
+  });
+  await eventually("it shows the conflict", () => /taken +conflict/.test(stdout));
+  scene.release(`${scene.prefix}-team-b`, "taken");
+  await scene.api.deleteSecret(`${scene.prefix}-team-b`, "taken");
+  await eventually("it shows that it is over", () => /taken +current +2/.test(stdout));
+  stop.abort();
+  assert.equal(await ended, 0);
+  assert.equal(stdout.match(/NAMESPACE +NAME/g)?.length, 1, "headers once");
+});
+
+test("flags of status that contradict each other are one line", async () => {
+  for (const [args, line] of [
+    [["-w", "--wait"], /-w and --wait contradict each other/],
+    [["--timeout", "1s"], /--timeout is for --wait/],
+    [["--wait", "--timeout", "soon"], /--timeout: "soon" is not a duration/],
+  ] as const) {
+    const { code, stderr } = await commandLine(["status", ...args]);
+    assert.equal(code, 1);
+    assert.match(stderr, line);
+    assert.match(stderr, /^secretcast: [^\n]+\n$/);
+  }
+});
