@@ -72,10 +72,6 @@ recipe("A registry credential everywhere, and Pods that use it", async (stage, b
   const controller = stage.start();
   const [rotation] = blocks.slice(-1);
   assert.ok(rotation);
-  if (stage.isReal)
-    await eventually("team-a takes Pods", () =>
-      stage.shell("kubectl get serviceaccount default -n team-a").catch(() => false),
-    );
   const [source, overlay, install, pod] = blocks;
   assert.ok(source && overlay && install && pod);
   await stage.apply([source, overlay, install]);
@@ -135,6 +131,27 @@ recipe("A wildcard certificate from cert-manager", async (stage, blocks) => {
       [],
     );
   }
+  await controller.stop();
+});
+
+recipe("A certificate that nobody can annotate", async (stage, blocks) => {
+  const [list, values] = blocks.map(({ text }) => load(text));
+  const listed = Object.entries(field(list, "data") ?? {});
+  const entries = listed.map(([key, text]: [string, unknown]) => [key, load(String(text))]);
+  assert.deepEqual(
+    Object.fromEntries(entries),
+    field(values, "sources"),
+    "the chart says the same",
+  );
+  await stage.apply(blocks);
+  const controller = stage.start();
+  const data = { "tls.crt": "certificate", "tls.key": "key" };
+  await stage.scene.api.createSecret("platform", "wildcard-tls", {
+    type: "kubernetes.io/tls",
+    data: { ...data, "ca.crt": "authority" },
+  });
+  for (const team of ["team-a", "team-b"]) await stage.scene.holds(team, "apps-tls", data);
+  assert.deepEqual(await having(stage, "apps-tls"), ["team-a", "team-b"]);
   await controller.stop();
 });
 

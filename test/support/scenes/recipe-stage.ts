@@ -19,6 +19,7 @@ import { controllerAccount } from "../api-server/account.ts";
 import { ownCluster } from "../api-server/cluster.ts";
 import { field } from "../api-server/http.ts";
 import type { CodeBlock } from "../documents/markdown.ts";
+import { eventually } from "../time/eventually.ts";
 import { Scene, type Running } from "./scene.ts";
 
 const MANIFESTS = fileURLToPath(new URL("../../../manifests", import.meta.url));
@@ -69,7 +70,7 @@ export class RecipeStage {
     for (const { language, text } of blocks) {
       const [, file] = /^# (\S+\.yaml)\n/.exec(text) ?? [];
       if (file === "values.yaml") this.#readValues(text);
-      else if (file !== undefined) this.#write(file, text);
+      else if (file !== undefined) this.write(file, text);
       else if (language === "yaml") await this.#applyYaml(text);
       else if (language === "sh") {
         if (this.isReal || !REAL.test(text)) await this.shell(text);
@@ -100,17 +101,18 @@ export class RecipeStage {
     await this.scene.finish(this.#flags);
   }
 
+  /** What the chart would make of them for the controller; `sources` is a ConfigMap of its own. */
   #readValues(text: string): void {
-    const flags = field(load(text), "flags");
-    assert.ok(typeof flags === "object" && flags !== null, "values of the chart have flags");
-    const given = Object.entries(flags).map(([flag, value]: [string, unknown]) => [
-      flag,
-      Array.isArray(value) ? value.join() : value,
-    ]);
-    this.#flags = { ...this.#flags, ...Object.fromEntries(given) };
+    const values: unknown = load(text);
+    const flags = Object.entries(field(values, "flags") ?? {}).map(
+      ([flag, value]: [string, unknown]) => [flag, Array.isArray(value) ? value.join() : value],
+    );
+    if (field(values, "configMaps") === true) flags.push(["config-maps", true]);
+    this.#flags = { ...this.#flags, ...Object.fromEntries(flags) };
   }
 
-  #write(file: string, text: string): void {
+  /** A file beside which the page's commands run. */
+  write(file: string, text: string): void {
     const path = join(this.#folder, file);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
@@ -177,12 +179,18 @@ export async function openRecipe(
     "kubectl apply --server-side -f -",
     namespaces.map((one) => dump(one)).join("---\n"),
   );
+  if (!sandbox)
+    await eventually("team-a takes Pods", () =>
+      stage.shell("kubectl get serviceaccount default -n team-a").catch(() => false),
+    );
   return stage;
 }
 
 // Namespaces stay, as one takes five seconds to go.
 const CLEAR = `
 kubectl delete secrets,pods,deployments --all --all-namespaces
+kubectl delete configmaps secretcast-sources -n secretcast --ignore-not-found
+kubectl delete configmaps --all-namespaces --field-selector metadata.name=ca-bundle
 kubectl label namespaces --all ci-
 kubectl annotate namespaces --all secretcast.io/accept-
 kubectl delete mutatingadmissionpolicies,mutatingadmissionpolicybindings --all
