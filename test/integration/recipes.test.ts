@@ -254,9 +254,8 @@ recipe("Restarting workloads when a secret changes", async (stage, blocks) => {
   assert.equal(first?.metadata.annotations?.["reloader.stakater.com/match"], "true");
   await stage.shell("kubectl label secret database -n secretcast team=platform");
   await stage.scene.api.setData("secretcast", "database", { password: "changed" });
-  await eventually("the copy has changed", async () => {
-    return (await copy())?.data?.["password"] === "changed";
-  });
+  for (const team of ["team-a", "team-b"])
+    await stage.scene.holds(team, "database", { password: "changed" });
   assert.equal((await copy())?.metadata.uid, first.metadata.uid, "in place");
   if (stage.isReal) {
     const generation = "kubectl get deployment web -n team-a -o 'jsonpath={.metadata.generation}'";
