@@ -246,6 +246,22 @@ for (const component of readdirSync(new URL("components/", FOLDER)).toSorted())
     },
   );
 
+test("the policies of the components say of which version they are, and it is the program's", () => {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+  );
+  const policies = COMPONENTS.flatMap(({ name }) =>
+    yamlFiles(`components/${name}/`)
+      .filter((file) => file === "policy.yaml")
+      .map(() => name),
+  );
+  assert.ok(policies.length >= 4);
+  for (const name of policies) {
+    const [policy] = objects(`components/${name}/policy.yaml`);
+    assert.equal(policy?.metadata?.labels?.["app.kubernetes.io/version"], version, name);
+  }
+});
+
 test("both guards spare and judge the controller's own account, by the same marks", () => {
   const of = (component: string) =>
     plain(loadYaml<V1ValidatingAdmissionPolicy>(read(`components/${component}/policy.yaml`))).spec;
