@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-export const WORLDS = ["replicator", "kubed", "clustersecret", "tgik"] as const;
+/** That of reflector is by its documents and its source, the others were recorded. */
+export const WORLDS = ["reflector", "replicator", "kubed", "clustersecret", "tgik"] as const;
 export type WorldName = (typeof WORLDS)[number];
 
 export type WorldObject = {
