@@ -27,6 +27,7 @@ const PAGES = [
   "CONTRIBUTING.md",
   "docs/architecture.md",
   "docs/behaviour.md",
+  "docs/migrating.md",
   "docs/operations.md",
   "docs/recipes.md",
   "docs/release.md",

@@ -43,8 +43,9 @@ export async function migrate(given: Given, program: Program): Promise<number> {
     );
   }
   return withJudging(flags, planningFlags(given), program, async ({ connection, planning }) => {
-    const look = (): Promise<Looked> => lookAtCluster(wish, planning, connection.client, program);
-    const first = await look();
+    const first = await lookAtCluster(wish, planning, connection.client, program);
+    const silent = { ...program, stderr: { write: () => true } };
+    const look = (): Promise<Looked> => lookAtCluster(wish, planning, connection.client, silent);
     if (wish.write || wish.cleanup) return performMove(first, look, wish, flags, program);
     return showMove(first, wish, flags, program);
   });
@@ -79,9 +80,11 @@ type CommandLine = ReturnType<typeof commandLineOf>;
 function flagsOf({ tool, oldArgs }: MoveWish, found: CommandLine, program: Program): OldFlags {
   if (oldArgs !== undefined) return oldFlags(wordsOf(oldArgs));
   if (found) return oldFlags(found.words, found.environment);
-  program.stderr.write(
-    `the flags of ${tool.name} are not known, since no Deployment of it is there: taken for its defaults (--old-args)\n`,
-  );
+  if (tool.flags.length > 0) {
+    program.stderr.write(
+      `no Deployment of ${tool.name} is there: taken to run without ${tool.flags.join(", ")} (--old-args)\n`,
+    );
+  }
   return oldFlags([]);
 }
 

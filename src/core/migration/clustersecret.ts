@@ -29,6 +29,7 @@ const NOT_COPIED = [
 export const clustersecret: OldTool = {
   name: "clustersecret",
   images: /(^|\/)clustersecret([-/:@]|$)/i,
+  flags: [],
   prefixes: ["clustersecret.io"],
   read: readClusterSecrets,
 };

@@ -24,6 +24,7 @@ const [NAME, NAMESPACE] = [`${PREFIX}origin.name`, `${PREFIX}origin.namespace`];
 export const kubed: OldTool = {
   name: "kubed",
   images: /(^|\/)(kubed|config-syncer)([:@]|$)/,
+  flags: ["config-source-namespace"],
   prefixes: [PREFIX],
   read: readKubed,
 };

@@ -92,6 +92,8 @@ export type OldTool = {
   readonly name: OldToolName;
   /** Part of the images that its Pods run. */
   readonly images: RegExp;
+  /** Flags of its that say which namespaces it serves. */
+  readonly flags: readonly string[];
   /** Beginnings of the keys of labels and annotations that are the tool's. */
   readonly prefixes: readonly string[];
   read(cluster: OldCluster, flags: OldFlags): OldReading;

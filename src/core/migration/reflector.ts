@@ -21,6 +21,7 @@ const PREFIX = "reflector.v1.k8s.emberstack.com/";
 export const reflector: OldTool = {
   name: "reflector",
   images: /kubernetes-reflector/,
+  flags: ["excluded-namespaces"],
   prefixes: [PREFIX],
   read: readReflector,
 };

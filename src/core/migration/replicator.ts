@@ -23,6 +23,7 @@ const [TO, MATCHING, FROM] = ["replicate-to", "replicate-to-matching", "replicat
 export const replicator: OldTool = {
   name: "replicator",
   images: /kubernetes-replicator/,
+  flags: ["exclude-namespaces", "allow-all"],
   prefixes: [PREFIX],
   read: readReplicator,
 };

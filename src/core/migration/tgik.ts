@@ -11,6 +11,7 @@ const SOURCES = "secretsync";
 export const tgik: OldTool = {
   name: "tgik",
   images: /tgik-controller/,
+  flags: [],
   prefixes: ["eightypercent.net/"],
   read: readTgik,
 };

@@ -190,7 +190,7 @@ test("the old tool's flags are taken from its Deployment, or from --old-args, bl
   };
   const found = await planned("replicator", [...objects, deployment]);
   assert.match(found.stdout, /secretcast\.io\/to: "\*,!\*play\*"\n/);
-  assert.doesNotMatch(found.stderr, /not known/);
+  assert.doesNotMatch(found.stderr, /no Deployment/);
 });
 
 test("patches are YAML for kustomize, of the Certificate where one makes the Secret, and hold no data", async () => {

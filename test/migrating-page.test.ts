@@ -1,0 +1,169 @@
+// The transcripts of docs/migrating.md are what the commands print, for each tool on a small cluster as it
+// leaves one. `UPDATE_README=1 npm test -- test/migrating-page.test.ts` writes them anew.
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { OLD_TOOLS, type OldToolName } from "../src/core/migration/old-tool.ts";
+import { createClient, type ApiClient } from "../src/kube/rest/client.ts";
+import { NAMESPACES, resourcePath, SECRETS } from "../src/kube/rest/resource.ts";
+import { systemClock } from "../src/kube/time/clock.ts";
+import { startSandbox } from "../src/sandbox/server.ts";
+import { startFaultProxy } from "./support/api-server/fault-proxy.ts";
+import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
+import { commandLine } from "./support/programs/command-line.ts";
+
+const PAGE = new URL("../docs/migrating.md", import.meta.url);
+type Texts = Readonly<Record<string, string>>;
+type Small = {
+  readonly namespaces?: Readonly<Record<string, Texts>>;
+  /** Annotations and labels of the source, and of its copies in team-a and team-b. */
+  readonly source: Texts | undefined;
+  readonly place: string;
+  readonly copy: (uid: string) => { readonly annotations: Texts; readonly labels?: Texts };
+  readonly clusterSecrets?: readonly unknown[];
+};
+
+const DATA = { token: Buffer.from("made up").toString("base64") };
+const EDITED = { token: Buffer.from("edited by its tenant").toString("base64") };
+
+const CLUSTERS: Readonly<Record<OldToolName, Small>> = {
+  reflector: {
+    place: "platform/registry",
+    source: {
+      "reflector.v1.k8s.emberstack.com/reflection-allowed": "true",
+      "reflector.v1.k8s.emberstack.com/reflection-auto-enabled": "true",
+      "reflector.v1.k8s.emberstack.com/reflection-auto-namespaces": "team-.*",
+    },
+    copy: () => ({
+      annotations: {
+        "reflector.v1.k8s.emberstack.com/auto-reflects": "True",
+        "reflector.v1.k8s.emberstack.com/reflects": "platform/registry",
+      },
+    }),
+  },
+  replicator: {
+    place: "platform/registry",
+    source: { "replicator.v1.mittwald.de/replicate-to": "team-.*" },
+    copy: () => ({
+      annotations: {
+        "replicator.v1.mittwald.de/replicated-from-version": "1",
+        "replicator.v1.mittwald.de/replicated-keys": "token",
+      },
+    }),
+  },
+  kubed: {
+    place: "platform/registry",
+    source: { "kubed.appscode.com/sync": "team" },
+    copy: (uid) => ({
+      labels: {
+        "kubed.appscode.com/origin.name": "registry",
+        "kubed.appscode.com/origin.namespace": "platform",
+      },
+      annotations: {
+        "kubed.appscode.com/origin": JSON.stringify({
+          namespace: "platform",
+          name: "registry",
+          uid,
+        }),
+      },
+    }),
+  },
+  clustersecret: {
+    place: "",
+    source: undefined,
+    copy: () => ({
+      labels: { "clustersecret.io": "true" },
+      annotations: { "clustersecret.io/created-by": "ClusterSecrets" },
+    }),
+    clusterSecrets: [
+      {
+        metadata: { name: "registry", uid: "u", resourceVersion: "1" },
+        matchNamespace: ["team-"],
+        data: DATA,
+      },
+    ],
+  },
+  tgik: {
+    namespaces: {
+      "team-a": { "eightypercent.net/secretsync": "true" },
+      "team-b": { "eightypercent.net/secretsync": "true" },
+    },
+    place: "secretsync/registry",
+    source: { "eightypercent.net/secretsync": "true" },
+    copy: () => ({ annotations: { "eightypercent.net/secretsync": "true" } }),
+  },
+};
+
+for (const tool of OLD_TOOLS) {
+  test(`the transcript of a move from ${tool} is what the commands print`, async (t) => {
+    const kubeconfig = await load(t, CLUSTERS[tool]);
+    let transcript = "";
+    for (const words of [[], ["--write", "--yes"], ["--cleanup", "--write", "--yes"]]) {
+      const args = ["migrate", "--from", tool, ...words];
+      const { stdout, stderr } = await commandLine(args, { env: { KUBECONFIG: kubeconfig } });
+      transcript += `$ secretcast ${args.join(" ")}\n`;
+      // The plan is printed once more before it is carried out.
+      const moves = words[0] === "--write";
+      transcript += `${moves ? "" : stdout.replaceAll(/\n\n+/g, "\n\n")}${stderr}`;
+      if (moves) assert.ok(stdout.length > 0);
+    }
+    const start = `<!-- transcript:${tool}:start -->\n`;
+    const end = `<!-- transcript:${tool}:end -->`;
+    const block = `${start}\n\`\`\`console\n${transcript}\`\`\`\n\n${end}`;
+    const text = readFileSync(PAGE, "utf8");
+    const present = text.slice(text.indexOf(start), text.indexOf(end) + end.length);
+    if (process.env["UPDATE_README"])
+      writeFileSync(
+        PAGE,
+        text.replace(present, () => block),
+      );
+    else assert.equal(present, block);
+  });
+}
+
+async function load(t: TestContext, small: Small): Promise<string> {
+  const sandbox = await startSandbox({});
+  t.after(() => sandbox.stop());
+  const proxy = await startFaultProxy(t, { url: sandbox.url });
+  const items = small.clusterSecrets ?? [];
+  const body = {
+    kind: "ClusterSecretList",
+    apiVersion: "clustersecret.io/v1",
+    metadata: { resourceVersion: "1" },
+    items,
+  };
+  proxy.rule = ({ path }) =>
+    path.endsWith("/clustersecrets") ? { kind: "answer", status: 200, body } : undefined;
+  const access = kubeConfigFor(proxy.url);
+  const client = createClient(access, { clock: systemClock, userAgent: "secretcast-test" });
+  t.after(() => client.close());
+  const [home = "", name = "registry"] = small.place.split("/");
+  const names = ["secretcast", "team-a", "team-b", "team-c", ...(home === "" ? [] : [home])];
+  for (const each of names) {
+    const labels = each.startsWith("team-") ? { team: each } : {};
+    const annotations = small.namespaces?.[each] ?? {};
+    await post(client, resourcePath(NAMESPACES), { name: each, labels, annotations }, {});
+  }
+  const secrets = (namespace: string): string => resourcePath(SECRETS, namespace);
+  const source =
+    small.source &&
+    (await post(client, secrets(home), { name, annotations: small.source }, { data: DATA }));
+  const copy = small.copy(source?.metadata.uid ?? "");
+  await post(client, secrets("team-a"), { name: "registry", ...copy }, { data: DATA });
+  await post(client, secrets("team-b"), { name: "registry", ...copy }, { data: EDITED });
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-page-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "kubeconfig");
+  writeFileSync(file, kubeConfigText(access));
+  return file;
+}
+
+type Made = { readonly metadata: { readonly uid: string } };
+
+function post(client: ApiClient, path: string, metadata: object, rest: object): Promise<Made> {
+  const kind = path.endsWith("secrets") ? "Secret" : "Namespace";
+  const body = { apiVersion: "v1", kind, metadata, ...rest };
+  return client.request<Made>({ method: "POST", path, body, what: "load the example" });
+}
