@@ -103,6 +103,23 @@ const words = fc.constantFrom<readonly [string, string | null]>(
 );
 
 const more: fc.Arbitrary<ChaosStep> = fc.oneof(
+  // Sources that work, or there would be little to go wrong.
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: constant("source"),
+      namespace: fc.constantFrom(...SOURCE_NAMESPACES),
+      name: fc.constantFrom("one", "two", "three"),
+      words: fc.constantFrom<Readonly<Record<string, string>>>(
+        { to: "*", allow: "*" },
+        { to: "team-*", "copy-annotations": "*/*" },
+        { to: "*", "on-delete": "keep", "copy-labels": "*" },
+        { "to-selector": "tier=gold", name: "one" },
+      ),
+      type: fc.constantFrom("Opaque", "Opaque", "example.com/x"),
+      immutable: fc.constantFrom(false, false, true),
+    }),
+  },
   { weight: 5, arbitrary: fc.record({ kind: constant("rotate"), ...at }) },
   {
     weight: 5,
@@ -171,7 +188,7 @@ const LONGEST_SCRIPT = 200;
 
 export const scripts: fc.Arbitrary<Script> = fc.record({
   chance: fc.nat({ max: 1_000_000 }),
-  replicas: fc.constantFrom(1, 1, 1, 2, 3),
+  replicas: fc.constantFrom(1, 1, 1, 1, 1, 2, 3),
   flags: fc.nat({ max: FLAG_SETS.length - 1 }),
   graceMs: fc.constantFrom(10_000, 1000),
   deleteLimit: fc.constantFrom(100, 100, 1),

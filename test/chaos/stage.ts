@@ -21,25 +21,37 @@ const OWN_NAMESPACE = "controller";
 const REST_STEP_MS = 10_000;
 /** The longest back-off is five minutes, and so is a hold of deletions; a deaf watch ends as late. */
 const REST_MOST_MS = 30 * 60_000;
-const QUIET_MS = 60_000;
+const QUIET_MS = 30_000;
+const LONGEST_OF_SEVERAL_MS = 60_000;
 
 type Weather = { readonly fault: string; readonly likelihood: number; readonly until: number };
 
-/** What was wrong; empty: nothing. */
-export type Verdict = { readonly wrong: readonly string[]; readonly writes: number };
+export type Verdict = {
+  /** Empty: nothing was. */
+  readonly wrong: readonly string[];
+  /** Writes that were carried out for the controller. */
+  readonly writes: number;
+  /** Requests that the controller sent. */
+  readonly requests: number;
+};
 
-export async function play(script: Script): Promise<Verdict> {
-  const stage = new Stage(script);
+/** The process ends with its request of this number, before the server acts or right after. */
+export type Crash = { readonly at: number; readonly acted: boolean };
+
+export async function play(script: Script, crash?: Crash): Promise<Verdict> {
+  const stage = new Stage(script, crash);
   await stage.begin();
   for (const step of script.steps) await stage.take(step);
   await stage.rest();
   await stage.end();
-  return { wrong: stage.wrong, writes: stage.writes };
+  return { wrong: stage.wrong, writes: stage.writes, requests: stage.requests };
 }
 
 class Stage {
   readonly wrong: string[] = [];
   readonly #script: Script;
+  readonly #crash: Crash | undefined;
+  requests = 0;
   readonly #clock = new FakeClock();
   readonly #api: SandboxApi;
   readonly #actors: Actors;
@@ -53,8 +65,9 @@ class Stage {
   #leader: Replica | undefined;
   #writes = 0;
 
-  constructor(script: Script) {
+  constructor(script: Script, crash: Crash | undefined) {
     this.#script = script;
+    this.#crash = crash;
     this.#flags = script.flags;
     this.#chance = seeded(script.chance);
     this.#clock.chance = seeded(script.chance + 1);
@@ -87,7 +100,10 @@ class Stage {
     switch (step.kind) {
       case "pass":
       case "moment":
-        return this.#pass(step.ms);
+        // Leases are much traffic, and what lasts minutes is tried with one replica as well.
+        return this.#pass(
+          this.#replicas.length > 1 ? Math.min(step.ms, LONGEST_OF_SEVERAL_MS) : step.ms,
+        );
       case "requests": {
         const until = this.#clock.monotonic() + step.ms;
         this.#weather = { fault: step.fault, likelihood: step.likelihood, until };
@@ -129,14 +145,14 @@ class Stage {
     await this.#pass(QUIET_MS);
     await this.#silence("while all was quiet", QUIET_MS);
     for (const replica of this.#replicas) replica.stop();
-    await this.#clock.advance(QUIET_MS);
+    await this.#clock.advance(2000);
     for (const { end } of this.#replicas)
       if (end !== "stopped") this.wrong.push(`it ended so when told to stop: ${String(end)}`);
     const fresh = this.#replica();
     this.#start(fresh);
     await this.#silence("of one who came anew", QUIET_MS);
     fresh.stop();
-    await this.#clock.advance(QUIET_MS);
+    await this.#clock.advance(2000);
     if (fresh.running) this.wrong.push("it does not end");
   }
 
@@ -188,15 +204,21 @@ class Stage {
   }
 
   #replica(): Replica {
-    return new Replica({
+    const replica = new Replica({
       server: this.#api.client,
       clock: this.#clock,
-      fault: (request) => this.#fault(request),
+      fault: (request) => this.#crashOf(replica) ?? this.#fault(request),
       onDone: (request, answer, writer) => this.#done(request, answer as Raw, writer),
       onTold: (text) => {
         if (tellsValue(text)) this.wrong.push(`a value was told: ${text.slice(0, 200)}`);
       },
     });
+    return replica;
+  }
+
+  #crashOf(replica: Replica): RequestFault | undefined {
+    if (++this.requests !== this.#crash?.at) return undefined;
+    return { kind: "crash", acted: this.#crash.acted, crash: () => replica.kill() };
   }
 
   #fault(request: ApiRequest): RequestFault | undefined {

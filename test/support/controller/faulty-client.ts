@@ -16,7 +16,9 @@ export type RequestFault =
   | { readonly kind: "lost" }
   /** Never answered, and never done. */
   | { readonly kind: "hang" }
-  | { readonly kind: "away" };
+  | { readonly kind: "away" }
+  /** The process ends with this request, before the server acts or as soon as it has. */
+  | { readonly kind: "crash"; readonly acted: boolean; readonly crash: () => void };
 
 export type FaultyOptions = {
   readonly inner: ApiClient;
@@ -49,14 +51,16 @@ export class FaultyClient implements ApiClient {
     return this.#bounded(request, async (fault) => {
       const answer = await inner.request<T>(request);
       if (request.method !== "GET") onDone?.(request, answer);
-      if (fault?.kind === "lost") await never();
+      if (fault?.kind === "crash") fault.crash();
+      if (fault?.kind === "lost" || fault?.kind === "crash") await never();
       return answer;
     });
   }
 
   async open(request: ApiRequest): Promise<ApiStream> {
-    return this.#bounded(request, async () => {
+    return this.#bounded(request, async (fault) => {
       const tap = new Tap(await this.#options.inner.open(request), () => this.#watches.delete(tap));
+      if (fault?.kind === "crash") fault.crash();
       this.#watches.add(tap);
       const cancel = (): void => tap.end(cancelled(request));
       for (const signal of [request.signal, this.#closed.signal])
@@ -130,6 +134,10 @@ export class FaultyClient implements ApiClient {
       case "away":
         throw network(request, "ECONNREFUSED");
       case "hang":
+        return never();
+      case "crash":
+        if (fault.acted) return act(fault);
+        fault.crash();
         return never();
       case "slow":
         await new Promise<void>(

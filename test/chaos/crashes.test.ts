@@ -1,0 +1,73 @@
+// An eventful scenario, and the process killed with each of its requests in turn: before the API server
+// acted, and after it acted and nobody heard the answer. Each time the process that comes anew ends with
+// the world as it must be, every write on the way being right, and nothing is left to write.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ChaosStep, Script } from "./script.ts";
+import { play } from "./stage.ts";
+import type { Texts } from "./standing.ts";
+
+const wait: ChaosStep = { kind: "pass", ms: 2000 };
+const source = (name: string, words: Texts, type = "Opaque", immutable = false): ChaosStep => {
+  return { kind: "source", namespace: "shared", name, words, type, immutable };
+};
+const SCENARIO: Script = {
+  chance: 1,
+  replicas: 1,
+  flags: 0,
+  graceMs: 1000,
+  deleteLimit: 100,
+  steps: [
+    { kind: "stranger", namespace: "team-b", name: "two", words: { adopt: "shared/two" } },
+    { kind: "stranger", namespace: "team-c", name: "one", words: {} },
+    source("one", { to: "*", allow: "*", "copy-labels": "*" }),
+    source("two", { to: "team-*", "on-delete": "keep" }, "Opaque", true),
+    wait,
+    { kind: "pull", namespace: "team-a", name: "pull-1", words: { from: "shared/one" } },
+    { kind: "rotate", namespace: "shared", name: "one" },
+    wait,
+    // Made again with another type: every copy is replaced.
+    source("one", { to: "*", allow: "*", keys: "*,pass=password" }, "example.com/x"),
+    { kind: "edit", namespace: "team-a", name: "two" },
+    wait,
+    {
+      kind: "namespace",
+      namespace: "team-b",
+      words: { accept: "false" },
+      tier: "gold",
+      gone: false,
+    },
+    { kind: "say", namespace: "shared", name: "one", word: "allow", value: null },
+    wait,
+    // The older wins; then the younger takes over what the older leaves.
+    {
+      kind: "source",
+      namespace: "shared-2",
+      name: "one",
+      words: { to: "team-*" },
+      type: "Opaque",
+      immutable: false,
+    },
+    { kind: "delete", namespace: "shared", name: "two" },
+    wait,
+    { kind: "delete", namespace: "shared", name: "one" },
+    { kind: "namespace", namespace: "team-c", words: {}, tier: "tin", gone: true },
+    wait,
+    { kind: "namespace", namespace: "team-c", words: {}, tier: "tin", gone: false },
+    wait,
+  ],
+};
+
+for (const acted of [false, true])
+  test(`killed with each request, ${acted ? "after" : "before"} the API server acted, all ends right`, async (t) => {
+    const undisturbed = await play(SCENARIO);
+    assert.deepEqual(undisturbed.wrong, []);
+    assert.ok(undisturbed.writes > 20, "the scenario is eventful");
+    const failed: string[] = [];
+    for (let at = 1; at <= undisturbed.requests; at++) {
+      const { wrong } = await play(SCENARIO, { at, acted });
+      failed.push(...wrong.map((what) => `request ${at}: ${what}`));
+    }
+    t.diagnostic(`${undisturbed.requests} requests, ${undisturbed.writes} of them writes`);
+    assert.deepEqual(failed, []);
+  });
