@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { AnnotationValues, worstAnnotations } from "../support/api-server/annotation-values.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { installEarlyCheck, spokenBy } from "../support/api-server/early-check.ts";
+import { ok } from "../support/api-server/facts/place.ts";
 import type { Http } from "../support/api-server/http.ts";
 import { toldByController, type Asked } from "../support/api-server/told-by-controller.ts";
 
@@ -30,9 +31,11 @@ async function told({ resource, namespace, annotations }: Asked): Promise<readon
 
 const RUNS = Number(process.env["SECRETCAST_TEST_VALUES"] ?? "10000");
 
+const SEED = Number(process.env["SECRETCAST_TEST_SEED"] ?? "20261122");
+
 test("ten thousand values: the policy says what the parser says, in its words, or lets them pass", async (t) => {
   t.after(await installEarlyCheck(http, { name: CHECK, sourceNamespaces: [SOURCE] }));
-  const values = new AnnotationValues(Number(process.env["SECRETCAST_TEST_SEED"] ?? 20_261_122));
+  const values = new AnnotationValues(SEED);
   const asked: Asked[] = [];
   for (let count = 0; count < RUNS;) {
     const one = values.asked(SOURCE, OTHER);
@@ -54,6 +57,39 @@ test("ten thousand values: the policy says what the parser says, in its words, o
   t.diagnostic(`${asked.length} requests: ${spoken} told, ${silent} passed`);
   assert.deepEqual(different.slice(0, 3), [], `${different.length} of ${asked.length} differ`);
   assert.ok(silent > asked.length / 20 && spoken > asked.length / 2, "both are worth comparing");
+});
+
+test("of what an update leaves as it was, and of values that were wrong before, nothing is said", async (t) => {
+  t.after(await installEarlyCheck(http, { name: CHECK, sourceNamespaces: [SOURCE] }));
+  const values = new AnnotationValues(SEED + 1);
+  const updates = Array.from({ length: RUNS / 25 }, () => {
+    const asked = values.asked(SOURCE, OTHER);
+    const resource = asked.resource === "namespaces" ? "secrets" : asked.resource;
+    const namespace = asked.publishes ? SOURCE : OTHER;
+    return values.changed({ ...asked, resource, namespace });
+  });
+  const next = updates.entries();
+  const different: unknown[] = [];
+  let spoken = 0;
+  const work = async (_: unknown, worker: number): Promise<void> => {
+    const name = `updated-${worker}`;
+    for (const [, one] of next) {
+      const collection = `/api/v1/namespaces/${one.namespace}/${one.resource}`;
+      const bodyOf = (annotations: unknown) => ({ body: { metadata: { name, annotations } } });
+      ok(await http.send("POST", collection, bodyOf(one.before)), 201);
+      const path = `${collection}/${name}`;
+      const answer = await http.send("PUT", `${path}?dryRun=All`, bodyOf(one.annotations));
+      ok(answer, 200);
+      const [is, ought] = [spokenBy(CHECK, answer), toldByController({ ...one })];
+      if (JSON.stringify(is) !== JSON.stringify(ought)) different.push({ one, is, ought });
+      if (is.length > 0) spoken++;
+      ok(await http.send("DELETE", path), 200);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  t.diagnostic(`${updates.length} updates: ${spoken} told`);
+  assert.deepEqual(different.slice(0, 3), [], `${different.length} of ${updates.length} differ`);
+  assert.ok(spoken > updates.length / 4 && spoken < updates.length, "both are worth comparing");
 });
 
 test("whatever is written, the policy answers: what costs too much would be an error, and none is", async (t) => {

@@ -107,6 +107,19 @@ export class AnnotationValues {
     return { resource, namespace: publishes ? source : other, publishes, annotations };
   }
 
+  /** The same object after somebody has changed, dropped and added some of them. */
+  changed(before: Asked): Asked {
+    const other = this.asked("", "").annotations;
+    const annotations: Record<string, string> = {};
+    for (const [key, text] of Object.entries(before.annotations)) {
+      if (this.#happens(0.9)) annotations[key] = (this.#happens(0.25) && other[key]) || text;
+    }
+    for (const [key, text] of Object.entries(other)) {
+      if (!(key in before.annotations) && this.#happens(0.3)) annotations[key] = text;
+    }
+    return { ...before, annotations, before: before.annotations };
+  }
+
   // Most of them nobody's.
   #key(): string {
     const word = pick(this.#chance, [

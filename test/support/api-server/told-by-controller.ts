@@ -4,7 +4,11 @@ import assert from "node:assert/strict";
 import { ignoredText } from "../../../src/core/annotations/ignored.ts";
 import { parseAccept, parsePull, parseSource } from "../../../src/core/annotations/parse.ts";
 import { problemText, type Problem } from "../../../src/core/annotations/rules.ts";
-import { isUnknownKey, PREFIX } from "../../../src/core/annotations/vocabulary.ts";
+import {
+  isUnknownKey,
+  PREFIX,
+  SOURCE_ANNOTATIONS,
+} from "../../../src/core/annotations/vocabulary.ts";
 import { KINDS } from "../../../src/core/model/kinds.ts";
 import { createDigest } from "../../../src/core/model/secret-data.ts";
 import { readObject } from "../../../src/core/observed/read-object.ts";
@@ -16,6 +20,8 @@ export type Asked = {
   /** Where it is a source, if it asks for anything. */
   readonly publishes: boolean;
   readonly annotations: Annotations;
+  /** What an update changes; undefined: it is a create. */
+  readonly before?: Annotations;
 };
 
 const context = {
@@ -44,6 +50,29 @@ function isSayable({ annotation, expected }: Problem, annotations: Annotations):
   return !annotation.endsWith("-selector") || entries.length <= 100;
 }
 
+function isSet({ annotations, before = {} }: Asked, word: string): boolean {
+  const key = PREFIX + word;
+  return key in annotations && annotations[key] !== before[key];
+}
+
+const PAIRS = [
+  ["to", "to-selector"],
+  ["allow", "allow-selector"],
+] as const;
+
+/** Whether the request makes it so: by the word at fault, or by another that it stands beside. */
+function isOfRequest({ annotation, expected }: Problem, asked: Asked): boolean {
+  const set = (word: string): boolean => isSet(asked, word);
+  const word = annotation.slice(PREFIX.length);
+  if (set(word)) return true;
+  if (expected.startsWith("it off")) return set("from");
+  if (expected.endsWith(`${PREFIX}match off`))
+    return set("match") || PAIRS.some((pair) => pair[0] === word && pair.some(set));
+  if (!expected.includes("beside it")) return false;
+  const { annotations, before = {} } = asked;
+  return PAIRS.flat().some((each) => PREFIX + each in before && !(PREFIX + each in annotations));
+}
+
 /** The first of several unknown keys alone is told. */
 function oneUnknown(problems: readonly Problem[]): readonly Problem[] {
   const strange = ({ expected }: Problem): boolean => expected.startsWith("one of ");
@@ -55,12 +84,13 @@ export function toldByController(asked: Asked): readonly string[] {
   const { resource, namespace, publishes } = asked;
   const sorted = Object.entries(asked.annotations).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const annotations = Object.fromEntries(sorted);
-  const sayable = (problems: readonly Problem[]) =>
-    oneUnknown(problems.filter((problem) => isSayable(problem, annotations)));
+  const isTold = (problem: Problem): boolean =>
+    isSayable(problem, annotations) && isOfRequest(problem, asked);
+  const told = (problems: readonly Problem[]) => oneUnknown(problems.filter(isTold));
   if (resource === "namespaces") {
     const accept = parseAccept(annotations);
     if (accept.kind !== "problem") return [];
-    if (isSayable(accept.problem, annotations))
+    if (isTold(accept.problem))
       return [`nothing changes in this namespace: ${problemText(accept.problem)}`];
     const { [accept.problem.annotation]: _, ...rest } = annotations;
     return toldByController({ ...asked, annotations: rest });
@@ -73,15 +103,21 @@ export function toldByController(asked: Asked): readonly string[] {
     case "copy":
       return [];
     case "pull":
-      return sayable(parsePull(annotations).problems).slice(0, 1).map(problemText);
+      return told(parsePull(annotations).problems).slice(0, 1).map(problemText);
     case "source": {
-      const { problems, rule } = parseSource(annotations, "asked");
-      const texts = sayable(problems).map(problemText);
+      const { problems } = parseSource(annotations, "asked");
+      const texts = told(problems).map(problemText);
       if (texts.length > 0) return [texts.join("; ")];
-      if (problems.length > 0 || rule.to || rule.allow) return [];
-      return read.ignored ? [ignoredText(kind.kind, read.ignored)] : [];
+      const word = SOURCE_ANNOTATIONS.find((each) => isSet(asked, each));
+      if (!word || PAIRS.flat().some((each) => PREFIX + each in annotations)) return [];
+      return [ignoredText(kind.kind, { reason: "incomplete", word })];
     }
     case "stranger": {
+      const kept = Object.entries(annotations).filter(
+        ([key]) => !key.startsWith(PREFIX) || isSet(asked, key.slice(PREFIX.length)),
+      );
+      if (kept.length < Object.keys(annotations).length)
+        return toldByController({ ...asked, annotations: Object.fromEntries(kept) });
       const { ignored } = read;
       const adopt = annotations[`${PREFIX}adopt`] ?? "";
       if (ignored?.reason === "adopt" && (adopt.length > 1024 || UNREAD.test(adopt))) {
