@@ -2,6 +2,7 @@
 // Of many places those with one reason stand together.
 import { refText } from "../../core/annotations/names.ts";
 import type { RuleAnswer } from "../../core/explain/answer.ts";
+import { UNDERSTOOD } from "../../core/explain/explain-object.ts";
 import type { Explanation, PlaceAnswer } from "../../core/explain/explain.ts";
 import { groupPlaces, type PlaceGroup } from "../../core/explain/place-groups.ts";
 import { METRIC_STATE, type Verdict } from "../../core/model/verdicts.ts";
@@ -37,11 +38,13 @@ export function* explanationLines(
   yield* changeLines(changes);
 }
 
-function whatItIs({ is, subject, places }: Explanation): string {
+function whatItIs({ is, answers, subject, places }: Explanation): string {
   const own = places.find(({ place }) => refText(place) === refText(subject));
   switch (is) {
     case "source":
-      return "a source";
+      return answers.some(({ holds, rule }) => !holds && rule === UNDERSTOOD)
+        ? "a source that is refused"
+        : "a source";
     case "copy":
       return own ? `a copy of ${refText(own.source)}` : "a copy";
     case "pulling":

@@ -21,7 +21,7 @@ export const NOT_PAUSED = "the source is not paused";
 const ASKS = "it asks for copies";
 const NEITHER = `it carries neither ${annotationKey("to")} nor ${annotationKey("to-selector")}`;
 const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
-const UNDERSTOOD = "what it says is understood";
+export const UNDERSTOOD = "what it says is understood";
 
 /** `object`: undefined where there is none. */
 export function objectAnswers(
