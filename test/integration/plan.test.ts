@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commandLine, type Said } from "../support/programs/command-line.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
+import { CONFIG_MAPS, resourcePath } from "../../src/kube/rest/resource.ts";
 
 /** By the scene's own settings; `more` after them. */
 function planOf(scene: Scene, ...more: string[]): Promise<Said> {
@@ -112,4 +113,31 @@ test("-n narrows to one namespace, and the exit code with it", async (t) => {
   assert.deepEqual([elsewhere.code, elsewhere.stdout], [0, ""], elsewhere.stderr);
   assert.equal((await planOf(scene, "-n", a, "-l", "app=none")).code, 0);
   assert.doesNotMatch(there.stdout + there.stderr, /dg==/);
+});
+
+test("the source list of the cluster makes its sources", async (t) => {
+  const scene = await openScene(t);
+  const a = await scene.namespace("team-a");
+  const b = await scene.namespace("certificates");
+  await scene.api.createSecret(b, "wildcard", { data: { "tls.crt": "v" } });
+  const list = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "listed", namespace: scene.source },
+  };
+  const data = { certificate: `secret: ${b}/wildcard\nto: ${a}\n` };
+  const path = resourcePath(CONFIG_MAPS, scene.source);
+  await scene.api.client.request({
+    method: "POST",
+    path,
+    body: { ...list, data },
+    what: "create the list",
+  });
+  const flags = ["--source-list=listed", `--lease-namespace=${scene.source}`, "--no-headers"];
+  const { stdout, stderr } = await planOf(scene, ...flags, "-n", a);
+  assert.match(
+    stdout,
+    new RegExp(`^create +${a} +wildcard +${b}/wildcard +\\+tls\\.crt$`, "m"),
+    stderr,
+  );
 });

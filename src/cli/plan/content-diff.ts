@@ -3,7 +3,7 @@
 import { parseRecord } from "../../core/desired/copied-metadata.ts";
 import { isCopying, type Action, type Fill } from "../../core/model/actions.ts";
 import type { CachedObject } from "../../core/model/cluster.ts";
-import { refText } from "../../core/annotations/names.ts";
+import { placeKey } from "../../core/model/kinds.ts";
 import { MANAGED_BY_LABEL } from "../../core/annotations/vocabulary.ts";
 import type { Prospect } from "../world/prospect.ts";
 import type { WorldBuilder } from "../world/world-builder.ts";
@@ -34,7 +34,7 @@ export function contentDiff(
   fills: Prospect["fills"],
 ): ContentDiff | undefined {
   if (action.kind === "fill" || action.kind === "unfill") {
-    const fill = fills.get(refText(action.place));
+    const fill = fills.get(placeKey(action.objectKind, action.place));
     return fill && someOf({ keys: filled(fill, outlineKeys(builder, action.target)) });
   }
   if (!isCopying(action)) return undefined;

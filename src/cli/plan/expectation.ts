@@ -4,12 +4,15 @@
 import { UsageError } from "../../config/config.ts";
 import { VERDICTS } from "../../core/model/verdicts.ts";
 import { parseRef, refText } from "../../core/annotations/names.ts";
+import { KINDS, OBJECT_KINDS } from "../../core/model/kinds.ts";
 import type { ClusterState } from "../../core/model/cluster.ts";
 import { CLI_API_VERSION } from "../kubectl/listing.ts";
 import type { FileObject } from "../world/file-objects.ts";
 import type { ItemVerdict, PlanItem } from "./plan-items.ts";
 
 export type ExpectedItem = Pick<PlanItem, "resource" | "namespace" | "name" | "source" | "verdict">;
+
+const RESOURCES = OBJECT_KINDS.map((kind) => KINDS[kind].resource.plural);
 
 export type Unexpected = PlanItem & {
   /** undefined: the file does not name the place. */
@@ -30,8 +33,10 @@ export function readExpectation(
     if (typeof namespace !== "string" || typeof name !== "string")
       throw new UsageError(`--expect ${file}: an item at ${where} has no namespace or no name`);
     const place = `${namespace}/${name}`;
-    if (resource !== "secrets")
-      throw new UsageError(`--expect ${file}: resource of ${place} is not secrets`);
+    if (!RESOURCES.some((each) => each === resource))
+      throw new UsageError(
+        `--expect ${file}: resource of ${place} is none of ${RESOURCES.join(", ")}`,
+      );
     if (typeof source !== "string" || !parseRef(source))
       throw new UsageError(`--expect ${file}: source of ${place} is not NAMESPACE/NAME`);
     const found = [...VERDICTS, "refused" as const].find((each) => each === verdict);
@@ -39,14 +44,14 @@ export function readExpectation(
       throw new UsageError(
         `--expect ${file}: verdict of ${place} is none of ${VERDICTS.join(", ")}, refused`,
       );
-    return { resource, namespace, name, source, verdict: found };
+    return { resource: String(resource), namespace, name, source, verdict: found };
   });
 }
 
 export function unexpected(
   items: readonly PlanItem[],
   expectations: readonly ExpectedItem[],
-  world: ClusterState,
+  worlds: readonly ClusterState[],
 ): readonly Unexpected[] {
   const expected = new Map(expectations.map((item) => [keyOf(item), item.verdict]));
   const found = new Map(items.map((item) => [keyOf(item), item]));
@@ -57,7 +62,7 @@ export function unexpected(
   });
   const missing = expectations.flatMap((item): readonly Unexpected[] => {
     if (found.has(keyOf(item))) return [];
-    const verdict = quietVerdict(item, world);
+    const verdict = quietVerdict(item, worlds);
     if (verdict === item.verdict) return [];
     const reason =
       verdict === "current" ? "the copy is what it should be" : "nothing is to be there";
@@ -67,8 +72,12 @@ export function unexpected(
 }
 
 // Of a place that the plan does not tell.
-function quietVerdict({ namespace, name, source }: ExpectedItem, world: ClusterState): ItemVerdict {
-  const object = world.objectsIn(namespace).get(name);
+function quietVerdict(
+  { resource, namespace, name, source }: ExpectedItem,
+  worlds: readonly ClusterState[],
+): ItemVerdict {
+  const world = worlds.find(({ kind }) => KINDS[kind].resource.plural === resource);
+  const object = world?.objectsIn(namespace).get(name);
   if (object?.role === "copy" && refText(object.source) === source) return "current";
   const filled = object?.role === "pull" && object.from && refText(object.from) === source;
   return filled ? "current" : "skip";

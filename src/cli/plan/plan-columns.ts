@@ -32,19 +32,24 @@ export function verdictColour(verdict: ItemVerdict): Colour {
   }
 }
 
-export const PLAN_COLUMNS: readonly Column<PlanItem>[] = [
-  {
-    header: "VERDICT",
-    cell: ({ verdict }) => verdict,
-    colour: ({ verdict }) => verdictColour(verdict),
-  },
-  { header: "RESOURCE", wide: true, cell: ({ resource }) => resource },
-  { header: "NAMESPACE", cell: ({ namespace }) => namespace },
-  { header: "NAME", cell: ({ name }) => name },
-  { header: "SOURCE", cell: ({ source }) => source },
-  { header: "CHANGES", cell: changesOf },
-  { header: "REASON", wide: true, cell: ({ reason }) => reason },
-];
+/** Where there is more than one resource, each is told. */
+export function planColumns(items: readonly PlanItem[]): readonly Column<PlanItem>[] {
+  const mixed = items.some(({ resource }) => resource !== "secrets");
+  const resource: Column<PlanItem> = { header: "RESOURCE", cell: ({ resource }) => resource };
+  return [
+    {
+      header: "VERDICT",
+      cell: ({ verdict }) => verdict,
+      colour: ({ verdict }) => verdictColour(verdict),
+    },
+    mixed ? resource : { ...resource, wide: true },
+    { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+    { header: "NAME", cell: ({ name }) => name },
+    { header: "SOURCE", cell: ({ source }) => source },
+    { header: "CHANGES", cell: changesOf },
+    { header: "REASON", wide: true, cell: ({ reason }) => reason },
+  ];
+}
 
 // Where nothing changes the reason says more.
 function changesOf(item: PlanItem): string {

@@ -1,9 +1,10 @@
 // A plan as a list: one item for each place whose verdict is neither current nor skip, and one for each
 // source that is refused; by namespace and name. The words are the planner's own.
-import { isPending, type Row, type Verdict } from "../../core/model/verdicts.ts";
+import { isPending, type Plan, type Row, type Verdict } from "../../core/model/verdicts.ts";
 import { problemText } from "../../core/annotations/rules.ts";
-import { isCopying, type Action } from "../../core/model/actions.ts";
-import { refText } from "../../core/annotations/names.ts";
+import { KINDS, placeKey, type ObjectKind } from "../../core/model/kinds.ts";
+import { actionKey, isCopying, type Action } from "../../core/model/actions.ts";
+import { refText, type Ref } from "../../core/annotations/names.ts";
 import type { Prospect } from "../world/prospect.ts";
 import type { WorldBuilder } from "../world/world-builder.ts";
 import { contentDiff, type ContentDiff } from "./content-diff.ts";
@@ -12,7 +13,8 @@ import { contentDiff, type ContentDiff } from "./content-diff.ts";
 export type ItemVerdict = Verdict | "refused";
 
 export type PlanItem = {
-  readonly resource: "secrets";
+  /** As kubectl names it: `secrets`. */
+  readonly resource: string;
   readonly namespace: string;
   readonly name: string;
   /** NAMESPACE/NAME. */
@@ -25,7 +27,7 @@ export type PlanItem = {
 
 export type ItemFilter = {
   readonly namespace: string | undefined;
-  isSelected(source: string): boolean;
+  isSelected(kind: ObjectKind, source: Ref): boolean;
 };
 
 export function planItems(
@@ -33,30 +35,41 @@ export function planItems(
   builder: WorldBuilder,
   filter: ItemFilter,
 ): readonly PlanItem[] {
-  const actions = new Map(plan.actions.map((action) => [placeOf(action), action]));
-  const refused = plan.sources.flatMap(({ state, source, problems }): readonly PlanItem[] => {
-    if (state !== "refused") return [];
-    const reason = problems.map(problemText).join("; ");
-    const { namespace, name } = source;
-    return [
-      { resource: "secrets", namespace, name, source: refText(source), verdict: "refused", reason },
-    ];
-  });
-  const rows = plan.rows.map((row) => itemOf(row, actions.get(refText(row.place)), builder, fills));
-  return [...refused, ...rows]
-    .filter(
-      ({ namespace, source }) =>
-        (filter.namespace ?? namespace) === namespace && filter.isSelected(source),
-    )
-    .toSorted(byPlace);
+  const actions = new Map(plan.actions.map((action) => [actionKey(action), action]));
+  const wanted = (kind: ObjectKind, place: Ref, source: Ref): boolean =>
+    (filter.namespace ?? place.namespace) === place.namespace && filter.isSelected(kind, source);
+  const refused = plan.sources
+    .filter(({ state, kind, source }) => state === "refused" && wanted(kind, source, source))
+    .map(({ kind, source, problems }) =>
+      refusal(kind, source, problems.map(problemText).join("; ")),
+    );
+  const rows = plan.rows
+    .filter(({ kind, place, source }) => wanted(kind, place, source))
+    .map((row) => itemOf(row, actions.get(placeKey(row.kind, row.place)), builder, fills));
+  return [...listItems(plan, filter), ...refused, ...rows].toSorted(byPlace);
 }
 
-function placeOf(action: Action): string {
-  return action.kind === "confirm" ? "" : refText(action.place);
+function refusal(kind: ObjectKind, { namespace, name }: Ref, reason: string): PlanItem {
+  const { plural: resource } = KINDS[kind].resource;
+  const source = refText({ namespace, name });
+  return { resource, namespace, name, source, verdict: "refused", reason };
+}
+
+// Of the source list itself: entries of which no source came.
+function listItems({ list }: Plan, { namespace }: ItemFilter): readonly PlanItem[] {
+  const { ref, refused } = list;
+  if (!ref || refused.length === 0 || (namespace ?? ref.namespace) !== ref.namespace) return [];
+  return [
+    refusal(
+      "ConfigMap",
+      ref,
+      refused.map(({ key, reason }) => `entry ${key}: ${reason}`).join("; "),
+    ),
+  ];
 }
 
 function itemOf(
-  { place, source, verdict, reason }: Row,
+  { kind, place, source, verdict, reason }: Row,
   action: Action | undefined,
   builder: WorldBuilder,
   fills: Prospect["fills"],
@@ -64,7 +77,7 @@ function itemOf(
   const { namespace, name } = place;
   const changes = action && contentDiff(action, builder, fills);
   return {
-    resource: "secrets",
+    resource: KINDS[kind].resource.plural,
     namespace,
     name,
     source: refText(source),

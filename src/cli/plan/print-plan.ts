@@ -29,7 +29,7 @@ import type { ReadWorld } from "../world/read-cluster.ts";
 import { readFiles, type FileWorld } from "../world/read-files.ts";
 import { readExpectation, unexpected, type ExpectedItem, type Unexpected } from "./expectation.ts";
 import {
-  PLAN_COLUMNS,
+  planColumns,
   summaryLine,
   unlistedLine,
   verdictColour,
@@ -67,7 +67,7 @@ async function planFiles(
   const recursive = given["recursive"] === true;
   const objects = await readFileObjects(files, { recursive, stdin: program.stdin });
   const namespace = flags.namespace ?? "default";
-  const read = readFiles(objects, { settings: planning.settings, flags, namespace });
+  const read = readFiles(objects, { ...planning, flags, namespace });
   tellFiles(read, program);
   // There -n is where an object is that names no namespace, as for kubectl apply.
   return tellPlan(read, planning, { ...flags, namespace: undefined }, expected, program);
@@ -85,8 +85,9 @@ async function expectationOf(
 function tellFiles({ builder, skipped, implied }: FileWorld, { stderr }: Program): void {
   const kinds = [...skipped].map(([kind, count]) => `${count} ${kind}`).join(", ");
   const passed = kinds === "" ? "" : `; passed over: ${kinds}`;
+  const counts = builder.kinds.map((kind) => `${builder.count(kind)} ${kind}s`).join(" and ");
   stderr.write(
-    `read ${builder.namespaces.size - implied.length} Namespaces and ${builder.count} Secrets${passed}\n`,
+    `read ${builder.namespaces.size - implied.length} Namespaces and ${counts}${passed}\n`,
   );
   if (implied.length > 0)
     stderr.write(
@@ -105,17 +106,17 @@ async function tellPlan(
   const { namespace, selector } = flags;
   const items = planItems(prospect, read.builder, {
     namespace,
-    isSelected: (source) => read.builder.isSelected(source),
+    isSelected: (kind, source) => read.builder.isSelected(kind, source),
   });
   const whole = namespace === undefined && selector === undefined;
   const beside = { settings: { from: planning.from, flags: planning.flags } };
   const different =
     expected === undefined
       ? items.some(isChange)
-      : tellDifferences(unexpected(items, expected, read.world), flags, program);
+      : tellDifferences(unexpected(items, expected, read.worlds), flags, program);
   if (expected === undefined)
     printListing<PlanItem>(
-      { kind: "PlanList", items, beside, columns: PLAN_COLUMNS, nameOf },
+      { kind: "PlanList", items, beside, columns: planColumns(items), nameOf },
       flags,
       program,
     );
@@ -166,6 +167,6 @@ function tellDifferences(
 }
 
 /** A word to go on with: kubectl get secret/NAME -n NAMESPACE. */
-function nameOf({ namespace, name }: Pick<PlanItem, "namespace" | "name">): string {
-  return `secret/${name} -n ${namespace}`;
+function nameOf({ resource, namespace, name }: PlanItem): string {
+  return `${resource.slice(0, -1)}/${name} -n ${namespace}`;
 }

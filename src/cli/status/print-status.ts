@@ -24,8 +24,8 @@ import {
 } from "../world/judged-world.ts";
 import { planningFlags, settingsLine } from "../world/planning-settings.ts";
 import { readControllerPage } from "./controller-page.ts";
-import { STATUS_COLUMNS, TROUBLE_COLUMNS, troublesOf } from "./status-columns.ts";
-import { isCurrent, statusItems, type StatusItem } from "./status-items.ts";
+import { statusColumns, TROUBLE_COLUMNS, troublesOf } from "./status-columns.ts";
+import { isCurrent, statusItems, type StatusFilter, type StatusItem } from "./status-items.ts";
 
 type Look = {
   readonly items: readonly StatusItem[];
@@ -108,8 +108,9 @@ async function lookOnce(
   }
   const read = await readJudged(judging, flags, program);
   const { plan } = await prospectIn(read, judging.planning);
-  const status = await statusOfPlan(read.world, plan, namespace ?? "", program.version);
-  const isSelected = (source: string): boolean => read.builder.isSelected(source);
+  const { builder, worlds } = read;
+  const status = await statusOfPlan(worlds, plan, namespace ?? "", program.version);
+  const isSelected: StatusFilter["isSelected"] = (kind, of) => builder.isSelected(kind, of);
   const all = statusItems(status, { namespace, failing: false, isSelected });
   return {
     items: failing ? statusItems(status, { namespace, failing, isSelected }) : all,
@@ -124,7 +125,7 @@ async function lookOnce(
 }
 
 function statusOfPlan(
-  world: Parameters<typeof readStatus>[0]["worlds"][number],
+  worlds: Parameters<typeof readStatus>[0]["worlds"],
   plan: NonNullable<Parameters<typeof readStatus>[0]["plan"]>,
   near: string,
   version: string,
@@ -146,7 +147,7 @@ function statusOfPlan(
     kind: undefined,
     limit: Number.POSITIVE_INFINITY,
   };
-  return readStatus({ ...nobody, worlds: [world], plan }, { version, plannedMs: undefined }, every);
+  return readStatus({ ...nobody, worlds, plan }, { version, plannedMs: undefined }, every);
 }
 
 // Its list may be cut, its totals are not.
@@ -179,8 +180,8 @@ function show(items: readonly StatusItem[], flags: KubectlFlags, program: Progra
     {
       kind: "StatusList",
       items,
-      columns: STATUS_COLUMNS,
-      nameOf: ({ namespace, name }) => `secret/${name} -n ${namespace}`,
+      columns: statusColumns(items),
+      nameOf: ({ resource, namespace, name }) => `${resource.slice(0, -1)}/${name} -n ${namespace}`,
     },
     flags,
     program,
@@ -209,9 +210,9 @@ async function follow(
   for (;;) {
     await sleep(systemClock, last.againMs, program.signal);
     if (program.signal.aborted) return codeOf(last, flags);
-    const before = new Map(last.items.map((item) => [item.source, JSON.stringify(item)]));
+    const before = new Map(last.items.map((item) => [keyOf(item), JSON.stringify(item)]));
     last = await look();
-    const changed = last.items.filter((item) => before.get(item.source) !== JSON.stringify(item));
+    const changed = last.items.filter((item) => before.get(keyOf(item)) !== JSON.stringify(item));
     if (changed.length > 0) show(changed, quiet, program);
   }
 }
@@ -235,4 +236,8 @@ async function wait(
     await sleep(systemClock, Math.min(found.againMs, leftMs), program.signal);
     program.signal.throwIfAborted();
   }
+}
+
+function keyOf({ resource, source }: StatusItem): string {
+  return `${resource} ${source}`;
 }

@@ -27,12 +27,18 @@ function countColumn(state: MetricState): Column<StatusItem> {
   };
 }
 
-export const STATUS_COLUMNS: readonly Column<StatusItem>[] = [
-  { header: "NAMESPACE", cell: ({ namespace }) => namespace },
-  { header: "NAME", cell: ({ name }) => name },
-  { header: "STATE", cell: ({ state }) => state, colour: ({ state }) => COLOURS[state] },
-  ...METRIC_STATES.map(countColumn),
-];
+/** Where there is more than one resource, each is told. */
+export function statusColumns(items: readonly StatusItem[]): readonly Column<StatusItem>[] {
+  const mixed = items.some(({ resource }) => resource !== "secrets");
+  const resource: Column<StatusItem> = { header: "RESOURCE", cell: ({ resource }) => resource };
+  return [
+    ...(mixed ? [resource] : []),
+    { header: "NAMESPACE", cell: ({ namespace }) => namespace },
+    { header: "NAME", cell: ({ name }) => name },
+    { header: "STATE", cell: ({ state }) => state, colour: ({ state }) => COLOURS[state] },
+    ...METRIC_STATES.map(countColumn),
+  ];
+}
 
 /** One line of what is not as it should be. */
 export type Trouble = StatusOutcome & { readonly source: string };

@@ -1,7 +1,8 @@
 // A status as a list: one item for each source with what became of its places, the worst first; and
 // what names no source that there is. The same for a controller's page and for a plan of our own.
 import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
-import { parseRef } from "../../core/annotations/names.ts";
+import { parseRef, type Ref } from "../../core/annotations/names.ts";
+import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 import type { StatusGroup } from "../../server/status/groups.ts";
 import type { SourceLine, Status } from "../../server/status/status.ts";
 import { severity, type RowState } from "../../server/status/filter.ts";
@@ -15,7 +16,8 @@ export type StatusOutcome = {
 };
 
 export type StatusItem = {
-  readonly resource: "secrets";
+  /** As kubectl names it: `secrets`. */
+  readonly resource: string;
   readonly namespace: string;
   readonly name: string;
   /** NAMESPACE/NAME. */
@@ -33,22 +35,32 @@ export type StatusFilter = {
   readonly namespace: string | undefined;
   /** Only what somebody has to look at. */
   readonly failing: boolean;
-  isSelected(source: string): boolean;
+  isSelected(kind: ObjectKind, source: Ref): boolean;
 };
 
 export function statusItems(status: Status, filter: StatusFilter): readonly StatusItem[] {
-  const groups = Map.groupBy(status.groups.shown, ({ source }) => source);
-  const items = status.sources.shown.map((line) => itemOf(line, groups.get(line.source) ?? []));
-  const told = new Set(items.map(({ source }) => source));
-  for (const [source, group] of groups)
-    if (!told.has(source)) items.push(withoutLine(source, group));
+  const groups = Map.groupBy(status.groups.shown, subjectKey);
+  const items = status.sources.shown.map((line) =>
+    itemOf(line, groups.get(subjectKey(line)) ?? []),
+  );
+  const told = new Set(status.sources.shown.map(subjectKey));
+  for (const [key, group] of groups) {
+    const [first] = group;
+    if (first && !told.has(key)) items.push(withoutLine(first, group));
+  }
   return items.filter((item) => isWanted(item, filter)).toSorted(byState);
+}
+
+type Subject = Pick<SourceLine, "kind" | "source">;
+
+function subjectKey({ kind, source }: Subject): string {
+  return `${kind} ${source}`;
 }
 
 function itemOf(line: SourceLine, groups: readonly StatusGroup[]): StatusItem {
   const { source, state, states, problems, notes } = line;
   return {
-    ...placeOf(source),
+    ...placeOf(line),
     source,
     state,
     states,
@@ -58,8 +70,8 @@ function itemOf(line: SourceLine, groups: readonly StatusGroup[]): StatusItem {
   };
 }
 
-// Copies of a source that is gone, or Secrets that want to pull from none.
-function withoutLine(source: string, groups: readonly StatusGroup[]): StatusItem {
+// Copies of a source that is gone, or objects that want to pull from none.
+function withoutLine(subject: Subject, groups: readonly StatusGroup[]): StatusItem {
   const states = Object.fromEntries(METRIC_STATES.map((state) => [state, 0])) as Record<
     MetricState,
     number
@@ -67,8 +79,8 @@ function withoutLine(source: string, groups: readonly StatusGroup[]): StatusItem
   for (const { state, places } of groups) states[state] += places.total;
   const [worst] = groups.map(({ state }) => state).toSorted((a, b) => severity(a) - severity(b));
   return {
-    ...placeOf(source),
-    source,
+    ...placeOf(subject),
+    source: subject.source,
     state: worst ?? "current",
     states,
     problems: [],
@@ -77,9 +89,14 @@ function withoutLine(source: string, groups: readonly StatusGroup[]): StatusItem
   };
 }
 
-function placeOf(source: string): Pick<StatusItem, "resource" | "namespace" | "name"> {
+// A page of an earlier version tells of Secrets alone, and does not say so.
+function placeOf({ kind, source }: Subject): Pick<StatusItem, "resource" | "namespace" | "name"> {
   const { namespace, name } = parseRef(source) ?? { namespace: "", name: source };
-  return { resource: "secrets", namespace, name };
+  return { resource: resourceOf(kind), namespace, name };
+}
+
+function resourceOf(kind: ObjectKind | undefined): string {
+  return KINDS[kind ?? "Secret"].resource.plural;
 }
 
 function outcomesOf(groups: readonly StatusGroup[]): readonly StatusOutcome[] {
@@ -94,11 +111,12 @@ function outcomesOf(groups: readonly StatusGroup[]): readonly StatusOutcome[] {
 const FAILING: readonly RowState[] = ["refused", "failed", "conflict", "held", "frozen"];
 
 function isWanted(
-  { namespace, source, state, outcomes }: StatusItem,
+  { resource, namespace, name, state, outcomes }: StatusItem,
   filter: StatusFilter,
 ): boolean {
   if (filter.failing && !FAILING.includes(state)) return false;
-  if (!filter.isSelected(source)) return false;
+  const kind = OBJECT_KINDS.find((each) => KINDS[each].resource.plural === resource) ?? "Secret";
+  if (!filter.isSelected(kind, { namespace, name })) return false;
   if (filter.namespace === undefined || filter.namespace === namespace) return true;
   const inside = `${filter.namespace}/`;
   return outcomes.some(({ places }) => places.some((place) => place.startsWith(inside)));

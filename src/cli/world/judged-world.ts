@@ -51,7 +51,7 @@ export function readJudged(
   return readCluster({
     client: connection.client,
     settings,
-    dataCacheBytes: config.dataCacheBytes,
+    config,
     fallback: flags.namespace === undefined ? [] : [flags.namespace],
     flags,
     program,
@@ -59,10 +59,10 @@ export function readJudged(
 }
 
 export function prospectIn(
-  { builder, world, look }: ReadWorld,
+  { builder, worlds, look }: ReadWorld,
   { settings }: PlanningSettings,
 ): Promise<Prospect> {
-  return prospectOf({ builder, world, look, settings });
+  return prospectOf({ builder, worlds, look, settings });
 }
 
 /** Tells what is not known; false: something is not. */

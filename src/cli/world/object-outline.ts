@@ -4,6 +4,7 @@
 import { createShare } from "../../core/observed/intern.ts";
 import { objectOf, stringOf, stringsOf } from "../../core/model/unstructured.ts";
 import { annotationKey, PREFIX } from "../../core/annotations/vocabulary.ts";
+import { entriesOf, type KindRules } from "../../core/model/kinds.ts";
 import type { Digest } from "../../core/model/secret-data.ts";
 import type { SourcePayload } from "../../core/model/cluster.ts";
 
@@ -20,7 +21,7 @@ export type ObjectOutline = {
   readonly copiedKeys: string;
 };
 
-export type OutlineOf = (raw: unknown) => ObjectOutline;
+export type OutlineOf = (kind: KindRules, raw: unknown) => ObjectOutline;
 
 export function createOutlines(digest: Digest): {
   readonly ofObject: OutlineOf;
@@ -36,14 +37,14 @@ export function createOutlines(digest: Digest): {
       ),
     );
   return {
-    ofObject: (raw) => {
+    ofObject: (kind, raw) => {
       const object = objectOf(raw);
       const metadata = objectOf(object.metadata);
       const annotations = stringsOf(metadata.annotations);
       const outline = {
-        type: stringOf(object.type) || "Opaque",
+        type: stringOf(object.type) || (kind.types?.byDefault ?? ""),
         immutable: object.immutable === true,
-        data: digests(stringsOf(object.data)),
+        data: digests(entriesOf(kind, object)),
         labels: digests(stringsOf(metadata.labels)),
         annotations: digests(annotations, false),
         copiedKeys: annotations[annotationKey("copied-keys")] ?? "",

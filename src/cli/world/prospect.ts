@@ -3,11 +3,11 @@
 // is answered by the world itself, which was read a moment ago. What is to be written into a pulling
 // Secret a look at it decides, as in a run.
 import { setImmediate } from "node:timers/promises";
-import { KINDS } from "../../core/model/kinds.ts";
+import { KINDS, placeKey, type ObjectKind } from "../../core/model/kinds.ts";
 import { PlannerMemory } from "../../core/state/planner-memory.ts";
 import { plan } from "../../core/plan/plan.ts";
 import { fillFor, readPullState, emptyingFill } from "../../core/desired/pull-fill.ts";
-import { refText, type Ref } from "../../core/annotations/names.ts";
+import type { Ref } from "../../core/annotations/names.ts";
 import type { Action, Fill } from "../../core/model/actions.ts";
 import type { ClusterState, PlannerSettings } from "../../core/model/cluster.ts";
 import type { Plan } from "../../core/model/verdicts.ts";
@@ -15,16 +15,16 @@ import type { WorldBuilder } from "./world-builder.ts";
 
 export type Prospect = {
   readonly plan: Plan;
-  /** What pulling Secrets get, by place. */
+  /** What pulling objects get, by kind and place. */
   readonly fills: ReadonlyMap<string, Fill>;
 };
 
 export type ProspectParts = {
   readonly builder: WorldBuilder;
-  readonly world: ClusterState;
+  readonly worlds: readonly ClusterState[];
   readonly settings: PlannerSettings;
   /** The object at a place as it is now; undefined: there is none. */
-  readonly look: (place: Ref) => Promise<unknown>;
+  readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
 };
 
 // Each round answers what the one before asked; what an answer changes is asked once more.
@@ -40,12 +40,12 @@ function withoutWaiting(settings: PlannerSettings): PlannerSettings {
 }
 
 export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
-  const { world } = parts;
+  const { worlds } = parts;
   const settings = withoutWaiting(parts.settings);
   const memory = new PlannerMemory();
   const fills = new Map<string, Fill>();
   for (let round = 0; ; round++) {
-    const made = await planned(world, settings, memory);
+    const made = await planned(worlds, settings, memory);
     const answered = answerQuestions(made.actions, memory);
     const looked = await lookAtPulls(made.actions, memory, fills, parts);
     if ((!answered && !looked) || round === MOST_ROUNDS) return { plan: made, fills };
@@ -53,11 +53,11 @@ export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
 }
 
 async function planned(
-  world: ClusterState,
+  worlds: readonly ClusterState[],
   settings: PlannerSettings,
   memory: PlannerMemory,
 ): Promise<Plan> {
-  const planning = plan([world], settings, memory, NOW, new Set());
+  const planning = plan(worlds, settings, memory, NOW, new Set());
   for (;;) {
     const step = planning.next();
     if (step.done) return step.value;
@@ -88,7 +88,8 @@ async function lookAtPulls(
 ): Promise<boolean> {
   const due = actions.filter(
     (action): action is PullAction =>
-      (action.kind === "fill" || action.kind === "unfill") && !fills.has(refText(action.place)),
+      (action.kind === "fill" || action.kind === "unfill") &&
+      !fills.has(placeKey(action.objectKind, action.place)),
   );
   let resolved = false;
   for (let from = 0; from < due.length; from += LOOKS) {
@@ -108,20 +109,20 @@ async function lookAtPull(
   { builder, look }: ProspectParts,
 ): Promise<boolean> {
   const { objectKind, place, target, inputs } = action;
-  const raw = await look(place);
+  const raw = await look(objectKind, place);
   if (raw === undefined) return false;
   const pull = readPullState(KINDS[objectKind], raw);
   if (action.kind === "unfill") {
-    fills.set(refText(place), emptyingFill(pull));
+    fills.set(placeKey(objectKind, place), emptyingFill(pull));
     return false;
   }
   const { source } = action.content;
-  const payload = await builder.payloadOf(source, () => look(source));
+  const payload = await builder.payloadOf(source, () => look(objectKind, source));
   if (!payload) return false;
   const filling = fillFor(pull, source, payload);
   const fill = typeof filling === "string" ? undefined : filling.fill;
   if (fill) {
-    fills.set(refText(place), fill);
+    fills.set(placeKey(objectKind, place), fill);
     return false;
   }
   const conflict = typeof filling === "string" ? filling : filling.shadowed;

@@ -4,53 +4,76 @@
 import { listAll } from "../../kube/cache/list.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { systemClock } from "../../kube/time/clock.ts";
-import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
+import {
+  CONFIG_MAPS,
+  NAMESPACES,
+  resourcePath,
+  SECRETS,
+  type Resource,
+} from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import { Progress } from "../kubectl/progress.ts";
 import type { Program } from "../run/program-context.ts";
-import type { Ref } from "../../core/annotations/names.ts";
+import { refText, type Ref } from "../../core/annotations/names.ts";
+import { KINDS, type KindRules, type ObjectKind } from "../../core/model/kinds.ts";
+import type { Config } from "../../config/config.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { ClusterState, PlannerSettings } from "../../core/model/cluster.ts";
 import { WorldBuilder } from "./world-builder.ts";
+import { forbiddenList, NO_LIST, worldList, type WorldList } from "./world-list.ts";
 
 export type ReadWorld = {
   readonly builder: WorldBuilder;
+  /** One a kind. */
+  readonly worlds: readonly ClusterState[];
+  /** Of Secrets. */
   readonly world: ClusterState;
   /** What could not be read, each in a line; empty: all is known. */
   readonly unknown: readonly string[];
-  readonly look: (place: Ref) => Promise<unknown>;
+  readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
 };
 
 export type ReadOptions = {
   readonly client: ApiClient;
   readonly settings: PlannerSettings;
-  readonly dataCacheBytes: number;
+  readonly config: Config;
   /** Names of namespaces to fall back on where the whole cluster may not be listed. */
   readonly fallback: readonly string[];
   readonly flags: Pick<KubectlFlags, "selector">;
   readonly program: Pick<Program, "stderr" | "signal">;
 };
 
-// As the controller's own lists: none of these is a source or in the way of a copy.
-const WITHOUT_HELM_RELEASES = "type!=helm.sh/release.v1";
-
 /** Rejects with an ApiError when the server does not answer, or not to us. */
 export async function readCluster(options: ReadOptions): Promise<ReadWorld> {
-  const { client, settings, dataCacheBytes, flags, program } = options;
+  const { client, settings, config, flags, program } = options;
   const { selector } = flags;
-  const builder = new WorldBuilder({ settings, selector, dataCacheBytes });
+  const { kinds, dataCacheBytes } = config;
+  const builder = new WorldBuilder({ settings, kinds, selector, dataCacheBytes });
   const reading = new Reading(client, builder, program);
-  const look = (place: Ref): Promise<unknown> => reading.one(SECRETS, place);
+  const look = (kind: ObjectKind, place: Ref): Promise<unknown> =>
+    reading.one(KINDS[kind].resource, place);
   const names = settings.scope ? [...settings.scope.watched] : undefined;
   try {
+    builder.list = await reading.list(config);
     const denied = names
       ? await reading.listed(names)
       : await reading.whole(() => fallbackOf(options));
-    return { builder, look, world: builder.state(denied), unknown: reading.unknown };
+    return { builder, look, ...worldsOf(builder, denied), unknown: reading.unknown };
   } finally {
     reading.end();
   }
+}
+
+/** The worlds of a builder, that of Secrets by itself too. */
+export function worldsOf(
+  builder: WorldBuilder,
+  unreadable?: ReadonlySet<string>,
+): Pick<ReadWorld, "world" | "worlds"> {
+  const worlds = builder.states(unreadable);
+  const world = worlds.find(({ kind }) => kind === "Secret");
+  if (!world) throw new Error("Cannot judge a world without Secrets");
+  return { worlds, world };
 }
 
 function fallbackOf({ fallback, settings }: ReadOptions): readonly string[] {
@@ -76,7 +99,7 @@ class Reading {
     this.#client = client;
     this.#builder = builder;
     this.#signal = program.signal;
-    this.#progress = new Progress("Secrets read", program, systemClock);
+    this.#progress = new Progress("objects read", program, systemClock);
   }
 
   end(): void {
@@ -87,7 +110,7 @@ class Reading {
   async whole(fallback: () => readonly string[]): Promise<ReadonlySet<string>> {
     const [namespaces, secrets] = await Promise.all([
       this.#may(() => this.#listNamespaces()),
-      this.#may(() => this.#listSecrets()),
+      this.#may(() => this.#listObjects()),
     ]);
     if (namespaces && secrets) return new Set();
     const names = fallback();
@@ -98,7 +121,7 @@ class Reading {
       );
     if (!secrets)
       this.unknown.push(
-        `secrets cannot be listed in all namespaces (403 Forbidden): only some are known${instead}`,
+        `${this.#resources} cannot be listed in all namespaces (403 Forbidden): only some are known${instead}`,
       );
     const denied = await this.listed(names, { namespaces, secrets });
     // A namespace whose Secrets are unknown has no place that could be judged.
@@ -118,7 +141,7 @@ class Reading {
     for (const name of names) {
       const shown =
         (known.namespaces || (await this.#may(() => this.#getNamespace(name)))) &&
-        (known.secrets || (await this.#may(() => this.#listSecrets(name))));
+        (known.secrets || (await this.#may(() => this.#listObjects(name))));
       if (shown) continue;
       denied.add(name);
       this.unknown.push(`namespace ${name} cannot be read (403 Forbidden)`);
@@ -148,40 +171,58 @@ class Reading {
     if (raw !== undefined) this.#builder.addNamespace(raw);
   }
 
-  #listNamespaces(): Promise<unknown> {
-    return this.#list(NAMESPACES, (raw) => this.#builder.addNamespace(raw));
+  get #resources(): string {
+    return this.#builder.kinds.map((kind) => KINDS[kind].resource.plural).join(" or ");
   }
 
-  async #listSecrets(namespace?: string): Promise<void> {
-    await this.#list(
-      SECRETS,
-      (raw) => {
-        this.#builder.addObject(raw);
-      },
-      namespace,
-    );
+  async #listObjects(namespace?: string): Promise<void> {
+    for (const kind of this.#builder.kinds)
+      await this.#list(KINDS[kind], (raw) => this.#builder.addObject(kind, raw), namespace);
+  }
+
+  #listNamespaces(): Promise<unknown> {
+    const add = (raw: unknown): void => this.#builder.addNamespace(raw);
+    return this.#list({ resource: NAMESPACES, fieldSelector: undefined }, add);
   }
 
   async #list(
-    resource: Resource,
+    what: Pick<KindRules, "fieldSelector"> & {
+      readonly resource: Resource;
+      readonly kind?: ObjectKind;
+    },
     add: (raw: unknown) => void,
     namespace?: string,
   ): Promise<unknown> {
-    const fieldSelector = resource === SECRETS ? WITHOUT_HELM_RELEASES : undefined;
+    const { resource, fieldSelector, kind } = what;
     return listAll({
       client: this.#client,
       scope: { resource, namespace, fieldSelector },
       signal: this.#signal,
       onPage: (items) => {
         for (const item of items) add(item);
-        if (resource !== SECRETS) return;
+        if (kind === undefined) return;
         this.#progress.advance(items.length);
         if (this.#progress.isLong) void this.#count();
       },
       onRestart: () => {
-        if (resource === SECRETS) this.#builder.forgetObjects(namespace);
+        if (kind !== undefined) this.#builder.forgetObjects(kind, namespace);
       },
     });
+  }
+
+  /** The source list, before what it makes sources of. */
+  async list({ sourceList, ownNamespace, kinds }: Config): Promise<WorldList> {
+    if (sourceList === undefined) return NO_LIST;
+    const ref = { namespace: ownNamespace, name: sourceList };
+    try {
+      return worldList(await this.one(CONFIG_MAPS, ref), ref, kinds.includes("ConfigMap"));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+      this.unknown.push(
+        `the source list ${refText(ref)} cannot be read (403 Forbidden): what it orders is not known; --source-list '' leaves it out`,
+      );
+      return forbiddenList(ref);
+    }
   }
 
   /** How many Secrets there are, for who waits. */

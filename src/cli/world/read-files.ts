@@ -1,81 +1,126 @@
-// A cluster as files describe it: Namespaces and Secrets, as an API server would have them once applied
+// A cluster as files describe it: Namespaces, Secrets and ConfigMaps, as an API server would have them once applied
 // to an empty cluster. Promises: what has no UID gets one that follows from its place, so that the same
-// files give the same plan; a namespace that only Secrets name exists, without labels; what takes no
+// files give the same plan; a namespace that only objects name exists, without labels; what takes no
 // part is counted by kind. What an API server would not take is a UsageError with file and line.
-import { UsageError } from "../../config/config.ts";
+import { UsageError, type Config } from "../../config/config.ts";
 import { isRecord } from "../../kube/json.ts";
 import { isNamespaceName, isSecretName, refText, type Ref } from "../../core/annotations/names.ts";
+import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../core/model/kinds.ts";
 import type { PlannerSettings } from "../../core/model/cluster.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { FileObject } from "./file-objects.ts";
-import type { ReadWorld } from "./read-cluster.ts";
+import { worldsOf, type ReadWorld } from "./read-cluster.ts";
+import { NO_LIST, worldList, type WorldList } from "./world-list.ts";
 import { WorldBuilder } from "./world-builder.ts";
 
 export type FileWorld = ReadWorld & {
   /** How many there were of each kind that takes no part. */
   readonly skipped: ReadonlyMap<string, number>;
-  /** Namespaces that Secrets name and no file describes. */
+  /** Namespaces that objects name and no file describes. */
   readonly implied: readonly string[];
 };
 
 type Fields = Readonly<Record<string, unknown>>;
+
+type Placed = {
+  readonly kind: ObjectKind | "Namespace";
+  readonly ref: Ref;
+  readonly object: Fields;
+};
 
 /** `namespace`: of objects that name none. */
 export function readFiles(
   objects: readonly FileObject[],
   {
     settings,
+    config,
     flags,
     namespace,
   }: {
     readonly settings: PlannerSettings;
+    readonly config: Config;
     readonly flags: Pick<KubectlFlags, "selector">;
     readonly namespace: string;
   },
 ): FileWorld {
+  const { kinds } = config;
   const { selector } = flags;
   // The files are at hand already: their data are not counted twice.
   const dataCacheBytes = Number.POSITIVE_INFINITY;
-  const builder = new WorldBuilder({ settings, selector, dataCacheBytes });
+  const builder = new WorldBuilder({ settings, kinds, selector, dataCacheBytes });
   const skipped = new Map<string, number>();
-  const places = new Map<string, { readonly raw: unknown; readonly where: string }>();
-  const named = new Set<string>();
+  const placed = new Map<string, Placed>();
+  const origins = new Map<string, string>();
   for (const { raw, where } of objects) {
-    const kind = kindOf(raw);
-    if (kind === undefined) {
+    const read = placedOf(raw, where, namespace);
+    if (!read || !(takesPart(read, config) || isList(read, config))) {
       const told = String(raw["kind"]);
       skipped.set(told, (skipped.get(told) ?? 0) + 1);
       continue;
     }
-    const read = kind === "Namespace" ? namespaceOf(raw, where) : secretOf(raw, where, namespace);
-    const place = `${kind} ${refText(read.ref)}`;
-    const before = places.get(place);
-    if (before)
+    const place = keyOf(read);
+    const first = origins.get(place);
+    if (first !== undefined)
       throw new UsageError(
-        `${where}: ${kind} ${textOf(read.ref)} is there twice; first at ${before.where}`,
+        `${where}: ${read.kind} ${textOf(read.ref)} is there twice; first at ${first}`,
       );
-    places.set(place, { raw: read.object, where });
-    if (kind === "Namespace") builder.addNamespace(read.object);
-    else {
-      builder.addObject(read.object);
-      named.add(read.ref.namespace);
+    origins.set(place, where);
+    placed.set(place, read);
+  }
+  builder.list = listIn(placed, config);
+  const implied = take([...placed.values()], builder, config);
+  return {
+    builder,
+    ...worldsOf(builder),
+    unknown: [],
+    skipped,
+    implied,
+    look: (kind, ref) => Promise.resolve(placed.get(keyOf({ kind, ref }))?.object),
+  };
+}
+
+/** Answers with the namespaces that only objects name. */
+function take(all: readonly Placed[], builder: WorldBuilder, config: Config): readonly string[] {
+  const named = new Set<string>();
+  for (const each of all) {
+    const { kind, ref, object } = each;
+    if (kind === "Namespace") builder.addNamespace(object);
+    else if (takesPart(each, config)) {
+      builder.addObject(kind, object);
+      named.add(ref.namespace);
     }
   }
   const implied = [...named].filter((name) => !builder.namespaces.has(name)).toSorted();
   for (const name of implied) builder.addNamespace(impliedNamespace(name));
-  return {
-    builder,
-    world: builder.state(),
-    unknown: [],
-    skipped,
-    implied,
-    look: (place) => Promise.resolve(places.get(`Secret ${refText(place)}`)?.raw),
-  };
+  return implied;
 }
 
-function kindOf({ apiVersion, kind }: Fields): "Namespace" | "Secret" | undefined {
-  if (apiVersion !== "v1") return undefined;
-  return kind === "Namespace" || kind === "Secret" ? kind : undefined;
+function keyOf({ kind, ref }: Pick<Placed, "kind" | "ref">): string {
+  return kind === "Namespace" ? `Namespace ${ref.name}` : placeKey(kind, ref);
+}
+
+function takesPart({ kind }: Placed, { kinds }: Config): boolean {
+  return kind === "Namespace" || kinds.includes(kind);
+}
+
+/** The source list, which is read whatever kinds take part. */
+function isList({ kind, ref }: Placed, { sourceList, ownNamespace }: Config): boolean {
+  return kind === "ConfigMap" && ref.namespace === ownNamespace && ref.name === sourceList;
+}
+
+function listIn(placed: ReadonlyMap<string, Placed>, config: Config): WorldList {
+  const { sourceList, ownNamespace, kinds } = config;
+  if (sourceList === undefined) return NO_LIST;
+  const ref = { namespace: ownNamespace, name: sourceList };
+  const list = placed.get(placeKey("ConfigMap", ref));
+  return worldList(list?.object, ref, kinds.includes("ConfigMap"));
+}
+
+function placedOf(raw: Fields, where: string, namespace: string): Placed | undefined {
+  if (raw["apiVersion"] !== "v1") return undefined;
+  if (raw["kind"] === "Namespace") return { kind: "Namespace", ...namespaceOf(raw, where) };
+  const kind = OBJECT_KINDS.find((each) => each === raw["kind"]);
+  return kind && { kind, ...objectOfKind(kind, raw, where, namespace) };
 }
 
 type Read = { readonly ref: Ref; readonly object: Fields };
@@ -89,20 +134,27 @@ function namespaceOf(raw: Fields, where: string): Read {
   return { ref, object: { ...raw, metadata: { ...identity(ref), ...metadata } } };
 }
 
-function secretOf(raw: Fields, where: string, otherwise: string): Read {
+function objectOfKind(kind: ObjectKind, raw: Fields, where: string, otherwise: string): Read {
   const metadata = metadataOf(raw, where);
   const name = nameOf(metadata, where);
-  if (!isSecretName(name)) throw new UsageError(`${where}: "${name}" is not the name of a Secret`);
+  if (!isSecretName(name)) throw new UsageError(`${where}: "${name}" is not the name of a ${kind}`);
   const { namespace = otherwise } = metadata;
   if (typeof namespace !== "string" || !isNamespaceName(namespace))
-    throw new UsageError(`${where}: metadata.namespace of Secret ${name} is no namespace's name`);
+    throw new UsageError(`${where}: metadata.namespace of ${kind} ${name} is no namespace's name`);
   const ref = { namespace, name };
-  const what = `Secret ${refText(ref)}`;
-  const data = {
-    ...textsOf(raw["data"], `${where}: data of ${what}`),
-    ...encoded(textsOf(raw["stringData"], `${where}: stringData of ${what}`)),
-  };
-  const object = { ...raw, metadata: { ...identity(ref), ...metadata, namespace }, data };
+  const what = `${kind} ${refText(ref)}`;
+  const maps = KINDS[kind].fields.map(
+    (field) =>
+      [field.name, textsOf(raw[field.name], `${where}: ${field.name} of ${what}`)] as const,
+  );
+  const payload: Record<string, Readonly<Record<string, string>>> = Object.fromEntries(maps);
+  // A field of Secrets alone, for who writes them by hand.
+  if (kind === "Secret")
+    payload["data"] = {
+      ...payload["data"],
+      ...encoded(textsOf(raw["stringData"], `${where}: stringData of ${what}`)),
+    };
+  const object = { ...raw, metadata: { ...identity(ref), ...metadata, namespace }, ...payload };
   return { ref, object };
 }
 
@@ -143,7 +195,7 @@ const LONG_AGO = "1970-01-01T00:00:00Z";
 // What an API server would give it; a dump of a cluster has its own.
 function identity(ref: Ref): Fields {
   return {
-    uid: `file ${refText(ref)}`,
+    uid: `file:${refText(ref)}`,
     resourceVersion: "1",
     creationTimestamp: LONG_AGO,
   };

@@ -9,8 +9,8 @@ import { createIntern, createShare } from "../../core/observed/intern.ts";
 import { readNamespace } from "../../core/observed/read-namespace.ts";
 import { readObject, readPayload, type ReadContext } from "../../core/observed/read-object.ts";
 import { filterKeys } from "../../core/annotations/key-filter.ts";
-import { refText } from "../../core/annotations/names.ts";
-import { KINDS } from "../../core/model/kinds.ts";
+import type { Ref } from "../../core/annotations/names.ts";
+import { KINDS, placeKey, type ObjectKind } from "../../core/model/kinds.ts";
 import { objectOf, stringsOf } from "../../core/model/unstructured.ts";
 import type { Selector } from "../../core/annotations/label-selector.ts";
 import type {
@@ -21,55 +21,70 @@ import type {
   SourceObject,
   SourcePayload,
 } from "../../core/model/cluster.ts";
+import { NO_LIST, type WorldList } from "./world-list.ts";
 import { createOutlines, type ObjectOutline } from "./object-outline.ts";
 
 export type PayloadOutline = Pick<ObjectOutline, "data" | "labels" | "annotations">;
 
 export type BuilderOptions = {
   readonly settings: PlannerSettings;
+  /** Which take part. */
+  readonly kinds: readonly ObjectKind[];
   /** Over the labels of sources; undefined: all. */
   readonly selector?: Selector | undefined;
   readonly dataCacheBytes: number;
 };
 
+type Objects = Map<string, Map<string, CachedObject>>;
+
 const NO_OBJECTS: ReadonlyMap<string, CachedObject> = new Map();
 
 export class WorldBuilder {
-  readonly #context: ReadContext;
+  /** What is read of an object follows from it: it comes before the objects. */
+  list: WorldList = NO_LIST;
+  readonly kinds: readonly ObjectKind[];
+  readonly #contexts: ReadonlyMap<ObjectKind, ReadContext>;
   readonly #selector: Selector | undefined;
   readonly #data: DataCache;
   readonly #outlines: ReturnType<typeof createOutlines>;
   readonly #namespaces = new Map<string, Namespace>();
-  readonly #objects = new Map<string, Map<string, CachedObject>>();
+  readonly #objects: ReadonlyMap<ObjectKind, Objects>;
   readonly #ofObjects = new WeakMap<CachedObject, ObjectOutline>();
   readonly #ofPayloads = new WeakMap<SourceObject, PayloadOutline>();
   readonly #selected = new Set<string>();
 
-  constructor({ settings, selector, dataCacheBytes }: BuilderOptions) {
+  constructor({ settings, kinds, selector, dataCacheBytes }: BuilderOptions) {
     // The key makes digests meaningless outside this process.
     const digest = createDigest(randomBytes(32));
     const intern = createIntern();
+    this.kinds = kinds;
     this.#selector = selector;
     this.#data = new DataCache(dataCacheBytes);
     this.#outlines = createOutlines(digest);
-    this.#context = {
-      kind: KINDS.Secret,
+    const contextOf = (kind: ObjectKind): ReadContext => ({
+      kind: KINDS[kind],
       digest,
       intern,
       share: createShare(),
       copyable: settings,
       isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
+      entryOf: (object) => {
+        const list = this.list.stateFor(kind);
+        return list.state === "read" ? list.of(object) : undefined;
+      },
       keep: (source, payload) => {
         this.#data.put(source, payload);
         this.#ofPayloads.set(source, this.#outlines.ofPayload(payload));
       },
-    };
+    });
+    this.#contexts = new Map(kinds.map((kind) => [kind, contextOf(kind)]));
+    this.#objects = new Map(kinds.map((kind) => [kind, new Map()]));
   }
 
   /** How many objects were taken in that can take part or be in the way. */
-  get count(): number {
+  count(kind: ObjectKind): number {
     let count = 0;
-    for (const { size } of this.#objects.values()) count += size;
+    for (const { size } of this.#of(kind).values()) count += size;
     return count;
   }
 
@@ -82,48 +97,66 @@ export class WorldBuilder {
     if (namespace) this.#namespaces.set(namespace.name, namespace);
   }
 
-  addObject(raw: unknown): void {
-    const object = readObject(raw, this.#context);
+  addObject(kind: ObjectKind, raw: unknown): void {
+    const context = this.#contexts.get(kind);
+    const object = context && readObject(raw, context);
     if (!object) return;
     const { namespace, name, role } = object;
-    const there = this.#objects.get(namespace) ?? new Map<string, CachedObject>();
-    this.#objects.set(namespace, there.set(name, object));
-    if (role === "source") this.#select(object, raw);
+    const objects = this.#of(kind);
+    const there = objects.get(namespace) ?? new Map<string, CachedObject>();
+    objects.set(namespace, there.set(name, object));
+    if (role === "source") this.#select(kind, object, raw);
     if (role === "copy" || role === "pull" || (role === "stranger" && object.adopt))
-      this.#ofObjects.set(object, this.#outlines.ofObject(raw));
+      this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));
   }
 
   /** What was taken in comes again; `namespace`: only what is in it. */
-  forgetObjects(namespace?: string): void {
-    if (namespace === undefined) this.#objects.clear();
-    else this.#objects.delete(namespace);
+  forgetObjects(kind: ObjectKind, namespace?: string): void {
+    if (namespace === undefined) this.#of(kind).clear();
+    else this.#of(kind).delete(namespace);
   }
 
-  #select(source: SourceObject, raw: unknown): void {
+  #of(kind: ObjectKind): Objects {
+    return this.#objects.get(kind) ?? new Map();
+  }
+
+  #select(kind: ObjectKind, source: SourceObject, raw: unknown): void {
     const labels = stringsOf(objectOf(objectOf(raw).metadata).labels);
-    if (this.#selector?.matches(labels)) this.#selected.add(refText(source));
+    if (this.#selector?.matches(labels)) this.#selected.add(placeKey(kind, source));
   }
 
   /** `unreadable`: namespaces that could not be read; they are not in the world. */
-  state(unreadable: ReadonlySet<string> = new Set()): ClusterState {
+  states(unreadable: ReadonlySet<string> = new Set()): readonly ClusterState[] {
+    const known = [...this.#namespaces].filter(([name]) => !unreadable.has(name));
+    const namespaces = new Map(known);
+    return this.kinds.map((kind) => this.#state(kind, namespaces, unreadable));
+  }
+
+  #state(
+    kind: ObjectKind,
+    namespaces: ClusterState["namespaces"],
+    unreadable: ReadonlySet<string>,
+  ): ClusterState {
+    const all = this.#of(kind);
     const sources: CachedObject[] = [];
     const pulls: CachedObject[] = [];
-    for (const objects of this.#objects.values())
+    for (const objects of all.values())
       for (const object of objects.values()) {
         if (object.role === "source") sources.push(object);
         else if (object.role === "pull") pulls.push(object);
       }
-    const known = [...this.#namespaces].filter(([name]) => !unreadable.has(name));
     return {
-      kind: this.#context.kind.kind,
-      namespaces: new Map(known),
-      objectsIn: (namespace) => this.#objects.get(namespace) ?? NO_OBJECTS,
+      kind,
+      namespaces,
+      objectsIn: (namespace) => all.get(namespace) ?? NO_OBJECTS,
       sources,
       pulls,
+      list: this.list.stateFor(kind),
       offerOf: (source, keys) => {
         const payload = this.#data.get(source);
         const offered = payload && filterKeys(keys, payload.data.reveal());
-        return offered?.ok ? digestData(this.#context.digest, offered.value) : undefined;
+        const digest = this.#contexts.get(kind)?.digest;
+        return offered?.ok && digest ? digestData(digest, offered.value) : undefined;
       },
       isUnreadable: (namespace) => unreadable.has(namespace),
     };
@@ -142,11 +175,12 @@ export class WorldBuilder {
     source: SourceObject,
     look: () => Promise<unknown>,
   ): Promise<SourcePayload | undefined> {
-    return this.#data.get(source) ?? readPayload(await look(), source, this.#context);
+    const context = this.#contexts.get(source.kind);
+    return this.#data.get(source) ?? (context && readPayload(await look(), source, context));
   }
 
   /** Whether the labels that were asked for are on this source; without a selector all are meant. */
-  isSelected(source: string): boolean {
-    return this.#selector === undefined || this.#selected.has(source);
+  isSelected(kind: ObjectKind, source: Ref): boolean {
+    return this.#selector === undefined || this.#selected.has(placeKey(kind, source));
   }
 }

@@ -263,3 +263,34 @@ test("flags that contradict each other, or are wrong, are one line that names th
   await fails([...a, "--expect", `${path}/wrong.yaml`], /--expect .*wrong\.yaml:1 is no PlanList/);
   await fails([...a, "--resync", "1m"], /resync/);
 });
+
+const LIST = `apiVersion: v1
+kind: ConfigMap
+metadata: { name: secretcast-sources, namespace: secretcast }
+data:
+  certificate: |
+    secret: certificates/wildcard
+    to: team-*
+  typo: |
+    secret: certificates/other
+    too: team-*
+`;
+const LISTED = `apiVersion: v1
+kind: Secret
+metadata: { name: wildcard, namespace: certificates }
+data: { tls.crt: aHVudGVyMg== }
+`;
+
+test("the source list in the files makes its sources; a faulty entry is told on the list", async () => {
+  const stdin = `${TEAMS}---\n${LISTED}---\n${LIST}`;
+  const said = await commandLine(["plan", "-f", "-", "--no-headers"], { stdin });
+  assert.match(
+    said.stdout,
+    /^create +secrets +team-a +wildcard +certificates\/wildcard +\+tls\.crt$/m,
+  );
+  assert.match(said.stdout, /^refused +configmaps +secretcast +secretcast-sources .*entry typo: /m);
+  assert.doesNotMatch(said.stderr, /passed over/);
+  const off = await commandLine(["plan", "-f", "-", "--source-list", "", "-o", "name"], { stdin });
+  assert.equal(off.stdout, "");
+  assert.match(off.stderr, /passed over: 1 ConfigMap/);
+});
