@@ -170,7 +170,8 @@ for (const [what, mistake] of Object.entries(MISTAKES))
     const left = [...before].filter(([place, version]) => now.get(place) === version);
     assert.ok(left.length >= held, `${left.length} of ${held} are as they were`);
     clock.run(300);
-    for (const namespace of namespaces) await scene.absent(namespace, "s-2");
+    for (const namespace of namespaces)
+      for (const name of names) await scene.absent(namespace, name);
     clock.run(1);
     await over(scene, running);
   });

@@ -57,7 +57,7 @@ function open(answers: readonly Answer[], permission: () => number = () => Infin
     read: () => undefined,
     sources: {
       cache,
-      read: (_, raw) => (isKubeObject(raw) ? PAYLOAD : undefined),
+      read: (raw) => (isKubeObject(raw) ? PAYLOAD : undefined),
       onRead: () => void counted.push("read"),
     },
   });

@@ -52,7 +52,7 @@ test("a copy with a mark that this version does not know is frozen, whatever bec
     made.secret("shared/one", { to: "team-*" });
     made.settle();
     made.edit("team-a/one", ({ metadata }) => {
-      metadata.annotations["secretcast.io/entry"] = "wildcard-tls";
+      metadata.annotations["secretcast.io/from-the-future"] = "wildcard-tls";
     });
     const before = made.get("team-a/one");
     made.now += 60_000;
@@ -60,6 +60,6 @@ test("a copy with a mark that this version does not know is frozen, whatever bec
     made.settle();
     assert.deepEqual(made.get("team-a/one"), before);
     const row = made.plan().rows.find(({ verdict }) => verdict === "frozen");
-    assert.match(row?.reason ?? "", /secretcast\.io\/entry/);
+    assert.match(row?.reason ?? "", /secretcast\.io\/from-the-future/);
   }
 });
