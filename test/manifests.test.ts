@@ -25,6 +25,7 @@ import {
   type V1ValidatingAdmissionPolicy,
 } from "@kubernetes/client-node";
 import { FLAGS } from "../src/config/flags.ts";
+import { tableRows, uncoded } from "./support/documents/markdown.ts";
 import { COMPONENTS } from "./support/documents/components.ts";
 import { isUid, marksOf } from "../src/core/desired/copy.ts";
 
@@ -215,6 +216,13 @@ test("kubectl builds the base into the same objects", { skip: !kubectl && "no ku
 test("each component has its row in docs/hardening.md, and there is no other", () => {
   const names = COMPONENTS.map(({ name }) => name);
   assert.deepEqual(names.toSorted(), readdirSync(new URL("components/", FOLDER)).toSorted());
+});
+
+test("the README names each component", () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const rows = tableRows(readme, ["component", "brings"]).map(([names = ""]) => uncoded(names));
+  const named = rows.flatMap((names) => names.split(", "));
+  assert.deepEqual(named.toSorted(), COMPONENTS.map(({ name }) => name).toSorted());
 });
 
 for (const component of readdirSync(new URL("components/", FOLDER)).toSorted())
