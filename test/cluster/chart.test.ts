@@ -8,7 +8,10 @@ import { tmpdir } from "node:os";
 import { relative } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { loadAllYaml, type KubernetesObject, type V1Deployment } from "@kubernetes/client-node";
+import { NO_ENTRIES, parseSourceList } from "../../src/core/annotations/source-list.ts";
+import { stringsOf } from "../../src/core/model/unstructured.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { TOGETHER } from "../support/documents/components.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -65,6 +68,77 @@ test("by default the chart is the kustomize base, but for the namespace", option
   const base = objects(built.stdout).filter(({ kind }) => kind !== "Namespace");
   assert.deepEqual(inOrder(withoutList(template()).map(withoutHelm)), inOrder(base));
 });
+
+function isList({ kind, metadata }: KubernetesObject): boolean {
+  return kind === "ConfigMap" && metadata?.name === "secretcast-sources";
+}
+
+test(
+  "the chart renders the source list from its values, empty too, and the program reads it",
+  options,
+  () => {
+    const [empty] = template().filter(isList);
+    assert.ok(empty);
+    assert.equal(field(empty, "data"), undefined);
+    const sources = {
+      "wildcard-tls": {
+        secret: "cert-manager/wildcard-tls",
+        to: ["*", "!legacy-*"],
+        keys: "tls.crt,tls.key",
+        paused: true,
+      },
+      "ci.token": { secret: "vault/token", "allow-selector": "tier in (ci)", "on-delete": "keep" },
+    };
+    const [list] = template("--set-json", `sources=${JSON.stringify(sources)}`).filter(isList);
+    const steps = parseSourceList(stringsOf(field(list, "data")), TERMS, NO_ENTRIES);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    const entries = [...step.value.entries()];
+    assert.deepEqual(
+      entries.map(({ key, object, problems }) => [key, object?.name, problems]),
+      [
+        ["ci.token", "token", []],
+        ["wildcard-tls", "wildcard-tls", []],
+      ],
+    );
+    assert.equal(step.value.get("wildcard-tls")?.source.rule.paused, true);
+    assert.equal(step.value.get("wildcard-tls")?.source.rule.to?.globs?.text, "*,!legacy-*");
+  },
+);
+
+const TERMS = { list: { namespace: "secretcast", name: "secretcast-sources" }, configMaps: false };
+
+test(
+  "a list of another name, or beside a Lease elsewhere, has the rights that it needs",
+  options,
+  () => {
+    const rule = (name: string) => ({
+      apiGroups: [""],
+      resources: ["configmaps"],
+      resourceNames: [name],
+      verbs: ["get", "list", "watch"],
+    });
+    const rolesOf = (rendered: readonly KubernetesObject[], name: string) =>
+      rendered.filter(({ kind, ...object }) => {
+        const rules: unknown = field(object, "rules");
+        if (kind !== "Role" || !Array.isArray(rules)) return false;
+        return rules.some((each) => isDeepStrictEqual(each, rule(name)));
+      });
+    const named = template("--set", "flags.source-list=platform-sources");
+    assert.equal(rolesOf(named, "platform-sources").length, 1);
+    const [container] = deploymentIn(named).spec?.template.spec?.containers ?? [];
+    assert.ok(container?.args?.includes("--source-list=platform-sources"));
+    const [role, ...others] = rolesOf(
+      template("--set", "flags.lease-namespace=leases"),
+      "secretcast-sources",
+    );
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      [role?.metadata?.name, role?.metadata?.namespace],
+      ["secretcast-list", "secretcast"],
+    );
+  },
+);
 
 const WITH_GUARDS = set("guardrail", "tenantGuard", "networkPolicy", "leasePriority");
 const WITH_COMPONENTS = TOGETHER.flatMap(({ setting }) => ["--set", setting]);
@@ -150,6 +224,12 @@ for (const [value, complaint] of [
   ["flags.concurrency=many", "'/flags/concurrency': got string, want integer"],
   ["flags.namespace-policy=maybe", "value must be one of 'opt-out', 'opt-in'"],
   ["flags.leader-elect=false", "'/flags/leader-elect': value must be true"],
+  ["sources.x.to=*", "'/sources/x': missing property 'secret'"],
+  ["sources.x.secret=a/b", "'/sources/x': missing property 'to'"],
+  ["sources.x.secret=b", "'/sources/x/secret': 'b' does not match pattern"],
+  ["sources.x.to-selecter=b", "'/sources/x': additional properties 'to-selecter' not allowed"],
+  ["sources.x.on-delete=no", "'/sources/x/on-delete': value must be one of 'delete', 'keep'"],
+  ["sources.a/b.secret=a/b", "invalid propertyName 'a/b'"],
   ["image.digest=latest", "'/image/digest': 'latest' does not match pattern"],
   ["pullSecretNames={a/b}", "'/pullSecretNames/0': 'a/b' does not match pattern"],
   ["pullSecretNames=registry", "'/pullSecretNames': got string, want array"],
@@ -291,6 +371,8 @@ test(
     assert.ok(container?.args?.includes("--lease-name=two-secretcast"));
     const role = rendered.find(({ kind }) => kind === "Role");
     assert.deepEqual(field(role, "rules", 1, "resourceNames"), ["two-secretcast"]);
+    assert.ok(container?.args?.includes("--source-list=two-secretcast-sources"));
+    assert.deepEqual(field(role, "rules", 2, "resourceNames"), ["two-secretcast-sources"]);
   },
 );
 

@@ -83,6 +83,15 @@ async function liveThroughEverything(t: TestContext): Promise<void> {
   await scene.holds(b, "s", { k: "1" });
   await api.deleteSecret(source, "s");
   await scene.absent(b, "s");
+  // An entry of the list ends once the list itself was asked.
+  const vault = await scene.namespace("vault");
+  await api.createSecret(vault, "listed", { data: { k: "1" } });
+  const list = ["secretcast", "secretcast-sources"] as const;
+  await api.putConfigMap(...list, { listed: `secret: ${vault}/listed\nto: ${a}` });
+  await scene.holds(a, "listed", { k: "1" });
+  await api.putConfigMap(...list, {});
+  await scene.absent(a, "listed");
+  await api.putConfigMap(...list, undefined);
   assert.equal(await controller.stop(), 0);
 }
 

@@ -4,6 +4,7 @@ import type { TestContext } from "node:test";
 import type { FlagValues } from "../../../src/config/config.ts";
 import type { ApiClient, ApiStream } from "../../../src/kube/rest/client.ts";
 import { ACCOUNT } from "../api-server/account.ts";
+import { eventually } from "../time/eventually.ts";
 import { openScene, type Running, type Scene } from "./scene.ts";
 
 export const LIST = "secretcast-sources";
@@ -40,10 +41,10 @@ export class Listing {
   }
 }
 
-export async function openListing(t: TestContext, { mayRead = true } = {}): Promise<Listing> {
+export async function openListing(t: TestContext): Promise<Listing> {
   const scene = await openScene(t);
   const own = await scene.namespace("own");
-  if (!scene.sandbox && mayRead) await grant(scene, own);
+  if (!scene.sandbox) await grant(scene, own);
   return new Listing(scene, own);
 }
 
@@ -67,6 +68,19 @@ async function grant({ api }: Scene, namespace: string): Promise<void> {
     });
   await post("roles", { rules: [rule] });
   await post("rolebindings", { roleRef, subjects });
+  await eventually("the right is given", () => mayRead(api.client, namespace));
+}
+
+// The API server needs a moment to see what was granted.
+async function mayRead(client: ApiClient, namespace: string): Promise<boolean> {
+  const resourceAttributes = { namespace, verb: "list", resource: "configmaps", name: LIST };
+  const answer = await client.request<{ readonly status: { readonly allowed: boolean } }>({
+    method: "POST",
+    path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+    body: { spec: { user: ACCOUNT, resourceAttributes } },
+    what: "ask for rights",
+  });
+  return answer.status.allowed;
 }
 
 /**
