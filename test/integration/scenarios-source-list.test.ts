@@ -2,8 +2,10 @@
 // the list or one of them deletes nothing. Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { commandLine } from "../support/programs/command-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { beforeTheList, LIST, openListing, type Listing } from "../support/scenes/listing.ts";
+import { proxied, refusal } from "../support/scenes/proxied.ts";
 import type { Running, Scene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";
 
@@ -170,6 +172,32 @@ test("copies of entries stay as they are when the list is turned off", async (t)
   await listing.finish({ "source-list": "" });
 });
 
+test("a list that may not be read freezes its copies, and all else goes on at once", async (t) => {
+  const stage = await openVault(t);
+  const { listing, scene, a, b } = stage;
+  const running = await copied(stage);
+  await running.stop();
+  const proxy = await proxied(t, scene);
+  const forbidden = refusal(403, "Forbidden");
+  proxy.rule = ({ path }) => (path.includes("/configmaps") ? forbidden : undefined);
+  const denied = listing.start();
+  await scene.api.createSecret(scene.source, "annotated", {
+    annotations: { "secretcast.io/to": a },
+    data: DATA,
+  });
+  await scene.holds(a, "annotated", DATA);
+  await frozen(denied, [`${a}/tls`, `${b}/tls`]);
+  const row = rowAt(denied.settled(), `${a}/tls`);
+  assert.match(row?.reason ?? "", /source list .* cannot be read: the API server answers 403/);
+  assert.deepEqual([denied.unready(), denied.live()], [[], []]);
+  await eventually("it is warned of", () =>
+    denied.log.some((line) => line.includes('"source list not read"')),
+  );
+  await denied.stop();
+  proxy.rule = () => undefined;
+  await listing.finish();
+});
+
 for (const [what, faulty] of [
   ["no YAML mapping", () => "hello"],
   ["an unknown word", ({ entry }: Stage) => `${entry}\nto-selecter: x`],
@@ -294,6 +322,32 @@ test("who pulls by an entry's allow keeps what came while the list is gone, and 
   await listing.write({});
   await scene.holds(a, "pulled", { own: "x" });
   await again.stop();
+  await listing.finish();
+});
+
+test("plan says what a run does for entries, and what it leaves alone", async (t) => {
+  const stage = await openVault(t);
+  const { listing, scene, a, b, entry } = stage;
+  const settings = ["--kubeconfig", scene.kubeconfig, "--source-namespaces", scene.source];
+  const planned = async (): Promise<readonly string[]> => {
+    const given = ["plan", ...settings, "--lease-namespace", listing.own, "-o", "json"];
+    const { stdout } = await commandLine(given);
+    const { items }: { items: readonly { verdict: string; namespace: string; name: string }[] } =
+      JSON.parse(stdout);
+    return items
+      .filter(({ namespace }) => namespace.startsWith(scene.prefix))
+      .map(({ verdict, namespace, name }) => `${verdict} ${namespace}/${name}`);
+  };
+  await listing.write({ tls: entry });
+  assert.deepEqual(await planned(), [`create ${a}/tls`, `create ${b}/tls`]);
+  const running = await copied(stage);
+  await running.stop();
+  assert.deepEqual(await planned(), []);
+  await listing.write(undefined);
+  assert.deepEqual(await planned(), [`frozen ${a}/tls`, `frozen ${b}/tls`]);
+  await listing.write({});
+  assert.deepEqual(await planned(), [`delete ${a}/tls`, `delete ${b}/tls`]);
+  await listing.write({ tls: entry });
   await listing.finish();
 });
 
