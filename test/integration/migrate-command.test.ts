@@ -154,6 +154,45 @@ test("the clean-up takes off what the old tool left on what is ours by then, and
   );
 });
 
+test("a source list that Helm makes is not written: its entries are for the chart's values", async (t) => {
+  const { stage, proxy, migrate } = await openStage(t, "kubed");
+  const before = await stage.scene.api.versions();
+  const labels = { "app.kubernetes.io/managed-by": "Helm" };
+  const metadata = {
+    namespace: "secretcast",
+    name: "secretcast-sources",
+    uid: "u",
+    resourceVersion: "1",
+  };
+  const items = [{ metadata: { ...metadata, labels }, data: {} }];
+  const body = {
+    kind: "ConfigMapList",
+    apiVersion: "v1",
+    metadata: { resourceVersion: "1" },
+    items,
+  };
+  proxy.rule = ({ path }) =>
+    path === "/api/v1/configmaps" ? { kind: "answer", status: 200, body } : undefined;
+  const shown = await migrate("--by-list", "-o", "json");
+  type Sources = { readonly sources: readonly { readonly entry?: { readonly text: string } }[] };
+  const list: Sources = JSON.parse(shown.stdout);
+  assert.deepEqual(
+    list.sources.flatMap(({ entry }) => (entry ? [entry.text] : [])),
+    [
+      'secret: central/nonprod\nto-selector: "env in (dev,qa)"\n',
+      'secret: central/regcred\nto: "*"\ncopy-labels: "kind"\n',
+      'secret: certs/wildcard\nto-selector: "env=prod"\n',
+    ],
+  );
+  const { code, stderr } = await migrate("--by-list", "--write", "--yes");
+  assert.equal(code, 1, stderr);
+  assert.match(
+    stderr,
+    /secretcast: the source list is made by Helm, .* put the entries into its own values/,
+  );
+  assert.deepEqual(await stage.scene.api.versions(), before);
+});
+
 test("a copy with other data is adopted when it is named, and a run then gives it its source's", async (t) => {
   const { stage, migrate } = await openStage(t, "kubed");
   const { scene } = stage;

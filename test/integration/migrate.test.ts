@@ -75,3 +75,37 @@ for (const world of WORLDS) {
     await follower.stop();
   });
 }
+
+test("a source that something else makes moves by the source list, and is never written", async (t) => {
+  const scene = await openScene(t);
+  const stage = new WorldScene(scene, "kubed", true);
+  await stage.load(t);
+  const before = await scene.api.versions();
+  const planned = await stage.plan();
+  const entered = planned.sources.filter(({ write }) => write === "enter");
+  assert.deepEqual(
+    entered.map(({ place, madeBy }) => `${refText(place)} ${madeBy ?? ""}`),
+    ["central/nonprod Flux", "central/regcred Argo CD", "certs/wildcard the Certificate wildcard"],
+  );
+  const places = adoptedPlaces(planned);
+  const { result } = await stage.move();
+  assert.deepEqual(result, {
+    written: { sources: 10, namespaces: 0, copies: places.length },
+    failures: [],
+  });
+  const moved = await scene.api.versions();
+  for (const { place } of entered) {
+    assert.equal(moved.get(refText(place)), before.get(refText(place)), refText(place));
+  }
+  assert.deepEqual((await stage.move()).result.written, { sources: 0, namespaces: 0, copies: 0 });
+  const running = scene.start({ ...given(planned.flags), once: true });
+  await running.ended;
+  const onAdopted = running.outcomes
+    .filter(({ kind, action }) => kind === "done" && places.includes(refText(action.place)))
+    .map(({ action }) => `${action.kind} ${refText(action.place)}`);
+  assert.deepEqual(onAdopted, []);
+  const follower = scene.start(given(planned.flags));
+  await scene.api.setData("central", "regcred", { ".dockerconfigjson": '{"auths":{}}' });
+  await scene.holds("argocd", "regcred", { ".dockerconfigjson": '{"auths":{}}' });
+  await follower.stop();
+});

@@ -4,6 +4,7 @@
 // writer changed meanwhile is left alone and told.
 import {
   copyRequest,
+  listRequest,
   namespaceRequest,
   sourceRequest,
   type MoveRequest,
@@ -20,7 +21,7 @@ import type { PlannerSettings } from "../../core/model/cluster.ts";
 import type { Digest } from "../../core/model/secret-data.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
-import { NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
+import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
 
 export type RequestSender = {
   readonly client: ApiClient;
@@ -63,8 +64,9 @@ export async function carryOut(migration: Migration, writer: MoveWriter): Promis
     const request = sourceRequest(source);
     const raw = request ? await queue.send(request) : presentOf(source);
     if (request && raw !== undefined) written.sources++;
-    if (raw !== undefined) contents.set(source, readMoved(raw, writer));
+    if (raw !== undefined) contents.set(source, readMoved(raw, writer, source.entry));
   });
+  written.sources += await enter(migration, writer, queue, contents);
   await queue.each(migration.namespaces, async (namespace) => {
     const request = namespaceRequest(namespace);
     if (request && (await queue.send(request)) !== undefined) written.namespaces++;
@@ -108,11 +110,33 @@ export function isToAdopt(
 /** What only a person can settle; of the rest no source of ours would want the place. */
 const MAY_BE_NAMED: ReadonlySet<string> = new Set(["drifted", "merged", "doubtful", "stranger"]);
 
+// All of them at once, before their copies: a copy whose entry is not in the list would end.
+async function enter(
+  { sources, list }: Migration,
+  writer: MoveWriter,
+  queue: WriteQueue,
+  contents: Map<MovedSource, MovedContent>,
+): Promise<number> {
+  const entering = sources.filter(({ write }) => write === "enter");
+  const entries = entering.flatMap(({ entry }) => (entry ? [entry] : []));
+  const request = list && listRequest(list, entries);
+  if (!request || (await queue.send(request)) === undefined) return 0;
+  for (const source of entering) {
+    const { place, object, content, entry } = source;
+    if (!content) continue;
+    contents.set(source, readMoved(rawSource(place, object, content, {}), writer, entry));
+  }
+  return entering.length;
+}
+
 // A source that was written by an earlier run.
 function presentOf({ write, object, content, place }: MovedSource): unknown {
   if (write !== "none" || !object || !content) return undefined;
   return rawSource(place, object, content, {});
 }
+
+const CONFIG_MAPS: Resource = { ...SECRETS, plural: "configmaps", kind: "ConfigMap" };
+const RESOURCES = { Secret: SECRETS, Namespace: NAMESPACES, ConfigMap: CONFIG_MAPS } as const;
 
 class WriteQueue {
   readonly #writer: RequestSender;
@@ -149,7 +173,7 @@ class WriteQueue {
   async send(request: MoveRequest): Promise<unknown> {
     if (await this.#isStopped()) return undefined;
     const { method, kind, namespace, name, what, contentType, body } = request;
-    const resource = kind === "Secret" ? SECRETS : NAMESPACES;
+    const resource = RESOURCES[kind];
     const path = resourcePath(resource, namespace, method === "POST" ? undefined : name);
     const { client, signal } = this.#writer;
     try {

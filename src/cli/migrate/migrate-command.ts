@@ -44,6 +44,12 @@ export const migrateCommand: ClusterCommand = {
           "NAMESPACE/NAME of a copy to adopt although it is not surely a correct one; repeatable",
         group: GROUP,
       })
+      .option("by-list", {
+        type: "boolean",
+        describe:
+          "enter sources that something else makes into the source list, and write none of them",
+        group: GROUP,
+      })
       .option("cleanup", {
         type: "boolean",
         describe: "the second step: take the old tool's marks and annotations off what is ours",

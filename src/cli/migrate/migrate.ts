@@ -8,6 +8,7 @@ import { planMove } from "./plan-move.ts";
 import { readWish, type MoveWish } from "./move-wish.ts";
 import { showMove, type Looked } from "./show-move.ts";
 import { UsageError } from "../../config/config.ts";
+import type { Ref } from "../../core/annotations/names.ts";
 import type { MoveSettings } from "../../core/migration/migration.ts";
 import { oldFlags } from "../../core/migration/old-flags.ts";
 import { fields } from "../../core/migration/old-objects.ts";
@@ -96,14 +97,25 @@ function wordsOf(text: string): readonly string[] {
 }
 
 function settingsOf(
-  { newSourcesIn }: MoveWish,
+  { newSourcesIn, byList }: MoveWish,
   { settings, config }: PlanningSettings,
 ): MoveSettings {
   return {
     planner: settings,
     newSourcesIn: newSourcesIn ?? config.ownNamespace,
+    list: listOf(config, byList),
+    byList,
     digest: createDigest(randomBytes(32)),
   };
+}
+
+function listOf(
+  { sourceList, ownNamespace }: PlanningSettings["config"],
+  byList: boolean,
+): Ref | undefined {
+  if (sourceList !== undefined) return { namespace: ownNamespace, name: sourceList };
+  if (!byList) return undefined;
+  throw new UsageError("--by-list: the source list is turned off (--source-list)");
 }
 
 async function migrateFiles(

@@ -24,6 +24,8 @@ export type SourceItem = {
   readonly from: string;
   readonly write: MovedSource["write"];
   readonly annotations: Texts;
+  /** Of the source list, which says what the annotations would. */
+  readonly entry?: { readonly key: string; readonly text: string };
   readonly namespaces: number;
   readonly gained: readonly string[];
   readonly lost: readonly LostNamespace[];
@@ -50,11 +52,12 @@ function sourceText({ moved, named }: MovedCopy): string | null {
 }
 
 export function sourceItems({ sources }: Migration): readonly SourceItem[] {
-  return sources.map(({ place, old, write, annotations, madeBy, ...rest }) => ({
+  return sources.map(({ place, old, write, annotations, madeBy, entry, ...rest }) => ({
     source: refText(place),
     from: old.title,
     write,
     annotations,
+    ...(entry && { entry: { key: entry.key, text: entry.text } }),
     namespaces: rest.reached.length,
     gained: rest.gained,
     lost: rest.lost,

@@ -31,6 +31,7 @@ const SOURCE_COLUMNS: readonly Column<SourceItem>[] = [
 const MOVE_WORDS: Readonly<Record<SourceItem["write"], string>> = {
   annotate: "annotate",
   create: "new Secret",
+  enter: "list entry",
   none: "nothing to do",
   refused: "does not move",
 };
@@ -64,6 +65,7 @@ export function printMigration(
   };
   block("Sources", tableLines(sources, SOURCE_COLUMNS, flags, paint));
   block("Their new annotations", annotationLines(sources));
+  block("Entries of the source list", entryLines(sources));
   block("To know of them", notesOf(sources));
   block(
     "Namespaces",
@@ -83,9 +85,17 @@ export function printMigration(
 
 function* annotationLines(sources: readonly SourceItem[]): Generator<string> {
   for (const { source, annotations, write } of sources) {
-    if (write === "none" || write === "refused") continue;
+    if (write !== "annotate" && write !== "create") continue;
     yield `${source}\n`;
     for (const [key, value] of Object.entries(annotations)) yield `  ${key}: ${quoted(value)}\n`;
+  }
+}
+
+function* entryLines(sources: readonly SourceItem[]): Generator<string> {
+  for (const { entry, write } of sources) {
+    if (!entry || write !== "enter") continue;
+    yield `${entry.key}: |\n`;
+    for (const line of entry.text.trimEnd().split("\n")) yield `  ${line}\n`;
   }
 }
 
@@ -98,7 +108,7 @@ function* notesOf(sources: readonly SourceItem[]): Generator<string> {
     for (const problem of problems) yield `${source}: ${problem}\n`;
     for (const note of notes) yield `${source}: ${note}\n`;
     if (madeBy !== undefined && write === "annotate") {
-      yield `${source}: written by ${madeBy} as well: have it keep the annotations (--print-patches)\n`;
+      yield `${source}: written by ${madeBy} as well: have it keep the annotations (--print-patches), or have it in the source list (--by-list)\n`;
     }
   }
 }

@@ -15,6 +15,8 @@ export type MoveWish = {
   readonly printPatches: boolean;
   readonly althoughRunning: boolean;
   readonly adoptDrifted: ReadonlySet<string>;
+  /** Sources that something else makes go into the source list. */
+  readonly byList: boolean;
   readonly oldArgs: string | undefined;
   readonly newSourcesIn: string | undefined;
 };
@@ -46,6 +48,7 @@ export function readWish(given: Given, { env }: Pick<Program, "env">): MoveWish 
     printPatches: is("print-patches"),
     althoughRunning: is("although-running"),
     adoptDrifted: new Set(drifted),
+    byList: is("by-list"),
     oldArgs: lastText(given, env, "old-args"),
     newSourcesIn,
   };

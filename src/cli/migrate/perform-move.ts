@@ -40,10 +40,15 @@ async function move(
   const obstacle = obstacleOf(first, wish, program);
   const running = await obstacle();
   if (running !== undefined) throw new UsageError(running);
+  const keeper = migration.list?.present?.keeper;
+  const entering = migration.sources.filter(({ write }) => write === "enter");
+  if (keeper !== undefined && entering.length > 0) {
+    throw new UsageError(
+      `the source list is made by ${keeper}, which would take new entries off, and their copies with them: put the entries into its own values, then run this again`,
+    );
+  }
   const toAdopt = migration.copies.filter((copy) => isToAdopt(copy, wish.adoptDrifted));
-  const toWrite = migration.sources.filter(
-    ({ write }) => write === "annotate" || write === "create",
-  );
+  const toWrite = migration.sources.filter(({ write }) => write !== "none" && write !== "refused");
   const asked = `write ${toWrite.length} sources and adopt ${toAdopt.length} copies`;
   await agree(asked, wish, program);
   const progress = new Progress("written", program, systemClock);

@@ -14,7 +14,7 @@ export async function planMove(
   flags: OldFlags,
   settings: MoveSettings,
 ): Promise<Migration> {
-  const cluster = readOldCluster(objects);
+  const cluster = readOldCluster(objects, settings.list);
   const reading = tool.read(cluster, flags);
   const names = cluster.namespaces.map(({ name }) => name);
   const answers = await matchPatterns(patternsOf(reading), names);

@@ -2,6 +2,7 @@
 // Both rules, the tool's and ours, are asked of every namespace there is; what cannot be known is said
 // and does not move.
 import { isEqualContent, judgeCopy, type JudgedCopy, type Reach } from "./judge-copies.ts";
+import { readMoveList, type MoveList } from "./list-moves.ts";
 import { moveSource, type MoveContext, type MovedSource } from "./moved-source.ts";
 import type { OldCluster, OldNamespace, OldObject } from "./old-objects.ts";
 import type { PatternAnswers } from "./old-patterns.ts";
@@ -34,6 +35,8 @@ export type Migration = {
   readonly copies: readonly MovedCopy[];
   /** For the controller, so that the sources may publish and the copies are whose they are. */
   readonly flags: readonly string[];
+  /** The source list that sources are entered into; undefined: none is. */
+  readonly list: MoveList | undefined;
   readonly hints: readonly string[];
   readonly besides: readonly string[];
   /** What could not be known or said; not empty: the move is not complete. */
@@ -46,6 +49,10 @@ export type MoveSettings = {
   /** Where Secrets are written whose data stand in no Secret yet. */
   readonly newSourcesIn: string;
   readonly digest: Digest;
+  /** The source list; undefined: there is none to be. */
+  readonly list: Ref | undefined;
+  /** Sources that something else makes are to be entered into it. */
+  readonly byList: boolean;
 };
 
 export function planMigration(
@@ -79,6 +86,8 @@ export function planMigration(
     answers,
     settings: planner,
     digest: given.digest,
+    list: given.list && readMoveList(given.list, cluster.list),
+    byList: given.byList,
   };
   const places = placesOf(reading.sources, judged, cluster, given.newSourcesIn);
   const sources = places.map(({ old: source, place, object, problem }) => {
@@ -103,6 +112,7 @@ export function planMigration(
     sources,
     namespaces: asking,
     copies: [...copies, ...reading.unmoved.map(unmoved)],
+    list: context.list,
     flags: flagsOf(order.namespaces, optIn, planner),
     hints: hintsOf(sources, order.namespaces),
     besides: reading.besides,

@@ -1,6 +1,8 @@
 // The requests of a move. Each carries UID and version of the object that was judged, so that it cannot
 // hit another; none deletes anything, and none but that of a new source holds data.
 import { secretcastWords, rawSource, type MovedContent, type MovedSource } from "./moved-source.ts";
+import type { MoveList } from "./list-moves.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
 import type { Migration, MovedCopy, MovedNamespace } from "./migration.ts";
 import type { OldObject } from "./old-objects.ts";
 import type { OldContent, OldTool } from "./old-tool.ts";
@@ -15,7 +17,7 @@ export type MoveRequest = {
   /** For people: "annotate Secret a/b". */
   readonly what: string;
   readonly method: "POST" | "PATCH";
-  readonly kind: "Secret" | "Namespace";
+  readonly kind: "Secret" | "Namespace" | "ConfigMap";
   readonly namespace: string | undefined;
   readonly name: string;
   readonly contentType: "application/json" | "application/json-patch+json";
@@ -72,6 +74,29 @@ export function namespaceRequest({
   };
 }
 
+/** All entries at once; undefined: nothing is to be written. */
+export function listRequest(
+  { ref, present }: MoveList,
+  entries: readonly ListEntry[],
+): MoveRequest | undefined {
+  if (entries.length === 0) return undefined;
+  const data = Object.fromEntries(entries.map(({ key, text }) => [key, text]));
+  const what = `put ${entries.length} entries into the source list ${refText(ref)}`;
+  if (!present) {
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: ref, data };
+    const contentType = "application/json";
+    return { what, method: "POST", kind: "ConfigMap", ...ref, contentType, body };
+  }
+  const begun = present.data ? [] : [{ op: "add" as const, path: "/data", value: {} }];
+  const body = [
+    ...preconditions(present),
+    ...begun,
+    ...entries.map(({ key, text }) => ({ op: "add" as const, path: `/data/${key}`, value: text })),
+  ];
+  const contentType = "application/json-patch+json";
+  return { what, method: "PATCH", kind: "ConfigMap", ...ref, contentType, body };
+}
+
 /** Makes what the old tool copied a copy of ours, or its mirror a pulling Secret; its data stay. */
 export function copyRequest(
   { object, pulls, named }: MovedCopy,
@@ -110,8 +135,9 @@ function patch(what: string, object: OldObject, operations: readonly Operation[]
 export function cleanupRequests({ tool, sources, copies }: Migration): CleanupRequests {
   // A Secret may be a source and marked as a copy of itself.
   const ofSources = new Map<string, MoveRequest>();
-  for (const { object, write } of sources) {
-    if (!object || write !== "none" || Object.keys(secretcastWords(object)).length === 0) continue;
+  for (const { object, write, entry } of sources) {
+    if (!object || write !== "none") continue;
+    if (!entry && Object.keys(secretcastWords(object)).length === 0) continue;
     addIf(ofSources, object, keysOff(tool, object, undefined));
   }
   const ofCopies = new Map<string, MoveRequest>();

@@ -1,6 +1,7 @@
 // A source as it will be: where it lies, its new annotations, the namespaces that it gains and loses by
 // them. Whether we take it as a source at all is asked of the reader that the controller uses.
 import { newWords, type NewWords } from "./new-words.ts";
+import { entryFor, type MoveList } from "./list-moves.ts";
 import type { PatternAnswers } from "./old-patterns.ts";
 import {
   namesOf,
@@ -10,6 +11,7 @@ import {
   type OldTargets,
 } from "./old-tool.ts";
 import type { OldNamespace, OldObject } from "./old-objects.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
 import { problemText } from "../annotations/rules.ts";
 import { refText, type Ref } from "../annotations/names.ts";
 import { annotationKey, PREFIX, isMark, ANNOTATION_NAMES } from "../annotations/vocabulary.ts";
@@ -30,7 +32,9 @@ export type MovedSource = {
   readonly old: OldSource;
   readonly place: Ref;
   /** `none`: it is so already, or reaches nothing. `refused`: it does not move; problems say why. */
-  readonly write: "annotate" | "create" | "none" | "refused";
+  readonly write: "annotate" | "create" | "enter" | "none" | "refused";
+  /** Of the source list, which it moves by; then its annotations are not written. */
+  readonly entry: ListEntry | undefined;
   /** Present unless it is to be created. */
   readonly object: OldObject | undefined;
   readonly annotations: Texts;
@@ -53,6 +57,10 @@ export type MoveContext = {
   readonly answers: PatternAnswers;
   readonly settings: PlannerSettings;
   readonly digest: Digest;
+  /** undefined: there is none to be. */
+  readonly list: MoveList | undefined;
+  /** Sources that something else makes are entered into it. */
+  readonly byList: boolean;
 };
 
 /** `object`: the Secret that is to be annotated; undefined: one is to be created at `place`. */
@@ -82,30 +90,54 @@ export function moveSource(
     const note = "it reaches no namespace and allows none: there is nothing to move";
     return { ...NOTHING, old, place, object, content, notes: [...notes, note] };
   }
-  const present = object && secretcastWords(object);
-  const equal =
-    present && Object.keys(annotations).every((key) => present[key] === annotations[key]);
-  const done = equal && Object.keys(present).length === Object.keys(annotations).length;
-  if (object && !done && Object.keys(present ?? {}).length > 0) {
-    const others = Object.keys(present ?? {}).join(", ");
-    problems.push(`it has annotations of ours already, other ones: ${others}`);
-  }
-  const read = content && readMoved(rawSource(place, object, content, annotations), context);
+  const madeBy = object && makerOf(object);
+  const entry = entryOf(place, annotations, madeBy, context);
+  const done = entry
+    ? context.list?.present?.data?.[entry.key] === entry.text
+    : object && isAnnotated(object, annotations, problems);
+  const raw = content && rawSource(place, object, content, entry ? {} : annotations);
+  const read = raw === undefined ? undefined : readMoved(raw, context, entry);
   if (read && problems.length === 0) problems.push(...read.problems);
   const refused = problems.length > 0;
-  const write = refused ? "refused" : done ? "none" : object ? "annotate" : "create";
+  const writing = entry ? "enter" : object ? "annotate" : "create";
   return {
     old,
     place,
-    write,
+    write: refused ? "refused" : done === true ? "none" : writing,
+    entry,
     object,
     annotations,
     content,
     ...difference(old, place, refused ? undefined : read?.content?.source, context),
-    madeBy: object && makerOf(object),
+    madeBy,
     notes,
     problems,
   };
+}
+
+// Of a source that something else makes, where that is wished, and of one that is entered already.
+function entryOf(
+  place: Ref,
+  annotations: Texts,
+  madeBy: string | undefined,
+  { list, byList }: MoveContext,
+): ListEntry | undefined {
+  const entry = list && entryFor(place, annotations, list.ref);
+  if (!entry) return undefined;
+  const listed = list.present?.data?.[entry.key] === entry.text;
+  return listed || (byList && madeBy !== undefined) ? entry : undefined;
+}
+
+// As it is to be; other words of ours are a problem.
+function isAnnotated(object: OldObject, annotations: Texts, problems: string[]): boolean {
+  const present = secretcastWords(object);
+  const keys = Object.keys(present);
+  const equal = Object.keys(annotations).every((key) => present[key] === annotations[key]);
+  if (equal && keys.length === Object.keys(annotations).length) return true;
+  if (keys.length > 0) {
+    problems.push(`it has annotations of ours already, other ones: ${keys.join(", ")}`);
+  }
+  return false;
 }
 
 const NOTHING = {
@@ -115,6 +147,7 @@ const NOTHING = {
   gained: [],
   lost: [],
   madeBy: undefined,
+  entry: undefined,
   problems: [],
 } as const;
 
@@ -190,6 +223,7 @@ export type MovedContent = {
 export function readMoved(
   raw: unknown,
   { settings, digest }: Pick<MoveContext, "settings" | "digest">,
+  entry: ListEntry | undefined,
 ): MovedContent {
   let payload: SourcePayload | undefined;
   const read = readObject(raw, {
@@ -199,6 +233,7 @@ export function readMoved(
     share: (_, face) => face,
     isSourceNamespace: () => true,
     copyable: settings,
+    ...(entry && { entryOf: () => entry }),
     keep: (_, kept) => (payload = kept),
   });
   const none = { content: undefined, payload: undefined };

@@ -54,21 +54,31 @@ export type OldCluster = {
   /** ConfigMaps, Roles, RoleBindings and ServiceAccounts. */
   readonly others: readonly OldObject[];
   readonly clusterSecrets: readonly OldClusterSecret[];
+  /** The source list of ours, as it is; undefined: it is not there. */
+  readonly list: unknown;
 };
 
-type Mutable = { [K in keyof OldCluster]: OldCluster[K][number][] };
+type Lists = Omit<OldCluster, "list">;
+type Mutable = { [K in keyof Lists]: Lists[K][number][] };
 
 /** Objects as the API or a manifest has them; what is of no use to a move is passed over. */
-export function readOldCluster(objects: Iterable<unknown>): OldCluster {
+export function readOldCluster(objects: Iterable<unknown>, listRef: Ref | undefined): OldCluster {
+  let list: unknown;
   const read: Mutable = { namespaces: [], secrets: [], others: [], clusterSecrets: [] };
   for (const raw of objects) {
     const { kind } = fields(raw);
     if (kind === "Namespace") addIf(read.namespaces, readOldNamespace(raw));
     else if (kind === "Secret") addIf(read.secrets, readOldObject(raw));
     else if (kind === "ClusterSecret") addIf(read.clusterSecrets, readClusterSecret(raw));
-    else if (OTHER_KINDS.has(stringOf(kind))) addIf(read.others, readOldObject(raw));
+    else if (OTHER_KINDS.has(stringOf(kind))) {
+      const object = readOldObject(raw);
+      addIf(read.others, object);
+      const isList = kind === "ConfigMap" && listRef && object;
+      if (isList && refText(object) === refText(listRef)) list = raw;
+    }
   }
   return {
+    list,
     namespaces: read.namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     secrets: read.secrets.toSorted(byPlace),
     others: read.others.toSorted((a, b) => (a.kind === b.kind ? byPlace(a, b) : 0)),

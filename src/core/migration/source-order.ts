@@ -12,15 +12,19 @@ export function sourceOrder(
   reaches: Reach,
 ): Order {
   const moving = sources.filter(({ write }) => write !== "refused");
-  const names = [...new Set(moving.map(({ place }) => place.namespace))].toSorted();
+  // What the list names may lie anywhere, and comes first.
+  const annotated = moving.filter(({ entry }) => !entry);
+  const names = [...new Set(annotated.map(({ place }) => place.namespace))].toSorted();
   const after = new Map(names.map((name) => [name, new Set<string>()]));
   const byName = Map.groupBy(moving, ({ old }) => old.copyName);
   const contests: string[] = [];
+  const taken: string[] = [];
   for (const { object, moved, state } of copies) {
     if (!moved || (state !== "adoptable" && state !== "adopted")) continue;
     for (const other of byName.get(object.name) ?? []) {
       if (other === moved || other.place.namespace === moved.place.namespace) continue;
-      if (reaches(other.old, "push", object.namespace) !== true) continue;
+      if (moved.entry || reaches(other.old, "push", object.namespace) !== true) continue;
+      if (other.entry) taken.push(refText(object));
       after.get(other.place.namespace)?.add(moved.place.namespace);
       contests.push(refText(object));
     }
@@ -37,5 +41,7 @@ export function sourceOrder(
     }
     ordered.push(next);
   }
-  return { namespaces: ordered, problems: [] };
+  if (taken.length === 0) return { namespaces: ordered, problems: [] };
+  const problem = `the source list comes first, so that its sources take over ${taken.slice(0, 5).join(", ")}: do without --by-list`;
+  return { namespaces: ordered, problems: [problem] };
 }

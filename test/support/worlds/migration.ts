@@ -7,10 +7,12 @@ import type { PlannerSettings } from "../../../src/core/model/cluster.ts";
 import { createDigest } from "../../../src/core/model/secret-data.ts";
 import { settingsOf } from "../planner/planner-cluster.ts";
 
-export function moveSettings(planner: Partial<PlannerSettings> = {}): MoveSettings {
+export function moveSettings(planner: Partial<PlannerSettings> = {}, byList = false): MoveSettings {
   return {
     planner: settingsOf(planner),
     newSourcesIn: "secretcast",
+    list: { namespace: "secretcast", name: "secretcast-sources" },
+    byList,
     digest: createDigest(Buffer.from("a key of the tests")),
   };
 }

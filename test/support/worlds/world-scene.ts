@@ -39,7 +39,10 @@ export class WorldScene {
   readonly #secrets = new Set<string>();
   readonly #clusterSecrets: readonly WorldObject[];
 
-  constructor(scene: Scene, world: WorldName) {
+  readonly #byList: boolean;
+
+  constructor(scene: Scene, world: WorldName, byList = false) {
+    this.#byList = byList;
     this.scene = scene;
     this.world = world;
     this.#clusterSecrets = worldObjects(world).filter(({ kind }) => kind === "ClusterSecret");
@@ -81,6 +84,10 @@ export class WorldScene {
     await inTurns(left, ({ metadata }) =>
       api.deleteSecret(metadata.namespace ?? "", metadata.name),
     );
+    if (this.#byList) {
+      const path = `/api/v1/namespaces/${OWN}/configmaps/secretcast-sources`;
+      await client.request({ method: "DELETE", path, what: "delete the source list" });
+    }
     await client.close();
   }
 
@@ -112,14 +119,14 @@ export class WorldScene {
     const { objects } = await readOldObjects(tool, { client, signal, onRead: () => undefined });
     // What other tests left on a shared server is no part of the world.
     const own = objects.filter((raw) => !isAnothers(raw, this.scene.prefix));
-    return planMove(tool, own, { flag: () => undefined }, moveSettings(INCLUDING));
+    return planMove(tool, own, { flag: () => undefined }, moveSettings(INCLUDING, this.#byList));
   }
 
   async move(
     change: Partial<MoveWriter> = {},
   ): Promise<Migration & { readonly result: MoveResult }> {
     const migration = await this.plan(change.client);
-    const { planner: settings, digest } = moveSettings(INCLUDING);
+    const { planner: settings, digest } = moveSettings(INCLUDING, this.#byList);
     const result = await carryOut(migration, {
       client: this.client,
       signal: new AbortController().signal,
