@@ -7,7 +7,7 @@ import { test, type TestContext } from "node:test";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { startFaultProxy, type FaultProxy } from "../support/api-server/fault-proxy.ts";
 import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
-import { commandLine, type Said } from "../support/programs/command-line.ts";
+import { commandLine, type Said, type Surroundings } from "../support/programs/command-line.ts";
 import { refusal } from "../support/scenes/proxied.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { WorldScene } from "../support/worlds/world-scene.ts";
@@ -16,7 +16,7 @@ import type { WorldName } from "../support/worlds/world.ts";
 type Stage = {
   readonly stage: WorldScene;
   readonly proxy: FaultProxy;
-  readonly migrate: (...args: readonly string[]) => Promise<Said>;
+  readonly migrate: (...args: readonly (string | Surroundings)[]) => Promise<Said>;
 };
 
 /** The world, and the command line of an administrator that comes through a proxy. */
@@ -29,8 +29,11 @@ async function openStage(t: TestContext, world: WorldName): Promise<Stage> {
   t.after(() => rmSync(folder, { recursive: true }));
   const kubeconfig = join(folder, "kubeconfig");
   writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(proxy.url)));
-  const migrate = (...args: readonly string[]): Promise<Said> =>
-    commandLine(["migrate", "--from", world, "--kubeconfig", kubeconfig, ...args]);
+  const migrate: Stage["migrate"] = (...args) => {
+    const words = args.filter((each) => typeof each === "string");
+    const around = args.find((each) => typeof each !== "string");
+    return commandLine(["migrate", "--from", world, "--kubeconfig", kubeconfig, ...words], around);
+  };
   return { stage, proxy, migrate };
 }
 
@@ -152,6 +155,57 @@ test("the clean-up takes off what the old tool left on what is ours by then, and
     "kubed.appscode.com/origin" in (drifted?.annotations ?? {}),
     "what is not ours keeps its marks",
   );
+});
+
+test("a terminal is asked: y goes on, all else writes nothing", async (t) => {
+  const { stage, migrate } = await openStage(t, "tgik");
+  const before = await stage.scene.api.versions();
+  for (const stdin of ["n\n", "\n", "yeah\n"]) {
+    const refused = await migrate({ stdin, terminal: true }, "--write");
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /write 4 sources and adopt 15 copies\? \[y\/N\] secretcast: nothing was written\n$/,
+    );
+  }
+  assert.deepEqual(await stage.scene.api.versions(), before);
+  const agreed = await migrate({ stdin: "y\n", terminal: true }, "--write");
+  assert.equal(agreed.code, 0, agreed.stderr);
+  assert.match(agreed.stderr, /15 copies adopted/);
+});
+
+test("a controller that would copy into every namespace is told its flags first", async (t) => {
+  const { stage, proxy, migrate } = await openStage(t, "tgik");
+  const before = await stage.scene.api.versions();
+  const metadata = { namespace: "secretcast", name: "secretcast", uid: "u", resourceVersion: "1" };
+  const containers = [{ name: "secretcast", args: ["run", "--source-namespaces=secretsync"] }];
+  const items = [{ metadata, spec: { template: { spec: { containers } } } }];
+  const body = {
+    kind: "DeploymentList",
+    apiVersion: "apps/v1",
+    metadata: { resourceVersion: "1" },
+    items,
+  };
+  proxy.rule = ({ path }) =>
+    path.endsWith("/deployments") ? { kind: "answer", status: 200, body } : undefined;
+  const { code, stderr } = await migrate("--write", "--yes");
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /the controller secretcast\/secretcast runs with --namespace-policy=opt-out and would copy into every namespace/,
+  );
+  assert.deepEqual(await stage.scene.api.versions(), before);
+});
+
+test("what --adopt-drifted names and is no copy is told, and the exit code with it", async (t) => {
+  const { migrate } = await openStage(t, "kubed");
+  const { code, stderr } = await migrate("--adopt-drifted", "web-prod/orphaned,no/where");
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /--adopt-drifted web-prod\/orphaned: no copy that a source of the move wants is there\n/,
+  );
+  assert.match(stderr, /--adopt-drifted no\/where: no copy/);
 });
 
 test("a source list that Helm makes is not written: its entries are for the chart's values", async (t) => {

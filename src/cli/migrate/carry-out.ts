@@ -103,7 +103,7 @@ export function isToAdopt(
   adoptDrifted: ReadonlySet<string>,
 ): boolean {
   if (state === "adoptable") return true;
-  const named = adoptDrifted.has(refText(object));
+  const named = adoptDrifted.has(refText(object)) && !object.deleting;
   return named && moved !== undefined && moved.write !== "refused" && MAY_BE_NAMED.has(state);
 }
 

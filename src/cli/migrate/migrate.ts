@@ -25,7 +25,7 @@ import {
 import { Progress } from "../kubectl/progress.ts";
 import type { Program } from "../run/program-context.ts";
 import { readFileObjects } from "../world/file-objects.ts";
-import { contradiction, withJudging } from "../world/judged-world.ts";
+import { contradiction, withJudging, type Judging } from "../world/judged-world.ts";
 import {
   planningFlags,
   readPlanningSettings,
@@ -43,13 +43,25 @@ export async function migrate(given: Given, program: Program): Promise<number> {
       "--namespace: a move is of a whole cluster; with -f it is where objects are that name none",
     );
   }
-  return withJudging(flags, planningFlags(given), program, async ({ connection, planning }) => {
+  return withJudging(flags, planningFlags(given), program, async (judging) => {
+    const { connection, planning } = judging;
+    if (wish.write && !wish.cleanup) refuseBroadcast(wish, judging);
     const first = await lookAtCluster(wish, planning, connection.client, program);
     const silent = { ...program, stderr: { write: () => true } };
     const look = (): Promise<Looked> => lookAtCluster(wish, planning, connection.client, silent);
     if (wish.write || wish.cleanup) return performMove(first, look, wish, flags, program);
     return showMove(first, wish, flags, program);
   });
+}
+
+// Where namespaces ask for copies, a source names all of them and each says in `accept` that it takes some.
+function refuseBroadcast({ tool }: MoveWish, { installed, planning }: Judging): void {
+  if (tool.name !== "tgik" || installed.kind !== "found") return;
+  if (planning.settings.namespacePolicy === "opt-in") return;
+  const { namespace, name } = installed.controller;
+  throw new UsageError(
+    `the controller ${namespace}/${name} runs with --namespace-policy=opt-out and would copy into every namespace: give it the printed flags first, or stop it`,
+  );
 }
 
 async function lookAtCluster(

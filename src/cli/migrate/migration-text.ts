@@ -64,6 +64,7 @@ export function printMigration(
     if (text !== "") stdout.write(`${paint("bold", title)}\n${text}\n`);
   };
   block("Sources", tableLines(sources, SOURCE_COLUMNS, flags, paint));
+  block("Namespaces gained and lost", differenceLines(sources));
   block("Their new annotations", annotationLines(sources));
   block("Entries of the source list", entryLines(sources));
   block("To know of them", notesOf(sources));
@@ -81,6 +82,16 @@ export function printMigration(
   block(all ? "One by one" : "Not adopted", tableLines(shown, ITEM_COLUMNS, flags, paint));
   block("Flags of the controller", listLines(migration.flags));
   block("To know", listLines([...migration.hints, ...migration.besides]));
+}
+
+// Every one of them, by the reason.
+function* differenceLines(sources: readonly SourceItem[]): Generator<string> {
+  for (const { source, gained, lost } of sources) {
+    if (gained.length > 0) yield `${source} gains ${gained.join(", ")}\n`;
+    for (const [why, names] of Map.groupBy(lost, ({ why }) => why)) {
+      yield `${source} loses ${names.map(({ namespace }) => namespace).join(", ")}: ${why}\n`;
+    }
+  }
 }
 
 function* annotationLines(sources: readonly SourceItem[]): Generator<string> {

@@ -5,7 +5,7 @@ import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
 import { agree } from "./agree.ts";
 import type { MoveWish } from "./move-wish.ts";
 import { oldToolPod } from "./read-old-cluster.ts";
-import { showMove, tellProblems, type Looked } from "./show-move.ts";
+import { showMove, tellProblems, unmatchedNames, type Looked } from "./show-move.ts";
 import { UsageError } from "../../config/config.ts";
 import { refText } from "../../core/annotations/names.ts";
 import type { Migration } from "../../core/migration/migration.ts";
@@ -73,7 +73,13 @@ async function move(
   const after = await look();
   const wrong = verify(migration, after.migration, wish, program);
   return tellProblems(
-    [...result.failures, ...wrong, ...after.migration.problems, ...unread],
+    [
+      ...result.failures,
+      ...wrong,
+      ...after.migration.problems,
+      ...unread,
+      ...unmatchedNames(migration, wish),
+    ],
     flags,
     program,
   );

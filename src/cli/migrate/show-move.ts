@@ -1,8 +1,10 @@
 // A move in the form that was asked for, and what of it does not move.
+import { isToAdopt } from "./carry-out.ts";
 import { besideItems, migrationItems } from "./migration-items.ts";
 import { printMigration } from "./migration-text.ts";
 import type { MoveWish } from "./move-wish.ts";
 import { printPatches } from "./print-patches.ts";
+import { refText } from "../../core/annotations/names.ts";
 import type { Migration, MoveSettings } from "../../core/migration/migration.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
 import { otherwiseCode, type KubectlFlags } from "../kubectl/kubectl-flags.ts";
@@ -33,7 +35,22 @@ export function showMove(
     const listing = { kind: "MigrationList", items, beside, columns: [] };
     printListing({ ...listing, nameOf: ({ object }) => object.replace(" ", "/") }, flags, program);
   }
-  return tellProblems([...migration.problems, ...unread], flags, program);
+  const problems = [...migration.problems, ...unread, ...unmatchedNames(migration, wish)];
+  return tellProblems(problems, flags, program);
+}
+
+/** Of --adopt-drifted, what is no copy that could be adopted. */
+export function unmatchedNames(
+  { copies }: Migration,
+  { adoptDrifted }: Pick<MoveWish, "adoptDrifted">,
+): readonly string[] {
+  const adoptable = copies.filter(
+    (copy) => copy.state === "adopted" || isToAdopt(copy, adoptDrifted),
+  );
+  const places = new Set(adoptable.map(({ object }) => refText(object)));
+  return [...adoptDrifted]
+    .filter((name) => !places.has(name))
+    .map((name) => `--adopt-drifted ${name}: no copy that a source of the move wants is there`);
 }
 
 export function tellProblems(
