@@ -11,7 +11,8 @@ export const explainCommand: ClusterCommand = {
     planningOptions(kubectlOptions(argv))
       .positional("name", {
         type: "string",
-        describe: "NAME or secret/NAME: a source, a copy, a pulling Secret, or any other",
+        describe:
+          "NAME, secret/NAME or configmap/NAME: a source, a copy, a pulling object, or any other",
       })
       .option("in", {
         type: "string",

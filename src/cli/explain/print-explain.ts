@@ -3,28 +3,36 @@
 import { UsageError } from "../../config/config.ts";
 import { isNamespaceName, isSecretName, type Ref } from "../../core/annotations/names.ts";
 import { explain, type Explanation } from "../../core/explain/explain.ts";
-import { KINDS } from "../../core/model/kinds.ts";
+import { KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 import { readKubectlFlags, texts, type Given } from "../kubectl/kubectl-flags.ts";
 import { printListing } from "../kubectl/listing.ts";
 import type { Program } from "../run/program-context.ts";
+import { readControllerPage } from "../status/controller-page.ts";
 import { prospectIn, readJudged, tellUnknown, withJudging } from "../world/judged-world.ts";
 import { planningFlags, settingsLine } from "../world/planning-settings.ts";
 import { explanationItems, itemNameOf, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
+import { withLiveRows } from "./live-rows.ts";
 
 export async function printExplain(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
-  const name = subjectName(given["name"]);
+  const { kind, name } = subjectOf(given["name"]);
   const namespace = onlyNamespace(texts(given, "in").at(-1));
   return withJudging(flags, planningFlags(given), program, async (judging) => {
     const { connection, planning } = judging;
     const subject = { namespace: connection.namespace, name };
     const read = await readJudged(judging, flags, program);
+    const world = read.worlds.find((each) => each.kind === kind);
+    if (!world) throw new UsageError(`${kind}s take no part: the controller copies Secrets alone`);
     const { plan } = await prospectIn(read, planning);
-    const told = explain(read.world, planning.settings, plan, subject, namespace);
+    const page = await readControllerPage(judging, "", program.signal);
+    const live = page.kind === "read" ? withLiveRows(plan, world, page.status) : plan;
+    const told = explain(world, planning.settings, live, subject, namespace);
     const known = tellUnknown(read, program);
-    if (told.is === "absent" && told.places.length === 0 && known) throw notFound(subject);
+    if (told.is === "absent" && told.places.length === 0 && known) throw notFound(kind, subject);
     print(told, flags, program);
+    if (page.kind === "read")
+      program.stderr.write(`with the word of the controller ${page.pod} on failures and holds\n`);
     program.stderr.write(`${settingsLine(planning)}\n`);
     return known ? 0 : 1;
   });
@@ -54,19 +62,28 @@ function print(
   );
 }
 
-const SECRET: readonly string[] = ["secret", "secrets"];
+const KIND_WORDS: Readonly<Record<string, ObjectKind>> = {
+  secret: "Secret",
+  secrets: "Secret",
+  configmap: "ConfigMap",
+  configmaps: "ConfigMap",
+  cm: "ConfigMap",
+};
 
 /** NAME, or KIND/NAME. */
-function subjectName(given: unknown): string {
+function subjectOf(given: unknown): { readonly kind: ObjectKind; readonly name: string } {
   const text = typeof given === "string" ? given : "";
   const slash = text.indexOf("/");
-  const [kind, name] = slash < 0 ? ["secret", text] : [text.slice(0, slash), text.slice(slash + 1)];
-  if (!SECRET.includes(kind.toLowerCase()))
+  const word = slash < 0 ? "secret" : text.slice(0, slash);
+  const name = text.slice(slash + 1);
+  const lower = word.toLowerCase();
+  const kind = Object.hasOwn(KIND_WORDS, lower) ? KIND_WORDS[lower] : undefined;
+  if (!kind)
     throw new UsageError(
-      `"${kind}" is no kind that is copied: write secret/NAME, and the namespace as -n`,
+      `"${word}" is no kind that is copied: write secret/NAME or configmap/NAME, and the namespace as -n`,
     );
-  if (isSecretName(name)) return name;
-  throw new UsageError(`"${name}" is not the name of a Secret`);
+  if (isSecretName(name)) return { kind, name };
+  throw new UsageError(`"${name}" is not the name of a ${kind}`);
 }
 
 function onlyNamespace(name: string | undefined): string | undefined {
@@ -74,8 +91,8 @@ function onlyNamespace(name: string | undefined): string | undefined {
   throw new UsageError(`--in: "${name}" is not the name of a namespace`);
 }
 
-function notFound({ namespace, name }: Ref): UsageError {
+function notFound(kind: ObjectKind, { namespace, name }: Ref): UsageError {
   return new UsageError(
-    `there is no Secret ${name} in namespace ${namespace}, and no copy of one (-n chooses the namespace)`,
+    `there is no ${kind} ${name} in namespace ${namespace}, and no copy of one (-n chooses the namespace)`,
   );
 }

@@ -9,7 +9,7 @@ import type { GlobList } from "../annotations/globs.ts";
 import type { Selector } from "../annotations/label-selector.ts";
 import { annotationKey, type AnnotationName } from "../annotations/vocabulary.ts";
 import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
-import { annotateNamespace, annotateObject, labelNamespace, withEntry } from "./what-to-type.ts";
+import { annotateNamespace, labelNamespace, sourceWord, withEntry } from "./what-to-type.ts";
 
 /** Of a namespace that takes part in nothing: it is not read, not there, or being deleted. */
 export function absentNamespaceAnswers(
@@ -61,7 +61,7 @@ export function allowAnswers(
 ): readonly RuleAnswer[] {
   const { allow } = source.rule;
   if (allow) return matchAnswers(source, allow, namespace, "allow", "allow-selector");
-  const change = annotateObject(source.kind, source, "allow", name);
+  const change = sourceWord(source, "allow", name);
   const rule = `${annotationKey("allow")}, ${annotationKey("allow-selector")}`;
   return [failing(rule, "the source carries neither", change)];
 }
@@ -110,10 +110,10 @@ function nameAnswer(
   const rule = `${key} names it`;
   if (globs.matches(name)) return holding(rule, `it matches ${key}: ${globs.text}`);
   if (!globs.excludes(name)) {
-    const change = withEntry(source.kind, source, word, globs.text, name);
+    const change = withEntry(source, word, globs.text, name);
     return failing(rule, `it does not match ${key}: ${globs.text}`, change);
   }
-  const change = `take the ! entry off: ${annotateObject(source.kind, source, word, "NAMESPACES")}`;
+  const change = `take the ! entry off: ${sourceWord(source, word, "NAMESPACES")}`;
   return failing(rule, `a ! entry of ${key} excludes it: ${globs.text}`, change);
 }
 

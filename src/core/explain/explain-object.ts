@@ -15,7 +15,7 @@ import type { ListEntry } from "../annotations/list-entry.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { annotationKey, isUnknownKey, PREFIX } from "../annotations/vocabulary.ts";
 import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
-import { annotateObject, editObject } from "./what-to-type.ts";
+import { annotateObject, editObject, sourceWord } from "./what-to-type.ts";
 
 export const NOT_PAUSED = "the source is not paused";
 const ASKS = "it asks for copies";
@@ -131,7 +131,7 @@ function pushes(source: SourceObject): readonly RuleAnswer[] {
   const asks = ruleAnswer(ASKS, to !== undefined, {
     yes: matchText(to),
     no: source.ignored ? ignoredText(source.kind, source.ignored) : NEITHER,
-    change: annotateObject(source.kind, source, "to", "NAMESPACES"),
+    change: sourceWord(source, "to", "NAMESPACES"),
   });
   return [asks, goes(source)];
 }
@@ -140,7 +140,7 @@ function goes(source: SourceObject): RuleAnswer {
   return ruleAnswer(NOT_PAUSED, !source.rule.paused, {
     yes: "it is not",
     no: `${annotationKey("paused")} is true: its copies stay as they are`,
-    change: annotateObject(source.kind, source, "paused", undefined),
+    change: sourceWord(source, "paused", undefined),
   });
 }
 
@@ -153,6 +153,8 @@ function problems(kind: ObjectKind, object: Ref, found: readonly Problem[]): rea
 
 /** What to type where an annotation, or what the object itself is, refuses it. */
 function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Problem): string {
+  // An entry of the source list is named as it is.
+  if (annotation.startsWith("entry ")) return "correct it in the source list";
   if (annotation === "data") return `correct its data: ${editObject(kind, object)}`;
   if (!annotation.startsWith(PREFIX))
     return `take another ${kind}: a ${annotation} cannot be changed`;

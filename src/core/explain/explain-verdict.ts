@@ -5,7 +5,7 @@ import { adoptionHint, METRIC_STATE, type Row, type Verdict } from "../model/ver
 import type { ObjectKind } from "../model/kinds.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { failing, holding, type RuleAnswer } from "./answer.ts";
-import { annotateObject, deleteObject } from "./what-to-type.ts";
+import { annotateObject, deleteObject, sourceWord } from "./what-to-type.ts";
 
 /** What the last answer follows from. */
 export type Found = {
@@ -14,6 +14,8 @@ export type Found = {
   readonly reason: string;
   readonly place: Ref;
   readonly source: Ref;
+  /** The source list's, that makes a source of it; undefined: its annotations do. */
+  readonly entry: { readonly key: string } | undefined;
   readonly present: CachedObject | undefined;
   readonly row: Row | undefined;
 };
@@ -51,7 +53,7 @@ function changeOf(found: Found): string | undefined {
         ? "name fewer namespaces, make it smaller, or start the controller with a larger --fanout-limit"
         : "by accident: put the source back as it was, and nothing goes; meant: wait for --delete-hold, or start the controller with --delete-limit 0 once";
     case "paused":
-      return annotateObject(kind, source, "paused", undefined);
+      return sourceWord({ ...source, kind, entry: found.entry }, "paused", undefined);
     case "frozen":
       if (present?.role === "copy" && present.unknownMark !== undefined)
         return `run the newer version, or let it be made anew: ${deleteObject(kind, present)}`;
@@ -70,6 +72,7 @@ function changeOf(found: Found): string | undefined {
 
 function changeOfConflict({
   kind,
+  entry,
   place,
   source,
   present,
@@ -77,7 +80,7 @@ function changeOfConflict({
   reason,
 }: Found): string | undefined {
   if (row?.pulling === true) return undefined;
-  const other = `another name for its copies: ${annotateObject(kind, source, "name", "NAME")}`;
+  const other = `another name for its copies: ${sourceWord({ ...source, kind, entry }, "name", "NAME")}`;
   if (row?.winner) return other;
   if (present?.role === "source" || present?.role === "pull") return other;
   if (present?.role !== "stranger") return undefined;

@@ -23,7 +23,7 @@ import {
 } from "./explain-namespace.ts";
 import { NOT_PAUSED, objectAnswers, pullAnswers } from "./explain-object.ts";
 import { verdictAnswer } from "./explain-verdict.ts";
-import { annotateObject } from "./what-to-type.ts";
+import { sourceWord } from "./what-to-type.ts";
 
 export type PlaceAnswer = {
   readonly place: Ref;
@@ -232,7 +232,13 @@ class Walk {
     const source = { namespace: found.source.namespace, name: found.source.name };
     const first = refusals[0];
     const reason = row?.reason ?? reasonOf(verdict, first);
-    const last = verdictAnswer({ ...found, kind: this.#world.kind, reason });
+    const owner = this.#world.objectsIn(source.namespace).get(source.name);
+    const last = verdictAnswer({
+      ...found,
+      kind: this.#world.kind,
+      entry: owner?.role === "source" ? owner.entry : undefined,
+      reason,
+    });
     const whole =
       last.holds || last.change !== undefined ? last : { ...last, change: first?.change };
     const decided =
@@ -273,7 +279,7 @@ function nameAnswer(source: SourceObject, place: Ref): RuleAnswer {
   return ruleAnswer("its copies have this name", copyName === place.name, {
     yes: `they are called ${copyName}`,
     no: `its copies are called ${copyName}, no more ${place.name}`,
-    change: annotateObject(source.kind, source, "name", place.name),
+    change: sourceWord(source, "name", place.name),
   });
 }
 

@@ -52,15 +52,26 @@ export function labelNamespace(name: string, labels: readonly string[]): string 
 // What a user has written may be long; a command that is copied should not be.
 const LONGEST_VALUE = 200;
 
+/** A word of a source: of its own annotations, or of the entry of the source list that makes it one. */
+export function sourceWord(
+  source: Ref & { readonly kind: ObjectKind; readonly entry: { readonly key: string } | undefined },
+  word: AnnotationName,
+  value: string | undefined,
+): string {
+  if (!source.entry) return annotateObject(source.kind, source, word, value);
+  const what = value === undefined ? `take ${word} off` : `say ${word}: ${value}`;
+  return `${what}, in entry ${source.entry.key} of the source list`;
+}
+
 /** The command with the list as it is and one entry more; of a long list where to write it. */
 export function withEntry(
-  kind: ObjectKind,
-  ref: Ref,
+  source: Parameters<typeof sourceWord>[0],
   word: AnnotationName,
   list: string,
   entry: string,
 ): string {
-  if (list.length > LONGEST_VALUE)
-    return `add ${entry} to ${annotationKey(word)}: ${editObject(kind, ref)}`;
-  return annotateObject(kind, ref, word, `${list},${entry}`);
+  if (list.length <= LONGEST_VALUE) return sourceWord(source, word, `${list},${entry}`);
+  if (source.entry)
+    return `add ${entry} to ${word}, in entry ${source.entry.key} of the source list`;
+  return `add ${entry} to ${annotationKey(word)}: ${editObject(source.kind, source)}`;
 }

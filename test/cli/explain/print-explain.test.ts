@@ -193,7 +193,11 @@ test("wrong input is one line, and exit code 1", async (t) => {
     ["registry"],
     /there is no Secret registry in namespace default, .*\(-n chooses/,
   );
-  await fails(cluster, ["pod/x"], /"pod" is no kind that is copied: write secret\/NAME/);
+  await fails(
+    cluster,
+    ["pod/x"],
+    /"pod" is no kind that is copied: write secret\/NAME or configmap\/NAME/,
+  );
   await fails(cluster, ["Not_A_Name"], /"Not_A_Name" is not the name of a Secret/);
   await fails(cluster, ["x", "--in", "Team A"], /--in: "Team A" is not the name of a namespace/);
   await fails(cluster, ["x", "-n", "Team A"], /--namespace: "Team A"/);

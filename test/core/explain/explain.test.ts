@@ -97,3 +97,16 @@ test("labels that are typed as told match the selector", () => {
   assert.ok(selector.value.matches(labels));
   assert.deepEqual(selector.value.changes(labels), []);
 });
+
+test("of a source that the list makes it is the list that is to say otherwise", () => {
+  const made = cluster({ to: "nowhere" });
+  made.list({ tls: "secret: shared/one\nto: shop\npaused: 'true'\n" });
+  made.reread();
+  const { answers, places } = ask(made, "shared/one");
+  assert.match(answers[0]?.answer ?? "", /its entry tls does/);
+  const changeOf = (namespace: string) =>
+    places.find(({ place }) => place.namespace === namespace)?.decided.change;
+  assert.equal(changeOf("team-a"), "say to: shop,team-a, in entry tls of the source list");
+  const typed = answers.find(({ holds }) => !holds)?.change;
+  assert.equal(typed, "take paused off, in entry tls of the source list");
+});

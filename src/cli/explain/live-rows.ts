@@ -1,0 +1,46 @@
+// What only a running controller knows, put into a plan of our own: which writes failed, what is held and
+// what it waits for. Whatever else its page says was so a moment ago; the cluster was read just now.
+import { parseRef, refText } from "../../core/annotations/names.ts";
+import type { ClusterState } from "../../core/model/cluster.ts";
+import { METRIC_STATE, type Plan, type Row } from "../../core/model/verdicts.ts";
+import type { Status } from "../../server/status/status.ts";
+
+/** The plan with the controller's own rows in the place of ours where they say more. */
+export function withLiveRows(
+  plan: Plan,
+  { kind, pulls }: ClusterState,
+  { groups }: Pick<Status, "groups">,
+): Plan {
+  const pulling = new Set(Array.from(pulls, (pull) => refText(pull)));
+  const live = groups.shown.flatMap((group): readonly Row[] => {
+    const source = parseRef(group.source);
+    if (group.kind !== kind || !source || !saysMore(group.verdict)) return [];
+    return group.places.shown.flatMap((text) => {
+      const place = parseRef(text);
+      if (!place) return [];
+      const { verdict, reason, cause } = group;
+      const row = { kind, verdict, place, source, reason, cause, pulling: pulling.has(text) };
+      return [{ ...row, ...UNTOLD }];
+    });
+  });
+  const told = new Set(live.map(pairOf));
+  return { ...plan, rows: [...plan.rows.filter((row) => !told.has(pairOf(row))), ...live] };
+}
+
+// The page's times are another clock's.
+const UNTOLD = {
+  dueAt: undefined,
+  since: 0,
+  triedAt: undefined,
+  differs: undefined,
+  winner: undefined,
+};
+
+function saysMore(verdict: Row["verdict"]): boolean {
+  const state = METRIC_STATE[verdict];
+  return state === "failed" || state === "held" || verdict === "wait";
+}
+
+function pairOf({ kind, place, source }: Row): string {
+  return `${kind} ${refText(place)} ${refText(source)}`;
+}

@@ -1,0 +1,54 @@
+// What only the running controller knows is explained from its page; everything else from the cluster.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { withLiveRows } from "../../../src/cli/explain/live-rows.ts";
+import { explain } from "../../../src/core/explain/explain.ts";
+import type { Verdict } from "../../../src/core/model/verdicts.ts";
+import type { StatusGroup } from "../../../src/server/status/groups.ts";
+import { cluster } from "../../support/planner/explained.ts";
+
+function group(verdict: Verdict, reason: string, ...places: readonly string[]): StatusGroup {
+  return {
+    kind: "Secret",
+    source: "shared/one",
+    verdict,
+    state: "failed",
+    reason,
+    cause: verdict === "backoff" ? "quota" : undefined,
+    places: { total: places.length, shown: places },
+    dueMs: undefined,
+    since: { ms: 0, orBefore: false },
+    triedMs: undefined,
+    differing: undefined,
+  };
+}
+
+function explained(...groups: readonly StatusGroup[]) {
+  const made = cluster({ to: "team-a,shared-x" });
+  const world = made.world();
+  const status = { groups: { total: groups.length, shown: groups } };
+  const plan = withLiveRows(made.plan(), world, status);
+  const subject = { namespace: "shared", name: "one" };
+  return explain(world, made.settings, plan, subject, "team-a").places[0];
+}
+
+test("a write that failed is told with its cause, and what to do", () => {
+  const place = explained(group("backoff", "quota secrets would be exceeded", "team-a/one"));
+  assert.deepEqual([place?.verdict, place?.reason], ["backoff", "quota secrets would be exceeded"]);
+  assert.match(place?.decided.change ?? "", /^Raise secrets in it/);
+});
+
+test("what is held is held, and what the cluster shows better is not taken from the page", () => {
+  const held = explained(
+    group("held", "3 places need 9 bytes, more than 8 (--fanout-limit)", "team-a/one"),
+  );
+  assert.equal(held?.verdict, "held");
+  assert.equal(explained(group("conflict", "of a moment ago", "team-a/one"))?.verdict, "create");
+});
+
+test("what is no place, or of another kind, is passed over", () => {
+  const odd = group("backoff", "x", "no place", "../etc/passwd", "team-a/one/two");
+  assert.equal(explained(odd)?.verdict, "create");
+  const other = { ...group("backoff", "x", "team-a/one"), kind: "ConfigMap" as const };
+  assert.equal(explained(other)?.verdict, "create");
+});
