@@ -52,8 +52,9 @@ test("the schema's words of an entry of the source list are those of the program
   assert.deepEqual(words.toSorted(), known.toSorted());
 });
 
-// A Deployment has its service account and runs for ever.
-const NOT_FOR_A_DEPLOYMENT = ["kubeconfig", "context", "once"];
+// A Deployment has its service account and runs for ever. The value configMaps brings the flag with the
+// rights that it needs.
+const NOT_FOR_A_DEPLOYMENT = ["kubeconfig", "context", "once", "config-maps"];
 
 test("the schema's flags are those of `run` that a Deployment can use, with their kinds", () => {
   const flags = FLAGS.filter(({ name }) => !NOT_FOR_A_DEPLOYMENT.includes(name));

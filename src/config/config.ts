@@ -11,7 +11,7 @@ import {
   type FlagOf,
   type LEVELS,
 } from "./flags.ts";
-import type { ObjectKind } from "../core/model/kinds.ts";
+import { OBJECT_KINDS, type ObjectKind } from "../core/model/kinds.ts";
 import { parseDuration, parseSize } from "./units.ts";
 import { isSecretName } from "../core/annotations/names.ts";
 
@@ -86,7 +86,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     inCluster,
     ownNamespace,
     sourceNamespaces,
-    kinds: ONLY_SECRETS,
+    kinds: read("config-maps") ? OBJECT_KINDS : ONLY_SECRETS,
     namespaces: read("namespaces"),
     excludeNamespaces: read("exclude-namespaces") ?? [],
     includeSystemNamespaces: read("include-system-namespaces"),

@@ -140,6 +140,12 @@ export const FLAGS = [
       "bytes of source data kept in memory; what does not fit is read again before it is written",
   },
   {
+    name: "config-maps",
+    kind: "switch",
+    default: "false",
+    description: "ConfigMaps take part as Secrets do; without it none is read",
+  },
+  {
     name: "dry-run",
     kind: "switch",
     default: "false",

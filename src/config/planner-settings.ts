@@ -16,6 +16,7 @@ export function readPlannerSettings(config: Config): PlannerSettings {
       excludeNamespaces.length > 0 ? globs("exclude-namespaces", excludeNamespaces) : undefined,
     includeSystemNamespaces: config.includeSystemNamespaces,
     ownNamespace: config.ownNamespace,
+    sourceList: config.sourceList,
     namespacePolicy: config.namespacePolicy,
     deleteGraceMs: config.deleteGraceMs,
     deleteLimit: config.deleteLimit,

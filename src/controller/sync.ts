@@ -207,7 +207,8 @@ export class Sync {
   /** What became of one action. */
   async perform({ action: planned }: ActionWrite, cut?: AbortSignal): Promise<WriteEnd> {
     const { apply, memory, caches, clock, hooks } = this.#deps;
-    const action = withLatest(planned, caches.of(planned.objectKind));
+    const action =
+      planned.kind === "confirm" ? planned : withLatest(planned, caches.of(planned.objectKind));
     const { due, liveReads } = memory.shared;
     due.started();
     const questions = action.kind === "confirm" ? action.questions : [];

@@ -6,10 +6,13 @@ import type { QueueMetrics } from "../kube/workqueue/queue-metrics.ts";
 import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
 import type { SyncMetrics } from "./sync-log.ts";
 
+type Counts = Readonly<Record<string, number>>;
+
 /** Where gauges read from at scrape time. Times are milliseconds since the epoch. */
 export type GaugeInputs = {
-  copies(): Readonly<Record<string, number>>;
-  sources(): Readonly<Record<string, number>>;
+  /** By resource, then by state. */
+  copies(): Readonly<Record<string, Counts>>;
+  sources(): Readonly<Record<string, Counts>>;
   ignored(): Readonly<Record<string, number>>;
   /** Entries of the source list by state; all are 0 where it is not read. */
   listEntries(): Readonly<Record<string, number>>;
@@ -88,7 +91,7 @@ function ownMetrics(registry: Registry) {
     syncs,
     writes: new Counter({
       name: "secretcast_writes_total",
-      help: "Writes of Secrets by verb and result: ok or the kind of the error",
+      help: "Writes by verb and result: ok or the kind of the error",
       labelNames: ["verb", "result"],
       registers,
     }),
@@ -181,11 +184,22 @@ function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): v
         for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
       },
     });
-  labelled("secretcast_sources", "Sources by state", "state", () => readings.sources());
-  labelled("secretcast_copies", "Places by state", "state", () => readings.copies());
+  const states = (name: string, help: string, read: () => Readonly<Record<string, Counts>>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ["state", "resource"],
+      registers,
+      collect() {
+        for (const [resource, counts] of Object.entries(read()))
+          for (const [state, count] of Object.entries(counts)) this.set({ state, resource }, count);
+      },
+    });
+  states("secretcast_sources", "Sources by state and resource", () => readings.sources());
+  states("secretcast_copies", "Places by state and resource", () => readings.copies());
   labelled(
     "secretcast_ignored",
-    "Secrets and namespaces with annotations of ours that have no effect, by reason",
+    "Objects and namespaces with annotations of ours that have no effect, by reason",
     "reason",
     () => readings.ignored(),
   );

@@ -86,6 +86,7 @@ export function recordOutcome(
   outcome: Outcome,
   { memory: ofAll, caches, now, chance }: RecordContext,
 ): void {
+  if (outcome.kind === "answered" || outcome.kind === "stopped") return;
   const { action } = outcome;
   const [memory, cache] = [ofAll.of(action.objectKind), caches.of(action.objectKind)];
   switch (outcome.kind) {
@@ -119,9 +120,6 @@ export function recordOutcome(
       else if (action.kind === "liveGet") memory.notHidden(action.place);
       // The server said both that it is taken and that it is free.
       else memory.outdated(action, now);
-      return;
-    case "answered":
-    case "stopped":
       return;
     case "failed":
       if (isTaken(outcome)) memory.hidden(action.place, now, chance, outcome.reason);

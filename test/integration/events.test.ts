@@ -2,7 +2,7 @@
 // (`kubectl describe secret` lists no Events; `kubectl events --for` does).
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
@@ -19,7 +19,7 @@ test("kubectl shows a source's owner what was copied, what is in the way and wha
   const kubectl = new Kubectl(readFileSync(config, "utf8"));
   t.after(() => kubectl.close());
   const shown = (name: string): Promise<string> =>
-    kubectl.run(["events", "--for", `secret/${name}`, "-n", scene.source]);
+    kubectl.run(["events", "--for", `${scene.api.kind.toLowerCase()}/${name}`, "-n", scene.source]);
   await scene.namespace("team-a");
   const taken = await scene.namespace("team-taken");
   await scene.stranger(taken, "registry", { data: { mine: "x" } });
@@ -113,15 +113,20 @@ test("a mended typo is told as recovered, and what asks outside the source names
   await scene.api.createSecret(scene.source, "registry", { annotations: mistyped, data: DATA });
   await scene.stranger(team, "mine", { annotations: to, data: DATA });
   const running = scene.start();
-  const told = (namespace: string, name: string, reason: string): Promise<unknown> =>
+  const told = (
+    namespace: string,
+    name: string,
+    reason: string,
+    kind: string = scene.api.kind,
+  ): Promise<unknown> =>
     eventually(`${reason} is told`, async () => {
-      const found = await eventNotes(scene, namespace, name, reason);
+      const found = await eventNotes(scene, namespace, name, reason, kind);
       return found.length > 0;
     });
   await told(scene.source, "registry", "Refused");
   await told(team, "mine", "Ignored");
   // Of a namespace they lie in `default`.
-  await told("default", odd, "Ignored");
+  await told("default", odd, "Ignored", "Namespace");
   await scene.api.annotate(scene.source, "registry", { "secretcast.io/to-selecter": null });
   await told(scene.source, "registry", "Recovered");
   await scene.holds(team, "registry", DATA);

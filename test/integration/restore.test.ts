@@ -3,7 +3,7 @@
 // Runs on the sandbox and on a real API server; the apply needs kubectl.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
 import { openScene } from "../support/scenes/scene.ts";
@@ -67,7 +67,7 @@ test(
       namespace: place,
       annotations: { "secretcast.io/from": `${scene.source}/login` },
     };
-    const manifest = JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata });
+    const manifest = JSON.stringify({ apiVersion: "v1", kind: scene.api.kind, metadata });
     const apply = () => kubectl.run(["apply", "-f", "-"], { stdin: manifest });
     await apply();
     const running = scene.start();

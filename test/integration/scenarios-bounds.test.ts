@@ -2,7 +2,7 @@
 // made to be large. Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { publishAll } from "../support/scenes/publish.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";

@@ -1,7 +1,7 @@
 // What a source holds and how its copies follow: another type, immutability, no data at all, and the
 // API's limits of size. Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
 import type { NewSecret } from "../support/scenes/api.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
@@ -13,43 +13,51 @@ async function rotate(scene: Scene, source: NewSecret): Promise<void> {
   await publish(scene, source);
 }
 
-test("S28 a source made again with another type has its copies replaced, and no stranger", async (t) => {
-  const scene = await openFastScene(t);
-  const namespace = await stage(scene, { data: LOGIN });
-  const running = scene.start({ "delete-grace": "1m" });
-  await scene.holds(namespace, "registry", LOGIN);
-  const before = await copyIn(scene, namespace);
-  await rotate(scene, { type: "kubernetes.io/basic-auth", data: LOGIN });
-  await eventually("the copy has the new type", async () => {
-    const copy = await scene.api.secret(namespace, "registry");
-    return copy?.type === "kubernetes.io/basic-auth" && copy.metadata.uid !== before.metadata.uid;
-  });
-  await scene.holds(namespace, "registry", LOGIN);
-  await running.stop();
-  const { states } = await scene.finish();
-  assert.deepEqual([states.current, states.conflict], [1, 1]);
-});
+secretsAlone(
+  "S28 a source made again with another type has its copies replaced, and no stranger",
+  "ConfigMaps have no types",
+  async (t) => {
+    const scene = await openFastScene(t);
+    const namespace = await stage(scene, { data: LOGIN });
+    const running = scene.start({ "delete-grace": "1m" });
+    await scene.holds(namespace, "registry", LOGIN);
+    const before = await copyIn(scene, namespace);
+    await rotate(scene, { type: "kubernetes.io/basic-auth", data: LOGIN });
+    await eventually("the copy has the new type", async () => {
+      const copy = await scene.api.secret(namespace, "registry");
+      return copy?.type === "kubernetes.io/basic-auth" && copy.metadata.uid !== before.metadata.uid;
+    });
+    await scene.holds(namespace, "registry", LOGIN);
+    await running.stop();
+    const { states } = await scene.finish();
+    assert.deepEqual([states.current, states.conflict], [1, 1]);
+  },
+);
 
-test("S28 a copy that somebody's finalizer holds is replaced when it is let go, not before", async (t) => {
-  const scene = await openFastScene(t);
-  const namespace = await stage(scene, { data: LOGIN });
-  const running = scene.start({ "delete-grace": "1m" });
-  await scene.holds(namespace, "registry", LOGIN);
-  const held = { metadata: { finalizers: ["example.com/hold"] } };
-  await scene.api.patchSecret(namespace, "registry", held);
-  await rotate(scene, { type: "kubernetes.io/basic-auth", data: LOGIN });
-  await eventually("the copy is on its way out", async () => {
-    return (await copyIn(scene, namespace)).metadata.deletionTimestamp !== undefined;
-  });
-  await eventually("and waited for", () => running.settled()?.counts.wait === 1);
-  await scene.api.patchSecret(namespace, "registry", { metadata: { finalizers: null } });
-  await eventually("the copy has the new type", async () => {
-    const copy = await scene.api.secret(namespace, "registry");
-    return copy?.type === "kubernetes.io/basic-auth";
-  });
-  await running.stop();
-  await scene.finish();
-});
+secretsAlone(
+  "S28 a copy that somebody's finalizer holds is replaced when it is let go, not before",
+  "ConfigMaps have no types",
+  async (t) => {
+    const scene = await openFastScene(t);
+    const namespace = await stage(scene, { data: LOGIN });
+    const running = scene.start({ "delete-grace": "1m" });
+    await scene.holds(namespace, "registry", LOGIN);
+    const held = { metadata: { finalizers: ["example.com/hold"] } };
+    await scene.api.patchSecret(namespace, "registry", held);
+    await rotate(scene, { type: "kubernetes.io/basic-auth", data: LOGIN });
+    await eventually("the copy is on its way out", async () => {
+      return (await copyIn(scene, namespace)).metadata.deletionTimestamp !== undefined;
+    });
+    await eventually("and waited for", () => running.settled()?.counts.wait === 1);
+    await scene.api.patchSecret(namespace, "registry", { metadata: { finalizers: null } });
+    await eventually("the copy has the new type", async () => {
+      const copy = await scene.api.secret(namespace, "registry");
+      return copy?.type === "kubernetes.io/basic-auth";
+    });
+    await running.stop();
+    await scene.finish();
+  },
+);
 
 test("S29 copies of an immutable source follow it when it is rotated by making it again", async (t) => {
   const scene = await openFastScene(t);

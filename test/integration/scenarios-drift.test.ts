@@ -1,7 +1,7 @@
 // Copies that others change or delete come back, and where nobody changes anything nothing is written.
 // Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import type { RawSecret } from "../support/scenes/api.ts";
 import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
 import { eventually } from "../support/time/eventually.ts";

@@ -1,6 +1,6 @@
 // What ends no copy: a label that is away for a moment, and a view of the cluster that is out of date.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { ONE } from "../support/scenes/crews.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { isWatch, proxied } from "../support/scenes/proxied.ts";

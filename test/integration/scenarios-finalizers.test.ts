@@ -1,6 +1,6 @@
 // A copy that a finalizer of somebody else holds: never in conflict with itself, and back at once.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { publishAll } from "../support/scenes/publish.ts";
 import { openScene } from "../support/scenes/scene.ts";

@@ -1,7 +1,7 @@
 // Trouble stays where it is: a tenant's nonsense, a namespace that cannot take a Secret. All others are
 // served as ever. Runs on the sandbox and on a real API server.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { denyBoth } from "../support/api-server/denied.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { publishAll } from "../support/scenes/publish.ts";
@@ -165,7 +165,7 @@ test("S11 a namespace whose deletion overtakes the write is not tried again", as
   await publish(scene);
   let overtaken = false;
   const running = scene.start({ resync: "20ms" }, async ({ method, path }) => {
-    if (overtaken || method !== "POST" || !path.includes(`/${dying}/secrets`)) return;
+    if (overtaken || method !== "POST" || !path.includes(`/${dying}${scene.collection}`)) return;
     overtaken = true;
     await terminate(scene, dying);
   });

@@ -2,8 +2,8 @@
 // them off has taken the copy, and who forges them gains nothing outside his own namespace. Runs on the
 // sandbox and on a real API server.
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { encode, type NewSecret } from "../support/scenes/api.ts";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
+import { type NewSecret } from "../support/scenes/api.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { MINE, ONE, publishOne, TWO } from "../support/scenes/registry.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
@@ -142,7 +142,8 @@ test("S21 forged marks gain a tenant nothing outside his own namespace, and brin
     "publishing",
     "pulling",
   ]);
-  for (const { data } of await scene.api.secrets(tenant)) assert.deepEqual(data, encode(MINE));
+  for (const { data } of await scene.api.secrets(tenant))
+    assert.deepEqual(data, scene.api.encode(MINE));
   const given = running.outcomes.filter(
     ({ kind, action }) => kind === "done" && action.place.namespace === tenant,
   );

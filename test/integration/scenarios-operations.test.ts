@@ -2,7 +2,7 @@
 // day, refused credentials, an uninstall, a mistake that would delete everything, a clock that is off.
 // Replicas are in scenarios-replicas.test.ts.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { annotationKey } from "../../src/core/annotations/vocabulary.ts";
 import { all, copied, crews, ONE, over, source, TWO } from "../support/scenes/crews.ts";
 import { ElasticClock } from "../support/time/elastic-clock.ts";
@@ -98,7 +98,7 @@ test("S11 a write that gets no answer holds up no retry in another namespace", a
   const [hung = "", failing = ""] = await crews(scene);
   let failed = false;
   proxy.rule = ({ method, path }) => {
-    if (method !== "POST" || !path.endsWith("/secrets")) return undefined;
+    if (method !== "POST" || !path.endsWith(scene.collection)) return undefined;
     if (path.includes(`/${hung}/`)) return { kind: "silence", afterBytes: 0 };
     if (!path.includes(`/${failing}/`) || failed) return undefined;
     failed = true;
@@ -155,7 +155,8 @@ for (const [what, mistake] of Object.entries(MISTAKES))
     const running = scene.start(LIMIT);
     await eventually("all are copied", () => running.settled()?.states.current === 15);
     const before = await scene.versions();
-    for (const name of names) await mistake(scene, name);
+    // At once, so that no pass sees but a part of it for long.
+    await Promise.all(names.map((name) => mistake(scene, name)));
     // The one source whose deletion is ordinary, where sources were deleted.
     const held = what.endsWith("deleted") ? 10 : 15;
     await eventually("they are held", () => running.settled()?.states.held === held);
@@ -243,10 +244,12 @@ function tells(running: Running, words: string): boolean {
   return running.log.some((line) => line.includes(words));
 }
 
-/** These verbs on Secrets of this namespace are forbidden, one by one. */
+/** These verbs on Secrets and ConfigMaps of this namespace are forbidden, one by one. */
 function forbidIn(namespace: string, methods: readonly string[]): FaultProxy["rule"] {
   return ({ method, path, kind }) =>
-    kind === "other" && methods.includes(method) && path.includes(`/${namespace}/secrets`)
+    kind === "other" &&
+    methods.includes(method) &&
+    [`/${namespace}/secrets`, `/${namespace}/configmaps`].some((each) => path.includes(each))
       ? refusal(403, "Forbidden")
       : undefined;
 }

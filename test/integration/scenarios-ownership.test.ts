@@ -2,7 +2,7 @@
 // that want one place one has it, and a source made anew has its copies back. Runs on the sandbox and
 // on a real API server.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import type { ApiRequest } from "../../src/kube/rest/client.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { MINE, ONE, publishOne, TWO } from "../support/scenes/registry.ts";

@@ -2,8 +2,8 @@
 // their owner's own entries whenever source, consent or reference goes. Runs on the sandbox and on a
 // real API server.
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
+import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
+import { resourcePath } from "../../src/kube/rest/resource.ts";
 import type { NewSecret } from "../support/scenes/api.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
@@ -63,32 +63,36 @@ test("S40 a Secret that pulls from a source not there yet is filled when it come
   assert.equal(states.current, 2);
 });
 
-test("S41 a manifest applied again over a filled Secret is filled again, and a fight backs off", async (t) => {
-  const scene = await openFastScene(t);
-  const type = "kubernetes.io/dockerconfigjson";
-  const config = { ".dockerconfigjson": '{"auths":{}}' };
-  await scene.api.createSecret(scene.source, "login", {
-    type,
-    annotations: { "secretcast.io/allow": "*" },
-    data: config,
-  });
-  const namespace = await pulling(scene, { type, data: { ".dockerconfigjson": "{}" } });
-  const running = scene.start();
-  await scene.holds(namespace, "db", config);
-  await scene.api.setData(namespace, "db", { ".dockerconfigjson": "{}" });
-  await scene.holds(namespace, "db", config);
-  const failed = (): boolean => running.settled()?.states.failed === 1;
-  await insist(scene, failed, async () => {
-    const { data } = (await scene.api.secret(namespace, "db")) ?? {};
-    if (data?.[".dockerconfigjson"] === "{}") return;
+secretsAlone(
+  "S41 a manifest applied again over a filled Secret is filled again, and a fight backs off",
+  "no entry of a ConfigMap is required",
+  async (t) => {
+    const scene = await openFastScene(t);
+    const type = "kubernetes.io/dockerconfigjson";
+    const config = { ".dockerconfigjson": '{"auths":{}}' };
+    await scene.api.createSecret(scene.source, "login", {
+      type,
+      annotations: { "secretcast.io/allow": "*" },
+      data: config,
+    });
+    const namespace = await pulling(scene, { type, data: { ".dockerconfigjson": "{}" } });
+    const running = scene.start();
+    await scene.holds(namespace, "db", config);
     await scene.api.setData(namespace, "db", { ".dockerconfigjson": "{}" });
-  });
-  assert.ok(running.outcomes.length <= 7, `${running.outcomes.length} writes`);
-  await running.stop();
-  await scene.start({ once: true }).ended;
-  await scene.holds(namespace, "db", config);
-  await scene.finish();
-});
+    await scene.holds(namespace, "db", config);
+    const failed = (): boolean => running.settled()?.states.failed === 1;
+    await insist(scene, failed, async () => {
+      const { data } = (await scene.api.secret(namespace, "db")) ?? {};
+      if (data?.[".dockerconfigjson"] === "{}") return;
+      await scene.api.setData(namespace, "db", { ".dockerconfigjson": "{}" });
+    });
+    assert.ok(running.outcomes.length <= 7, `${running.outcomes.length} writes`);
+    await running.stop();
+    await scene.start({ once: true }).ended;
+    await scene.holds(namespace, "db", config);
+    await scene.finish();
+  },
+);
 
 test("S41 a manifest that replaces the whole Secret, record and all, is no endless fight either", async (t) => {
   const scene = await openFastScene(t);
@@ -128,10 +132,10 @@ async function insist(
 async function replaceByManifest(scene: Scene, namespace: string): Promise<void> {
   await scene.api.client.request({
     method: "PUT",
-    path: resourcePath(SECRETS, namespace, "db"),
+    path: resourcePath(scene.api.resource, namespace, "db"),
     body: {
       apiVersion: "v1",
-      kind: "Secret",
+      kind: scene.api.kind,
       metadata: {
         name: "db",
         namespace,
@@ -243,7 +247,7 @@ test("a Secret that pulls and carries the marks of a copy is left as it is, and 
     const found = running.settled()?.rows.find(({ place }) => place.name === "db");
     return found?.verdict === "frozen" && found;
   });
-  assert.match(row.reason, /^secretcast.io\/placed-at: .* a pulling Secret is no copy$/);
+  assert.match(row.reason, /^secretcast.io\/placed-at: .* a pulling \w+ is no copy$/);
   await running.stop();
   await scene.finish();
   assert.deepEqual(await scene.api.secret(namespace, "db"), before);

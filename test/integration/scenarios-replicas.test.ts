@@ -1,7 +1,7 @@
 // What happens when a leader dies in the middle of its work, and when two replicas overlap: the state
 // converges, and nothing is damaged twice.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { scenario as test } from "../support/scenes/both-kinds.ts";
 import type { Outcome } from "../../src/writes/outcome.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { crews, over, source, TWO } from "../support/scenes/crews.ts";

@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
+import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
 import type { AnnotationName } from "../../src/core/annotations/vocabulary.ts";
 import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
 import { eavesdrop, leaks, planted, type Overheard } from "../support/programs/eavesdrop.ts";
@@ -85,11 +86,11 @@ function quoting(values: Values): readonly Fault[] {
 }
 
 /** The first list meets the last of the faults, the first writes of Secrets one each. */
-function meet(proxy: FaultProxy, faults: readonly Fault[]): () => boolean {
+function meet({ collection }: Scene, proxy: FaultProxy, faults: readonly Fault[]): () => boolean {
   const left = [...faults];
   let listed = false;
   proxy.rule = ({ method, path, kind }) => {
-    if (!path.includes("/secrets")) return undefined;
+    if (!path.includes(collection)) return undefined;
     if (method !== "GET") return left.shift();
     if (kind !== "stream" || listed) return undefined;
     listed = true;
@@ -127,7 +128,7 @@ test("S50 no value is in a log line, an Event, a metric or a page, whatever goes
   const values = new Values();
   await plant(scene, values);
   const proxy = await proxied(t, scene);
-  const met = meet(proxy, quoting(values));
+  const met = meet(scene, proxy, quoting(values));
   const child = run(t, scene, kubeConfigFile(t, scene.access));
   const crew = scene.name("crew-a");
   const copied = async (name: string, value: string): Promise<void> => {
@@ -200,13 +201,17 @@ test("S50 the heap holds no value of a Secret that is none of the controller's b
   await stranger(crew, "late", late);
   await scene.holds(crew, "registry", { own });
   const heap = await child.heap();
-  assert.deepEqual(leaks(heap, [own]), [`${own} as base64`], "what a source holds is seen");
+  assert.deepEqual(
+    leaks(heap, [own]),
+    [`${own} as ${scene.api.kind === "Secret" ? "base64" : "plain text"}`],
+    "what a source holds is seen",
+  );
   assert.deepEqual(leaks(heap, [theirs, late, drift]), []);
   assert.equal(await child.stop(), 0);
   await scene.finish();
 });
 
-test("S50 the demonstration prints no value", async (t) => {
+secretsAlone("S50 the demonstration prints no value", "it has no others", async (t) => {
   const child = eavesdrop(t, ["sandbox", "--once"]);
   assert.equal(await child.ended, 0);
   assert.match(child.text(), /copied/);

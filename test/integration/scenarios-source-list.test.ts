@@ -94,7 +94,7 @@ test("an entry copies a Secret that nobody annotated, in any namespace, and neve
   await scene.absent(b, "tls");
   await scene.holds(a, "tls", OTHER);
   const notes = await eventually("what was copied is told on the list", async () => {
-    const found = await eventNotes(scene, listing.own, LIST, "Copied");
+    const found = await eventNotes(scene, listing.own, LIST, "Copied", "ConfigMap");
     return found.length > 0 && found;
   });
   assert.match(notes[0] ?? "", /^entry tls: copied to /);
@@ -213,7 +213,7 @@ for (const [what, faulty] of [
     await listing.write({ tls: faulty(stage), fine });
     await scene.holds(a, "fine", DATA);
     const told = await eventually("the refusal is told", async () => {
-      const notes = await eventNotes(scene, listing.own, LIST, "Refused");
+      const notes = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
       return notes.length > 0 && notes;
     });
     assert.match(told[0] ?? "", /^entry tls: /);
@@ -252,7 +252,7 @@ test("an entry for a copy or a pulling Secret is refused, and they stay what the
   await scene.holds(a, "own", DATA);
   await scene.holds(b, "pulled", DATA);
   const [note] = await eventually("both are told", async () => {
-    const notes = await eventNotes(scene, listing.own, LIST, "Refused");
+    const notes = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
     return (
       notes.some((each) => each.includes("never a source") && each.includes("no source")) && notes
     );

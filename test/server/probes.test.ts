@@ -6,8 +6,8 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 async function start(t: TestContext, health: Health): Promise<string> {
   const metrics = createMetrics("secretcast");
   metrics.observe({
-    copies: () => ({ current: 3, conflict: 1 }),
-    sources: () => ({ ok: 2, refused: 1 }),
+    copies: () => ({ secrets: { current: 3 }, configmaps: { conflict: 1 } }),
+    sources: () => ({ secrets: { ok: 2, refused: 1 } }),
     ignored: () => ({ namespace: 4 }),
     listEntries: () => ({ ok: 3, refused: 1, absent: 0 }),
     lastConvergedMs: () => 1_700_000_000_000,
@@ -37,9 +37,9 @@ test("metrics carry the public names and their readings", async (t) => {
   const url = await start(t, { live: () => [], ready: () => [] });
   const text = await (await fetch(`${url}/metrics`)).text();
   for (const line of [
-    'secretcast_copies{state="current"} 3',
-    'secretcast_copies{state="conflict"} 1',
-    'secretcast_sources{state="refused"} 1',
+    'secretcast_copies{state="current",resource="secrets"} 3',
+    'secretcast_copies{state="conflict",resource="configmaps"} 1',
+    'secretcast_sources{state="refused",resource="secrets"} 1',
     'secretcast_ignored{reason="namespace"} 4',
     "secretcast_last_converged_timestamp_seconds 1700000000",
     'secretcast_watch_last_activity_timestamp_seconds{resource="secrets"} 1700000001',

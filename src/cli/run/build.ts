@@ -9,7 +9,7 @@ import { createDigest } from "../../core/model/secret-data.ts";
 import { DataCache } from "../../core/state/data-cache.ts";
 import { createIntern, createShare } from "../../core/observed/intern.ts";
 import { PlannerMemory } from "../../core/state/planner-memory.ts";
-import { KINDS, type ObjectKind } from "../../core/model/kinds.ts";
+import { KINDS, rulesOf, type ObjectKind } from "../../core/model/kinds.ts";
 import type { ListState, PlannerSettings } from "../../core/model/cluster.ts";
 import { SourceListCache } from "../../controller/source-list-cache.ts";
 import { watchWarnings } from "../../controller/informers.ts";
@@ -68,7 +68,7 @@ export function buildController(
   };
   const contextOf = (kind: ObjectKind): ReadContext => ({
     ...context,
-    kind: KINDS[kind],
+    kind: rulesOf(kind, settings),
     entryOf: (object) => list?.entryOf(kind, object),
   });
   const contexts = config.kinds.map(contextOf);
@@ -151,8 +151,8 @@ export function buildController(
     { resyncMs: config.resyncMs, once: config.once },
   );
   metrics.observe({
-    copies: () => sync.newestPlan?.states ?? {},
-    sources: () => countSources(sync),
+    copies: () => copiesByState(sync),
+    sources: () => countSources(sync, config.kinds),
     ignored: () => sync.newestPlan?.ignored.counts ?? {},
     listEntries: () => countEntries(sync),
     lastConvergedMs: () => syncLog.convergedMs,
@@ -262,11 +262,25 @@ function eventOf({ kind, on, uid, type, reason, note }: SourceEvent): EventDetai
   return { regarding, type, reason, action: "Copy", note };
 }
 
-function countSources({ newestPlan: plan }: Sync): Record<string, number> {
-  const refused = plan?.sources.filter(({ state }) => state === "refused").length ?? 0;
-  // Entries of the list of which no source came count as those that are refused.
-  const entries = plan?.list.refused.length ?? 0;
-  return { ok: (plan?.sources.length ?? 0) - refused, refused: refused + entries };
+type ByState = Record<string, Readonly<Record<string, number>>>;
+
+/** By resource. */
+function copiesByState({ newestPlan: plan }: Sync): ByState {
+  const kinds = plan?.kinds ?? [];
+  return Object.fromEntries(kinds.map(({ kind, states }) => [KINDS[kind].resource.plural, states]));
+}
+
+function countSources({ newestPlan: plan }: Sync, kinds: readonly ObjectKind[]): ByState {
+  // Entries of the list of which no source came are refused too, of the kind that comes first.
+  let entries = plan?.list.refused.length ?? 0;
+  const counted = kinds.map((kind) => {
+    const own = plan?.sources.filter((source) => source.kind === kind) ?? [];
+    const refused = own.filter(({ state }) => state === "refused").length;
+    const states = { ok: own.length - refused, refused: refused + entries };
+    entries = 0;
+    return [KINDS[kind].resource.plural, states] as const;
+  });
+  return Object.fromEntries(counted);
 }
 
 function countEntries({ newestPlan: plan }: Sync): Record<string, number> {

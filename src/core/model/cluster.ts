@@ -243,6 +243,8 @@ export type PlannerSettings = {
   readonly includeSystemNamespaces: boolean;
   /** The controller's own namespace, never a target; undefined outside a cluster. */
   readonly ownNamespace: string | undefined;
+  /** Name of the ConfigMap that lists sources; undefined: there is none. */
+  readonly sourceList: string | undefined;
   readonly namespacePolicy: "opt-out" | "opt-in";
   readonly deleteGraceMs: number;
   /** 0: no guard. */

@@ -34,10 +34,18 @@ export type KindRules = {
   readonly refusedPrefix: string;
   /** Names that something else gives to an object in every namespace: of no copy, and not pulling. */
   readonly everywhere: readonly string[];
+  /**
+   * Names under which an object is never a place, a source or pulling, in no namespace and whatever the
+   * flags say: it tells the controller or the API server what to do. undefined: of this kind none does.
+   */
+  readonly reserved: readonly string[] | undefined;
   /** The type that no watch asks for, because none of it can take part, and how that is said. */
   readonly unwatchedType: string | undefined;
   readonly fieldSelector: string | undefined;
 };
+
+/** Parameters of our own admission policies. */
+const ADMISSION_PARAMETERS: readonly string[] = ["secretcast-pull-secrets"];
 
 export const KINDS: Readonly<Record<ObjectKind, KindRules>> = {
   Secret: {
@@ -47,6 +55,7 @@ export const KINDS: Readonly<Record<ObjectKind, KindRules>> = {
     types: { byDefault: "Opaque", refused: REFUSED_TYPES },
     refusedPrefix: REFUSED_NAME_PREFIX,
     everywhere: [],
+    reserved: undefined,
     // The bulk of the Secrets of many clusters, never a source and never in the way of a copy that we
     // could make: their names begin with sh.helm.release.v1.
     unwatchedType: "helm.sh/release.v1",
@@ -63,6 +72,7 @@ export const KINDS: Readonly<Record<ObjectKind, KindRules>> = {
     // Helm can be told to keep its releases in ConfigMaps.
     refusedPrefix: REFUSED_NAME_PREFIX,
     everywhere: ["kube-root-ca.crt"],
+    reserved: ADMISSION_PARAMETERS,
     unwatchedType: undefined,
     fieldSelector: undefined,
   },
@@ -73,6 +83,18 @@ export const OBJECT_KINDS: readonly ObjectKind[] = Object.values(KINDS).map(({ k
 /** Whether the watch shows it: what it does not show must not be kept, for nobody says when it goes. */
 export function isWatched({ unwatchedType }: KindRules, object: RawObject): boolean {
   return unwatchedType === undefined || object["type"] !== unwatchedType;
+}
+
+/** The table of a kind as these settings make it. */
+export function rulesOf(
+  kind: ObjectKind,
+  { sourceList }: { readonly sourceList: string | undefined },
+): KindRules {
+  const rules = KINDS[kind];
+  const { reserved } = rules;
+  return reserved === undefined || sourceList === undefined
+    ? rules
+    : { ...rules, reserved: [...reserved, sourceList] };
 }
 
 /** A place or a source among those of all kinds: how they are told apart in maps. */

@@ -117,6 +117,7 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
     annotations: stringsOf(metadata.annotations),
     data: () => entriesOf(context.kind, object),
   };
+  if (context.kind.reserved?.includes(given.name)) return bystander(given);
   if (carries(whole.annotations, ["from"])) return readPull(whole, context);
   const marks = marksOf(given, whole.labels, whole.annotations);
   if (marks) return readCopy(whole, marks, context);
@@ -125,6 +126,11 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
     return readSource(whole, context, entry);
   }
   return readStranger(whole, context);
+}
+
+/** Whatever it carries, nothing is made of it. */
+function bystander(given: Given): UnmanagedObject {
+  return { role: "stranger", ...given, adopt: undefined, ignored: undefined };
 }
 
 /** "": objects of this kind have none. */
@@ -248,11 +254,24 @@ function refusals({ given, type }: Whole, { kind, types, refusedPrefix }: KindRu
 }
 
 function copyRefusals({ rule: { copyName } }: SourceText, kind: KindRules): Problem[] {
-  return everywhere(kind, annotationKey("name"), copyName);
+  return [
+    ...everywhere(kind, annotationKey("name"), copyName),
+    ...reservations(kind, annotationKey("name"), copyName),
+  ];
+}
+
+function reservations({ kind, reserved }: KindRules, annotation: string, name: string): Problem[] {
+  if (!reserved?.includes(name)) return [];
+  const expected = `another name: a ${kind} called so tells secretcast what to do, and is nobody's copy`;
+  return [{ annotation, ...invalid(name, expected).fault }];
 }
 
 // Its own controller would have the last word, in every namespace.
-function everywhere({ kind, everywhere: names }: KindRules, annotation: string, name: string) {
+function everywhere(
+  { kind, everywhere: names }: KindRules,
+  annotation: string,
+  name: string,
+): Problem[] {
   if (!names.includes(name)) return [];
   const expected = `another name: Kubernetes puts a ${kind} of this one into every namespace`;
   return [{ annotation, ...invalid(name, expected).fault }];

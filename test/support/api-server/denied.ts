@@ -12,7 +12,8 @@ export type Denied = {
 };
 
 export async function denyBoth(scene: Scene, full: string, checked: string): Promise<Denied> {
-  if (scene.sandbox) return denyOnSandbox(scene.sandbox, full, checked);
+  const { plural } = scene.api.resource;
+  if (scene.sandbox) return denyOnSandbox(scene.sandbox, plural, full, checked);
   const path = "/apis/admissionregistration.k8s.io/v1";
   const made: string[] = [];
   const make = async (collection: string, body: Body): Promise<void> => {
@@ -21,15 +22,15 @@ export async function denyBoth(scene: Scene, full: string, checked: string): Pro
     await client.request({ method: "POST", path: collection, body, what });
     made.push(`${collection}/${body.metadata.name}`);
   };
-  await make(`/api/v1/namespaces/${full}/resourcequotas`, quota());
+  await make(`/api/v1/namespaces/${full}/resourcequotas`, quota(plural));
   await scene.api.client.request({
     method: "PATCH",
     path: `/api/v1/namespaces/${full}/resourcequotas/full/status`,
     contentType: "application/merge-patch+json",
-    body: { status: counted },
+    body: { status: counted(plural) },
     what: "count the quota",
   });
-  await make(`${path}/validatingadmissionpolicies`, policy(checked));
+  await make(`${path}/validatingadmissionpolicies`, policy(checked, plural));
   await make(`${path}/validatingadmissionpolicybindings`, binding(checked));
   for (const namespace of [full, checked])
     await eventually(`${namespace} refuses Secrets`, () => refuses(scene, namespace));
@@ -49,15 +50,18 @@ export async function denyBoth(scene: Scene, full: string, checked: string): Pro
 type Body = { readonly metadata: { readonly name: string }; readonly [field: string]: unknown };
 
 // No controller counts quotas here, and admission goes by what was counted.
-const counted = { hard: { secrets: "0" }, used: { secrets: "0" } };
-const quota = (): Body => ({ metadata: { name: "full" }, spec: { hard: { secrets: "0" } } });
+const counted = (plural: string) => ({ hard: { [plural]: "0" }, used: { [plural]: "0" } });
+const quota = (plural: string): Body => ({
+  metadata: { name: "full" },
+  spec: { hard: { [plural]: "0" } },
+});
 
-function policy(name: string): Body {
+function policy(name: string, plural: string): Body {
   const rule = {
     apiGroups: [""],
     apiVersions: ["v1"],
     operations: ["CREATE"],
-    resources: ["secrets"],
+    resources: [plural],
   };
   return {
     metadata: { name },
@@ -76,11 +80,11 @@ function binding(name: string): Body {
   };
 }
 
-async function refuses({ api }: Scene, namespace: string): Promise<boolean> {
+async function refuses({ api, collection }: Scene, namespace: string): Promise<boolean> {
   try {
     await api.client.request({
       method: "POST",
-      path: `/api/v1/namespaces/${namespace}/secrets`,
+      path: `/api/v1/namespaces/${namespace}${collection}`,
       query: { dryRun: "All" },
       body: { metadata: { name: "probe" } },
       what: "probe",
@@ -92,7 +96,7 @@ async function refuses({ api }: Scene, namespace: string): Promise<boolean> {
   }
 }
 
-function denyOnSandbox(sandbox: Sandbox, full: string, checked: string): Denied {
+function denyOnSandbox(sandbox: Sandbox, plural: string, full: string, checked: string): Denied {
   const status = (code: number, message: string, reason?: string) => ({
     status: code,
     body: {
@@ -104,13 +108,13 @@ function denyOnSandbox(sandbox: Sandbox, full: string, checked: string): Denied 
       ...(reason && { reason }),
     },
   });
-  const exceeded = `secrets "registry" is forbidden: exceeded quota: full, requested: secrets=1, used: secrets=0, limited: secrets=0`;
+  const exceeded = `${plural} "registry" is forbidden: exceeded quota: full, requested: ${plural}=1, used: ${plural}=0, limited: ${plural}=0`;
   const answers = new Map([
     [full, status(403, exceeded, "Forbidden")],
     [checked, status(400, `admission webhook "check.example.com" denied the request: not here`)],
   ]);
   sandbox.beforeRequest = ({ method, path }) =>
-    method === "POST" && path.endsWith("/secrets")
+    method === "POST" && path.endsWith(`/${plural}`)
       ? answers.get(path.split("/")[4] ?? "")
       : undefined;
   return {

@@ -248,7 +248,7 @@ function read(request: IncomingMessage): ProxyRequest {
   const url = new URL(request.url ?? "/", "http://proxy");
   const query = url.searchParams;
   const method = request.method ?? "GET";
-  const isCollection = /\/(?:secrets|namespaces)$/.test(url.pathname);
+  const isCollection = /\/(?:secrets|configmaps|namespaces)$/.test(url.pathname);
   const watching = query.get("sendInitialEvents") === "true" ? "stream" : "watch";
   const listing = method === "GET" && isCollection ? "list" : "other";
   return { method, path: url.pathname, query, kind: query.has("watch") ? watching : listing };

@@ -10,7 +10,7 @@ import {
 } from "../../../src/core/annotations/globs.ts";
 import { PlannerMemory } from "../../../src/core/state/planner-memory.ts";
 import type { PlannerState } from "../../../src/core/state/planner-state.ts";
-import { KINDS, type KindRules, type ObjectKind } from "../../../src/core/model/kinds.ts";
+import { rulesOf, type KindRules, type ObjectKind } from "../../../src/core/model/kinds.ts";
 import { NO_ENTRIES, parseSourceList } from "../../../src/core/annotations/source-list.ts";
 import {
   type CachedObject,
@@ -55,6 +55,7 @@ export function settingsOf(changes: Partial<PlannerSettings> = {}): PlannerSetti
     excludeNamespaces: undefined,
     includeSystemNamespaces: false,
     ownNamespace: "secretcast",
+    sourceList: "secretcast-sources",
     namespacePolicy: "opt-out",
     deleteGraceMs: 10_000,
     deleteLimit: 100,
@@ -91,7 +92,7 @@ export class Cluster extends RawCluster {
   }
 
   get #rules(): KindRules {
-    return KINDS[this.kind];
+    return rulesOf(this.kind, this.settings);
   }
 
   /** The object as the cache holds it. */

@@ -1,15 +1,16 @@
 // The few requests that integration tests make as a user would, over the client under test. What a
-// test holds in its hands is the raw object of the API, Secrets' data decoded.
+// test holds in its hands is the raw object of the API, Secrets' data decoded. A "Secret" here is an
+// object of the scene's kind.
 import { setTimeout } from "node:timers/promises";
 import { type ApiClient } from "../../../src/kube/rest/client.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import {
   CONFIG_MAPS,
   NAMESPACES,
-  SECRETS,
   resourcePath,
   type Resource,
 } from "../../../src/kube/rest/resource.ts";
+import { KINDS, type ObjectKind } from "../../../src/core/model/kinds.ts";
 
 export type Metadata = {
   readonly name: string;
@@ -33,6 +34,7 @@ export type RawSecret = {
   readonly type?: string;
   readonly immutable?: boolean;
   readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
 };
 export type NewSecret = {
   readonly type?: string;
@@ -48,11 +50,27 @@ type Merge = Readonly<Record<string, unknown>>;
 
 export class Api {
   readonly client: ApiClient;
-  /** Every value that was written into a Secret, in base64. */
+  /** Of the objects that the scene's sources and copies are. */
+  readonly kind: ObjectKind;
+  /** Every value that was written into one, in base64. */
   readonly values = new Set<string>();
 
-  constructor(client: ApiClient) {
+  constructor(client: ApiClient, kind: ObjectKind = "Secret") {
     this.client = client;
+    this.kind = kind;
+  }
+
+  get resource(): Resource {
+    return KINDS[this.kind].resource;
+  }
+
+  get #typed(): boolean {
+    return KINDS[this.kind].types !== undefined;
+  }
+
+  /** As the API server has these plain values. */
+  encode(data: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    return this.#typed ? encode(data) : data;
   }
 
   /** Creates the namespace; one of that name on its way out is waited for. */
@@ -87,28 +105,29 @@ export class Api {
     for (const value of Object.values(encode(data ?? {}))) this.values.add(value);
     const body = {
       apiVersion: "v1",
-      kind: "Secret",
+      kind: this.kind,
       metadata: { ...metadata, name, namespace },
-      ...(type !== undefined && { type }),
+      ...(type !== undefined && this.#typed && { type }),
       ...(immutable !== undefined && { immutable }),
-      ...(data && { data: encode(data) }),
+      ...(data && { data: this.encode(data) }),
     };
-    const path = resourcePath(SECRETS, namespace);
+    const path = resourcePath(this.resource, namespace);
     return this.client.request({ method: "POST", path, body, what: `create ${namespace}/${name}` });
   }
 
-  /** The Secret with its values decoded, or undefined. */
+  /** The object with its values decoded, or undefined. */
   async secret(namespace: string, name: string): Promise<RawSecret | undefined> {
-    const found = await this.#get<RawSecret>(SECRETS, namespace, name);
-    return found && { ...found, ...(found.data && { data: decode(found.data) }) };
+    const found = await this.#get<RawSecret>(this.resource, namespace, name);
+    if (!found?.data || !this.#typed) return found;
+    return { ...found, data: decode(found.data) };
   }
 
   async secrets(namespace?: string): Promise<readonly RawSecret[]> {
-    const path = resourcePath(SECRETS, namespace);
+    const path = resourcePath(this.resource, namespace);
     const list = await this.client.request<{ items: readonly RawSecret[] }>({
       method: "GET",
       path,
-      what: "list secrets",
+      what: `list ${this.resource.plural}`,
     });
     return list.items;
   }
@@ -137,7 +156,7 @@ export class Api {
   }
 
   async patchSecret(namespace: string, name: string, change: Merge): Promise<RawSecret> {
-    return this.#merge(SECRETS, namespace, name, change);
+    return this.#merge(this.resource, namespace, name, change);
   }
 
   /** Sets data keys (plain text), or removes those given as null. */
@@ -148,9 +167,9 @@ export class Api {
   ): Promise<RawSecret> {
     const entries = Object.entries(data).map(([key, value]) => [
       key,
-      value === null ? null : toBase64(value),
+      value === null ? null : this.#typed ? toBase64(value) : value,
     ]);
-    for (const [, value] of entries) if (value) this.values.add(value);
+    for (const value of Object.values(data)) if (value !== null) this.values.add(toBase64(value));
     return this.patchSecret(namespace, name, { data: Object.fromEntries(entries) });
   }
 
@@ -163,10 +182,10 @@ export class Api {
   }
 
   async deleteSecret(namespace: string, name: string): Promise<void> {
-    await this.#delete(SECRETS, namespace, name);
+    await this.#delete(this.resource, namespace, name);
   }
 
-  /** Every Secret's resourceVersion by namespace/name: equal maps mean that nothing was written. */
+  /** Every object's resourceVersion by namespace/name: equal maps mean that nothing was written. */
   async versions(
     of: (secret: RawSecret) => boolean = () => true,
   ): Promise<ReadonlyMap<string, string>> {
@@ -212,7 +231,7 @@ export class Api {
   }
 }
 
-export function encode(data: Readonly<Record<string, string>>): Record<string, string> {
+function encode(data: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, toBase64(value)]));
 }
 

@@ -161,7 +161,7 @@ export async function openRecipe(
   const [ours, users] = [kubeconfig, user].map((file) => loadKubeConfig({ kubeconfig: file }));
   assert.ok(ours && users);
   const client = createClient(users, { clock: systemClock, userAgent: "secretcast-test" });
-  const scene = new WholeServer({ client, kubeconfig, kubeConfig: ours, sandbox });
+  const scene = new WholeServer({ kind: "Secret", client, kubeconfig, kubeConfig: ours, sandbox });
   const stage = new RecipeStage(scene, folder, user);
   t.after(async () => {
     await scene.clear();

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Outcome } from "../../../src/writes/outcome.ts";
 import { buildController } from "../../../src/cli/run/build.ts";
-import { readConfig, type FlagValues } from "../../../src/config/config.ts";
+import { readConfig, type Config, type FlagValues } from "../../../src/config/config.ts";
 import type { Controller, RunEnd } from "../../../src/controller/controller.ts";
 import type { Plan } from "../../../src/core/model/verdicts.ts";
 import { createClient, type ApiClient } from "../../../src/kube/rest/client.ts";
@@ -27,6 +27,8 @@ import { eventually } from "../time/eventually.ts";
 import { countTold } from "./told-values.ts";
 import { meddled, type Meddle } from "./meddle.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
+import type { ObjectKind } from "../../../src/core/model/kinds.ts";
+import { kindOf } from "./both-kinds.ts";
 
 export type Running = {
   /** Every outcome of a write since the start. */
@@ -59,6 +61,8 @@ export class Scene {
   wrap: (client: ApiClient) => ApiClient = (client) => client;
   /** The time of controllers that start from now on. */
   clock: Clock = systemClock;
+  /** That take part in controllers that start from now on; undefined: as the flags say, or its own alone. */
+  kinds: readonly ObjectKind[] | undefined;
   readonly #running: Running[] = [];
   readonly #namespaces = new Set<string>();
   readonly #strangers = new Map<string, string>();
@@ -69,8 +73,9 @@ export class Scene {
     kubeconfig: string;
     kubeConfig: KubeConfig;
     sandbox: Sandbox | undefined;
+    kind: ObjectKind;
   }) {
-    this.api = new Api(parts.client);
+    this.api = new Api(parts.client, parts.kind);
     this.kubeconfig = parts.kubeconfig;
     this.access = parts.kubeConfig;
     this.sandbox = parts.sandbox;
@@ -80,6 +85,11 @@ export class Scene {
   /** A name of this scene's own, so that scenes can share a server. */
   name(base: string): string {
     return `${this.prefix}-${base}`;
+  }
+
+  /** How the paths of the scene's objects end: "/secrets". */
+  get collection(): string {
+    return `/${this.api.resource.plural}`;
   }
 
   /** The namespace that the scene's sources live in. */
@@ -116,10 +126,8 @@ export class Scene {
 
   /** A controller in this process; `given` overrides the scene's flags. */
   start(given: FlagValues = {}, meddle?: Meddle): Running {
-    const config = readConfig(
-      { ...this.flags(), ...given },
-      { env: {}, clusterNamespace: undefined, terminal: false },
-    );
+    const flags = { ...this.flags(), ...given };
+    const config = this.#configOf(flags);
     const outcomes: Outcome[] = [];
     const log: string[] = [];
     let settled: Plan | undefined;
@@ -169,8 +177,17 @@ export class Scene {
     return running;
   }
 
+  // On a shared server the scene's other kind runs beside this one, and is none of its business.
+  #configOf(flags: FlagValues): Config {
+    const around = { env: {}, clusterNamespace: undefined, terminal: false };
+    const config = readConfig(flags, around);
+    const kinds = this.kinds ?? (this.sandbox ? config.kinds : [this.api.kind]);
+    return { ...config, kinds };
+  }
+
   flags(): FlagValues {
     return {
+      "config-maps": this.api.kind === "ConfigMap",
       kubeconfig: this.kubeconfig,
       "source-namespaces": this.source,
       "delete-grace": "100ms",
@@ -250,7 +267,7 @@ export async function openScene(t: TestContext): Promise<Scene> {
   const kubeConfig = loadKubeConfig({ kubeconfig });
   const user = loadKubeConfig({ kubeconfig: cluster?.kubeconfig ?? kubeconfig });
   const client = createClient(user, { clock: systemClock, userAgent: "secretcast-test" });
-  const scene = new Scene({ client, kubeconfig, kubeConfig, sandbox });
+  const scene = new Scene({ client, kubeconfig, kubeConfig, sandbox, kind: kindOf(t) });
   t.after(async () => {
     await scene.clear();
     await client.close();

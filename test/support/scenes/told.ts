@@ -25,7 +25,7 @@ export function conflictTold(running: Running, namespace: string): Promise<unkno
 type RawEvent = {
   readonly reason: string;
   readonly note?: string;
-  readonly regarding?: { readonly name?: string; readonly namespace?: string };
+  readonly regarding?: { readonly kind?: string; readonly name?: string };
 };
 
 /** The notes of the Events with this reason on the Secret `namespace`/`name`. */
@@ -34,6 +34,7 @@ export async function eventNotes(
   namespace: string,
   name: string,
   reason: string,
+  kind: string = api.kind,
 ): Promise<readonly string[]> {
   const { items } = await api.client.request<{ items: readonly RawEvent[] }>({
     method: "GET",
@@ -41,6 +42,7 @@ export async function eventNotes(
     what: `list events in ${namespace}`,
   });
   return items
-    .filter((event) => event.regarding?.name === name && event.reason === reason)
+    .filter(({ regarding, reason: of }) => regarding?.name === name && of === reason)
+    .filter(({ regarding }) => regarding?.kind === kind)
     .map(({ note }) => note ?? "");
 }

@@ -1,0 +1,44 @@
+// Scenarios that hold for every kind of objects, run for each from the same test code: openScene asks here
+// which kind it is. The kinds of one scenario run beside each other: most of a scene's time is waiting.
+import { test, type TestContext } from "node:test";
+import { OBJECT_KINDS, type ObjectKind } from "../../../src/core/model/kinds.ts";
+
+const kinds = new WeakMap<TestContext, ObjectKind>();
+
+type Options = {
+  readonly skip?: string | false;
+  /** One kind after the other: the test needs the machine for itself. */
+  readonly inTurn?: true;
+};
+type Run = (t: TestContext) => Promise<void>;
+
+/** As test() of node:test, once for each kind. */
+export function scenario(name: string, ...rest: readonly [Run] | readonly [Options, Run]): void {
+  const [{ inTurn, ...options }, run]: readonly [Options, Run] =
+    rest.length === 1 ? [{}, rest[0]] : rest;
+  test(name, { concurrency: inTurn !== true, ...options }, async (t) => {
+    const each = OBJECT_KINDS.map((kind) =>
+      t.test(`of ${kind}s`, (own) => {
+        kinds.set(own, kind);
+        return run(own);
+      }),
+    );
+    await Promise.all(each);
+  });
+}
+
+/** Where the rule does not exist for other kinds; `because` says why. */
+export function secretsAlone(name: string, because: string, run: Run): void {
+  test(`${name} (Secrets alone: ${because})`, run);
+}
+
+/** `open` as a scene of ConfigMaps. */
+export function openMaps<T>(t: TestContext, open: (t: TestContext) => Promise<T>): Promise<T> {
+  kinds.set(t, "ConfigMap");
+  return open(t);
+}
+
+/** Secrets where the test does not say. */
+export function kindOf(t: TestContext): ObjectKind {
+  return kinds.get(t) ?? "Secret";
+}
