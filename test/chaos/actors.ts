@@ -4,6 +4,7 @@
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
 import {
+  CONFIG_MAPS,
   NAMESPACES as NAMESPACE_RESOURCE,
   resourcePath,
   type Resource,
@@ -12,6 +13,8 @@ import { NAMESPACES, TENANT, type Step } from "../support/planner/history.ts";
 import type { UserStep } from "./script.ts";
 import type { Raw, Texts } from "./standing.ts";
 
+export const OWN_NAMESPACE = "controller";
+export const SOURCE_LIST = "secretcast-sources";
 export const MARKER = "planted-value-";
 const P = "secretcast.io/";
 const prefixed = (words: Texts): Record<string, string> =>
@@ -37,7 +40,7 @@ export class Actors {
   }
 
   async begin(): Promise<void> {
-    for (const namespace of [...NAMESPACES, "controller"])
+    for (const namespace of [...NAMESPACES, OWN_NAMESPACE])
       await this.#namespace(namespace, {}, "gold");
   }
 
@@ -64,6 +67,8 @@ export class Actors {
         return this.#forge(step);
       case "namespace":
         return this.#admin(step);
+      case "list":
+        return this.#list(step);
       case "delete":
       case "edit":
       case "rotate":
@@ -114,6 +119,20 @@ export class Actors {
     else await this.#namespace(step.namespace, step.words, step.tier);
   }
 
+  async #list({ entries, strange }: Extract<UserStep, { kind: "list" }>): Promise<void> {
+    const path = resourcePath(CONFIG_MAPS, OWN_NAMESPACE, SOURCE_LIST);
+    if (!entries) {
+      await this.#try({ method: "DELETE", path });
+      return;
+    }
+    // One that could be a pulling ConfigMap is not read.
+    const annotations = strange ? { [`${P}from`]: "shared/one" } : {};
+    const body = { metadata: { name: SOURCE_LIST, annotations }, data: entries };
+    const collection = resourcePath(CONFIG_MAPS, OWN_NAMESPACE);
+    if (await this.#try({ method: "POST", path: collection, body })) return;
+    await this.#try({ method: "PUT", path, body });
+  }
+
   async #namespace(name: string, words: Texts, tier: string): Promise<void> {
     const metadata = { name, annotations: prefixed(words), labels: { tier } };
     const path = resourcePath(NAMESPACE_RESOURCE);
@@ -128,7 +147,10 @@ export class Actors {
   }
 
   async #change(
-    step: Exclude<UserStep, { kind: "source" | "stranger" | "pull" | "forge" | "namespace" }>,
+    step: Exclude<
+      UserStep,
+      { kind: "source" | "stranger" | "pull" | "forge" | "namespace" | "list" }
+    >,
   ): Promise<void> {
     const { namespace, name } = step;
     switch (step.kind) {

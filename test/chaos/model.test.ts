@@ -11,6 +11,7 @@ const FLAGS: Flags = {
   policy: undefined,
   exclude: "",
   ownNamespace: "controller",
+  list: undefined,
 };
 const P = "secretcast.io/";
 
@@ -159,6 +160,7 @@ for (const [
       now: 3_600_000,
       flags: FLAGS,
       graceMs: 10_000,
+      listPlace: "controller/secretcast-sources",
     });
     if (expected) assert.match(wrong ?? "", expected);
     else assert.equal(wrong, undefined);

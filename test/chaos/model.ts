@@ -5,6 +5,7 @@
 import {
   acceptance,
   allows,
+  entriesOf,
   filterKeys,
   hasUnknownMark,
   isEnding,
@@ -91,8 +92,11 @@ function restOf(
   if (hasUnknownMark(present) || isExcluded(namespace.metadata.name, flags)) return "as it is";
   const named = wordOf(present, "source") ?? "";
   if (acceptance(namespace, named, flags) === "unclear") return "as it is";
+  if (isFrozenByList(present, flags)) return "as it is";
   const holder = standingOfNamed(world, flags, named);
-  if (holder === "refused" || holder === "outside" || holder === "open") return "as it is";
+  if (holder === "refused" || holder === "open") return "as it is";
+  // What an entry made that is no more ends, wherever its source is.
+  if (holder === "outside" && wordOf(present, "entry") === undefined) return "as it is";
   if (typeof holder !== "string") {
     const same = wordOf(present, "source-uid") === holder.raw.metadata.uid;
     if (holder.paused) return "as it is";
@@ -107,6 +111,16 @@ function restOf(
   }
   if (takers.length > 0) return { copyOf: strongest(takers) };
   return wanting.length > 0 ? "as it is" : "nothing of ours";
+}
+
+/** A copy that an entry made, where the list does not say that the entry is gone. */
+export function isFrozenByList(copy: Raw, flags: Flags): boolean {
+  const key = wordOf(copy, "entry");
+  const entries = entriesOf(flags);
+  if (key === undefined) return false;
+  if (!entries) return true;
+  const entry = entries.find((one) => one.key === key);
+  return entry !== undefined && entry.object !== wordOf(copy, "source");
 }
 
 /** Those of the first rank; which of them came first, the world does not show. */
@@ -125,8 +139,14 @@ function standingOfNamed(world: World, flags: Flags, place: string): Standing {
   }
   const [namespace = "", name = ""] = place.split("/");
   const ghost = { metadata: { namespace, name, uid: "", resourceVersion: "" } };
-  return standingOf(ghost, flags) === "outside" ? "outside" : "silent";
+  // Whatever a list or annotations say of what is not there.
+  return standingOf(ghost, { ...flags, list: undefined }) === "outside" && !isListed(place, flags)
+    ? "outside"
+    : "silent";
 }
+
+const isListed = (place: string, flags: Flags): boolean =>
+  (entriesOf(flags) ?? []).some(({ object }) => object === place);
 
 function isAdoptable(present: Raw, { content }: Source, flags: Flags): boolean {
   const plain = standingOf(present, flags);
@@ -163,6 +183,7 @@ function copyFaults(present: Raw, source: Source): readonly string[] {
     source: wordOf(present, "source") === text,
     "source-uid": wordOf(present, "source-uid") === raw.metadata.uid,
     "source-version": (wordOf(present, "source-version") ?? "") !== "",
+    entry: wordOf(present, "entry") === source.entry,
     "on-delete": wordOf(present, "on-delete") === (keep ? "keep" : undefined),
     ...contentChecks(present, content),
   };
@@ -203,6 +224,8 @@ function pulledFrom(
 function wrongPull(world: World, flags: Flags, namespace: Raw, pull: Raw): readonly string[] {
   if (isEnding(pull) || isHidden(pull) || pull.immutable === true || hasUnknownMark(pull))
     return [];
+  // Whether an entry's word for it still counts is the list's matter.
+  if (wordOf(pull, "entry") !== undefined && !entriesOf(flags)) return [];
   const odd = ["placed-at", "adopt"].some((word) => wordOf(pull, word) !== undefined);
   if (isExcluded(namespace.metadata.name, flags) || odd) return [];
   const place = placeOf(pull);

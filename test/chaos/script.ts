@@ -34,6 +34,12 @@ export type UserStep =
   | ({ readonly kind: "paste"; readonly to: string } & At)
   /** Deleted and made again at once. */
   | ({ readonly kind: "again" } & At)
+  /** The source list is written so, or deleted. */
+  | {
+      readonly kind: "list";
+      readonly entries: Readonly<Record<string, string>> | null;
+      readonly strange: boolean;
+    }
   /** The finalizers of whatever is there are taken off. */
   | ({ readonly kind: "let go" } & At);
 /** What happens to network, server and processes, and time that passes. */
@@ -102,6 +108,25 @@ const words = fc.constantFrom<readonly [string, string | null]>(
   ["source-version", null],
 );
 
+// JSON, which is YAML as well.
+const ENTRIES: readonly (readonly [string, string])[] = [
+  ["all", JSON.stringify({ secret: "shared/one", to: "*" })],
+  ["tenants", JSON.stringify({ secret: "team-a/two", to: "team-*,shared-2", name: "three" })],
+  [
+    "gold",
+    JSON.stringify({ secret: "team-b/one", "to-selector": "tier=gold", "on-delete": "keep" }),
+  ],
+  ["offer", JSON.stringify({ secret: "shared/two", allow: "*" })],
+  ["again", JSON.stringify({ secret: "shared/one", allow: "*" })],
+  ["typo", JSON.stringify({ secret: "shared/two", to: "*", keyz: "x" })],
+  ["none", "- no mapping"],
+  ["same", JSON.stringify({ secret: "shared-2/one", to: "*", keys: "password", name: "two" })],
+];
+
+function entriesNamed(keys: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(ENTRIES.filter(([key]) => keys.includes(key)));
+}
+
 const more: fc.Arbitrary<ChaosStep> = fc.oneof(
   // Sources that work, or there would be little to go wrong.
   {
@@ -130,6 +155,25 @@ const more: fc.Arbitrary<ChaosStep> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: constant("paste"), ...at, to: namespace }) },
   { weight: 2, arbitrary: fc.record({ kind: constant("again"), ...at }) },
   { weight: 1, arbitrary: fc.record({ kind: constant("let go"), ...at }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: constant("list"),
+      entries: fc.oneof(
+        {
+          weight: 5,
+          arbitrary: fc
+            .subarray(
+              ENTRIES.map(([key]) => key),
+              { maxLength: 3 },
+            )
+            .map(entriesNamed),
+        },
+        { weight: 1, arbitrary: fc.constant(null) },
+      ),
+      strange: fc.constantFrom(false, false, false, false, true),
+    }),
+  },
 );
 
 const trouble: fc.Arbitrary<ChaosStep> = fc.oneof(

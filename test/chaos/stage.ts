@@ -1,7 +1,7 @@
 // Plays a script: on an API server in memory and a fake clock, with replicas of the controller, the
 // actors' steps and the faults between. Judges each write as it is carried out, then waits for quiet and
 // compares the world with the model.
-import { LEASES, NAMESPACES, SECRETS } from "../../src/kube/rest/resource.ts";
+import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../src/kube/rest/resource.ts";
 import type { FlagValues } from "../../src/config/config.ts";
 import type { ApiRequest } from "../../src/kube/rest/client.ts";
 import type { StorageChange } from "../../src/sandbox/storage/storage.ts";
@@ -9,7 +9,7 @@ import type { RequestFault } from "../support/controller/faulty-client.ts";
 import { SandboxApi } from "../support/controller/sandbox-api.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 import { seeded } from "../support/time/random.ts";
-import { Actors } from "./actors.ts";
+import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
 import { wrongAtRest, type World } from "./model.ts";
 import { Replica, tellsValue } from "./replica.ts";
 import { FLAG_SETS, isUsers, type ChaosStep, type Circumstance, type Script } from "./script.ts";
@@ -17,12 +17,17 @@ import { Slots } from "./slots.ts";
 import type { Flags, Raw } from "./standing.ts";
 import { wrongWrite } from "./write-judge.ts";
 
-const OWN_NAMESPACE = "controller";
 const REST_STEP_MS = 10_000;
 /** The longest back-off is five minutes, and so is a hold of deletions; a deaf watch ends as late. */
 const REST_MOST_MS = 30 * 60_000;
+/** A watch that says nothing more is found out by then, and begun anew. */
+const DEAF_MS = 300_000;
+/** So long deletions above their limit wait. */
+const HOLD_MS = 330_000;
 const QUIET_MS = 30_000;
 const LONGEST_OF_SEVERAL_MS = 60_000;
+
+const LIST_PLACE = `${OWN_NAMESPACE}/${SOURCE_LIST}`;
 
 type Weather = { readonly fault: string; readonly likelihood: number; readonly until: number };
 
@@ -62,6 +67,7 @@ class Stage {
   /** What each was started with. */
   readonly #startedWith = new Map<Replica, Flags>();
   #weather: Weather | undefined;
+  #deafUntil = 0;
   #leader: Replica | undefined;
   #writes = 0;
 
@@ -74,6 +80,10 @@ class Stage {
     this.#api = new SandboxApi(this.#clock);
     this.#actors = new Actors(this.#api.client, SECRETS);
     const { storage } = this.#api;
+    storage.collection(CONFIG_MAPS.plural).observe((change) => {
+      // Objects of two kinds may have one place: only the list is noted of this one.
+      if (change.key === LIST_PLACE) this.#noted(change);
+    });
     for (const resource of [NAMESPACES, SECRETS])
       storage.collection(resource.plural).observe((change) => this.#noted(change));
     for (const raw of this.#all("namespaces").values())
@@ -131,6 +141,8 @@ class Stage {
     this.#weather = undefined;
     this.#api.staleBy = 0;
     await this.#actors.letGo(Array.from(this.#all("secrets").values()).filter(isHeld));
+    const hold = this.#script.deleteLimit < 100 ? HOLD_MS : 0;
+    await this.#pass(Math.max(hold, this.#deafUntil - this.#clock.monotonic()));
     let wrong: readonly string[] = ["not looked at"];
     for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
       await this.#pass(REST_STEP_MS);
@@ -200,6 +212,7 @@ class Stage {
     if (fault === "compact") this.#api.storage.compact();
     if (fault === "stale") this.#api.staleBy = Math.floor(this.#chance() * 20);
     if (fault === "compact" || fault === "stale") fault = "cut";
+    if (fault === "deafen") this.#deafUntil = this.#clock.monotonic() + DEAF_MS;
     for (const replica of this.#replicas) replica.watches(fault);
   }
 
@@ -256,6 +269,7 @@ class Stage {
       now: this.#clock.monotonic(),
       flags: this.#startedWith.get(writer) ?? this.#contract(),
       graceMs: this.#script.graceMs,
+      listPlace: LIST_PLACE,
     };
     const wrong = wrongWrite(request, answer, this.#slots, around);
     if (wrong !== undefined) this.wrong.push(`${what}: ${wrong}`);
@@ -282,7 +296,8 @@ class Stage {
 
   #contract(): Flags {
     const flags = FLAG_SETS[this.#flags] ?? FLAG_SETS[0];
-    return { ...flags, ownNamespace: OWN_NAMESPACE };
+    const list = this.#all(CONFIG_MAPS.plural).get(LIST_PLACE);
+    return { ...flags, ownNamespace: OWN_NAMESPACE, list };
   }
 
   #given(): FlagValues {

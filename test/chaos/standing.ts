@@ -24,6 +24,8 @@ export type Flags = {
   readonly policy: "opt-out" | "opt-in" | undefined;
   readonly exclude: string;
   readonly ownNamespace: string;
+  /** The source list as it stands, whatever it holds; undefined: there is none. */
+  readonly list: Raw | undefined;
 };
 
 type Match = { readonly globs?: string; readonly selector?: string; readonly any: boolean };
@@ -31,7 +33,10 @@ export type Source = {
   readonly raw: Raw;
   readonly text: string;
   readonly namespace: string;
+  /** The smaller the stronger; -1: the source list says so. */
   readonly rank: number;
+  /** Its key in the source list. */
+  readonly entry: string | undefined;
   readonly copyName: string;
   readonly push: Match | undefined;
   readonly allow: Match | undefined;
@@ -50,7 +55,15 @@ export type Content = {
 export type Standing = Source | "refused" | "silent" | "outside" | "open";
 
 const P = "secretcast.io/";
-const MARKS = ["source", "source-uid", "placed-at", "source-version", "copied-keys", "pulled-keys"];
+const MARKS = [
+  "source",
+  "source-uid",
+  "placed-at",
+  "source-version",
+  "copied-keys",
+  "pulled-keys",
+  "entry",
+];
 const RULES = ["to", "to-selector", "match", "name", "keys", "copy-labels", "copy-annotations"];
 const SPOKEN = [...RULES, "on-delete", "paused", "allow", "allow-selector"];
 const KNOWN = new Set([...MARKS, ...SPOKEN, "from", "adopt", "accept"]);
@@ -171,15 +184,43 @@ function rankOf(namespace: string, { sourceNamespaces }: Flags): number {
   );
 }
 
+type Entry = { readonly key: string; readonly object: string | undefined; readonly words: Texts };
+
+/** The entries of the source list; undefined: there is none that can be read. */
+export function entriesOf({ list }: Flags): readonly Entry[] | undefined {
+  if (!list || isOurs(list) || isPull(list) || wordOf(list, "adopt") !== undefined)
+    return undefined;
+  return Object.entries(list.data ?? {}).map(([key, text]) => {
+    try {
+      const { secret, ...words } = JSON.parse(text) as Record<string, string>;
+      return { key, object: secret, words };
+    } catch {
+      return { key, object: undefined, words: {} };
+    }
+  });
+}
+
 /** How an object stands as a source. */
 export function standingOf(raw: Raw, flags: Flags): Standing {
-  const namespace = raw.metadata.namespace ?? "";
-  const rank = rankOf(namespace, flags);
+  const [entry, another] = (entriesOf(flags) ?? []).filter(({ object }) => object === placeOf(raw));
+  if (entry) {
+    const odd = isPull(raw) || isOurs(raw);
+    if (another) return "refused";
+    return odd ? "open" : readAs(raw, -1, entry);
+  }
+  const rank = rankOf(raw.metadata.namespace ?? "", flags);
   if (rank < 0) return "outside";
   if (isPull(raw)) return "open";
-  const said = wordsOn(raw).filter((word) => !MARKS.includes(word) && word !== "adopt");
-  if (isOurs(raw) || said.length === 0) return "silent";
-  const word = (name: string): string | undefined => wordOf(raw, name);
+  return isOurs(raw) ? "silent" : readAs(raw, rank, undefined);
+}
+
+function readAs(raw: Raw, rank: number, entry: Entry | undefined): Standing {
+  const namespace = raw.metadata.namespace ?? "";
+  const own = wordsOn(raw).filter((word) => !MARKS.includes(word) && word !== "adopt");
+  const said = entry ? Object.keys(entry.words) : own;
+  if (said.length === 0) return entry ? "refused" : "silent";
+  const word = (name: string): string | undefined =>
+    entry ? entry.words[name] : wordOf(raw, name);
   const bad = (name: string, form: RegExp): boolean =>
     said.includes(name) && !split(word(name) ?? "").every((part) => form.test(part));
   const selects = (name: string): boolean =>
@@ -209,7 +250,8 @@ export function standingOf(raw: Raw, flags: Flags): Standing {
   );
   if (refused) return speaks ? "refused" : "open";
   if (any || said.includes("accept")) return "open";
-  if (!speaks) return "silent";
+  // Whether what makes nothing a source can be paused is left open.
+  if (!speaks) return word("paused") === "true" ? "open" : "silent";
   const match = (globs: string | undefined, selector: string | undefined): Match | undefined =>
     globs === undefined && selector === undefined
       ? undefined
@@ -219,6 +261,7 @@ export function standingOf(raw: Raw, flags: Flags): Standing {
     text: placeOf(raw),
     namespace,
     rank,
+    entry: entry?.key,
     copyName: word("name") ?? raw.metadata.name,
     push: match(to, word("to-selector")),
     allow: match(allow, word("allow-selector")),

@@ -3,10 +3,11 @@
 // so at some time within MEMORY_MS is a good reason; what never was so is none.
 import type { ApiRequest } from "../../src/kube/rest/client.ts";
 import type { Slots } from "./slots.ts";
-import { contentChecks, recordedKeys } from "./model.ts";
+import { contentChecks, isFrozenByList, recordedKeys } from "./model.ts";
 import {
   acceptance,
   allows,
+  entriesOf,
   filterKeys,
   hasUnknownMark,
   isExcluded,
@@ -28,7 +29,9 @@ type Preconditions = { readonly uid?: string; readonly resourceVersion?: string 
 
 export type Circumstances = {
   readonly now: number;
+  /** But for the source list, of which `slots` knows. */
   readonly flags: Flags;
+  readonly listPlace: string;
   readonly graceMs: number;
 };
 
@@ -161,7 +164,7 @@ class Judge {
 
   // At some time, and since the grace, the place was not wanted by the source that the copy names.
   #ended(copy: Raw): string | undefined {
-    const { now, graceMs, flags } = this.#around;
+    const { now, graceMs } = this.#around;
     const from = now - MEMORY_MS;
     const [named = "", uid] = [wordOf(copy, "source"), wordOf(copy, "source-uid")];
     const namespaces = this.#slots.since(copy.metadata.namespace ?? "", from);
@@ -169,9 +172,11 @@ class Judge {
       .since(named, from)
       .flatMap((moment) =>
         namespaces.flatMap((namespace) =>
-          isUnwanted(copy, uid, { moment: moment.raw, named }, namespace.raw, flags)
-            ? [Math.max(moment.since, namespace.since)]
-            : [],
+          this.#lists().flatMap(({ since, flags }) =>
+            isUnwanted(copy, uid, { moment: moment.raw, named }, namespace.raw, flags)
+              ? [Math.max(moment.since, namespace.since, since)]
+              : [],
+          ),
         ),
       );
     if (reasons.length === 0) return "its place was wanted, frozen or paused all the time";
@@ -196,11 +201,21 @@ class Judge {
   }
 
   #sources(place: string): readonly Source[] {
-    const { now, flags } = this.#around;
-    return this.#slots.since(place, now - MEMORY_MS).flatMap(({ raw }) => {
-      const standing = raw && standingOf(raw, flags);
-      return standing === undefined || typeof standing === "string" ? [] : [standing];
-    });
+    const { now } = this.#around;
+    return this.#slots.since(place, now - MEMORY_MS).flatMap(({ raw }) =>
+      this.#lists().flatMap(({ flags }) => {
+        const standing = raw && standingOf(raw, flags);
+        return standing === undefined || typeof standing === "string" ? [] : [standing];
+      }),
+    );
+  }
+
+  /** The flags with each list that there was. */
+  #lists(): readonly { readonly since: number; readonly flags: Flags }[] {
+    const { now, flags, listPlace } = this.#around;
+    return this.#slots
+      .since(listPlace, now - MEMORY_MS)
+      .map(({ since, raw }) => ({ since, flags: { ...flags, list: raw } }));
   }
 
   #namespaces(copy: Raw): readonly Raw[] {
@@ -223,8 +238,10 @@ function isUnwanted(
   const nobody = { metadata: { namespace: inNamespace, name, uid: "", resourceVersion: "" } };
   // Out of sight of every watch.
   const seen = moment?.type === "helm.sh/release.v1" ? undefined : moment;
-  const standing = standingOf(seen ?? nobody, flags);
-  if (standing === "outside" || standing === "refused") return false;
+  const listed = (entriesOf(flags) ?? []).some(({ object }) => object === named);
+  const standing = !seen && listed ? "silent" : standingOf(seen ?? nobody, flags);
+  if (isFrozenByList(copy, flags) || standing === "refused") return false;
+  if (standing === "outside") return wordOf(copy, "entry") !== undefined;
   if (standing === "silent" || standing === "open" || standing.raw.metadata.uid !== uid)
     return true;
   if (standing.paused) return false;
