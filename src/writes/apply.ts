@@ -341,6 +341,9 @@ function isSameCopy(found: CachedObject | undefined, judged: CopyObject): found 
     found.uid === judged.uid &&
     found.sourceUid === judged.sourceUid &&
     refText(found.source) === refText(judged.source) &&
-    found.onDelete === judged.onDelete
+    found.onDelete === judged.onDelete &&
+    found.entry === judged.entry &&
+    // A newer version's, by now: it freezes.
+    found.unknownMark === judged.unknownMark
   );
 }
