@@ -28,6 +28,58 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         { kind: "delete", namespace: "shared", name: "two" },
       ],
     },
+    "what an entry made and dropped ends, beside a copy that is frozen for its source's namespace":
+      {
+        steps: [
+          { kind: "list", entries: {}, strange: false },
+          { kind: "stranger", namespace: "team-a", name: "three", words: {} },
+          {
+            kind: "forge",
+            name: "two",
+            source: "team-b/one",
+            uid: "uid-9",
+            words: { entry: "gone" },
+          },
+          { kind: "forge", name: "three", source: "team-b/one", uid: "uid-9", words: {} },
+        ],
+      },
+    "a copy that a newer version marks while it is about to be deleted stays": {
+      chance: 0,
+      graceMs: 1000,
+      steps: [
+        { kind: "stranger", namespace: "shared-2", name: "two", words: { adopt: "shared-2/two" } },
+        {
+          kind: "source",
+          namespace: "shared",
+          name: "one",
+          words: { to: "*", allow: "*" },
+          type: "example.com/x",
+          immutable: false,
+        },
+        { kind: "watches", fault: "stale" },
+        { kind: "doom", namespace: "shared", name: "one" },
+        {
+          kind: "source",
+          namespace: "shared",
+          name: "one",
+          words: {
+            to: "team-*",
+            "to-selector": "tier=gold",
+            name: "one",
+            keys: "*",
+            "copy-annotations": "*",
+            "on-delete": "delete",
+            paused: "false",
+            allow: "*",
+          },
+          type: "example.com/x",
+          immutable: false,
+        },
+        { kind: "pass", ms: 2000 },
+        { kind: "watches", fault: "stale" },
+        { kind: "say", word: "future", value: "mark", namespace: "team-b", name: "one" },
+      ],
+    },
     "a process that may not release its Lease ends all the same": {
       replicas: 2,
       steps: [

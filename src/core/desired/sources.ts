@@ -91,6 +91,8 @@ export class Sources {
   readonly toBeRead: CachedObject[] = [];
   readonly #groups = new Map<string, CandidateGroup>();
   readonly #standings = new Map<string, Map<string, SourceStatus>>();
+  /** Of sources out of scope, by their texts. */
+  readonly #outside = new Map<string, SourceStatus>();
   readonly #world: ClusterState;
   readonly #settings: PlannerSettings;
   // Asked for once: the world may have to put it together.
@@ -169,7 +171,9 @@ export class Sources {
   status(ref: Ref): SourceStatus {
     const known = this.#standings.get(ref.namespace)?.get(ref.name);
     if (known) return known;
-    const status = this.#plan(ref);
+    const outside = this.#outOfScope(ref);
+    if (outside) return outside;
+    const status = this.#planAnywhere(ref);
     this.#remember(ref, status);
     return status;
   }
@@ -239,16 +243,18 @@ export class Sources {
     else this.#standings.set(ref.namespace, new Map([[ref.name, status]]));
   }
 
-  #plan(ref: Ref): SourceStatus {
-    if (!this.inScope(ref.namespace) && !this.entryOf(ref)) {
-      const flag =
-        this.#settings.scope?.watched.has(ref.namespace) === false
-          ? "namespaces"
-          : "source-namespaces";
-      const reason = `source ${refText(ref)} is not in a source namespace (--${flag})`;
-      return { kind: "frozen", reason };
-    }
-    return this.#planAnywhere(ref);
+  // Remembered by itself: of a copy that an entry made it is not asked.
+  #outOfScope(ref: Ref): SourceStatus | undefined {
+    if (this.inScope(ref.namespace) || this.entryOf(ref)) return undefined;
+    const text = refText(ref);
+    const known = this.#outside.get(text);
+    if (known) return known;
+    const watched = this.#settings.scope?.watched.has(ref.namespace) !== false;
+    const flag = watched ? "source-namespaces" : "namespaces";
+    const reason = `source ${text} is not in a source namespace (--${flag})`;
+    const status = { kind: "frozen", reason } as const;
+    this.#outside.set(text, status);
+    return status;
   }
 
   #planAnywhere(ref: Ref): SourceStatus {
