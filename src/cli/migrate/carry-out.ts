@@ -10,12 +10,8 @@ import {
   type MoveRequest,
 } from "../../core/migration/move-requests.ts";
 import type { Migration, MovedCopy } from "../../core/migration/migration.ts";
-import {
-  rawSource,
-  readMoved,
-  type MovedContent,
-  type MovedSource,
-} from "../../core/migration/moved-source.ts";
+import { rawSource, readMoved, type MovedContent } from "../../core/migration/moved-content.ts";
+import type { MovedSource } from "../../core/migration/moved-source.ts";
 import { refText } from "../../core/annotations/names.ts";
 import type { PlannerSettings } from "../../core/model/cluster.ts";
 import type { Digest } from "../../core/model/secret-data.ts";

@@ -2,7 +2,8 @@
 import { isToAdopt } from "./carry-out.ts";
 import type { Migration, MovedCopy } from "../../core/migration/migration.ts";
 import type { CopyState } from "../../core/migration/judge-copies.ts";
-import type { LostNamespace, MovedSource } from "../../core/migration/moved-source.ts";
+import type { MovedSource } from "../../core/migration/moved-source.ts";
+import type { LostNamespace } from "../../core/migration/reach-difference.ts";
 import { refText } from "../../core/annotations/names.ts";
 
 type Texts = Readonly<Record<string, string>>;

@@ -3,7 +3,9 @@
 // and does not move.
 import { isEqualContent, judgeCopy, type JudgedCopy, type Reach } from "./judge-copies.ts";
 import { readMoveList, type MoveList } from "./list-moves.ts";
-import { moveSource, type MoveContext, type MovedSource } from "./moved-source.ts";
+import type { MoveContext } from "./move-context.ts";
+import { flagsOfMove, hintsOfMove } from "./move-flags.ts";
+import { moveSource, type MovedSource } from "./moved-source.ts";
 import type { OldCluster, OldNamespace, OldObject } from "./old-objects.ts";
 import type { PatternAnswers } from "./old-patterns.ts";
 import { sourceOrder } from "./source-order.ts";
@@ -113,8 +115,8 @@ export function planMigration(
     namespaces: asking,
     copies: [...copies, ...reading.unmoved.map(unmoved)],
     list: context.list,
-    flags: flagsOf(order.namespaces, optIn, planner),
-    hints: hintsOf(sources, order.namespaces),
+    flags: flagsOfMove(order.namespaces, optIn, planner),
+    hints: hintsOfMove(sources, order.namespaces),
     besides: reading.besides,
     problems,
   };
@@ -255,41 +257,4 @@ function settled(copy: JudgedCopy, byTitle: ReadonlyMap<string, MovedSource>): M
 function unmoved(object: OldObject): MovedCopy {
   const copy = { object, pulls: false, source: undefined, named: undefined, moved: undefined };
   return { ...copy, state: "other", why: "not a Secret: it stays as it is" };
-}
-
-function flagsOf(
-  namespaces: readonly string[],
-  optIn: boolean,
-  planner: PlannerSettings,
-): readonly string[] {
-  const flags = namespaces.length > 0 ? [`--source-namespaces=${namespaces.join(",")}`] : [];
-  if (optIn) flags.push("--namespace-policy=opt-in");
-  if (planner.includeSystemNamespaces) flags.push("--include-system-namespaces");
-  return flags;
-}
-
-const MANY = 20;
-
-function hintsOf(
-  sources: readonly MovedSource[],
-  namespaces: readonly string[],
-): readonly string[] {
-  const hints: string[] = [];
-  const system = new Set(
-    sources.flatMap(({ lost }) =>
-      lost.filter(({ why }) => why.includes("--include-system")).map(({ namespace }) => namespace),
-    ),
-  );
-  if (system.size > 0) {
-    const names = [...system].toSorted().join(", ");
-    hints.push(
-      `--include-system-namespaces keeps what would be lost in ${names}; without it their copies stay as they are and are kept current no more`,
-    );
-  }
-  if (namespaces.length > MANY) {
-    hints.push(
-      `sources lie in ${namespaces.length} namespaces: --source-namespaces='*' names them all, and every other one; its policy is opt-in, so that each namespace needs an accept, unless --namespace-policy=opt-out is given as well`,
-    );
-  }
-  return hints;
 }

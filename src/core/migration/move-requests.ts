@@ -1,6 +1,7 @@
 // The requests of a move. Each carries UID and version of the object that was judged, so that it cannot
 // hit another; none deletes anything, and none but that of a new source holds data.
-import { secretcastWords, rawSource, type MovedContent, type MovedSource } from "./moved-source.ts";
+import { rawSource, type MovedContent } from "./moved-content.ts";
+import { secretcastWords, type MovedSource } from "./moved-source.ts";
 import type { MoveList } from "./list-moves.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import type { Migration, MovedCopy, MovedNamespace } from "./migration.ts";

@@ -1,34 +1,20 @@
 // A source as it will be: where it lies, its new annotations, the namespaces that it gains and loses by
 // them. Whether we take it as a source at all is asked of the reader that the controller uses.
 import { newWords, type NewWords } from "./new-words.ts";
-import { entryFor, type MoveList } from "./list-moves.ts";
-import type { PatternAnswers } from "./old-patterns.ts";
-import {
-  namesOf,
-  type OldContent,
-  type OldSet,
-  type OldSource,
-  type OldTargets,
-} from "./old-tool.ts";
-import type { OldNamespace, OldObject } from "./old-objects.ts";
+import { entryFor } from "./list-moves.ts";
+import type { MoveContext } from "./move-context.ts";
+import { rawSource, readMoved } from "./moved-content.ts";
+import { reachDifference, type ReachDifference } from "./reach-difference.ts";
+import type { OldContent, OldSource } from "./old-tool.ts";
+import type { OldObject } from "./old-objects.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
-import { problemText } from "../annotations/rules.ts";
-import { refText, type Ref } from "../annotations/names.ts";
+import type { Ref } from "../annotations/names.ts";
 import { annotationKey, PREFIX, isMark, ANNOTATION_NAMES } from "../annotations/vocabulary.ts";
 import { isNeverCopied } from "../annotations/never-copied.ts";
-import { exclusion } from "../desired/namespace-rules.ts";
-import { covers } from "../desired/targets.ts";
-import type { Namespace, PlannerSettings, SourceObject, SourcePayload } from "../model/cluster.ts";
-import { KINDS } from "../model/kinds.ts";
-import { readObject } from "../observed/read-object.ts";
-import type { Desired } from "../model/actions.ts";
-import type { Digest } from "../model/secret-data.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-export type LostNamespace = { readonly namespace: string; readonly why: string };
-
-export type MovedSource = {
+export type MovedSource = ReachDifference & {
   readonly old: OldSource;
   readonly place: Ref;
   /** `none`: it is so already, or reaches nothing. `refused`: it does not move; problems say why. */
@@ -40,27 +26,10 @@ export type MovedSource = {
   readonly annotations: Texts;
   /** Of a Secret that is to be created. */
   readonly content: OldContent | undefined;
-  /** Namespaces that it names from now on and may reach. */
-  readonly reached: readonly string[];
-  readonly gained: readonly string[];
-  readonly lost: readonly LostNamespace[];
   /** Who else writes it, so that annotations may have to be put elsewhere as well. */
   readonly madeBy: string | undefined;
   readonly notes: readonly string[];
   readonly problems: readonly string[];
-};
-
-export type MoveContext = {
-  readonly old: readonly OldNamespace[];
-  /** As they will be. */
-  readonly namespaces: readonly Namespace[];
-  readonly answers: PatternAnswers;
-  readonly settings: PlannerSettings;
-  readonly digest: Digest;
-  /** undefined: there is none to be. */
-  readonly list: MoveList | undefined;
-  /** Sources that something else makes are entered into it. */
-  readonly byList: boolean;
 };
 
 /** `object`: the Secret that is to be annotated; undefined: one is to be created at `place`. */
@@ -108,7 +77,7 @@ export function moveSource(
     object,
     annotations,
     content,
-    ...difference(old, place, refused ? undefined : read?.content?.source, context),
+    ...reachDifference(old, place, refused ? undefined : read?.content?.source, context),
     madeBy,
     notes,
     problems,
@@ -186,118 +155,6 @@ export function secretcastWords({ annotations }: OldObject): Texts {
   return Object.fromEntries(
     Object.entries(annotations).filter(([key]) => key.startsWith(PREFIX) && !OUR_MARKS.has(key)),
   );
-}
-
-/** As the API would give it. */
-export function rawSource(
-  place: Ref,
-  object: OldObject | undefined,
-  content: OldContent,
-  annotations: Texts,
-): unknown {
-  const { uid = "00000000-0000-0000-0000-000000000000", resourceVersion = "1" } = object ?? {};
-  const own = object ?? content;
-  return {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: {
-      ...place,
-      uid,
-      resourceVersion,
-      labels: own.labels,
-      annotations: { ...own.annotations, ...annotations },
-    },
-    type: own.type,
-    ...(own.immutable ? { immutable: true } : {}),
-    data: own.data.reveal(),
-  };
-}
-
-export type MovedContent = {
-  readonly content: Desired | undefined;
-  readonly payload: SourcePayload | undefined;
-  readonly problems: readonly string[];
-};
-
-/** A source as the controller reads it. */
-export function readMoved(
-  raw: unknown,
-  { settings, digest }: Pick<MoveContext, "settings" | "digest">,
-  entry: ListEntry | undefined,
-): MovedContent {
-  let payload: SourcePayload | undefined;
-  const read = readObject(raw, {
-    kind: KINDS.Secret,
-    digest,
-    intern: (text) => text,
-    share: (_, face) => face,
-    isSourceNamespace: () => true,
-    copyable: settings,
-    ...(entry && { entryOf: () => entry }),
-    keep: (_, kept) => (payload = kept),
-  });
-  const none = { content: undefined, payload: undefined };
-  if (read?.role !== "source") {
-    return { ...none, problems: ["it is a copy or a mirror already, and no source of ours"] };
-  }
-  if (!read.replica) return { ...none, problems: read.problems.map(problemText) };
-  return { content: { source: read, replica: read.replica }, payload, problems: [] };
-}
-
-type Difference = Pick<MovedSource, "reached" | "gained" | "lost">;
-
-function difference(
-  old: OldSource,
-  place: Ref,
-  source: SourceObject | undefined,
-  context: MoveContext,
-): Difference {
-  const before = reachedBefore(old.push, place, old, context);
-  const reached: string[] = [];
-  const lost: LostNamespace[] = [];
-  for (const namespace of context.namespaces) {
-    const { name } = namespace;
-    const why = source && whyNot(source, place, namespace, context.settings);
-    if (source && why === undefined) reached.push(name);
-    else if (before.has(name))
-      lost.push({ namespace: name, why: why ?? "its source does not move" });
-  }
-  return { reached, gained: reached.filter((name) => !before.has(name)), lost };
-}
-
-function reachedBefore(
-  push: OldTargets | undefined,
-  place: Ref,
-  { object, copyName }: OldSource,
-  { old, answers }: MoveContext,
-): ReadonlySet<string> {
-  const set: OldSet = push
-    ? namesOf(push, old, answers)
-    : { kind: "names", names: new Set<string>() };
-  if (set.kind === "unknown") return new Set();
-  const self = object ?? place;
-  return new Set(
-    [...set.names].filter((name) => name !== self.namespace || copyName !== self.name),
-  );
-}
-
-/** Why a namespace is not reached; undefined: it is. */
-function whyNot(
-  { rule }: SourceObject,
-  place: Ref,
-  namespace: Namespace,
-  settings: PlannerSettings,
-): string | undefined {
-  if (namespace.name === place.namespace) return "it is the source's own namespace";
-  if (!rule.to || !covers(rule.to, namespace)) return "its new words do not name it";
-  const excluded = exclusion(settings, namespace.name);
-  if (excluded !== undefined) return excluded;
-  const { accept } = namespace;
-  const taken =
-    accept.kind === "all" ||
-    (accept.kind === "absent" && settings.namespacePolicy === "opt-out") ||
-    (accept.kind === "sources" && accept.globs.matches(refText(place)));
-  return taken ? undefined : "the namespace does not accept it";
 }
 
 /** Who else writes an object, as far as it shows; undefined: nobody that shows. */

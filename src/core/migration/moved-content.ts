@@ -1,0 +1,70 @@
+// A source of a move as the API would give it, read by the reader that the controller uses: whether we take
+// it as a source, and what its copies hold.
+import type { MoveContext } from "./move-context.ts";
+import type { OldContent } from "./old-tool.ts";
+import type { OldObject } from "./old-objects.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
+import type { Ref } from "../annotations/names.ts";
+import { problemText } from "../annotations/rules.ts";
+import type { Desired } from "../model/actions.ts";
+import type { SourcePayload } from "../model/cluster.ts";
+import { KINDS } from "../model/kinds.ts";
+import { readObject } from "../observed/read-object.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** As the API would give it. */
+export function rawSource(
+  place: Ref,
+  object: OldObject | undefined,
+  content: OldContent,
+  annotations: Texts,
+): unknown {
+  const { uid = "00000000-0000-0000-0000-000000000000", resourceVersion = "1" } = object ?? {};
+  const own = object ?? content;
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      ...place,
+      uid,
+      resourceVersion,
+      labels: own.labels,
+      annotations: { ...own.annotations, ...annotations },
+    },
+    type: own.type,
+    ...(own.immutable ? { immutable: true } : {}),
+    data: own.data.reveal(),
+  };
+}
+
+export type MovedContent = {
+  readonly content: Desired | undefined;
+  readonly payload: SourcePayload | undefined;
+  readonly problems: readonly string[];
+};
+
+/** A source as the controller reads it. */
+export function readMoved(
+  raw: unknown,
+  { settings, digest }: Pick<MoveContext, "settings" | "digest">,
+  entry: ListEntry | undefined,
+): MovedContent {
+  let payload: SourcePayload | undefined;
+  const read = readObject(raw, {
+    kind: KINDS.Secret,
+    digest,
+    intern: (text) => text,
+    share: (_, face) => face,
+    isSourceNamespace: () => true,
+    copyable: settings,
+    ...(entry && { entryOf: () => entry }),
+    keep: (_, kept) => (payload = kept),
+  });
+  const none = { content: undefined, payload: undefined };
+  if (read?.role !== "source") {
+    return { ...none, problems: ["it is a copy or a mirror already, and no source of ours"] };
+  }
+  if (!read.replica) return { ...none, problems: read.problems.map(problemText) };
+  return { content: { source: read, replica: read.replica }, payload, problems: [] };
+}

@@ -1,0 +1,70 @@
+// Which namespaces a source reaches by its new words, and which of those it reached it gains and loses.
+import type { MoveContext } from "./move-context.ts";
+import { namesOf, type OldSet, type OldSource, type OldTargets } from "./old-tool.ts";
+import { refText, type Ref } from "../annotations/names.ts";
+import { exclusion } from "../desired/namespace-rules.ts";
+import { covers } from "../desired/targets.ts";
+import type { Namespace, PlannerSettings, SourceObject } from "../model/cluster.ts";
+
+export type LostNamespace = { readonly namespace: string; readonly why: string };
+
+export type ReachDifference = {
+  /** Namespaces that it names from now on and may reach. */
+  readonly reached: readonly string[];
+  readonly gained: readonly string[];
+  readonly lost: readonly LostNamespace[];
+};
+
+export function reachDifference(
+  old: OldSource,
+  place: Ref,
+  source: SourceObject | undefined,
+  context: MoveContext,
+): ReachDifference {
+  const before = reachedBefore(old.push, place, old, context);
+  const reached: string[] = [];
+  const lost: LostNamespace[] = [];
+  for (const namespace of context.namespaces) {
+    const { name } = namespace;
+    const why = source && whyNot(source, place, namespace, context.settings);
+    if (source && why === undefined) reached.push(name);
+    else if (before.has(name))
+      lost.push({ namespace: name, why: why ?? "its source does not move" });
+  }
+  return { reached, gained: reached.filter((name) => !before.has(name)), lost };
+}
+
+function reachedBefore(
+  push: OldTargets | undefined,
+  place: Ref,
+  { object, copyName }: OldSource,
+  { old, answers }: MoveContext,
+): ReadonlySet<string> {
+  const set: OldSet = push
+    ? namesOf(push, old, answers)
+    : { kind: "names", names: new Set<string>() };
+  if (set.kind === "unknown") return new Set();
+  const self = object ?? place;
+  return new Set(
+    [...set.names].filter((name) => name !== self.namespace || copyName !== self.name),
+  );
+}
+
+/** Why a namespace is not reached; undefined: it is. */
+function whyNot(
+  { rule }: SourceObject,
+  place: Ref,
+  namespace: Namespace,
+  settings: PlannerSettings,
+): string | undefined {
+  if (namespace.name === place.namespace) return "it is the source's own namespace";
+  if (!rule.to || !covers(rule.to, namespace)) return "its new words do not name it";
+  const excluded = exclusion(settings, namespace.name);
+  if (excluded !== undefined) return excluded;
+  const { accept } = namespace;
+  const taken =
+    accept.kind === "all" ||
+    (accept.kind === "absent" && settings.namespacePolicy === "opt-out") ||
+    (accept.kind === "sources" && accept.globs.matches(refText(place)));
+  return taken ? undefined : "the namespace does not accept it";
+}
