@@ -25,6 +25,16 @@ async function openStage(t: TestContext, world: WorldName): Promise<Stage> {
   const stage = new WorldScene(scene, world);
   await stage.load(t);
   const proxy = await startFaultProxy(t, upstream(scene.sandbox?.url));
+  // On a shared server the manifests are applied, whose controller would be asked for its flags.
+  const none = {
+    kind: "DeploymentList",
+    apiVersion: "apps/v1",
+    metadata: { resourceVersion: "1" },
+  };
+  proxy.rule = ({ path }) =>
+    path.endsWith("/deployments")
+      ? { kind: "answer", status: 200, body: { ...none, items: [] } }
+      : undefined;
   const folder = mkdtempSync(join(tmpdir(), "secretcast-migrate-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const kubeconfig = join(folder, "kubeconfig");

@@ -97,21 +97,23 @@ test("once the old tool runs again no more is written", async (t) => {
 });
 
 test(
-  "200 namespaces with 5,000 copies are moved, and how far it is is told",
+  "5,000 copies are moved in less than two minutes, and how far it is is told",
   { timeout: 120_000 },
   async (t) => {
     const scene = await openScene(t);
     const stage = new WorldScene(scene, "kubed");
-    await stage.loadMany(t, 200, 25);
+    // A real server takes a minute to be rid of 200 namespaces.
+    const [namespaces, sources] = scene.sandbox ? [200, 25] : [50, 100];
+    await stage.loadMany(t, namespaces, sources);
     const told: number[] = [];
     const { result } = await stage.move({ onProgress: (done) => void told.push(done) });
     assert.deepEqual(result, {
-      written: { sources: 25, namespaces: 0, copies: 5000 },
+      written: { sources, namespaces: 0, copies: 5000 },
       failures: [],
     });
     assert.deepEqual(
       told,
-      Array.from({ length: 5025 }, (_, index) => index + 1),
+      Array.from({ length: 5000 + sources }, (_, index) => index + 1),
     );
   },
 );
