@@ -187,8 +187,10 @@ test("a list that may not be read freezes its copies, and all else goes on at on
   });
   await scene.holds(a, "annotated", DATA);
   await frozen(denied, [`${a}/tls`, `${b}/tls`]);
-  const row = rowAt(denied.settled(), `${a}/tls`);
-  assert.match(row?.reason ?? "", /source list .* cannot be read: the API server answers 403/);
+  const why = /source list .* cannot be read: the API server answers 403/;
+  await eventually("the reason is told", () =>
+    why.test(rowAt(denied.settled(), `${a}/tls`)?.reason ?? ""),
+  );
   assert.deepEqual([denied.unready(), denied.live()], [[], []]);
   await eventually("it is warned of", () =>
     denied.log.some((line) => line.includes('"source list not read"')),
@@ -322,6 +324,41 @@ test("who pulls by an entry's allow keeps what came while the list is gone, and 
   await listing.write({});
   await scene.holds(a, "pulled", { own: "x" });
   await again.stop();
+  await listing.finish();
+});
+
+test("a list that flaps makes nobody's copy anew, and its last word counts", async (t) => {
+  const stage = await openVault(t);
+  const { listing, scene, a, b, entry } = stage;
+  await listing.write({ tls: entry });
+  const running = listing.start({ "delete-grace": "30s" });
+  for (const team of [a, b]) await scene.holds(team, "tls", DATA);
+  const uids = async (): Promise<readonly unknown[]> =>
+    Promise.all([a, b].map(async (team) => (await scene.api.secret(team, "tls"))?.metadata.uid));
+  const before = await uids();
+  for (let turn = 0; turn < 10; turn++) {
+    await listing.write(turn % 3 === 0 ? undefined : {});
+    await listing.write({ tls: `${entry}\nkeys: ${turn % 2 === 0 ? "tls.crt" : "'*'"}` });
+  }
+  await listing.write({ tls: `${entry}\nkeys: tls.key` });
+  for (const team of [a, b]) await scene.holds(team, "tls", { "tls.key": DATA["tls.key"] });
+  assert.deepEqual(await uids(), before);
+  await running.stop();
+  await listing.finish();
+});
+
+test("an entry that is narrowed while its fan-out runs leaves copies where it says alone", async (t) => {
+  const { listing, scene, vault, a, entry } = await openVault(t);
+  const teams = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => scene.namespace(`team-${at}`)),
+  );
+  const running = listing.start();
+  await listing.write({ tls: entry });
+  await eventually("the fan-out has begun", () => running.outcomes.length > 0);
+  await listing.write({ tls: `secret: ${vault}/tls\nto: ${a}\nkeys: tls.crt` });
+  await scene.holds(a, "tls", { "tls.crt": DATA["tls.crt"] });
+  for (const team of teams) await scene.absent(team, "tls");
+  await running.stop();
   await listing.finish();
 });
 

@@ -204,7 +204,7 @@ const LIST_OFF: ListState = {
 };
 
 function createSourceList(
-  { sourceList, ownNamespace }: Config,
+  { sourceList, ownNamespace, kinds }: Config,
   { client, clock, log, metrics }: Dependencies,
 ): SourceListCache | undefined {
   if (sourceList === undefined) return undefined;
@@ -212,7 +212,7 @@ function createSourceList(
     client,
     clock,
     ref: { namespace: ownNamespace, name: sourceList },
-    configMaps: false,
+    configMaps: kinds.includes("ConfigMap"),
     metrics: metrics.watch(SOURCE_LIST),
     onError: watchWarnings(log, clock)(SOURCE_LIST),
   });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Cluster, actionsAt, verdictAt } from "../../support/planner/planner-cluster.ts";
+import { explain } from "../../../src/core/explain/explain.ts";
 import type { Plan } from "../../../src/core/model/verdicts.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
 
@@ -317,4 +318,17 @@ test("a type that is no source's refuses the entry, in the words of the entry", 
   const [report] = made.settle().sources;
   assert.equal(report?.state, "refused");
   assert.equal(report?.problems[0]?.annotation, "entry token: type");
+});
+
+test("explain names the entry, and what to type is about the list, never about the object", () => {
+  const made = copied("secret: vault/tls\nto: team-a\npaused: true");
+  const plan = made.settle();
+  const said = explain(made.world(), made.settings, plan, { namespace: "vault", name: "tls" });
+  assert.equal(said.is, "source");
+  assert.match(JSON.stringify(said.answers), /entry tls/);
+  const changes = [said, ...said.places].flatMap(({ answers }) =>
+    answers.flatMap(({ change }) => change ?? []),
+  );
+  assert.ok(changes.includes("take paused off, in entry tls of the source list"), changes.join());
+  assert.ok(!changes.some((change) => /secret -n vault tls/.test(change)), changes.join("\n"));
 });

@@ -54,6 +54,26 @@ test("the status counts places by state and names those that are not current, wi
   );
 });
 
+test("the status says which entry of the source list made a source, and what of the list has no effect", async (t) => {
+  const stage = await smallStage(t);
+  const { cluster } = stage;
+  cluster.list({
+    smtp: "secret: team-a/unlisted\nto: monitoring",
+    wrong: "secret: shared",
+    later: "secret: team-a/later\nto: monitoring",
+  });
+  cluster.secret("team-a/unlisted", {}, { data: { key: SECRET_VALUE } });
+  stage.settle();
+  stage.settle();
+  const { sources, list } = await read(stage);
+  const line = sources.shown.find(({ source }) => source === "team-a/unlisted");
+  assert.equal(line?.entry, "smtp");
+  assert.equal(list.state, "read");
+  assert.equal(list.entries, 3);
+  assert.match(list.refused.shown.join(), /^entry wrong: secret: "shared"/);
+  assert.deepEqual(list.absent.shown, ["entry later: team-a/later is not there, or not read"]);
+});
+
 test("each row says since when it is so, a failed one its tries, a frozen one how many differ", async (t) => {
   const stage = await smallStage(t);
   const { cluster } = stage;
