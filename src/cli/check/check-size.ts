@@ -1,8 +1,10 @@
 // How large the cluster is, and what memory a controller with these settings is to be expected to take,
 // by the figures of docs/performance.md. It reads no more than one object of each kind.
+import type { Config } from "../../config/config.ts";
+import { KINDS } from "../../core/model/kinds.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
-import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
+import { NAMESPACES, resourcePath, type Resource } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { CheckFinding } from "./finding.ts";
@@ -18,16 +20,20 @@ type Counted = { readonly count: number } | { readonly why: string };
 
 export async function checkSize(
   client: ApiClient,
-  { dataCacheBytes }: { readonly dataCacheBytes: number },
+  { dataCacheBytes, kinds }: Pick<Config, "dataCacheBytes" | "kinds">,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
-  const [namespaces, secrets] = await Promise.all([
-    countOf(client, NAMESPACES, signal),
-    countOf(client, SECRETS, signal),
-  ]);
-  const findings = [counted("namespaces", namespaces), counted("Secrets", secrets)];
-  if ("why" in secrets) return findings;
-  return [...findings, expectedMemory(secrets.count, dataCacheBytes)];
+  const namespaces = counted("namespaces", await countOf(client, NAMESPACES, signal));
+  const counts = await Promise.all(
+    kinds.map((kind) => countOf(client, KINDS[kind].resource, signal)),
+  );
+  const findings = counts.map((found, at) => counted(`${kinds[at]}s`, found));
+  let objects = 0;
+  for (const found of counts) {
+    if ("why" in found) return [namespaces, ...findings];
+    objects += found.count;
+  }
+  return [namespaces, ...findings, expectedMemory(objects, dataCacheBytes)];
 }
 
 function counted(check: string, found: Counted): CheckFinding {
@@ -42,9 +48,9 @@ function counted(check: string, found: Counted): CheckFinding {
   return { ...about, state: "ok", says: String(found.count), advice: undefined };
 }
 
-/** `secrets`: with Helm's releases, which are not read, so that it is rather less. */
-export function expectedMemory(secrets: number, dataCacheBytes: number): CheckFinding {
-  const least = IDLE_BYTES + secrets * BYTES_AN_OBJECT;
+/** `objects`: with Helm's releases, which are not read, so that it is rather less. */
+export function expectedMemory(objects: number, dataCacheBytes: number): CheckFinding {
+  const least = IDLE_BYTES + objects * BYTES_AN_OBJECT;
   const most = least + dataCacheBytes;
   const says = `about ${inMib(least)}, and up to ${inMib(most)} with the data of large sources (--data-cache)`;
   const about = { area: "size", check: "memory" } as const;

@@ -1,6 +1,7 @@
 // The rights that a controller with these settings needs, each as one question to the API server. What
 // manifests/ and the chart grant is held to this list by tests.
 import type { Config } from "../../config/config.ts";
+import { KINDS } from "../../core/model/kinds.ts";
 import { isNamespaceName } from "../../core/annotations/names.ts";
 
 export type NeededRight = {
@@ -16,7 +17,7 @@ export type NeededRight = {
   readonly why: string;
 };
 
-type Scoped = Pick<Config, "namespaces" | "sourceNamespaces">;
+type Scoped = Pick<Config, "namespaces" | "sourceNamespaces" | "kinds">;
 type Where = Pick<NeededRight, "namespace" | "name">;
 
 const EVERYWHERE: Where = { namespace: undefined, name: undefined };
@@ -36,28 +37,35 @@ export function neededRights(
   config: Scoped &
     Pick<Config, "leaderElect" | "leaseNamespace" | "leaseName" | "ownNamespace" | "sourceList">,
 ): readonly NeededRight[] {
-  const { namespaces: targets } = config;
-  const rights = targets ? inEach(targets, config.sourceNamespaces) : inAll();
+  const { namespaces: targets, kinds } = config;
+  const resources = kinds.map((kind) => KINDS[kind].resource.plural);
+  const rights = targets ? inEach(resources, targets, config.sourceNamespaces) : inAll(resources);
   return [...rights, ...listRights(config), ...(config.leaderElect ? leaseRights(config) : [])];
 }
 
-function inAll(): readonly NeededRight[] {
+function inAll(resources: readonly string[]): readonly NeededRight[] {
   return [
-    ...objectRights("secrets", [...READ, ...WRITE], EVERYWHERE),
+    ...resources.flatMap((each) => objectRights(each, [...READ, ...WRITE], EVERYWHERE)),
     ...objectRights("namespaces", READ, EVERYWHERE),
     ...eventRights(EVERYWHERE),
   ];
 }
 
 // Of a list each namespace is watched for itself, and so are those of the sources that have a name.
-function inEach(targets: readonly string[], sources: readonly string[]): readonly NeededRight[] {
+function inEach(
+  resources: readonly string[],
+  targets: readonly string[],
+  sources: readonly string[],
+): readonly NeededRight[] {
   const served = new Set(targets);
   const others = sources.filter((name) => isNamespaceName(name) && !served.has(name));
   return [...served, ...others].flatMap((namespace) => [
-    ...objectRights("secrets", served.has(namespace) ? [...READ, ...WRITE] : READ, {
-      namespace,
-      name: undefined,
-    }),
+    ...resources.flatMap((each) =>
+      objectRights(each, served.has(namespace) ? [...READ, ...WRITE] : READ, {
+        namespace,
+        name: undefined,
+      }),
+    ),
     ...objectRights("namespaces", READ, { namespace: undefined, name: namespace }),
     ...eventRights({ namespace, name: undefined }),
   ]);

@@ -6,7 +6,7 @@ import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 
 const { signal } = new AbortController();
 const MIB = 1024 * 1024;
-const settings = { dataCacheBytes: 64 * MIB };
+const settings = { dataCacheBytes: 64 * MIB, kinds: ["Secret"] as const };
 
 test("namespaces and Secrets are counted by reading one of each, without its values", async (t) => {
   const { client, sandbox } = await checkedServer(t);
@@ -26,6 +26,15 @@ test("namespaces and Secrets are counted by reading one of each, without its val
     ],
   );
   assert.equal(sandbox.requests.length - before, 2);
+});
+
+test("every kind that takes part is counted, and takes its room", async (t) => {
+  const { client } = await checkedServer(t);
+  const kinds = ["Secret", "ConfigMap"] as const;
+  assert.deepEqual(
+    (await checkSize(client, { ...settings, kinds }, signal)).map(({ check }) => check),
+    ["namespaces", "Secrets", "ConfigMaps", "memory"],
+  );
 });
 
 test("what may not be listed is not counted, and no memory is made up", async (t) => {

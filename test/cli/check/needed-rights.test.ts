@@ -51,6 +51,18 @@ test("of listed namespaces each has the rights of its Role, and its source is on
   assert.deepEqual(rights.toSorted(), [...inEach, ...ofSource].toSorted());
 });
 
+test("each kind that takes part needs the same rights as Secrets", () => {
+  const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
+  for (const flags of [{}, { namespaces: "team-a" }]) {
+    const config = { ...readConfig({ ...flags, "source-list": "" }, around) };
+    const rights = neededRights({ ...config, kinds: ["Secret", "ConfigMap"] }).map(rightText);
+    const of = (resource: string) =>
+      rights.filter((text) => text.includes(resource)).map((text) => text.replace(resource, "it"));
+    assert.ok(of("configmaps").length >= 6);
+    assert.deepEqual(of("configmaps"), of("secrets"));
+  }
+});
+
 test("without a source list no right on ConfigMaps is asked for", () => {
   assert.ok(texts({}).includes("watch configmaps/secretcast-sources in secretcast"));
   assert.ok(!texts({ "source-list": "" }).some((text) => text.includes("configmaps")));
