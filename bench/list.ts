@@ -1,5 +1,6 @@
 // All benchmarks in the order in which they run.
 import { bounds } from "./bounds.ts";
+import { commands } from "./commands.ts";
 import { fanout } from "./fanout.ts";
 import { fresh } from "./fresh.ts";
 import { isolation } from "./isolation.ts";
@@ -30,4 +31,5 @@ export const BENCHES: readonly Bench[] = [
   throttle,
   pressure,
   restarts,
+  commands,
 ];

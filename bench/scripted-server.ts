@@ -31,6 +31,7 @@ export class ScriptedServer {
   refuse: (() => Refusal | undefined) | undefined;
   readonly #script: Script;
   readonly #watches = new Map<string, Set<ServerResponse>>();
+  readonly #rests = new Map<string, Iterator<string>>();
   #version = 1_000_000;
   #inFlight = 0;
 
@@ -83,6 +84,7 @@ export class ScriptedServer {
     const resource = pathname.slice(pathname.lastIndexOf("/") + 1);
     if (request.method !== "GET") return this.#write(request, response, pathname);
     if (pathname === "/api/v1/secrets" || pathname === "/api/v1/namespaces") {
+      if (searchParams.has("limit")) return this.#page(resource, searchParams, response);
       if (searchParams.get("watch") !== "true") return this.#list(resource, response);
       return this.#watch(resource, searchParams.has("sendInitialEvents"), response);
     }
@@ -109,6 +111,26 @@ export class ScriptedServer {
     };
     await pour(response, separated(this.#objects(resource)));
     response.end("]}");
+  }
+
+  /** Pages go on where the one before ended: none is made twice. */
+  async #page(resource: string, query: URLSearchParams, response: ServerResponse): Promise<void> {
+    const token = query.get("continue") ?? "";
+    const rest = this.#rests.get(token) ?? this.#objects(resource)[Symbol.iterator]();
+    this.#rests.delete(token);
+    const items: string[] = [];
+    let ended = false;
+    while (items.length < Number(query.get("limit")) && !ended) {
+      const next = rest.next();
+      ended = next.done === true;
+      if (next.done !== true) items.push(next.value);
+    }
+    const next = ended ? "" : String(this.nextVersion());
+    if (next !== "") this.#rests.set(next, rest);
+    const kind = resource === "secrets" ? "SecretList" : "NamespaceList";
+    const metadata = JSON.stringify({ resourceVersion: "1000000", continue: next });
+    const body = `{"kind":"${kind}","apiVersion":"v1","metadata":${metadata},"items":[${items.join(",")}]}`;
+    json(response, 200, body);
   }
 
   async #watch(resource: string, initial: boolean, response: ServerResponse): Promise<void> {
