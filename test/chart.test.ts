@@ -110,6 +110,7 @@ const FILLED_IN: readonly (readonly [RegExp, string])[] = [
     /\{\{- include "secretcast\.(labels|selector)" [^}]*\}\}/g,
     "app.kubernetes.io/name: secretcast",
   ],
+  [/\{\{ include "secretcast\.sourceList" \. \}\}/g, "secretcast-sources"],
   [/\{\{ (include "secretcast\.\w+" \.|\.Release\.Namespace) \}\}/g, "secretcast"],
   [/\{\{ join "," \.Values\.pullSecretNames \| quote \}\}/g, "registry"],
   [/^.*\{\{.*\}\}\n/gm, ""],

@@ -312,6 +312,19 @@ test("the guards call well-formed what the controller does", () => {
   for (const text of ["u", "a\nb", name, "", `x${name}`]) assert.equal(uid.test(text), isUid(text));
 });
 
+test("the rights on ConfigMaps are those on Secrets, in a listed namespace too", () => {
+  const { rules } = plain(loadYaml<V1ClusterRole>(read("clusterrole.yaml")));
+  const secrets = rules?.find(({ resources }) => resources?.includes("secrets"));
+  const wanted = { apiGroups: [""], resources: ["configmaps"], verbs: secrets?.verbs };
+  const role = plain(loadYaml<V1ClusterRole>(read("namespace-rights-config-maps/role.yaml")));
+  assert.deepEqual(role.rules, [wanted]);
+  const { patches } = plain(
+    loadYaml<{ patches: { patch: string }[] }>(read("components/config-maps/kustomization.yaml")),
+  );
+  const [added] = loadYaml<{ value: unknown }[]>(patches[0]?.patch ?? "");
+  assert.deepEqual(plain(added?.value), wanted);
+});
+
 test("the rights in a listed namespace are those on Secrets and Events, no more and no fewer", () => {
   const role = plain(loadYaml<V1ClusterRole>(read("namespace-rights/role.yaml")));
   const { rules } = plain(loadYaml<V1ClusterRole>(read("clusterrole.yaml")));

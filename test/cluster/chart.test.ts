@@ -353,8 +353,7 @@ test(
     for (const { kind, metadata } of rendered)
       assert.match(metadata?.name ?? "", /^two-secretcast(-|$)/, kind);
     for (const { kind, ...object } of rendered) {
-      const parameter = /"paramRef":\{"name":"secretcast-pull-secrets",/;
-      const text = JSON.stringify(object).replaceAll("two-secretcast", "").replace(parameter, "");
+      const text = JSON.stringify(object).replaceAll(/two-secretcast|secretcast-pull-secrets/g, "");
       assert.ok(
         !/secretcast-|serviceaccount:secretcast/.test(text.replaceAll(/"helm[^,]*/g, "")),
         kind,
@@ -400,6 +399,36 @@ test(
     assert.deepEqual(Object.fromEntries(given), Object.fromEntries(wanted));
     const [container] = deploymentIn(rendered).spec?.template.spec?.containers ?? [];
     assert.ok(container?.args?.includes("--namespaces=team-a,team-b"));
+  },
+);
+
+test(
+  "with configMaps, the flag and its rights are there, in listed namespaces too",
+  options,
+  () => {
+    const on = set("configMaps");
+    for (const listed of [false, true]) {
+      const rendered = template(...on, ...(listed ? ["--set", "flags.namespaces=team-a"] : []));
+      const [container] = deploymentIn(rendered).spec?.template.spec?.containers ?? [];
+      assert.ok(container?.args?.includes("--config-maps"));
+      const roles = rendered.filter(({ kind, metadata }) =>
+        listed
+          ? kind === "Role" && metadata?.name === "secretcast-secrets"
+          : kind === "ClusterRole",
+      );
+      assert.equal(roles.length, listed ? 2 : 1);
+      for (const role of roles) {
+        const rules = field(role, "rules");
+        const of = (resource: string): unknown =>
+          Array.isArray(rules)
+            ? field(
+                rules.find((rule) => field(rule, "resources", 0) === resource),
+                "verbs",
+              )
+            : undefined;
+        assert.deepEqual(of("configmaps"), of("secrets"));
+      }
+    }
   },
 );
 

@@ -10,7 +10,9 @@ import { eventually } from "../support/time/eventually.ts";
 import { field, type Http } from "../support/api-server/http.ts";
 
 const NAMESPACE = "guarded";
-const SECRETS = `/api/v1/namespaces/${NAMESPACE}/secrets`;
+const RESOURCES = ["secrets", "configmaps"] as const;
+type Resource = (typeof RESOURCES)[number];
+const pathOf = (resource: Resource) => `/api/v1/namespaces/${NAMESPACE}/${resource}`;
 const MERGE = { contentType: "application/merge-patch+json" } as const;
 
 let admin: Http;
@@ -56,13 +58,14 @@ const RELEASE = (name: string): Body => ({
   metadata: { labels: nulls(Object.keys(MANAGED)), annotations: nulls(Object.keys(marks(name))) },
 });
 
-const create = (http: Http, name: string, body: Body) => {
+const create = (http: Http, name: string, body: Body, resource: Resource = "secrets") => {
   const metadata = { ...body.metadata, name };
-  return http.send("POST", SECRETS, { body: { ...body, metadata } });
+  return http.send("POST", pathOf(resource), { body: { ...body, metadata } });
 };
-const patch = (http: Http, name: string, body: unknown) =>
-  http.send("PATCH", `${SECRETS}/${name}`, { ...MERGE, body });
-const remove = (http: Http, name: string) => http.send("DELETE", `${SECRETS}/${name}`);
+const patch = (http: Http, name: string, body: unknown, resource: Resource = "secrets") =>
+  http.send("PATCH", `${pathOf(resource)}/${name}`, { ...MERGE, body });
+const remove = (http: Http, name: string, resource: Resource = "secrets") =>
+  http.send("DELETE", `${pathOf(resource)}/${name}`);
 
 async function done(request: ReturnType<Http["send"]>): Promise<void> {
   const { status, body } = await request;
@@ -79,23 +82,41 @@ async function refused(request: ReturnType<Http["send"]>, words: RegExp): Promis
   return message;
 }
 
-test("the life of a copy is within the rule: made, updated, handed over, deleted", async () => {
-  await done(create(controller, "a", copy("a")));
-  await done(patch(controller, "a", { data: { key: "bmV3", more: "bW9yZQ==" }, immutable: true }));
-  await done(patch(controller, "a", annotated({ "secretcast.io/source": "other/registry" })));
-  await done(remove(controller, "a"));
-});
+for (const resource of RESOURCES)
+  test(`the life of a copy is within the rule: made, updated, handed over, deleted (${resource})`, async () => {
+    await done(create(controller, "a", copy("a"), resource));
+    await done(
+      patch(
+        controller,
+        "a",
+        { data: { key: "bmV3", more: "bW9yZQ==" }, immutable: true },
+        resource,
+      ),
+    );
+    await done(
+      patch(controller, "a", annotated({ "secretcast.io/source": "other/registry" }), resource),
+    );
+    await done(remove(controller, "a", resource));
+  });
 
-test("a release and an adoption are within the rule", async () => {
-  await done(create(controller, "b", copy("b")));
-  await done(patch(controller, "b", RELEASE("b")));
-  await done(patch(admin, "b", annotated({ "secretcast.io/adopt": "secretcast/registry" })));
-  const { metadata } = copy("b");
-  const annotations = { ...metadata.annotations, "secretcast.io/adopt": null };
-  await done(
-    patch(controller, "b", { metadata: { ...metadata, annotations }, data: { a: "Yg==" } }),
-  );
-});
+for (const resource of RESOURCES)
+  test(`a release and an adoption are within the rule (${resource})`, async () => {
+    await done(create(controller, "b", copy("b"), resource));
+    await done(patch(controller, "b", RELEASE("b"), resource));
+    await done(
+      patch(admin, "b", annotated({ "secretcast.io/adopt": "secretcast/registry" }), resource),
+    );
+    const { metadata } = copy("b");
+    const annotations = { ...metadata.annotations, "secretcast.io/adopt": null };
+    await done(
+      patch(
+        controller,
+        "b",
+        { metadata: { ...metadata, annotations }, data: { a: "Yg==" } },
+        resource,
+      ),
+    );
+  });
 
 test("blanks around the value of adopt are taken off by controller and guardrail alike", async () => {
   const ends = [
@@ -173,9 +194,10 @@ const CREATES: Readonly<Record<string, Body>> = {
   "a source": { metadata: { annotations: { "secretcast.io/to": "*" } } },
 };
 for (const [what, body] of Object.entries(CREATES))
-  test(`creating ${what} is refused`, async (t) => {
+  test(`creating ${what} is refused, as a ConfigMap too`, async (t) => {
     const words = /secretcast may create guarded\/made only as a copy/;
-    t.diagnostic(await refused(create(controller, "made", body), words));
+    for (const resource of RESOURCES)
+      t.diagnostic(await refused(create(controller, "made", body, resource), words));
   });
 
 test("creating a copy that would be given an account's token is refused", async (t) => {
@@ -266,13 +288,35 @@ const CHANGES: Readonly<Record<string, (name: string) => Case>> = {
   }),
 };
 for (const [at, [what, make]] of Object.entries(CHANGES).entries())
-  test(`changing ${what} is refused`, async (t) => {
+  test(`changing ${what} is refused, of a ConfigMap too`, async (t) => {
     const name = `change-${at}`;
     const { there, change } = make(name);
-    await done(create(admin, name, withoutNulls(there)));
     const words = new RegExp(`secretcast may not make this change to guarded/${name}`);
-    t.diagnostic(await refused(patch(controller, name, change), words));
+    for (const resource of RESOURCES) {
+      await done(create(admin, name, withoutNulls(there), resource));
+      t.diagnostic(await refused(patch(controller, name, change, resource), words));
+    }
   });
+
+test("changing binary data in a release is refused", async () => {
+  const binaryData = { key: "eA==" };
+  await done(create(controller, "binary", copy("binary"), "configmaps"));
+  const change = { ...RELEASE("binary"), data: null, binaryData };
+  const words = /secretcast may not make this change to guarded\/binary/;
+  await refused(patch(controller, "binary", change, "configmaps"), words);
+});
+
+test("what the controller is told by it may not write, with all marks of a copy", async (t) => {
+  for (const name of ["secretcast-sources", "secretcast-pull-secrets"]) {
+    const words = new RegExp(`secretcast may not write guarded/${name}`);
+    t.diagnostic(await refused(create(controller, name, copy(name), "configmaps"), words));
+    await done(create(admin, name, copy(name), "configmaps"));
+    const change = { data: { key: "other" } };
+    await refused(patch(controller, name, change, "configmaps"), words);
+    await refused(remove(controller, name, "configmaps"), words);
+    await done(create(controller, name, copy(name)));
+  }
+});
 
 test("giving a copy a finalizer is refused", async (t) => {
   await done(create(controller, "final", copy("final")));
@@ -280,15 +324,16 @@ test("giving a copy a finalizer is refused", async (t) => {
   t.diagnostic(await refused(patch(controller, "final", change), /finalizers or owner references/));
 });
 
-test("deleting what is no copy is refused", async (t) => {
-  const moved = { metadata: { labels: MANAGED, annotations: marks("elsewhere") } };
-  const bodies = { plain: { metadata: {} }, pulling: PULL, moved, marked: marked("marked") };
-  for (const [name, body] of Object.entries(bodies)) {
-    await done(create(admin, name, body));
-    const words = new RegExp(`secretcast may not delete guarded/${name}`);
-    t.diagnostic(await refused(remove(controller, name), words));
-  }
-});
+for (const resource of RESOURCES)
+  test(`deleting what is no copy is refused (${resource})`, async (t) => {
+    const moved = { metadata: { labels: MANAGED, annotations: marks("elsewhere") } };
+    const bodies = { plain: { metadata: {} }, pulling: PULL, moved, marked: marked("marked") };
+    for (const [name, body] of Object.entries(bodies)) {
+      await done(create(admin, name, body, resource));
+      const words = new RegExp(`secretcast may not delete guarded/${name}`);
+      t.diagnostic(await refused(remove(controller, name, resource), words));
+    }
+  });
 
 test("the guardrail is for the controller alone", async () => {
   await done(create(admin, "free", { metadata: {} }));

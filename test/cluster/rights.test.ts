@@ -13,7 +13,8 @@ import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
 import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
 import { openOldServer } from "../support/api-server/old-server.ts";
-import { openScene } from "../support/scenes/scene.ts";
+import { openMaps } from "../support/scenes/both-kinds.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
 
 /** What the controller's account asked for so far. */
 function requests(): readonly unknown[] {
@@ -55,8 +56,8 @@ function granted(kind: "clusterrole" | "role"): readonly string[] {
 }
 
 /** A day in the life of a controller: it leads, copies, updates, deletes, asks and tells. */
-async function liveThroughEverything(t: TestContext): Promise<void> {
-  const scene = await openScene(t);
+async function liveThroughEverything(t: TestContext, isOfMaps: boolean): Promise<void> {
+  const scene = await (isOfMaps ? openMaps(t, openScene) : openScene(t));
   const { api, source } = scene;
   const [a, b] = [await scene.namespace("a"), await scene.namespace("b")];
   const controller = spawnController(t, scene.kubeconfig, {
@@ -64,6 +65,7 @@ async function liveThroughEverything(t: TestContext): Promise<void> {
     "delete-grace": "100ms",
     "leader-elect": "true",
     "lease-namespace": "secretcast",
+    "config-maps": String(isOfMaps),
   });
   const to = { "secretcast.io/to": scene.name("*") };
   await api.createSecret(source, "s", { annotations: to, data: { k: "1" } });
@@ -83,7 +85,13 @@ async function liveThroughEverything(t: TestContext): Promise<void> {
   await scene.holds(b, "s", { k: "1" });
   await api.deleteSecret(source, "s");
   await scene.absent(b, "s");
-  // An entry of the list ends once the list itself was asked.
+  if (!isOfMaps) await liveByTheList(scene, a);
+  assert.equal(await controller.stop(), 0);
+}
+
+/** An entry of the list ends once the list itself was asked. */
+async function liveByTheList(scene: Scene, a: string): Promise<void> {
+  const { api } = scene;
   const vault = await scene.namespace("vault");
   await api.createSecret(vault, "listed", { data: { k: "1" } });
   const list = ["secretcast", "secretcast-sources"] as const;
@@ -92,7 +100,6 @@ async function liveThroughEverything(t: TestContext): Promise<void> {
   await api.putConfigMap(...list, {});
   await scene.absent(a, "listed");
   await api.putConfigMap(...list, undefined);
-  assert.equal(await controller.stop(), 0);
 }
 
 /** On a server without streaming lists the caches are filled by lists. */
@@ -107,7 +114,8 @@ async function liveOnAnOldServer(t: TestContext): Promise<void> {
 }
 
 test("every right that is granted is used", async (t) => {
-  await liveThroughEverything(t);
+  await liveThroughEverything(t, false);
+  await liveThroughEverything(t, true);
   await liveOnAnOldServer(t);
   const used = new Set(requests().map(rightOf));
   const unused = [...granted("clusterrole"), ...granted("role")].filter(

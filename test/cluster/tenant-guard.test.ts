@@ -7,6 +7,7 @@ import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { openMaps } from "../support/scenes/both-kinds.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 const GUARD = fileURLToPath(new URL("../../manifests/components/tenant-guard", import.meta.url));
@@ -26,7 +27,7 @@ const FILES = ["policy", "binding"].flatMap((name) => ["-f", `${GUARD}/${name}.y
 
 before(() => {
   must("apply", ...FILES);
-  must("create", "clusterrole", TENANT, "--verb=*", "--resource=secrets");
+  must("create", "clusterrole", TENANT, "--verb=*", "--resource=secrets,configmaps");
   const users = [TENANT, CARETAKER].map((user) => `--user=${user}`);
   must("create", "clusterrolebinding", TENANT, `--clusterrole=${TENANT}`, ...users);
   const policy = "--resource=validatingadmissionpolicies";
@@ -106,6 +107,30 @@ test("a tenant neither edits nor deletes a copy; the controller goes on", async 
 
   await api.setData(source, "s", { k: "2" });
   await scene.holds(a, "s", { k: "2" });
+  await api.deleteSecret(source, "s");
+  await scene.absent(a, "s");
+  await controller.stop();
+  await scene.finish();
+});
+
+test("a copy that is a ConfigMap is guarded alike, its binary data too", async (t) => {
+  const scene = await openMaps(t, openScene);
+  const { api, source } = scene;
+  const a = await scene.namespace("a");
+  const annotations = { "secretcast.io/to": a };
+  await api.createSecret(source, "s", { annotations, data: { k: "1" } });
+  const controller = scene.start();
+  await scene.holds(a, "s", { k: "1" });
+  for (const change of [
+    '{"data":{"k":"2"}}',
+    '{"binaryData":{"b":"Mg=="}}',
+    '{"immutable":true}',
+  ]) {
+    const words = ["patch", "configmap", "s", "--type=merge", "-p", change];
+    assert.ok(refuses(a, words, "change that one"), change);
+  }
+  assert.ok(refuses(a, ["delete", "configmap", "s"], "would be made again"));
+  assert.equal(as(TENANT, a, "label", "configmap", "s", "team=a").status, 0);
   await api.deleteSecret(source, "s");
   await scene.absent(a, "s");
   await controller.stop();

@@ -155,6 +155,38 @@ recipe("A certificate that nobody can annotate", async (stage, blocks) => {
   await controller.stop();
 });
 
+recipe("A CA bundle, as a ConfigMap", async (stage, blocks) => {
+  const [values, source, pod, change] = blocks;
+  assert.ok(values && source && pod && change);
+  stage.write("ca.crt", "the authority of today\n");
+  stage.write("next.crt", "the one of tomorrow\n");
+  await stage.apply([values]);
+  const controller = stage.start();
+  await stage.apply([source]);
+  const bundles = async (): Promise<Readonly<Record<string, unknown>>> => {
+    const found = "kubectl get configmaps -A --field-selector metadata.name=ca-bundle -o json";
+    const items = field(JSON.parse(await stage.shell(found)), "items");
+    assert.ok(Array.isArray(items));
+    return Object.fromEntries(
+      items.map((one: unknown) => [
+        field(one, "metadata", "namespace"),
+        field(one, "data", "ca.crt"),
+      ]),
+    );
+  };
+  const hold = (text: string): Promise<boolean> =>
+    eventually("every namespace trusts the same", async () => {
+      const all = await bundles();
+      for (const namespace of ["default", "secretcast", ...WORLD])
+        assert.equal(all[namespace], text);
+      return true;
+    });
+  await hold("the authority of today\n");
+  await stage.apply([pod, change]);
+  await hold("the authority of today\nthe one of tomorrow\n");
+  await controller.stop();
+});
+
 recipe("CI tokens for teams that carry a label", async (stage, blocks) => {
   await stage.shell("kubectl label namespace other ci=builds");
   const controller = stage.start();

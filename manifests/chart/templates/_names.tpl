@@ -77,6 +77,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- if ne $list "secretcast-sources" -}}
 {{- $args = append $args (printf "--source-list=%s" $list) -}}
 {{- end -}}
+{{- if .Values.configMaps -}}
+{{- $args = append $args "--config-maps" -}}
+{{- end -}}
 {{- range $flag, $value := omit $flags "leader-elect" "lease-name" "source-list" -}}
 {{- if kindIs "slice" $value -}}
 {{- $value = join "," $value -}}
@@ -126,6 +129,11 @@ counts a repeated one up instead of piling up. */ -}}
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
+{{- if .Values.configMaps }}
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get, list, watch, create, patch, delete]
+{{- end }}
 {{- end -}}
 
 {{- /* What to do where the API server cannot change Pods by itself. */ -}}

@@ -11,6 +11,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { dump, load, loadAll } from "js-yaml";
 import type { FlagValues } from "../../../src/config/config.ts";
+import { OBJECT_KINDS } from "../../../src/core/model/kinds.ts";
 import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import { createClient } from "../../../src/kube/rest/client.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
@@ -107,7 +108,10 @@ export class RecipeStage {
     const flags = Object.entries(field(values, "flags") ?? {}).map(
       ([flag, value]: [string, unknown]) => [flag, Array.isArray(value) ? value.join() : value],
     );
-    if (field(values, "configMaps") === true) flags.push(["config-maps", true]);
+    if (field(values, "configMaps") === true) {
+      flags.push(["config-maps", true]);
+      this.scene.kinds = OBJECT_KINDS;
+    }
     this.#flags = { ...this.#flags, ...Object.fromEntries(flags) };
   }
 
