@@ -10,6 +10,7 @@ import {
   hasUnknownMark,
   isEnding,
   isExcluded,
+  isFaulty,
   isOurs,
   isPull,
   placeOf,
@@ -120,7 +121,10 @@ export function isFrozenByList(copy: Raw, flags: Flags): boolean {
   if (key === undefined) return false;
   if (!entries) return true;
   const entry = entries.find((one) => one.key === key);
-  return entry !== undefined && entry.object !== wordOf(copy, "source");
+  if (!entry) return false;
+  const { object } = entry;
+  const several = entries.filter((one) => one.object === object).length > 1;
+  return several || isFaulty(entry) || object !== wordOf(copy, "source");
 }
 
 /** Those of the first rank; which of them came first, the world does not show. */

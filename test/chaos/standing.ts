@@ -200,6 +200,10 @@ export function entriesOf({ list }: Flags): readonly Entry[] | undefined {
   });
 }
 
+/** Refused for its own words, whatever becomes of its object. */
+export const isFaulty = ({ object, words }: Entry): boolean =>
+  object === undefined || !Object.keys(words).every((word) => SPOKEN.includes(word));
+
 /** How an object stands as a source. */
 export function standingOf(raw: Raw, flags: Flags): Standing {
   const [entry, another] = (entriesOf(flags) ?? []).filter(({ object }) => object === placeOf(raw));
