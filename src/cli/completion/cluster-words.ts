@@ -1,6 +1,7 @@
 // Names out of the cluster and the kubeconfig, for a shell that waits: one request of two seconds at
 // most, of names alone, and silence where it fails.
 import { contextNames } from "../../kube/kubeconfig/kubeconfig.ts";
+import { KINDS } from "../../core/model/kinds.ts";
 import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
 import { isRecord } from "../../kube/json.ts";
 import { connect } from "../kubectl/connection.ts";
@@ -8,6 +9,7 @@ import { readKubectlFlags, type Given } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../run/program-context.ts";
 import type { ClusterWords, GivenWords } from "./complete.ts";
 
+const WITHOUT_RELEASES = KINDS.Secret.fieldSelector;
 const TIMEOUT = "2s";
 /** Nobody chooses among more. */
 const MOST = 500;
@@ -15,7 +17,7 @@ const MOST = 500;
 export function clusterWords(program: Program): ClusterWords {
   return {
     namespaces: (given) => names(NAMESPACES, given, program),
-    secrets: (given) => names(SECRETS, given, program),
+    objects: (kind, given) => names(KINDS[kind].resource, given, program),
     contexts: async (given) => {
       try {
         return contextNames({ kubeconfig: given.get("--kubeconfig"), env: program.env });
@@ -46,7 +48,7 @@ async function names(
         path: resourcePath(resource, resource === NAMESPACES ? undefined : namespace),
         query: {
           limit: MOST,
-          fieldSelector: resource === SECRETS ? "type!=helm.sh/release.v1" : undefined,
+          fieldSelector: resource.plural === SECRETS.plural ? WITHOUT_RELEASES : undefined,
         },
         // Names alone: no value of a Secret comes.
         accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",

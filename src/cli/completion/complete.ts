@@ -13,7 +13,7 @@ export type HelpOf = (command: string) => Promise<HelpWords>;
 /** Words that only a cluster or a kubeconfig knows; the flags given so far say which. */
 export type ClusterWords = {
   namespaces(given: GivenWords): Promise<readonly string[]>;
-  secrets(given: GivenWords): Promise<readonly string[]>;
+  objects(kind: "Secret" | "ConfigMap", given: GivenWords): Promise<readonly string[]>;
   contexts(given: GivenWords): Promise<readonly string[]>;
 };
 
@@ -73,12 +73,16 @@ async function offer(
   // The command's own word is the first.
   if (given.others.length > 1) return NOTHING;
   if (command === "explain") {
-    const [, kind = ""] = /^(secrets?\/)/.exec(current) ?? [];
-    const names = await cluster.secrets(given.flags);
+    const [, kind = ""] = /^((?:secrets?|configmaps?|cm)\/)/.exec(current) ?? [];
+    const names = await cluster.objects(isConfigMap(kind) ? "ConfigMap" : "Secret", given.flags);
     return starting(current, plain(names.map((name) => ({ name: kind + name, about: "" }))));
   }
   if (command !== "completion") return NOTHING;
   return starting(current, plain(SHELLS.map((name) => ({ name, about: "" }))));
+}
+
+function isConfigMap(kind: string): boolean {
+  return kind.startsWith("c");
 }
 
 function plain(words: readonly { readonly name: string; readonly about: string }[]): Offer {

@@ -23,7 +23,7 @@ export async function printExplain(given: Given, program: Program): Promise<numb
     const subject = { namespace: connection.namespace, name };
     const read = await readJudged(judging, flags, program);
     const world = read.worlds.find((each) => each.kind === kind);
-    if (!world) throw new UsageError(`${kind}s take no part: the controller copies Secrets alone`);
+    if (!world) throw new UsageError(`${kind}s take no part without --config-maps`);
     const { plan } = await prospectIn(read, planning);
     const page = await readControllerPage(judging, "", program.signal);
     const live = page.kind === "read" ? withLiveRows(plan, world, page.status) : plan;

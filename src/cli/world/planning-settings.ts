@@ -19,6 +19,7 @@ const PLANNING_FLAGS: readonly FlagName[] = [
   "namespace-policy",
   "fanout-limit",
   "copyable-keys",
+  "config-maps",
   "source-list",
   "delete-grace",
   "delete-limit",

@@ -67,6 +67,10 @@ test("namespaces, names and contexts come from the cluster and the kubeconfig", 
     "secret/registry",
     ":4",
   ]);
+  const metadata = { namespace: "secretcast", name: "ca" };
+  cluster.sandbox.load([{ kind: "ConfigMap", metadata }]);
+  const maps = await offered(cluster, "explain", "-n", "secretcast", "configmap/");
+  assert.deepEqual(maps, ["configmap/ca", ":4"]);
   assert.deepEqual(await offered(cluster, "explain", "registry", ""), [":4"]);
   assert.deepEqual(await offered(cluster, "plan", "--context", ""), ["secretcast-sandbox", ":4"]);
 });

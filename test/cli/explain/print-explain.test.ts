@@ -233,3 +233,21 @@ test("colours are for a terminal alone, and not with NO_COLOR", async (t) => {
   const plain = await run(args, { terminal: true, env: { NO_COLOR: "1" } });
   assert.ok(!plain.stdout.includes("\u001b"));
 });
+
+test("a ConfigMap is explained as a Secret is, where ConfigMaps take part", async (t) => {
+  const { run, sandbox } = await sandboxCluster(t);
+  const annotations = { "secretcast.io/to": "team-*,!team-b" };
+  const metadata = { namespace: "secretcast", name: "ca", annotations };
+  sandbox.load([{ kind: "ConfigMap", metadata, data: { "ca.crt": "hunter2" } }]);
+  const ask = ["explain", "configmap/ca", "-n", "secretcast"];
+  const told = await run([...ask, "--config-maps"]);
+  assert.match(told.stdout, /^ConfigMap secretcast\/ca: a source\n/);
+  assert.match(told.stdout, /^create +1 +team-a +there is no copy yet$/m);
+  assert.match(told.stdout, /kubectl annotate configmap -n secretcast ca --overwrite/);
+  assert.doesNotMatch(told.stdout, /hunter2/);
+  const json = await run([...ask, "--config-maps", "--in", "team-a", "-o", "json"]);
+  assert.equal(JSON.parse(json.stdout).items[0].resource, "configmaps");
+  const without = await run(ask);
+  assert.equal(without.code, 1);
+  assert.equal(without.stderr, "secretcast: ConfigMaps take no part without --config-maps\n");
+});
