@@ -20,6 +20,8 @@ export type SourceListOptions = Pick<
   readonly clock: Clock;
   readonly ref: Ref;
   readonly configMaps: boolean;
+  /** Names of ConfigMaps that are no sources. */
+  readonly reserved: readonly string[] | undefined;
 };
 
 // Entries are understood for so long at a stretch.
@@ -155,8 +157,8 @@ export class SourceListCache {
   }
 
   async #understand({ entries = {} }: ListObject): Promise<SourceList> {
-    const { clock, ref, configMaps } = this.#options;
-    const terms = { list: ref, configMaps };
+    const { clock, ref, configMaps, reserved } = this.#options;
+    const terms = { list: ref, configMaps, reserved };
     const steps = parseSourceList(entries, terms, this.#understood?.list ?? NO_ENTRIES);
     let began = clock.monotonic();
     for (;;) {

@@ -40,6 +40,8 @@ export type ApplyDeps = {
   /** Told of every write that was answered: its verb and `ok` or the error's kind. */
   readonly onWrite: (verb: string, result: "ok" | ApiErrorKind) => void;
   readonly onAnswer: (question: LiveRead, answer: LookupResult) => void;
+  /** Whether nothing is ever written there, whatever the planner says. */
+  readonly isReserved: (kind: ObjectKind, place: Ref) => boolean;
   /** A copy was deleted for its successor, which is still to be made. */
   readonly onVacated: (kind: ObjectKind, place: Ref) => void;
   /** Takes an object that was read into the cache. */
@@ -90,6 +92,12 @@ export class Apply {
   }
 
   async #write(action: Action, cut?: AbortSignal): Promise<Outcome> {
+    const { objectKind, place } = action;
+    // The planner has no such place: this is for the day on which it is wrong.
+    if (writes(action) && this.#deps.isReserved(objectKind, place)) {
+      const what = `write ${objectKind.toLowerCase()} ${refText(place)}`;
+      throw new ApiError(what, { kind: "forbidden", reason: "Reserved" });
+    }
     switch (action.kind) {
       case "liveGet":
         return this.#look(action, cut);
@@ -346,4 +354,8 @@ function isSameCopy(found: CachedObject | undefined, judged: CopyObject): found 
     // A newer version's, by now: it freezes.
     found.unknownMark === judged.unknownMark
   );
+}
+
+function writes({ kind }: Action): boolean {
+  return kind !== "confirm" && kind !== "liveGet";
 }

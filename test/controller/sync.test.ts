@@ -55,6 +55,7 @@ function open(permission: () => number, answer: () => Promise<object> = async ()
       permission,
       onWrite: nothing,
       onAnswer: nothing,
+      isReserved: () => false,
       onVacated: nothing,
       remember: nothing,
       read: () => undefined,

@@ -6,6 +6,7 @@ import { commandLine } from "../support/programs/command-line.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { beforeTheList, LIST, openListing, type Listing } from "../support/scenes/listing.ts";
 import { proxied, refusal } from "../support/scenes/proxied.ts";
+import { openMaps } from "../support/scenes/both-kinds.ts";
 import type { Running, Scene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";
 
@@ -386,6 +387,52 @@ test("plan says what a run does for entries, and what it leaves alone", async (t
   assert.deepEqual(await planned(), [`delete ${a}/tls`, `delete ${b}/tls`]);
   await listing.write({ tls: entry });
   await listing.finish();
+});
+
+test("an entry copies a ConfigMap, and none with every flag in its favour writes the list", async (t) => {
+  // A real server's account has these rights by the component alone.
+  if (process.env["CLUSTER_ACCESS"]) return t.skip("of a real server the guardrail's own test");
+  const listing = await openMaps(t, openListing);
+  const { scene, own } = listing;
+  const { api } = scene;
+  const trust = await scene.namespace("trust");
+  const a = await scene.namespace("team-a");
+  await api.createSecret(trust, "ca", { data: { "ca.crt": "certificate" } });
+  await listing.write({ ca: `configMap: ${trust}/ca\nto: ${a}` });
+  const everything = {
+    "include-system-namespaces": true,
+    "source-namespaces": "*",
+    "namespace-policy": "opt-out",
+  };
+  const running = listing.start(everything);
+  await scene.holds(a, "ca", { "ca.crt": "certificate" });
+  const before = (await api.secret(own, LIST))?.metadata;
+  // By its name, by its word, and by the list's own invitation.
+  await api.createSecret(trust, LIST, {
+    annotations: { "secretcast.io/to": own },
+    data: { x: "1" },
+  });
+  await api.createSecret(trust, "named", {
+    annotations: { "secretcast.io/to": own, "secretcast.io/name": LIST },
+    data: { x: "1" },
+  });
+  await api.createSecret(trust, "told", {
+    annotations: { "secretcast.io/to": a },
+    data: { x: "1" },
+  });
+  await scene.holds(a, "told", { x: "1" });
+  assert.deepEqual((await api.secret(own, LIST))?.metadata, before);
+  await api.annotate(own, LIST, { "secretcast.io/from": `${trust}/told` });
+  await api.setData(trust, "told", { x: "2" });
+  await scene.holds(a, "told", { x: "2" });
+  const pulling = await api.secret(own, LIST);
+  assert.deepEqual(Object.keys(pulling?.data ?? {}), ["ca"]);
+  await listing.write(undefined);
+  await api.setData(trust, "told", { x: "3" });
+  await scene.holds(a, "told", { x: "3" });
+  assert.equal(await api.secret(own, LIST), undefined, "nor is one made in its place");
+  await running.stop();
+  await listing.finish(everything);
 });
 
 test("a replica of the version before freezes what entries made, beside a new one and after a roll-back", async (t) => {

@@ -52,6 +52,7 @@ function open(answers: readonly Answer[], permission: () => number = () => Infin
     permission,
     onWrite: (verb, result) => void counted.push(`${verb} ${result}`),
     onAnswer: (_, { kind }) => void heard.push(kind),
+    isReserved: (_, { name }) => name === "reserved",
     onVacated: (_, place) => void vacated.push(refText(place)),
     remember: (_, raw) => void remembered.push(raw),
     read: () => undefined,
@@ -104,6 +105,17 @@ test("every write to an object that is there names its UID and version", async (
     const first = JSON.stringify(sent.find(({ query }) => !query)?.body);
     assert.match(first, /uid","value":"uid-\d+"|"uid":"uid-\d+"/, kind);
     assert.match(first, /resourceVersion","value":"\d+"|"resourceVersion":"\d+"/, kind);
+  }
+});
+
+test("nothing is written where nothing is ever to be written, whatever was planned", async () => {
+  for (const kind of ["create", "update", "replace", "delete"] as const) {
+    const planned = action(kind);
+    const { apply, sent } = open([]);
+    const place = { namespace: planned.place.namespace, name: "reserved" };
+    const outcome = await apply.perform({ ...planned, place });
+    assert.equal(outcome.kind, "failed");
+    assert.equal(sent.length, 0, kind);
   }
 });
 

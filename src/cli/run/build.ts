@@ -106,6 +106,7 @@ export function buildController(
       const record = { memory, caches: written, list: list?.written };
       recordLookup(question, answer, { ...record, now, chance });
     },
+    isReserved: (kind, { name }) => rulesOf(kind, settings).reserved?.includes(name) === true,
     onVacated: (kind, place) => memory.of(kind).vacated(place),
     remember: (kind, raw) => void written.of(kind).remember(raw),
     read: (kind, raw) => readObject(raw, contextOf(kind)),
@@ -213,6 +214,7 @@ function createSourceList(
     clock,
     ref: { namespace: ownNamespace, name: sourceList },
     configMaps: kinds.includes("ConfigMap"),
+    reserved: KINDS.ConfigMap.reserved,
     metrics: metrics.watch(SOURCE_LIST),
     onError: watchWarnings(log, clock)(SOURCE_LIST),
   });

@@ -6,6 +6,7 @@ import {
   parseSourceList,
   type SourceList,
 } from "../../core/annotations/source-list.ts";
+import { KINDS } from "../../core/model/kinds.ts";
 import type { ListState } from "../../core/model/cluster.ts";
 import { readList } from "../../core/observed/read-list.ts";
 
@@ -53,7 +54,8 @@ function understood(
   list: Ref,
   configMaps: boolean,
 ): SourceList {
-  const steps = parseSourceList(entries, { list, configMaps }, NO_ENTRIES);
+  const { reserved } = KINDS.ConfigMap;
+  const steps = parseSourceList(entries, { list, configMaps, reserved }, NO_ENTRIES);
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

@@ -37,6 +37,8 @@ export type ListTerms = {
   readonly list: Ref;
   /** Whether ConfigMaps take part. */
   readonly configMaps: boolean;
+  /** Names of ConfigMaps that are no sources, the list's own apart. */
+  readonly reserved?: readonly string[] | undefined;
 };
 
 /** As of annotations: the API takes no more of them on one object. */
@@ -154,8 +156,9 @@ function read(key: unknown, value: unknown, terms: ListTerms): Given {
   if (kind === "ConfigMap" && !terms.configMaps) {
     return fault(text, "a Secret: ConfigMaps take part with --config-maps alone");
   }
-  if (kind === "ConfigMap" && refText(ref) === refText(terms.list)) {
-    return fault(text, "another ConfigMap: the source list is no source");
+  const { list, reserved = [] } = terms;
+  if (kind === "ConfigMap" && [list.name, ...reserved].includes(ref.name)) {
+    return fault(text, "another ConfigMap: one called so tells secretcast what to do");
   }
   if (kind === "Secret" && ref.name.startsWith(REFUSED_NAME_PREFIX)) {
     return fault(text, "another Secret: those called so are Helm's");

@@ -7,9 +7,14 @@ import {
   type SourceList,
 } from "../../../src/core/annotations/source-list.ts";
 import { problemText } from "../../../src/core/annotations/rules.ts";
+import { KINDS } from "../../../src/core/model/kinds.ts";
 import { reference } from "../../support/planner/intake.ts";
 
-const TERMS = { list: { namespace: "secretcast", name: "secretcast-sources" }, configMaps: true };
+const TERMS = {
+  list: { namespace: "secretcast", name: "secretcast-sources" },
+  configMaps: true,
+  reserved: KINDS.ConfigMap.reserved,
+};
 
 function parse(
   data: Readonly<Record<string, string>>,
@@ -80,7 +85,13 @@ const REFUSED: readonly (readonly [what: string, text: string, reason: RegExp])[
   ],
   ["a Secret without its namespace", "secret: b\nto: x", /: secret: "b": want NAMESPACE\/NAME/],
   ["a ConfigMap without its namespace", "configMap: b\nto: x", /: configMap: "b": want NAMESPACE/],
-  ["the list itself", "configMap: secretcast/secretcast-sources\nto: x", /the source list is no/],
+  [
+    "the list itself",
+    "configMap: secretcast/secretcast-sources\nto: x",
+    /one called so tells secretcast/,
+  ],
+  ["one of the list's name", "configMap: a/secretcast-sources\nto: x", /one called so tells/],
+  ["one of a policy's", "configMap: a/secretcast-pull-secrets\nto: x", /one called so tells/],
   ["a release of Helm", "secret: a/sh.helm.release.v1.b\nto: x", /: secret: .*Helm/],
   ["nothing that it asks for", "secret: a/b\nkeys: x", /want one of to, to-selector, allow,/],
   ["an empty value", "secret: a/b\nto:", /: to: "": want a value, or the word off/],
