@@ -72,6 +72,23 @@ test("the object of an entry is read again by one question, which writes nothing
   assert.ok(isThere(made, "team-a/tls"));
 });
 
+test("an ending that no entry decides asks nothing of the list, which may be unreadable by now", () => {
+  const made = copied();
+  made.secret("shared/plain", { to: "team-a" });
+  made.settle();
+  made.edit("shared/plain", ({ metadata }) => {
+    metadata.annotations = {};
+  });
+  const asked: string[] = [];
+  for (let round = 0; round < 30 && isThere(made, "team-a/plain"); round++) {
+    for (const action of made.pass().actions)
+      if (action.kind === "confirm") asked.push(...action.questions.map(({ kind }) => kind));
+    made.now += 1000;
+  }
+  assert.ok(!isThere(made, "team-a/plain"));
+  assert.deepEqual([...new Set(asked)], ["Secret"]);
+});
+
 test("annotations of ours on the object itself do not count beside an entry, allow included", () => {
   const made = cluster();
   made.secret("shared/tls", { to: "*", allow: "*", nonsense: "x" }, { data: { crt: "v1" } });
