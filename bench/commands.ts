@@ -5,14 +5,19 @@ import { once } from "node:events";
 import { numbered } from "./cluster.ts";
 import { imageCommand } from "./image.ts";
 import { both, copies, foreign, sources } from "./population.ts";
-import { memory } from "./proc.ts";
+import { cpuMs, memory } from "./proc.ts";
 import { ScriptedServer } from "./scripted-server.ts";
 import { median, scoped, type Bench, type How } from "./scorecard.ts";
 
 const ROUNDS = 11;
 const SAMPLE_MS = 20;
 
-type Ended = { readonly ms: number; readonly code: number | null; readonly peakMiB: number };
+type Ended = {
+  readonly ms: number;
+  readonly cpuMs: number;
+  readonly code: number | null;
+  readonly peakMiB: number;
+};
 
 export const commands: Bench = {
   name: "commands",
@@ -29,12 +34,14 @@ async function quickness(how: How): Promise<void> {
   const server = await ScriptedServer.start(how, { namespaces: ["shared", ...targets], secrets });
   const rounds = how.quick ? 1 : ROUNDS;
   const times: Record<string, number[]> = { node: [], plan: [], status: [] };
+  const spent: Record<string, number[]> = { plan: [], status: [] };
   for (let at = 0; at < rounds; at++) {
     times["node"]?.push((await run(["-e", "0"])).ms);
     for (const command of ["plan", "status"]) {
-      const { ms, code } = await run([...imageCommand(), command, ...wordsFor(server)]);
+      const { ms, cpuMs: cpu, code } = await run([...imageCommand(), command, ...wordsFor(server)]);
       if (code !== 0) throw new Error(`${command} ended with ${code}`);
       times[command]?.push(ms);
+      spent[command]?.push(cpu);
     }
   }
   const bare = median(times["node"] ?? []);
@@ -42,6 +49,8 @@ async function quickness(how: How): Promise<void> {
   for (const command of ["plan", "status"]) {
     const ms = median(times[command] ?? []);
     how.figure({ name: `${command} of 100 namespaces`, value: ms, unit: "ms", atMost: 400 });
+    const cpu = median(spent[command] ?? []);
+    how.figure({ name: `${command} of 100 namespaces, CPU`, value: cpu, unit: "ms", atMost: 400 });
     how.figure({ name: `${command}, times a bare Node`, value: ms / bare, unit: "", atMost: 10 });
   }
 }
@@ -91,9 +100,11 @@ async function run(words: readonly string[]): Promise<Ended> {
   const child = spawn(process.execPath, words, { stdio: ["ignore", "ignore", "ignore"] });
   const { pid = 0 } = child;
   let peakMiB = 0;
+  let spentMs = 0;
   // The peak is gone with the process: it is looked at while it runs.
   const sampling = setInterval(() => {
     try {
+      spentMs = cpuMs(pid);
       peakMiB = Math.max(peakMiB, memory(pid).peakMiB || 0);
     } catch {
       // It has just ended.
@@ -101,5 +112,5 @@ async function run(words: readonly string[]): Promise<Ended> {
   }, SAMPLE_MS);
   const [code] = (await once(child, "exit")) as [number | null];
   clearInterval(sampling);
-  return { ms: performance.now() - began, code, peakMiB };
+  return { ms: performance.now() - began, cpuMs: spentMs, code, peakMiB };
 }
