@@ -141,3 +141,17 @@ test("the source list of the cluster makes its sources", async (t) => {
     stderr,
   );
 });
+
+test("ConfigMaps of the cluster are planned and shown with --config-maps", async (t) => {
+  const scene = await openScene(t);
+  const a = await scene.namespace("team-a");
+  const metadata = { name: "ca", namespace: scene.source, annotations: { "secretcast.io/to": a } };
+  const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "ca.crt": "text" } };
+  const path = resourcePath(CONFIG_MAPS, scene.source);
+  await scene.api.client.request({ method: "POST", path, body, what: "create a ConfigMap" });
+  const { code, stdout, stderr } = await planOf(scene, "--config-maps", "-n", a, "--no-headers");
+  assert.match(stdout, /^create +configmaps +\S+ +ca +\S+ +\+ca\.crt$/m, stderr);
+  assert.equal(code, 2);
+  const without = await planOf(scene, "-n", a);
+  assert.deepEqual([without.code, without.stdout], [0, ""], without.stderr);
+});

@@ -294,3 +294,30 @@ test("the source list in the files makes its sources; a faulty entry is told on 
   assert.equal(off.stdout, "");
   assert.match(off.stderr, /passed over: 1 ConfigMap/);
 });
+
+test("ConfigMaps take part with --config-maps alone, each kind by itself", async () => {
+  const map = `apiVersion: v1
+kind: ConfigMap
+metadata: { name: registry, namespace: secretcast, annotations: { secretcast.io/to: team-a } }
+data: { ca.crt: text }
+binaryData: { store: aHVudGVyMg== }
+`;
+  const stdin = `${TEAMS}---\n${SOURCE}---\n${map}`;
+  const without = await commandLine(["plan", "-f", "-"], { stdin });
+  assert.doesNotMatch(without.stdout, /ca\.crt/);
+  assert.match(without.stderr, /passed over: 1 ConfigMap/);
+  const both = await commandLine(["plan", "-f", "-", "--config-maps", "--no-headers"], { stdin });
+  assert.match(
+    both.stdout,
+    /^create +configmaps +team-a +registry +secretcast\/registry +\+ca\.crt \+store$/m,
+  );
+  assert.match(
+    both.stdout,
+    /^create +secrets +team-a +registry +secretcast\/registry +\+password/m,
+  );
+  assert.match(both.stderr, /^read 2 Namespaces and 1 Secrets and 1 ConfigMaps$/m);
+  const names = await commandLine(["plan", "-f", "-", "--config-maps", "-o", "name"], { stdin });
+  assert.match(names.stdout, /^configmap\/registry -n team-a$/m);
+  const yaml = await commandLine(["plan", "-f", "-", "--config-maps", "-o", "yaml"], { stdin });
+  assert.match(yaml.stdout, /resource: configmaps/);
+});
