@@ -316,7 +316,7 @@ test("the rights on ConfigMaps are those on Secrets, in a listed namespace too",
   const { rules } = plain(loadYaml<V1ClusterRole>(read("clusterrole.yaml")));
   const secrets = rules?.find(({ resources }) => resources?.includes("secrets"));
   const wanted = { apiGroups: [""], resources: ["configmaps"], verbs: secrets?.verbs };
-  const role = plain(loadYaml<V1ClusterRole>(read("namespace-rights-config-maps/role.yaml")));
+  const role = plain(loadYaml<V1ClusterRole>(read("namespace-rights/config-maps/role.yaml")));
   assert.deepEqual(role.rules, [wanted]);
   const { patches } = plain(
     loadYaml<{ patches: { patch: string }[] }>(read("components/config-maps/kustomization.yaml")),

@@ -61,8 +61,12 @@ async function checkRight(
 function adviceOf({ resource, namespace, name }: NeededRight): string {
   if (resource === "leases" || (resource === "configmaps" && name !== undefined))
     return `apply the Role of manifests/role.yaml in ${namespace ?? "its namespace"}${name === undefined ? "" : `, with ${name} among its resourceNames`}`;
-  if (namespace !== undefined) return `kubectl apply -n ${namespace} -k manifests/namespace-rights`;
+  const ofMaps = resource === "configmaps";
+  const folder = `manifests/namespace-rights${ofMaps ? "/config-maps" : ""}`;
+  if (namespace !== undefined) return `kubectl apply -n ${namespace} -k ${folder}`;
   if (name !== undefined)
     return `name ${name} in the ClusterRole, as manifests/components/listed-namespaces does`;
+  if (ofMaps)
+    return "add the component manifests/components/config-maps, or configMaps in the chart";
   return "apply the ClusterRole and its binding: manifests/clusterrole.yaml, manifests/clusterrolebinding.yaml";
 }

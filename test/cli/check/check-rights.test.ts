@@ -44,6 +44,19 @@ test("a right that is missing is named, with what to apply", async (t) => {
     "kubectl apply -n team-a -k manifests/namespace-rights",
   );
   assert.match(advices.get("get namespaces/team-a") ?? "", /listed-namespaces/);
+  const maps = { "config-maps": true };
+  for (const [flags, check, what] of [
+    [maps, "create configmaps in every namespace", "components/config-maps"],
+    [
+      { ...maps, namespaces: "team-a" },
+      "create configmaps in team-a",
+      "namespace-rights/config-maps",
+    ],
+  ] as const) {
+    const ofMaps = await checkRights(client, neededRights(readConfig(flags, around)), signal);
+    const advice = ofMaps.find((one) => one.check === check)?.advice ?? "";
+    assert.ok(advice.includes(`manifests/${what}`), advice);
+  }
 });
 
 test("a right that may not be asked for is unknown, and the whole is not sound", async (t) => {
