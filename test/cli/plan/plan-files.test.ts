@@ -1,5 +1,7 @@
 // `plan -f`: what files would come to, without a cluster.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -320,4 +322,19 @@ binaryData: { store: aHVudGVyMg== }
   assert.match(names.stdout, /^configmap\/registry -n team-a$/m);
   const yaml = await commandLine(["plan", "-f", "-", "--config-maps", "-o", "yaml"], { stdin });
   assert.match(yaml.stdout, /resource: configmaps/);
+});
+
+test("a closed pipe is quiet: who reads no further has what it wants", async (t) => {
+  const names = Array.from({ length: 3000 }, (_, at) => TEAMS.replaceAll("team-", `team-${at}`));
+  const path = folder(t, { "a.yaml": names.join("---\n"), "b.yaml": SOURCE });
+  const child = spawn(process.execPath, ["bin/secretcast.js", "plan", "-f", path], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  child.stdout.once("data", () => child.stdout.destroy());
+  const [code] = (await once(child, "close")) as [number | null];
+  // By its own verdict, or by the pipe that nobody reads.
+  assert.ok(code === 2 || code === 0, String(code));
+  assert.doesNotMatch(stderr, /EPIPE|Error|\n\s+at /);
 });
