@@ -10,7 +10,7 @@ import { readNamespace } from "../../core/observed/read-namespace.ts";
 import { readObject, readPayload, type ReadContext } from "../../core/observed/read-object.ts";
 import { filterKeys } from "../../core/annotations/key-filter.ts";
 import type { Ref } from "../../core/annotations/names.ts";
-import { KINDS, placeKey, type ObjectKind } from "../../core/model/kinds.ts";
+import { KINDS, placeKey, rulesOf, type ObjectKind } from "../../core/model/kinds.ts";
 import { objectOf, stringsOf } from "../../core/model/unstructured.ts";
 import type { Selector } from "../../core/annotations/label-selector.ts";
 import type {
@@ -62,7 +62,7 @@ export class WorldBuilder {
     this.#data = new DataCache(dataCacheBytes);
     this.#outlines = createOutlines(digest);
     const contextOf = (kind: ObjectKind): ReadContext => ({
-      kind: KINDS[kind],
+      kind: rulesOf(kind, settings),
       digest,
       intern,
       share: createShare(),

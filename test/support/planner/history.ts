@@ -3,6 +3,7 @@
 // fast-check can shrink it.
 import * as fc from "fast-check";
 import type { Texts } from "./raw-cluster.ts";
+import { OBJECT_KINDS, type ObjectKind } from "../../../src/core/model/kinds.ts";
 
 export const SOURCE_NAMESPACES = ["shared", "shared-2"] as const;
 export const TENANT = "team-a";
@@ -198,12 +199,15 @@ export const historySteps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 export type History = {
+  /** Of its objects. */
+  readonly objects: ObjectKind;
   readonly policy: "opt-out" | "opt-in";
   readonly limit: number;
   readonly steps: readonly Step[];
 };
 
 export const histories: fc.Arbitrary<History> = fc.record({
+  objects: fc.constantFrom(...OBJECT_KINDS),
   policy: fc.constantFrom("opt-out", "opt-out", "opt-in"),
   limit: fc.constantFrom(0, 1, 1, 100),
   steps: fc.array(historySteps, { minLength: 1, maxLength: 40, size: "max" }),

@@ -5,11 +5,12 @@ import { Cluster, globs } from "./planner-cluster.ts";
 
 /** Runs the steps; after each pass `check` sees the cluster and its plan, before it is applied. */
 export function live(history: History, check: (made: Cluster) => void = () => undefined): Cluster {
-  const made = new Cluster({
+  const settings = {
     namespacePolicy: history.policy,
     deleteLimit: history.limit,
     sourceNamespaces: globs(SOURCE_NAMESPACES.join(",")),
-  });
+  };
+  const made = new Cluster(settings, history.objects);
   for (const [at, one] of NAMESPACES.entries()) made.namespace(one, {}, { tier: "gold" }, at);
   for (const one of history.steps) {
     if (one.kind === "pass") {
