@@ -45,6 +45,12 @@ export type ForeignKind = {
   readonly kind: string;
 };
 
+// What the chart's value configMaps brings beside the flag: the rights.
+const WITH_CONFIG_MAPS = JSON.stringify({
+  resources: ["../manifests"],
+  components: ["../manifests/components/config-maps"],
+});
+
 /** Everything on the server counts, as nobody else is on it. */
 class WholeServer extends Scene {
   override versions(): Promise<ReadonlyMap<string, string>> {
@@ -70,7 +76,7 @@ export class RecipeStage {
   async apply(blocks: readonly CodeBlock[]): Promise<void> {
     for (const { language, text } of blocks) {
       const [, file] = /^# (\S+\.yaml)\n/.exec(text) ?? [];
-      if (file === "values.yaml") this.#readValues(text);
+      if (file === "values.yaml") await this.#readValues(text);
       else if (file !== undefined) this.write(file, text);
       else if (language === "yaml") await this.#applyYaml(text);
       else if (language === "sh") {
@@ -103,7 +109,7 @@ export class RecipeStage {
   }
 
   /** What the chart would make of them for the controller; `sources` is a ConfigMap of its own. */
-  #readValues(text: string): void {
+  async #readValues(text: string): Promise<void> {
     const values: unknown = load(text);
     const flags = Object.entries(field(values, "flags") ?? {}).map(
       ([flag, value]: [string, unknown]) => [flag, Array.isArray(value) ? value.join() : value],
@@ -111,6 +117,8 @@ export class RecipeStage {
     if (field(values, "configMaps") === true) {
       flags.push(["config-maps", true]);
       this.scene.kinds = OBJECT_KINDS;
+      this.write("maps/kustomization.yaml", WITH_CONFIG_MAPS);
+      if (this.isReal) await this.shell("kubectl apply -k maps");
     }
     this.#flags = { ...this.#flags, ...Object.fromEntries(flags) };
   }
