@@ -10,6 +10,8 @@ const RIGHTS = new Set([
   ...["get", "list", "watch"].map((verb) => `${verb} namespaces`),
   ...["create", "patch"].map((verb) => `${verb} events`),
   ...["create", "get", "update"].map((verb) => `${verb} leases`),
+  // The source list, and no other ConfigMap.
+  ...["get", "list", "watch"].map((verb) => `${verb} configmaps secretcast/secretcast-sources`),
 ]);
 const WRITES = new Set(["create", "patch", "delete"]);
 const WINDOW_MS = 10_000;
@@ -54,7 +56,8 @@ export class AuditJudge {
     count(this.requests, `${verb} ${resource} ${code}`);
     const namespace = String(field(entry, "objectRef", "namespace"));
     const place = `${namespace}/${String(field(entry, "objectRef", "name"))}`;
-    if (!RIGHTS.has(`${verb} ${resource}`))
+    const asked = `${verb} ${resource}`;
+    if (!RIGHTS.has(asked) && !RIGHTS.has(`${asked} ${place}`))
       this.#violations.add(
         "a request outside the controller's rights",
         `${verb} ${resource} ${place}`,
