@@ -53,7 +53,10 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
   const [first, ...rest] = argv;
   if (first === COMPLETE) return completed(rest, program);
   let command: () => Promise<number> = () => Promise.resolve(0);
-  const parser = parserOf(program, (chosen) => (command = chosen));
+  const parser = parserOf(program, (chosen) => (command = chosen)).check((given) => {
+    refuseOtherThanSwitches(argv, given);
+    return true;
+  });
   // No command: in a cluster the controller, outside a look at what there is.
   const words = argv.length === 0 && program.clusterNamespace !== undefined ? ["run"] : argv;
   if (words.length === 0) {
@@ -64,6 +67,23 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
     if (output) program.stdout.write(`${output}\n`);
   });
   return command();
+}
+
+/**
+ * yargs takes any text but `true` after a switch for false: `--dry-run=client`, as kubectl has it,
+ * would write.
+ */
+function refuseOtherThanSwitches(
+  argv: readonly string[],
+  given: Readonly<Record<string, unknown>>,
+): void {
+  for (const word of argv) {
+    if (word === "--") return;
+    const [, name = "", text = ""] = /^--?([^=]+)=(.*)$/s.exec(word) ?? [];
+    const isSwitch = typeof given[name] === "boolean";
+    if (isSwitch && text !== "true" && text !== "false")
+      throw new UsageError(`--${name}: "${text}" is neither true nor false`);
+  }
 }
 
 type Choose = (command: () => Promise<number>) => void;

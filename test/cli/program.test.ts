@@ -109,6 +109,31 @@ test("a faulty --copyable-keys is one line that names the key, and nothing start
     await failsWith(["run", `--kubeconfig=${kubeconfig}`, `--copyable-keys=${given}`], told);
 });
 
+test("a switch takes true and false, and no other word is taken for false", async (t) => {
+  const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  for (const words of [
+    ["run", `--kubeconfig=${kubeconfig}`, "--dry-run=client"],
+    ["run", `--kubeconfig=${kubeconfig}`, "--once="],
+    ["sandbox", "--once=1"],
+    ["plan", `--kubeconfig=${kubeconfig}`, "--exit-code=no"],
+    ["migrate", `--kubeconfig=${kubeconfig}`, "--from=kubed", "--write=later"],
+  ])
+    await failsWith(words, /^secretcast: --[a-z-]+: "[a-z0-9]*" is neither true nor false\n$/);
+  const off = ["run", `--kubeconfig=${kubeconfig}`, "--dry-run=false"];
+  await failsWith(off, /cannot reach the API server/);
+});
+
+test("a faulty --source-list or --config-maps is one line that says what would be right, and nothing starts", async (t) => {
+  const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
+  for (const [given, told] of [
+    ["--source-list=Sources", /--source-list: "Sources" is wrong: want the name of a ConfigMap/],
+    ["--source-list=a/b", /--source-list: "a\/b" is wrong: want the name of a ConfigMap/],
+    [`--source-list=${"a".repeat(254)}`, /--source-list: .* is wrong: want the name/],
+    ["--config-maps=maybe", /--config-maps: "maybe" is neither true nor false/],
+  ] as const)
+    await failsWith(["run", `--kubeconfig=${kubeconfig}`, given], told);
+});
+
 test("a glob that is none is one line that names the flag and the entry", async (t) => {
   const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
   await failsWith(
