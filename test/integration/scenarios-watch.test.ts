@@ -54,12 +54,12 @@ test("S01 a server that closes every watch at once is not asked in a hot loop", 
   await all(scene, namespaces, ONE);
   proxy.rule = (request) => (isWatch(request) ? NOTHING : undefined);
   const began = { asked: proxy.seen.length, at: clock.monotonic() };
-  clock.run(60);
+  clock.run(30);
   proxy.resetAll();
   await eventually("a minute has passed", () => clock.monotonic() - began.at > 60_000);
   const asked = proxy.seen.length - began.asked;
   const watches = new Set(proxy.seen.filter(isWatch).map(({ path }) => path)).size;
-  const within = asked >= 2 * watches && asked <= 12 * watches;
+  const within = asked >= watches && asked <= 12 * watches;
   assert.ok(within, `${asked} requests in a minute for ${watches} resources`);
   proxy.rule = () => undefined;
   await scene.api.setData(scene.source, "registry", TWO);
@@ -111,6 +111,9 @@ test("S02 a watch that goes silent without closing is replaced within five minut
   const silentSince = clock.monotonic();
   await scene.api.setData(scene.source, "registry", TWO);
   clock.run(100);
+  await eventually("four minutes pass", () => clock.monotonic() - silentSince > 240_000);
+  // A busy machine must not count a hundred times.
+  clock.run(15);
   await all(scene, namespaces, TWO);
   const tookMs = clock.monotonic() - silentSince;
   // Beside the five minutes: the waits of the retries, and a write on a connection just as dead.
