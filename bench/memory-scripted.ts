@@ -3,7 +3,7 @@
 import { curlList } from "./curl.ts";
 import { numbered } from "./cluster.ts";
 import { occupy, type Occupied } from "./occupancy.ts";
-import { both, copies, foreign, sources } from "./population.ts";
+import { both, copies, foreign, foreignMaps, sources } from "./population.ts";
 import { ScriptedServer, type Script } from "./scripted-server.ts";
 import { scoped, type How } from "./scorecard.ts";
 
@@ -38,6 +38,22 @@ export async function scriptedMemory(how: How): Promise<void> {
     unit: "x",
     atMost: 3,
   });
+  const kinds = await run(
+    how,
+    "foreign, both kinds",
+    {
+      namespaces,
+      secrets: () => foreign(namespaces, count),
+      configMaps: () => foreignMaps(namespaces, count),
+    },
+    { "config-maps": "true" },
+  );
+  how.figure({
+    name: `RSS above idle, ${count} foreign Secrets and as many ConfigMaps`,
+    value: above(kinds),
+    unit: "MiB",
+    atMost: 140,
+  });
   const ours = await run(how, "copies", {
     namespaces,
     secrets: () => both(sources(each, "team-*"), copies(targets, each)),
@@ -50,10 +66,15 @@ export async function scriptedMemory(how: How): Promise<void> {
   });
 }
 
-function run(how: How, name: string, script: Script): Promise<Occupied & { curlMs: number }> {
+function run(
+  how: How,
+  name: string,
+  script: Script,
+  flags: Readonly<Record<string, string>> = {},
+): Promise<Occupied & { curlMs: number }> {
   return scoped(how, async (own) => {
     const { kubeconfig } = await ScriptedServer.start(own, script);
-    const occupied = await occupy(own, name, kubeconfig);
+    const occupied = await occupy(own, name, kubeconfig, flags);
     return { ...occupied, curlMs: (await curlList(kubeconfig)).ms };
   });
 }

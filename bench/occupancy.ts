@@ -20,9 +20,14 @@ export type Occupied = {
 
 const SETTLE_MS = 5000;
 
-export function occupy(how: How, name: string, kubeconfig: string): Promise<Occupied> {
+export function occupy(
+  how: How,
+  name: string,
+  kubeconfig: string,
+  flags: Readonly<Record<string, string>> = {},
+): Promise<Occupied> {
   return scoped(how, async (own) => {
-    const program = new Program(own, kubeconfig, { ...FLAGS, resync: "2s" });
+    const program = new Program(own, kubeconfig, { ...FLAGS, resync: "2s", ...flags });
     const filled = await program.said("caches filled", 0, 300_000);
     const begun = await program.said("starting informers");
     // Several passes, so that what a pass leaves behind is in it.

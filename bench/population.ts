@@ -18,6 +18,17 @@ export function* foreign(namespaces: readonly string[], total: number): Iterable
   }
 }
 
+/** As many of somebody else's ConfigMaps, of the same size. */
+export function* foreignMaps(namespaces: readonly string[], total: number): Iterable<string> {
+  const data = JSON.stringify({ "app.conf": "x".repeat(2048) });
+  for (let at = 0; at < total; at++) {
+    const namespace = namespaces[at % namespaces.length] ?? "default";
+    const secret: { metadata: unknown } = JSON.parse(foreignSecret(namespace, at, 1));
+    const metadata = JSON.stringify(secret.metadata);
+    yield `{"kind":"ConfigMap","apiVersion":"v1","metadata":${metadata},"data":${data}}`;
+  }
+}
+
 export function foreignSecret(namespace: string, at: number, version: number): string {
   const labels = { app: `app-${at % 500}`, "app.kubernetes.io/instance": "release" };
   return secretJson(namespace, `foreign-${at}`, FOREIGN_DATA, { labels }, version);

@@ -14,12 +14,23 @@ export type Script = {
   readonly namespaces: Iterable<string>;
   /** Secrets as JSON; made anew for each list, so that they need not be held. */
   readonly secrets: () => Iterable<string>;
+  /** The same of ConfigMaps. */
+  readonly configMaps?: () => Iterable<string>;
 };
 
 /** What a write of a Secret is answered with, other than success. */
 export type Refusal = { readonly status: number; readonly retryAfterS: number };
 
 const CHUNK_BYTES = 256 * 1024;
+
+const KIND_OF: Readonly<Record<string, string>> = {
+  secrets: "Secret",
+  configmaps: "ConfigMap",
+  namespaces: "Namespace",
+};
+const COLLECTIONS: ReadonlySet<string> = new Set(
+  Object.keys(KIND_OF).map((plural) => `/api/v1/${plural}`),
+);
 
 export class ScriptedServer {
   readonly kubeconfig: string;
@@ -83,7 +94,7 @@ export class ScriptedServer {
     const { pathname, searchParams } = new URL(request.url ?? "/", this.url);
     const resource = pathname.slice(pathname.lastIndexOf("/") + 1);
     if (request.method !== "GET") return this.#write(request, response, pathname);
-    if (pathname === "/api/v1/secrets" || pathname === "/api/v1/namespaces") {
+    if (COLLECTIONS.has(pathname)) {
       if (searchParams.has("limit")) return this.#page(resource, searchParams, response);
       if (searchParams.get("watch") !== "true") return this.#list(resource, response);
       return this.#watch(resource, searchParams.has("sendInitialEvents"), response);
@@ -93,11 +104,12 @@ export class ScriptedServer {
 
   #objects(resource: string): Iterable<string> {
     if (resource === "secrets") return this.#script.secrets();
+    if (resource === "configmaps") return this.#script.configMaps?.() ?? [];
     return Array.from(this.#script.namespaces, (name) => namespaceJson(name, 1));
   }
 
   async #list(resource: string, response: ServerResponse): Promise<void> {
-    const kind = resource === "secrets" ? "SecretList" : "NamespaceList";
+    const kind = `${KIND_OF[resource] ?? ""}List`;
     response.setHeader("content-type", "application/json");
     response.write(
       `{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"1000000"},"items":[`,
@@ -127,7 +139,7 @@ export class ScriptedServer {
     }
     const next = ended ? "" : String(this.nextVersion());
     if (next !== "") this.#rests.set(next, rest);
-    const kind = resource === "secrets" ? "SecretList" : "NamespaceList";
+    const kind = `${KIND_OF[resource] ?? ""}List`;
     const metadata = JSON.stringify({ resourceVersion: "1000000", continue: next });
     const body = `{"kind":"${kind}","apiVersion":"v1","metadata":${metadata},"items":[${items.join(",")}]}`;
     json(response, 200, body);
@@ -140,7 +152,7 @@ export class ScriptedServer {
       for (const object of objects) yield eventLine("ADDED", object);
     };
     if (initial) await pour(response, events(this.#objects(resource)));
-    const kind = resource === "secrets" ? "Secret" : "Namespace";
+    const kind = KIND_OF[resource] ?? "";
     if (initial)
       response.write(
         `{"type":"BOOKMARK","object":{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}\n`,
