@@ -7,6 +7,7 @@ import type { NewSecret, RawSecret } from "../support/scenes/api.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { copyIn, LOGIN, stage } from "../support/scenes/registry.ts";
+import type { Scene } from "../support/scenes/scene.ts";
 
 const MARKS = ["source", "source-uid", "placed-at", "source-version"].map(
   (word) => `secretcast.io/${word}`,
@@ -127,12 +128,12 @@ test("a key that --copyable-keys lets go is on the copies while it does, and on 
 test("S32 owner references stay where they are: a source's off its copies, a copy's own on it", async (t) => {
   const scene = await openFastScene(t);
   const parent = await scene.api.createSecret(scene.source, "parent");
-  const namespace = await stage(scene, { ownerReferences: [ownedBy(parent)], data: LOGIN });
+  const namespace = await stage(scene, { ownerReferences: [ownedBy(scene, parent)], data: LOGIN });
   const running = scene.start();
   await scene.holds(namespace, "registry", LOGIN);
   assert.equal((await copyIn(scene, namespace)).metadata.ownerReferences, undefined);
   const local = await scene.api.createSecret(namespace, "local-parent");
-  const own = { metadata: { ownerReferences: [ownedBy(local)] } };
+  const own = { metadata: { ownerReferences: [ownedBy(scene, local)] } };
   await scene.api.patchSecret(namespace, "registry", own);
   await scene.api.setData(scene.source, "registry", { password: "two" });
   await scene.holds(namespace, "registry", { ...LOGIN, password: "two" });
@@ -142,8 +143,8 @@ test("S32 owner references stay where they are: a source's off its copies, a cop
   await scene.finish();
 });
 
-function ownedBy({ metadata: { name, uid = "" } }: RawSecret) {
-  return { apiVersion: "v1", kind: "Secret", name, uid };
+function ownedBy({ api }: Scene, { metadata: { name, uid = "" } }: RawSecret) {
+  return { apiVersion: "v1", kind: api.kind, name, uid };
 }
 
 test("S33 Secrets that other controllers make and fill are refused as sources, with a reason", async (t) => {

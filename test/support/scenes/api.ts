@@ -129,7 +129,9 @@ export class Api {
       path,
       what: `list ${this.resource.plural}`,
     });
-    return list.items;
+    // What the cluster itself puts into every namespace, when it gets to it, is none of a scene's.
+    const { everywhere } = KINDS[this.kind];
+    return list.items.filter(({ metadata }) => !everywhere.includes(metadata.name));
   }
 
   /** Makes the ConfigMap, or replaces its data; `data`: undefined deletes it. */
