@@ -56,7 +56,7 @@ function upstream(url: string | undefined): Parameters<typeof startFaultProxy>[1
 
 test("without --write nothing is written; with it somebody has to agree", async (t) => {
   const { stage, migrate } = await openStage(t, "tgik");
-  const before = await stage.scene.api.versions();
+  const before = await stage.versions();
   const shown = await migrate();
   assert.equal(shown.code, 0, shown.stderr);
   assert.match(shown.stdout, /15 to adopt, /);
@@ -67,7 +67,7 @@ test("without --write nothing is written; with it somebody has to agree", async 
     asked.stderr,
     /nobody can be asked here whether to write 4 sources and adopt 15 copies: --yes says so\n$/,
   );
-  assert.deepEqual(await stage.scene.api.versions(), before);
+  assert.deepEqual(await stage.versions(), before);
 });
 
 test("the move is made, verified and told; run again it finds nothing to do", async (t) => {
@@ -86,7 +86,7 @@ test("the move is made, verified and told; run again it finds nothing to do", as
 
 test("while a Pod runs the old tool, or Pods may not be listed, nothing is written unless told", async (t) => {
   const { stage, proxy, migrate } = await openStage(t, "kubed");
-  const before = await stage.scene.api.versions();
+  const before = await stage.versions();
   const metadata = { name: "kubed-1", namespace: "kube-system", uid: "u", resourceVersion: "1" };
   const spec = { containers: [{ image: "appscode/kubed:v0.13.2" }] };
   const body = {
@@ -110,7 +110,7 @@ test("while a Pod runs the old tool, or Pods may not be listed, nothing is writt
     unknown.stderr,
     /Pods may not be listed: see to it that it does not, and say --although-running/,
   );
-  assert.deepEqual(await stage.scene.api.versions(), before);
+  assert.deepEqual(await stage.versions(), before);
   const told = await migrate("--write", "--yes", "--although-running");
   assert.match(told.stderr, /20 copies adopted/);
 });
@@ -135,10 +135,10 @@ test("the clean-up takes off what the old tool left on what is ours by then, and
   assert.match(early.stderr, /0 objects bear traces of kubed\n$/, "nothing is ours yet");
   await migrate("--write", "--yes");
   const contents = await stage.contents();
-  const moved = await api.versions();
+  const moved = await stage.versions();
   const shown = await migrate("--cleanup");
   assert.match(shown.stdout, /clean up Secret api-prod\/regcred\n/);
-  assert.deepEqual(await api.versions(), moved, "shown only");
+  assert.deepEqual(await stage.versions(), moved, "shown only");
   const { code, stderr } = await migrate("--cleanup", "--write", "--yes");
   assert.equal(code, 0, stderr);
   assert.match(stderr, /verified: 0 objects bear traces still\n$/);
@@ -169,7 +169,7 @@ test("the clean-up takes off what the old tool left on what is ours by then, and
 
 test("a terminal is asked: y goes on, all else writes nothing", async (t) => {
   const { stage, migrate } = await openStage(t, "tgik");
-  const before = await stage.scene.api.versions();
+  const before = await stage.versions();
   for (const stdin of ["n\n", "\n", "yeah\n"]) {
     const refused = await migrate({ stdin, terminal: true }, "--write");
     assert.equal(refused.code, 1);
@@ -178,7 +178,7 @@ test("a terminal is asked: y goes on, all else writes nothing", async (t) => {
       /write 4 sources and adopt 15 copies\? \[y\/N\] secretcast: nothing was written\n$/,
     );
   }
-  assert.deepEqual(await stage.scene.api.versions(), before);
+  assert.deepEqual(await stage.versions(), before);
   const agreed = await migrate({ stdin: "y\n", terminal: true }, "--write");
   assert.equal(agreed.code, 0, agreed.stderr);
   assert.match(agreed.stderr, /15 copies adopted/);
@@ -186,7 +186,7 @@ test("a terminal is asked: y goes on, all else writes nothing", async (t) => {
 
 test("a controller that would copy into every namespace is told its flags first", async (t) => {
   const { stage, proxy, migrate } = await openStage(t, "tgik");
-  const before = await stage.scene.api.versions();
+  const before = await stage.versions();
   const metadata = { namespace: "secretcast", name: "secretcast", uid: "u", resourceVersion: "1" };
   const containers = [{ name: "secretcast", args: ["run", "--source-namespaces=secretsync"] }];
   const items = [{ metadata, spec: { template: { spec: { containers } } } }];
@@ -204,7 +204,7 @@ test("a controller that would copy into every namespace is told its flags first"
     stderr,
     /the controller secretcast\/secretcast runs with --namespace-policy=opt-out and would copy into every namespace/,
   );
-  assert.deepEqual(await stage.scene.api.versions(), before);
+  assert.deepEqual(await stage.versions(), before);
 });
 
 test("what --adopt-drifted names and is no copy is told, and the exit code with it", async (t) => {
@@ -220,7 +220,7 @@ test("what --adopt-drifted names and is no copy is told, and the exit code with 
 
 test("a source list that Helm makes is not written: its entries are for the chart's values", async (t) => {
   const { stage, proxy, migrate } = await openStage(t, "kubed");
-  const before = await stage.scene.api.versions();
+  const before = await stage.versions();
   const labels = { "app.kubernetes.io/managed-by": "Helm" };
   const metadata = {
     namespace: "secretcast",
@@ -254,7 +254,7 @@ test("a source list that Helm makes is not written: its entries are for the char
     stderr,
     /secretcast: the source list is made by Helm, .* put the entries into its own values/,
   );
-  assert.deepEqual(await stage.scene.api.versions(), before);
+  assert.deepEqual(await stage.versions(), before);
 });
 
 test("a copy with other data is adopted when it is named, and a run then gives it its source's", async (t) => {

@@ -32,7 +32,7 @@ for (const world of WORLDS) {
     const planned = await stage.plan();
     const places = adoptedPlaces(planned);
     const before = await stage.contents();
-    const strangers = [...(await scene.api.versions())].filter(([place]) => {
+    const strangers = [...(await stage.versions())].filter(([place]) => {
       const own = planned.sources.some((source) => refText(source.place) === place);
       return !own && !places.includes(place);
     });
@@ -44,7 +44,7 @@ for (const world of WORLDS) {
       const now = await stage.contents();
       for (const [place, data] of before)
         assert.equal(now.get(place), data, `${place} is as it was`);
-      const versions = await scene.api.versions();
+      const versions = await stage.versions();
       for (const [place, version] of strangers) assert.equal(versions.get(place), version, place);
     }
     assert.ok(runs > places.length, "one run a write");
@@ -86,14 +86,14 @@ test("once the old tool runs again no more is written", async (t) => {
   const scene = await openScene(t);
   const stage = new WorldScene(scene, "kubed");
   await stage.load(t);
-  const before = await scene.api.versions();
+  const before = await stage.versions();
   const running = "Pod kubed/kubed-1 runs the old tool's image";
   const { result } = await stage.move({ obstacle: () => Promise.resolve(running) });
   assert.deepEqual(result, {
     written: { sources: 0, namespaces: 0, copies: 0 },
     failures: [running],
   });
-  assert.deepEqual(await scene.api.versions(), before);
+  assert.deepEqual(await stage.versions(), before);
 });
 
 test(

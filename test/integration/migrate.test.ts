@@ -20,7 +20,7 @@ for (const world of WORLDS) {
     const scene = await openScene(t);
     const stage = new WorldScene(scene, world);
     await stage.load(t);
-    const before = await scene.api.versions();
+    const before = await stage.versions();
     const planned = await stage.plan();
     const places = adoptedPlaces(planned);
     const yes = worldVerdicts(world).filter(({ adopt }) => adopt === "yes");
@@ -32,7 +32,7 @@ for (const world of WORLDS) {
     const { result } = await stage.move();
     assert.deepEqual(result.failures, []);
     assert.equal(result.written.copies, places.length);
-    const moved = await scene.api.versions();
+    const moved = await stage.versions();
     const touched = new Set([...places, ...planned.sources.map(({ place }) => refText(place))]);
     const others = [...before].filter(([place]) => !touched.has(place));
     assert.deepEqual(
@@ -40,7 +40,7 @@ for (const world of WORLDS) {
       [],
     );
     assert.deepEqual((await stage.move()).result.written, { sources: 0, namespaces: 0, copies: 0 });
-    assert.deepEqual(await scene.api.versions(), moved, "run again it writes nothing");
+    assert.deepEqual(await stage.versions(), moved, "run again it writes nothing");
 
     const flags = given(planned.flags);
     const running = scene.start({ ...flags, once: true });
@@ -80,7 +80,7 @@ test("a source that something else makes moves by the source list, and is never 
   const scene = await openScene(t);
   const stage = new WorldScene(scene, "kubed", true);
   await stage.load(t);
-  const before = await scene.api.versions();
+  const before = await stage.versions();
   const planned = await stage.plan();
   const entered = planned.sources.filter(({ write }) => write === "enter");
   assert.deepEqual(
@@ -93,7 +93,7 @@ test("a source that something else makes moves by the source list, and is never 
     written: { sources: 10, namespaces: 0, copies: places.length },
     failures: [],
   });
-  const moved = await scene.api.versions();
+  const moved = await stage.versions();
   for (const { place } of entered) {
     assert.equal(moved.get(refText(place)), before.get(refText(place)), refText(place));
   }

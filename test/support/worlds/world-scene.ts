@@ -33,6 +33,10 @@ after(async () => {
   await client.close();
 });
 
+type NamespaceList = {
+  readonly items: readonly { readonly metadata: { name: string; deletionTimestamp?: string } }[];
+};
+
 export class WorldScene {
   readonly scene: Scene;
   readonly world: WorldName;
@@ -40,6 +44,8 @@ export class WorldScene {
   readonly #clusterSecrets: readonly WorldObject[];
 
   readonly #byList: boolean;
+  /** Namespaces of earlier tests that go meanwhile, on a shared server. */
+  #going: ReadonlySet<string> = new Set();
 
   constructor(scene: Scene, world: WorldName, byList = false) {
     this.#byList = byList;
@@ -51,6 +57,15 @@ export class WorldScene {
   /** Makes the namespaces and Secrets; whose mark names another comes after it. */
   async load(t: TestContext): Promise<void> {
     t.after(() => this.#unload());
+    const { client } = this.scene.api;
+    const list = {
+      method: "GET",
+      path: resourcePath(NAMESPACES),
+      what: "list namespaces",
+    } as const;
+    const { items } = await client.request<NamespaceList>(list);
+    const going = items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    this.#going = new Set(going.map(({ metadata }) => metadata.name));
     const objects = worldObjects(this.world);
     const named = objects.filter(({ kind }) => kind === "Namespace");
     await Promise.all([...named.map((one) => this.#makeNamespace(one)), this.#makeOwn()]);
@@ -65,6 +80,11 @@ export class WorldScene {
     await Promise.all(
       secrets.filter((one) => !first.includes(one)).map((one) => this.#makeSecret(one, texts)),
     );
+  }
+
+  /** As Api.versions, of what stays. */
+  versions(): Promise<ReadonlyMap<string, string>> {
+    return this.scene.api.versions(({ metadata }) => !this.#going.has(metadata.namespace ?? ""));
   }
 
   // The scene's own client is closed by then.
