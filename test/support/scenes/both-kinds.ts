@@ -1,5 +1,5 @@
 // Scenarios that hold for every kind of objects, run for each from the same test code: openScene asks here
-// which kind it is. The kinds of one scenario run beside each other: most of a scene's time is waiting.
+// which kind it is. On the sandbox the kinds of one scenario run beside each other: most of a scene's time is waiting.
 import { test, type TestContext } from "node:test";
 import { OBJECT_KINDS, type ObjectKind } from "../../../src/core/model/kinds.ts";
 
@@ -16,7 +16,9 @@ type Run = (t: TestContext) => Promise<void>;
 export function scenario(name: string, ...rest: readonly [Run] | readonly [Options, Run]): void {
   const [{ inTurn, ...options }, run]: readonly [Options, Run] =
     rest.length === 1 ? [{}, rest[0]] : rest;
-  test(name, { concurrency: inTurn !== true, ...options }, async (t) => {
+  // On a shared server a selector of one scene would meet the namespaces of the other.
+  const concurrency = inTurn !== true && process.env["CLUSTER_ACCESS"] === undefined;
+  test(name, { concurrency, ...options }, async (t) => {
     const each = OBJECT_KINDS.map((kind) =>
       t.test(`of ${kind}s`, (own) => {
         kinds.set(own, kind);
