@@ -2,7 +2,7 @@
 // worst objects that the API server lets anybody write. The fastest of several times is the object's
 // own; beside it the ratio to 150,000 names parsed, about 10 ms on a quiet machine: it says more on a
 // busy one.
-import { intakeOf, reference } from "../test/support/planner/intake.ts";
+import { intakeOf, longestTurn, reference } from "../test/support/planner/intake.ts";
 import { worstObjects } from "../test/support/planner/worst-objects.ts";
 import type { Bench } from "./scorecard.ts";
 
@@ -20,7 +20,11 @@ export const intake: Bench = {
     for (const object of worstObjects()) {
       const { bytes, run } = intakeOf(object);
       if (!run()) throw new Error(`${object.what}: it did not arrive`);
-      const ms = fastestMs(tries, run);
+      const turns = Array.from(
+        { length: tries },
+        () => longestTurn(run, () => performance.now()) ?? 0,
+      );
+      const ms = Math.min(...turns);
       if (ms > worst.ms) Object.assign(worst, { what: object.what, ms });
       const ratio = (ms / referenceMs).toFixed(2);
       const kilobytes = (bytes / 1000).toFixed(0);

@@ -6,6 +6,7 @@ import { parseJson } from "../rest/response.ts";
 import { isKubeObject } from "../rest/resource.ts";
 import type { KubeObject } from "../rest/resource.ts";
 import { isRecord } from "../json.ts";
+import { narrow } from "../rest/narrow.ts";
 
 export type WatchEvent =
   | { readonly kind: "set"; readonly object: KubeObject }
@@ -19,6 +20,9 @@ export type WatchEvent =
 // The API server takes requests of 3 MiB at most, and etcd objects of 1.5 MiB: nothing that it can
 // send comes near.
 export const LONGEST_LINE_BYTES = 32 * 1024 * 1024;
+
+/** Characters of a line whose text, JSON and object are each a matter of milliseconds. */
+const LONG_LINE = 2 ** 20;
 
 const NEWLINE = 0x0a;
 
@@ -53,6 +57,23 @@ export class LineSplitter {
     this.#held = 0;
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   }
+}
+
+/**
+ * What one line says, of which `keeps` begin the keys that are always read. Yields where a long one
+ * should let others have their turn: its text has just been decoded, and its object will be read.
+ */
+export function* eventOf(
+  line: string,
+  keeps: readonly string[],
+  kind: string,
+  what: string,
+): Generator<undefined, WatchEvent> {
+  const isLong = line.length > LONG_LINE;
+  if (isLong) yield;
+  const event = parseEvent(narrow(line, keeps), kind, what);
+  if (isLong) yield;
+  return event;
 }
 
 /** One line of a watch on objects of `kind`. `what` names the watch in the error it may carry. */

@@ -8,11 +8,10 @@ import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient, ApiStream } from "../rest/client.ts";
 import type { Clock } from "../time/clock.ts";
 import { Deadline } from "../time/deadline.ts";
-import { narrow } from "../rest/narrow.ts";
 import { resourcePath } from "../rest/resource.ts";
 import { describeScope, scopeSelectors } from "./list-scope.ts";
 import type { ListScope } from "./list-scope.ts";
-import { LineSplitter, LONGEST_LINE_BYTES, parseEvent } from "./watch-decoder.ts";
+import { LineSplitter, LONGEST_LINE_BYTES, eventOf } from "./watch-decoder.ts";
 import type { WatchEvent } from "./watch-decoder.ts";
 
 export type LiveEvent = Extract<WatchEvent, { readonly kind: "set" | "delete" | "bookmark" }>;
@@ -89,7 +88,10 @@ async function read(stream: ApiStream, what: string, options: WatchOptions): Pro
     for await (const chunk of stream.body) {
       onBytes(chunk.length);
       for (const line of lines.push(chunk)) {
-        await onEvent(live(parseEvent(narrow(line, keeps), scope.resource.kind, what), what));
+        const reading = eventOf(line, keeps, scope.resource.kind, what);
+        let step = reading.next();
+        for (; !step.done; step = reading.next()) await nextTurn();
+        await onEvent(live(step.value, what));
         if (++events % EVENTS_BETWEEN_YIELDS === 0 || clock.monotonic() - turned >= TURN_MS) {
           await nextTurn();
           turned = clock.monotonic();

@@ -158,24 +158,26 @@ class Narrower {
 
 /** Of the string whose quote is at `start`, the place of its other quote; -1: it has none. */
 function endOfString(text: string, start: number): number {
-  // A call for each of many short ones takes longer than their signs do.
-  const near = Math.min(text.length, start + 64);
-  for (let at = start + 1; at < near; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code === BACKSLASH) return endOfEscaped(text, at);
-  }
-  const end = text.indexOf('"', near);
-  return text.charCodeAt(end - 1) === BACKSLASH ? endOfEscaped(text, near) : end;
-}
-
-function endOfEscaped(text: string, from: number): number {
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === BACKSLASH) at++;
-    else if (code === QUOTE) return at;
+  for (let at = start + 1; at < text.length;) {
+    // A call for each of many short ones takes longer than their signs do.
+    const near = Math.min(text.length, at + 64);
+    for (; at < near; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) return at;
+      if (code === BACKSLASH) at++;
+    }
+    const quote = text.indexOf('"', at);
+    if (quote < 0 || !isEscaped(text, at, quote)) return quote;
+    at = quote + 1;
   }
   return -1;
+}
+
+/** Whether backslashes before the sign at `at` make it a part of a string, of which `from` begins none. */
+function isEscaped(text: string, from: number, at: number): boolean {
+  let before = at;
+  while (before > from && text.charCodeAt(before - 1) === BACKSLASH) before--;
+  return (at - before) % 2 === 1;
 }
 
 /** Of the list that begins at `start`, the place of its last bracket; -1: it has none. */

@@ -12,22 +12,24 @@ import { parseCopyableKeys } from "../../../src/core/annotations/never-copied.ts
 import { readNamespace } from "../../../src/core/observed/read-namespace.ts";
 import { readObject } from "../../../src/core/observed/read-object.ts";
 import { ALWAYS_READ } from "../../../src/core/annotations/vocabulary.ts";
-import { narrow } from "../../../src/kube/rest/narrow.ts";
 import { Store, type Stored } from "../../../src/kube/cache/store.ts";
-import { LineSplitter, parseEvent } from "../../../src/kube/cache/watch-decoder.ts";
+import { LineSplitter, eventOf } from "../../../src/kube/cache/watch-decoder.ts";
 import type { Worst } from "./worst-objects.ts";
 import { KINDS } from "../../../src/core/model/kinds.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** The bytes of its line, and what takes them in; false where no object comes of it. */
+/**
+ * The bytes of its line, and what takes them in, with `onTurn` called where others have their turn;
+ * false where no object comes of it.
+ */
 export function intakeOf({ object }: Worst): {
   readonly bytes: number;
-  readonly run: () => boolean;
+  readonly run: (onTurn?: () => void) => boolean;
 } {
-  const line = Buffer.from(`${JSON.stringify({ type: "MODIFIED", object })}\n`);
+  const line = Buffer.from(`${asGoWrites({ type: "MODIFIED", object })}\n`);
   const context = {
-    kind: KINDS.Secret,
+    kind: KINDS[object.kind === "ConfigMap" ? "ConfigMap" : "Secret"],
     digest: createDigest(Buffer.from("k")),
     intern: createIntern(),
     share: createShare<CopyTemplate>(),
@@ -35,16 +37,19 @@ export function intakeOf({ object }: Worst): {
     copyable: { copyableKeys: slowestFlag(), namedSources: listOf("*", NAMESPACE_GLOBS) },
     keep: () => {},
   };
-  const run = (): boolean => {
+  const run = (onTurn = () => {}): boolean => {
     const lines = new LineSplitter();
     for (let from = 0; from < line.length; from += CHUNK_BYTES) {
       for (const text of lines.push(line.subarray(from, from + CHUNK_BYTES))) {
-        const event = parseEvent(narrow(text, ALWAYS_READ), object.kind, "a watch");
+        const reading = eventOf(text, ALWAYS_READ, object.kind, "a watch");
+        let step = reading.next();
+        for (; !step.done; step = reading.next()) onTurn();
+        const event = step.value;
         if (event.kind !== "set") return false;
         const read =
-          object.kind === "Secret"
-            ? readObject(event.object, context)
-            : readNamespace(event.object);
+          object.kind === "Namespace"
+            ? readNamespace(event.object)
+            : readObject(event.object, context);
         if (!read) return false;
         const store = new Store<Stored>({ monotonic: () => 0 });
         store.recordWrite(read);
@@ -54,6 +59,14 @@ export function intakeOf({ object }: Worst): {
     return false;
   };
   return { bytes: line.length, run };
+}
+
+// Its encoder escapes what HTML would: six bytes for one.
+function asGoWrites(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll("<", "\\u003c")
+    .replaceAll(">", "\\u003e")
+    .replaceAll("&", "\\u0026");
 }
 
 // Of --copyable-keys, as slow as it may be for 2,000 keys.
@@ -67,6 +80,22 @@ function listOf(text: string, alphabet: GlobAlphabet): GlobList {
   const list = parseGlobList(text, alphabet);
   if (!list.ok) throw new Error(`test: bad globs ${text}`);
   return list.value;
+}
+
+/** The longest turn of one intake by the clock `now` (milliseconds); undefined: it did not arrive. */
+export function longestTurn(
+  run: (onTurn: () => void) => boolean,
+  now: () => number,
+): number | undefined {
+  let [began, longest] = [now(), 0];
+  const turn = (): void => {
+    const at = now();
+    longest = Math.max(longest, at - began);
+    began = at;
+  };
+  if (!run(turn)) return undefined;
+  turn();
+  return longest;
 }
 
 const NAMES = JSON.stringify(Array.from({ length: 150_000 }, (_, at) => `name-${at}`));

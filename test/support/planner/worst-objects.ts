@@ -7,7 +7,7 @@ type Texts = Readonly<Record<string, string>>;
 export type Worst = {
   readonly what: string;
   readonly object: {
-    readonly kind: "Secret" | "Namespace";
+    readonly kind: "Secret" | "ConfigMap" | "Namespace";
     readonly metadata: Readonly<Record<string, unknown>>;
     readonly [field: string]: unknown;
   };
@@ -15,6 +15,7 @@ export type Worst = {
 
 const ANNOTATION_BYTES = 262_144;
 const OBJECT_BYTES = 1_500_000;
+const MIB = 2 ** 20;
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 /** Of three letters or more, all of them different. */
@@ -61,6 +62,16 @@ function secret(what: string, parts: Readonly<Record<string, unknown>>, words: T
     managedFields,
   };
   return { what, object: { kind: "Secret", metadata, type: "Opaque", ...rest } };
+}
+
+function configMap(
+  what: string,
+  parts: Readonly<Record<string, unknown>>,
+  words: Texts = {},
+): Worst {
+  const { object } = secret(what, parts, words);
+  const { type: _, ...rest } = object;
+  return { what: `a ConfigMap: ${what}`, object: { ...rest, kind: "ConfigMap" } };
 }
 
 function namespace(what: string, labels: Texts, accept: string): Worst {
@@ -129,6 +140,28 @@ export function worstObjects(): readonly Worst[] {
       managedFields: [{ manager: "x", fieldsV1: nested }, { fieldsV1: nested }],
     }),
     secret("type: quotes of 1.4 MB", { type: '"'.repeat(700_000) }, { to: "*" }),
+    secret("type: signs of HTML, 1 MiB", { type: "<".repeat(MIB) }, { to: "*" }),
+    ...["<", "\u0001", "\n", '"', "€"].flatMap((sign) => {
+      const text = sign.repeat(MIB / Buffer.byteLength(sign));
+      const part = Math.floor(text.length / 1000);
+      const parts = Array.from({ length: 1000 }, (_, at) => text.slice(at * part, (at + 1) * part));
+      const named = JSON.stringify(sign);
+      return [
+        configMap(`1 MiB of ${named}, of a stranger`, { data: { a: text } }),
+        configMap(`1 MiB of ${named}, copied`, { data: { a: text } }, { to: "*" }),
+        configMap(`1 MiB of ${named}, pulling`, { data: { a: text } }, { from: "a/b" }),
+        configMap(
+          `1 MiB of ${named}, of a copy`,
+          { data: { a: text }, labels: MANAGED },
+          copyMarks,
+        ),
+        configMap(
+          `1,000 entries of ${named}, copied`,
+          { data: Object.fromEntries(parts.map((part, at) => [`k${at}`, part])) },
+          { to: "*" },
+        ),
+      ];
+    }),
     secret(
       "keys: 99 globs of many stars, 300 entries",
       { data: texts(300, (at) => longName(at, 253)) },
