@@ -35,6 +35,12 @@ export function editManifest(
       const name = nameOf(object, namespace);
       const annotations = name === undefined ? undefined : edits.get(name);
       if (name === undefined || !annotations) continue;
+      for (const [key, value] of Object.entries(annotations)) {
+        if (!object.hasIn(["metadata", "annotations", key])) continue;
+        // Twice in one mapping it would be no YAML any more.
+        const wanted = `make it ${JSON.stringify(value)} there and run this again`;
+        throw new UsageError(`${file}: ${name} has ${key} already: ${wanted}`);
+      }
       const insertion = insertionInto(object, annotations, text);
       if (!insertion) throw new UsageError(`${file}: metadata of ${name} is no plain mapping`);
       insertions.push(insertion);

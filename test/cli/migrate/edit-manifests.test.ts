@@ -93,6 +93,21 @@ for (const [form, text] of [
   });
 }
 
+for (const [form, lines] of [
+  ["a block", "  annotations:\n    x: y\n    secretcast.io/accept: ops/*\n"],
+  ["a flow mapping", "  annotations: {secretcast.io/accept: ops/*, x: y}\n"],
+] as const) {
+  test(`an annotation of ours that ${form} has already is not put in twice: the file is refused, with what is to stand there`, () => {
+    const text = `kind: Namespace\nmetadata:\n  name: team-a\n${lines}`;
+    const edits = new Map([["Namespace /team-a", { "secretcast.io/accept": "ops/*,central/*" }]]);
+    assert.throws(() => editManifest("f.yaml", text, edits, "default"), {
+      name: "UsageError",
+      message:
+        'f.yaml: Namespace /team-a has secretcast.io/accept already: make it "ops/*,central/*" there and run this again',
+    });
+  });
+}
+
 type Loaded = { metadata: { annotations?: Record<string, string> }; items?: readonly Loaded[] };
 
 function first(loaded: unknown): Loaded {
