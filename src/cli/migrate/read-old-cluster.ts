@@ -45,17 +45,16 @@ type Reading = {
 export async function readOldObjects(tool: OldTool, reading: Reading): Promise<OldClusterObjects> {
   const unread: string[] = [];
   const namespaces = await listed({ resource: NAMESPACES }, reading);
-  const objects: unknown[] = [...namespaces];
-  objects.push(...(await secretsOf(namespaces, reading, unread)));
+  const read: (readonly unknown[])[] = [namespaces, await secretsOf(namespaces, reading, unread)];
   for (const resource of BESIDES) {
     // Told are counts: without the right to look there are none to tell.
     const found = await orRefused({ resource }, reading);
-    if (found) objects.push(...found);
+    if (found) read.push(found);
     else unread.push(`${resource.plural}: may not be listed, so that none are counted`);
   }
   if (tool.name === "clustersecret")
-    objects.push(...(await listed({ resource: CLUSTER_SECRETS }, reading)));
-  return { objects, unread };
+    read.push(await listed({ resource: CLUSTER_SECRETS }, reading));
+  return { objects: read.flat(), unread };
 }
 
 // In each namespace alone where all of them may not be listed at once.
@@ -67,14 +66,14 @@ async function secretsOf(
   const scope = { resource: SECRETS, fieldSelector: NO_RELEASES };
   const all = await orRefused(scope, reading);
   if (all) return all;
-  const found: unknown[] = [];
+  const found: (readonly unknown[])[] = [];
   for (const raw of namespaces) {
     const namespace = String(fields(fields(raw)["metadata"])["name"]);
     const some = await orRefused({ ...scope, namespace }, reading);
-    if (some) found.push(...some);
+    if (some) found.push(some);
     else unread.push(`Secrets in ${namespace}: may not be listed`);
   }
-  return found;
+  return found.flat();
 }
 
 /** undefined: forbidden. */
