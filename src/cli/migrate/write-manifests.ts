@@ -37,11 +37,12 @@ export async function writeManifests(
   }
   stderr.write(`changed: ${count} objects in ${edited.length} files\n`);
   for (const flag of migration.flags) stderr.write(`flag of the controller: ${flag}\n`);
-  const unwritten = migration.sources
-    .filter(({ write }) => write === "create")
-    .map(
-      ({ place, old }) => `${old.title}: its new source ${refText(place)} is not put into files`,
-    );
+  const unwritten = migration.sources.flatMap(({ write, place, entry, old: { title } }) => {
+    if (write === "create")
+      return [`${title}: its new source ${refText(place)} is not put into files`];
+    if (write !== "enter" || !entry) return [];
+    return [`${title}: its entry ${entry.key} of the source list is not put into files`];
+  });
   return tellProblems([...migration.problems, ...unwritten], flags, program);
 }
 

@@ -64,6 +64,24 @@ test("-f DIR --write puts the annotations in, keeps comments and every other byt
   assert.equal(readFileSync(file, "utf8"), now);
 });
 
+test("-f DIR --write --by-list tells the entries that it does not write, and the exit code says so", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-manifests-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const made = MANIFEST.replace(
+    "metadata:\n",
+    "metadata:\n    labels: {kustomize.toolkit.fluxcd.io/name: apps}\n",
+  );
+  writeFileSync(join(folder, "registry.yaml"), made);
+  const args = ["migrate", "--from", "replicator", "-f", folder, "--write", "--yes", "--by-list"];
+  const { code, stderr } = await commandLine(args);
+  assert.match(stderr, /changed: 1 objects in 1 files\n/);
+  assert.match(
+    stderr,
+    /not complete:\n {2}Secret platform\/registry: its entry platform\.registry of the source list is not put into files\n/,
+  );
+  assert.equal(code, 2);
+});
+
 for (const [form, text] of [
   ["no annotations", "kind: Secret\nmetadata:\n  # a comment\n  name: a\n  namespace: b\n"],
   ["a flow mapping", "kind: Secret\nmetadata: { name: a, namespace: b }\n"],
