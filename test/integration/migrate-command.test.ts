@@ -126,6 +126,9 @@ test("namespaces that may not be read are named, the rest moves, and the exit co
   assert.equal(code, 2);
   assert.match(stderr, /not complete:\n {2}Secrets in api-prod: may not be listed\n/);
   assert.match(stdout, /17 to adopt/);
+  const cleanup = await migrate("--cleanup");
+  assert.equal(cleanup.code, 2, "traces may be where it cannot look");
+  assert.match(cleanup.stderr, /not complete:\n {2}Secrets in api-prod: may not be listed\n/);
 });
 
 test("the clean-up takes off what the old tool left on what is ours by then, and nothing else", async (t) => {

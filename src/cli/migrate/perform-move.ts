@@ -128,12 +128,12 @@ async function cleanUp(
   flags: KubectlFlags,
   program: Program,
 ): Promise<number> {
-  const { migration, client } = first;
+  const { migration, client, unread } = first;
   const steps = cleanupRequests(migration);
   const requests = [...steps.copies, ...steps.sources];
   for (const { what } of requests) program.stdout.write(`${what}\n`);
   program.stderr.write(`${requests.length} objects bear traces of ${wish.tool.name}\n`);
-  if (!wish.write || requests.length === 0) return 0;
+  if (!wish.write || requests.length === 0) return tellProblems(unread, flags, program);
   const obstacle = obstacleOf(first, wish, program);
   const running = await obstacle();
   if (running !== undefined) throw new UsageError(running);
@@ -155,7 +155,7 @@ async function cleanUp(
   const left = cleanupRequests((await look()).migration);
   const count = left.copies.length + left.sources.length;
   program.stderr.write(`verified: ${count} objects bear traces still\n`);
-  return tellProblems(failures, flags, program);
+  return tellProblems([...failures, ...unread], flags, program);
 }
 
 function obstacleOf(
