@@ -104,6 +104,7 @@ class Walk {
   readonly #targets: ReadonlyMap<string, TargetNamespace>;
   readonly #rows: readonly Row[];
   readonly #rowOf: ReadonlyMap<string, Row>;
+  readonly #rowsAt: ReadonlyMap<string, readonly Row[]>;
 
   constructor(world: ClusterState, settings: PlannerSettings, { rows }: Plan, subject: Ref) {
     this.#subject = refText(subject);
@@ -113,25 +114,25 @@ class Walk {
     // Those of other kinds are about other places.
     this.#rows = rows.filter(({ kind }) => kind === world.kind);
     this.#rowOf = new Map(this.#rows.map((row) => [pairKey(row), row]));
+    this.#rowsAt = Map.groupBy(this.#rows, ({ place }) => refText(place));
   }
 
   /** Every namespace, or one, and what this source has elsewhere under a name of before. */
   wanted(source: SourceObject, only: string | undefined): readonly PlaceAnswer[] {
-    const names = only === undefined ? [...this.#world.namespaces.keys()] : [only];
+    const names = new Set(only === undefined ? this.#world.namespaces.keys() : [only]);
     const { copyName } = source.rule;
-    const wanted = names.map((namespace) => this.#place(source, { namespace, name: copyName }));
-    const former = this.named(source).filter(({ place }) => place.name !== copyName);
-    const nowhere = this.named(source).filter(
-      ({ place }) => place.name === copyName && !this.#world.namespaces.has(place.namespace),
+    const wanted = Array.from(names, (namespace) =>
+      this.#place(source, { namespace, name: copyName }),
     );
-    return [...wanted, ...former, ...nowhere];
+    const elsewhere = this.#of(source)
+      .filter(({ place }) => place.name !== copyName || !names.has(place.namespace))
+      .map(({ place }) => this.#place(source, place));
+    return [...wanted, ...elsewhere];
   }
 
   /** The places that the plan has for a source, whatever the source itself is now. */
   named(source: Ref): readonly PlaceAnswer[] {
-    return this.#rows
-      .filter((row) => !row.pulling && refText(row.source) === refText(source))
-      .map((row) => this.#place(source, row.place));
+    return this.#of(source).map(({ place }) => this.#place(source, place));
   }
 
   pulledFrom(source: Ref): readonly PlaceAnswer[] {
@@ -151,16 +152,22 @@ class Walk {
 
   /** Every source that has a row for this place. */
   at(place: Ref): readonly PlaceAnswer[] {
-    return this.#rows
-      .filter((row) => !row.pulling && refText(row.place) === refText(place))
+    return this.#at(place)
+      .filter(({ pulling }) => !pulling)
       .map((row) => this.#place(row.source, row.place));
+  }
+
+  #of(source: Ref): readonly Row[] {
+    return this.#rows.filter((row) => !row.pulling && refText(row.source) === refText(source));
+  }
+
+  #at(place: Ref): readonly Row[] {
+    return this.#rowsAt.get(refText(place)) ?? [];
   }
 
   // The row that says what becomes of the copy; none where it is current.
   #holder(copy: Ref): Row | undefined {
-    return this.#rows.find(
-      (row) => refText(row.place) === refText(copy) && row.verdict !== "conflict",
-    );
+    return this.#at(copy).find(({ verdict }) => verdict !== "conflict");
   }
 
   #place(source: Ref, place: Ref): PlaceAnswer {
