@@ -24,20 +24,32 @@ export function copyableKeys(
   return byEntry || namedSources?.matches(namespace) === true ? keys : undefined;
 }
 
-/** Why a namespace is never a target; undefined where it may be one. */
-export function exclusion(settings: PlannerSettings, namespace: string): string | undefined {
+/** Why a namespace is never a target, and which flag says so. */
+export type Exclusion = {
+  readonly why: string;
+  readonly flag: "--namespaces" | "--exclude-namespaces" | "--include-system-namespaces";
+};
+
+/** undefined where a namespace may be a target. */
+export function excludedBy(settings: PlannerSettings, namespace: string): Exclusion | undefined {
   if (settings.scope?.targets.has(namespace) === false) {
-    return "the namespace is not listed (--namespaces)";
+    return { why: "is not listed", flag: "--namespaces" };
   }
   if (settings.excludeNamespaces?.matches(namespace)) {
-    return "the namespace is excluded (--exclude-namespaces)";
+    return { why: "is excluded", flag: "--exclude-namespaces" };
   }
   if (settings.includeSystemNamespaces) return undefined;
-  if (namespace === settings.ownNamespace) {
-    return "the namespace is the controller's own (--include-system-namespaces)";
-  }
-  if (SYSTEM_NAMESPACES.includes(namespace)) {
-    return "the namespace is a system namespace (--include-system-namespaces)";
-  }
+  const flag = "--include-system-namespaces";
+  if (namespace === settings.ownNamespace) return { why: "is the controller's own", flag };
+  if (SYSTEM_NAMESPACES.includes(namespace)) return { why: "is a system namespace", flag };
   return undefined;
+}
+
+export function exclusionText({ why, flag }: Exclusion): string {
+  return `the namespace ${why} (${flag})`;
+}
+
+export function exclusion(settings: PlannerSettings, namespace: string): string | undefined {
+  const excluded = excludedBy(settings, namespace);
+  return excluded && exclusionText(excluded);
 }

@@ -45,7 +45,8 @@ function youngestFirst(a: Namespace, b: Namespace): number {
   return a.name < b.name ? -1 : 1;
 }
 
-function withPolicy(
+/** What a namespace says, or the policy where it says nothing. */
+export function withPolicy(
   accept: Accept,
   policy: PlannerSettings["namespacePolicy"],
 ): TargetNamespace["accept"] {
@@ -76,7 +77,8 @@ export function wantOf(source: WantingSource, target: TargetNamespace): Want {
   return uncovered(source.push, target.namespace) ?? acceptance(source.text, target.accept);
 }
 
-function acceptance(source: string, accept: TargetNamespace["accept"]): Want {
+/** What a namespace says to a source that names it. */
+export function acceptance(source: string, accept: TargetNamespace["accept"]): Want {
   switch (accept.kind) {
     case "all":
       return "wanted";

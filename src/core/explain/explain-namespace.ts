@@ -1,8 +1,8 @@
 // What a namespace answers to a source: each rule in the order in which the planner asks them
-// (desired/targets.ts, wantOf). A property test holds the two together.
+// (desired/targets.ts, wantOf), by the planner's own functions. A property test holds the two together.
 import type { ClusterState, Namespace, PlannerSettings, SourceObject } from "../model/cluster.ts";
-import { exclusion } from "../desired/namespace-rules.ts";
-import { wantOf, type TargetNamespace } from "../desired/targets.ts";
+import { excludedBy, exclusionText, type Exclusion } from "../desired/namespace-rules.ts";
+import { acceptance, covers, type TargetNamespace } from "../desired/targets.ts";
 import { type NamespaceMatch, problemText } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
 import type { GlobList } from "../annotations/globs.ts";
@@ -67,17 +67,18 @@ export function allowAnswers(
 }
 
 export function excludedAnswer(settings: PlannerSettings, name: string): RuleAnswer {
-  const excluded = exclusion(settings, name);
+  const excluded = excludedBy(settings, name);
   const rule = "it is not excluded";
   if (excluded === undefined) return holding(rule, "it is not");
-  return failing(rule, excluded, `start the controller ${otherFlag(settings, name)}`);
+  const { flag } = excluded;
+  return failing(rule, exclusionText(excluded), `start the controller ${OTHER_FLAG[flag](name)}`);
 }
 
-function otherFlag(settings: PlannerSettings, name: string): string {
-  if (settings.scope?.targets.has(name) === false) return `with ${name} among --namespaces`;
-  if (settings.excludeNamespaces?.matches(name)) return `without ${name} in --exclude-namespaces`;
-  return "with --include-system-namespaces";
-}
+const OTHER_FLAG: Readonly<Record<Exclusion["flag"], (name: string) => string>> = {
+  "--namespaces": (name) => `with ${name} among --namespaces`,
+  "--exclude-namespaces": (name) => `without ${name} in --exclude-namespaces`,
+  "--include-system-namespaces": () => "with --include-system-namespaces",
+};
 
 function matchAnswers(
   source: SourceObject,
@@ -91,9 +92,8 @@ function matchAnswers(
   const byLabels = selector && labelAnswer(selector, namespace, selectorWord);
   if (any && globs && byName && byLabels) {
     const rule = `${byName.rule}, or ${byLabels.rule}`;
-    const either = [byName, byLabels].find(({ holds }) => holds);
+    if (covers(match, namespace)) return [{ ...(byName.holds ? byName : byLabels), rule }];
     if (globs.excludes(namespace.name)) return [{ ...byName, rule }];
-    if (either) return [{ ...either, rule }];
     const changes = `${byName.change}; or: ${byLabels.change}`;
     return [failing(rule, `${byName.answer}, and ${byLabels.answer}`, changes)];
   }
@@ -135,10 +135,7 @@ function acceptAnswer(
   target: TargetNamespace,
   settings: PlannerSettings,
 ): RuleAnswer {
-  // The planner's own answer, of a source that asks for everything.
-  const push = { globs: undefined, selector: undefined, any: false };
-  const asking = { namespace: "", text: refText(source), push };
-  const want = wantOf(asking, { ...target, excluded: undefined });
+  const want = acceptance(refText(source), target.accept);
   const rule = "the namespace accepts it";
   const text = acceptText(target, settings);
   if (want === "wanted") return holding(rule, text);
