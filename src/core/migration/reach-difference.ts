@@ -3,7 +3,7 @@ import type { MoveContext } from "./move-context.ts";
 import { namesOf, type OldSet, type OldSource, type OldTargets } from "./old-tool.ts";
 import { refText, type Ref } from "../annotations/names.ts";
 import { exclusion } from "../desired/namespace-rules.ts";
-import { covers } from "../desired/targets.ts";
+import { accepts, covers, withPolicy } from "../desired/targets.ts";
 import type { Namespace, PlannerSettings, SourceObject } from "../model/cluster.ts";
 
 export type LostNamespace = { readonly namespace: string; readonly why: string };
@@ -61,10 +61,6 @@ function whyNot(
   if (!rule.to || !covers(rule.to, namespace)) return "its new words do not name it";
   const excluded = exclusion(settings, namespace.name);
   if (excluded !== undefined) return excluded;
-  const { accept } = namespace;
-  const taken =
-    accept.kind === "all" ||
-    (accept.kind === "absent" && settings.namespacePolicy === "opt-out") ||
-    (accept.kind === "sources" && accept.globs.matches(refText(place)));
-  return taken ? undefined : "the namespace does not accept it";
+  const accept = withPolicy(namespace.accept, settings.namespacePolicy);
+  return accepts(accept, refText(place)) ? undefined : "the namespace does not accept it";
 }
