@@ -31,7 +31,7 @@ const seed = Number(values.seed);
 const ROOMS = ["src/core", "src/writes"];
 const TESTS = ["test/core", "test/writes", "test/controller", "test/chaos"];
 const TIMEOUT_MS = 120_000;
-/** Test files asked one after the other, so that the first that fails ends it. */
+/** Test files asked together; the next few only if none of these fails. */
 const AT_A_TIME = 4;
 const CHAOS_SCRIPTS = 25;
 

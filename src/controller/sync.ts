@@ -283,8 +283,6 @@ export class Sync {
   }
 }
 
-// Of a source that changes all the time the pool writes although the plan knows an older version: what is
-// written is the newest, of the same type, so that it is as good an update.
 // The same object, which goes on publishing; what it publishes may be other.
 function isSameSource(old: CachedObject | undefined, secret: CachedObject | undefined): boolean {
   if (old?.role !== "source" || secret?.role !== "source" || old.uid !== secret.uid) return false;

@@ -1,7 +1,7 @@
 // What a write needs of its source: out of the cache of source data, or read again by one GET, which
 // all writes of that source share while it is under way.
 // Promises: what it gives is of the very version asked for; what a GET brings of another version goes
-// into the cache of Secrets.
+// into the cache of objects.
 import type { DataCache } from "../core/state/data-cache.ts";
 import type { SourcePayload, SourceObject } from "../core/model/cluster.ts";
 import { isKubeObject, compareVersions } from "../kube/rest/resource.ts";

@@ -1,7 +1,7 @@
-import type { Action } from "../model/actions.ts";
-
 // In which order the actions of a plan go: the sources take turns, the youngest namespace first, and what
 // has been due for long goes between.
+import type { Action } from "../model/actions.ts";
+
 export type Ordered = {
   readonly action: Action;
   readonly order: number;

@@ -1,11 +1,11 @@
-import type { SourceAbsence } from "../model/actions.ts";
-
 // The guard against mass deletion. Deletions and releases that are due, together with those made
 // within the last hold, are counted; above the limit none is made before it has itself been due for
 // the hold. Not counted are the copies of the first source that vanishes within a hold: deleting one
 // source is ordinary. Copies of sources that this process has never seen are counted by themselves:
 // anybody may write such a copy, and it takes neither that exemption nor the others' room. The memory
 // starts anew with the process. No clock: `now` is milliseconds of a monotonic clock.
+import type { SourceAbsence } from "../model/actions.ts";
+
 /** Something to delete or release; `vanished` is the absent source that it belongs to, if any. */
 export type DueRemoval = { readonly place: string; readonly vanished: SourceAbsence | undefined };
 export type DeleteGuardLimits = { readonly limit: number; readonly holdMs: number };
