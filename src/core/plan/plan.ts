@@ -62,16 +62,15 @@ export function* plan(
   shared.endPass();
   const [first] = worlds;
   const namespaces = kinds[0]?.unclear() ?? [];
-  const flags = first ? yield* unmatchedFlags(first, settings, memory.of(first.kind)) : [];
+  const flags = first ? yield* unmatchedFlags(first, settings, shared) : [];
   const list = mergedLists(kinds.map((kind) => kind.list()));
   const rest = { actions, namespaces, ignored: ignored.report(namespaces.length, flags), list };
-  return { ...(yield* merged(kinds, now)), ...rest };
+  return { ...(yield* merged(kinds)), beganAt: shared.beganAt ?? now, ...rest };
 }
 
 function* merged(
   kinds: readonly KindPlan[],
-  now: number,
-): Generator<undefined, Omit<Plan, "actions" | "namespaces" | "ignored" | "list">> {
+): Generator<undefined, Omit<Plan, "actions" | "namespaces" | "ignored" | "list" | "beganAt">> {
   const counts = newTally();
   const reports = [];
   for (const kind of kinds) reports.push(yield* kind.report());
@@ -85,7 +84,6 @@ function* merged(
     counts,
     states: statesOf(counts),
     deletesHeld: sum(passes, ({ deletesHeld }) => deletesHeld),
-    beganAt: Math.min(...passes.map(({ memory }) => memory.beganAt ?? now)),
     pairs: sum(passes, ({ pairs }) => pairs),
     nextAt: next.length > 0 ? Math.min(...next) : undefined,
   };

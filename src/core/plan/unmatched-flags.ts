@@ -2,7 +2,7 @@
 // copies (--source-namespaces) or protects nothing (--exclude-namespaces). A `!` entry guards against
 // what need not be there, and is not asked.
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
-import type { FlagEntry, PlannerState } from "../state/planner-state.ts";
+import type { FlagEntry, SharedState } from "../state/shared-state.ts";
 import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../annotations/globs.ts";
 
 const NAMES_PER_TURN = 4096;
@@ -11,14 +11,14 @@ const NAMES_PER_TURN = 4096;
 export function* unmatchedFlags(
   world: ClusterState,
   settings: PlannerSettings,
-  memory: PlannerState,
+  shared: SharedState,
 ): Generator<undefined, readonly string[]> {
   const { namespaces } = world;
-  if (memory.flags?.of !== settings)
-    memory.flags = { of: settings, entries: readEntries(settings) };
+  if (shared.flags?.of !== settings)
+    shared.flags = { of: settings, entries: readEntries(settings) };
   const unmatched: string[] = [];
   let asked = 0;
-  for (const entry of memory.flags.entries) {
+  for (const entry of shared.flags.entries) {
     if (entry.witness !== undefined && namespaces.has(entry.witness)) continue;
     entry.witness = undefined;
     for (const name of namespaces.keys()) {

@@ -7,14 +7,7 @@ import { WriteBackoff, type Failure } from "./write-backoff.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
 import type { SharedState } from "./shared-state.ts";
 import { Since } from "./since.ts";
-import type {
-  CopyObject,
-  DesiredCopy,
-  Namespace,
-  PlannerSettings,
-  PullingObject,
-} from "../model/cluster.ts";
-import type { GlobList } from "../annotations/globs.ts";
+import type { CopyObject, DesiredCopy, Namespace, PullingObject } from "../model/cluster.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
 import { Wants } from "../desired/wants.ts";
 import { type Ref, refText } from "../annotations/names.ts";
@@ -25,15 +18,6 @@ import type { ObjectKind } from "../model/kinds.ts";
 const MOST_GONE = 10_000;
 
 export type Fight = { readonly kind: ObjectKind; readonly place: Ref; readonly source: Ref };
-
-/** A positive entry of a flag that lists namespaces. */
-export type FlagEntry = {
-  /** As the administrator wrote it. */
-  readonly text: string;
-  readonly list: GlobList;
-  /** A namespace that it matched when it was last looked for. */
-  witness: string | undefined;
-};
 
 export type RememberedConsent = {
   readonly rule: NamespaceMatch;
@@ -51,12 +35,8 @@ export class PlannerState {
   readonly unwanted = new Since();
   /** Of rows and reports: since when each has been so, to a tenth of a second. */
   readonly standing = new Ages(100);
-  /** When the first pass began: what it found may have been so before. */
-  beganAt: number | undefined;
   readonly resolutions = new Resolutions();
   readonly wants = new Wants();
-  /** Of the settings of the last plan. */
-  flags: { readonly of: PlannerSettings; readonly entries: readonly FlagEntry[] } | undefined;
   /** Whether a source consents to what names it; as long as both objects live. */
   readonly consents = new WeakMap<PullingObject | CopyObject, RememberedConsent>();
   /** The digest of what a version of a source offers to the keys of a pulling Secret. */
@@ -176,7 +156,6 @@ export class PlannerState {
     this.absent.beginPass();
     this.unwanted.beginPass();
     this.standing.beginPass();
-    this.beganAt ??= now;
     this.resolutions.beginPass();
   }
 
