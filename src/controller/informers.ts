@@ -105,7 +105,7 @@ export function writtenCache(
       if (object) objectsIn(object.namespace)?.store.recordReading(object);
       return object;
     },
-    isCopy: (raw) => read(raw)?.role === "copy",
+    read,
     forget: (namespace, name, uid) =>
       objectsIn(namespace)?.store.recordDelete(namespace, name, uid),
   };

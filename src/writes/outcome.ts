@@ -57,7 +57,8 @@ export type WrittenCache = {
   get(place: Ref): CachedObject | undefined;
   /** Takes an object that a write returned or a GET found. */
   remember(raw: unknown): CachedObject | undefined;
-  isCopy(raw: unknown): boolean;
+  /** The same object, and takes nothing. */
+  read(raw: unknown): CachedObject | undefined;
   forget(namespace: string, name: string, uid: string): void;
 };
 
@@ -111,7 +112,7 @@ export function recordOutcome(
       return;
     case "found":
       // One of our own, which the watch has not shown yet: judged as what it is.
-      if (cache.isCopy(outcome.object)) {
+      if (cache.read(outcome.object)?.role === "copy") {
         cache.remember(outcome.object);
         memory.outdated(action, now);
         return;

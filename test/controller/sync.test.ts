@@ -44,7 +44,7 @@ function open(permission: () => number, answer: () => Promise<object> = async ()
       of: () => ({
         get: (place) => cluster.cached(refText(place)),
         remember: () => undefined,
-        isCopy: () => false,
+        read: () => undefined,
         forget: nothing,
       }),
       rememberNamespace: nothing,

@@ -13,7 +13,7 @@ import { KINDS, rulesOf, type ObjectKind } from "../../core/model/kinds.ts";
 import type { ListState, PlannerSettings } from "../../core/model/cluster.ts";
 import { SourceListCache } from "../../controller/source-list-cache.ts";
 import { watchWarnings } from "../../controller/informers.ts";
-import { readPayload, readObject, type ReadContext } from "../../core/observed/read-object.ts";
+import { readPayload, type ReadContext } from "../../core/observed/read-object.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
 import type { EventDetails } from "../../kube/events/event-record.ts";
 import { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -109,7 +109,7 @@ export function buildController(
     isReserved: (kind, { name }) => rulesOf(kind, settings).reserved?.includes(name) === true,
     onVacated: (kind, place) => memory.of(kind).vacated(place),
     remember: (kind, raw) => void written.of(kind).remember(raw),
-    read: (kind, raw) => readObject(raw, contextOf(kind)),
+    read: (kind, raw) => written.of(kind).read(raw),
     sources: {
       cache: dataCache,
       read: (raw, source) => readPayload(raw, source, contextOf(source.kind)),
