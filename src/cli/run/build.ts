@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { Apply } from "../../writes/apply.ts";
-import { createCaches, type Caches } from "../../controller/caches.ts";
+import { createCaches } from "../../controller/caches.ts";
 import type { Config } from "../../config/config.ts";
 import { Controller } from "../../controller/controller.ts";
 import { createDigest } from "../../core/model/secret-data.ts";
@@ -17,7 +17,7 @@ import { readPayload, type ReadContext } from "../../core/observed/read-object.t
 import type { ApiClient } from "../../kube/rest/client.ts";
 import type { EventDetails } from "../../kube/events/event-record.ts";
 import { EventRecorder } from "../../kube/events/event-recorder.ts";
-import { wallOffsetMs, type Clock } from "../../kube/time/clock.ts";
+import type { Clock } from "../../kube/time/clock.ts";
 import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-elector.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
@@ -31,6 +31,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import { namedSources } from "../../config/planner-settings.ts";
 import { Sync } from "../../controller/sync.ts";
 import { controllerSnapshot } from "./snapshot.ts";
+import { gaugeInputs } from "./gauge-inputs.ts";
 import { createLeaseClient } from "../../kube/leaderelection/lease-lock.ts";
 import { createEventClient } from "../../kube/events/event-writer.ts";
 
@@ -151,17 +152,7 @@ export function buildController(
     },
     { resyncMs: config.resyncMs, once: config.once },
   );
-  metrics.observe({
-    copies: () => copiesByState(sync),
-    sources: () => countSources(sync, config.kinds),
-    ignored: () => sync.newestPlan?.ignored.counts ?? {},
-    listEntries: () => countEntries(sync),
-    lastConvergedMs: () => syncLog.convergedMs,
-    unreadableNamespaces: () => caches.unreadable().length,
-    watchActivityMs: () => lastActivity(watches, clock),
-    watchDisconnectedMs: () => disconnected(watches, clock),
-    leading: () => controller.leading,
-  });
+  metrics.observe(gaugeInputs({ kinds: config.kinds, caches, controller, sync, syncLog, clock }));
   const { dryRun } = config;
   parts.board?.observe(
     controllerSnapshot({
@@ -262,54 +253,4 @@ function eventOf({ kind, on, uid, type, reason, note }: SourceEvent): EventDetai
   const place = kind === "Namespace" ? { name: on.name } : on;
   const regarding = { apiVersion: "v1", kind, ...place, uid };
   return { regarding, type, reason, action: "Copy", note };
-}
-
-type ByState = Record<string, Readonly<Record<string, number>>>;
-
-/** By resource. */
-function copiesByState({ newestPlan: plan }: Sync): ByState {
-  const kinds = plan?.kinds ?? [];
-  return Object.fromEntries(kinds.map(({ kind, states }) => [KINDS[kind].resource.plural, states]));
-}
-
-function countSources({ newestPlan: plan }: Sync, kinds: readonly ObjectKind[]): ByState {
-  // Entries of the list of which no source came are refused too, of the kind that comes first.
-  let entries = plan?.list.refused.length ?? 0;
-  const counted = kinds.map((kind) => {
-    const own = plan?.sources.filter((source) => source.kind === kind) ?? [];
-    const refused = own.filter(({ state }) => state === "refused").length;
-    const states = { ok: own.length - refused, refused: refused + entries };
-    entries = 0;
-    return [KINDS[kind].resource.plural, states] as const;
-  });
-  return Object.fromEntries(counted);
-}
-
-function countEntries({ newestPlan: plan }: Sync): Record<string, number> {
-  const { entries = 0, refused = [], absent = [] } = plan?.list ?? {};
-  const ofSources = plan?.sources.filter(
-    ({ entry, state }) => entry !== undefined && state === "refused",
-  );
-  const faulty = refused.length + (ofSources?.length ?? 0);
-  return { ok: entries - faulty - absent.length, refused: faulty, absent: absent.length };
-}
-
-/** Wall times out of monotonic ones. */
-function lastActivity(watches: Caches["watches"], clock: Clock): Record<string, number> {
-  const offset = wallOffsetMs(clock);
-  return mapped(watches, ({ lastActivityMs }) => lastActivityMs + offset);
-}
-
-function disconnected(watches: Caches["watches"], clock: Clock): Record<string, number> {
-  const now = clock.monotonic();
-  return mapped(watches, ({ disconnectedSinceMs }) => now - (disconnectedSinceMs ?? now));
-}
-
-function mapped(
-  watches: Caches["watches"],
-  of: (watch: Caches["watches"][string]) => number,
-): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(watches).map(([resource, watch]) => [resource, of(watch)]),
-  );
 }
