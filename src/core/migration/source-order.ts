@@ -29,19 +29,20 @@ export function sourceOrder(
       contests.push(refText(object));
     }
   }
-  const ordered: string[] = [];
-  while (ordered.length < names.length) {
-    const left = names.filter((name) => !ordered.includes(name));
-    const next = left.find((name) =>
-      [...(after.get(name) ?? [])].every((before) => ordered.includes(before)),
+  const left = new Set(names);
+  const ordered = new Set<string>();
+  while (left.size > 0) {
+    const next = [...left].find((name) =>
+      [...(after.get(name) ?? [])].every((before) => ordered.has(before)),
     );
     if (next === undefined) {
       const problem = `no order of --source-namespaces lets each source keep the copies it has: ${contests.slice(0, 5).join(", ")}`;
       return { namespaces: [...ordered, ...left], problems: [problem] };
     }
-    ordered.push(next);
+    left.delete(next);
+    ordered.add(next);
   }
-  if (taken.length === 0) return { namespaces: ordered, problems: [] };
+  if (taken.length === 0) return { namespaces: [...ordered], problems: [] };
   const problem = `the source list comes first, so that its sources take over ${taken.slice(0, 5).join(", ")}: do without --by-list`;
-  return { namespaces: ordered, problems: [problem] };
+  return { namespaces: [...ordered], problems: [problem] };
 }
