@@ -124,11 +124,11 @@ function wordsFor(
   what: "push" | "allow",
   old: OldSource,
   place: Ref,
-  { old: namespaces, answers }: MoveContext,
+  context: MoveContext,
 ): NewWords {
   const targets = old[what];
   if (!targets) return { annotations: {}, notes: [], problem: undefined };
-  return newWords(what, targets, place.namespace, namespaces, answers);
+  return newWords(what, targets, place.namespace, context);
 }
 
 // Name, keys, and what is copied of labels and annotations.

@@ -1,13 +1,13 @@
 // From the namespaces that a tool's rule names to our words for them. Where our words cannot say what the
 // tool's said, the namespaces of now are named one by one, and that is told.
-import { globsOfPattern, type PatternAnswers, type PatternUse } from "./old-patterns.ts";
+import type { MoveContext } from "./move-context.ts";
+import { globsOfPattern, type PatternUse } from "./old-patterns.ts";
 import { namesOf, type OldMatch, type OldTargets } from "./old-tool.ts";
-import type { OldNamespace } from "./old-objects.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../annotations/globs.ts";
 import { parseSource } from "../annotations/parse.ts";
 import { ANNOTATION_NAMES, annotationKey, PREFIX } from "../annotations/vocabulary.ts";
 import { covers } from "../desired/targets.ts";
-import { readNamespace } from "../observed/read-namespace.ts";
+import type { Namespace } from "../model/cluster.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -31,11 +31,10 @@ export function newWords(
   what: "push" | "allow",
   targets: OldTargets,
   own: string,
-  namespaces: readonly OldNamespace[],
-  answers: PatternAnswers,
+  { old, namespaces, answers }: MoveContext,
 ): NewWords {
   const words = what === "push" ? PUSH : PULL;
-  const set = namesOf(targets, namespaces, answers);
+  const set = namesOf(targets, old, answers);
   const said = wordsOf(targets, words);
   if (set.kind === "unknown") return { annotations: {}, notes: [], problem: set.why };
   const names = [...set.names].filter((name) => name !== own).toSorted();
@@ -133,7 +132,7 @@ function says(
   words: WordPair,
   names: readonly string[],
   own: string,
-  namespaces: readonly OldNamespace[],
+  namespaces: readonly Namespace[],
   targets: OldTargets,
 ): boolean {
   const { rule, problems } = parseSource(annotations, "any");
@@ -142,9 +141,9 @@ function says(
   // Who asks for copies by an annotation says so in `accept` from now on.
   const asked = targets.matches.some(({ kind }) => kind === "annotated");
   const wanted = new Set(names);
-  return namespaces.every(({ name, raw }) => {
-    const namespace = readNamespace(raw);
-    if (name === own || !namespace) return true;
-    return asked || covers(match, namespace) === wanted.has(name);
+  if (asked) return true;
+  return namespaces.every((namespace) => {
+    const { name } = namespace;
+    return name === own || covers(match, namespace) === wanted.has(name);
   });
 }

@@ -32,7 +32,6 @@ export type OldNamespace = {
   readonly labels: Texts;
   readonly annotations: Texts;
   readonly terminating: boolean;
-  readonly raw: unknown;
 };
 
 export type OldClusterSecret = {
@@ -150,7 +149,6 @@ function readOldNamespace(raw: unknown): OldNamespace | undefined {
     terminating:
       stringOf(metadata.deletionTimestamp) !== "" ||
       objectOf(object.status).phase === "Terminating",
-    raw,
   };
 }
 
