@@ -1,6 +1,6 @@
 // Which namespaces a source reaches by its new words, and which of those it reached it gains and loses.
 import type { MoveContext } from "./move-context.ts";
-import { namesOf, type OldSet, type OldSource, type OldTargets } from "./old-tool.ts";
+import { namesOf, type OldSource } from "./old-tool.ts";
 import { refText, type Ref } from "../annotations/names.ts";
 import { exclusion } from "../desired/namespace-rules.ts";
 import { accepts, covers, withPolicy } from "../desired/targets.ts";
@@ -21,7 +21,7 @@ export function reachDifference(
   source: SourceObject | undefined,
   context: MoveContext,
 ): ReachDifference {
-  const before = reachedBefore(old.push, place, old, context);
+  const before = reachedBefore(old, place, context);
   const reached: string[] = [];
   const lost: LostNamespace[] = [];
   for (const namespace of context.namespaces) {
@@ -35,15 +35,12 @@ export function reachDifference(
 }
 
 function reachedBefore(
-  push: OldTargets | undefined,
+  { object, copyName, push }: OldSource,
   place: Ref,
-  { object, copyName }: OldSource,
   { old, answers }: MoveContext,
 ): ReadonlySet<string> {
-  const set: OldSet = push
-    ? namesOf(push, old, answers)
-    : { kind: "names", names: new Set<string>() };
-  if (set.kind === "unknown") return new Set();
+  const set = push && namesOf(push, old, answers);
+  if (set?.kind !== "names") return new Set();
   const self = object ?? place;
   return new Set(
     [...set.names].filter((name) => name !== self.namespace || copyName !== self.name),
