@@ -14,6 +14,7 @@ import {
   type OldSource,
   type OldTool,
 } from "./old-tool.ts";
+import { markOfOne } from "./secret-source.ts";
 import type { PatternUse } from "./old-patterns.ts";
 import { KINDS } from "../model/kinds.ts";
 import { SecretData } from "../model/secret-data.ts";
@@ -44,14 +45,7 @@ function readClusterSecrets({ clusterSecrets, secrets }: OldCluster): OldReading
     const source = byName.get(object.name);
     const sure = created && object.labels[LABEL] === "true";
     return [
-      {
-        object,
-        pulls: false,
-        sources: source ? [source] : [],
-        named: undefined,
-        doubt: sure ? undefined : "one of its two marks is gone",
-        wroteLast: () => true,
-      },
+      markOfOne(object, source, { doubt: sure ? undefined : "one of its two marks is gone" }),
     ];
   });
   const besides =
@@ -60,7 +54,7 @@ function readClusterSecrets({ clusterSecrets, secrets }: OldCluster): OldReading
       : [
           "deleting a ClusterSecret deletes every Secret of its name that its status lists, whoever made it, as soon as the operator runs: with the operator gone take its finalizer off first, then delete it",
         ];
-  return { sources, marks, asking: [], unmoved: [], besides, problems: [] };
+  return { sources, marks, asking: [], unmoved: [], besides };
 }
 
 function sourceOf(one: OldClusterSecret, secrets: ReadonlyMap<string, OldObject>): OldSource {

@@ -4,8 +4,6 @@
 //   a copy names its source thrice: two labels, and an annotation with the UID; all three have to agree
 import { fields, type OldCluster, type OldObject } from "./old-objects.ts";
 import {
-  countText,
-  titleOf,
   withoutKeys,
   type OldFlags,
   type OldMark,
@@ -14,6 +12,7 @@ import {
   type OldTargets,
   type OldTool,
 } from "./old-tool.ts";
+import { leftAlone, markOfOne, secretSource } from "./secret-source.ts";
 import { refText } from "../annotations/names.ts";
 import { stringOf } from "../model/unstructured.ts";
 
@@ -45,19 +44,13 @@ function readKubed({ secrets, others }: OldCluster, flags: OldFlags): OldReading
   const elsewhere = [...secrets, ...others].filter(({ annotations }) =>
     Object.hasOwn(annotations, CONTEXTS),
   );
-  const besides: string[] = [];
-  if (maps.length > 0) {
-    const some = maps.slice(0, 5).map(refText).join(", ");
-    besides.push(
-      `it also copies ${countText(maps.length, "ConfigMap")} (${some}): their copies stay as they are and are kept current no more`,
-    );
-  }
+  const besides = [...leftAlone("copies", "ConfigMap", maps)];
   if (elsewhere.length > 0) {
     besides.push(
       `it also copies into other clusters (sync-contexts of ${elsewhere.map(refText).slice(0, 5).join(", ")}): those copies stay as they are and are kept current no more`,
     );
   }
-  return { sources, marks, asking: [], unmoved: others.filter(isMarked), besides, problems: [] };
+  return { sources, marks, asking: [], unmoved: others.filter(isMarked), besides };
 }
 
 function isMarked({ labels, annotations }: OldObject): boolean {
@@ -89,24 +82,12 @@ function sourceOf(object: OldObject): OldSource {
     sync === "false"
       ? ['sync is "false", which is a selector of namespaces with the label "false"']
       : [];
-  return {
-    title: titleOf("Secret", object),
-    object,
-    copyName: object.name,
+  return secretSource(object, {
     push: pushOf(sync),
-    allow: undefined,
-    keys: undefined,
-    content: {
-      type: object.type,
-      immutable: object.immutable,
-      data: object.data,
-      labels: withoutKeys(object.labels, [PREFIX]),
-      annotations: withoutKeys(object.annotations, [PREFIX]),
-    },
-    going: undefined,
+    labels: withoutKeys(object.labels, [PREFIX]),
+    annotations: withoutKeys(object.annotations, [PREFIX]),
     notes,
-    problems: [],
-  };
+  });
 }
 
 function pushOf(sync: string): OldTargets {
@@ -121,14 +102,8 @@ function markOf(
 ): OldMark {
   const { place, uid } = namedBy(object);
   const source = byTitle.get(`Secret ${place}`);
-  return {
-    object,
-    pulls: false,
-    sources: source ? [source] : [],
-    named: place,
-    doubt: doubtOf(object, source, uid, speaks && place !== refText(object)),
-    wroteLast: () => true,
-  };
+  const doubt = doubtOf(object, source, uid, speaks && place !== refText(object));
+  return markOfOne(object, source, { named: place, doubt });
 }
 
 function doubtOf(

@@ -103,7 +103,6 @@ export function planMigration(
   ].map((copy) => settled(copy, byTitle));
   const order = sourceOrder(sources, copies, reaches);
   const problems = [
-    ...reading.problems,
     ...order.problems,
     ...sources.flatMap(({ old: { title }, problems: all }) =>
       all.map((problem) => `${title}: ${problem}`),

@@ -79,7 +79,6 @@ export type OldReading = {
   readonly unmoved: readonly OldObject[];
   /** What the tool does besides, that we do not. */
   readonly besides: readonly string[];
-  readonly problems: readonly string[];
 };
 
 /** What the tool was told on its command line, in its environment and in its chart. */
@@ -169,11 +168,6 @@ export function withoutKeys(texts: Texts, prefixes: readonly string[]): Texts {
   return Object.fromEntries(
     Object.entries(texts).filter(([key]) => !prefixes.some((prefix) => key.startsWith(prefix))),
   );
-}
-
-/** "3 ConfigMaps", with what is to be known of them. */
-export function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 export function titleOf(kind: string, { namespace, name }: Ref): string {

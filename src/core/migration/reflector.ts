@@ -5,8 +5,6 @@
 //   a copy bears type and data alone, and names its source
 import type { OldCluster, OldObject } from "./old-objects.ts";
 import {
-  countText,
-  titleOf,
   type OldFlags,
   type OldMark,
   type OldMatch,
@@ -14,7 +12,7 @@ import {
   type OldSource,
   type OldTool,
 } from "./old-tool.ts";
-import { refText } from "../annotations/names.ts";
+import { leftAlone, markOfOne, secretSource } from "./secret-source.ts";
 
 const PREFIX = "reflector.v1.k8s.emberstack.com/";
 
@@ -36,37 +34,22 @@ function readReflector({ secrets, others }: OldCluster, flags: OldFlags): OldRea
     const source = byTitle.get(`Secret ${named}`);
     const pulls = !isTrue(annotation(object, "auto-reflects"));
     const sameName = source === undefined || source.copyName === object.name;
-    return [
-      {
-        object,
-        pulls,
-        sources: source && (pulls || source.push) ? [source] : [],
-        named,
-        doubt: pulls || sameName ? undefined : "its mark names another name than its own",
-        wroteLast: () => true,
-      },
-    ];
+    const doubt = pulls || sameName ? undefined : "its mark names another name than its own";
+    return [markOfOne(object, pulls || source?.push ? source : undefined, { pulls, named, doubt })];
   });
   const maps = others.filter(isSource);
-  const besides: string[] = [];
-  if (maps.length > 0) {
-    const some = maps.slice(0, 5).map(refText).join(", ");
-    besides.push(
-      `it also reflects ${countText(maps.length, "ConfigMap")} (${some}): their copies stay as they are and are kept current no more`,
-    );
-  }
+  const besides = [...leftAlone("reflects", "ConfigMap", maps)];
   if (excluded !== "") {
     besides.push(
       `its excluded namespaces (${excluded}) are no sources and hold no mirrors that ask, but are pushed into: look at each`,
     );
   }
   const unmoved = others.filter((object) => annotation(object, "reflects") !== undefined);
-  return { sources, marks, asking: [], unmoved, besides, problems: [] };
+  return { sources, marks, asking: [], unmoved, besides };
 }
 
 function annotation({ annotations }: OldObject, word: string): string | undefined {
-  const key = PREFIX + word;
-  return Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+  return annotations[PREFIX + word];
 }
 
 // As .NET's bool.TryParse.
@@ -82,24 +65,10 @@ function sourceOf(object: OldObject): OldSource {
   const allowed = matchOf(object, "reflection-allowed-namespaces");
   const auto = matchOf(object, "reflection-auto-namespaces");
   const pushes = isTrue(annotation(object, "reflection-auto-enabled"));
-  return {
-    title: titleOf("Secret", object),
-    object,
-    copyName: object.name,
+  return secretSource(object, {
     push: pushes ? { matches: [allowed, auto], except: [] } : undefined,
     allow: { matches: [allowed], except: [] },
-    keys: undefined,
-    content: {
-      type: object.type,
-      immutable: object.immutable,
-      data: object.data,
-      labels: {},
-      annotations: {},
-    },
-    going: undefined,
-    notes: [],
-    problems: [],
-  };
+  });
 }
 
 function matchOf(object: OldObject, word: string): OldMatch {

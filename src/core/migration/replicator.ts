@@ -5,8 +5,6 @@
 //   a pushed copy names no source; its marks agree on merged Secrets of others too, so data decide
 import type { OldCluster, OldObject } from "./old-objects.ts";
 import {
-  countText,
-  titleOf,
   type OldFlags,
   type OldMark,
   type OldReading,
@@ -15,7 +13,7 @@ import {
   type OldTool,
 } from "./old-tool.ts";
 import type { PatternUse } from "./old-patterns.ts";
-import { refText } from "../annotations/names.ts";
+import { leftAlone, markOfOne, secretSource } from "./secret-source.ts";
 
 const PREFIX = "replicator.v1.mittwald.de/";
 const [TO, MATCHING, FROM] = ["replicate-to", "replicate-to-matching", "replicate-from"];
@@ -36,16 +34,7 @@ function readReplicator(cluster: OldCluster, flags: OldFlags): OldReading {
     const from = annotation(object, FROM);
     if (from !== undefined) {
       const source = byPlace.get(`Secret ${from}`);
-      return [
-        {
-          object,
-          pulls: true,
-          sources: source ? [source] : [],
-          named: from,
-          doubt: undefined,
-          wroteLast: () => true,
-        },
-      ];
+      return [markOfOne(object, source, { pulls: true, named: from })];
     }
     const version = annotation(object, "replicated-from-version");
     if (version === undefined) return [];
@@ -66,12 +55,11 @@ function readReplicator(cluster: OldCluster, flags: OldFlags): OldReading {
   const unmoved = cluster.others.filter((object) =>
     ["replicated-at", FROM].some((word) => annotation(object, word) !== undefined),
   );
-  return { sources, marks, asking: [], unmoved, besides: besides(cluster), problems: [] };
+  return { sources, marks, asking: [], unmoved, besides: besides(cluster) };
 }
 
 function annotation({ annotations }: OldObject, word: string): string | undefined {
-  const key = PREFIX + word;
-  return Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+  return annotations[PREFIX + word];
 }
 
 function isSource(object: OldObject): boolean {
@@ -96,24 +84,12 @@ function sourceOf(object: OldObject, flags: OldFlags): OldSource {
   for (const word of alternation) {
     notes.push(`${word}: "a|b" means names that begin with a or end with b, and was read so`);
   }
-  return {
-    title: titleOf("Secret", object),
-    object,
-    copyName: object.name,
+  return secretSource(object, {
     push: pushOf(object, flags),
     allow: allowOf(object, flags),
-    keys: undefined,
-    content: {
-      type: object.type,
-      immutable: object.immutable,
-      data: object.data,
-      labels: stripped === undefined ? object.labels : {},
-      annotations: {},
-    },
-    going: undefined,
+    labels: stripped === undefined ? object.labels : {},
     notes,
-    problems: [],
-  };
+  });
 }
 
 function pushOf(object: OldObject, flags: OldFlags): OldTargets | undefined {
@@ -164,8 +140,5 @@ function besides({ others }: OldCluster): readonly string[] {
     others.filter((object) => isSource(object) || annotation(object, FROM) !== undefined),
     ({ kind }) => kind,
   );
-  return [...byKind].map(([kind, objects]) => {
-    const some = objects.slice(0, 5).map(refText).join(", ");
-    return `it also replicates ${countText(objects.length, kind)} (${some}): their copies stay as they are and are kept current no more`;
-  });
+  return [...byKind].flatMap(([kind, objects]) => leftAlone("replicates", kind, objects));
 }

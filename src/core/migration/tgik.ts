@@ -3,16 +3,18 @@
 //   a namespace a target, and is on every copy, so that a user's own annotated Secret looks like one
 //   a namespace whose annotation is taken off keeps its copies
 import type { OldCluster, OldObject } from "./old-objects.ts";
-import { titleOf, withoutKeys, type OldReading, type OldSource, type OldTool } from "./old-tool.ts";
+import { withoutKeys, type OldReading, type OldSource, type OldTool } from "./old-tool.ts";
+import { markOfOne, secretSource } from "./secret-source.ts";
 
-const MARK = "eightypercent.net/secretsync";
+const PREFIX = "eightypercent.net/";
+const MARK = `${PREFIX}secretsync`;
 const SOURCES = "secretsync";
 
 export const tgik: OldTool = {
   name: "tgik",
   images: /tgik-controller/,
   flags: [],
-  prefixes: ["eightypercent.net/"],
+  prefixes: [PREFIX],
   read: readTgik,
 };
 
@@ -22,38 +24,15 @@ function readTgik({ secrets, namespaces }: OldCluster): OldReading {
   const byName = new Map(sources.map((source) => [source.copyName, source]));
   const marks = marked
     .filter(({ namespace }) => namespace !== SOURCES)
-    .map((object) => {
-      const source = byName.get(object.name);
-      return {
-        object,
-        pulls: false,
-        sources: source ? [source] : [],
-        named: undefined,
-        doubt: undefined,
-        wroteLast: () => true,
-      };
-    });
+    .map((object) => markOfOne(object, byName.get(object.name)));
   const asking = namespaces.filter(({ annotations }) => Object.hasOwn(annotations, MARK));
-  return { sources, marks, asking, unmoved: [], besides: [], problems: [] };
+  return { sources, marks, asking, unmoved: [], besides: [] };
 }
 
 function sourceOf(object: OldObject): OldSource {
-  return {
-    title: titleOf("Secret", object),
-    object,
-    copyName: object.name,
+  return secretSource(object, {
     push: { matches: [{ kind: "annotated", annotation: MARK }], except: [] },
-    allow: undefined,
-    keys: undefined,
-    content: {
-      type: object.type,
-      immutable: object.immutable,
-      data: object.data,
-      labels: object.labels,
-      annotations: withoutKeys(object.annotations, ["eightypercent.net/"]),
-    },
-    going: undefined,
-    notes: [],
-    problems: [],
-  };
+    labels: object.labels,
+    annotations: withoutKeys(object.annotations, [PREFIX]),
+  });
 }
