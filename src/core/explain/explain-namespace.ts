@@ -9,7 +9,13 @@ import type { GlobList } from "../annotations/globs.ts";
 import type { Selector } from "../annotations/label-selector.ts";
 import { annotationKey, type AnnotationName } from "../annotations/vocabulary.ts";
 import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
-import { annotateNamespace, labelNamespace, sourceWord, withEntry } from "./what-to-type.ts";
+import {
+  annotateNamespace,
+  editNamespace,
+  labelNamespace,
+  sourceWord,
+  withEntry,
+} from "./what-to-type.ts";
 
 /** Of a namespace that takes part in nothing: it is not read, not there, or being deleted. */
 export function absentNamespaceAnswers(
@@ -151,7 +157,7 @@ function acceptChange({ name, namespace: { accept } }: TargetNamespace, source: 
   if (accept.kind !== "sources") return annotateNamespace(name, "accept", source);
   const { globs } = accept;
   if (globs.excludes(source) || globs.text.length > LONGEST_LIST)
-    return `let its ${annotationKey("accept")} take ${source}: kubectl edit namespace ${name}`;
+    return `let its ${annotationKey("accept")} take ${source}: ${editNamespace(name)}`;
   return annotateNamespace(name, "accept", `${globs.text},${source}`);
 }
 

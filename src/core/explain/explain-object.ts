@@ -15,7 +15,13 @@ import type { ListEntry } from "../annotations/list-entry.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { annotationKey, isUnknownKey, PREFIX } from "../annotations/vocabulary.ts";
 import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
-import { annotateObject, editObject, sourceWord } from "./what-to-type.ts";
+import {
+  annotateKey,
+  annotateObject,
+  editObject,
+  kubectlWord,
+  sourceWord,
+} from "./what-to-type.ts";
 
 export const NOT_PAUSED = "the source is not paused";
 const ASKS = "it asks for copies";
@@ -80,7 +86,7 @@ function absent(subject: Ref, world: ClusterState, settings: PlannerSettings): R
     return failing(rule, `namespace ${namespace} cannot be read: the API server answers 403`);
   if (!world.namespaces.has(namespace))
     return failing(rule, `there is no namespace ${namespace}`, "kubectl get namespaces");
-  const change = `kubectl get ${world.kind.toLowerCase()} -A --field-selector metadata.name=${name}`;
+  const change = `kubectl get ${kubectlWord(world.kind)} -A --field-selector metadata.name=${name}`;
   return failing(rule, `there is no ${world.kind} ${refText(subject)}`, change);
 }
 
@@ -158,10 +164,8 @@ function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Pro
   if (annotation === "data") return `correct its data: ${editObject(kind, object)}`;
   if (!annotation.startsWith(PREFIX))
     return `take another ${kind}: a ${annotation} cannot be changed`;
-  const { namespace, name } = object;
   const off = isUnknownKey(annotation) || expected.startsWith("it off");
-  const what = off ? `${annotation}-` : `--overwrite ${annotation}=VALUE`;
-  return `kubectl annotate ${kind.toLowerCase()} -n ${namespace} ${name} ${what}`;
+  return annotateKey(kind, object, annotation, off ? undefined : "VALUE");
 }
 
 function matchText(match: NamespaceMatch | undefined): string {

@@ -10,30 +10,35 @@ export function shellWord(text: string): string {
 }
 
 /** As kubectl calls one. */
-function kubectlWord(kind: ObjectKind): string {
+export function kubectlWord(kind: ObjectKind): string {
   return kind.toLowerCase();
 }
 
 /** `value` undefined: takes it off. */
 export function annotateObject(
   kind: ObjectKind,
+  object: Ref,
+  word: AnnotationName,
+  value: string | undefined,
+): string {
+  return annotateKey(kind, object, annotationKey(word), value);
+}
+
+/** `key`: any, as somebody wrote it. */
+export function annotateKey(
+  kind: ObjectKind,
   { namespace, name }: Ref,
-  word: AnnotationName,
+  key: string,
   value: string | undefined,
 ): string {
-  return `kubectl annotate ${kubectlWord(kind)} -n ${namespace} ${name} ${assignment(word, value)}`;
+  return `kubectl annotate ${kubectlWord(kind)} -n ${namespace} ${name} ${assignment(key, value)}`;
 }
 
-export function annotateNamespace(
-  name: string,
-  word: AnnotationName,
-  value: string | undefined,
-): string {
-  return `kubectl annotate namespace ${name} ${assignment(word, value)}`;
+export function annotateNamespace(name: string, word: AnnotationName, value: string): string {
+  return `kubectl annotate namespace ${name} ${assignment(annotationKey(word), value)}`;
 }
 
-function assignment(word: AnnotationName, value: string | undefined): string {
-  const key = annotationKey(word);
+function assignment(key: string, value: string | undefined): string {
   return value === undefined ? `${key}-` : `--overwrite ${shellWord(`${key}=${value}`)}`;
 }
 
@@ -43,6 +48,10 @@ export function deleteObject(kind: ObjectKind, { namespace, name }: Ref): string
 
 export function editObject(kind: ObjectKind, { namespace, name }: Ref): string {
   return `kubectl edit ${kubectlWord(kind)} -n ${namespace} ${name}`;
+}
+
+export function editNamespace(name: string): string {
+  return `kubectl edit namespace ${name}`;
 }
 
 export function labelNamespace(name: string, labels: readonly string[]): string {
