@@ -52,31 +52,44 @@ export const NEVER_RELEASED: readonly string[] = [
   "app.kubernetes.io/managed-by",
 ];
 
-// A source may have thousands of keys, so the globs above become two look-ups: every one of them is a
-// whole key, "DOMAIN/*" or "*SUFFIX/*".
-const whole = new Set(NEVER_COPIED.filter((glob) => !glob.endsWith("/*")));
-const domains = NEVER_COPIED.filter((glob) => glob.endsWith("/*")).map((glob) => glob.slice(0, -2));
-const exact = new Set(domains.filter((domain) => !domain.startsWith("*")));
-const suffixes = domains.filter((domain) => domain.startsWith("*")).map((glob) => glob.slice(1));
-const spared = new Set(COPIED_ANYWAY.map((glob) => glob.slice(0, -2)));
+// A source may have thousands of keys, so these globs become look-ups: every one of them is a whole key,
+// "DOMAIN/*" or "*SUFFIX/*".
+class KeyGlobs {
+  readonly #keys: ReadonlySet<string>;
+  readonly #domains: ReadonlySet<string>;
+  readonly #suffixes: readonly string[];
 
-export function isNeverCopied(key: string): boolean {
-  if (whole.has(key)) return true;
-  const slash = key.indexOf("/");
-  if (slash < 0) return false;
-  const domain = key.slice(0, slash);
-  if (spared.has(domain)) return false;
-  return exact.has(domain) || suffixes.some((suffix) => domain.endsWith(suffix));
+  constructor(globs: readonly string[]) {
+    this.#keys = new Set(globs.filter((glob) => !glob.endsWith("/*")));
+    const domains = globs.filter((glob) => glob.endsWith("/*")).map((glob) => glob.slice(0, -2));
+    this.#domains = new Set(domains.filter((domain) => !domain.startsWith("*")));
+    this.#suffixes = domains
+      .filter((domain) => domain.startsWith("*"))
+      .map((domain) => domain.slice(1));
+  }
+
+  name(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  cover(key: string): boolean {
+    const slash = key.indexOf("/");
+    if (slash < 0) return false;
+    const domain = key.slice(0, slash);
+    return this.#domains.has(domain) || this.#suffixes.some((suffix) => domain.endsWith(suffix));
+  }
 }
 
-const neverDomains = new Set(
-  NEVER_RELEASED.filter((glob) => glob.endsWith("/*")).map((glob) => glob.slice(0, -2)),
-);
-const neverKeys = new Set(NEVER_RELEASED.filter((glob) => !glob.endsWith("/*")));
+const never = new KeyGlobs(NEVER_COPIED);
+const anyway = new KeyGlobs(COPIED_ANYWAY);
+const unreleased = new KeyGlobs(NEVER_RELEASED);
+
+export function isNeverCopied(key: string): boolean {
+  return never.name(key) || (never.cover(key) && !anyway.cover(key));
+}
 
 export function isNeverReleased(key: string): boolean {
-  const slash = key.indexOf("/");
-  return neverKeys.has(key) || (slash >= 0 && neverDomains.has(key.slice(0, slash)));
+  return unreleased.name(key) || unreleased.cover(key);
 }
 
 /** `copyable`: what the source may have copied of the keys above. */
