@@ -62,6 +62,7 @@ const LIST_WORDS: ReadonlySet<string> = new Set([
   "allow",
   "allow-selector",
 ]);
+const ONE_OF_THESE = `one of ${[...Object.keys(OBJECT_WORDS), ...SOURCE_ANNOTATIONS].join(", ")}`;
 const SOURCE_WORDS: ReadonlySet<string> = new Set(SOURCE_ANNOTATIONS);
 const ASKING_WORDS = ["to", "to-selector", "allow", "allow-selector"] as const;
 
@@ -140,10 +141,7 @@ function read(key: unknown, value: unknown, terms: ListTerms): Given {
     word: known(word) ? word : "",
     ...invalid(part, expected).fault,
   });
-  if (!known(word)) {
-    const all = [...Object.keys(OBJECT_WORDS), ...SOURCE_ANNOTATIONS].join(", ");
-    return fault(word, `one of ${all}`);
-  }
+  if (!known(word)) return fault(word, ONE_OF_THESE);
   const text = textOf(value, LIST_WORDS.has(word));
   if (text === undefined) {
     return fault("", LIST_WORDS.has(word) ? "a text, or a list of texts" : "one text, no list");
