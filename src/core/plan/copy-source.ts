@@ -4,8 +4,7 @@ import { consents } from "./consent.ts";
 import {
   sourceGone,
   readOfNamespace,
-  readOfSource,
-  readsOfList,
+  readsOfSourceAndList,
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { type CopyObject } from "../model/cluster.ts";
@@ -64,10 +63,8 @@ export function decideCopy(
         listed.kind === "gone"
           ? listed.reason
           : `${refText(copy.source)} carries neither to nor to-selector any more`;
-      return unwanted(copy.onDelete, reason, [
-        readOfSource(context.pass.kind, copy.source, status),
-        ...readsOfList(context.sources.list, copy.entry),
-      ]);
+      const asked = readsOfSourceAndList(context, copy.source, status, copy.entry);
+      return unwanted(copy.onDelete, reason, asked);
     }
     case "absent":
       return decideAbsent(context, copy, status);
@@ -93,10 +90,7 @@ function decideByEntry(
   // Another object under the source's old name says nothing of the source's copies.
   if (source.uid !== copy.sourceUid) return decideAbsent(context, copy, status);
   const word = source.rule.onDelete ?? (source.rule.to ? "delete" : copy.onDelete);
-  const asked = [
-    readOfSource(source.kind, source, source),
-    ...readsOfList(context.sources.list, source.entry, copy.entry),
-  ];
+  const asked = readsOfSourceAndList(context, source, source, source.entry, copy.entry);
   const follows =
     want === "declined" || want === "selector" ? [...asked, readOfNamespace(target)] : asked;
   const reason =

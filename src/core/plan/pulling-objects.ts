@@ -5,8 +5,7 @@
 import {
   sourceGone,
   readOfNamespace,
-  readOfSource,
-  readsOfList,
+  readsOfSourceAndList,
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { consents } from "./consent.ts";
@@ -107,10 +106,7 @@ function planByStatus(
       return;
     case "notASource":
       if (status.uid === pull.sourceUid) {
-        const asked = [
-          readOfSource(pull.kind, from, status),
-          ...readsOfList(context.sources.list, pull.entry),
-        ];
+        const asked = readsOfSourceAndList(context, from, status, pull.entry);
         end(context, pull, from, target, unwanted(from, asked));
       } else planAbsent(context, pull, from, target, status);
       return;
@@ -149,10 +145,7 @@ function planEntry(
   else if (mine && paused) note(context, pull, from, "paused", `source ${entry.text} is paused`);
   else if (mine) {
     const bySelector = allowed?.selector !== undefined;
-    const asked = [
-      readOfSource(source.kind, source, source),
-      ...readsOfList(context.sources.list, source.entry, pull.entry),
-    ];
+    const asked = readsOfSourceAndList(context, source, source, source.entry, pull.entry);
     const follows = bySelector ? [...asked, readOfNamespace(target)] : asked;
     end(context, pull, from, target, unwanted(from, follows));
   } else planAbsent(context, pull, from, target, status);

@@ -4,7 +4,7 @@
 import type { CachedObject, ListState, PlannerSettings, SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { versionOf } from "../state/live-reads.ts";
-import type { SourceStatus } from "../desired/sources.ts";
+import type { Sources, SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import type { SourceAbsence, LiveRead } from "../model/actions.ts";
@@ -60,6 +60,16 @@ export function readsOfList(
   const follows = entries.some((entry) => entry !== undefined);
   if (!follows || list?.state !== "read") return [];
   return [{ kind: "SourceList", ref: list.ref, shown: versionOf(list) }];
+}
+
+/** Of a source, and of the list where it has a word in that: `entries` as readsOfList takes them. */
+export function readsOfSourceAndList(
+  { pass, sources }: { readonly pass: PlanBuilder; readonly sources: Pick<Sources, "list"> },
+  ref: Ref,
+  shown: Shown,
+  ...entries: readonly unknown[]
+): readonly LiveRead[] {
+  return [readOfSource(pass.kind, ref, shown), ...readsOfList(sources.list, ...entries)];
 }
 
 /** A source that the list says something new of, or no more: its data are another by that. */
