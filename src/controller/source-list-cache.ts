@@ -2,7 +2,6 @@
 // understood. Promises: entries are understood in small steps, so that nobody waits for a long list; a
 // list that is not there, cannot be read or is not understood is a state with its reason and holds
 // nothing up for longer than it takes to know that; what is known belongs to one version of the list.
-import { setImmediate } from "node:timers/promises";
 import type { ListedKind, ListEntry } from "../core/annotations/list-entry.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
 import { NO_ENTRIES, parseSourceList, type SourceList } from "../core/annotations/source-list.ts";
@@ -11,6 +10,7 @@ import { readList, type ListObject } from "../core/observed/read-list.ts";
 import { Informer, type InformerOptions } from "../kube/cache/informer.ts";
 import { CONFIG_MAPS } from "../kube/rest/resource.ts";
 import { sleep, type Clock } from "../kube/time/clock.ts";
+import { finishInTurns } from "./turns.ts";
 import type { WrittenList } from "../writes/outcome.ts";
 
 export type SourceListOptions = Pick<
@@ -160,14 +160,7 @@ export class SourceListCache {
     const { clock, ref, configMaps, reserved } = this.#options;
     const terms = { list: ref, configMaps, reserved };
     const steps = parseSourceList(entries, terms, this.#understood?.list ?? NO_ENTRIES);
-    let began = clock.monotonic();
-    for (;;) {
-      const step = steps.next();
-      if (step.done) return step.value;
-      if (clock.monotonic() - began < TURN_MS) continue;
-      await setImmediate();
-      began = clock.monotonic();
-    }
+    return finishInTurns(steps, clock, TURN_MS);
   }
 
   #tell(): void {

@@ -2,7 +2,6 @@
 // pass starts from scratch, so lost, doubled or disordered events end in the same state; a failed
 // write belongs to its pair and does not fail the pass; while writes wait, a new event makes a new
 // plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
-import { setImmediate } from "node:timers/promises";
 import type { Apply } from "../writes/apply.ts";
 import type { PlannerMemory } from "../core/state/planner-memory.ts";
 import {
@@ -13,6 +12,7 @@ import {
 import { plan } from "../core/plan/plan.ts";
 import { isPending, type Plan, type Row } from "../core/model/verdicts.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
+import { finishInTurns } from "./turns.ts";
 import { recordOutcome, type WrittenCaches, type Outcome } from "../writes/outcome.ts";
 import { WritePool, type WriteEnd } from "../writes/write-pool.ts";
 import type { SyncHooks } from "../telemetry/sync-log.ts";
@@ -231,14 +231,7 @@ export class Sync {
     const planning = plan(worlds, settings, memory, now, new Set(this.#pool.inFlight.keys()));
     // The writes of the plan before go on while this one is made.
     this.#pool.mark();
-    let turn = clock.monotonic();
-    for (;;) {
-      const step = planning.next();
-      if (step.done) return step.value;
-      if (clock.monotonic() - turn < TURN_MS) continue;
-      await setImmediate();
-      turn = clock.monotonic();
-    }
+    return finishInTurns(planning, clock, TURN_MS);
   }
 
   async #write({ actions, nextAt = Infinity }: Plan, started: number): Promise<void> {
