@@ -1,7 +1,7 @@
 // What every command that judges a cluster begins with: connect, find the settings to judge by, read
 // the cluster once.
 import { UsageError, type FlagValues } from "../../config/config.ts";
-import { connect, type Connection } from "../kubectl/connection.ts";
+import type { Connection } from "../kubectl/connection.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../run/program-context.ts";
 import { findController, type Installed } from "./installed-controller.ts";
@@ -26,6 +26,8 @@ export async function withJudging<T>(
 ): Promise<T> {
   // Wrong values are told before anything is asked.
   readPlanningSettings(own, program, { kind: "unasked" });
+  // What talks HTTP takes longer to load than all else, and who plans files asks no server.
+  const { connect } = await import("../kubectl/connection.ts");
   const connection = connect(flags, program);
   try {
     const home = own["lease-namespace"];

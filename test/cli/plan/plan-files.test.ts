@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -337,4 +337,20 @@ test("a closed pipe is quiet: who reads no further has what it wants", async (t)
   // By its own verdict, or by the pipe that nobody reads.
   assert.ok(code === 2 || code === 0, String(code));
   assert.doesNotMatch(stderr, /EPIPE|Error|\n\s+at /);
+});
+
+test("files are planned without loading what talks HTTP", async (t) => {
+  const path = folder(t, { "all.yaml": TEAMS + "---\n" + SOURCE });
+  const modules = join(path, "modules");
+  const loader = ["--import", "./test/support/programs/loaded-modules.ts"];
+  const words = ["bin/secretcast.js", "plan", "-f", join(path, "all.yaml")];
+  const child = spawn(process.execPath, [...loader, ...words], {
+    env: { ...process.env, LOADED_MODULES: modules },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [code] = (await once(child, "close")) as [number | null];
+  assert.equal(code, 2);
+  const loaded = readFileSync(modules, "utf8");
+  assert.match(loaded, /\/plan\/print-plan\./);
+  assert.doesNotMatch(loaded, /\/node_modules\/undici\//);
 });
