@@ -3,9 +3,16 @@
 // list that is not there, cannot be read or is not understood is a state with its reason and holds
 // nothing up for longer than it takes to know that; what is known belongs to one version of the list.
 import type { ListedKind, ListEntry } from "../core/annotations/list-entry.ts";
-import { type Ref, refText } from "../core/annotations/names.ts";
+import type { Ref } from "../core/annotations/names.ts";
 import { NO_ENTRIES, parseSourceList, type SourceList } from "../core/annotations/source-list.ts";
 import type { ListState } from "../core/model/cluster.ts";
+import {
+  forbiddenList,
+  heardList,
+  pendingList,
+  unusableList,
+  type UnheardList,
+} from "../core/observed/list-state.ts";
 import { readList, type ListObject } from "../core/observed/read-list.ts";
 import { Informer, type InformerOptions } from "../kube/cache/informer.ts";
 import { CONFIG_MAPS } from "../kube/rest/resource.ts";
@@ -101,17 +108,9 @@ export class SourceListCache {
   stateFor(kind: ListedKind): ListState {
     const obstacle = this.#obstacle();
     if (obstacle) return obstacle;
-    if (!this.#understood) return this.#unread("has not been read yet");
-    const { object, list } = this.#understood;
-    return {
-      state: "read",
-      ref: this.#options.ref,
-      uid: object.uid,
-      resourceVersion: object.resourceVersion,
-      get: (key) => list.get(key),
-      of: (ref) => list.of(kind, ref),
-      entries: () => list.entries(),
-    };
+    const { ref } = this.#options;
+    if (!this.#understood) return pendingList(ref);
+    return heardList(ref, this.#understood.object, this.#understood.list, kind);
   }
 
   entryOf(kind: ListedKind, object: Ref): ListEntry | undefined {
@@ -125,19 +124,12 @@ export class SourceListCache {
   }
 
   // Why none of its entries counts, whatever was understood before.
-  #obstacle(): Exclude<ListState, { state: "read" }> | undefined {
-    if (this.informer.access.denied) {
-      return this.#unread("cannot be read: the API server answers 403 (get, list, watch)");
-    }
-    if (!this.informer.hasSynced) return this.#unread("has not been read yet");
+  #obstacle(): UnheardList | undefined {
+    const { ref } = this.#options;
+    if (this.informer.access.denied) return forbiddenList(ref);
+    if (!this.informer.hasSynced) return pendingList(ref);
     const object = this.#object;
-    if (!object) return { ...this.#unread("is not there"), state: "absent" };
-    return object.entries ? undefined : this.#unread(`is not read: ${object.reason}`);
-  }
-
-  #unread(what: string) {
-    const reason = `the source list ${refText(this.#options.ref)} ${what}`;
-    return { state: "unread", reason } as const;
+    return object?.entries ? undefined : unusableList(ref, object);
   }
 
   #changed(): void {

@@ -8,6 +8,7 @@ import { Controller } from "../../controller/controller.ts";
 import { createDigest } from "../../core/model/secret-data.ts";
 import { DataCache } from "../../core/state/data-cache.ts";
 import { createIntern, createShare } from "../../core/observed/intern.ts";
+import { LIST_OFF } from "../../core/observed/list-state.ts";
 import { PlannerMemory } from "../../core/state/planner-memory.ts";
 import { KINDS, rulesOf, type ObjectKind } from "../../core/model/kinds.ts";
 import type { ListState, PlannerSettings } from "../../core/model/cluster.ts";
@@ -189,11 +190,6 @@ function sourceEventsHooks(sourceEvents: SourceEvents, memory: PlannerMemory): S
 function feedHooks(feed: StatusFeed | undefined): SyncHooks {
   return { onPlan: () => feed?.changed() };
 }
-
-const LIST_OFF: ListState = {
-  state: "off",
-  reason: "the source list is turned off (--source-list)",
-};
 
 function createSourceList(
   { sourceList, ownNamespace, kinds }: Config,

@@ -21,7 +21,8 @@ import type { Config } from "../../config/config.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { ClusterState, PlannerSettings } from "../../core/model/cluster.ts";
 import { WorldBuilder } from "./world-builder.ts";
-import { forbiddenList, NO_LIST, worldList, type WorldList } from "./world-list.ts";
+import { forbiddenList } from "../../core/observed/list-state.ts";
+import { NO_LIST, worldList, type WorldList } from "./world-list.ts";
 
 export type ReadWorld = {
   readonly builder: WorldBuilder;
@@ -221,7 +222,7 @@ class Reading {
       this.unknown.push(
         `the source list ${refText(ref)} cannot be read (403 Forbidden): what it orders is not known; --source-list '' leaves it out`,
       );
-      return forbiddenList(ref);
+      return () => forbiddenList(ref);
     }
   }
 

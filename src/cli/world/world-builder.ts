@@ -69,7 +69,7 @@ export class WorldBuilder {
       copyable: settings,
       isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
       entryOf: (object) => {
-        const list = this.list.stateFor(kind);
+        const list = this.list(kind);
         return list.state === "read" ? list.of(object) : undefined;
       },
       keep: (source, payload) => {
@@ -151,7 +151,7 @@ export class WorldBuilder {
       objectsIn: (namespace) => all.get(namespace) ?? NO_OBJECTS,
       sources,
       pulls,
-      list: this.list.stateFor(kind),
+      list: this.list(kind),
       offerOf: (source, keys) => {
         const payload = this.#data.get(source);
         const offered = payload && filterKeys(keys, payload.data.reveal());
