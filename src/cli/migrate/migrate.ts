@@ -49,7 +49,7 @@ export async function migrate(given: Given, program: Program): Promise<number> {
     const first = await lookAtCluster(wish, planning, connection.client, program);
     const silent = { ...program, stderr: { write: () => true } };
     const look = (): Promise<Looked> => lookAtCluster(wish, planning, connection.client, silent);
-    if (wish.write || wish.cleanup) return performMove(first, look, wish, flags, program);
+    if (wish.write || wish.cleanup) return performMove({ first, look, wish, flags, program });
     return showMove(first, wish, flags, program);
   });
 }

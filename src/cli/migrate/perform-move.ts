@@ -16,30 +16,26 @@ import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import { Progress } from "../kubectl/progress.ts";
 import type { Program } from "../run/program-context.ts";
 
-export async function performMove(
-  first: Looked,
-  look: () => Promise<Looked>,
-  wish: MoveWish,
-  flags: KubectlFlags,
-  program: Program,
-): Promise<number> {
-  return wish.cleanup
-    ? cleanUp(first, look, wish, flags, program)
-    : move(first, look, wish, flags, program);
+/** A step that writes, as it was asked for. */
+export type MoveStep = {
+  /** The cluster as it was when it was looked at. */
+  readonly first: Looked;
+  /** Looks once more, and says nothing of it. */
+  readonly look: () => Promise<Looked>;
+  readonly wish: MoveWish;
+  readonly flags: KubectlFlags;
+  readonly program: Program;
+};
+
+export async function performMove(step: MoveStep): Promise<number> {
+  return step.wish.cleanup ? cleanUp(step) : move(step);
 }
 
-async function move(
-  first: Looked,
-  look: () => Promise<Looked>,
-  wish: MoveWish,
-  flags: KubectlFlags,
-  program: Program,
-): Promise<number> {
+async function move(step: MoveStep): Promise<number> {
+  const { first, look, wish, flags, program } = step;
   const { migration, settings, client, unread } = first;
   showMove(first, wish, flags, program);
-  const obstacle = obstacleOf(first, wish, program);
-  const running = await obstacle();
-  if (running !== undefined) throw new UsageError(running);
+  const obstacle = await noObstacle(step);
   const keeper = migration.list?.present?.keeper;
   const entering = migration.sources.filter(({ write }) => write === "enter");
   if (keeper !== undefined && entering.length > 0) {
@@ -121,22 +117,15 @@ function sameData({ object: a }: Copy, { object: b }: Copy): boolean {
   return keys.length === b.data.keys().length && keys.every((key) => now[key] === then[key]);
 }
 
-async function cleanUp(
-  first: Looked,
-  look: () => Promise<Looked>,
-  wish: MoveWish,
-  flags: KubectlFlags,
-  program: Program,
-): Promise<number> {
+async function cleanUp(step: MoveStep): Promise<number> {
+  const { first, look, wish, flags, program } = step;
   const { migration, client, unread } = first;
   const steps = cleanupRequests(migration);
   const requests = [...steps.copies, ...steps.sources];
   for (const { what } of requests) program.stdout.write(`${what}\n`);
   program.stderr.write(`${requests.length} objects bear traces of ${wish.tool.name}\n`);
   if (!wish.write || requests.length === 0) return tellProblems(unread, flags, program);
-  const obstacle = obstacleOf(first, wish, program);
-  const running = await obstacle();
-  if (running !== undefined) throw new UsageError(running);
+  const obstacle = await noObstacle(step);
   await agree(
     `take the old tool's marks off ${requests.length} objects; there is no way back after it`,
     wish,
@@ -147,8 +136,8 @@ async function cleanUp(
   progress.expect(requests.length);
   const sender = { client, signal, obstacle, onProgress: () => progress.advance(1) };
   const failures: string[] = [];
-  for (const step of [steps.copies, steps.sources]) {
-    if (failures.length === 0) failures.push(...(await sendAll(step, sender)));
+  for (const part of [steps.copies, steps.sources]) {
+    if (failures.length === 0) failures.push(...(await sendAll(part, sender)));
   }
   progress.end();
   if (signal.aborted) return tellProblems(failures, flags, program);
@@ -158,20 +147,28 @@ async function cleanUp(
   return tellProblems([...failures, ...unread], flags, program);
 }
 
-function obstacleOf(
+type Obstacle = () => Promise<string | undefined>;
+
+/** Asks whether something is in the way of a write; a UsageError where something is already. */
+async function noObstacle({ first, wish, program }: MoveStep): Promise<Obstacle> {
+  const obstacle: Obstacle = () => obstacleNow(first, wish, program);
+  const running = await obstacle();
+  if (running !== undefined) throw new UsageError(running);
+  return obstacle;
+}
+
+async function obstacleNow(
   { client }: Looked,
   { tool, althoughRunning }: MoveWish,
   { signal }: Program,
-): () => Promise<string | undefined> {
-  return async () => {
-    if (althoughRunning) return undefined;
-    try {
-      const pod = await oldToolPod(tool, { client, signal, onRead: () => undefined });
-      if (pod === undefined) return undefined;
-      return `the Pod ${pod} runs ${tool.name}, which deletes copies or writes them anew: scale it to zero first (--although-running goes on all the same)`;
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
-      return `whether ${tool.name} still runs cannot be known, since Pods may not be listed: see to it that it does not, and say --although-running`;
-    }
-  };
+): Promise<string | undefined> {
+  if (althoughRunning) return undefined;
+  try {
+    const pod = await oldToolPod(tool, { client, signal, onRead: () => undefined });
+    if (pod === undefined) return undefined;
+    return `the Pod ${pod} runs ${tool.name}, which deletes copies or writes them anew: scale it to zero first (--although-running goes on all the same)`;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+    return `whether ${tool.name} still runs cannot be known, since Pods may not be listed: see to it that it does not, and say --although-running`;
+  }
 }
