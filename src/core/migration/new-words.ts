@@ -5,7 +5,7 @@ import { globsOfPattern, type PatternUse } from "./old-patterns.ts";
 import { namesOf, type OldMatch, type OldTargets } from "./old-tool.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../annotations/globs.ts";
 import { parseSource } from "../annotations/parse.ts";
-import { ANNOTATION_NAMES, annotationKey, PREFIX } from "../annotations/vocabulary.ts";
+import { annotationKey } from "../annotations/vocabulary.ts";
 import { covers } from "../desired/targets.ts";
 import type { Namespace } from "../model/cluster.ts";
 
@@ -96,10 +96,8 @@ function ofOne(
   if (globs.length === 0 && selector === undefined) return undefined;
   if (globs.length === 0 || selector === undefined) return texts(words, globs, excluded, selector);
   const both = texts(words, globs, excluded, selector);
-  return KNOWS_MATCH ? { ...both, [`${PREFIX}match`]: "any" } : undefined;
+  return { ...both, [annotationKey("match")]: "any" };
 }
-
-const KNOWS_MATCH = ANNOTATION_NAMES.some((name: string) => name === "match");
 
 function texts(
   words: WordPair,
