@@ -1,6 +1,6 @@
 // The requests of a move. Each carries UID and version of the object that was judged, so that it cannot
 // hit another; none deletes anything, and none but that of a new source holds data.
-import { rawSource, type MovedContent } from "./moved-content.ts";
+import { newSource, type MovedContent } from "./moved-content.ts";
 import { secretcastWords, type MovedSource } from "./moved-source.ts";
 import type { MoveList } from "./list-moves.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
@@ -33,23 +33,14 @@ export function sourceRequest(source: MovedSource): MoveRequest | undefined {
     return patch(`annotate Secret ${refText(place)}`, object, operations);
   }
   if (write !== "create" || !content) return undefined;
-  const body = rawSource(place, undefined, content, annotations);
   return {
     what: `create Secret ${refText(place)}`,
     method: "POST",
     kind: "Secret",
     ...place,
     contentType: "application/json",
-    body: withoutIdentity(body),
+    body: newSource(place, content, annotations),
   };
-}
-
-type Raw = { readonly metadata: { readonly uid: string; readonly resourceVersion: string } };
-
-function withoutIdentity(raw: unknown): unknown {
-  const { metadata, ...rest } = raw as Raw;
-  const { uid: _uid, resourceVersion: _version, ...own } = metadata;
-  return { ...rest, metadata: own };
 }
 
 export function namespaceRequest({

@@ -13,7 +13,7 @@ import { readObject } from "../observed/read-object.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** As the API would give it. */
+/** As the API would give it, of one that is to be created as well. */
 export function rawSource(
   place: Ref,
   object: OldObject | undefined,
@@ -21,20 +21,25 @@ export function rawSource(
   annotations: Texts,
 ): unknown {
   const { uid = "00000000-0000-0000-0000-000000000000", resourceVersion = "1" } = object ?? {};
-  const own = object ?? content;
+  return secretBody({ ...place, uid, resourceVersion }, object ?? content, annotations);
+}
+
+/** For the body of a request. */
+export function newSource(place: Ref, content: OldContent, annotations: Texts): unknown {
+  return secretBody(place, content, annotations);
+}
+
+type Identity = Ref & Partial<Pick<OldObject, "uid" | "resourceVersion">>;
+
+function secretBody(identity: Identity, content: OldContent, added: Texts): unknown {
+  const { labels, annotations, type, immutable, data } = content;
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: {
-      ...place,
-      uid,
-      resourceVersion,
-      labels: own.labels,
-      annotations: { ...own.annotations, ...annotations },
-    },
-    type: own.type,
-    ...(own.immutable ? { immutable: true } : {}),
-    data: own.data.reveal(),
+    metadata: { ...identity, labels, annotations: { ...annotations, ...added } },
+    type,
+    ...(immutable ? { immutable: true } : {}),
+    ...data.revealFields(),
   };
 }
 
