@@ -17,7 +17,7 @@ import type { PlannerSettings } from "../../core/model/cluster.ts";
 import type { Digest } from "../../core/model/secret-data.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
-import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
+import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
 
 export type RequestSender = {
   readonly client: ApiClient;
@@ -131,7 +131,6 @@ function presentOf({ write, object, content, place }: MovedSource): unknown {
   return rawSource(place, object, content, {});
 }
 
-const CONFIG_MAPS: Resource = { ...SECRETS, plural: "configmaps", kind: "ConfigMap" };
 const RESOURCES = { Secret: SECRETS, Namespace: NAMESPACES, ConfigMap: CONFIG_MAPS } as const;
 
 class WriteQueue {

@@ -1,7 +1,12 @@
 // `secretcast migrate`: looks at what another tool left in a cluster, or in files, shows what a move
 // would make of it and, with --write, makes it. What does not move is said, and the exit code with it.
 import { randomBytes } from "node:crypto";
-import { commandLineOf, oldCommandLine, readOldObjects } from "./read-old-cluster.ts";
+import {
+  commandLineIn,
+  oldCommandLine,
+  readOldObjects,
+  type OldCommandLine,
+} from "./read-old-cluster.ts";
 import { writeManifests } from "./write-manifests.ts";
 import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
@@ -88,9 +93,11 @@ async function lookAtCluster(
   }
 }
 
-type CommandLine = ReturnType<typeof commandLineOf>;
-
-function flagsOf({ tool, oldArgs }: MoveWish, found: CommandLine, program: Program): OldFlags {
+function flagsOf(
+  { tool, oldArgs }: MoveWish,
+  found: OldCommandLine | undefined,
+  program: Program,
+): OldFlags {
   if (oldArgs !== undefined) return oldFlags(wordsOf(oldArgs));
   if (found) return oldFlags(found.words, found.environment);
   if (tool.flags.length > 0) {
@@ -145,10 +152,8 @@ async function migrateFiles(
   const recursive = given["recursive"] === true;
   const found = await readFileObjects(files, { recursive, stdin: program.stdin });
   const objects = found.map(({ raw }) => raw);
-  const commandLine = objects
-    .filter(({ kind }) => kind === "Deployment")
-    .map((raw) => commandLineOf(raw, wish.tool.images))
-    .find((one) => one !== undefined);
+  const deployments = objects.filter(({ kind }) => kind === "Deployment");
+  const commandLine = commandLineIn(deployments, wish.tool.images);
   const implied = impliedNamespaces(objects, flags.namespace ?? "default");
   if (implied.length > 0) {
     const named = implied.slice(0, 10).join(", ");

@@ -6,13 +6,19 @@ import { listAll } from "../../kube/cache/list.ts";
 import type { ListScope } from "../../kube/cache/list-scope.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
-import { NAMESPACES, SECRETS, type KubeObject, type Resource } from "../../kube/rest/resource.ts";
+import {
+  CONFIG_MAPS,
+  NAMESPACES,
+  SECRETS,
+  type KubeObject,
+  type Resource,
+} from "../../kube/rest/resource.ts";
 
 const CORE = { group: "", version: "v1" } as const;
 const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
 /** What a tool may replicate besides Secrets, for the report. */
 const BESIDES: readonly Resource[] = [
-  { ...CORE, plural: "configmaps", kind: "ConfigMap" },
+  CONFIG_MAPS,
   { ...CORE, plural: "serviceaccounts", kind: "ServiceAccount" },
   { ...RBAC, plural: "roles", kind: "Role" },
   { ...RBAC, plural: "rolebindings", kind: "RoleBinding" },
@@ -110,28 +116,33 @@ async function listed(
   return objects;
 }
 
+/** What the containers of a tool are told. */
+export type OldCommandLine = {
+  readonly words: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+};
+
 /** Of its Deployments, which stay when they are scaled to zero: their containers' words and environment. */
 export async function oldCommandLine(
   { images }: OldTool,
   reading: Reading,
-): Promise<
-  | { readonly words: readonly string[]; readonly environment: Readonly<Record<string, string>> }
-  | undefined
-> {
-  for (const raw of (await orRefused({ resource: DEPLOYMENTS }, reading)) ?? []) {
+): Promise<OldCommandLine | undefined> {
+  return commandLineIn((await orRefused({ resource: DEPLOYMENTS }, reading)) ?? [], images);
+}
+
+/** Of the first of the Deployments that runs one of `images`. */
+export function commandLineIn(
+  deployments: readonly unknown[],
+  images: RegExp,
+): OldCommandLine | undefined {
+  for (const raw of deployments) {
     const found = commandLineOf(raw, images);
     if (found) return found;
   }
   return undefined;
 }
 
-/** Of a Deployment that runs one of `images`. */
-export function commandLineOf(
-  raw: unknown,
-  images: RegExp,
-):
-  | { readonly words: readonly string[]; readonly environment: Readonly<Record<string, string>> }
-  | undefined {
+function commandLineOf(raw: unknown, images: RegExp): OldCommandLine | undefined {
   const spec = fields(fields(fields(fields(raw)["spec"])["template"])["spec"]);
   const container = containersOf(spec).find(({ image }) => images.test(String(image)));
   if (!container) return undefined;
