@@ -1,5 +1,5 @@
 // The caches of a whole cluster: one watch a resource.
-import type { ReadContext } from "../core/observed/read-object.ts";
+import type { ReadContext } from "../core/observed/read-context.ts";
 import type { KindCache, Offers, ReadCaches } from "./kind-cache.ts";
 import {
   createInformers,

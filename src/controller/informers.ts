@@ -2,7 +2,8 @@
 // that takes part.
 import { readNamespace } from "../core/observed/read-namespace.ts";
 import type { Namespace, CachedObject, ListState } from "../core/model/cluster.ts";
-import { readObject, type ReadContext } from "../core/observed/read-object.ts";
+import type { ReadContext } from "../core/observed/read-context.ts";
+import { readObject } from "../core/observed/read-object.ts";
 import { isWatched, type ObjectKind } from "../core/model/kinds.ts";
 import { objectOf } from "../core/model/unstructured.ts";
 import type { ApiClient } from "../kube/rest/client.ts";

@@ -4,7 +4,7 @@
 // waiting; it takes part as soon as it can be read.
 import type { Namespace, CachedObject } from "../core/model/cluster.ts";
 import type { ObjectKind } from "../core/model/kinds.ts";
-import type { ReadContext } from "../core/observed/read-object.ts";
+import type { ReadContext } from "../core/observed/read-context.ts";
 import {
   createInformers,
   ROLE,

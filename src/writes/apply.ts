@@ -17,7 +17,7 @@ import type {
 } from "../core/model/cluster.ts";
 import { KINDS, type ObjectKind } from "../core/model/kinds.ts";
 import { stringOf } from "../core/model/unstructured.ts";
-import { readRecord } from "../core/observed/read-object.ts";
+import { readRecord } from "../core/observed/read-copy.ts";
 import { emptyingFill, fillFor, readPullState } from "../core/desired/pull-fill.ts";
 import {
   copyRequests,

@@ -33,7 +33,8 @@ export type SourcePayload = {
   readonly copiedKeys: string;
 };
 
-type Identity = Ref & {
+/** What is kept of every object, whatever its role. */
+export type Identity = Ref & {
   readonly uid: string;
   readonly resourceVersion: string;
   /** It carries a deletionTimestamp. */

@@ -30,11 +30,9 @@ import {
   fillRequest,
   type ObjectRequest,
 } from "../../../src/core/plan/requests.ts";
-import {
-  readRecord,
-  readObject,
-  type ReadContext,
-} from "../../../src/core/observed/read-object.ts";
+import type { ReadContext } from "../../../src/core/observed/read-context.ts";
+import { readRecord } from "../../../src/core/observed/read-copy.ts";
+import { readObject } from "../../../src/core/observed/read-object.ts";
 import { sourceRank } from "../../../src/core/desired/namespace-rules.ts";
 import type { Plan } from "../../../src/core/model/verdicts.ts";
 import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";

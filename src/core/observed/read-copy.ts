@@ -1,0 +1,74 @@
+// A copy of ours: its marks, and a digest over all that is ours on it.
+import { parseOnDelete, type Annotations } from "../annotations/parse.ts";
+import { ignoredOnCopy } from "../annotations/ignored.ts";
+import type { OnDelete } from "../annotations/rules.ts";
+import { annotationKey, isUnknownKey, PREFIX } from "../annotations/vocabulary.ts";
+import { fingerprint, onDeleteMark, recordedEntry, type Marks } from "../desired/copy.ts";
+import { CopyObject } from "../model/cluster.ts";
+import { digestData } from "../model/secret-data.ts";
+import { objectOf, stringsOf } from "../model/unstructured.ts";
+import { boundedType, type ReadContext, type ReadingObject } from "./read-context.ts";
+
+/** A longer record of what was copied is read again when it is needed. */
+const LONGEST_KEPT_RECORD = 253;
+
+export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContext): CopyObject {
+  const { digest, intern } = context;
+  const { given, type, immutable, labels, annotations } = whole;
+  const dataDigest = digestData(digest, whole.data());
+  const onDelete = annotations[annotationKey("on-delete")] ?? "";
+  const copiedKeys = annotations[annotationKey("copied-keys")] ?? "";
+  const parts = {
+    ...marks,
+    type,
+    immutable,
+    dataDigest,
+    onDelete,
+    entry: annotations[annotationKey("entry")] ?? "",
+    copiedKeys,
+    labels,
+    annotations,
+  };
+  const face = fingerprint(digest, parts);
+  const unknownMark = unknownMarkOf(annotations);
+  const entry = recordedEntry(annotations);
+  const ignored = ignoredOnCopy(annotations);
+  const { namespace, name } = marks.source;
+  const rest = `${unknownMark ?? ""} ${ignored?.word ?? ""}`;
+  const shared = context.share(`${face} ${marks.sourceVersion} ${rest}`, {
+    source: { namespace: intern(namespace), name: intern(name) },
+    sourceUid: intern(marks.sourceUid),
+    sourceVersion: intern(marks.sourceVersion),
+    type: intern(boundedType(type)),
+    immutable,
+    dataDigest: intern(dataDigest),
+    // A copy without a version that could be is to be written again, one with an unknown mark never.
+    fingerprint: marks.sourceVersion === "" || unknownMark !== undefined ? "" : intern(face),
+    onDelete: recordedOnDelete(onDelete),
+    copiedKeys: copiedKeys.length > LONGEST_KEPT_RECORD ? undefined : intern(copiedKeys),
+    entry: entry === undefined ? undefined : intern(entry),
+    unknownMark: unknownMark === undefined ? undefined : intern(unknownMark),
+    ignored,
+  });
+  return new CopyObject({ ...given, name: intern(given.name) }, shared);
+}
+
+/** A copy's record of what was copied onto it. */
+export function readRecord(raw: unknown): string {
+  const annotations = stringsOf(objectOf(objectOf(raw).metadata).annotations);
+  return annotations[annotationKey("copied-keys")] ?? "";
+}
+
+// As long as the name of a label or annotation may be; anybody may write one.
+const LONGEST_MARK = PREFIX.length + 63;
+
+// What a newer version may have written.
+function unknownMarkOf(annotations: Annotations): string | undefined {
+  return Object.keys(annotations).find(isUnknownKey)?.slice(0, LONGEST_MARK);
+}
+
+function recordedOnDelete(text: string): OnDelete {
+  if (text === onDeleteMark("delete")) return "delete";
+  const record = parseOnDelete(text);
+  return record.ok ? record.value : "keep";
+}
