@@ -1,8 +1,8 @@
 // What a move is asked to do, from its flags. Wrong values are a UsageError that names the flag.
 import { UsageError } from "../../config/config.ts";
 import { isNamespaceName, parseRef } from "../../core/annotations/names.ts";
-import { OLD_TOOLS, type OldTool } from "../../core/migration/old-tool.ts";
-import { OLD_TOOL } from "../../core/migration/old-tools.ts";
+import { OLD_TOOLS, type OldTool } from "../../core/oldtools/old-tool.ts";
+import { OLD_TOOL } from "../../core/oldtools/old-tools.ts";
 import { lastText, texts, type Given } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../run/program-context.ts";
 import { contradiction } from "../world/judged-world.ts";

@@ -8,7 +8,7 @@ import {
   type PatternAnswer,
   type PatternQuestion,
   type PatternUse,
-} from "../../core/migration/old-patterns.ts";
+} from "../../core/oldtools/old-patterns.ts";
 
 const LIMIT_MS = 1000;
 

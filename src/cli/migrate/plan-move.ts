@@ -5,8 +5,8 @@ import {
   type Migration,
   type MoveSettings,
 } from "../../core/migration/migration.ts";
-import { readOldCluster } from "../../core/migration/old-objects.ts";
-import { patternsOf, type OldFlags, type OldTool } from "../../core/migration/old-tool.ts";
+import { readOldCluster } from "../../core/oldtools/old-objects.ts";
+import { patternsOf, type OldFlags, type OldTool } from "../../core/oldtools/old-tool.ts";
 
 export async function planMove(
   tool: OldTool,

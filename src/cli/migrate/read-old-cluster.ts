@@ -1,7 +1,7 @@
 // What a move needs to know of a cluster, read once, in pages: nothing is watched. What the API server
 // does not show is named, so that nothing is concluded from its absence.
-import { fields } from "../../core/migration/old-objects.ts";
-import type { OldTool } from "../../core/migration/old-tool.ts";
+import { fields } from "../../core/oldtools/old-objects.ts";
+import type { OldTool } from "../../core/oldtools/old-tool.ts";
 import { listAll } from "../../kube/cache/list.ts";
 import type { ListScope } from "../../kube/cache/list-scope.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";

@@ -2,8 +2,8 @@
 // certain that the tool made them of this source, in a namespace that the source names, with equal data
 // and type. Marks alone prove little: of some tools they agree on Secrets of others that were merged into.
 import { marksOf } from "../desired/copy.ts";
-import type { OldContent, OldMark, OldSource } from "./old-tool.ts";
-import type { OldObject } from "./old-objects.ts";
+import type { OldContent, OldMark, OldSource } from "../oldtools/old-tool.ts";
+import type { OldObject } from "../oldtools/old-objects.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { parseRef, refText } from "../annotations/names.ts";
 import type { SecretData } from "../model/secret-data.ts";

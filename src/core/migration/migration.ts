@@ -6,10 +6,16 @@ import { readMoveList, type MoveList } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
 import { flagsOfMove, hintsOfMove } from "./move-flags.ts";
 import { moveSource, type MovedSource } from "./moved-source.ts";
-import type { OldCluster, OldNamespace, OldObject } from "./old-objects.ts";
-import type { PatternAnswers } from "./old-patterns.ts";
+import type { OldCluster, OldNamespace, OldObject } from "../oldtools/old-objects.ts";
+import type { PatternAnswers } from "../oldtools/old-patterns.ts";
 import { sourceOrder } from "./source-order.ts";
-import { namesOf, type OldReading, type OldSet, type OldSource, type OldTool } from "./old-tool.ts";
+import {
+  namesOf,
+  type OldReading,
+  type OldSet,
+  type OldSource,
+  type OldTool,
+} from "../oldtools/old-tool.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../annotations/globs.ts";
 import { refText, type Ref } from "../annotations/names.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";

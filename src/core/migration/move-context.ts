@@ -1,7 +1,7 @@
 // What each source of a move is judged by.
 import type { MoveList } from "./list-moves.ts";
-import type { OldNamespace } from "./old-objects.ts";
-import type { PatternAnswers } from "./old-patterns.ts";
+import type { OldNamespace } from "../oldtools/old-objects.ts";
+import type { PatternAnswers } from "../oldtools/old-patterns.ts";
 import type { Namespace, PlannerSettings } from "../model/cluster.ts";
 import type { Digest } from "../model/secret-data.ts";
 

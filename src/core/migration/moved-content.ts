@@ -1,8 +1,8 @@
 // A source of a move as the API would give it, read by the reader that the controller uses: whether we take
 // it as a source, and what its copies hold.
 import type { MoveContext } from "./move-context.ts";
-import type { OldContent } from "./old-tool.ts";
-import type { OldObject } from "./old-objects.ts";
+import type { OldContent } from "../oldtools/old-tool.ts";
+import type { OldObject } from "../oldtools/old-objects.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import type { Ref } from "../annotations/names.ts";
 import { problemText } from "../annotations/rules.ts";

@@ -1,8 +1,8 @@
 // From the namespaces that a tool's rule names to our words for them. Where our words cannot say what the
 // tool's said, the namespaces of now are named one by one, and that is told.
 import type { MoveContext } from "./move-context.ts";
-import { globsOfPattern, type PatternUse } from "./old-patterns.ts";
-import { namesOf, type OldMatch, type OldTargets } from "./old-tool.ts";
+import { globsOfPattern, type PatternUse } from "../oldtools/old-patterns.ts";
+import { namesOf, type OldMatch, type OldTargets } from "../oldtools/old-tool.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../annotations/globs.ts";
 import { parseSource } from "../annotations/parse.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";

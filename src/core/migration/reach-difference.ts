@@ -1,6 +1,6 @@
 // Which namespaces a source reaches by its new words, and which of those it reached it gains and loses.
 import type { MoveContext } from "./move-context.ts";
-import { namesOf, type OldSource } from "./old-tool.ts";
+import { namesOf, type OldSource } from "../oldtools/old-tool.ts";
 import { refText, type Ref } from "../annotations/names.ts";
 import { exclusion } from "../desired/namespace-rules.ts";
 import { accepts, covers, withPolicy } from "../desired/targets.ts";

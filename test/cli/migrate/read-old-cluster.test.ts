@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readOldObjects } from "../../../src/cli/migrate/read-old-cluster.ts";
-import { tgik } from "../../../src/core/migration/tgik.ts";
+import { tgik } from "../../../src/core/oldtools/tgik.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/client.ts";
 
 const LISTS: Readonly<Record<string, string>> = {

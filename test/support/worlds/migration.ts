@@ -1,8 +1,8 @@
 // What a move would make of a cluster, as the command asks it.
 import { planMove } from "../../../src/cli/migrate/plan-move.ts";
 import type { Migration, MoveSettings } from "../../../src/core/migration/migration.ts";
-import { OLD_TOOL } from "../../../src/core/migration/old-tools.ts";
-import type { OldToolName } from "../../../src/core/migration/old-tool.ts";
+import { OLD_TOOL } from "../../../src/core/oldtools/old-tools.ts";
+import type { OldToolName } from "../../../src/core/oldtools/old-tool.ts";
 import type { PlannerSettings } from "../../../src/core/model/cluster.ts";
 import { createDigest } from "../../../src/core/model/secret-data.ts";
 import { settingsOf } from "../planner/planner-cluster.ts";

@@ -4,7 +4,7 @@ import { carryOut, type MoveResult, type MoveWriter } from "../../../src/cli/mig
 import { planMove } from "../../../src/cli/migrate/plan-move.ts";
 import { readOldObjects } from "../../../src/cli/migrate/read-old-cluster.ts";
 import type { Migration } from "../../../src/core/migration/migration.ts";
-import { OLD_TOOL } from "../../../src/core/migration/old-tools.ts";
+import { OLD_TOOL } from "../../../src/core/oldtools/old-tools.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import { createClient, type ApiClient, type ApiRequest } from "../../../src/kube/rest/client.ts";

@@ -7,7 +7,7 @@ import {
   globsOfPattern,
   patternKey,
   type PatternUse,
-} from "../../../src/core/migration/old-patterns.ts";
+} from "../../../src/core/oldtools/old-patterns.ts";
 
 const NAMES = [
   "dev",
