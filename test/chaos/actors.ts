@@ -114,7 +114,7 @@ export class Actors {
     if (step.gone)
       await this.#try({
         method: "DELETE",
-        path: pathOf(NAMESPACE_RESOURCE, undefined, step.namespace),
+        path: resourcePath(NAMESPACE_RESOURCE, undefined, step.namespace),
       });
     else await this.#namespace(step.namespace, step.words, step.tier);
   }
@@ -202,7 +202,7 @@ export class Actors {
     given: Body & { readonly metadata: Body },
   ): Promise<void> {
     const body = { ...given, metadata: { ...given.metadata, namespace, name } };
-    const collection = pathOf(this.#resource, namespace);
+    const collection = resourcePath(this.#resource, namespace);
     if (await this.#try({ method: "POST", path: collection, body })) return;
     if (await this.#try({ method: "PUT", path: `${collection}/${name}`, body })) return;
     await this.#delete(namespace, name);
@@ -210,15 +210,15 @@ export class Actors {
   }
 
   #get(namespace: string, name: string): Promise<Raw | undefined> {
-    return this.#try({ method: "GET", path: pathOf(this.#resource, namespace, name) });
+    return this.#try({ method: "GET", path: resourcePath(this.#resource, namespace, name) });
   }
 
   async #delete(namespace: string, name: string): Promise<void> {
-    await this.#try({ method: "DELETE", path: pathOf(this.#resource, namespace, name) });
+    await this.#try({ method: "DELETE", path: resourcePath(this.#resource, namespace, name) });
   }
 
   async #patch(namespace: string, name: string, body: Body): Promise<void> {
-    await this.#send("PATCH", pathOf(this.#resource, namespace, name), body);
+    await this.#send("PATCH", resourcePath(this.#resource, namespace, name), body);
   }
 
   async #send(method: "PATCH", path: string, body: Body): Promise<void> {
@@ -237,8 +237,4 @@ export class Actors {
   #value({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
     return btoa(`${MARKER}${++this.#values} of ${namespace}/${name}`);
   }
-}
-
-function pathOf(resource: Resource, namespace: string | undefined, name?: string): string {
-  return resourcePath(resource, namespace, name);
 }

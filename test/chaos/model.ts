@@ -11,8 +11,10 @@ import {
   isEnding,
   isExcluded,
   isFaulty,
+  isHidden,
   isOurs,
   isPull,
+  nobodyAt,
   placeOf,
   pushes,
   standingOf,
@@ -67,8 +69,6 @@ export function wrongAtRest(world: World, flags: Flags): readonly string[] {
   });
 }
 
-// Left out of the watch: invisible, as a source and in the way.
-const isHidden = ({ type }: Raw): boolean => type === "helm.sh/release.v1";
 function isGoing({ namespaces }: World, name: string): boolean {
   const namespace = namespaces.get(name);
   return namespace === undefined || isEnding(namespace);
@@ -141,10 +141,9 @@ function standingOfNamed(world: World, flags: Flags, place: string): Standing {
     const going = isEnding(raw) || isGoing(world, raw.metadata.namespace ?? "");
     return going && standing !== "silent" ? "open" : standing;
   }
-  const [namespace = "", name = ""] = place.split("/");
-  const ghost = { metadata: { namespace, name, uid: "", resourceVersion: "" } };
   // Whatever a list or annotations say of what is not there.
-  return standingOf(ghost, { ...flags, list: undefined }) === "outside" && !isListed(place, flags)
+  return standingOf(nobodyAt(place), { ...flags, list: undefined }) === "outside" &&
+    !isListed(place, flags)
     ? "outside"
     : "silent";
 }
@@ -253,7 +252,5 @@ function wrongPull(world: World, flags: Flags, namespace: Raw, pull: Raw): reado
 }
 
 function standingIsOutside(pull: Raw, flags: Flags): boolean {
-  const [namespace = "", name = ""] = (wordOf(pull, "from") ?? "").split("/");
-  const ghost = { metadata: { namespace, name, uid: "", resourceVersion: "" } };
-  return standingOf(ghost, flags) === "outside";
+  return standingOf(nobodyAt(wordOf(pull, "from") ?? ""), flags) === "outside";
 }

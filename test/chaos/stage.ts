@@ -15,7 +15,7 @@ import { Replica, tellsValue } from "./replica.ts";
 import { FLAG_SETS, isUsers, type ChaosStep, type Circumstance, type Script } from "./script.ts";
 import { Slots } from "./slots.ts";
 import type { Flags, Raw } from "./standing.ts";
-import { wrongWrite } from "./write-judge.ts";
+import { changesNoObject, wrongWrite } from "./write-judge.ts";
 
 const REST_STEP_MS = 10_000;
 /** The longest back-off is five minutes, and so is a hold of deletions; a deaf watch ends as late. */
@@ -273,7 +273,7 @@ class Stage {
     };
     const wrong = wrongWrite(request, answer, this.#slots, around);
     if (wrong !== undefined) this.wrong.push(`${what}: ${wrong}`);
-    if (/\/events(\/|$)/.test(request.path) || request.query?.["dryRun"] === "All") return;
+    if (changesNoObject(request)) return;
     this.#writes++;
     if (this.#script.replicas > 1 && this.#leader !== writer)
       this.wrong.push(`${what}: by one who does not lead`);

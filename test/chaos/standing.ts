@@ -82,6 +82,15 @@ const wordsOn = ({ metadata }: Raw): readonly string[] =>
     key.startsWith(P) ? [key.slice(P.length)] : [],
   );
 
+/** At a place where there is none: a source that is not there is spoken of all the same. */
+export function nobodyAt(place: string): Raw {
+  const [namespace = "", name = ""] = place.split("/");
+  return { metadata: { namespace, name, uid: "", resourceVersion: "" } };
+}
+
+/** Left out of the watch: invisible, as a source and in the way. */
+export const isHidden = ({ type }: Raw): boolean => type === "helm.sh/release.v1";
+
 /** The managed-by label, a well-formed source, a UID, its own place, and no `from`. */
 export function isOurs(raw: Raw): boolean {
   return (

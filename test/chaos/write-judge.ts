@@ -11,8 +11,10 @@ import {
   filterKeys,
   hasUnknownMark,
   isExcluded,
+  isHidden,
   isOurs,
   isPull,
+  nobodyAt,
   placeOf,
   pushes,
   standingOf,
@@ -42,8 +44,8 @@ export function wrongWrite(
   slots: Slots,
   around: Circumstances,
 ): string | undefined {
-  const { method, path, query, body } = request;
-  if (/\/(events|leases)(\/[^/]*)?$/.test(path) || query?.["dryRun"] === "All") return undefined;
+  const { method, path, body } = request;
+  if (changesNoObject(request)) return undefined;
   if (!/^\/api\/v1\/namespaces\/[^/]+\/(secrets|configmaps)(\/[^/]+)?$/.test(path))
     return "it is not for the controller to write there";
   const judge = new Judge(slots, around);
@@ -55,6 +57,11 @@ export function wrongWrite(
   if (!before) return "of a version that never was";
   if (method === "DELETE") return judge.deleted(before);
   return judge.changed(before, answer);
+}
+
+/** Events, Leases and what is only rehearsed. */
+export function changesNoObject({ path, query }: ApiRequest): boolean {
+  return /\/(events|leases)(\/[^/]*)?$/.test(path) || query?.["dryRun"] === "All";
 }
 
 function preconditionsOf(body: unknown): Preconditions {
@@ -234,12 +241,9 @@ function isUnwanted(
 ): boolean {
   if (!namespace || isExcluded(namespace.metadata.name, flags)) return false;
   if (acceptance(namespace, named, flags) === "unclear") return false;
-  const [inNamespace = "", name = ""] = named.split("/");
-  const nobody = { metadata: { namespace: inNamespace, name, uid: "", resourceVersion: "" } };
-  // Out of sight of every watch.
-  const seen = moment?.type === "helm.sh/release.v1" ? undefined : moment;
+  const seen = moment && isHidden(moment) ? undefined : moment;
   const listed = (entriesOf(flags) ?? []).some(({ object }) => object === named);
-  const standing = !seen && listed ? "silent" : standingOf(seen ?? nobody, flags);
+  const standing = !seen && listed ? "silent" : standingOf(seen ?? nobodyAt(named), flags);
   if (isFrozenByList(copy, flags) || standing === "refused") return false;
   if (standing === "outside") return wordOf(copy, "entry") !== undefined;
   if (standing === "silent" || standing === "open" || standing.raw.metadata.uid !== uid)
