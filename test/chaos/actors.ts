@@ -11,7 +11,8 @@ import {
 } from "../../src/kube/rest/resource.ts";
 import { NAMESPACES, TENANT, type Step } from "../support/planner/history.ts";
 import type { UserStep } from "./script.ts";
-import type { Raw, Texts } from "./standing.ts";
+import type { Texts } from "./patterns.ts";
+import type { Raw } from "./standing.ts";
 
 export const OWN_NAMESPACE = "controller";
 export const SOURCE_LIST = "secretcast-sources";

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ChaosStep, Script } from "./script.ts";
 import { play } from "./stage.ts";
-import type { Texts } from "./standing.ts";
+import type { Texts } from "./patterns.ts";
 
 const wait: ChaosStep = { kind: "pass", ms: 2000 };
 const source = (name: string, words: Texts, type = "Opaque", immutable = false): ChaosStep => {

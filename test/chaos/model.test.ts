@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wrongAtRest, type World } from "./model.ts";
 import { Slots } from "./slots.ts";
-import type { Flags, Raw, Texts } from "./standing.ts";
+import type { Texts } from "./patterns.ts";
+import type { Flags, Raw } from "./standing.ts";
 import { wrongWrite } from "./write-judge.ts";
 
 const FLAGS: Flags = {

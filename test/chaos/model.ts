@@ -6,7 +6,6 @@ import {
   acceptance,
   allows,
   entriesOf,
-  filterKeys,
   hasUnknownMark,
   isEnding,
   isExcluded,
@@ -24,8 +23,8 @@ import {
   type Raw,
   type Source,
   type Standing,
-  type Texts,
 } from "./standing.ts";
+import { filterKeys, type Texts } from "./patterns.ts";
 
 /** Namespaces by name, and the objects of one kind by "NAMESPACE/NAME". */
 export type World = {

@@ -1,6 +1,15 @@
 // The lower half of the reference model (model.ts): what one raw object says by the contract, and which
 // namespaces a source names. It imports nothing of the program, so an error there is not repeated here.
 // Where the contract leaves open what is right, the answer is `open`.
+import {
+  filterKeys,
+  glob,
+  matchesGlobs,
+  matchesSelector,
+  pickKeys,
+  split,
+  type Texts,
+} from "./patterns.ts";
 
 export type Raw = {
   readonly metadata: {
@@ -17,7 +26,6 @@ export type Raw = {
   readonly data?: Texts;
   readonly status?: { readonly phase?: string };
 };
-export type Texts = Readonly<Record<string, string>>;
 
 export type Flags = {
   readonly sourceNamespaces: string;
@@ -105,40 +113,6 @@ export function isOurs(raw: Raw): boolean {
 /** A newer version made it. */
 export const hasUnknownMark = (raw: Raw): boolean => wordsOn(raw).some((word) => !KNOWN.has(word));
 export const isPull = (raw: Raw): boolean => wordOf(raw, "from") !== undefined;
-const split = (text: string): readonly string[] => text.split(",").map((part) => part.trim());
-const glob = (text: string): RegExp =>
-  new RegExp(
-    `^${text
-      .replaceAll(/[.\\^$+{}()|[\]]/g, "\\$&")
-      .replaceAll("*", "[^/]*")
-      .replaceAll("?", "[^/]")}$`,
-    "s",
-  );
-
-function matchesGlobs(text: string, name: string): boolean {
-  const entries = split(text);
-  const positives = entries.filter((entry) => !entry.startsWith("!"));
-  const hit = (entry: string): boolean => glob(entry).test(name);
-  return (
-    (positives.length === 0 || positives.some(hit)) &&
-    !entries.some((entry) => entry.startsWith("!") && hit(entry.slice(1)))
-  );
-}
-
-const TERM =
-  /^(?:(?<not>!)?(?<there>[-./\w]+)|(?<key>[-./\w]+)\s*(?<op>==|=|!=)\s*(?<value>[-.\w]*)|(?<set>[-./\w]+)\s+(?<how>in|notin)\s+\((?<values>[^()]*)\))$/;
-
-/** undefined: not a selector. */
-function matchesSelector(text: string, labels: Texts): boolean | undefined {
-  const terms = text.split(/,(?![^(]*\))/).map((term) => TERM.exec(term.trim())?.groups);
-  if (terms.some((term) => term === undefined)) return undefined;
-  return terms.every((term) => {
-    const { not, there, key, op, value, set, how, values = "" } = term ?? {};
-    if (there !== undefined) return Object.hasOwn(labels, there) !== (not === "!");
-    if (key !== undefined) return (labels[key] === value) === (op !== "!=");
-    return split(values).includes(labels[set ?? ""] ?? "\n") === (how === "in");
-  });
-}
 
 function covers({ globs, selector, any }: Match, { metadata }: Raw): boolean {
   const named = globs === undefined ? undefined : matchesGlobs(globs, metadata.name);
@@ -150,41 +124,6 @@ function covers({ globs, selector, any }: Match, { metadata }: Raw): boolean {
   );
   return !barred && (named === true || labelled === true);
 }
-
-/** What `keys` lets through; undefined: it refuses the source. */
-export function filterKeys(text: string | undefined, data: Texts): Texts | undefined {
-  if (text === undefined) return data;
-  const entries = split(text);
-  if (entries.some((entry) => !/^(![-._*?\w]+|[-._*?\w]+|[-._\w]+=[-._\w]+)$/.test(entry)))
-    return undefined;
-  const renames = entries.filter((entry) => entry.includes("="));
-  const globs = entries.filter((entry) => !entry.includes("="));
-  const moved = new Set(renames.map((entry) => entry.split("=")[1] ?? ""));
-  const wanted =
-    globs.length === 0 || (renames.length > 0 && globs.every((one) => one.startsWith("!")))
-      ? () => false
-      : (key: string) => matchesGlobs(globs.join(","), key);
-  const kept = Object.entries(data).filter(([key]) => !moved.has(key) && wanted(key));
-  const renamed = renames.map((entry): [string, string | undefined] => {
-    const [to = "", from = ""] = entry.split("=");
-    return [to, data[from]];
-  });
-  const all = [...kept, ...renamed];
-  if (all.length === 0 || renamed.some(([, value]) => value === undefined)) return undefined;
-  if (new Set(all.map(([key]) => key)).size < all.length) return undefined;
-  return Object.fromEntries(all.map(([key, value]) => [key, value ?? ""]));
-}
-
-const NEVER =
-  /^(secretcast\.io\/|(.*\.)?kubernetes\.io\/|[^/]*(argoproj|fluxcd)\.io\/|(meta\.)?helm\.sh\/|owner$|sealedsecrets\.bitnami\.com\/|cert-manager\.io\/)/;
-const mayCopy = (key: string): boolean =>
-  key.startsWith("app.kubernetes.io/") ? !/\/(instance|managed-by)$/.test(key) : !NEVER.test(key);
-const pickKeys = (globs: string | undefined, all: Texts = {}): Texts =>
-  Object.fromEntries(
-    Object.entries(all).filter(
-      ([key]) => globs !== undefined && mayCopy(key) && matchesGlobs(globs, key),
-    ),
-  );
 
 function rankOf(namespace: string, { sourceNamespaces }: Flags): number {
   if (!matchesGlobs(sourceNamespaces, namespace)) return -1;

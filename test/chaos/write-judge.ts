@@ -8,7 +8,6 @@ import {
   acceptance,
   allows,
   entriesOf,
-  filterKeys,
   hasUnknownMark,
   isExcluded,
   isHidden,
@@ -23,6 +22,7 @@ import {
   type Raw,
   type Source,
 } from "./standing.ts";
+import { filterKeys } from "./patterns.ts";
 
 const MEMORY_MS = 30 * 60_000;
 
