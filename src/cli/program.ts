@@ -2,8 +2,9 @@
 // and an exit code. Commands are loaded when asked for, so that --help needs no Kubernetes client.
 import yargs, { type Argv } from "yargs";
 import { UsageError, type FlagValues } from "../config/config.ts";
-import { environmentName, FLAGS, type Flag } from "../config/flags.ts";
+import { environmentName } from "../config/flags.ts";
 import type { Program } from "./run/program-context.ts";
+import { FLAG_NAMES, givenFlags, runOptions } from "./kubectl/run-flags.ts";
 import type { ClusterCommand } from "./kubectl/cluster-command.ts";
 import { migrateCommand } from "./migrate/migrate-command.ts";
 import { checkCommand } from "./check/check-command.ts";
@@ -100,7 +101,10 @@ function parserOf(program: Program, choose: Choose): Argv {
         runOptions(options).epilogue(
           `Each flag can be set in the environment, for example ${environmentName("resync")}=1h.`,
         ),
-      (given) => choose(async () => (await import("./run/run.ts")).run(givenFlags(given), program)),
+      (given) =>
+        choose(async () =>
+          (await import("./run/run.ts")).run(givenFlags(given, FLAG_NAMES), program),
+        ),
     )
     .command(
       "sandbox",
@@ -121,7 +125,7 @@ function parserOf(program: Program, choose: Choose): Argv {
             "Flags of `run` mean here what they mean there, but for those about the cluster.",
           ),
       ({ once, port, ...given }) => {
-        const flags = givenFlags(given);
+        const flags = givenFlags(given, FLAG_NAMES);
         for (const [name, why] of Object.entries(MEANINGLESS))
           if (Object.hasOwn(flags, name))
             throw new UsageError(`--${name} means nothing in the sandbox: ${why}; leave it out`);
@@ -175,28 +179,4 @@ async function interruptible(running: Promise<number>, signal: AbortSignal): Pro
     if (signal.aborted) return INTERRUPTED;
     throw error;
   }
-}
-
-/** The flags of `run`, as text: config.ts reads them, so that the environment gets the same errors. */
-function runOptions(options: Argv, without: FlagValues = {}): Argv {
-  for (const flag of FLAGS as readonly Flag[]) {
-    const described = `${flag.description}${flag.default && ` [default: ${flag.default}]`}`;
-    options.option(flag.name, {
-      type: flag.kind === "switch" ? "boolean" : "string",
-      describe: described,
-      requiresArg: flag.kind !== "switch",
-      hidden: Object.hasOwn(without, flag.name),
-    });
-  }
-  return options;
-}
-
-function givenFlags(parsed: Readonly<Record<string, unknown>>): FlagValues {
-  const given: Partial<Record<keyof FlagValues, string | boolean>> = {};
-  for (const { name } of FLAGS) {
-    const value = parsed[name];
-    if (Array.isArray(value)) throw new UsageError(`--${name} is given more than once`);
-    if (typeof value === "string" || typeof value === "boolean") given[name] = value;
-  }
-  return given;
 }

@@ -1,24 +1,16 @@
 // With which settings a cluster is checked: the flags given, then those of the controller that is
 // installed, then the defaults of one that runs in a cluster.
-import { readConfig, UsageError, type Config, type FlagValues } from "../../config/config.ts";
-import { FLAGS, type FlagName } from "../../config/flags.ts";
+import { readConfig, type Config, type FlagValues } from "../../config/config.ts";
+import type { FlagName } from "../../config/flags.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
-import type { Given } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../run/program-context.ts";
+import { FLAG_NAMES } from "../kubectl/run-flags.ts";
 import type { Installed } from "../world/installed-controller.ts";
 
-/** Flags that say which cluster is meant, and not how a controller runs in it. */
-export const OF_THE_CONNECTION: readonly string[] = ["kubeconfig", "context"];
-
-export function checkedFlags(given: Given): FlagValues {
-  const flags: Partial<Record<FlagName, string | boolean>> = {};
-  for (const { name } of FLAGS) {
-    const value = OF_THE_CONNECTION.includes(name) ? undefined : given[name];
-    if (Array.isArray(value)) throw new UsageError(`--${name} is given more than once`);
-    if (typeof value === "string" || typeof value === "boolean") flags[name] = value;
-  }
-  return flags;
-}
+/** All but those that say which cluster is meant, and not how a controller runs in it. */
+export const CHECKED_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
+  (name) => name !== "kubeconfig" && name !== "context",
+);
 
 /** `home`: the namespace of a controller that is not installed yet. */
 export function checkedConfig(

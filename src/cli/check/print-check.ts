@@ -5,13 +5,14 @@ import { readKubectlFlags, type Given } from "../kubectl/kubectl-flags.ts";
 import { printListing } from "../kubectl/listing.ts";
 import type { Colour, Column } from "../kubectl/table.ts";
 import type { Program } from "../run/program-context.ts";
+import { givenFlags } from "../kubectl/run-flags.ts";
 import { findController } from "../world/installed-controller.ts";
 import { checkAdmission } from "./check-admission.ts";
 import { checkOthers } from "./check-others.ts";
 import { checkRights } from "./check-rights.ts";
 import { checkGroups, checkStreaming, serverVersion, versionFinding } from "./check-server.ts";
 import { checkSize } from "./check-size.ts";
-import { checkedConfig, checkedFlags, checkedLine } from "./checked-settings.ts";
+import { CHECKED_FLAGS, checkedConfig, checkedLine } from "./checked-settings.ts";
 import { isSound, type CheckFinding, type FindingState } from "./finding.ts";
 import { neededRights } from "./needed-rights.ts";
 
@@ -19,7 +20,7 @@ const USUAL_HOME = "secretcast";
 
 export async function printCheck(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
-  const own = checkedFlags(given);
+  const own = givenFlags(given, CHECKED_FLAGS);
   const home = flags.namespace ?? USUAL_HOME;
   // Wrong values are told before anything is asked.
   checkedConfig(own, program, { kind: "unasked" }, home);

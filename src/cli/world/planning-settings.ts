@@ -2,11 +2,12 @@
 // each from the first that has it: the command line, the environment, the flags of the controller that
 // is installed, the defaults. What was taken is printed.
 import type { Argv } from "yargs";
-import { readConfig, UsageError, type Config, type FlagValues } from "../../config/config.ts";
-import { environmentName, FLAGS, type Flag, type FlagName } from "../../config/flags.ts";
+import { readConfig, type Config, type FlagValues } from "../../config/config.ts";
+import { environmentName, type FlagName } from "../../config/flags.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
 import type { PlannerSettings } from "../../core/model/cluster.ts";
 import type { Program } from "../run/program-context.ts";
+import { givenFlags, settingsOptions } from "../kubectl/run-flags.ts";
 import type { Given } from "../kubectl/kubectl-flags.ts";
 import type { Installed } from "./installed-controller.ts";
 
@@ -37,27 +38,12 @@ export type PlanningSettings = {
 };
 
 export function planningOptions(argv: Argv): Argv {
-  for (const flag of FLAGS as readonly (Flag & { readonly name: FlagName })[]) {
-    if (!PLANNING_FLAGS.includes(flag.name)) continue;
-    argv.option(flag.name, {
-      type: flag.kind === "switch" ? "boolean" : "string",
-      describe: flag.description,
-      requiresArg: flag.kind !== "switch",
-      group: "Settings, as flags of run (else those of the controller that is installed):",
-    });
-  }
-  return argv;
+  return settingsOptions(argv, PLANNING_FLAGS);
 }
 
 /** Those of the command line. */
 export function planningFlags(given: Given): FlagValues {
-  const flags: Partial<Record<FlagName, string | boolean>> = {};
-  for (const name of PLANNING_FLAGS) {
-    const value = given[name];
-    if (Array.isArray(value)) throw new UsageError(`--${name} is given more than once`);
-    if (typeof value === "string" || typeof value === "boolean") flags[name] = value;
-  }
-  return flags;
+  return givenFlags(given, PLANNING_FLAGS);
 }
 
 export function readPlanningSettings(
