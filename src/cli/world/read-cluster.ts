@@ -28,8 +28,6 @@ export type ReadWorld = {
   readonly builder: WorldBuilder;
   /** One a kind. */
   readonly worlds: readonly ClusterState[];
-  /** Of Secrets. */
-  readonly world: ClusterState;
   /** What could not be read, each in a line; empty: all is known. */
   readonly unknown: readonly string[];
   readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
@@ -60,21 +58,10 @@ export async function readCluster(options: ReadOptions): Promise<ReadWorld> {
     const denied = names
       ? await reading.listed(names)
       : await reading.whole(() => fallbackOf(options));
-    return { builder, look, ...worldsOf(builder, denied), unknown: reading.unknown };
+    return { builder, look, worlds: builder.states(denied), unknown: reading.unknown };
   } finally {
     reading.end();
   }
-}
-
-/** The worlds of a builder, that of Secrets by itself too. */
-export function worldsOf(
-  builder: WorldBuilder,
-  unreadable?: ReadonlySet<string>,
-): Pick<ReadWorld, "world" | "worlds"> {
-  const worlds = builder.states(unreadable);
-  const world = worlds.find(({ kind }) => kind === "Secret");
-  if (!world) throw new Error("Cannot judge a world without Secrets");
-  return { worlds, world };
 }
 
 function fallbackOf({ fallback, settings }: ReadOptions): readonly string[] {

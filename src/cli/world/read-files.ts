@@ -9,7 +9,7 @@ import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../core/model
 import type { PlannerSettings } from "../../core/model/cluster.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { FileObject } from "./file-objects.ts";
-import { worldsOf, type ReadWorld } from "./read-cluster.ts";
+import type { ReadWorld } from "./read-cluster.ts";
 import { NO_LIST, worldList, type WorldList } from "./world-list.ts";
 import { WorldBuilder } from "./world-builder.ts";
 
@@ -71,7 +71,7 @@ export function readFiles(
   const implied = take([...placed.values()], builder, config);
   return {
     builder,
-    ...worldsOf(builder),
+    worlds: builder.states(),
     unknown: [],
     skipped,
     implied,
