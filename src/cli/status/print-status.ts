@@ -25,7 +25,7 @@ import {
 import { planningFlags, settingsLine } from "../world/planning-settings.ts";
 import { readControllerPage } from "./controller-page.ts";
 import { statusColumns, TROUBLE_COLUMNS, troublesOf } from "./status-columns.ts";
-import { isCurrent, statusItems, type StatusFilter, type StatusItem } from "./status-items.ts";
+import { isCurrent, isFailing, statusItems, type StatusItem } from "./status-items.ts";
 
 type Look = {
   readonly items: readonly StatusItem[];
@@ -90,12 +90,10 @@ async function lookOnce(
       ? await readControllerPage(judging, namespace ?? "", program.signal)
       : ({ kind: "unreachable", why: "it shows no labels, and -l asks for them" } as const);
   if (page.kind === "read") {
-    const all = statusItems(page.status, { namespace, failing: false, isSelected: () => true });
+    const all = statusItems(page.status, { namespace, isSelected: () => true });
     const { version, leader } = page.status;
     return {
-      items: failing
-        ? statusItems(page.status, { namespace, failing, isSelected: () => true })
-        : all,
+      items: failing ? all.filter(isFailing) : all,
       allCurrent: all.every(isCurrent) && (namespace !== undefined || isWholeCurrent(page.status)),
       unknown: false,
       lines: [
@@ -110,10 +108,12 @@ async function lookOnce(
   const { plan } = await prospectIn(read, judging.planning);
   const { builder, worlds } = read;
   const status = await statusOfPlan(worlds, plan, namespace ?? "", program.version);
-  const isSelected: StatusFilter["isSelected"] = (kind, of) => builder.isSelected(kind, of);
-  const all = statusItems(status, { namespace, failing: false, isSelected });
+  const all = statusItems(status, {
+    namespace,
+    isSelected: (kind, of) => builder.isSelected(kind, of),
+  });
   return {
-    items: failing ? statusItems(status, { namespace, failing, isSelected }) : all,
+    items: failing ? all.filter(isFailing) : all,
     allCurrent: all.every(isCurrent),
     unknown: !tellUnknown(read, program),
     lines: [

@@ -33,8 +33,6 @@ export type StatusItem = {
 
 export type StatusFilter = {
   readonly namespace: string | undefined;
-  /** Only what somebody has to look at. */
-  readonly failing: boolean;
   isSelected(kind: ObjectKind, source: Ref): boolean;
 };
 
@@ -108,13 +106,10 @@ function outcomesOf(groups: readonly StatusGroup[]): readonly StatusOutcome[] {
   }));
 }
 
-const FAILING: readonly RowState[] = ["refused", "failed", "conflict", "held", "frozen"];
-
 function isWanted(
-  { resource, namespace, name, state, outcomes }: StatusItem,
+  { resource, namespace, name, outcomes }: StatusItem,
   filter: StatusFilter,
 ): boolean {
-  if (filter.failing && !FAILING.includes(state)) return false;
   const kind = OBJECT_KINDS.find((each) => KINDS[each].resource.plural === resource) ?? "Secret";
   if (!filter.isSelected(kind, { namespace, name })) return false;
   if (filter.namespace === undefined || filter.namespace === namespace) return true;
@@ -124,6 +119,13 @@ function isWanted(
 
 function byState(a: StatusItem, b: StatusItem): number {
   return severity(a.state) - severity(b.state) || (a.source < b.source ? -1 : 1);
+}
+
+const FAILING: readonly RowState[] = ["refused", "failed", "conflict", "held", "frozen"];
+
+/** Somebody has to look at it. */
+export function isFailing({ state }: StatusItem): boolean {
+  return FAILING.includes(state);
 }
 
 /** Everything that is wanted is there; what is paused is as its owner wants it. */
