@@ -2,9 +2,9 @@
 // a keyed digest of its value. Outlines of objects with equal content are one, so that copies cost next
 // to nothing.
 import { createShare } from "../../core/observed/intern.ts";
-import { objectOf, stringOf, stringsOf } from "../../core/model/unstructured.ts";
+import { objectOf, stringsOf } from "../../core/model/unstructured.ts";
 import { annotationKey, PREFIX } from "../../core/annotations/vocabulary.ts";
-import { entriesOf, type KindRules } from "../../core/model/kinds.ts";
+import { entriesOf, typeOf, type KindRules } from "../../core/model/kinds.ts";
 import type { Digest } from "../../core/model/secret-data.ts";
 import type { SourcePayload } from "../../core/model/cluster.ts";
 
@@ -42,7 +42,7 @@ export function createOutlines(digest: Digest): {
       const metadata = objectOf(object.metadata);
       const annotations = stringsOf(metadata.annotations);
       const outline = {
-        type: stringOf(object.type) || (kind.types?.byDefault ?? ""),
+        type: typeOf(kind, object),
         immutable: object.immutable === true,
         data: digests(entriesOf(kind, object)),
         labels: digests(stringsOf(metadata.labels)),

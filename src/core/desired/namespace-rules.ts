@@ -4,9 +4,14 @@ import type { PlannerSettings } from "../model/cluster.ts";
 
 const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
 
+/** Whether what is in a namespace is known; where namespaces are listed, of others it is not. */
+export function isRead({ scope }: PlannerSettings, namespace: string): boolean {
+  return scope?.watched.has(namespace) !== false;
+}
+
 /** Place of a namespace in `--source-namespaces`, the smaller the stronger; -1: it may not publish. */
 export function sourceRank(settings: PlannerSettings, namespace: string): number {
-  if (settings.scope?.watched.has(namespace) === false) return -1;
+  if (!isRead(settings, namespace)) return -1;
   return settings.sourceNamespaces.rank(namespace);
 }
 

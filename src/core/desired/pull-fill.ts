@@ -4,12 +4,12 @@
 //   the type requires and its owner could not leave out, is ours to change and to take out
 import { parsePull, type Annotations } from "../annotations/parse.ts";
 import { excessOf, MOST_DATA_ENTRIES } from "../annotations/bounds.ts";
-import { entriesOf, entryBytes, type KindRules } from "../model/kinds.ts";
+import { entriesOf, entryBytes, typeOf, type KindRules } from "../model/kinds.ts";
 import { SecretData } from "../model/secret-data.ts";
 import { filterKeys, recordOf, type KeyFilter } from "../annotations/key-filter.ts";
 import { type PullingObject, type SourcePayload, type SourceObject } from "../model/cluster.ts";
 import { isDataKey } from "../annotations/names.ts";
-import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
+import { objectOf, stringsOf } from "../model/unstructured.ts";
 import { isUid, recordedEntry, requiredKeys, VERSION } from "./copy.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { problemText } from "../annotations/rules.ts";
@@ -32,15 +32,16 @@ export type PullState = {
 export function readPullState(kind: KindRules, raw: unknown): PullState {
   const object = objectOf(raw);
   const annotations = stringsOf(objectOf(object.metadata).annotations);
+  const { sourceUid, entry } = recordedSource(annotations);
   return {
     kind,
-    type: kind.types ? stringOf(object.type) || kind.types.byDefault : "",
+    type: typeOf(kind, object),
     immutable: object.immutable === true,
     keys: parsePull(annotations).keys,
     data: entriesOf(kind, object),
     pulledKeys: new Set(parsePulledKeys(annotations)),
-    sourceUid: recordedSource(annotations).sourceUid,
-    entry: recordedSource(annotations).entry,
+    sourceUid,
+    entry,
   };
 }
 

@@ -10,7 +10,7 @@ import {
   type SourceObject,
   type ClusterState,
 } from "../model/cluster.ts";
-import { sourceRank } from "./namespace-rules.ts";
+import { isRead, sourceRank } from "./namespace-rules.ts";
 import { problemOf, type ListEntry } from "../annotations/list-entry.ts";
 import type { Handled, Wanting } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
@@ -144,7 +144,8 @@ export class Sources {
       return;
     }
     const rank = entry ? RANK_BY_LIST : sourceRank(this.#settings, namespace);
-    if (entry ? this.#isWatched(namespace) : rank >= 0) entries.push(this.#entry(source, rank));
+    if (entry ? isRead(this.#settings, namespace) : rank >= 0)
+      entries.push(this.#entry(source, rank));
   }
 
   // What the list names and the cache holds as something that asks for nothing.
@@ -157,10 +158,6 @@ export class Sources {
       const cached = this.#world.objectsIn(object.namespace).get(object.name);
       if (cached?.role === "stranger") this.toBeRead.push(cached);
     }
-  }
-
-  #isWatched(namespace: string): boolean {
-    return this.#settings.scope?.watched.has(namespace) !== false;
   }
 
   candidateOf(source: Ref): Candidate | undefined {
@@ -249,8 +246,7 @@ export class Sources {
     const text = refText(ref);
     const known = this.#outside.get(text);
     if (known) return known;
-    const watched = this.#settings.scope?.watched.has(ref.namespace) !== false;
-    const flag = watched ? "source-namespaces" : "namespaces";
+    const flag = isRead(this.#settings, ref.namespace) ? "source-namespaces" : "namespaces";
     const reason = `source ${text} is not in a source namespace (--${flag})`;
     const status = { kind: "frozen", reason } as const;
     this.#outside.set(text, status);
@@ -258,7 +254,7 @@ export class Sources {
   }
 
   #planAnywhere(ref: Ref): SourceStatus {
-    if (!this.#isWatched(ref.namespace)) {
+    if (!isRead(this.#settings, ref.namespace)) {
       return { kind: "frozen", reason: `source ${refText(ref)} is not read (--namespaces)` };
     }
     if (this.#world.isUnreadable?.(ref.namespace) === true) {

@@ -1,7 +1,7 @@
 // What a namespace answers to a source: each rule in the order in which the planner asks them
 // (desired/targets.ts, wantOf), by the planner's own functions. A property test holds the two together.
 import type { ClusterState, Namespace, PlannerSettings, SourceObject } from "../model/cluster.ts";
-import { excludedBy, exclusionText, type Exclusion } from "../desired/namespace-rules.ts";
+import { excludedBy, exclusionText, isRead, type Exclusion } from "../desired/namespace-rules.ts";
 import { acceptance, covers, type TargetNamespace } from "../desired/targets.ts";
 import { type NamespaceMatch, problemText } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
@@ -19,14 +19,13 @@ import {
 
 /** Of a namespace that takes part in nothing: it is not read, not there, or being deleted. */
 export function absentNamespaceAnswers(
-  { scope }: PlannerSettings,
+  settings: PlannerSettings,
   world: ClusterState,
   name: string,
 ): readonly RuleAnswer[] {
   const rule = "the namespace is there";
   // Of what is not read it is not known whether it exists.
-  if (scope?.watched.has(name) === false)
-    return [failing(rule, "the namespace is not read (--namespaces)")];
+  if (!isRead(settings, name)) return [failing(rule, "the namespace is not read (--namespaces)")];
   if (world.isUnreadable?.(name) === true)
     return [failing(rule, "the namespace cannot be read: the API server answers 403")];
   return [there(world.namespaces.get(name), name)];

@@ -7,7 +7,7 @@ import type {
   PullingObject,
   SourceObject,
 } from "../model/cluster.ts";
-import { sourceRank } from "../desired/namespace-rules.ts";
+import { isRead, sourceRank } from "../desired/namespace-rules.ts";
 import { type NamespaceMatch, type Problem, problemText } from "../annotations/rules.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 import { ignoredText } from "../annotations/ignored.ts";
@@ -80,7 +80,7 @@ export function pullAnswers(
 function absent(subject: Ref, world: ClusterState, settings: PlannerSettings): RuleAnswer {
   const { namespace, name } = subject;
   const rule = "it exists";
-  if (settings.scope?.watched.has(namespace) === false)
+  if (!isRead(settings, namespace))
     return failing(rule, `namespace ${namespace} is not read (--namespaces)`);
   if (world.isUnreadable?.(namespace) === true)
     return failing(rule, `namespace ${namespace} cannot be read: the API server answers 403`);

@@ -4,7 +4,7 @@ import { decodedLength } from "../annotations/bounds.ts";
 import { recordOf } from "../annotations/key-filter.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { REFUSED_NAME_PREFIX, REFUSED_TYPES } from "../annotations/vocabulary.ts";
-import { stringsOf, type RawObject } from "./unstructured.ts";
+import { stringOf, stringsOf, type RawObject } from "./unstructured.ts";
 
 /** In the API's word, which is the word for people too. */
 export type ObjectKind = "Secret" | "ConfigMap";
@@ -100,6 +100,11 @@ export function rulesOf(
 /** A place or a source among those of all kinds: how they are told apart in maps. */
 export function placeKey(kind: ObjectKind, place: Ref): string {
   return `${kind} ${refText(place)}`;
+}
+
+/** "": objects of this kind have none. */
+export function typeOf({ types }: KindRules, { type }: RawObject): string {
+  return types ? stringOf(type) || types.byDefault : "";
 }
 
 /** All entries of an object in one map: each under its key, with the tag of its field before it. */

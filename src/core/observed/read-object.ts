@@ -14,8 +14,8 @@ import type {
   UnmanagedObject,
 } from "../model/cluster.ts";
 import { noteFinalizers } from "../model/finalizers.ts";
-import { entriesOf } from "../model/kinds.ts";
-import { objectOf, stringOf, stringsOf, type RawObject } from "../model/unstructured.ts";
+import { entriesOf, typeOf } from "../model/kinds.ts";
+import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
 import { boundedType, type ReadContext, type ReadingObject } from "./read-context.ts";
 import { readCopy } from "./read-copy.ts";
 import { readPull } from "./read-pull.ts";
@@ -42,7 +42,7 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
   const whole: ReadingObject = {
     given,
     createdAt: stringOf(metadata.creationTimestamp),
-    type: typeOf(object, context),
+    type: typeOf(context.kind, object),
     immutable: object.immutable === true,
     labels: stringsOf(metadata.labels),
     annotations: stringsOf(metadata.annotations),
@@ -62,11 +62,6 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
 /** Whatever it carries, nothing is made of it. */
 function bystander(given: Identity): UnmanagedObject {
   return { role: "stranger", ...given, adopt: undefined, ignored: undefined };
-}
-
-/** "": objects of this kind have none. */
-function typeOf({ type }: RawObject, { kind: { types } }: ReadContext): string {
-  return types ? stringOf(type) || types.byDefault : "";
 }
 
 const SILENT = new Set([...MARKS, "adopt" satisfies AnnotationName].map((word) => PREFIX + word));
