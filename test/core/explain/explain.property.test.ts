@@ -39,9 +39,19 @@ function everything(made: Cluster, plan: Plan): ReadonlyMap<string, PlaceAnswer>
   return answers;
 }
 
-test("explain's verdicts are the plan's, counted over every pair of source and place", (context) => {
-  context.diagnostic(`seed ${seed}, ${runs} runs`);
-  const check = (made: Cluster): void => {
+function ofHistories(rule: string, check: (made: Cluster) => void): void {
+  test(rule, (context) => {
+    context.diagnostic(`seed ${seed}, ${runs} runs`);
+    fc.assert(
+      fc.property(histories, (history) => void live(history, check)),
+      { numRuns: runs, seed },
+    );
+  });
+}
+
+ofHistories(
+  "explain's verdicts are the plan's, counted over every pair of source and place",
+  (made) => {
     const plan = made.plan();
     const counted = newTally();
     for (const { verdict } of everything(made, plan).values()) counted[verdict]++;
@@ -50,16 +60,12 @@ test("explain's verdicts are the plan's, counted over every pair of source and p
       if (verdict === "skip") assert.ok(counted.skip >= plan.counts.skip);
       else assert.equal(counted[verdict], plan.counts[verdict], verdict);
     }
-  };
-  fc.assert(
-    fc.property(histories, (history) => void live(history, check)),
-    { numRuns: runs, seed },
-  );
-});
+  },
+);
 
-test("every row of the plan is explained with its verdict and its reason, and one rule decided", (context) => {
-  context.diagnostic(`seed ${seed}, ${runs} runs`);
-  const check = (made: Cluster): void => {
+ofHistories(
+  "every row of the plan is explained with its verdict and its reason, and one rule decided",
+  (made) => {
     const plan = made.plan();
     const answers = everything(made, plan);
     for (const row of plan.rows) {
@@ -68,16 +74,12 @@ test("every row of the plan is explained with its verdict and its reason, and on
       assert.equal(answer.reason, row.reason);
       assert.ok(answer.decided.answer !== "");
     }
-  };
-  fc.assert(
-    fc.property(histories, (history) => void live(history, check)),
-    { numRuns: runs, seed },
-  );
-});
+  },
+);
 
-test("what is pending beyond the rows that a plan holds has its verdict by the table", (context) => {
-  context.diagnostic(`seed ${seed}, ${runs} runs`);
-  const check = (made: Cluster): void => {
+ofHistories(
+  "what is pending beyond the rows that a plan holds has its verdict by the table",
+  (made) => {
     const plan = made.plan();
     const few = { ...plan, rows: plan.rows.filter(({ verdict }) => !isPending(verdict)) };
     const whole = everything(made, plan);
@@ -88,9 +90,5 @@ test("what is pending beyond the rows that a plan holds has its verdict by the t
       assert.ok(isPending(planned), `${pair}: ${planned}, and ${verdict} without rows`);
       assert.ok(isPending(verdict) || verdict === "current", `${pair}: ${planned} ${verdict}`);
     }
-  };
-  fc.assert(
-    fc.property(histories, (history) => void live(history, check)),
-    { numRuns: runs, seed },
-  );
-});
+  },
+);
