@@ -5,6 +5,7 @@ import { isEqualContent, judgeCopy, type JudgedCopy, type Reach } from "./judge-
 import { readMoveList, type MoveList } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
 import { flagsOfMove, hintsOfMove } from "./move-flags.ts";
+import { placeSources } from "./place-sources.ts";
 import { moveSource, type MovedSource } from "./moved-source.ts";
 import type { OldCluster, OldNamespace, OldObject } from "../oldtools/old-objects.ts";
 import type { PatternAnswers } from "../oldtools/old-patterns.ts";
@@ -97,7 +98,7 @@ export function planMigration(
     list: given.list && readMoveList(given.list, cluster.list),
     byList: given.byList,
   };
-  const places = placesOf(reading.sources, judged, cluster, given.newSourcesIn);
+  const places = placeSources(reading.sources, judged, cluster, given.newSourcesIn);
   const sources = places.map(({ old: source, place, object, problem }) => {
     const moved = moveSource(source, place, object, context);
     return problem === undefined ? moved : refused(moved, problem);
@@ -162,60 +163,6 @@ function asBefore(
     });
     return read ? [read] : [];
   });
-}
-
-type Placed = {
-  readonly old: OldSource;
-  readonly place: Ref;
-  readonly object: OldObject | undefined;
-  readonly problem: string | undefined;
-};
-
-// A Secret has one rule. Where several sources of the tool stand on one Secret, the one with the most
-// copies keeps it, and the others get Secrets of their own.
-function placesOf(
-  sources: readonly OldSource[],
-  judged: readonly JudgedCopy[],
-  { secrets }: OldCluster,
-  newSourcesIn: string,
-): readonly Placed[] {
-  const counts = new Map<string, number>();
-  for (const { source, state } of judged) {
-    if (!source || (state !== "adoptable" && state !== "adopted")) continue;
-    counts.set(source.title, (counts.get(source.title) ?? 0) + 1);
-  }
-  const count = ({ title }: OldSource): number => counts.get(title) ?? 0;
-  const holders = new Map<string, OldSource>();
-  for (const source of sources) {
-    if (!source.object) continue;
-    const holder = holders.get(refText(source.object));
-    if (!holder || count(source) > count(holder)) holders.set(refText(source.object), source);
-  }
-  const present = new Map(secrets.map((secret) => [refText(secret), secret]));
-  return sources.map((old): Placed => {
-    const { object } = old;
-    if (object && holders.get(refText(object)) === old) {
-      return { old, place: placeOf(object), object, problem: undefined };
-    }
-    const apart = object ? splitOff(old, object) : old;
-    const place = { namespace: newSourcesIn, name: old.copyName };
-    const there = present.get(refText(place));
-    if (!there) return { old: apart, place, object: undefined, problem: undefined };
-    if (old.content && isEqualContent(there, old.content)) {
-      return { old: apart, place, object: there, problem: undefined };
-    }
-    const problem = `a Secret with other data is in the way of its new source ${refText(place)}`;
-    return { old: apart, place, object: there, problem };
-  });
-}
-
-function splitOff(old: OldSource, object: OldObject): OldSource {
-  const note = `another rule has the Secret ${refText(object)}, so that this one gets a Secret of its own, which holds its data of now and does not follow it`;
-  return { ...old, object: undefined, notes: [note] };
-}
-
-function placeOf({ namespace, name }: Ref): Ref {
-  return { namespace, name };
 }
 
 // Secrets without a mark where a source wants to have its copy.
