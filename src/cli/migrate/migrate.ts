@@ -61,7 +61,7 @@ export async function migrate(given: Given, program: Program): Promise<number> {
 
 // Where namespaces ask for copies, a source names all of them and each says in `accept` that it takes some.
 function refuseBroadcast({ tool }: MoveWish, { installed, planning }: Judging): void {
-  if (tool.name !== "tgik" || installed.kind !== "found") return;
+  if (!tool.optIn || installed.kind !== "found") return;
   if (planning.settings.namespacePolicy === "opt-in") return;
   const { namespace, name } = installed.controller;
   throw new UsageError(

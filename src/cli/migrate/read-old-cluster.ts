@@ -58,8 +58,7 @@ export async function readOldObjects(tool: OldTool, reading: Reading): Promise<O
     if (found) read.push(found);
     else unread.push(`${resource.plural}: may not be listed, so that none are counted`);
   }
-  if (tool.name === "clustersecret")
-    read.push(await listed({ resource: CLUSTER_SECRETS }, reading));
+  if (tool.hasClusterSecrets) read.push(await listed({ resource: CLUSTER_SECRETS }, reading));
   return { objects: read.flat(), unread };
 }
 

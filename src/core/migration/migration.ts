@@ -71,14 +71,13 @@ export function planMigration(
   answers: PatternAnswers,
   given: MoveSettings,
 ): Migration {
-  const optIn = tool.name === "tgik";
   const planner = {
     ...given.planner,
     sourceNamespaces: everyNamespace(),
-    namespacePolicy: optIn ? "opt-in" : given.planner.namespacePolicy,
+    namespacePolicy: tool.optIn ? "opt-in" : given.planner.namespacePolicy,
   } as const;
   const old = cluster.namespaces.filter(({ terminating }) => !terminating);
-  const asking = optIn ? reading.asking.map((one) => movedNamespace(one, reading.sources)) : [];
+  const asking = reading.asking.map((one) => movedNamespace(one, reading.sources));
   const sets = new Map<string, OldSet>();
   const reaches: Reach = (source, what, namespace) => {
     const targets = source[what];
@@ -121,7 +120,7 @@ export function planMigration(
     namespaces: asking,
     copies: [...copies, ...reading.unmoved.map(unmoved)],
     list: context.list,
-    flags: flagsOfMove(order.namespaces, optIn, planner),
+    flags: flagsOfMove(order.namespaces, tool.optIn, planner),
     hints: hintsOfMove(sources, order.namespaces),
     besides: reading.besides,
     problems,

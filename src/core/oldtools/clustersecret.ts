@@ -32,6 +32,8 @@ export const clustersecret: OldTool = {
   images: /(^|\/)clustersecret([-/:@]|$)/i,
   flags: [],
   prefixes: ["clustersecret.io"],
+  hasClusterSecrets: true,
+  optIn: false,
   read: readClusterSecrets,
 };
 

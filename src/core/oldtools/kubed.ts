@@ -25,6 +25,8 @@ export const kubed: OldTool = {
   images: /(^|\/)(kubed|config-syncer)([:@]|$)/,
   flags: ["config-source-namespace"],
   prefixes: [PREFIX],
+  hasClusterSecrets: false,
+  optIn: false,
   read: readKubed,
 };
 

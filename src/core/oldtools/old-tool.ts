@@ -95,6 +95,10 @@ export type OldTool = {
   readonly flags: readonly string[];
   /** Beginnings of the keys of labels and annotations that are the tool's. */
   readonly prefixes: readonly string[];
+  /** Its sources are ClusterSecrets. */
+  readonly hasClusterSecrets: boolean;
+  /** It copies into namespaces that ask for it alone, which by our words is opt-in. */
+  readonly optIn: boolean;
   read(cluster: OldCluster, flags: OldFlags): OldReading;
 };
 

@@ -21,6 +21,8 @@ export const reflector: OldTool = {
   images: /kubernetes-reflector/,
   flags: ["excluded-namespaces"],
   prefixes: [PREFIX],
+  hasClusterSecrets: false,
+  optIn: false,
   read: readReflector,
 };
 

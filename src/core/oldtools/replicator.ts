@@ -23,6 +23,8 @@ export const replicator: OldTool = {
   images: /kubernetes-replicator/,
   flags: ["exclude-namespaces", "allow-all"],
   prefixes: [PREFIX],
+  hasClusterSecrets: false,
+  optIn: false,
   read: readReplicator,
 };
 

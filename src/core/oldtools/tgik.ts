@@ -15,6 +15,8 @@ export const tgik: OldTool = {
   images: /tgik-controller/,
   flags: [],
   prefixes: [PREFIX],
+  hasClusterSecrets: false,
+  optIn: true,
   read: readTgik,
 };
 
