@@ -3,12 +3,10 @@
 import { listAll } from "../../kube/cache/list.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
-import type { Resource } from "../../kube/rest/resource.ts";
+import { PODS } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { CheckFinding } from "./finding.ts";
-
-const PODS: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
 
 /** Names, and what their images hold after the last "/" but the registry's own words. */
 export const REPLICATORS: readonly (readonly [tool: string, image: RegExp])[] = [

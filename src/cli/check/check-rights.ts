@@ -1,13 +1,12 @@
 // Asks the API server of each right whether it is there: a SelfSubjectAccessReview each, a few at a
-// time. It creates nothing. With --as the answers are those of whom it names.
+// time.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
-import { isRecord } from "../../kube/json.ts";
+import { isAllowed } from "../world/access-review.ts";
 import type { CheckFinding } from "./finding.ts";
 import { rightText, type NeededRight } from "./needed-rights.ts";
 
-const PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const AT_A_TIME = 8;
 
 /** In the order of `rights`. Rejects where the server does not answer, or does not know who asks. */
@@ -32,19 +31,9 @@ async function checkRight(
   const { verb, group, resource, namespace, name, why } = right;
   const about = { area: "right", check: rightText(right) } as const;
   try {
-    const answer = await client.request<unknown>({
-      method: "POST",
-      path: PATH,
-      body: {
-        apiVersion: "authorization.k8s.io/v1",
-        kind: "SelfSubjectAccessReview",
-        spec: { resourceAttributes: { verb, group, resource, namespace, name } },
-      },
-      what: "ask for a right",
-      signal,
-    });
-    const status = isRecord(answer) && isRecord(answer["status"]) ? answer["status"] : {};
-    if (status["allowed"] === true) return { ...about, state: "ok", says: why, advice: undefined };
+    const attributes = { verb, group, resource, namespace, name };
+    if (await isAllowed(client, attributes, "ask for a right", signal))
+      return { ...about, state: "ok", says: why, advice: undefined };
     return { ...about, state: "missing", says: `no right to it: ${why}`, advice: adviceOf(right) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")

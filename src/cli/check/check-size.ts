@@ -4,9 +4,9 @@ import type { Config } from "../../config/config.ts";
 import { KINDS } from "../../core/model/kinds.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
-import { NAMESPACES, resourcePath, type Resource } from "../../kube/rest/resource.ts";
+import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
-import { isRecord } from "../../kube/json.ts";
+import { countObjects } from "../world/count-objects.ts";
 import type { CheckFinding } from "./finding.ts";
 
 const MIB = 1024 * 1024;
@@ -69,20 +69,7 @@ async function countOf(
   signal: AbortSignal,
 ): Promise<Counted> {
   try {
-    const page = await client.request<unknown>({
-      method: "GET",
-      path: resourcePath(resource),
-      query: { limit: 1 },
-      // No value comes with it.
-      accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
-      what: `count ${resource.plural}`,
-      signal,
-    });
-    const list: Readonly<Record<string, unknown>> = isRecord(page) ? page : {};
-    const items = Array.isArray(list["items"]) ? list["items"].length : 0;
-    const metadata = isRecord(list["metadata"]) ? list["metadata"] : {};
-    const rest = metadata["remainingItemCount"];
-    return { count: items + (typeof rest === "number" ? rest : 0) };
+    return { count: await countObjects(client, resource, signal) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
     return { why: causeOf(error).text };

@@ -2,7 +2,13 @@
 // most, of names alone, and silence where it fails.
 import { contextNames } from "../../kube/kubeconfig/kubeconfig.ts";
 import { KINDS } from "../../core/model/kinds.ts";
-import { NAMESPACES, resourcePath, SECRETS, type Resource } from "../../kube/rest/resource.ts";
+import {
+  METADATA_LIST,
+  NAMESPACES,
+  resourcePath,
+  SECRETS,
+  type Resource,
+} from "../../kube/rest/resource.ts";
 import { isRecord } from "../../kube/json.ts";
 import { connect } from "../kubectl/connection.ts";
 import { readKubectlFlags, type Given } from "../kubectl/kubectl-flags.ts";
@@ -51,7 +57,7 @@ async function names(
           fieldSelector: resource.plural === SECRETS.plural ? WITHOUT_RELEASES : undefined,
         },
         // Names alone: no value of a Secret comes.
-        accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        accept: METADATA_LIST,
         what: "complete a name",
         signal: program.signal,
       });

@@ -5,10 +5,11 @@ import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { forwardPort, type ForwardedPort } from "../../kube/portforward/port-forward.ts";
-import { LEASES, resourcePath, type Resource } from "../../kube/rest/resource.ts";
+import { LEASES, PODS, resourcePath } from "../../kube/rest/resource.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { Status } from "../../server/status/status.ts";
+import { isAllowed } from "../world/access-review.ts";
 import { APP_LABEL, type InstalledController } from "../world/installed-controller.ts";
 import type { Judging } from "../world/judged-world.ts";
 
@@ -17,8 +18,6 @@ export type ControllerPage =
   /** Why not. */
   | { readonly kind: "unreachable"; readonly why: string };
 
-const PODS: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
-const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const USUAL_PORT = 8081;
 // A stand-by knows nothing; there are two or three replicas.
 const MOST_PODS = 3;
@@ -60,7 +59,9 @@ async function readOne(
   const port = portOf(controller);
   if (port === 0) return unreachable("its page is on a port that is not known");
   try {
-    if (!(await mayForward(judging, namespace, signal)))
+    const forward = { verb: "get", resource: "pods", subresource: "portforward", namespace };
+    const what = "ask whether a port-forward is allowed";
+    if (!(await isAllowed(judging.connection.client, forward, what, signal)))
       return unreachable(`get pods/portforward is not allowed in ${namespace}`);
     const pods = await podsOf(judging, controller, signal);
     if (pods.length === 0) return unreachable(`no pod of it runs in ${namespace}`);
@@ -83,32 +84,6 @@ function portOf({ flags }: InstalledController): number {
   if (typeof address !== "string") return USUAL_PORT;
   const port = Number(/:(\d{1,5})$/.exec(address)?.[1]);
   return Number.isNaN(port) ? 0 : port;
-}
-
-async function mayForward(
-  { connection }: Judging,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const resourceAttributes = {
-    namespace,
-    verb: "get",
-    resource: "pods",
-    subresource: "portforward",
-  };
-  const review = await connection.client.request<unknown>({
-    method: "POST",
-    path: REVIEWS,
-    body: {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SelfSubjectAccessReview",
-      spec: { resourceAttributes },
-    },
-    what: "ask whether a port-forward is allowed",
-    signal,
-  });
-  const status = isRecord(review) ? review["status"] : undefined;
-  return isRecord(status) && status["allowed"] === true;
 }
 
 /** Running pods, the leader first. */

@@ -13,12 +13,12 @@ import {
 } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/client.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
+import { countObjects } from "./count-objects.ts";
 import { Progress } from "../kubectl/progress.ts";
 import type { Program } from "../run/program-context.ts";
 import { refText, type Ref } from "../../core/annotations/names.ts";
 import { KINDS, type KindRules, type ObjectKind } from "../../core/model/kinds.ts";
 import type { Config } from "../../config/config.ts";
-import { isRecord } from "../../kube/json.ts";
 import type { ClusterState, PlannerSettings } from "../../core/model/cluster.ts";
 import { WorldBuilder } from "./world-builder.ts";
 import { forbiddenList } from "../../core/observed/list-state.ts";
@@ -218,16 +218,7 @@ class Reading {
     if (this.#counted) return;
     this.#counted = true;
     try {
-      const page = await this.#client.request<unknown>({
-        method: "GET",
-        path: resourcePath(SECRETS),
-        query: { limit: 1 },
-        what: "count secrets",
-        signal: this.#signal,
-      });
-      const metadata = isRecord(page) && isRecord(page["metadata"]) ? page["metadata"] : {};
-      const rest = metadata["remainingItemCount"];
-      if (typeof rest === "number") this.#progress.expect(rest + 1);
+      this.#progress.expect(await countObjects(this.#client, SECRETS, this.#signal));
     } catch {
       // It is told without a total.
     }

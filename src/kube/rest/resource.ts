@@ -22,6 +22,7 @@ export const NAMESPACES: Resource = {
   plural: "namespaces",
   kind: "Namespace",
 };
+export const PODS: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
 export const LEASES: Resource = {
   group: "coordination.k8s.io",
   version: "v1",
@@ -34,6 +35,9 @@ export const EVENTS: Resource = {
   plural: "events",
   kind: "Event",
 };
+
+/** As `accept` of a list: names and other metadata, and no value. */
+export const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /**
  * The path of one object (`name` given) or of a collection, in one namespace or (without `namespace`)
