@@ -2,7 +2,7 @@
 import { refText } from "../../core/annotations/names.ts";
 import type { RuleAnswer } from "../../core/explain/answer.ts";
 import type { Explanation } from "../../core/explain/explain.ts";
-import { KINDS, type ObjectKind } from "../../core/model/kinds.ts";
+import { KINDS } from "../../core/model/kinds.ts";
 import type { Verdict } from "../../core/model/verdicts.ts";
 
 export type ExplanationItem = {
@@ -30,9 +30,4 @@ export function explanationItems({ kind, places }: Explanation): readonly Explan
     decided,
     ...(places.length === 1 && { rules: answers }),
   }));
-}
-
-/** A word to go on with: kubectl get secret/NAME -n NAMESPACE. */
-export function itemNameOf(kind: ObjectKind, { namespace, name }: ExplanationItem): string {
-  return `${kind.toLowerCase()}/${name} -n ${namespace}`;
 }

@@ -5,12 +5,12 @@ import { isNamespaceName, isSecretName, type Ref } from "../../core/annotations/
 import { explain, type Explanation } from "../../core/explain/explain.ts";
 import { KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 import { readKubectlFlags, texts, type Given } from "../kubectl/kubectl-flags.ts";
-import { printListing } from "../kubectl/listing.ts";
+import { kubectlName, printListing } from "../kubectl/listing.ts";
 import type { Program } from "../run/program-context.ts";
 import { readControllerPage } from "../status/controller-page.ts";
 import { prospectIn, readJudged, tellUnknown, withJudging } from "../world/judged-world.ts";
 import { planningFlags, settingsLine } from "../world/planning-settings.ts";
-import { explanationItems, itemNameOf, type ExplanationItem } from "./explanation-items.ts";
+import { explanationItems, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
 import { withLiveRows } from "./live-rows.ts";
 
@@ -55,7 +55,7 @@ function print(
       items: explanationItems(told),
       beside: { object: { resource: KINDS[kind].resource.plural, ...subject, is, rules: answers } },
       columns: [],
-      nameOf: (item) => itemNameOf(kind, item),
+      nameOf: kubectlName,
     },
     flags,
     program,

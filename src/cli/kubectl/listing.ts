@@ -47,6 +47,18 @@ export function printListing<T extends object>(
   }
 }
 
+type NamedItem = {
+  /** As kubectl names it, in the plural. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+};
+
+/** A word to go on with: kubectl get secret/NAME -n NAMESPACE. */
+export function kubectlName({ resource, namespace, name }: NamedItem): string {
+  return `${resource.slice(0, -1)}/${name} -n ${namespace}`;
+}
+
 /** As kubectl writes YAML: no anchors, no folded lines. */
 export function yamlText(value: unknown): string {
   // What is undefined is not there, as in JSON.

@@ -9,7 +9,7 @@ import {
   type Given,
   type KubectlFlags,
 } from "../kubectl/kubectl-flags.ts";
-import { printListing } from "../kubectl/listing.ts";
+import { kubectlName, printListing } from "../kubectl/listing.ts";
 import type { Program } from "../run/program-context.ts";
 import { readFileObjects } from "../world/file-objects.ts";
 import {
@@ -116,7 +116,7 @@ async function tellPlan(
       : tellDifferences(unexpected(items, expected, read.worlds), flags, program);
   if (expected === undefined)
     printListing<PlanItem>(
-      { kind: "PlanList", items, beside, columns: planColumns(items), nameOf },
+      { kind: "PlanList", items, beside, columns: planColumns(items), nameOf: kubectlName },
       flags,
       program,
     );
@@ -153,7 +153,7 @@ function tellDifferences(
         { header: "SOURCE", cell: ({ source }) => source },
         { header: "REASON", cell: ({ reason }) => reason },
       ],
-      nameOf,
+      nameOf: kubectlName,
     },
     flags,
     program,
@@ -164,9 +164,4 @@ function tellDifferences(
       : `${items.length} verdict${items.length === 1 ? "" : "s"} other than expected\n`,
   );
   return items.length > 0;
-}
-
-/** A word to go on with: kubectl get secret/NAME -n NAMESPACE. */
-function nameOf({ resource, namespace, name }: PlanItem): string {
-  return `${resource.slice(0, -1)}/${name} -n ${namespace}`;
 }

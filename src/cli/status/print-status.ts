@@ -11,7 +11,7 @@ import {
   type Given,
   type KubectlFlags,
 } from "../kubectl/kubectl-flags.ts";
-import { printListing } from "../kubectl/listing.ts";
+import { kubectlName, printListing } from "../kubectl/listing.ts";
 import { painter, tableLines } from "../kubectl/table.ts";
 import type { Program } from "../run/program-context.ts";
 import {
@@ -181,7 +181,7 @@ function show(items: readonly StatusItem[], flags: KubectlFlags, program: Progra
       kind: "StatusList",
       items,
       columns: statusColumns(items),
-      nameOf: ({ resource, namespace, name }) => `${resource.slice(0, -1)}/${name} -n ${namespace}`,
+      nameOf: kubectlName,
     },
     flags,
     program,
