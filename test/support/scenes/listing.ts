@@ -2,6 +2,7 @@
 // with the rights there that the manifests give in the namespace of an installation.
 import type { TestContext } from "node:test";
 import type { FlagValues } from "../../../src/config/config.ts";
+import { LineSplitter } from "../../../src/kube/cache/watch-decoder.ts";
 import type { ApiClient, ApiStream } from "../../../src/kube/rest/client.ts";
 import { ACCOUNT } from "../api-server/account.ts";
 import { eventually } from "../time/eventually.ts";
@@ -113,12 +114,7 @@ async function* changedLines(
   body: ApiStream["body"],
   change: (line: string) => string,
 ): AsyncGenerator<Uint8Array> {
-  let rest = Buffer.alloc(0);
-  for await (const chunk of body) {
-    rest = Buffer.concat([rest, chunk]);
-    const end = rest.lastIndexOf(10) + 1;
-    if (end === 0) continue;
-    yield Buffer.from(change(rest.subarray(0, end).toString()));
-    rest = rest.subarray(end);
-  }
+  const lines = new LineSplitter();
+  for await (const chunk of body)
+    for (const line of lines.push(chunk)) yield Buffer.from(`${change(line)}\n`);
 }
