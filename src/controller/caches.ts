@@ -1,17 +1,15 @@
 // The caches that the planner reads: of the whole cluster by one watch a resource (cluster-caches.ts), or
 // of listed namespaces (listed-caches.ts).
 import { KINDS, type ObjectKind } from "../core/model/kinds.ts";
-import type { SourceObject } from "../core/model/cluster.ts";
-import { digestData } from "../core/model/secret-data.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
-import { filterKeys, type KeyFilter } from "../core/annotations/key-filter.ts";
+import { digestOffer } from "../core/model/secret-data.ts";
 import type { Watched } from "../kube/cache/informer-group.ts";
 import { NAMESPACES } from "../kube/rest/resource.ts";
 import type { WrittenCache, WrittenCaches } from "../writes/outcome.ts";
 import type { InformerDeps, ReadContexts } from "./informers.ts";
 import { createListedCaches } from "./listed-caches.ts";
 import { clusterCaches } from "./cluster-caches.ts";
-import type { ReadCaches } from "./kind-cache.ts";
+import type { Offers, ReadCaches } from "./kind-cache.ts";
 
 /** A watch, whatever it shows. */
 export type AnyWatch = Omit<Watched<never>, "addHandler">;
@@ -30,11 +28,8 @@ export function createCaches(
   data: DataCache,
 ): Caches {
   const [first] = contexts;
-  const offerOf = (source: SourceObject, keys: KeyFilter): string | undefined => {
-    const payload = data.get(source);
-    const offered = payload && filterKeys(keys, payload.data.reveal());
-    return offered?.ok && first ? digestData(first.digest, offered.value) : undefined;
-  };
+  const offerOf: Offers = (source, keys) =>
+    first && digestOffer(first.digest, data.get(source)?.data, keys);
   const caches = listed
     ? createListedCaches(listed, deps, contexts, offerOf)
     : clusterCaches(deps, contexts, offerOf);

@@ -4,12 +4,11 @@
 // copy is kept.
 import { randomBytes } from "node:crypto";
 import { DataCache } from "../../core/state/data-cache.ts";
-import { createDigest, digestData } from "../../core/model/secret-data.ts";
+import { createDigest, digestOffer } from "../../core/model/secret-data.ts";
 import { createIntern, createShare } from "../../core/observed/intern.ts";
 import { readNamespace } from "../../core/observed/read-namespace.ts";
 import type { ReadContext } from "../../core/observed/read-context.ts";
 import { readObject, readPayload } from "../../core/observed/read-object.ts";
-import { filterKeys } from "../../core/annotations/key-filter.ts";
 import type { Ref } from "../../core/annotations/names.ts";
 import { KINDS, placeKey, rulesOf, type ObjectKind } from "../../core/model/kinds.ts";
 import { objectOf, stringsOf } from "../../core/model/unstructured.ts";
@@ -154,10 +153,8 @@ export class WorldBuilder {
       pulls,
       list: this.list(kind),
       offerOf: (source, keys) => {
-        const payload = this.#data.get(source);
-        const offered = payload && filterKeys(keys, payload.data.reveal());
         const digest = this.#contexts.get(kind)?.digest;
-        return offered?.ok && digest ? digestData(digest, offered.value) : undefined;
+        return digest && digestOffer(digest, this.#data.get(source)?.data, keys);
       },
       isUnreadable: (namespace) => unreadable.has(namespace),
     };

@@ -3,6 +3,7 @@
 // It does not hide them from code that asks: reveal() and revealFields() are the ways out, for the body of a write.
 import { createHash, hash } from "node:crypto";
 import { inspect } from "node:util";
+import { filterKeys, type KeyFilter } from "../annotations/key-filter.ts";
 import { entryBytes, entryMemory, payloadFields, type KindRules } from "./kinds.ts";
 
 const VEIL = "[secret]";
@@ -85,4 +86,14 @@ export function digestData(digest: Digest, entries: Readonly<Record<string, stri
   const parts: string[] = [];
   for (const key of Object.keys(entries).toSorted()) parts.push(key, entries[key] ?? "");
   return digest(parts);
+}
+
+/** The same of what `keys` leave of `data`; undefined: nothing, or there are none. */
+export function digestOffer(
+  digest: Digest,
+  data: SecretData | undefined,
+  keys: KeyFilter,
+): string | undefined {
+  const offered = data && filterKeys(keys, data.reveal());
+  return offered?.ok ? digestData(digest, offered.value) : undefined;
 }

@@ -1,8 +1,7 @@
 // A cluster of plain objects for tests of the pure core: a World over what raw-cluster.ts holds, plans
 // of it, and plans applied to it.
-import { createDigest, digestData } from "../../../src/core/model/secret-data.ts";
+import { createDigest, digestOffer } from "../../../src/core/model/secret-data.ts";
 import { DataCache } from "../../../src/core/state/data-cache.ts";
-import { filterKeys } from "../../../src/core/annotations/key-filter.ts";
 import {
   parseGlobList,
   NAMESPACE_GLOBS,
@@ -175,10 +174,7 @@ export class Cluster extends RawCluster {
       objectsIn: (namespace) => byNamespace.get(namespace) ?? nothing,
       sources: all.filter((secret) => secret.role === "source"),
       pulls: all.filter((secret) => secret.role === "pull"),
-      offerOf: (source, keys) => {
-        const offered = filterKeys(keys, this.payload(source).data.reveal());
-        return offered.ok ? digestData(digest, offered.value) : undefined;
-      },
+      offerOf: (source, keys) => digestOffer(digest, this.payload(source).data, keys),
     };
   }
 
