@@ -11,6 +11,7 @@ import { NAMESPACES, resourcePath, SECRETS } from "../src/kube/rest/resource.ts"
 import { systemClock } from "../src/kube/time/clock.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
 import { startFaultProxy } from "./support/api-server/fault-proxy.ts";
+import { listBody } from "./support/api-server/list-body.ts";
 import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
 import { commandLine } from "./support/programs/command-line.ts";
 
@@ -127,13 +128,7 @@ async function load(t: TestContext, small: Small): Promise<string> {
   const sandbox = await startSandbox({});
   t.after(() => sandbox.stop());
   const proxy = await startFaultProxy(t, { url: sandbox.url });
-  const items = small.clusterSecrets ?? [];
-  const body = {
-    kind: "ClusterSecretList",
-    apiVersion: "clustersecret.io/v1",
-    metadata: { resourceVersion: "1" },
-    items,
-  };
+  const body = listBody("clustersecret.io/v1", "ClusterSecret", small.clusterSecrets ?? []);
   proxy.rule = ({ path }) =>
     path.endsWith("/clustersecrets") ? { kind: "answer", status: 200, body } : undefined;
   const access = kubeConfigFor(proxy.url);

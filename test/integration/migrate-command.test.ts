@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { startFaultProxy, type FaultProxy } from "../support/api-server/fault-proxy.ts";
+import { listBody } from "../support/api-server/list-body.ts";
 import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
 import { commandLine, type Said, type Surroundings } from "../support/programs/command-line.ts";
 import { refusal } from "../support/scenes/proxied.ts";
@@ -26,15 +27,9 @@ async function openStage(t: TestContext, world: WorldName): Promise<Stage> {
   await stage.load(t);
   const proxy = await startFaultProxy(t, upstream(scene.sandbox?.url));
   // On a shared server the manifests are applied, whose controller would be asked for its flags.
-  const none = {
-    kind: "DeploymentList",
-    apiVersion: "apps/v1",
-    metadata: { resourceVersion: "1" },
-  };
+  const none = listBody("apps/v1", "Deployment", []);
   proxy.rule = ({ path }) =>
-    path.endsWith("/deployments")
-      ? { kind: "answer", status: 200, body: { ...none, items: [] } }
-      : undefined;
+    path.endsWith("/deployments") ? { kind: "answer", status: 200, body: none } : undefined;
   const folder = mkdtempSync(join(tmpdir(), "secretcast-migrate-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const kubeconfig = join(folder, "kubeconfig");
@@ -89,12 +84,7 @@ test("while a Pod runs the old tool, or Pods may not be listed, nothing is writt
   const before = await stage.versions();
   const metadata = { name: "kubed-1", namespace: "kube-system", uid: "u", resourceVersion: "1" };
   const spec = { containers: [{ image: "appscode/kubed:v0.13.2" }] };
-  const body = {
-    kind: "PodList",
-    apiVersion: "v1",
-    metadata: { resourceVersion: "1" },
-    items: [{ metadata, spec }],
-  };
+  const body = listBody("v1", "Pod", [{ metadata, spec }]);
   proxy.rule = ({ path }) =>
     path.endsWith("/pods") ? { kind: "answer", status: 200, body } : undefined;
   const refused = await migrate("--write", "--yes");
@@ -193,12 +183,7 @@ test("a controller that would copy into every namespace is told its flags first"
   const metadata = { namespace: "secretcast", name: "secretcast", uid: "u", resourceVersion: "1" };
   const containers = [{ name: "secretcast", args: ["run", "--source-namespaces=secretsync"] }];
   const items = [{ metadata, spec: { template: { spec: { containers } } } }];
-  const body = {
-    kind: "DeploymentList",
-    apiVersion: "apps/v1",
-    metadata: { resourceVersion: "1" },
-    items,
-  };
+  const body = listBody("apps/v1", "Deployment", items);
   proxy.rule = ({ path }) =>
     path.endsWith("/deployments") ? { kind: "answer", status: 200, body } : undefined;
   const { code, stderr } = await migrate("--write", "--yes");
@@ -232,12 +217,7 @@ test("a source list that Helm makes is not written: its entries are for the char
     resourceVersion: "1",
   };
   const items = [{ metadata: { ...metadata, labels }, data: {} }];
-  const body = {
-    kind: "ConfigMapList",
-    apiVersion: "v1",
-    metadata: { resourceVersion: "1" },
-    items,
-  };
+  const body = listBody("v1", "ConfigMap", items);
   proxy.rule = ({ path }) =>
     path === "/api/v1/configmaps" ? { kind: "answer", status: 200, body } : undefined;
   const shown = await migrate("--by-list", "-o", "json");

@@ -4,14 +4,15 @@ import { test } from "node:test";
 import { readOldObjects } from "../../../src/cli/migrate/read-old-cluster.ts";
 import { tgik } from "../../../src/core/oldtools/tgik.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/client.ts";
+import { listBody } from "../../support/api-server/list-body.ts";
 
-const LISTS: Readonly<Record<string, string>> = {
-  namespaces: "NamespaceList",
-  secrets: "SecretList",
-  configmaps: "ConfigMapList",
-  serviceaccounts: "ServiceAccountList",
-  roles: "RoleList",
-  rolebindings: "RoleBindingList",
+const KINDS: Readonly<Record<string, string>> = {
+  namespaces: "Namespace",
+  secrets: "Secret",
+  configmaps: "ConfigMap",
+  serviceaccounts: "ServiceAccount",
+  roles: "Role",
+  rolebindings: "RoleBinding",
 };
 
 function listing(count: number): ApiClient {
@@ -19,7 +20,7 @@ function listing(count: number): ApiClient {
   const request = ({ path }: ApiRequest): Promise<unknown> => {
     const plural = path.slice(path.lastIndexOf("/") + 1);
     const items = plural === "namespaces" ? [] : Array.from({ length: count }, () => one);
-    return Promise.resolve({ kind: LISTS[plural], metadata: { resourceVersion: "1" }, items });
+    return Promise.resolve(listBody("v1", KINDS[plural] ?? "", items));
   };
   return { request } as unknown as ApiClient;
 }

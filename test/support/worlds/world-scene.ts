@@ -13,6 +13,7 @@ import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { after, type TestContext } from "node:test";
 import { sharedCluster } from "../api-server/cluster.ts";
+import { listBody } from "../api-server/list-body.ts";
 import { Api } from "../scenes/api.ts";
 import type { Scene } from "../scenes/scene.ts";
 import { moveSettings } from "./migration.ts";
@@ -122,12 +123,7 @@ export class WorldScene {
       close: () => Promise.resolve(),
       request: async <T>(request: ApiRequest): Promise<T> => {
         if (!request.path.endsWith("/clustersecrets")) return client.request<T>(request);
-        const list: unknown = {
-          metadata: { resourceVersion: "1" },
-          kind: "ClusterSecretList",
-          apiVersion: "clustersecret.io/v1",
-          items,
-        };
+        const list: unknown = listBody("clustersecret.io/v1", "ClusterSecret", items);
         return list as T;
       },
     };
