@@ -84,7 +84,9 @@ async function lookAtCluster(
   };
   try {
     const { objects, unread } = await readOldObjects(tool, reading);
-    const flags = flagsOf(wish, await oldCommandLine(tool, reading), program);
+    const asked = wish.oldArgs === undefined && tool.flags.length > 0;
+    const found = asked ? await oldCommandLine(tool, reading) : undefined;
+    const flags = flagsOf(wish, found, program);
     const settings = settingsOf(wish, planning);
     const migration = await planMove(tool, objects, flags, settings);
     return { migration, unread, settings, client };
