@@ -140,9 +140,8 @@ export type IgnoredReport = {
 };
 
 /** What a plan counts of one kind. */
-export type KindCounts = {
+export type KindStates = {
   readonly kind: ObjectKind;
-  readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
 };
 
@@ -152,7 +151,7 @@ export type Plan = {
   readonly actions: readonly Action[];
   readonly rows: readonly Row[];
   readonly sources: readonly SourceReport[];
-  readonly kinds: readonly KindCounts[];
+  readonly kinds: readonly KindStates[];
   readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
   /** When the first pass of this process began (ms, monotonic): what has been so since then was so before. */
