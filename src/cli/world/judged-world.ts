@@ -43,11 +43,12 @@ export async function withJudging<T>(
   }
 }
 
-/** The cluster of a connection, read now. */
+/** The cluster of a connection, read now; `outlined`: with what a diff needs. */
 export function readJudged(
   { connection, planning }: Judging,
   flags: KubectlFlags,
   program: Program,
+  { outlined = false }: { readonly outlined?: boolean } = {},
 ): Promise<ReadWorld> {
   const { settings, config } = planning;
   return readCluster({
@@ -56,6 +57,7 @@ export function readJudged(
     config,
     fallback: flags.namespace === undefined ? [] : [flags.namespace],
     flags,
+    outlined,
     program,
   });
 }

@@ -40,15 +40,16 @@ export type ReadOptions = {
   /** Names of namespaces to fall back on where the whole cluster may not be listed. */
   readonly fallback: readonly string[];
   readonly flags: Pick<KubectlFlags, "selector">;
+  readonly outlined: boolean;
   readonly program: Pick<Program, "stderr" | "signal">;
 };
 
 /** Rejects with an ApiError when the server does not answer, or not to us. */
 export async function readCluster(options: ReadOptions): Promise<ReadWorld> {
-  const { client, settings, config, flags, program } = options;
+  const { client, settings, config, flags, program, outlined } = options;
   const { selector } = flags;
   const { kinds, dataCacheBytes } = config;
-  const builder = new WorldBuilder({ settings, kinds, selector, dataCacheBytes });
+  const builder = new WorldBuilder({ settings, kinds, selector, dataCacheBytes, outlined });
   const reading = new Reading(client, builder, program);
   const look = (kind: ObjectKind, place: Ref): Promise<unknown> =>
     reading.one(KINDS[kind].resource, place);

@@ -47,7 +47,7 @@ export function readFiles(
   const { selector } = flags;
   // The files are at hand already: their data are not counted twice.
   const dataCacheBytes = Number.POSITIVE_INFINITY;
-  const builder = new WorldBuilder({ settings, kinds, selector, dataCacheBytes });
+  const builder = new WorldBuilder({ settings, kinds, selector, dataCacheBytes, outlined: true });
   const skipped = new Map<string, number>();
   const placed = new Map<string, Placed>();
   const origins = new Map<string, string>();

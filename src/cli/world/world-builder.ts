@@ -33,6 +33,8 @@ export type BuilderOptions = {
   /** Over the labels of sources; undefined: all. */
   readonly selector?: Selector | undefined;
   readonly dataCacheBytes: number;
+  /** Whether outlines are kept: digesting every value takes long, and only a diff asks for them. */
+  readonly outlined: boolean;
 };
 
 type Objects = Map<string, Map<string, CachedObject>>;
@@ -46,21 +48,21 @@ export class WorldBuilder {
   readonly #contexts: ReadonlyMap<ObjectKind, ReadContext>;
   readonly #selector: Selector | undefined;
   readonly #data: DataCache;
-  readonly #outlines: ReturnType<typeof createOutlines>;
+  readonly #outlines: ReturnType<typeof createOutlines> | undefined;
   readonly #namespaces = new Map<string, Namespace>();
   readonly #objects: ReadonlyMap<ObjectKind, Objects>;
   readonly #ofObjects = new WeakMap<CachedObject, ObjectOutline>();
   readonly #ofPayloads = new WeakMap<SourceObject, PayloadOutline>();
   readonly #selected = new Set<string>();
 
-  constructor({ settings, kinds, selector, dataCacheBytes }: BuilderOptions) {
+  constructor({ settings, kinds, selector, dataCacheBytes, outlined }: BuilderOptions) {
     // The key makes digests meaningless outside this process.
     const digest = createDigest(randomBytes(32));
     const intern = createIntern();
     this.kinds = kinds;
     this.#selector = selector;
     this.#data = new DataCache(dataCacheBytes);
-    this.#outlines = createOutlines(digest);
+    this.#outlines = outlined ? createOutlines(digest) : undefined;
     const contextOf = (kind: ObjectKind): ReadContext => ({
       kind: rulesOf(kind, settings),
       digest,
@@ -74,7 +76,7 @@ export class WorldBuilder {
       },
       keep: (source, payload) => {
         this.#data.put(source, payload);
-        this.#ofPayloads.set(source, this.#outlines.ofPayload(payload));
+        if (this.#outlines) this.#ofPayloads.set(source, this.#outlines.ofPayload(payload));
       },
     });
     this.#contexts = new Map(kinds.map((kind) => [kind, contextOf(kind)]));
@@ -106,6 +108,7 @@ export class WorldBuilder {
     const there = objects.get(namespace) ?? new Map<string, CachedObject>();
     objects.set(namespace, there.set(name, object));
     if (role === "source") this.#select(kind, object, raw);
+    if (!this.#outlines) return;
     if (role === "copy" || role === "pull" || (role === "stranger" && object.adopt))
       this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));
   }

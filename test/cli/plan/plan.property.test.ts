@@ -19,7 +19,12 @@ const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? String(Date.now() % 2
 /** As the command does, of a cluster that was read this moment. */
 async function planOf(made: Cluster): Promise<readonly PlanItem[]> {
   const { settings, kind } = made;
-  const builder = new WorldBuilder({ settings, kinds: [kind], dataCacheBytes: 2 ** 20 });
+  const builder = new WorldBuilder({
+    settings,
+    kinds: [kind],
+    dataCacheBytes: 2 ** 20,
+    outlined: true,
+  });
   for (const raw of made.namespaces.values()) builder.addNamespace(raw);
   for (const raw of made.secrets.values()) builder.addObject(kind, raw);
   const prospect = await prospectOf({
