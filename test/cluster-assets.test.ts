@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
@@ -65,6 +65,28 @@ test("an incomplete KUBEBUILDER_ASSETS is an error that names what is missing", 
   const { code, err } = run({ KUBEBUILDER_ASSETS: folder });
   assert.equal(code, 1);
   assert.match(err, /has no kube-apiserver, no kube-controller-manager: put it there/);
+});
+
+test("SECRETCAST_KUBERNETES chooses a minor version, each with its module file and a folder of its own", (t) => {
+  const { folder, run } = room(t);
+  standInForGo(folder, "go1.26.0", BUILDS);
+  const found = ["", "1.34", "1.35", "1.36"].map((SECRETCAST_KUBERNETES) => {
+    const { code, out, err } = run({ SECRETCAST_KUBERNETES });
+    assert.equal(code, 0, err);
+    return basename(out).replace(/\.\d+-.*$/, "");
+  });
+  assert.deepEqual(found, ["v1.36", "v1.34", "v1.35", "v1.36"]);
+  assert.equal(readdirSync(join(folder, "cache/secretcast/cluster-assets")).length, 3);
+});
+
+test("a version without a module file, or one beside KUBEBUILDER_ASSETS, is an error that says what would be right", (t) => {
+  const { folder, run } = room(t);
+  const none = run({ SECRETCAST_KUBERNETES: "1.20" });
+  assert.equal(none.code, 1);
+  assert.match(none.err, /SECRETCAST_KUBERNETES "1\.20" is none of 1\.36, 1\.34, 1\.35/);
+  const both = run({ SECRETCAST_KUBERNETES: "1.34", KUBEBUILDER_ASSETS: folder });
+  assert.equal(both.code, 1);
+  assert.match(both.err, /are both set: keep one of them/);
 });
 
 test("Go builds once, the second run finds the cache", (t) => {

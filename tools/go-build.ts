@@ -13,6 +13,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type GoBuild = {
   /** Folder with the go.mod. */
   readonly module: string;
+  /** Another module file than that one, as `go build -modfile` takes it. */
+  readonly modfile?: string;
   /** What to build, as `go build` takes it, and the programs that come of it. */
   readonly packages: readonly string[];
   readonly programs: readonly string[];
@@ -63,7 +65,8 @@ export function goBuild(folder: string, build: GoBuild, env: Environment): Found
   try {
     const args = ["build", "-trimpath", "-ldflags", build.linkerFlags, "-o", `${making}/`];
     const tags = build.tags === undefined ? [] : ["-tags", build.tags];
-    const built = spawnSync("go", [...args, ...tags, ...build.packages], {
+    const modfile = build.modfile === undefined ? [] : ["-modfile", build.modfile];
+    const built = spawnSync("go", [...args, ...tags, ...modfile, ...build.packages], {
       cwd: build.module,
       env: { ...env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly -buildvcs=false" },
       stdio: ["ignore", 2, 2],
