@@ -48,7 +48,7 @@ before(() => {
   const tree = join(folder, "tree");
   const skip = join(ROOT, "tools/dev-node/node_modules");
   const parts = ["bin", "src", "manifests", "tools", "LICENSE", "README.md", "package.json"];
-  for (const each of [...parts, "tsconfig.json", "tsconfig.build.json"])
+  for (const each of [...parts, "tsconfig.json", "tsconfig.build.json", "tsconfig.kube.json"])
     cpSync(join(ROOT, each), join(tree, each), {
       recursive: true,
       filter: (path) => !path.startsWith(skip),

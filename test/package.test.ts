@@ -43,7 +43,7 @@ let packed: Packed;
 before(() => {
   const tree = join(folder, "tree");
   const skip = join(ROOT, "tools/dev-node/node_modules");
-  for (const each of [...TREE, "tsconfig.json", "tsconfig.build.json"])
+  for (const each of [...TREE, "tsconfig.json", "tsconfig.build.json", "tsconfig.kube.json"])
     cpSync(join(ROOT, each), join(tree, each), {
       recursive: true,
       filter: (path) => !path.startsWith(skip),
@@ -72,7 +72,16 @@ test("the package holds the program, its example and its papers, and no source o
     assert.ok(paths.includes(needed), needed);
   const allowed = /^(LICENSE|README\.md|package\.json|bin\/|dist\/|manifests\/example\/)/;
   assert.deepEqual(
-    paths.filter((path) => !allowed.test(path) || path.endsWith(".ts")),
+    paths.filter((path) => !allowed.test(path) || /(?<!\.d)\.ts$/.test(path)),
+    [],
+  );
+});
+
+test("the package declares the machinery for others, and nothing else", () => {
+  const declared = packed.files.map(({ path }) => path).filter((path) => path.endsWith(".d.ts"));
+  assert.ok(declared.includes("dist/kube/library/index.d.ts"));
+  assert.deepEqual(
+    declared.filter((path) => !path.startsWith("dist/kube/")),
     [],
   );
 });

@@ -15,6 +15,7 @@ export type EventHandler<T> = {
   resync?(): void;
 };
 
+/** What {@link Informer.addHandler} gives back. */
 export type HandlerRegistration = {
   /** The handler has been told of everything in the first list. */
   readonly hasSynced: boolean;

@@ -18,12 +18,14 @@ import type { StoreChange, Stored } from "./store.ts";
 import { nextTurn } from "./watch.ts";
 import type { LiveEvent } from "./watch.ts";
 
+/** Counts of one informer. */
 export type InformerMetrics = ReflectorMetrics & {
   handlerFailed(): void;
   /** An event was left out because the transform threw. */
   eventDropped(): void;
 };
 
+/** What an {@link Informer} follows, and how. */
 export type InformerOptions<T extends Stored> = {
   readonly client: ApiClient;
   readonly resource: Resource;
@@ -50,7 +52,9 @@ export type InformerOptions<T extends Stored> = {
 const NOTIFICATIONS_BETWEEN_YIELDS = 1000;
 const SHORTEST_RESYNC_MS = 1000;
 
+/** One cache of one resource that follows the server for ever, and handlers that hear of its changes. */
 export class Informer<T extends Stored> {
+  /** The cache. It is read at any time, and filled once `hasSynced` is true. */
   readonly store: Store<T>;
   readonly #options: InformerOptions<T>;
   readonly #reflector: Reflector<T>;
@@ -62,6 +66,7 @@ export class Informer<T extends Stored> {
   #synced = false;
   #replacing = false;
 
+  /** Sends nothing before `start`. */
   constructor(options: InformerOptions<T>) {
     const { client, clock, resource, namespace, labelSelector, fieldSelector } = options;
     this.#options = options;
@@ -102,6 +107,7 @@ export class Informer<T extends Stored> {
     await this.#running;
   }
 
+  /** The cache has been filled; never goes back. */
   get hasSynced(): boolean {
     return this.#synced;
   }
@@ -140,7 +146,10 @@ export class Informer<T extends Stored> {
     this.#reflector.relist();
   }
 
-  /** Whether the server lets us list and watch. */
+  /**
+   * Whether the server lets us list and watch.
+   * @internal
+   */
   get access(): Access {
     return this.#reflector.access;
   }

@@ -31,11 +31,13 @@ export type Sink<T> = {
   event(event: LiveEvent): void;
 };
 
+/** Where an informer tells of its lists and watches: a pino logger, or anything like it. */
 export type ReflectorLog = {
   debug(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
 };
 
+/** Counts of lists and watches. */
 export type ReflectorMetrics = {
   /** The server was heard on this watch. */
   activity(): void;

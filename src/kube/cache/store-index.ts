@@ -1,6 +1,7 @@
 // One index of a store: value → the objects that have it. Values without objects are removed, so
 // nothing stays behind as values come and go.
 
+/** The values under which an index has an object. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
 export class StoreIndex<T> {

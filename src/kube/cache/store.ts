@@ -12,6 +12,7 @@ import { StoreIndex } from "./store-index.ts";
 import type { IndexFunction } from "./store-index.ts";
 import { compareVersions } from "../rest/resource.ts";
 
+/** What a cache needs of an object: its name and which version of it this is. */
 export type Stored = {
   /** Absent for cluster-scoped objects. */
   readonly namespace?: string | undefined;
@@ -51,6 +52,7 @@ type Written<T> = Key & {
 const OVERLAY_MS = 300_000;
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
+/** The objects of one informer by namespace and name, with indices. Objects are read only. */
 export class Store<T extends Stored> {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #objects = new Map<string, Map<string, T>>();
@@ -59,10 +61,12 @@ export class Store<T extends Stored> {
   #size = 0;
   #syncedTo = "";
 
+  /** An informer makes its own. */
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
   }
 
+  /** One object; for cluster-scoped ones the namespace is "" or undefined. */
   get(namespace: string | undefined, name: string): T | undefined {
     return this.#objects.get(namespace ?? "")?.get(name);
   }
@@ -72,6 +76,7 @@ export class Store<T extends Stored> {
     return this.#objects.get(namespace) ?? NOTHING;
   }
 
+  /** All objects, in no order that means anything. */
   list(): readonly T[] {
     const all: T[] = [];
     for (const objects of this.#objects.values())
@@ -79,6 +84,7 @@ export class Store<T extends Stored> {
     return all;
   }
 
+  /** How many objects there are. */
   get size(): number {
     return this.#size;
   }
@@ -96,10 +102,12 @@ export class Store<T extends Stored> {
     this.#indices.set(name, index);
   }
 
+  /** The objects that the index has under the value. */
   byIndex(name: string, value: string): ReadonlySet<T> {
     return this.#index(name).get(value);
   }
 
+  /** Every value that an index has objects under. */
   listIndexValues(name: string): readonly string[] {
     return this.#index(name).values();
   }
@@ -132,7 +140,7 @@ export class Store<T extends Stored> {
 
   /**
    * After our DELETE was answered: hides that object, and late events of it. Not for a DELETE that
-   * left the object behind with a finalizer; its answer is the object, to `remember`.
+   * left the object behind with a finalizer; its answer is the object, for `recordWrite`.
    */
   recordDelete(namespace: string | undefined, name: string, uid: string): void {
     this.#expire();
@@ -145,14 +153,20 @@ export class Store<T extends Stored> {
 
   // What follows is for the informer alone: what the watch says, answered by what handlers must know.
 
-  /** An object that is there. */
+  /**
+   * An object that is there.
+   * @internal
+   */
   upsert(object: T): StoreChange<T> | undefined {
     this.#expire();
     this.#advance(object.resourceVersion);
     return this.#observe(object, object, object.resourceVersion);
   }
 
-  /** An object that is gone; `last` is its last state, when known better than here. */
+  /**
+   * An object that is gone; `last` is its last state, when known better than here.
+   * @internal
+   */
   remove(gone: Stored, last?: T): StoreChange<T> | undefined {
     this.#expire();
     this.#advance(gone.resourceVersion);
@@ -163,6 +177,7 @@ export class Store<T extends Stored> {
   /**
    * The whole truth as of `version`, into a store that knows nothing yet: each is new. False: it knows
    * something. A million objects are taken in without a list of what changed.
+   * @internal
    */
   fill(items: readonly T[], version: string): boolean {
     if (this.#size > 0 || this.#written.size > 0) return false;
@@ -171,7 +186,10 @@ export class Store<T extends Stored> {
     return true;
   }
 
-  /** The whole truth as of `version`: deletions first, then what is new or different, in list order. */
+  /**
+   * The whole truth as of `version`: deletions first, then what is new or different, in list order.
+   * @internal
+   */
   replace(items: readonly T[], version: string): readonly StoreChange<T>[] {
     this.#expire();
     // The server's history is another: nothing of ours is in it, and nothing will reach its versions.
@@ -188,14 +206,20 @@ export class Store<T extends Stored> {
     return changes.filter((change) => change !== undefined);
   }
 
-  /** The watch has nothing up to `version` left to tell. */
+  /**
+   * The watch has nothing up to `version` left to tell.
+   * @internal
+   */
   bookmark(version: string): void {
     this.#expire();
     this.#advance(version);
     for (const entry of this.#written.values()) if (reached(entry, version)) this.#settle(entry);
   }
 
-  /** The watch's word counts for everything: what our own writes left is no longer so. */
+  /**
+   * The watch's word counts for everything: what our own writes left is no longer so.
+   * @internal
+   */
   distrust(): void {
     for (const entry of this.#written.values()) this.#settle(entry);
   }

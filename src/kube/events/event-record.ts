@@ -3,6 +3,7 @@
 // of the object it is about. Does not look into a note: whoever writes it keeps values out of it.
 import { randomUUID } from "node:crypto";
 
+/** What an Event is about. */
 export type ObjectReference = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -13,6 +14,7 @@ export type ObjectReference = {
   readonly resourceVersion?: string;
 };
 
+/** One thing to say. */
 export type EventDetails = {
   readonly regarding: ObjectReference;
   readonly related?: ObjectReference;
@@ -25,8 +27,10 @@ export type EventDetails = {
   readonly note: string;
 };
 
+/** How often it was said, and when last. */
 export type EventSeries = { readonly count: number; readonly lastObservedTime: string };
 
+/** An events.k8s.io/v1 Event. */
 export type KubeEvent = {
   readonly apiVersion: "events.k8s.io/v1";
   readonly kind: "Event";
@@ -43,6 +47,7 @@ export type KubeEvent = {
   readonly type: "Normal" | "Warning";
 };
 
+/** Who says it. */
 export type EventReporter = {
   /** A qualified name: "secretcast", "example.com/controller". */
   readonly controller: string;

@@ -14,6 +14,7 @@ import type { Reachability } from "../rest/reachability.ts";
 import { TimerQueue } from "../time/timer-queue.ts";
 import { TokenBucket } from "../time/token-bucket.ts";
 
+/** Who reports, and where to. */
 export type EventRecorderOptions = {
   readonly client: EventClient;
   readonly clock: Clock;
@@ -48,6 +49,7 @@ type Series = {
   readyAt: number;
 };
 
+/** Records Events about objects without waiting; the same thing said again becomes a series. */
 export class EventRecorder {
   readonly #clock: Clock;
   readonly #reporter: EventReporter;
@@ -59,6 +61,7 @@ export class EventRecorder {
   #lastNanoseconds = 0n;
   #closed = false;
 
+  /** Throws a RangeError for a reporter that no API server takes. */
   constructor(options: EventRecorderOptions) {
     const { client, clock, reporter, reachability, queueSize, onDrop = () => {} } = options;
     checkReporter(reporter);

@@ -24,6 +24,7 @@ export type EventWrite =
   /** `again` is created when the Event is gone by now. */
   | { readonly kind: "series"; readonly event: KubeEvent; readonly again: KubeEvent };
 
+/** Why an Event will not be seen. */
 export type DropReason = "queue full" | "refused" | "unreachable" | "closed";
 
 export type EventWriterOptions = {

@@ -6,11 +6,8 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import type * as clientNode from "@kubernetes/client-node";
 import { load, YAMLException } from "js-yaml";
+import { KubeConfigError } from "./kubeconfig-error.ts";
 import { isRecord } from "../json.ts";
-
-export class KubeConfigError extends Error {
-  override readonly name = "KubeConfigError";
-}
 
 export type Cluster = Partial<clientNode.Cluster> & Pick<clientNode.Cluster, "name" | "server">;
 

@@ -5,7 +5,8 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isIPv6 } from "node:net";
 import { delimiter, join } from "node:path";
-import { KubeConfigError, readKubeConfigFile } from "./kubeconfig-file.ts";
+import { KubeConfigError } from "./kubeconfig-error.ts";
+import { readKubeConfigFile } from "./kubeconfig-file.ts";
 import type { Cluster, KubeConfigFile, User } from "./kubeconfig-file.ts";
 
 /** One server and one user: what a context stands for. */

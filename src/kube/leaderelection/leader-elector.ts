@@ -15,6 +15,7 @@ import type { LeaseClient } from "./lease-lock.ts";
 import { Reachability } from "../rest/reachability.ts";
 import { withTimeout } from "../time/deadline.ts";
 
+/** The metrics of client-go, for whoever publishes them. */
 export type LeaderMetrics = {
   /** leader_election_master_status{name}. */
   leading(isLeader: boolean): void;
@@ -22,6 +23,7 @@ export type LeaderMetrics = {
   slowPath(): void;
 };
 
+/** Which Lease, by whom, and in what times. */
 export type LeaderElectorOptions = {
   readonly client: LeaseClient;
   readonly clock: Clock;
@@ -50,6 +52,7 @@ export type LeaderElectorOptions = {
   readonly onError?: (error: unknown) => void;
 };
 
+/** What a leader does. */
 export type LeaderCallbacks = {
   /** The work. Its signal aborts when the lease is lost or run() is cancelled; then it has to end. */
   readonly onStartedLeading: (signal: AbortSignal) => Promise<void>;
@@ -71,6 +74,7 @@ export function newIdentity(): string {
   return `${hostname()}_${randomUUID()}`;
 }
 
+/** Leader election on a Lease, as client-go does it. It is no fence: writes need preconditions. */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
   readonly #clock: Clock;
@@ -84,6 +88,7 @@ export class LeaderElector {
   #renewedAt = Number.NEGATIVE_INFINITY;
   #reported = "";
 
+  /** Throws a RangeError for times that cannot work together. */
   constructor(options: LeaderElectorOptions) {
     const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2000 } = options;
     checkDurations(leaseDurationMs, renewDeadlineMs, retryPeriodMs);

@@ -3,6 +3,7 @@
 // preferredHolder, labels of others); times have the six digits that the API server insists on.
 // Does not judge times in the record: clocks of two machines are not compared anywhere.
 
+/** The record of a Lease. */
 export type LeaseSpec = {
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;
@@ -12,6 +13,7 @@ export type LeaseSpec = {
   readonly [field: string]: unknown;
 };
 
+/** A coordination.k8s.io/v1 Lease; what is not known here is kept. */
 export type Lease = {
   readonly metadata: {
     readonly namespace: string;

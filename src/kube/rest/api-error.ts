@@ -12,6 +12,7 @@ import {
 import { ownWords, type OwnWords } from "./own-words.ts";
 import { isRecord } from "../json.ts";
 
+/** Every way a request can fail; what to do depends on it. */
 export type ApiErrorKind =
   | "notFound"
   | "alreadyExists"
@@ -36,6 +37,7 @@ export type ApiErrorKind =
   /** The caller's own signal, or the client was closed. */
   | "cancelled";
 
+/** What an {@link ApiError} is made of. */
 export type ApiErrorDetails = {
   readonly kind: ApiErrorKind;
   readonly status?: number;
@@ -43,24 +45,37 @@ export type ApiErrorDetails = {
   readonly reason: string;
   /** How long the server asks to be left alone, in ms; at most five minutes. */
   readonly retryAfterMs?: number | undefined;
-  /** What the API server gave as the cause. */
+  /**
+   * What the API server gave as the cause.
+   * @internal
+   */
   readonly why?: FailureCause | undefined;
+  /** @internal */
   readonly ownWords?: OwnWords | undefined;
   /** Appended to the message; the caller vouches that it holds no answer text. */
   readonly note?: string;
 };
 
+/** Every failure of a request. Its message never quotes the answer, which may hold a value of a Secret. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
+  /** What kind of failure. */
   readonly kind: ApiErrorKind;
   /** HTTP status; 0 when there was no answer. */
   readonly status: number;
+  /** The reason of the API's Status ("AlreadyExists"), a network code ("ECONNREFUSED"), or our own. */
   readonly reason: string;
+  /** How long the server asks to be left alone, in ms. */
   readonly retryAfterMs: number | undefined;
+  /** @internal */
   readonly why: FailureCause;
-  /** What the API server itself, and no webhook or proxy, said of the object; identifiers only. */
+  /**
+   * What the API server itself, and no webhook or proxy, said of the object; identifiers only.
+   * @internal
+   */
   readonly ownWords: OwnWords | undefined;
 
+  /** `what` was asked: "create secret team-a/registry". */
   constructor(what: string, details: ApiErrorDetails) {
     const { status = 0, why } = details;
     super(

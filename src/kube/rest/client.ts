@@ -19,6 +19,7 @@ import { RetryAfter } from "./retry-after.ts";
 import { Transport } from "./transport.ts";
 import type { Lane } from "./transport.ts";
 
+/** One request, as JSON. */
 export type ApiRequest = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the server's own path, with its leading slash. */
@@ -39,6 +40,7 @@ export type ApiRequest = {
   readonly timeoutMs?: number;
 };
 
+/** An answer without a known end. */
 export type ApiStream = {
   readonly status: number;
   readonly contentType: string;
@@ -49,16 +51,22 @@ export type ApiStream = {
   close(): void;
 };
 
+/** Requests to one API server, over one pool of connections; every failure is an ApiError. */
 export type ApiClient = {
   /** The server's URL without credentials, for people. */
   readonly server: string;
   /** Whether that server answers; clients of one server share it. */
   readonly reachability: Reachability;
-  /** Beginnings of the keys that are read of a map however many members it has. */
+  /**
+   * Beginnings of the keys that are read of a map however many members it has.
+   * @internal
+   */
   readonly keeps?: readonly string[];
+  /** The answer's JSON; `T` is what the server holds that resource to, and is not checked. */
   request<T>(request: ApiRequest): Promise<T>;
   /** For answers without a known end; runs on a connection of its own until closed. */
   open(request: ApiRequest): Promise<ApiStream>;
+  /** Ends every request and connection. */
   close(): Promise<void>;
 };
 

@@ -15,6 +15,7 @@ const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
 const RETRY_SHARE = 1 / 40;
 
+/** Whether one API server answers, as all clients of it together find; it sends nothing itself. */
 export class Reachability {
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
@@ -22,6 +23,7 @@ export class Reachability {
   #backAt = Number.NEGATIVE_INFINITY;
   #returns = 0;
 
+  /** Made with the first client of a server. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }

@@ -1,6 +1,7 @@
 // Names of API resources and the paths they live at. Nothing here talks to a server.
 import { isRecord } from "../json.ts";
 
+/** A kind of objects and where it lives: group "apps", version "v1", plural "deployments". */
 export type Resource = {
   /** Empty for the core group. */
   readonly group: string;

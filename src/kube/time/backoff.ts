@@ -4,6 +4,7 @@
 // Does not promise: to wait. It says how long; the caller sleeps.
 import type { Clock } from "./clock.ts";
 
+/** How waits grow. */
 export type BackoffOptions = {
   readonly clock: Pick<Clock, "random">;
   /** First wait before jitter, in ms, > 0. 800 as in client-go's reflector. */
@@ -16,6 +17,7 @@ export type BackoffOptions = {
   readonly jitter?: number;
 };
 
+/** The waits between the attempts of one loop that never gives up. */
 export class Backoff {
   readonly #clock: Pick<Clock, "random">;
   readonly #initialMs: number;
@@ -24,6 +26,7 @@ export class Backoff {
   readonly #jitter: number;
   #nextMs: number;
 
+  /** Throws a RangeError for waits that cannot grow. */
   constructor(options: BackoffOptions) {
     const { initialMs = 800, maxMs = 30_000, factor = 2, jitter = 1 } = options;
     if (!(initialMs > 0 && maxMs >= initialMs))

@@ -2,8 +2,10 @@
 // so that tests step it and never sleep. Wall time is for what people read; monotonic time is for
 // every decision, because the wall clock may jump.
 
+/** A call that has not come yet. */
 export type Timer = { cancel(): void };
 
+/** Time and chance as an argument; tests step one of their own. */
 export type Clock = {
   /** Wall time in milliseconds since the epoch. */
   now(): number;
@@ -18,6 +20,7 @@ export type Clock = {
 // Node fires a longer timer at once (its timers hold a signed 32-bit count of milliseconds).
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -5,6 +5,7 @@
 // QueueMetrics binds them.
 import type { Clock, Timer } from "../time/clock.ts";
 
+/** The `workqueue_*` metrics of client-go, for whoever publishes them. */
 export type QueueMetrics = {
   /** workqueue_depth: keys ready, those waiting for their own done() included. */
   depth(keys: number): void;

@@ -15,6 +15,7 @@ import { exponentialRateLimiter } from "./rate-limiter.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { TimerQueue } from "../time/timer-queue.ts";
 
+/** How a {@link WorkQueue} is set up. */
 export type WorkQueueOptions<K> = {
   /** Label of the metrics; a queue without a name publishes none. */
   readonly name?: string;
@@ -24,6 +25,7 @@ export type WorkQueueOptions<K> = {
   readonly metrics?: QueueMetrics;
 };
 
+/** When a key that is added is due, and how urgent it is. */
 export type AddOptions = {
   /** Milliseconds from now; 0 or less is at once. With `rateLimited` too, the shorter wins. */
   readonly after?: number;
@@ -32,6 +34,7 @@ export type AddOptions = {
   readonly priority?: number;
 };
 
+/** What `get` answers: a key, or that there is none any more. */
 export type Item<K> =
   | { readonly shutdown: false; readonly key: K; readonly priority: number }
   | { readonly shutdown: true };
@@ -39,6 +42,7 @@ export type Item<K> =
 /** `superseded`: a drain that a plain shutDown() cut short. */
 export type ShutdownOutcome = "finished" | "timed-out" | "superseded";
 
+/** How a queue ends. */
 export type ShutdownOptions = {
   /** How long to wait for work in flight, in ms; default 30,000 (the grace of controller-runtime). */
   readonly timeoutMs?: number;
@@ -57,6 +61,7 @@ type Entry<K> = {
 
 type Stop = { readonly drain: boolean; readonly resolve: (outcome: ShutdownOutcome) => void };
 
+/** A queue of keys: each is there once, and with one worker at most. */
 export class WorkQueue<K> {
   readonly #clock: Clock;
   readonly #limiter: RateLimiter<K>;
@@ -73,6 +78,7 @@ export class WorkQueue<K> {
   #phase: "open" | "draining" | "stopped" = "open";
   #turn = 0;
 
+  /** Without a rate limiter: 5 ms doubling to 5 minutes, each key by itself. */
   constructor({ name, clock, rateLimiter, metrics }: WorkQueueOptions<K>) {
     this.#clock = clock;
     this.#waiting = new TimerQueue(clock, (entry) => this.#makeReady(entry));
@@ -85,6 +91,7 @@ export class WorkQueue<K> {
     return this.#ready.size;
   }
 
+  /** Puts the key in; where it is already, the earlier time and the higher priority count. */
   add(key: K, { after, rateLimited = false, priority = 0 }: AddOptions = {}): void {
     if (this.#phase !== "open") return;
     const limit = rateLimited ? this.#limiter.when(key) : (after ?? 0);
@@ -100,10 +107,12 @@ export class WorkQueue<K> {
     else if (readyAt < entry.readyAt) this.#waiting.set(entry, readyAt);
   }
 
+  /** As `add`, so many milliseconds from now. */
   addAfter(key: K, ms: number): void {
     this.add(key, { after: ms });
   }
 
+  /** As `add`, after a failure: when the rate limiter says. */
   addRateLimited(key: K): void {
     this.add(key, { rateLimited: true });
   }
@@ -113,6 +122,7 @@ export class WorkQueue<K> {
     this.#limiter.forget(key);
   }
 
+  /** Failures of the key since it was last forgotten. */
   numRequeues(key: K): number {
     return this.#limiter.numRequeues(key);
   }
@@ -125,6 +135,7 @@ export class WorkQueue<K> {
     return new Promise((resolve) => void this.#getters.push(resolve));
   }
 
+  /** The key is worked on no longer; added meanwhile, it is due again. */
   done(key: K): void {
     if (!this.#processing.delete(key)) return;
     this.#meter?.finished(key);

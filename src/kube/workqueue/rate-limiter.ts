@@ -4,6 +4,7 @@
 // plain add, only retries.
 import type { Clock } from "../time/clock.ts";
 
+/** How long a key that failed waits. */
 export type RateLimiter<K> = {
   /** Counts a failure of `key` and answers how many ms to wait for the next try. */
   when(key: K): number;
@@ -33,6 +34,7 @@ class Failures<K> {
   }
 }
 
+/** Of {@link exponentialRateLimiter}. */
 export type ExponentialOptions = {
   readonly clock: Pick<Clock, "random">;
   /** First delay in ms; 5 as in client-go's controllers. */

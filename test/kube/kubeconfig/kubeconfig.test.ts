@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { KubeConfigError } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
+import { KubeConfigError } from "../../../src/kube/kubeconfig/kubeconfig-error.ts";
 import { loadKubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 
 function folder(t: TestContext): string {

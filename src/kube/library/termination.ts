@@ -1,0 +1,14 @@
+// The end of a process, as a signal. Promises: the first SIGTERM or SIGINT aborts it; a second one
+// ends the process at once with exit code 1, whatever it still does.
+
+/** Aborts at the first SIGTERM or SIGINT; a second ends the process. Call it once, at the start. */
+export function terminationSignal(): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (): void => {
+    if (stop.signal.aborted) process.exit(1);
+    stop.abort();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  return stop.signal;
+}

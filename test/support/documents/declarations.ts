@@ -1,0 +1,77 @@
+// The declarations that `tsc` writes of the library, read as text: one entry an exported name.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+export type Declaration = {
+  readonly name: string;
+  /** Of the comment above it; undefined without one. */
+  readonly comment: string | undefined;
+  /** As written, comments included. */
+  readonly text: string;
+  /** Without comments, spaces evened out. */
+  readonly signature: string;
+  /** Names that its file imports and it speaks of. */
+  readonly speaksOf: readonly string[];
+};
+
+/** What the entry of `secretcast/kube` exports, by name. */
+export function libraryDeclarations(): ReadonlyMap<string, Declaration> {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-declarations-"));
+  try {
+    const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
+    const words = ["--project", "tsconfig.kube.json", "--outDir", folder];
+    const { status, stdout } = spawnSync(process.execPath, [compiler, ...words], {
+      cwd: ROOT,
+      encoding: "utf8",
+    });
+    if (status !== 0) throw new Error(stdout);
+    return readEntry(join(folder, "kube/library/index.d.ts"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readEntry(entry: string): ReadonlyMap<string, Declaration> {
+  const found = new Map<string, Declaration>();
+  const lists = readFileSync(entry, "utf8").matchAll(
+    /^export (?:type )?\{([^}]*)\} from "([^"]+)\.ts";/gm,
+  );
+  for (const [, names = "", from = ""] of lists) {
+    const file = readFileSync(join(dirname(entry), `${from}.d.ts`), "utf8");
+    for (const name of names.split(",").map((each) => each.trim()))
+      if (name !== "") found.set(name, declarationOf(file, name));
+  }
+  return found;
+}
+
+function declarationOf(file: string, name: string): Declaration {
+  const begins = new RegExp(
+    String.raw`^export (?:declare )?(?:abstract )?(?:class|function|type|const) ${name}\b`,
+    "m",
+  );
+  const at = begins.exec(file)?.index;
+  if (at === undefined) throw new Error(`no declaration of ${name}`);
+  const rest = file.slice(at);
+  // The next statement, or the comment above it.
+  const next = /\n(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?(?:export|declare|type|import)\b/.exec(rest);
+  const text = next ? rest.slice(0, next.index) : rest;
+  const [, comment] = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n$/.exec(file.slice(0, at)) ?? [];
+  const signature = text
+    .replace(/\/\*\*[\s\S]*?\*\//g, "")
+    .replace(/\n\s*\n+/g, "\n")
+    .trimEnd();
+  const imported = [...file.matchAll(/^import (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = ""]) =>
+    names.split(",").map((each) => each.replace(/^\s*type /, "").trim()),
+  );
+  const local = [...file.matchAll(/^(?:export )?(?:declare )?(?:type|class) (\w+)/gm)].map(
+    ([, each = ""]) => each,
+  );
+  const speaksOf = [...imported, ...local].filter(
+    (each) => each !== name && new RegExp(String.raw`\b${each}\b`).test(signature),
+  );
+  return { name, comment, text, signature, speaksOf };
+}
