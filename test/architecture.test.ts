@@ -57,7 +57,7 @@ test("an exported name is exported once in the whole of src, and means one thing
 test("files have kebab-case names, and none is called after nothing in particular", () => {
   const names = filesOf(SRC)
     .filter((file) => file.endsWith(".ts"))
-    .map((file) => file.replace(/^.*\//, "").replace(/\.ts$/, ""));
+    .map((file) => file.replace(/^.*\//, "").replace(/(\.d)?\.ts$/, ""));
   const odd = names.filter(
     (name) =>
       !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) ||

@@ -39,6 +39,9 @@ const CLUSTER_COMMANDS: readonly ClusterCommand[] = [
 /** As a shell tells of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
+/** yargs writes a command's help at each start; to wrap it nicely takes a tenth of that start. */
+const ASKS_FOR_HELP = /help|^-\w*h/;
+
 /** Runs one command line; resolves with the exit code and never rejects. */
 export async function runProgram(argv: readonly string[], program: Program): Promise<number> {
   try {
@@ -54,10 +57,12 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
   const [first, ...rest] = argv;
   if (first === COMPLETE) return completed(rest, program);
   let command: () => Promise<number> = () => Promise.resolve(0);
-  const parser = parserOf(program, (chosen) => (command = chosen)).check((given) => {
-    refuseOtherThanSwitches(argv, given);
-    return true;
-  });
+  const parser = parserOf(program, (chosen) => (command = chosen))
+    .wrap(argv.length === 0 || argv.some((word) => ASKS_FOR_HELP.test(word)) ? 100 : null)
+    .check((given) => {
+      refuseOtherThanSwitches(argv, given);
+      return true;
+    });
   // No command: in a cluster the controller, outside a look at what there is.
   const words = argv.length === 0 && program.clusterNamespace !== undefined ? ["run"] : argv;
   if (words.length === 0) {
@@ -139,7 +144,6 @@ function parserOf(program: Program, choose: Choose): Argv {
     .alias("h", "help")
     .strict()
     .exitProcess(false)
-    .wrap(100)
     .fail((message, error) => {
       throw error ?? new UsageError(`${message} (see secretcast --help)`);
     });

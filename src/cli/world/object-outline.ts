@@ -30,12 +30,12 @@ export function createOutlines(digest: Digest): {
   ) => Pick<ObjectOutline, "data" | "labels" | "annotations">;
 } {
   const share = createShare<ObjectOutline>();
-  const digests = (texts: Readonly<Record<string, string>>, all = true): Digests =>
-    new Map(
-      Object.entries(texts).flatMap(([key, value]) =>
-        all || !key.startsWith(PREFIX) ? [[key, digest([value])] as const] : [],
-      ),
-    );
+  const digests = (texts: Readonly<Record<string, string>>, all = true): Digests => {
+    const found = new Map<string, string>();
+    for (const key of Object.keys(texts))
+      if (all || !key.startsWith(PREFIX)) found.set(key, digest([texts[key] ?? ""]));
+    return found;
+  };
   return {
     ofObject: (kind, raw) => {
       const object = objectOf(raw);

@@ -4,7 +4,7 @@
 // Promises: a Duplex of the bytes that the port takes and gives; it ends when either side does, and with
 // an Error of one line that repeats nothing of what came over it.
 import { Duplex } from "node:stream";
-import { WebSocket } from "undici";
+import type { WebSocket } from "undici";
 import { CredentialCache } from "../kubeconfig/credentials.ts";
 import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
 import { Transport } from "../rest/transport.ts";
@@ -31,11 +31,13 @@ export async function forwardPort(
   { clock, signal }: PortForwardOptions,
 ): Promise<Duplex> {
   const { server, proxyUrl } = config.cluster;
+  // Who does not forward a port does not wait for the half of undici that this is.
+  const undici = await import("undici");
   const { headers, tls } = await new CredentialCache(config, clock).get();
   const transport = new Transport({ server, proxyUrl, connections: 1 });
   const base = server.replace(/^http/, "ws").replace(/\/$/, "");
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/portforward`;
-  const socket = new WebSocket(`${base}${path}?ports=${port}`, {
+  const socket = new undici.WebSocket(`${base}${path}?ports=${port}`, {
     protocols: PROTOCOL,
     dispatcher: transport.dispatcher("watch", tls),
     headers: Object.entries(headers).flatMap(([name, value]) =>

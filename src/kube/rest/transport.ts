@@ -3,8 +3,8 @@
 // Requests and watches share their TLS sessions: a burst's connections take up the one that the first
 // list began, which saves most of their handshakes. New TLS material makes new agents; the old ones end when their last answer has ended.
 import { isDeepStrictEqual } from "node:util";
-import { Agent, buildConnector, ProxyAgent } from "undici";
-import type { Dispatcher } from "undici";
+import type { Dispatcher, ProxyAgent as UndiciProxyAgent } from "undici";
+import { Agent, buildConnector, ProxyAgent } from "./undici-parts.ts";
 import type { Tls } from "../kubeconfig/credentials.ts";
 
 export type Lane = "api" | "watch";
@@ -95,7 +95,7 @@ export class Transport {
       requestTls: { ...tls, ...TCP, allowH2: false },
       // Without a tunnel all requests to an http: server would share one connection.
       proxyTunnel: server.startsWith("http:") || undefined,
-    } as ProxyAgent.Options);
+    } as UndiciProxyAgent.Options);
   }
 }
 

@@ -18,7 +18,11 @@ import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-tex
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-type Ended = { readonly code: number | null; readonly loaded: readonly string[] };
+type Ended = {
+  readonly code: number | null;
+  readonly loaded: readonly string[];
+  readonly files: readonly string[];
+};
 
 /** Runs a program to its end; answers with the packages that it loaded anything of. */
 async function run(t: TestContext, words: readonly string[]): Promise<Ended> {
@@ -27,12 +31,12 @@ async function run(t: TestContext, words: readonly string[]): Promise<Ended> {
   const env = { ...process.env, LOADED_MODULES: list };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "inherit"] });
   await once(child, "exit");
-  const packages = readFileSync(list, "utf8").matchAll(
-    /\/node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//g,
-  );
+  const text = readFileSync(list, "utf8");
+  const packages = text.matchAll(/\/node_modules\/((?:@[^/\n]+\/)?[^/\n]+)\//g);
   return {
     code: child.exitCode,
     loaded: [...new Set(Array.from(packages, ([, name = ""]) => name))],
+    files: text.split("\n"),
   };
 }
 
@@ -118,4 +122,15 @@ test("the whole controller on the demonstration's API does not load client-node"
   assert.equal(code, 0);
   assert.ok(loaded.includes("undici"));
   assert.ok(!loaded.includes("@kubernetes/client-node"));
+});
+
+test("the whole controller loads the parts of undici that talk to one server, and not its index", async (t) => {
+  const { code, files } = await run(t, ["bin/secretcast.js", "sandbox", "--once"]);
+  assert.equal(code, 0);
+  const parts = files.filter((file) => file.includes("/node_modules/undici/"));
+  assert.ok(parts.some((file) => file.endsWith("/lib/dispatcher/agent.js")));
+  assert.deepEqual(
+    parts.filter((file) => /undici\/index\.js$|\/(web|mock|cache|interceptor)\//.test(file)),
+    [],
+  );
 });
