@@ -253,6 +253,7 @@ export class Apply {
     const left = this.#deps.permission();
     if (left <= 0 || this.#cancelled.signal.aborted) throw new NoPermission();
     const path = resourcePath(resource, namespace, method === "POST" ? undefined : name);
+    let refused = false;
     try {
       const answer = await this.#deps.client.request<unknown>({
         method,
@@ -263,10 +264,16 @@ export class Apply {
         what,
         signal: cut ?? this.#cancelled.signal,
         timeoutMs: Math.min(TIMEOUT_MS, left),
+        // It may have waited for a connection, or the whole process may have been stopped.
+        permitted: () => {
+          refused = this.#deps.permission() <= 0;
+          return !refused;
+        },
       });
       if (!dryRun) this.#deps.onWrite(verb, "ok");
       return answer;
     } catch (thrown) {
+      if (refused) throw new NoPermission();
       const error = asTimeout(what, thrown, this.#cancelled.signal);
       if (error instanceof ApiError && !dryRun) this.#deps.onWrite(verb, error.kind);
       // A delete that finds nothing has reached its goal.

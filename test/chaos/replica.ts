@@ -32,6 +32,10 @@ class SkewedClock implements Clock {
     return this.#inner.monotonic();
   }
 
+  boottime(): number {
+    return this.#inner.boottime();
+  }
+
   random(): number {
     return this.#inner.random();
   }

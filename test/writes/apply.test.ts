@@ -39,6 +39,7 @@ function open(answers: readonly Answer[], permission: () => number = () => Infin
   const vacated: string[] = [];
   const request = async (asked: ApiRequest): Promise<unknown> => {
     const answer = answers[sent.length];
+    if (asked.permitted?.() === false) throw refusal(asked, "cancelled");
     sent.push(asked);
     if (answer === "hang") return until(asked);
     if (answer === "bug") throw new TypeError("cannot read hunter2");
@@ -168,10 +169,19 @@ test("LE-12 no write is sent without permission, and none is given longer than i
 });
 
 test("LE-12 permission that ends between the two requests of a replace stops the second", async () => {
-  let left = 160;
+  // Asked twice a request: before it, and when it has a connection.
+  let left = 280;
   const { apply, sent } = open([{}, {}, {}], () => (left -= 60));
   assert.equal((await apply.perform(action("replace"))).kind, "stopped");
   assert.deepEqual(methods(sent), ["POST", "DELETE"]);
+});
+
+test("LE-12 permission that ends while a write waits for its connection stops it, and nothing is told of it", async () => {
+  let left = 160;
+  const { apply, sent, counted } = open([{}], () => (left -= 100));
+  assert.equal((await apply.perform(action("update"))).kind, "stopped");
+  assert.deepEqual(sent, []);
+  assert.deepEqual(counted, []);
 });
 
 test("CL-24 cancel ends what is under way, and nothing begins after it", async () => {

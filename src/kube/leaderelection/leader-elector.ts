@@ -1,6 +1,6 @@
 // Leader election on a coordination.k8s.io/v1 Lease.
 // Promises: leading begins only with a Lease that names us; isLeader is false from the renew deadline
-// after the last renewal on, by the monotonic clock, whether or not any timer ran; a lost lease aborts
+// after the last renewal on, by a clock that counts suspended time, whether or not any timer ran; a lost lease aborts
 // the work at once; on a cancel the lease is renewed until the work has ended, and only then released,
 // and only if the fetched Lease names us. run() works once: after a loss the process should end.
 // Does not promise that nobody else leads: there is no fencing. A write may begin while we lead and
@@ -8,7 +8,7 @@
 // rates of the machines' clocks may differ by lease duration / renew deadline, their times by anything.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Clock } from "../time/clock.ts";
+import { longestSince, type Clock, type Moment } from "../time/clock.ts";
 import { LeaderRun } from "./leader-run.ts";
 import { LeaseLock } from "./lease-lock.ts";
 import type { LeaseClient } from "./lease-lock.ts";
@@ -85,7 +85,7 @@ export class LeaderElector {
   readonly #lock: LeaseLock;
   #callbacks: LeaderCallbacks | undefined;
   #leading = false;
-  #renewedAt = Number.NEGATIVE_INFINITY;
+  #renewedAt: Moment | undefined;
   #reported = "";
 
   /** Throws a RangeError for times that cannot work together. */
@@ -121,9 +121,10 @@ export class LeaderElector {
     return this.#reported;
   }
 
-  /** Monotonic ms since the last successful renewal was sent; Infinity when not leading. */
+  /** Ms since the last successful renewal was sent, suspended ones too; Infinity when not leading. */
   get msSinceRenewal(): number {
-    return this.#leading ? this.#clock.monotonic() - this.#renewedAt : Number.POSITIVE_INFINITY;
+    if (!this.#leading || !this.#renewedAt) return Number.POSITIVE_INFINITY;
+    return longestSince(this.#clock, this.#renewedAt);
   }
 
   /** How long we may still write without another renewal, in ms: the bound of a write's timeout. */
@@ -207,9 +208,9 @@ export class LeaderElector {
   }
 
   /** Answers whether the renewal, sent at `since`, came back soon enough to be of use. */
-  #renew(since: number): boolean {
+  #renew(since: Moment): boolean {
     this.#renewedAt = since;
-    return this.#clock.monotonic() - since < this.#renewDeadlineMs;
+    return longestSince(this.#clock, since) < this.#renewDeadlineMs;
   }
 
   async #release(): Promise<void> {

@@ -4,7 +4,7 @@
 // release() frees the Lease only if the Lease just fetched names us, by that very version.
 // Does not loop, wait between tries, or know what leading means: leader-elector.ts does.
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../time/clock.ts";
+import { momentOf, type Clock, type Moment } from "../time/clock.ts";
 import { holderOf, newLease, released, renewed, takenOver } from "./lease-record.ts";
 import type { LeaseHolder, Lease } from "./lease-record.ts";
 import { compareVersions, LEASES, resourcePath } from "../rest/resource.ts";
@@ -40,7 +40,7 @@ export type LeaseLockOptions = {
 
 /** What a claim found: we hold it, or who does. */
 export type AcquireResult =
-  | { readonly held: true; readonly since: number }
+  | { readonly held: true; readonly since: Moment }
   | { readonly held: false; readonly holder: string };
 
 function kindOf(error: unknown): unknown {
@@ -49,6 +49,9 @@ function kindOf(error: unknown): unknown {
 
 // Conflicts of a release: whoever meets more has a proxy or a policy between, which answers for ever.
 const RELEASE_TRIES = 5;
+
+// Somebody's edit may say that it lasts for years; whoever lives renews it far more often than this.
+const BELIEVED_LEASES = 4;
 
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
@@ -133,7 +136,7 @@ export class LeaseLock {
     signal: AbortSignal,
     request: (signal: AbortSignal) => Promise<Lease>,
   ): Promise<AcquireResult> {
-    const since = this.#options.clock.monotonic();
+    const since = momentOf(this.#options.clock);
     this.#unanswered = true;
     try {
       const saved = await this.#bounded(signal, request);
@@ -172,9 +175,11 @@ export class LeaseLock {
 
   /** By our own clock since we saw the record change, against the record's own duration. */
   #expired(lease: Lease): boolean {
+    const { leaseDurationMs, clock } = this.#options;
     const seconds = lease.spec?.leaseDurationSeconds ?? 0;
-    const duration = seconds > 0 ? seconds * 1000 : this.#options.leaseDurationMs;
-    return this.#options.clock.monotonic() - this.#recordSeenAt > duration;
+    const longest = leaseDurationMs * BELIEVED_LEASES;
+    const duration = seconds > 0 ? Math.min(seconds * 1000, longest) : leaseDurationMs;
+    return clock.monotonic() - this.#recordSeenAt > duration;
   }
 
   #bounded<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -59,7 +59,7 @@ export function renewed(lease: Lease, claim: LeaseHolder): Lease {
 }
 
 export function takenOver(lease: Lease, claim: LeaseHolder): Lease {
-  const leaseTransitions = (lease.spec?.leaseTransitions ?? 0) + 1;
+  const leaseTransitions = countedOn(lease.spec?.leaseTransitions ?? 0);
   const acquireTime = microTime(claim.now);
   return { ...lease, spec: { ...lease.spec, ...claimed(claim), acquireTime, leaseTransitions } };
 }
@@ -68,6 +68,13 @@ export function takenOver(lease: Lease, claim: LeaseHolder): Lease {
 export function released(lease: Lease, now: number): Lease {
   const claim = claimed({ identity: "", durationSeconds: 1, now });
   return { ...lease, spec: { ...lease.spec, ...claim, acquireTime: microTime(now) } };
+}
+
+// The API server refuses what does not fit 32 bits: nobody could take the Lease over any more.
+const MOST_TRANSITIONS = 2 ** 31 - 1;
+
+function countedOn(transitions: number): number {
+  return transitions >= 0 && transitions < MOST_TRANSITIONS ? transitions + 1 : 0;
 }
 
 function claimed({ identity, durationSeconds, now }: LeaseHolder): LeaseSpec {

@@ -7,6 +7,7 @@ import type { LeaseClient } from "./lease-lock.ts";
 import type { Lease } from "./lease-record.ts";
 
 const LOOK_EVERY_MS = 1000;
+const USUAL_S = 15;
 const LONGEST_LOOK_MS = 60_000;
 
 export type LiveHolderOptions = {
@@ -23,7 +24,8 @@ export async function liveHolder(options: LiveHolderOptions): Promise<string | u
   const first = await read(options);
   const holder = first?.spec?.holderIdentity;
   if (!first || !holder) return undefined;
-  const lastsMs = Math.min((first.spec?.leaseDurationSeconds ?? 15) * 1000, LONGEST_LOOK_MS);
+  const seconds = first.spec?.leaseDurationSeconds ?? 0;
+  const lastsMs = Math.min((seconds > 0 ? seconds : USUAL_S) * 1000, LONGEST_LOOK_MS);
   options.onFound(holder, lastsMs);
   const deadline = clock.monotonic() + lastsMs;
   while (clock.monotonic() < deadline && !signal.aborted) {

@@ -11,7 +11,7 @@ import type { Clock } from "../time/clock.ts";
 import { CredentialCache, CredentialsError } from "../kubeconfig/credentials.ts";
 import type { Credentials } from "../kubeconfig/credentials.ts";
 import { abandonable, Deadline } from "../time/deadline.ts";
-import { roundTrip, openStream } from "./round-trip.ts";
+import { NotPermittedError, roundTrip, openStream } from "./round-trip.ts";
 import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
 import { queryText } from "./resource.ts";
 import { Reachability } from "./reachability.ts";
@@ -36,6 +36,11 @@ export type ApiRequest = {
   /** For error messages: "create secret team-a/registry". */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Asked when its first byte is about to be sent, which may be long after it was asked for: the process
+   * was stopped, or every connection was taken. No: nothing is sent, and it is `cancelled`.
+   */
+  readonly permitted?: () => boolean;
   /** For the whole request; with `open`, for the answer's head. 30,000 when absent. */
   readonly timeoutMs?: number;
 };
@@ -129,7 +134,7 @@ class HttpClient implements ApiClient {
     try {
       const answer = await this.#send(
         "api",
-        (...asked) => roundTrip(...asked, request.mostBytes),
+        (...asked) => roundTrip(...asked, request),
         request,
         deadline,
       );
@@ -272,6 +277,8 @@ class HttpClient implements ApiClient {
         reason: "NoAnswer",
         note: `${this.server} did not answer within ${timeoutMs} ms`,
       });
+    if (error instanceof NotPermittedError)
+      return new ApiError(what, { kind: "cancelled", reason: "NotPermitted" });
     if (deadline.over) return new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
     if (error instanceof CredentialsError)
       return new ApiError(what, {

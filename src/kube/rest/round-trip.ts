@@ -1,22 +1,36 @@
 // One request and its whole answer, through undici's dispatch handlers: its request() makes a stream
 // of every answer, which an answer of a kilobyte does not need.
 // Promises: settles once; when the deadline is over it rejects at once, also while the request waits
-// for a connection, and nothing of it is sent from then on; a body longer than the limit is not read
-// on and takes its connection with it.
+// for a connection, and nothing of it is sent from then on; nothing is sent of what is not permitted at
+// the moment of its first byte; a body longer than the limit is not read on and takes its connection
+// with it.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { isSuccess, LONGEST_ANSWER_BYTES, LONGEST_REFUSAL_BYTES, readText } from "./response.ts";
 import type { HttpResponse } from "./response.ts";
 import type { Deadline } from "../time/deadline.ts";
 
+/** What bounds a request besides its deadline. */
+export type RoundTripBounds = {
+  /** Of the answer's body. */
+  readonly mostBytes?: number;
+  /** Asked when its first byte is about to be sent. */
+  readonly permitted?: () => boolean;
+};
+
+/** It was no longer permitted when its turn came; nothing of it was sent. */
+export class NotPermittedError extends Error {
+  override readonly name = "NotPermittedError";
+}
+
 export function roundTrip(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadline: Deadline,
-  longest = LONGEST_ANSWER_BYTES,
+  bounds: RoundTripBounds = {},
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const gathering = new Gathering(deadline, longest, resolve, reject);
+    const gathering = new Gathering(deadline, bounds, resolve, reject);
     deadline.whenOver(() => gathering.abandon());
     if (!deadline.over) dispatcher.dispatch(request, gathering);
   });
@@ -39,7 +53,7 @@ export async function openStream(
 
 class Gathering implements Dispatcher.DispatchHandler {
   readonly #deadline: Deadline;
-  readonly #longest: number;
+  readonly #bounds: RoundTripBounds;
   readonly #resolve: (answer: HttpResponse) => void;
   readonly #reject: (error: Error) => void;
   #controller: Dispatcher.DispatchController | undefined;
@@ -50,12 +64,12 @@ class Gathering implements Dispatcher.DispatchHandler {
 
   constructor(
     deadline: Deadline,
-    longest: number,
+    bounds: RoundTripBounds,
     resolve: (answer: HttpResponse) => void,
     reject: (error: Error) => void,
   ) {
     this.#deadline = deadline;
-    this.#longest = longest;
+    this.#bounds = bounds;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -69,6 +83,8 @@ class Gathering implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#deadline.over) controller.abort(new Error("aborted"));
+    else if (this.#bounds.permitted?.() === false)
+      controller.abort(new NotPermittedError("not permitted any more"));
   }
 
   onResponseStart(
@@ -82,7 +98,8 @@ class Gathering implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
-    const longest = isSuccess(this.#status) ? this.#longest : LONGEST_REFUSAL_BYTES;
+    const { mostBytes = LONGEST_ANSWER_BYTES } = this.#bounds;
+    const longest = isSuccess(this.#status) ? mostBytes : LONGEST_REFUSAL_BYTES;
     if (this.#length <= longest) {
       this.#chunks.push(chunk);
       return;

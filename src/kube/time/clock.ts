@@ -1,6 +1,7 @@
 // Time and chance as an argument. Everything in kube/ that waits, measures or jitters takes a Clock,
 // so that tests step it and never sleep. Wall time is for what people read; monotonic time is for
 // every decision, because the wall clock may jump.
+import { uptime } from "node:os";
 
 /** A call that has not come yet. */
 export type Timer = { cancel(): void };
@@ -11,6 +12,11 @@ export type Clock = {
   now(): number;
   /** Milliseconds since an arbitrary start; never goes back. */
   monotonic(): number;
+  /**
+   * Milliseconds since the machine was started, those in which it was suspended too, to about ten of
+   * them. monotonic() does not count these.
+   */
+  boottime(): number;
   /** Calls `fn` once after `ms` milliseconds (any non-negative length). */
   setTimeout(fn: () => void, ms: number): Timer;
   /** Uniform in [0, 1). */
@@ -24,6 +30,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  boottime: () => uptime() * 1000,
   random: () => Math.random(),
   setTimeout(fn, ms) {
     let handle: NodeJS.Timeout;
@@ -37,6 +44,18 @@ export const systemClock: Clock = {
     return { cancel: () => clearTimeout(handle) };
   },
 };
+
+/** A moment by both clocks that never go back. */
+export type Moment = { readonly monotonic: number; readonly boottime: number };
+
+export function momentOf(clock: Pick<Clock, keyof Moment>): Moment {
+  return { monotonic: clock.monotonic(), boottime: clock.boottime() };
+}
+
+/** Milliseconds since then, by whichever clock says more: for permissions that others see run out. */
+export function longestSince(clock: Pick<Clock, keyof Moment>, then: Moment): number {
+  return Math.max(clock.monotonic() - then.monotonic, clock.boottime() - then.boottime);
+}
 
 /** What a monotonic time lacks to be a wall time, for people; it changes when the wall clock jumps. */
 export function wallOffsetMs(clock: Pick<Clock, "now" | "monotonic">): number {

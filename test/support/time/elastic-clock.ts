@@ -24,6 +24,10 @@ export class ElasticClock implements Clock {
     return this.#reached + (performance.now() - this.#since) * this.#speed;
   }
 
+  boottime(): number {
+    return this.monotonic();
+  }
+
   random(): number {
     return systemClock.random();
   }

@@ -7,6 +7,7 @@ type Pending = { readonly at: number; readonly order: number; readonly fn: () =>
 
 export class FakeClock implements Clock {
   #monotonic = 0;
+  #suspended = 0;
   #order = 0;
   readonly #start: number;
   readonly #pending = new Set<Pending>();
@@ -18,11 +19,20 @@ export class FakeClock implements Clock {
   }
 
   now(): number {
-    return this.#start + this.#monotonic;
+    return this.#start + this.#monotonic + this.#suspended;
   }
 
   monotonic(): number {
     return this.#monotonic;
+  }
+
+  boottime(): number {
+    return this.#monotonic + this.#suspended;
+  }
+
+  /** The machine sleeps for so long: only boottime() and the wall clock show it. */
+  suspend(ms: number): void {
+    this.#suspended += ms;
   }
 
   random(): number {
