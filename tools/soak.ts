@@ -1,22 +1,68 @@
 // npm run soak -- [--minutes 10] [--seed N]: the controller against random faults; exit code 1 and
 // what was wrong, when something was.
+// npm run soak -- --hours 2 [--seed N] [--folder F]: the same with the program as a process on a real API
+// server, and whether its memory, handles and latencies stay; draws them into docs/images.
+// npm run soak -- --records FILE: judges and draws such a run again, or one that was cut short.
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { drawSoak } from "../test/soak/charts.ts";
+import { longSoak } from "../test/soak/long-soak.ts";
+import { readRecords } from "../test/soak/records.ts";
 import { soak } from "../test/soak/soak.ts";
+import { judgeSoak } from "../test/soak/verdict.ts";
+import { clusterAssets } from "./cluster-assets.ts";
 
-const { values } = parseArgs({
-  options: { minutes: { type: "string", default: "10" }, seed: { type: "string" } },
-});
-const minutes = Number(values.minutes);
-const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
-if (!(minutes > 0) || !Number.isInteger(seed)) {
-  process.stderr.write("soak: --minutes wants a number above 0, --seed a whole number\n");
-  process.exit(1);
+const IMAGES = join(import.meta.dirname, "../docs/images");
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const complain = (line: string): void => void process.stderr.write(`${line}\n`);
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: "string", default: "10" },
+      hours: { type: "string" },
+      seed: { type: "string" },
+      folder: { type: "string" },
+      records: { type: "string" },
+    },
+  });
+  if (values.records !== undefined) return conclude(values.records);
+  const minutes = Number(values.minutes);
+  const hours = Number(values.hours ?? "1");
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  if (!(minutes > 0) || !(hours > 0) || !Number.isInteger(seed)) {
+    complain("soak: --minutes and --hours want a number above 0, --seed a whole number");
+    return 1;
+  }
+  if (values.hours !== undefined) {
+    const assets = clusterAssets(process.env, print);
+    if (assets.kind === "failed") {
+      complain(`soak: ${assets.message}`);
+      return assets.exitCode;
+    }
+    process.env["PATH"] = `${assets.folder}:${process.env["PATH"] ?? ""}`;
+    const folder = values.folder ?? mkdtempSync(join(tmpdir(), "secretcast-soak-"));
+    return conclude(await longSoak({ hours, seed, assets: assets.folder, folder, print }));
+  }
+  const problems = await soak({ minutes, seed, print });
+  if (problems.length > 0) complain(`--seed ${seed}`);
+  return ending(problems);
 }
-const problems = await soak({
-  minutes,
-  seed,
-  print: (line) => process.stdout.write(`${line}\n`),
-});
-for (const problem of problems) process.stderr.write(`wrong: ${problem}\n`);
-process.stdout.write(problems.length === 0 ? "nothing was wrong\n" : `--seed ${seed}\n`);
-process.exitCode = problems.length === 0 ? 0 : 1;
+
+function conclude(file: string): number {
+  const records = readRecords(file);
+  const { lines, problems } = judgeSoak(records);
+  for (const line of lines) print(line);
+  for (const image of drawSoak(records, IMAGES)) print(`drawn: ${image}`);
+  return ending(problems);
+}
+
+function ending(problems: readonly string[]): number {
+  for (const problem of problems) complain(`wrong: ${problem}`);
+  if (problems.length === 0) print("nothing was wrong");
+  return problems.length === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();

@@ -6,7 +6,7 @@ import { readConfig, type FlagValues } from "../../src/config/config.ts";
 import type { RunEnd } from "../../src/controller/controller.ts";
 import type { KubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-import { MARKER } from "./world.ts";
+import { tellsMarker } from "./world.ts";
 
 const FLAGS: FlagValues = {
   "source-namespaces": "shared",
@@ -17,7 +17,6 @@ const FLAGS: FlagValues = {
   "status-address": "127.0.0.1:0",
   "log-level": "debug",
 };
-const ENCODED = Buffer.from(MARKER).toString("base64").slice(0, 8);
 
 export class Subject {
   readonly #kubeConfig: KubeConfig;
@@ -92,8 +91,7 @@ export class Subject {
   }
 
   #hear(line: string): void {
-    if (line.includes(MARKER) || line.includes(ENCODED))
-      this.problems.push(`told a value: ${line}`);
+    if (tellsMarker(line)) this.problems.push(`told a value: ${line}`);
     const { msg, address }: { msg: string; address?: string } = JSON.parse(line);
     if (msg === "serving probes and metrics") this.#address = address;
     count(this.said, msg);

@@ -7,6 +7,14 @@ type Source = { readonly to: string; readonly type: string; readonly data: Recor
 
 /** Every value of every Secret has this in it: no log line may. */
 export const MARKER = "hunter2";
+const ENCODED = Buffer.from(MARKER).toString("base64").slice(0, 8);
+
+export function tellsMarker(text: string): boolean {
+  return text.includes(MARKER) || text.includes(ENCODED);
+}
+
+export type WorldState = { readonly copies: number; readonly wrong: readonly string[] };
+
 const SOURCES = "shared";
 const NAMES = ["s0", "s1", "s2", "s3", "s4", "s5"] as const;
 const TO = ["*", "team-*", "team-1*,team-2", "*,!team-3", "team-?", "team-[bad]"] as const;
@@ -16,6 +24,7 @@ const MOST_TEAMS = 14;
 export class World {
   readonly #api: Api;
   readonly #chance: () => number;
+  readonly #isOthers: (place: string) => boolean;
   /** By name: whether it accepts copies. */
   readonly #namespaces = new Map<string, boolean>([["default", true]]);
   readonly #sources = new Map<string, Source>();
@@ -24,9 +33,11 @@ export class World {
   /** How often each kind of change was made. */
   readonly changes = new Map<string, number>();
 
-  constructor(api: Api, chance: () => number) {
+  /** Copies that `isOthers` are looked at by somebody else. */
+  constructor(api: Api, chance: () => number, isOthers: (place: string) => boolean = () => false) {
     this.#api = api;
     this.#chance = chance;
+    this.#isOthers = isOthers;
   }
 
   async begin(): Promise<void> {
@@ -66,15 +77,22 @@ export class World {
 
   /** What differs from the right state; empty when nothing does. */
   async wrong(): Promise<readonly string[]> {
-    const all = (await this.#api.secrets()).map((secret) => [placeOf(secret), secret] as const);
+    return (await this.state()).wrong;
+  }
+
+  async state(): Promise<WorldState> {
+    const all = (await this.#api.secrets())
+      .map((secret) => [placeOf(secret), secret] as const)
+      .filter(([place]) => !this.#isOthers(place));
     const there = new Map(all);
     const wanted = this.#wanted();
     const copies = all.filter(([, secret]) => isCopy(secret)).map(([place]) => place);
-    return [
+    const wrong = [
       ...Array.from(wanted).flatMap(([place, source]) => differs(place, there.get(place), source)),
       ...copies.filter((place) => !wanted.has(place)).map((place) => `${place}: not wanted`),
       ...this.touched(there),
     ];
+    return { copies: copies.length, wrong };
   }
 
   /** Strangers that somebody else wrote to. */
@@ -97,8 +115,8 @@ export class World {
 
   async #addNamespace(): Promise<void> {
     const name = `team-${Math.floor(this.#chance() * MOST_TEAMS)}`;
-    if (this.#namespaces.has(name)) return;
-    await this.#api.namespaceGone(name);
+    // One on its way out keeps its name for seconds on a real API server.
+    if (this.#namespaces.has(name) || (await this.#api.hasNamespace(name))) return;
     await this.#api.createNamespace(name);
     this.#namespaces.set(name, true);
   }

@@ -14,7 +14,8 @@ import { field } from "./http.ts";
 const GUARDED = fileURLToPath(new URL("../../cluster/guarded", import.meta.url));
 const PROBE = "/api/v1/namespaces/secretcast/secrets?dryRun=All";
 const TOKEN = "/api/v1/namespaces/secretcast/serviceaccounts/secretcast/token";
-const TWO_HOURS_S = 7200;
+/** Longer than anything runs on one control plane. */
+const TOKEN_LASTS_S = 24 * 3600;
 
 /** Its name in RBAC and in the audit log. */
 export const ACCOUNT = "system:serviceaccount:secretcast:secretcast";
@@ -28,7 +29,7 @@ export async function controllerAccount(access: ClusterAccess, overlay = GUARDED
   execFileSync("kubectl", apply, { stdio: ["ignore", "ignore", "inherit"] });
   const http = openCluster(access);
   try {
-    const body = { spec: { expirationSeconds: TWO_HOURS_S } };
+    const body = { spec: { expirationSeconds: TOKEN_LASTS_S } };
     const answer = await http.send("POST", TOKEN, { body });
     const token = field(answer.body, "status", "token");
     if (typeof token !== "string") throw new Error(`no token for ${ACCOUNT}: ${answer.status}`);

@@ -92,6 +92,10 @@ export class Api {
     await this.#delete(NAMESPACES, undefined, name);
   }
 
+  async hasNamespace(name: string): Promise<boolean> {
+    return (await this.#get(NAMESPACES, undefined, name)) !== undefined;
+  }
+
   async namespaceGone(name: string, timeoutMs = 60_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (await this.#get(NAMESPACES, undefined, name)) {

@@ -1,0 +1,21 @@
+// The first half minute of the long soak, so that the hours begin when somebody wants them.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { longSoak } from "../soak/long-soak.ts";
+import { readRecords } from "../soak/records.ts";
+import { judgeSoak } from "../soak/verdict.ts";
+import { assetsFolder } from "../support/api-server/cluster.ts";
+
+test("the process on a real API server comes through half a minute of faults to the right state", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-soak-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const print = (line: string): void => t.diagnostic(line);
+  const assets = assetsFolder();
+  const records = readRecords(await longSoak({ hours: 1 / 120, seed: 5, assets, folder, print }));
+  assert.deepEqual(judgeSoak(records).problems, []);
+  const kinds = new Set(records.map(({ kind }) => kind));
+  assert.deepEqual(kinds, new Set(["begin", "sample", "latency", "end"]));
+});

@@ -1,0 +1,127 @@
+// What the records of a long soak say: whether memory and handles are flat once the process is warm,
+// whether it takes longer in the end than in the beginning, and whether all was right.
+import {
+  isLatency,
+  isSample,
+  LATENCIES,
+  type Latency,
+  type Sample,
+  type SoakRecord,
+} from "./records.ts";
+import { blocks, fitLine } from "./trend.ts";
+
+export type SoakVerdict = {
+  readonly lines: readonly string[];
+  readonly problems: readonly string[];
+};
+
+type Trended = "rssMiB" | "heapMiB" | "fds" | "resources";
+/** Growth that is certain and above so much an hour is a leak. */
+const FLAT: Readonly<Record<Trended, readonly [name: string, unit: string, anHour: number]>> = {
+  rssMiB: ["RSS", "MiB", 2],
+  heapMiB: ["heap in use", "MiB", 1],
+  fds: ["open files and sockets", "", 1],
+  resources: ["timers, sockets and requests", "", 1],
+};
+const BLOCK_H = 1 / 24;
+/** A median that grew by both is drift. */
+const DRIFT = { times: 1.5, ms: 20 };
+const LOST_LEASE = 1;
+
+export function judgeSoak(records: readonly SoakRecord[]): SoakVerdict {
+  const samples = records.filter(isSample);
+  const end = records.find(({ kind }) => kind === "end");
+  const parts = [
+    before(records, samples),
+    growth(samples),
+    ...LATENCIES.map((what) =>
+      drift(
+        what,
+        records.filter(isLatency).filter((one) => one.what === what),
+      ),
+    ),
+    end?.kind === "end"
+      ? { lines: end.said, problems: end.wrong }
+      : { lines: ["the run has not ended, or was cut short"], problems: [] },
+  ];
+  return {
+    lines: parts.flatMap(({ lines }) => lines),
+    problems: parts.flatMap(({ problems }) => problems),
+  };
+}
+
+function before(records: readonly SoakRecord[], samples: readonly Sample[]): SoakVerdict {
+  const first = samples[0];
+  const last = samples.at(-1);
+  if (!first || !last) return { lines: [], problems: ["there are no samples"] };
+  const minutes = ((last.s - first.s) / 60).toFixed(0);
+  const deaths = records.filter((one) => one.kind === "ended");
+  const rate = (last.changes - first.changes) / (last.s - first.s);
+  const sameLife = samples.filter(({ life }) => life === last.life);
+  const busyMs = last.cpuMs - (sameLife[0]?.cpuMs ?? 0);
+  const share = busyMs / 1000 / (last.s - (sameLife[0]?.s ?? 0));
+  return {
+    lines: [
+      `${minutes} minutes, ${samples.length} samples, ${last.changes} changes (${rate.toFixed(1)} a second), ${last.life} processes`,
+      `${(100 * share).toFixed(1)} % of a core; copies ${range(samples, ({ copies }) => copies)}; load of the machine ${range(samples, ({ load }) => load)}`,
+    ],
+    problems: deaths
+      .filter(({ code, last: said }) => code !== LOST_LEASE || !said.includes("lease"))
+      .map(({ s, code, last: said }) => `it ended at ${s.toFixed(0)} s with ${code}: ${said}`),
+  };
+}
+
+/** Of the second half of the process that ran longest, when all caches are warm. */
+function growth(samples: readonly Sample[]): SoakVerdict {
+  const lives = Array.from(Map.groupBy(samples, ({ life }) => life).values());
+  const longest = lives.toSorted((a, b) => b.length - a.length)[0] ?? [];
+  const half = longest.slice(longest.length >> 1);
+  const lines: string[] = [];
+  const problems: string[] = [];
+  for (const key of ["rssMiB", "heapMiB", "fds", "resources"] as const) {
+    const [name, unit, most] = FLAT[key];
+    const line = fitLine(
+      blocks(
+        half.map((one) => ({ x: one.s / 3600, y: one[key] })),
+        BLOCK_H,
+      ),
+    );
+    if (!line) {
+      lines.push(`${name}: too few samples for a slope`);
+      continue;
+    }
+    const { slope, within, mean } = line;
+    const text = `${name}: ${mean.toFixed(1)} ${unit}, slope ${slope.toFixed(2)} ± ${within.toFixed(2)} ${unit}/h (95 %), from ${range(half, (one) => one[key])}`;
+    lines.push(text);
+    if (slope - within > most) problems.push(`it grows: ${text}`);
+  }
+  return { lines, problems };
+}
+
+function drift(what: string, all: readonly Latency[]): SoakVerdict {
+  const calm = all.filter((one) => one.calm).map(({ ms }) => ms);
+  const stormy = all.filter((one) => !one.calm).map(({ ms }) => ms);
+  const quarter = calm.length >> 2;
+  const [early, late] = [calm.slice(0, quarter), calm.slice(calm.length - quarter)];
+  const show = (values: readonly number[]): string =>
+    `p50 ${at(values, 0.5).toFixed(0)}, p99 ${at(values, 0.99).toFixed(0)} ms`;
+  const lines = [
+    `${what}: ${show(calm)} of ${calm.length} when calm; ${show(stormy)} of ${stormy.length} with faults`,
+    `${what}, first quarter ${show(early)}, last quarter ${show(late)}`,
+  ];
+  const [a, b] = [at(early, 0.5), at(late, 0.5)];
+  const drifted = b > DRIFT.times * a && b - a > DRIFT.ms;
+  return { lines, problems: drifted ? [`it became slower: ${lines[1]}`] : [] };
+}
+
+function at(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
+function range(samples: readonly Sample[], of: (one: Sample) => number): string {
+  const values = samples.map(of);
+  return `${round(Math.min(...values))} to ${round(Math.max(...values))}`;
+}
+
+const round = (value: number): string => value.toFixed(Number.isInteger(value) ? 0 : 1);
