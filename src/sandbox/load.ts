@@ -3,19 +3,26 @@ import { decode, strictError } from "./kinds/decode.ts";
 import { asObject, asText } from "./storage/object.ts";
 import type { JsonObject } from "./storage/object.ts";
 import { groupVersion, resources } from "./kinds/resources.ts";
+import type { ServedResource } from "./kinds/resources.ts";
 import type { Storage } from "./storage/storage.ts";
 import { create } from "./verbs/create-update.ts";
 
 /** Creates `objects` in order, as POST requests at `now` would; namespaced ones need a namespace. */
-export function loadObjects(storage: Storage, objects: readonly JsonObject[], now: number): void {
+export function loadObjects(
+  storage: Storage,
+  objects: readonly JsonObject[],
+  now: number,
+  kinds: () => readonly ServedResource[] = () => resources,
+): void {
   for (const body of objects) {
+    const rows = kinds();
     const apiVersion = asText(body["apiVersion"]) || "v1";
-    const resource = resources.find(
+    const resource = rows.find(
       (row) => groupVersion(row) === apiVersion && row.kind === body["kind"],
     );
     if (resource === undefined)
       throw new Error(
-        `cannot load an object of kind "${asText(body["kind"])}" in "${apiVersion}": the sandbox serves ${resources.map((row) => row.kind).join(", ")}`,
+        `cannot load an object of kind "${asText(body["kind"])}" in "${apiVersion}": the sandbox serves ${rows.map((row) => row.kind).join(", ")}`,
       );
     const { object, unknown } = decode(resource, body);
     const refusal = strictError(resource, unknown);

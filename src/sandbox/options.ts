@@ -10,6 +10,8 @@ export type SandboxOptions = {
   readonly quietBookmarkMs?: number;
   /** Changes of each resource that watches can replay; 20,000. */
   readonly historyLimit?: number;
+  /** Serves the kinds of shallow-kinds.ts too: Pods, Services, Deployments, custom resources. */
+  readonly shallowKinds?: boolean;
   /** How long a deleted namespace keeps its contents; 50 ms. */
   readonly terminationDelayMs?: number;
 };

@@ -1,5 +1,6 @@
 // An in-memory Kubernetes API on loopback: what a newcomer tries the product on without a cluster, and
 // where tests inject faults. It answers as kube-apiserver 1.36 does for the resources in resources.ts.
+// With `shallowKinds` it keeps a few more as they come (shallow-kinds.ts).
 // No authentication, no authorization, no admission plugins but the namespace's, no garbage collector.
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -12,6 +13,8 @@ import { negotiate } from "./http/negotiation.ts";
 import { initialNamespaces, NamespaceController } from "./kinds/namespace-controller.ts";
 import type { JsonObject } from "./storage/object.ts";
 import type { Injected, LoggedRequest, SandboxOptions, SeenRequest } from "./options.ts";
+import { servedKinds } from "./kinds/shallow-kinds.ts";
+import type { ServedResource } from "./kinds/resources.ts";
 import { perform } from "./verbs/verbs.ts";
 import { route } from "./http/routes.ts";
 import type { RequestTarget } from "./http/routes.ts";
@@ -35,6 +38,7 @@ export class Sandbox {
   readonly #now: () => number;
   readonly #quietBookmarkMs: number;
   readonly #server: Server;
+  readonly #kinds: () => readonly ServedResource[];
   readonly #controller: NamespaceController;
   readonly #watches = new Set<WatchConnection>();
 
@@ -43,7 +47,14 @@ export class Sandbox {
     this.#quietBookmarkMs = options.quietBookmarkMs ?? 120_000;
     this.#storage = new Storage(options.historyLimit ?? 20_000);
     const delayMs = options.terminationDelayMs ?? 50;
-    this.#controller = new NamespaceController(this.#storage, delayMs, this.#now);
+    this.#kinds = () => servedKinds(this.#storage, options.shallowKinds ?? false);
+    this.#controller = new NamespaceController(
+      this.#storage,
+      delayMs,
+      this.#now,
+      undefined,
+      this.#kinds,
+    );
     this.load(initialNamespaces.map((name) => ({ kind: "Namespace", metadata: { name } })));
     this.#server = createServer((request, response) => void this.#serve(request, response));
     // A client's idle connection must not be closed under a request that is on its way.
@@ -89,7 +100,7 @@ export class Sandbox {
 
   /** Creates objects without HTTP, in order; throws what a POST would have been refused with. */
   load(objects: readonly JsonObject[]): void {
-    loadObjects(this.#storage, objects, this.#now());
+    loadObjects(this.#storage, objects, this.#now(), this.#kinds);
   }
 
   /** Forgets the history: watches and continue tokens from before get 410. Open watches go on. */
@@ -155,13 +166,15 @@ export class Sandbox {
 
   async #dispatch(call: Incoming, response: ServerResponse, log: Log): Promise<void> {
     const { method, pathname, query, body, request } = call;
-    const target = route(pathname);
+    const rows = this.#kinds();
+    const target = route(pathname, rows);
     if (isAccessReview(method, pathname)) {
       log(send(response, 201, reviewAccess(body)));
       return;
     }
     if (target === undefined) {
-      log(sendUnnamed({ method, path: pathname, accept: request.headers.accept }, response));
+      const { accept } = request.headers;
+      log(sendUnnamed({ method, path: pathname, accept }, response, rows));
       return;
     }
     const form = negotiate(request.headers.accept);

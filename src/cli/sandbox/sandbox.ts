@@ -70,7 +70,7 @@ async function inSandbox(
   program: Program,
 ): Promise<number> {
   const { stdout } = program;
-  const api = await startSandbox({ port: given.port });
+  const api = await startSandbox({ port: given.port, shallowKinds: true });
   writeFileSync(kubeconfig, api.kubeconfig(), { mode: 0o600 });
   const kubeConfig = loadKubeConfig({ kubeconfig });
   const client = createClient(kubeConfig, { clock: systemClock, userAgent: "secretcast-sandbox" });

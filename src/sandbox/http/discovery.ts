@@ -1,7 +1,7 @@
 // What clients ask before they ask for objects: the version, the groups and resources (one by one and
 // aggregated), and as much OpenAPI as kubectl reads, which is whether the server checks fields itself.
 import type { JsonObject } from "../storage/object.ts";
-import { groupVersion, namespaces, resources } from "../kinds/resources.ts";
+import { groupVersion, namespaces } from "../kinds/resources.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 
 /** The release of Kubernetes whose answers the sandbox gives. */
@@ -19,7 +19,12 @@ const version: JsonObject = {
   platform: `${process.platform}/${process.arch}`,
 };
 
-const groups = [...new Set(resources.map((row) => row.group))].filter((group) => group !== "");
+type Rows = readonly ServedResource[];
+
+function groupsOf(rows: Rows): readonly string[] {
+  return [...new Set(rows.map((row) => row.group))].filter((group) => group !== "");
+}
+
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 function verbsOf(resource: ServedResource): readonly string[] {
@@ -27,19 +32,20 @@ function verbsOf(resource: ServedResource): readonly string[] {
 }
 
 /** The answer to a discovery path; undefined when it is none. */
-export function discover(path: string, aggregated: boolean): JsonObject | undefined {
+export function discover(path: string, aggregated: boolean, rows: Rows): JsonObject | undefined {
+  const groups = groupsOf(rows);
   const words = path.split("/").filter((word) => word !== "");
   const [root, first, second, ...rest] = words;
   if (rest.length > 0) return undefined;
   if (root === "version" && first === undefined) return version;
   if (root === "api" && second === undefined) {
-    if (first === undefined) return aggregated ? aggregate([""]) : coreVersions();
-    return resourceList("", first);
+    if (first === undefined) return aggregated ? aggregate([""], rows) : coreVersions();
+    return resourceList("", first, rows);
   }
   if (root === "apis") {
-    if (first === undefined) return aggregated ? aggregate(groups) : groupList();
+    if (first === undefined) return aggregated ? aggregate(groups, rows) : groupList(rows);
     if (!groups.includes(first)) return undefined;
-    return second === undefined ? groupEntry(first, true) : resourceList(first, second);
+    return second === undefined ? groupEntry(first, true, rows) : resourceList(first, second, rows);
   }
   return undefined;
 }
@@ -48,16 +54,18 @@ function coreVersions(): JsonObject {
   return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
 }
 
-function groupList(): JsonObject {
+function groupList(rows: Rows): JsonObject {
   return {
     kind: "APIGroupList",
     apiVersion: "v1",
-    groups: groups.map((group) => groupEntry(group, false)),
+    groups: groupsOf(rows).map((group) => groupEntry(group, false, rows)),
   };
 }
 
-function groupEntry(group: string, alone: boolean): JsonObject {
-  const only = { groupVersion: `${group}/v1`, version: "v1" };
+// Each group has one version here.
+function groupEntry(group: string, alone: boolean, rows: Rows): JsonObject {
+  const version = versionOf(group, rows);
+  const only = { groupVersion: `${group}/${version}`, version };
   return {
     ...(alone ? { kind: "APIGroup", apiVersion: "v1" } : {}),
     name: group,
@@ -66,8 +74,12 @@ function groupEntry(group: string, alone: boolean): JsonObject {
   };
 }
 
-function resourceList(group: string, wanted: string): JsonObject | undefined {
-  const rows = resources.filter((row) => row.group === group && row.version === wanted);
+function versionOf(group: string, rows: Rows): string {
+  return rows.find((row) => row.group === group)?.version ?? "v1";
+}
+
+function resourceList(group: string, wanted: string, all: Rows): JsonObject | undefined {
+  const rows = all.filter((row) => row.group === group && row.version === wanted);
   const [row] = rows;
   if (row === undefined) return undefined;
   return {
@@ -90,25 +102,26 @@ function entry(row: ServedResource): JsonObject {
 }
 
 function subresources(row: ServedResource): JsonObject[] {
-  if (row !== namespaces) return [];
   const sub = (name: string, subVerbs: readonly string[]): JsonObject => ({
     name: `${row.plural}/${name}`,
     singularName: "",
-    namespaced: false,
+    namespaced: row.namespaced,
     kind: row.kind,
     verbs: subVerbs,
   });
-  return [sub("finalize", ["update"]), sub("status", ["get", "patch", "update"])];
+  const status = sub("status", ["get", "patch", "update"]);
+  if (row === namespaces) return [sub("finalize", ["update"]), status];
+  return row.statusSubresource ? [status] : [];
 }
 
-function aggregate(names: readonly string[]): JsonObject {
+function aggregate(names: readonly string[], rows: Rows): JsonObject {
   const items = names.map((group) => ({
     metadata: group === "" ? {} : { name: group },
     versions: [
       {
-        version: "v1",
+        version: versionOf(group, rows),
         freshness: "Current",
-        resources: resources.filter((row) => row.group === group).map(aggregatedEntry),
+        resources: rows.filter((row) => row.group === group).map(aggregatedEntry),
       },
     ],
   }));
@@ -132,14 +145,14 @@ function aggregatedEntry(row: ServedResource): JsonObject {
 }
 
 /** Whether a path belongs to a group that is served, so that its 404 is a Status. */
-export function isServed(path: string): boolean {
+export function isServed(path: string, rows: Rows): boolean {
   const [, root, group] = path.split("/");
-  return root === "api" || (root === "apis" && groups.includes(group ?? ""));
+  return root === "api" || (root === "apis" && groupsOf(rows).includes(group ?? ""));
 }
 
 /** The answer to a path under /openapi/v3; undefined when there is none. */
-export function openapi(path: string): JsonObject | undefined {
-  const all = [...new Set(resources.map((row) => groupVersion(row)))];
+export function openapi(path: string, served: Rows): JsonObject | undefined {
+  const all = [...new Set(served.map((row) => groupVersion(row)))];
   const nameOf = (each: string) => (each.includes("/") ? `apis/${each}` : `api/${each}`);
   if (path === "/openapi/v3") {
     const paths = all.map((each): [string, JsonObject] => [
@@ -150,7 +163,7 @@ export function openapi(path: string): JsonObject | undefined {
   }
   const asked = all.find((each) => path === `/openapi/v3/${nameOf(each)}`);
   if (asked === undefined) return undefined;
-  const rows = resources.filter((row) => groupVersion(row) === asked);
+  const rows = served.filter((row) => groupVersion(row) === asked);
   return {
     openapi: "3.0.0",
     info: { title: "secretcast sandbox", version: release },

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { mostBodyBytes } from "./body.ts";
 import { discover, isServed, openapi } from "./discovery.ts";
 import { aggregatedDiscoveryType, wantsAggregatedDiscovery } from "./negotiation.ts";
+import type { ServedResource } from "../kinds/resources.ts";
 import type { Json } from "../storage/object.ts";
 import { methodNotAllowed, noSuchPath, tooLargeBody } from "../storage/status.ts";
 
@@ -46,14 +47,15 @@ export function send(
 export function sendUnnamed(
   request: { readonly method: string; readonly path: string; readonly accept: string | undefined },
   response: ServerResponse,
+  rows: readonly ServedResource[],
 ): number {
   const { path, accept } = request;
   if (healthPaths.test(path)) return send(response, 200, "ok");
   const aggregated = wantsAggregatedDiscovery(accept);
   const found = path.startsWith("/openapi/")
-    ? openapi(path)
-    : discover(path.replace(/\/$/, ""), aggregated);
-  if (found === undefined && isServed(path)) throw noSuchPath();
+    ? openapi(path, rows)
+    : discover(path.replace(/\/$/, ""), aggregated, rows);
+  if (found === undefined && isServed(path, rows)) throw noSuchPath();
   if (found === undefined) return send(response, 404, "404 page not found\n");
   if (request.method !== "GET") throw methodNotAllowed();
   const isAggregated = found["kind"] === "APIGroupDiscoveryList";

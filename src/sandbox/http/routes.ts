@@ -1,5 +1,5 @@
 // From a path to what it names: a collection, an object or a subresource of one of our resources.
-import { findResource, namespaces } from "../kinds/resources.ts";
+import { findResource, namespaces, resources } from "../kinds/resources.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 
 export type RequestTarget = {
@@ -10,24 +10,25 @@ export type RequestTarget = {
 };
 
 /** Undefined when the path names nothing that is served. */
-export function route(path: string): RequestTarget | undefined {
+export function route(path: string, rows = resources): RequestTarget | undefined {
   const [root, ...words] = path.split("/").slice(1).map(decode);
-  if (root === "api") return inGroup("", words[0] ?? "", words.slice(1));
-  if (root === "apis") return inGroup(words[0] ?? "", words[1] ?? "", words.slice(2));
+  if (root === "api") return inGroup(rows, "", words[0] ?? "", words.slice(1));
+  if (root === "apis") return inGroup(rows, words[0] ?? "", words[1] ?? "", words.slice(2));
   return undefined;
 }
 
 function inGroup(
+  rows: readonly ServedResource[],
   group: string,
   version: string,
   words: readonly string[],
 ): RequestTarget | undefined {
   const [first, second, third, ...rest] = words;
   if (first === namespaces.plural && second !== undefined && third !== undefined) {
-    const nested = findResource(group, version, third);
+    const nested = findResource(rows, group, version, third);
     if (nested?.namespaced) return target(nested, second, rest);
   }
-  const resource = findResource(group, version, first ?? "");
+  const resource = findResource(rows, group, version, first ?? "");
   return resource && target(resource, undefined, words.slice(1));
 }
 
@@ -42,7 +43,8 @@ function target(
   if (resource.namespaced && namespace === undefined && name !== undefined) return undefined;
   if (subresource === undefined) return { resource, namespace, name, subresource };
   const known = subresource === "status" || subresource === "finalize" ? subresource : undefined;
-  if (known === undefined || resource !== namespaces) return undefined;
+  const hasStatus = known === "status" && resource.statusSubresource === true;
+  if (known === undefined || (resource !== namespaces && !hasStatus)) return undefined;
   return { resource, namespace, name, subresource: known };
 }
 

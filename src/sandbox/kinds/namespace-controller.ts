@@ -3,13 +3,12 @@
 import { erase, isFinal } from "./finalization.ts";
 import { asObject, isList } from "../storage/object.ts";
 import { namespaces, resources } from "./resources.ts";
+import type { ServedResource } from "./resources.ts";
 import { keysFrom } from "../storage/storage.ts";
 import type { StorageChange, Storage } from "../storage/storage.ts";
 
 /** The namespaces that a cluster has from the start. */
 export const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
-
-const contents = [...new Set(resources.filter((row) => row.namespaced).map((row) => row.storage))];
 
 /** Calls `fn` after so long; what it returns keeps it from that. */
 export type Schedule = (fn: () => void, ms: number) => () => void;
@@ -19,6 +18,7 @@ export class NamespaceController {
   readonly #delayMs: number;
   readonly #now: () => number;
   readonly #schedule: Schedule;
+  readonly #kinds: () => readonly ServedResource[];
   readonly #timers = new Map<string, () => void>();
   readonly #unobserve: () => void;
 
@@ -28,8 +28,10 @@ export class NamespaceController {
     delayMs: number,
     now: () => number,
     schedule: Schedule = inRealTime,
+    kinds: () => readonly ServedResource[] = () => resources,
   ) {
     this.#storage = storage;
+    this.#kinds = kinds;
     this.#schedule = schedule;
     this.#delayMs = delayMs;
     this.#now = now;
@@ -75,7 +77,8 @@ export class NamespaceController {
   /** Deletes what is in the namespace; the number of objects that finalizers still hold. */
   #empty(name: string): number {
     let held = 0;
-    for (const storage of contents) {
+    const contents = this.#kinds().filter((row) => row.namespaced);
+    for (const storage of new Set(contents.map((row) => row.storage))) {
       const collection = this.#storage.collection(storage);
       const prefix = `${name}/`;
       // All keys first: erasing changes the view.

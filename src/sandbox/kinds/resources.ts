@@ -30,6 +30,10 @@ export type ServedResource = {
   readonly unconditionalUpdate: boolean;
   /** Fields that are served even when they are not set. */
   readonly always?: JsonObject;
+  /** The status is written under /status alone. */
+  readonly statusSubresource?: boolean;
+  /** Of a custom resource, for its defaults. */
+  readonly schema?: JsonObject;
   /** Field names here that differ from the stored form: served name → stored name. */
   readonly renamed?: Readonly<Record<string, string>>;
 };
@@ -174,11 +178,12 @@ export function groupVersion(resource: ServedResource): string {
 }
 
 export function findResource(
+  rows: readonly ServedResource[],
   group: string,
   version: string,
   plural: string,
 ): ServedResource | undefined {
-  return resources.find(
+  return rows.find(
     (row) => row.group === group && row.version === version && row.plural === plural,
   );
 }

@@ -1,9 +1,17 @@
 // What the real server does for one kind only, one row each: defaults before an object is stored, the
 // rule for names, and the rules that decide whether it may be stored.
+import { isDeepStrictEqual } from "node:util";
 import { eventCauses } from "./events.ts";
 import { asObject, asStringMap } from "../storage/object.ts";
-import type { StoredObject } from "../storage/object.ts";
+import type { JsonObject, StoredObject } from "../storage/object.ts";
 import type { ServedResource } from "./resources.ts";
+import {
+  definitionFault,
+  definitions,
+  establish,
+  shallowKinds,
+  withDefaults,
+} from "./shallow-kinds.ts";
 import { immutableCauses, prepareSecret, secretCauses, secretUpdateCauses } from "./secrets.ts";
 import { invalidValue, tooLong } from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
@@ -113,5 +121,38 @@ const byStorage: Readonly<Record<string, Rules>> = {
 };
 
 export function rulesFor(resource: ServedResource): Rules {
+  if (resource === definitions || resource.schema || shallowKinds.includes(resource))
+    return shallowRules(resource);
   return byStorage[resource.storage] ?? plain;
 }
+
+/** Status and generation are the server's; what a definition must be; defaults of a schema. */
+function shallowRules(resource: ServedResource): Rules {
+  const { schema = {}, statusSubresource = false } = resource;
+  return {
+    ...plain,
+    prepare(given, before) {
+      const { status: written, ...draft } = given;
+      const object = withDefaults(draft, schema) as StoredObject;
+      const changed = !isDeepStrictEqual(object["spec"], before?.["spec"]);
+      const generation = (before?.metadata.generation ?? 0) + Number(changed);
+      const status = !statusSubresource
+        ? written
+        : before
+          ? before["status"]
+          : FIRST[resource.kind];
+      const whole = {
+        ...object,
+        ...(status !== undefined && { status }),
+        metadata: { ...object.metadata, generation },
+      };
+      return resource === definitions ? establish(whole) : whole;
+    },
+    causes(object) {
+      const fault = resource === definitions ? definitionFault(object) : undefined;
+      return fault ? [invalidValue(fault[0], object.metadata.name, fault[1])] : [];
+    },
+  };
+}
+
+const FIRST: Readonly<Record<string, JsonObject>> = { Pod: { phase: "Pending" }, Deployment: {} };

@@ -1,0 +1,171 @@
+// Kinds that the sandbox keeps as they come, for controllers of others: Pods, Services, Deployments, and
+// what CustomResourceDefinitions name. Promises: metadata, versions, lists, watches, selectors, patches
+// and the status subresource as for every other kind; of a custom resource, unknown fields are dropped
+// and defaults set as its schema says. Does not promise what makes the real ones what they are: nobody
+// schedules, runs or scales, no Service gets an address, no schema refuses a value, no owner's end ends
+// what it owned; of several versions only the stored one is served.
+import { asObject, asText, isList, isObject } from "../storage/object.ts";
+import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
+import type { Storage } from "../storage/storage.ts";
+import { resources } from "./resources.ts";
+import type { ServedResource } from "./resources.ts";
+import type { Fields, Shape } from "./schema.ts";
+
+const common = {
+  group: "",
+  version: "v1",
+  shortNames: [],
+  namespaced: true,
+  fields: { spec: "any", status: "any" },
+  fieldLabels: {},
+  createOnUpdate: false,
+  unconditionalUpdate: true,
+  statusSubresource: true,
+} as const;
+
+export const definitions: ServedResource = {
+  ...common,
+  group: "apiextensions.k8s.io",
+  plural: "customresourcedefinitions",
+  singular: "customresourcedefinition",
+  kind: "CustomResourceDefinition",
+  shortNames: ["crd", "crds"],
+  namespaced: false,
+  storage: "customresourcedefinitions",
+};
+
+export const shallowKinds: readonly ServedResource[] = [
+  {
+    ...common,
+    plural: "pods",
+    singular: "pod",
+    kind: "Pod",
+    shortNames: ["po"],
+    storage: "pods",
+    fieldLabels: { "spec.nodeName": "spec.nodeName", "status.phase": "status.phase" },
+  },
+  {
+    ...common,
+    plural: "services",
+    singular: "service",
+    kind: "Service",
+    shortNames: ["svc"],
+    storage: "services",
+  },
+  {
+    ...common,
+    group: "apps",
+    plural: "deployments",
+    singular: "deployment",
+    kind: "Deployment",
+    shortNames: ["deploy"],
+    storage: "deployments",
+  },
+  definitions,
+];
+
+/** Every kind that a sandbox serves now: its own, and with `shallow` those of this file too. */
+export function servedKinds(storage: Storage, shallow: boolean): readonly ServedResource[] {
+  if (!shallow) return resources;
+  const custom = [...storage.collection(definitions.storage).view().objects.values()];
+  return [...resources, ...shallowKinds, ...custom.flatMap((object) => customKind(object) ?? [])];
+}
+
+/** What is wrong with a definition: its field, and why; undefined when it can be served. */
+export function definitionFault(object: StoredObject): readonly [string, string] | undefined {
+  const spec = asObject(object["spec"]);
+  const group = asText(spec["group"]);
+  const plural = asText(asObject(spec["names"])["plural"]);
+  const taken = [...resources, ...shallowKinds].some((row) => row.group === group);
+  if (!group.includes(".") || taken)
+    return ["spec.group", "should be a domain with at least one dot, and no group served already"];
+  if (object.metadata.name !== `${plural}.${group}`)
+    return ["metadata.name", 'must be spec.names.plural+"."+spec.group'];
+  if (asText(asObject(spec["names"])["kind"]) === "") return ["spec.names.kind", "Required value"];
+  if (storedVersion(spec) === undefined)
+    return ["spec.versions", "must have exactly one version marked as storage version, and served"];
+  return undefined;
+}
+
+/** As the real server says once it serves a definition's kind. */
+export function establish(object: StoredObject): StoredObject {
+  const names = asObject(asObject(object["spec"])["names"]);
+  const lastTransitionTime = object.metadata.creationTimestamp;
+  const conditions = ["NamesAccepted", "Established"].map((type) => ({
+    type,
+    status: "True",
+    reason: type === "Established" ? "InitialNamesAccepted" : "NoConflicts",
+    message: "",
+    lastTransitionTime,
+  }));
+  const stored = storedVersion(asObject(object["spec"]));
+  const storedVersions = stored ? [asText(stored["name"])] : [];
+  return { ...object, status: { acceptedNames: names, conditions, storedVersions } };
+}
+
+function storedVersion(spec: JsonObject): JsonObject | undefined {
+  const versions = isList(spec["versions"]) ? spec["versions"].map(asObject) : [];
+  const stored = versions.filter((version) => version["storage"] === true);
+  return stored.length === 1 && stored[0]?.["served"] === true ? stored[0] : undefined;
+}
+
+function customKind(definition: StoredObject): ServedResource | undefined {
+  const spec = asObject(definition["spec"]);
+  const version = storedVersion(spec);
+  if (version === undefined) return undefined;
+  const names = asObject(spec["names"]);
+  const plural = asText(names["plural"]);
+  const kind = asText(names["kind"]);
+  const shortNames = isList(names["shortNames"]) ? names["shortNames"].map(asText) : [];
+  const schema = asObject(asObject(version["schema"])["openAPIV3Schema"]);
+  return {
+    ...common,
+    group: asText(spec["group"]),
+    version: asText(version["name"]),
+    plural,
+    singular: asText(names["singular"]) || kind.toLowerCase(),
+    kind,
+    shortNames,
+    namespaced: spec["scope"] !== "Cluster",
+    // A definition made again under its old name begins without objects.
+    storage: `${plural}/${definition.metadata.uid}`,
+    fields: fieldsOf(schema),
+    unconditionalUpdate: false,
+    statusSubresource: asObject(version["subresources"])["status"] !== undefined,
+    schema,
+  };
+}
+
+function fieldsOf(schema: JsonObject): Fields {
+  const shape = shapeOf({ ...schema, type: "object" });
+  if (typeof shape === "string" || !("fields" in shape)) return {};
+  const { apiVersion: _, kind: __, metadata: ___, ...fields } = shape.fields;
+  return fields;
+}
+
+// Objects prune what they do not name; of values nothing is asked.
+function shapeOf(schema: JsonObject): Shape {
+  if (schema["x-kubernetes-preserve-unknown-fields"] === true) return "any";
+  if (schema["type"] === "array") return { list: shapeOf(asObject(schema["items"])) };
+  if (schema["type"] !== "object") return "any";
+  const more = schema["additionalProperties"];
+  if (isObject(more)) return { map: shapeOf(more) };
+  const properties = Object.entries(asObject(schema["properties"]));
+  if (properties.length === 0) return "any";
+  return { fields: Object.fromEntries(properties.map(([k, v]) => [k, shapeOf(asObject(v))])) };
+}
+
+/** With the defaults of the schema, where an object that has them is there. */
+export function withDefaults(value: Json, schema: JsonObject): Json {
+  if (isList(value)) {
+    const items = asObject(schema["items"]);
+    return value.map((item) => withDefaults(item, items));
+  }
+  if (!isObject(value)) return value;
+  const out: Record<string, Json> = { ...value } as Record<string, Json>;
+  for (const [field, of] of Object.entries(asObject(schema["properties"]))) {
+    const given = out[field] ?? asObject(of)["default"];
+    if (given !== undefined) out[field] = withDefaults(given, asObject(of));
+  }
+  return out;
+}

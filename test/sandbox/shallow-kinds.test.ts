@@ -1,0 +1,153 @@
+// The kinds that the sandbox keeps as they come, for controllers of others.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { startSandbox } from "../../src/sandbox/server.ts";
+import { field } from "../support/api-server/http.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+async function open(t: TestContext, shallowKinds = true) {
+  const sandbox = await startSandbox({ shallowKinds, terminationDelayMs: 0 });
+  t.after(() => sandbox.stop());
+  return async (method: string, path: string, body?: unknown) => {
+    const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const answer = await fetch(sandbox.url + path, {
+      method,
+      headers: { "content-type": contentType },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    // A path that nobody serves is answered in plain text.
+    return {
+      code: answer.status,
+      body: text.startsWith("{") ? (JSON.parse(text) as unknown) : text,
+    };
+  };
+}
+
+const PODS = "/api/v1/namespaces/default/pods";
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const ICES = "/apis/example.com/v1alpha1/namespaces/default/ices";
+
+const properties = {
+  spec: {
+    type: "object",
+    properties: {
+      flavour: { type: "string" },
+      scoops: { type: "integer", default: 2 },
+      free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+    },
+  },
+  status: { type: "object", properties: { served: { type: "boolean" } } },
+};
+const definition = {
+  metadata: { name: "ices.example.com" },
+  spec: {
+    group: "example.com",
+    scope: "Namespaced",
+    names: { kind: "Ice", plural: "ices", singular: "ice" },
+    versions: [
+      {
+        name: "v1alpha1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: "object", properties } },
+      },
+    ],
+  },
+};
+
+test("a sandbox serves Pods and CustomResourceDefinitions only where it was asked to", async (t) => {
+  const send = await open(t, false);
+  for (const path of [PODS, DEPLOYMENTS, DEFINITIONS])
+    assert.equal((await send("GET", path)).code, 404, path);
+  assert.equal(JSON.stringify(await send("GET", "/apis")).includes("apps"), false);
+});
+
+test("a Pod is kept as it came, its status is the server's and is written under /status alone", async (t) => {
+  const send = await open(t);
+  const pod = { metadata: { name: "web" }, spec: { any: "thing" }, status: { phase: "Running" } };
+  const made = await send("POST", PODS, pod);
+  assert.equal(made.code, 201);
+  assert.deepEqual(field(made.body, "spec"), { any: "thing" });
+  assert.deepEqual(field(made.body, "status"), { phase: "Pending" });
+  const status = { status: { phase: "Running" } };
+  const main = await send("PATCH", `${PODS}/web`, status);
+  assert.deepEqual(field(main.body, "status"), { phase: "Pending" });
+  const sub = await send("PATCH", `${PODS}/web/status`, { ...status, spec: { any: "other" } });
+  assert.deepEqual(field(sub.body, "status"), { phase: "Running" });
+  assert.deepEqual(field(sub.body, "spec"), { any: "thing" });
+});
+
+test("a generation grows with the spec, and with nothing else", async (t) => {
+  const send = await open(t);
+  const generation = async (body: unknown) =>
+    field((await send("PATCH", `${DEPLOYMENTS}/web`, body)).body, "metadata", "generation");
+  const made = await send("POST", DEPLOYMENTS, {
+    metadata: { name: "web" },
+    spec: { replicas: 1 },
+  });
+  assert.equal(field(made.body, "metadata", "generation"), 1);
+  assert.equal(await generation({ metadata: { labels: { a: "b" } } }), 1);
+  assert.equal(await generation({ spec: { replicas: 2 } }), 2);
+});
+
+test("a CustomResourceDefinition brings its kind: discovery, pruning, defaults, status; gone with it", async (t) => {
+  const send = await open(t);
+  assert.equal((await send("GET", ICES)).code, 404);
+  const made = await send("POST", DEFINITIONS, definition);
+  assert.equal(made.code, 201);
+  assert.deepEqual(field(made.body, "status", "conditions", 1, "type"), "Established");
+  const listed = await send("GET", "/apis/example.com/v1alpha1");
+  assert.deepEqual(
+    [0, 1].map((at) => field(listed.body, "resources", at, "name")),
+    ["ices", "ices/status"],
+  );
+  const groups = JSON.stringify((await send("GET", "/apis")).body);
+  assert.ok(groups.includes('"groupVersion":"example.com/v1alpha1"'));
+  const body = {
+    metadata: { name: "one" },
+    spec: { flavour: "lemon", unknown: 1, free: { any: { thing: 1 } } },
+    status: { served: true },
+  };
+  const ice = await send("POST", ICES, body);
+  assert.equal(ice.code, 201);
+  const spec = { flavour: "lemon", scoops: 2, free: { any: { thing: 1 } } };
+  assert.deepEqual(field(ice.body, "spec"), spec);
+  assert.equal(field(ice.body, "status"), undefined);
+  const served = await send("PATCH", `${ICES}/one/status`, { status: { served: true } });
+  assert.deepEqual(field(served.body, "status"), { served: true });
+  assert.equal((await send("DELETE", `${DEFINITIONS}/ices.example.com`)).code, 200);
+  assert.equal((await send("GET", ICES)).code, 404);
+  await send("POST", DEFINITIONS, definition);
+  assert.deepEqual(field((await send("GET", ICES)).body, "items"), []);
+});
+
+test("a definition that cannot be served is refused, and says which field", async (t) => {
+  const send = await open(t);
+  const refused = async (spec: object, name = "ices.example.com") => {
+    const body = { metadata: { name }, spec: { ...definition.spec, ...spec } };
+    const answer = await send("POST", DEFINITIONS, body);
+    return [answer.code, field(answer.body, "details", "causes", 0, "field")];
+  };
+  assert.deepEqual(await refused({ group: "apps" }, "ices.apps"), [422, "spec.group"]);
+  assert.deepEqual(await refused({}, "ices.other.com"), [422, "metadata.name"]);
+  assert.deepEqual(await refused({ names: { plural: "ices" } }), [422, "spec.names.kind"]);
+  assert.deepEqual(await refused({ versions: [] }), [422, "spec.versions"]);
+});
+
+test("what is in a namespace goes with it, of every kind", async (t) => {
+  const send = await open(t);
+  await send("POST", DEFINITIONS, definition);
+  await send("POST", "/api/v1/namespaces", { metadata: { name: "shop" } });
+  const inShop = [PODS, DEPLOYMENTS, ICES].map((path) => path.replace("/default/", "/shop/"));
+  for (const path of inShop)
+    assert.equal((await send("POST", path, { metadata: { name: "x" }, spec: {} })).code, 201);
+  await send("DELETE", "/api/v1/namespaces/shop");
+  const gone = async () => (await send("GET", "/api/v1/namespaces/shop")).code === 404;
+  await eventually("the namespace is gone", gone);
+  for (const path of inShop)
+    assert.deepEqual(field((await send("GET", path)).body, "items"), [], path);
+});
