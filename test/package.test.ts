@@ -86,11 +86,11 @@ test("the package declares the machinery for others, and nothing else", () => {
   );
 });
 
-/** Every file of src, as the build names it. */
+/** Every file of src, as the build names it; types alone are no part of it. */
 function inDist(): readonly string[] {
   const files = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true });
   return files
-    .filter((file) => file.isFile())
+    .filter((file) => file.isFile() && !file.name.endsWith(".d.ts"))
     .map((file) => join("dist", relative(join(ROOT, "src"), file.parentPath), file.name))
     .map((path) => path.replace(/\.ts$/, ".js"));
 }

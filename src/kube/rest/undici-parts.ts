@@ -1,13 +1,17 @@
 // The parts of undici that talk to one API server. Its index loads three times as many files (fetch,
 // mocks, caches), which cost a command 30 ms of its start. They are no public entry of the package: its
 // version is pinned, and the tests of the transport fail when one has moved.
+import type * as undici from "undici";
 import methods from "undici/lib/api/index.js";
-import buildConnector from "undici/lib/core/connect.js";
-import Agent from "undici/lib/dispatcher/agent.js";
+import connectorBuilder from "undici/lib/core/connect.js";
+import PlainAgent from "undici/lib/dispatcher/agent.js";
 import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
-import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
+import AgentOfProxy from "undici/lib/dispatcher/proxy-agent.js";
 
 // As the index does: request() and connect() are no methods before it.
 Object.assign(Dispatcher.prototype, methods);
 
-export { Agent, buildConnector, ProxyAgent };
+// Typed by the public entry, so that our declarations name no other.
+export const Agent: typeof undici.Agent = PlainAgent;
+export const ProxyAgent: typeof undici.ProxyAgent = AgentOfProxy;
+export const buildConnector: typeof undici.buildConnector = connectorBuilder;
