@@ -60,7 +60,9 @@ test("the schema's flags are those of `run` that a Deployment can use, with thei
   const flags = FLAGS.filter(({ name }) => !NOT_FOR_A_DEPLOYMENT.includes(name));
   assert.deepEqual(
     schema.properties["flags"]?.properties,
-    Object.fromEntries(flags.map((flag: Flag) => [flag.name, shapeOf(flag)])),
+    Object.fromEntries(
+      flags.map((flag: Flag) => [flag.name, { description: flag.description, ...shapeOf(flag) }]),
+    ),
   );
   assert.equal(schema.properties["flags"]?.additionalProperties, false);
 });

@@ -35,9 +35,9 @@ export function cacheFolder(env: Environment, name: string, key: string): string
   return join(home, "secretcast", name, key);
 }
 
-/** A short digest of the platform and these files of a module. */
-export function digestOf(module: string, files: readonly string[]): string {
-  const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`);
+/** A short digest of the platform, these files of a module and what else goes into a program. */
+export function digestOf(module: string, files: readonly string[], also = ""): string {
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n${also}`);
   for (const file of files) hash.update(readFileSync(join(module, file)));
   return hash.digest("hex").slice(0, 16);
 }

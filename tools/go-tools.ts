@@ -11,7 +11,7 @@ type GoTool = {
   /** The Go module that it is part of, and where in that. */
   readonly module: string;
   readonly path: string;
-  readonly linkerFlags: (version: string) => string;
+  readonly linkerFlags: (version: string, own: string) => string;
   readonly tags?: string;
 };
 
@@ -20,7 +20,15 @@ const TOOLS: readonly GoTool[] = [
     name: "helm",
     module: "helm.sh/helm/v3",
     path: "cmd/helm",
-    linkerFlags: (version) => `-s -w -X helm.sh/helm/v3/internal/version.version=${version}`,
+    linkerFlags: (version, own) => {
+      // As its own release is built: without a cluster to ask, it takes the newest Kubernetes that it
+      // knows, and not one that is years old.
+      const [, minor = ""] = versionOf("k8s.io/client-go", own).split(".");
+      const minors = ["lint/rules", "chartutil"].map(
+        (path) => `-X helm.sh/helm/v3/pkg/${path}.k8sVersionMinor=${minor}`,
+      );
+      return `-s -w -X helm.sh/helm/v3/internal/version.version=${version} ${minors.join(" ")}`;
+    },
   },
   {
     name: "promtool",
@@ -44,7 +52,8 @@ function folderOf(
 ): readonly string[] {
   const own = join(import.meta.dirname, "../test/cluster", name);
   const version = versionOf(module, own);
-  const folder = cacheFolder(env, name, `${version}-${digestOf(own, ["go.mod", "go.sum"])}`);
+  const flags = linkerFlags(version, own);
+  const folder = cacheFolder(env, name, `${version}-${digestOf(own, ["go.mod", "go.sum"], flags)}`);
   if (missingIn(folder, [name]).length === 0) return [folder];
   if (!goVersion(env, own).fits) return [];
   say(`building ${name} ${version} from Go modules, once: minutes on two cores`);
@@ -54,7 +63,7 @@ function folderOf(
       module: own,
       packages: [`${module}/${path}`],
       programs: [name],
-      linkerFlags: linkerFlags(version),
+      linkerFlags: flags,
       ...(tags === undefined ? {} : { tags }),
     },
     env,

@@ -20,15 +20,16 @@ export function helmMissing(): string | undefined {
 
 export class Helm {
   readonly #home = mkdtempSync(join(tmpdir(), "helm-"));
-  readonly #env: Readonly<Record<string, string>>;
+  /** What a run of it has in its environment. */
+  readonly env: Readonly<Record<string, string>>;
 
   constructor(kubeconfig: string) {
-    this.#env = { PATH: process.env["PATH"] ?? "", HOME: this.#home, KUBECONFIG: kubeconfig };
+    this.env = { PATH: process.env["PATH"] ?? "", HOME: this.#home, KUBECONFIG: kubeconfig };
   }
 
   /** Runs to the end, whatever the exit code. */
   try(...words: readonly string[]): HelmResult {
-    const env = this.#env;
+    const { env } = this;
     const { status, stdout, stderr } = spawnSync("helm", words, { encoding: "utf8", env });
     return { code: status, stdout, stderr };
   }

@@ -1,0 +1,87 @@
+// What the chart says of itself: its README is that of its values, each of which is explained, and what
+// Artifact Hub shows is true of this version. What only the owner knows is left out, and named where a
+// release is prepared.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { loadYaml } from "@kubernetes/client-node";
+import { versionFinding } from "../src/cli/check/check-server.ts";
+import { chartDocs } from "../tools/chart-docs.ts";
+
+const ROOT = new URL("../", import.meta.url);
+const text = (file: string): string => readFileSync(new URL(file, ROOT), "utf8");
+const chart: Readonly<Record<string, unknown>> & {
+  readonly version: string;
+  readonly kubeVersion: string;
+  readonly icon: string;
+  readonly annotations: Readonly<Record<string, string>>;
+} = loadYaml(text("manifests/chart/Chart.yaml"));
+const annotation = (name: string): string =>
+  chart.annotations[`artifacthub.io/${name}`] ?? assert.fail(`no ${name}`);
+
+test("the chart's README and icon are what npm run chart:docs makes of its values", () => {
+  for (const [file, wanted] of chartDocs())
+    assert.equal(text(`manifests/chart/${file}`), wanted, `${file}: run npm run chart:docs`);
+});
+
+type Schema = {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+};
+
+test("every value and every flag is explained in the schema", () => {
+  const { properties = {} }: Schema = JSON.parse(text("manifests/chart/values.schema.json"));
+  for (const [name, { description, properties: inner }] of Object.entries(properties)) {
+    assert.match(description ?? "", /^[A-Z`].*[.`]$/, name);
+    if (name !== "image" && name !== "flags") continue;
+    for (const [deeper, of] of Object.entries(inner ?? {}))
+      assert.ok((of.description ?? "").length > 0, `${name}.${deeper}`);
+  }
+});
+
+test("the chart asks for the Kubernetes that check asks for", () => {
+  const [, minor] = /^>=1\.(\d+)\.0-0$/.exec(chart.kubeVersion) ?? [];
+  const stateOf = (at: number): string => versionFinding({ text: "", minor: at }).state;
+  assert.deepEqual([stateOf(Number(minor) - 1), stateOf(Number(minor))], ["missing", "ok"]);
+});
+
+test("Artifact Hub is told the image of this version, and changes that CHANGELOG.md has", () => {
+  const { image }: { image: { repository: string } } = loadYaml(
+    text("manifests/chart/values.yaml"),
+  );
+  assert.deepEqual(loadYaml(annotation("images")), [
+    { name: "secretcast", image: `${image.repository}:${chart.version}` },
+  ]);
+  const changes: readonly { kind: string; description: string }[] = loadYaml(annotation("changes"));
+  assert.ok(changes.length > 0);
+  // The newest section alone: those of older versions are not what changed.
+  const [, newest = ""] = text("CHANGELOG.md").split(/^## .*$/m);
+  for (const { kind, description } of changes) {
+    assert.match(kind, /^(added|changed|deprecated|removed|fixed|security)$/);
+    assert.ok(newest.includes(`- ${description}\n`), description);
+  }
+  const { license }: { license: string } = JSON.parse(text("package.json"));
+  assert.equal(annotation("license"), license);
+  assert.equal(annotation("category"), "security");
+});
+
+test("the icon is a small picture without a script or an address", () => {
+  const picture = Buffer.from(chart.icon.replace(/^data:image\/svg\+xml;base64,/, ""), "base64");
+  assert.ok(picture.length < 2000);
+  assert.match(picture.toString(), /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" /);
+  assert.doesNotMatch(picture.toString().replace(/ xmlns="[^"]*"/, ""), /script|href|url\(|http/);
+});
+
+// Who publishes it knows them; anything here before that would be made up.
+const OWNERS = ["home", "sources", "maintainers"];
+
+test("what only the owner knows is left out of the chart, or is whole; docs/release.md names it", () => {
+  const page = text("docs/release.md");
+  for (const field of OWNERS) {
+    assert.ok(page.includes(`\`${field}\``), `docs/release.md says nothing of ${field}`);
+    const given = JSON.stringify(chart[field] ?? null);
+    assert.doesNotMatch(given, /example|TODO|PLACEHOLDER|localhost/i, field);
+    if (given !== "null") assert.match(given, /https:\/\/|"name":/, field);
+  }
+  assert.ok(page.includes("`artifacthub.io/links`"));
+});

@@ -1,0 +1,194 @@
+// The chart with every combination of values that matters: Helm's linter has nothing to say against it,
+// and an API server takes all that it renders, without a warning, as a dry run.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { loadAllYaml, type KubernetesObject } from "@kubernetes/client-node";
+import { ownCluster } from "../support/api-server/cluster.ts";
+import { since } from "../support/api-server/kubernetes-version.ts";
+import { COMPONENTS, TOGETHER } from "../support/documents/components.ts";
+import { MONITORING_CRDS } from "../support/documents/monitoring-crds.ts";
+import { Helm, helmMissing } from "../support/programs/helm.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+const CHART = fileURLToPath(new URL("../../manifests/chart", import.meta.url));
+const HOME = "secretcast";
+const MISSING = helmMissing() ?? false;
+const MONITORING = { podMonitor: true, prometheusRule: true, dashboard: true };
+const ENTRY = { secret: "cert-manager/wildcard", to: ["*", "!legacy-*"], keys: "tls.crt" };
+const POD = {
+  imagePullSecrets: [{ name: "registry" }],
+  image: { repository: "example.com:5000/a/secretcast", digest: `sha256:${"0".repeat(64)}` },
+  podAnnotations: { "example.com/a": "b" },
+  podLabels: { "example.com/a": "b" },
+  commonLabels: { "example.com/team": "platform" },
+  nodeSelector: { "kubernetes.io/os": "linux" },
+  tolerations: [{ key: "control-plane", operator: "Exists", effect: "NoSchedule" }],
+  affinity: { nodeAffinity: {} },
+  priorityClassName: "system-cluster-critical",
+  topologySpread: false,
+  podDisruptionBudget: false,
+};
+
+type Case = {
+  readonly values: object;
+  readonly release?: string;
+  /** The least minor version of Kubernetes that has what it needs. */
+  readonly since?: number;
+};
+
+/** `a.b=c`, as --set takes it, as values. */
+function valuesOf(setting: string): object {
+  const [path = "", value = ""] = setting.split("=");
+  const parsed: unknown = value === "true" || value === "false" ? value === "true" : value;
+  return path
+    .split(".")
+    .reduceRight<object>(
+      (inner, key, at, all) => ({ [key]: at === all.length - 1 ? parsed : inner }),
+      {},
+    );
+}
+
+const NEEDS = new Map([["pull-secrets", 36]]);
+const needing = (name: string) => ({ since: NEEDS.get(name) ?? 0 });
+const all = Object.assign({}, ...TOGETHER.map(({ setting }) => valuesOf(setting)));
+const { pullSecrets: _, ...olderAll } = all;
+const LISTED = { flags: { namespaces: ["team-a", "team-b"] } };
+
+const CASES: Readonly<Record<string, Case>> = {
+  "the defaults": { values: {} },
+  ...Object.fromEntries(
+    COMPONENTS.filter(({ setting }) => !setting.startsWith("flags.")).map(({ name, setting }) => [
+      `${name} alone`,
+      { values: valuesOf(setting), ...needing(name) },
+    ]),
+  ),
+  ...Object.fromEntries(
+    [...Object.keys(MONITORING), "serviceMonitor"].map((value) => [
+      `${value} alone`,
+      { values: { [value]: true } },
+    ]),
+  ),
+  everything: { values: { ...all, ...MONITORING, sources: { a: ENTRY } }, since: 36 },
+  "everything but pull-secrets": { values: { ...olderAll, ...MONITORING, ...POD } },
+  "everything under a long name": {
+    values: { ...olderAll, ...MONITORING },
+    release: "a".repeat(53),
+  },
+  "a full name of 63 characters": {
+    values: { ...olderAll, ...MONITORING, fullnameOverride: "b".repeat(63) },
+  },
+  "another name in names": { values: { ...olderAll, nameOverride: "caster" }, release: "two" },
+  "one replica without an election": {
+    values: { replicas: 1, flags: { "leader-elect": false } },
+  },
+  "no replica": { values: { replicas: 0 } },
+  "listed namespaces": { values: LISTED },
+  "listed namespaces, ConfigMaps and every guard": { values: { ...olderAll, ...LISTED } },
+  "a Lease elsewhere and a list of another name": {
+    values: {
+      flags: { "lease-namespace": "team-a", "lease-name": "mine", "source-list": "platform" },
+      sources: { a: ENTRY, "b.c": { secret: "a/b", "allow-selector": "tier in (ci)" } },
+    },
+  },
+  "another port": {
+    values: {
+      flags: { "http-address": "0.0.0.0:9090" },
+      networkPolicy: true,
+      serviceMonitor: true,
+      apiServerPorts: [8443],
+      monitoringLabels: { release: "prometheus" },
+    },
+  },
+  "tenants' users and chosen namespaces": {
+    values: {
+      tenantGuard: true,
+      tenantGuardUsers: ["system:serviceaccount:other:other"],
+      pullSecrets: true,
+      pullSecretNames: ["a", "b"],
+      pullSecretNamespaces: { matchLabels: { tier: "prod" } },
+    },
+    since: 36,
+  },
+};
+
+const ACCOUNTS = [HOME, "two-caster", "b".repeat(63), `${"a".repeat(53)}-secretcast`.slice(0, 63)];
+
+let cluster: Awaited<ReturnType<typeof ownCluster>>;
+let helm: Helm;
+before(async () => {
+  cluster = await ownCluster();
+  helm = new Helm(cluster.kubeconfig);
+  const wanted = [
+    ...[HOME, "team-a", "team-b"].map((name) => ({
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name, labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
+    })),
+    // The Pod of `helm test` is judged with the account that it asks for, as if the release were there.
+    ...ACCOUNTS.map((name) => ({
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { name, namespace: HOME },
+    })),
+    ...MONITORING_CRDS,
+  ];
+  for (const object of wanted) assert.equal(kubectl(object, "apply", "-f", "-"), "");
+  await eventually("the monitors are kinds", () =>
+    kubectl({}, "get", "servicemonitors,podmonitors,prometheusrules").startsWith("No resources"),
+  );
+});
+after(async () => {
+  helm.close();
+  await cluster.stop();
+});
+
+/** What it has to say against the object on its standard input, if anything. */
+function kubectl(input: object, ...words: readonly string[]): string {
+  const given = ["--kubeconfig", cluster.kubeconfig, ...words];
+  const { stderr } = spawnSync("kubectl", given, {
+    input: JSON.stringify(input),
+    encoding: "utf8",
+  });
+  return stderr;
+}
+
+for (const [name, { values, release = HOME, since: minor = 0 }] of Object.entries(CASES)) {
+  const { skip } = since(minor, "MutatingAdmissionPolicy v1");
+  test(
+    `${name}: linted, and taken by the API server without a warning`,
+    { skip: MISSING || skip },
+    () => {
+      const given = ["--set-json", jsonOf(values)].filter(() => Object.keys(values).length > 0);
+      const lint = helm.run("lint", "--strict", CHART, "--namespace", HOME, ...given, ...OF_NOW);
+      assert.match(lint, /1 chart\(s\) linted, 0 chart\(s\) failed/);
+      const rendered = helm.run("template", release, CHART, "-n", HOME, ...OF_NOW, ...given);
+      const items: readonly KubernetesObject[] = loadAllYaml(rendered);
+      assert.ok(items.length >= 7);
+      const list = { apiVersion: "v1", kind: "List", items };
+      const dryRun = ["apply", "--dry-run=server", "--validate=strict", "-f", "-"];
+      assert.equal(kubectl(list, ...dryRun), "");
+    },
+  );
+}
+
+// Without a cluster to ask, Helm takes a version of its own.
+const OF_NOW = ["--kube-version", `1.${since(36, "").skip === false ? 36 : 34}.0`];
+
+function jsonOf(values: object): string {
+  return Object.entries(values)
+    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+    .join(",");
+}
+
+test(
+  "both monitors at once are refused, since each pod would be scraped twice",
+  { skip: MISSING },
+  () => {
+    const both = ["--set", "podMonitor=true,serviceMonitor=true"];
+    const { code, stderr } = helm.try("template", HOME, CHART, ...both);
+    assert.equal(code, 1);
+    assert.match(stderr, /would both scrape each pod: set one of them/);
+  },
+);

@@ -1,0 +1,125 @@
+// `npm run chart:docs`: writes what of the chart is said elsewhere already. Its README from
+// values.schema.json and the defaults in values.yaml, and the icon in Chart.yaml from icon.svg. A test
+// holds both to be current.
+import { readFileSync, writeFileSync } from "node:fs";
+import { loadYaml } from "@kubernetes/client-node";
+import { stringify } from "yaml";
+
+const CHART = new URL("../manifests/chart/", import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, CHART), "utf8");
+
+type Schema = {
+  readonly description?: string;
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+};
+
+/** The files as they should be, by their path in the chart. */
+export function chartDocs(): ReadonlyMap<string, string> {
+  return new Map([
+    ["README.md", readme()],
+    ["Chart.yaml", read("Chart.yaml").replace(/^icon: .*$/m, `icon: ${icon()}`)],
+  ]);
+}
+
+function icon(): string {
+  return `data:image/svg+xml;base64,${Buffer.from(read("icon.svg")).toString("base64")}`;
+}
+
+function readme(): string {
+  const { properties: { global: _, ...values } = {} }: Schema = JSON.parse(
+    read("values.schema.json"),
+  );
+  const defaults = loadYaml<Readonly<Record<string, unknown>>>(read("values.yaml"));
+  const flags = values["flags"]?.properties ?? {};
+  return `<!-- npm run chart:docs writes this from values.schema.json. -->
+
+# secretcast
+
+${loadYaml<{ readonly description: string }>(read("Chart.yaml")).description}.
+
+## Install
+
+\`$CHART\` is where the chart is: a folder, an archive, or \`oci://…\` of a registry.
+
+\`\`\`sh
+helm install secretcast "$CHART" --namespace secretcast --create-namespace
+helm test secretcast --namespace secretcast --logs
+kubectl annotate secret NAME secretcast.io/to='team-*' --namespace secretcast
+\`\`\`
+
+Two replicas run, one of them writes. \`helm test\` starts a Pod of the same image and account, which asks for each right that the flags need and writes nothing. There are no CRDs.
+
+## Upgrade and uninstall
+
+\`helm upgrade\` hands the Lease over from the old pods to the new ones; copies that are right are not written. \`helm uninstall\` leaves every source and every copy where it is. Sources are in the namespace of the release: do not delete it with them in it.
+
+## Values
+
+The defaults give what the kustomize base gives. The schema refuses what is not here.
+
+${table(["value", "default", "meaning"], rows(values, defaults))}
+
+Values under \`flags\`; what is not given has the program's default.
+
+${table(
+  ["flag", "takes", "meaning"],
+  Object.entries(flags).map(([name, flag]) => [
+    code(name),
+    kindOf(flag),
+    cell(flag.description ?? ""),
+  ]),
+)}
+`;
+}
+
+/** A row a value; those of a mapping with properties of its own have a row each, but for flags. */
+function rows(
+  values: Readonly<Record<string, Schema>>,
+  defaults: Readonly<Record<string, unknown>>,
+  before = "",
+): readonly (readonly string[])[] {
+  return Object.entries(values).flatMap(([name, schema]) => {
+    const value = defaults[name];
+    const own = schema.properties;
+    if (own !== undefined && name === "image")
+      return rows(own, Object.fromEntries(Object.entries(Object(value))), `${before}${name}.`);
+    return [[code(before + name), code(inline(value)), cell(schema.description ?? "")]];
+  });
+}
+
+/** As YAML takes it in a line. */
+function inline(value: unknown): string {
+  const flow = { collectionStyle: "flow", flowCollectionPadding: false, lineWidth: 0 } as const;
+  return stringify(value, flow).trim();
+}
+
+function kindOf({ type, enum: choices, $ref: ref }: Schema): string {
+  if (choices) return choices.map(code).join(", ");
+  return ref?.replace("#/$defs/", "") ?? (type === "boolean" ? "switch" : (type ?? ""));
+}
+
+const code = (text: string): string => `\`${text}\``;
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("*", "\\*");
+
+/** With its columns as wide as the formatter has them. */
+function table(head: readonly string[], body: readonly (readonly string[])[]): string {
+  const widths = head.map((_, at) =>
+    Math.max(3, ...[head, ...body].map((row) => row[at]?.length ?? 0)),
+  );
+  const line = (row: readonly string[], by = " "): string =>
+    `| ${row.map((text, at) => text.padEnd(widths[at] ?? 0, by)).join(" | ")} |`;
+  return [
+    line(head),
+    line(
+      head.map(() => ""),
+      "-",
+    ),
+    ...body.map((row) => line(row)),
+  ].join("\n");
+}
+
+if (import.meta.main)
+  for (const [file, text] of chartDocs()) writeFileSync(new URL(file, CHART), text);
