@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { load } from "js-yaml";
 import { field } from "../support/api-server/http.ts";
+import { since } from "../support/api-server/kubernetes-version.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
 import { codeBlocks, type CodeBlock } from "../support/documents/markdown.ts";
 import {
@@ -31,6 +32,12 @@ before(async () => {
 });
 after(() => cluster?.stop());
 
+/** The Kubernetes that the page says a recipe needs; the sandbox knows no version. */
+const NEEDED = new Map([["A registry credential everywhere, and Pods that use it", 36]]);
+const tooOld = (title: string): string | false =>
+  process.env["CLUSTER_ACCESS"] !== undefined &&
+  since(NEEDED.get(title) ?? 0, "as the page says").skip;
+
 const tried = new Set<string>();
 /** The recipe of that title. */
 function recipe(
@@ -38,7 +45,7 @@ function recipe(
   run: (stage: RecipeStage, blocks: readonly CodeBlock[]) => Promise<void>,
 ): void {
   tried.add(title);
-  test(`recipe: ${title}`, { skip }, async (t) => {
+  test(`recipe: ${title}`, { skip: skip || tooOld(title) }, async (t) => {
     const stage = await openRecipe(t, cluster);
     await run(stage, codeBlocks(PAGE, title));
     await stage.finish();

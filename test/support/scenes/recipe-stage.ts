@@ -205,6 +205,7 @@ kubectl delete configmaps secretcast-sources -n secretcast --ignore-not-found
 kubectl delete configmaps --all-namespaces --field-selector metadata.name=ca-bundle
 kubectl label namespaces --all ci-
 kubectl annotate namespaces --all secretcast.io/accept-
+kubectl get --raw /apis/admissionregistration.k8s.io/v1 | grep -q MutatingAdmissionPolicy || exit 0
 kubectl delete mutatingadmissionpolicies,mutatingadmissionpolicybindings --all
 `;
 
