@@ -1,171 +1,181 @@
-// npm run mutate -- [--mutations 200] [--seed 1]: changes one place of src/core or src/writes at a time (a
-// condition turned round, an operator, a constant), in a copy of the tree, and runs the tests that
-// import the file, the nearest first, and a few scripts of chaos last. Prints what survived; exit code
-// 1 when anything did.
-import { spawnSync } from "node:child_process";
+// npm run mutate -- [--mutations 200] [--seed 1] [--results FILE] [--again] [--sockets] [--seconds 90]: changes one place of
+// src/core or src/writes at a time, in a copy of the tree, and shows it to the tests that run through
+// that place, to 25 scripts of chaos, and with --sockets to the tests that need those. FILE (JSON lines) is the
+// sample with what became of each; with the same FILE it goes on where it stopped, and with --again
+// it asks what survived once more. A mutation gets tests for so many seconds, as they were measured. Exit code 1 when anything survived. Takes one core, at low priority.
 import {
   cpSync,
+  existsSync,
+  mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { setPriority, tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { seeded } from "../test/support/time/random.ts";
+import { Coverage } from "./mutations/coverage.ts";
+import { filesIn, mutated, placesIn, type Place } from "./mutations/places.ts";
+import { run, runTests } from "./mutations/test-run.ts";
 
 const { values } = parseArgs({
   options: {
     mutations: { type: "string", default: "200" },
     seed: { type: "string", default: "1" },
-    skip: { type: "string", default: "0" },
+    results: { type: "string" },
+    again: { type: "boolean", default: false },
+    sockets: { type: "boolean", default: false },
+    seconds: { type: "string", default: "90" },
   },
 });
-const count = Number(values.mutations);
-const skip = Number(values.skip);
 const seed = Number(values.seed);
+const mostMs = Number(values.seconds) * 1000;
+const results = values.results ?? `node_modules/.cache/mutate/seed-${seed}.jsonl`;
 
-const ROOMS = ["src/core", "src/writes"];
-const TESTS = ["test/core", "test/writes", "test/controller", "test/chaos"];
-const TIMEOUT_MS = 120_000;
-/** Test files asked together; the next few only if none of these fails. */
-const AT_A_TIME = 4;
-const CHAOS_SCRIPTS = 25;
+/** Tests that need nothing but a processor, then those on sockets. */
+const NEAR = ["test/core", "test/writes", "test/controller", "test/telemetry"];
+const FAR = ["test/cli", "test/server", "test/integration"];
+const CHAOS = "tools/chaos.ts";
+const CHAOS_ARGS = [CHAOS, "--seed", "1", "--runs", "25"];
+/** A test under this is asked together with others: what it costs is mostly the process. */
+const QUICK_MS = 1_200;
+const TOGETHER = 8;
 
-type Mutation = {
-  readonly file: string;
-  readonly line: number;
-  readonly at: number;
-  readonly was: string;
-  readonly is: string;
+type Line = Place & { readonly outcome?: string; readonly by?: string };
+
+setPriority(10);
+const root = process.cwd();
+const copy = realpathSync(mkdtempSync(join(tmpdir(), "secretcast-mutants-")));
+const coverage = new Coverage(copy, join(root, "node_modules/.cache/mutate/coverage.json"));
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function sample(): Line[] {
+  const known = existsSync(results)
+    ? readFileSync(results, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as Line)
+    : [];
+  const key = ({ file, line, column, is }: Place): string => `${file}:${line}:${column} ${is}`;
+  const taken = new Set(known.map(key));
+  const chance = seeded(seed);
+  const drawn = placesIn(root)
+    .map((place) => ({ place, at: chance() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ place }) => place)
+    .filter((place) => !taken.has(key(place)) && mutated(root, place) !== undefined);
+  const wanted = Math.max(0, Number(values.mutations) - known.length);
+  return [...known, ...drawn.slice(0, wanted)];
+}
+
+const inGroups = (tests: readonly string[]): string[][] => {
+  const groups: string[][] = [];
+  for (const test of tests) {
+    const last = groups.at(-1);
+    const quick = (name: string): boolean => coverage.timeOf(name) < QUICK_MS;
+    if (last && last.length < TOGETHER && quick(test) && last.every(quick)) last.push(test);
+    else groups.push([test]);
+  }
+  return groups;
 };
 
-const CHANGES: readonly (readonly [RegExp, (found: string) => string])[] = [
-  [/ === /g, () => " !== "],
-  [/ !== /g, () => " === "],
-  [/ && /g, () => " || "],
-  [/ \|\| /g, () => " && "],
-  [/ < /g, () => " <= "],
-  [/ > /g, () => " >= "],
-  [/ <= /g, () => " < "],
-  [/ >= /g, () => " > "],
-  [/ \+ /g, () => " - "],
-  [/\bif \(!/g, () => "if ("],
-  [/\bif \((?!!)/g, () => "if (!"],
-  [/\breturn true\b/g, () => "return false"],
-  [/\breturn false\b/g, () => "return true"],
-  [/ \? /g, () => " && false ? "],
-  [/(?<=[ (])\d[\d_]*(?=[;,) ])/g, (found) => String(Number(found.replaceAll("_", "")) + 1)],
-];
+const limitOf = (tests: readonly string[]): number =>
+  tests.reduce((sum, test) => sum + 6 * coverage.timeOf(test), 20_000);
 
-const root = process.cwd();
-const files = (folder: string): string[] =>
-  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => `${folder}/${name}`);
-
-/** Every place that could be changed, but for comments, imports and types. */
-function mutationsOf(file: string): Mutation[] {
-  const text = readFileSync(join(root, file), "utf8");
-  let start = 0;
-  return text.split("\n").flatMap((line, index) => {
-    const begin = start;
-    start += line.length + 1;
-    if (
-      /^\s*(\/\/|\/?\*|import |export type|type |\| |readonly |\})/.test(line) ||
-      /^\s*[`"']/.test(line)
-    )
-      return [];
-    return CHANGES.flatMap(([pattern, change]) =>
-      Array.from(line.matchAll(pattern)).map((match) => {
-        const [was] = match;
-        return { file, line: index + 1, at: begin + match.index, was, is: change(was) };
-      }),
-    );
-  });
+/** The test of the file's own name, then the quickest first. */
+function testsOf(place: Place, tests: readonly string[]): string[] {
+  const own = (test: string): boolean =>
+    basename(test).startsWith(`${basename(place.file, ".ts")}.`);
+  return tests
+    .filter((test) => coverage.runsThrough(test, place))
+    .toSorted((a, b) => Number(own(b)) - Number(own(a)) || coverage.timeOf(a) - coverage.timeOf(b));
 }
 
-const importsOf = new Map<string, readonly string[]>();
-function imports(file: string): readonly string[] {
-  const known = importsOf.get(file);
-  if (known) return known;
-  const text = readFileSync(join(root, file), "utf8");
-  const found = Array.from(text.matchAll(/from "(\.[^"]+\.ts)"/g), ([, path = ""]) =>
-    relative(root, join(root, dirname(file), path)),
-  );
-  importsOf.set(file, found);
-  return found;
-}
-
-/** How many imports lie between a test and each file. */
-function distances(test: string): ReadonlyMap<string, number> {
-  const found = new Map([[test, 0]]);
-  for (const [file, distance] of found)
-    for (const next of imports(file)) if (!found.has(next)) found.set(next, distance + 1);
-  return found;
-}
-
-const reach = TESTS.flatMap(files)
-  .filter((name) => name.endsWith(".test.ts") && !name.startsWith("test/chaos/"))
-  .map((test) => ({ test, distances: distances(test) }));
-
-function testsOf(file: string): readonly string[] {
-  const near = reach.flatMap(({ test, distances }) => {
-    const distance = distances.get(file);
-    return distance === undefined ? [] : [{ test, distance }];
-  });
-  return near.toSorted((a, b) => a.distance - b.distance).map(({ test }) => test);
-}
-
-function caughtBy(copy: string, file: string): string | undefined {
-  const run = (...args: readonly string[]): boolean =>
-    spawnSync(process.execPath, args, { cwd: copy, timeout: TIMEOUT_MS, stdio: "ignore" })
-      .status !== 0;
-  const tests = testsOf(file);
-  for (let from = 0; from < tests.length; from += AT_A_TIME) {
-    const some = tests.slice(from, from + AT_A_TIME);
-    if (run("--test", ...some)) return some.join(" ");
+async function caughtBy(place: Place, text: string): Promise<{ outcome: string; by: string }> {
+  const path = join(copy, place.file);
+  const whole = readFileSync(path, "utf8");
+  const sees = async (once: () => ReturnType<typeof run>, sure: boolean) => {
+    writeFileSync(path, text);
+    const ending = await once();
+    writeFileSync(path, whole);
+    if (ending.kind === "passed") return undefined;
+    // What may be the machine's fault counts when the same passes without the mutation.
+    if (ending.failed !== undefined && sure) return ending.failed;
+    return (await once()).kind === "passed" ? (ending.failed ?? ending.why) : undefined;
+  };
+  let [left, unasked] = [mostMs, 0];
+  const ask = async (tests: readonly string[]): Promise<string | undefined> => {
+    for (const group of inGroups(testsOf(place, tests))) {
+      left -= group.reduce((sum, test) => sum + coverage.timeOf(test), 0);
+      if (left < 0) unasked += group.length;
+      else {
+        const by = await sees(() => runTests(copy, group, limitOf(group)), tests === near);
+        if (by !== undefined) return by;
+      }
+    }
+    return undefined;
+  };
+  const byNear = await ask(near);
+  if (byNear !== undefined) return { outcome: "tests", by: byNear };
+  if (coverage.runsThrough(CHAOS, place)) {
+    const by = await sees(() => run(copy, CHAOS_ARGS, limitOf([CHAOS]), {}), false);
+    if (by !== undefined) return { outcome: "chaos", by };
   }
-  if (run("tools/chaos.ts", "--seed", "1", "--runs", String(CHAOS_SCRIPTS))) return "chaos";
-  return undefined;
+  const byFar = await ask(far);
+  if (byFar !== undefined) return { outcome: "tests", by: byFar };
+  return { outcome: "SURVIVED", by: unasked > 0 ? `${unasked} test files not asked` : "" };
 }
 
-const all = ROOMS.flatMap(files).flatMap(mutationsOf);
-const chance = seeded(seed);
-const order = all.map((mutation) => ({ mutation, at: chance() })).toSorted((a, b) => a.at - b.at);
-const chosen = order.slice(skip, skip + count).map(({ mutation }) => mutation);
-const copy = mkdtempSync(join(tmpdir(), "secretcast-mutants-"));
-for (const name of [
-  "src",
-  "test",
-  "tools",
-  "bin",
-  "manifests",
-  "docs",
-  "package.json",
-  "README.md",
-])
+async function measured(folders: readonly string[]): Promise<string[]> {
+  const tests = folders.flatMap((f) => filesIn(root, f)).filter((t) => t.endsWith(".test.ts"));
+  const sound: string[] = [];
+  for (const test of tests) {
+    if (await coverage.measure(test, ["--test", "--test-isolation=none", test])) sound.push(test);
+    else say(`left out, for it fails without a mutation: ${test}`);
+  }
+  return sound;
+}
+
+for (const name of ["src", "test", "tools", "bin", "manifests", "docs", "package.json"])
   cpSync(join(root, name), join(copy, name), { recursive: true });
+for (const name of ["README.md", "CHANGELOG.md"]) cpSync(join(root, name), join(copy, name));
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-process.stdout.write(`${chosen.length} of ${all.length} places, --seed ${seed}\n`);
-let survivors = 0;
+const clear = (): void => rmSync(copy, { recursive: true, force: true });
+for (const signal of ["SIGINT", "SIGTERM"])
+  process.once(signal, () => {
+    clear();
+    process.exit(1);
+  });
+const lines = sample();
+mkdirSync(dirname(results), { recursive: true });
+const keep = (): void =>
+  writeFileSync(results, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+keep();
+let near: string[] = [];
+let far: string[] = [];
 try {
-  for (const [index, { file, line, at, was, is }] of chosen.entries()) {
-    const text = readFileSync(join(root, file), "utf8");
-    writeFileSync(join(copy, file), text.slice(0, at) + is + text.slice(at + was.length));
-    const catcher = caughtBy(copy, file);
-    writeFileSync(join(copy, file), text);
-    if (catcher === undefined) survivors++;
-    const change = `${file}:${line} "${was.trim()}" to "${is.trim()}"`;
-    process.stdout.write(
-      `${skip + index + 1} ${catcher === undefined ? "SURVIVED" : "caught"} ${change}\n`,
-    );
+  near = await measured(NEAR);
+  await coverage.measure(CHAOS, CHAOS_ARGS);
+  if (values.sockets) far = await measured(FAR);
+  for (const [index, line] of lines.entries()) {
+    const { outcome, by: _, ...place } = line;
+    if (outcome !== undefined && !(values.again && outcome === "SURVIVED")) continue;
+    const text = mutated(copy, place);
+    const found = text === undefined ? { outcome: "gone", by: "" } : await caughtBy(place, text);
+    lines[index] = { ...place, ...found };
+    keep();
+    const change = `${place.file}:${place.line} "${place.was.trim()}" to "${place.is.trim()}"`;
+    say(`${index + 1}/${lines.length} ${found.outcome} ${change} ${found.by}`);
   }
 } finally {
-  rmSync(copy, { recursive: true, force: true });
+  clear();
 }
-process.stdout.write(`${chosen.length - survivors} caught, ${survivors} survived\n`);
-process.exitCode = survivors === 0 ? 0 : 1;
+const count = (outcome: string): number => lines.filter((line) => line.outcome === outcome).length;
+say(
+  `${count("tests")} caught by tests, ${count("chaos")} by chaos alone, ${count("SURVIVED")} survived, ${count("gone")} gone`,
+);
+process.exitCode = count("SURVIVED") === 0 ? 0 : 1;
