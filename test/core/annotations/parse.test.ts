@@ -55,3 +55,14 @@ for (const [what, words] of [
     assert.equal(result.sources[0]?.state, "refused");
   });
 }
+
+const MANY_WORDS = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`word-${at}`, "x"]));
+
+test("of a hundred words that nobody knows 20 are told of a source, 3 of a pulling Secret", () => {
+  const made = cluster();
+  made.secret("shared/cred", { to: "*", ...MANY_WORDS });
+  made.secret("team-a/app", { from: "shared/cred", ...MANY_WORDS });
+  assert.equal(made.pass().sources[0]?.problems.length, 20);
+  const app = made.cached("team-a/app");
+  assert.equal(app.role === "pull" && app.problems.length, 3);
+});

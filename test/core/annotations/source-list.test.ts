@@ -183,6 +183,12 @@ test("an entry that is written as before is the same entry, and one that is not 
   assert.notEqual(after.get("two"), before.get("two"));
 });
 
+test("of a hundred faults of one entry five are told", () => {
+  const words = Array.from({ length: 100 }, (_, at) => `word-${at}: x\n`).join("");
+  const list = parse({ tls: `secret: a/b\nto: x\n${words}` });
+  assert.equal(list.get("tls")?.problems.length, 5);
+});
+
 // The probes of a coverage run cost more than the work itself.
 const skip = process.env["NODE_V8_COVERAGE"] ? "a time means nothing under coverage" : false;
 const lines = (line: string): string => `secret: a/b\n${line}`;

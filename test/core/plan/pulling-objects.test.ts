@@ -146,6 +146,42 @@ test("S41 the owner applies it empty again, or edits what was filled: it is fill
   assert.equal(made.get("team-a/app").data["password"], base64("p"));
 });
 
+test("with keys of its own, too, what was filled and is edited is filled again, and then nothing is written", () => {
+  const made = cluster({ allow: "*" }, { keys: "secret=password" });
+  made.settle();
+  made.edit("team-a/app", ({ data }) => (data["secret"] = base64("edited")));
+  made.settle();
+  assert.equal(made.get("team-a/app").data["secret"], base64("p"));
+  assert.deepEqual(made.pass().actions, []);
+});
+
+test("a pull source made again with the same data is the one that the record names from then on", () => {
+  for (const words of [{}, { keys: "*" }] as const) {
+    const made = cluster({ allow: "*" }, words);
+    made.settle();
+    made.delete("shared/db");
+    const { metadata } = made.secret("shared/db", { allow: "*" }, { data: SOURCE });
+    made.settle();
+    assert.equal(mark(made, "source-uid"), metadata.uid);
+    assert.deepEqual(keys(made), ["own", "password", "user"]);
+  }
+});
+
+test("an entry that comes for a source, and goes again, is recorded and taken off, though the data stay", () => {
+  const made = cluster({ allow: "*" });
+  made.settle();
+  assert.equal(mark(made, "entry"), undefined);
+  made.list({ db: 'secret: shared/db\nallow: "*"' });
+  made.reread();
+  made.settle();
+  assert.equal(mark(made, "entry"), "db");
+  made.list({});
+  made.reread();
+  made.settle();
+  assert.equal(mark(made, "entry"), undefined);
+  assert.deepEqual(keys(made), ["own", "password", "user"]);
+});
+
 test("an entry of its own where the source has one survives, and that is told", () => {
   const made = cluster({ allow: "*" }, {}, { data: { password: "my own", user: "u" } });
   made.settle();
