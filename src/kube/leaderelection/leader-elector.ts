@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { longestSince, type Clock, type Moment } from "../time/clock.ts";
 import { LeaderRun } from "./leader-run.ts";
-import { LeaseLock } from "./lease-lock.ts";
+import { leaseErrorKind, LeaseLock } from "./lease-lock.ts";
 import type { LeaseClient } from "./lease-lock.ts";
 import { Reachability } from "../rest/reachability.ts";
 import { withTimeout } from "../time/deadline.ts";
@@ -68,6 +68,9 @@ class LeaseLostError extends Error {
 
 // client-go: leaderelection.JitterFactor.
 const JITTER_FACTOR = 1.2;
+// A server that refuses half of all requests would refuse all of the five tries before the deadline
+// every few minutes. A leader is one alone, and its request is tiny.
+const TRIES_A_PERIOD_WHEN_THROTTLED = 4;
 
 /** An identity that no other process has, readable for people. */
 export function newIdentity(): string {
@@ -191,10 +194,11 @@ export class LeaderElector {
 
   /** Renews until `over` (true) or until the lease is lost (false). */
   async #keep(over: AbortSignal): Promise<boolean> {
-    for (;;) {
-      await this.#reachability.sleep(Math.min(this.#retryPeriodMs, this.msLeft), over);
+    for (let wait = this.#retryPeriodMs; ;) {
+      await this.#reachability.sleep(Math.min(wait, this.msLeft), over);
       if (over.aborted) return true;
       if (this.msLeft === 0) return false;
+      wait = this.#retryPeriodMs;
       try {
         const claim = await withTimeout(this.#clock, this.msLeft, over, (inner) =>
           this.#lock.tryAcquireOrRenew(inner),
@@ -202,6 +206,7 @@ export class LeaderElector {
         if (!claim.held) return false;
         this.#renew(claim.since);
       } catch (error) {
+        if (leaseErrorKind(error) === "throttled") wait /= TRIES_A_PERIOD_WHEN_THROTTLED;
         if (!over.aborted) this.#options.onError?.(error);
       }
     }

@@ -13,7 +13,7 @@ import type { ApiClient } from "../rest/client.ts";
 
 /**
  * The API calls needed, for one Lease. They reject with an error whose `kind` is `notFound`,
- * `conflict` or `alreadyExists` where the server said so, and anything else otherwise.
+ * `conflict`, `alreadyExists` or `throttled` where the server said so, and anything else otherwise.
  */
 export type LeaseClient = {
   get(signal: AbortSignal): Promise<Lease>;
@@ -43,7 +43,8 @@ export type AcquireResult =
   | { readonly held: true; readonly since: Moment }
   | { readonly held: false; readonly holder: string };
 
-function kindOf(error: unknown): unknown {
+/** The server's own word for what it refused; see LeaseClient. */
+export function leaseErrorKind(error: unknown): unknown {
   return typeof error === "object" && error !== null && "kind" in error ? error.kind : undefined;
 }
 
@@ -76,8 +77,10 @@ export class LeaseLock {
     if (this.#own) {
       try {
         return await this.#write(renewed(this.#own, this.#claim()), signal);
-      } catch {
+      } catch (error) {
         signal.throwIfAborted();
+        // Refused before anything was done: ours is what it was, and a read would be refused as well.
+        if (leaseErrorKind(error) === "throttled") throw error;
         this.#own = undefined;
         this.#options.onSlowPath();
       }
@@ -101,7 +104,7 @@ export class LeaseLock {
         await this.#bounded(signal, (inner) => this.#options.client.update(free, inner));
         return true;
       } catch (error) {
-        if (kindOf(error) !== "conflict" || tries === RELEASE_TRIES) throw error;
+        if (leaseErrorKind(error) !== "conflict" || tries === RELEASE_TRIES) throw error;
       }
     }
   }
@@ -117,7 +120,7 @@ export class LeaseLock {
       this.#observe(lease);
       return lease;
     } catch (error) {
-      if (kindOf(error) === "notFound") return undefined;
+      if (leaseErrorKind(error) === "notFound") return undefined;
       throw error;
     }
   }
@@ -149,7 +152,7 @@ export class LeaseLock {
       this.#unanswered = false;
       return { held: true, since };
     } catch (error) {
-      const kind = kindOf(error);
+      const kind = leaseErrorKind(error);
       if (kind === "conflict" || kind === "alreadyExists" || kind === "notFound")
         this.#unanswered = false;
       throw error;

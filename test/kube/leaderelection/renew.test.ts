@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LeaderElector, newIdentity } from "../../../src/kube/leaderelection/leader-elector.ts";
+import type { LeaseClient } from "../../../src/kube/leaderelection/lease-lock.ts";
 import { Reachability } from "../../../src/kube/rest/reachability.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
+import { seeded } from "../../support/time/random.ts";
 import { candidate } from "../../support/kube/candidate.ts";
 import { LeaseServer } from "../../support/kube/lease-server.ts";
 
@@ -101,6 +103,48 @@ test("LE-07 requests that hang, even deaf to their signal, do not outlive the de
     assert.equal(await result.value(), "lost");
     assert.equal(clock.timers, 0);
   }
+});
+
+test("LE-07 with half of its requests refused by 429 a leader keeps its lease for an hour", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const answers = server.client();
+  const chance = seeded(1);
+  const refuse = (): void => {
+    if (elector.isLeader && chance() < 0.5)
+      throw Object.assign(new Error("Too Many Requests"), { kind: "throttled" });
+  };
+  const client: LeaseClient = {
+    get: async (signal) => {
+      refuse();
+      return answers.get(signal);
+    },
+    create: (lease, signal) => answers.create(lease, signal),
+    update: async (lease, signal) => {
+      refuse();
+      return answers.update(lease, signal);
+    },
+  };
+  const { elector, result } = candidate(clock, server, "me", { client });
+  for (let minute = 0; minute < 60; minute++) await clock.advance(60_000);
+  assert.equal(await result.value(), "pending");
+  assert.equal(elector.isLeader, true);
+});
+
+test("LE-07 a renewal refused by 429 was not made: the same is sent again, a few times a second at most", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const { elector } = candidate(clock, server, "me");
+  await clock.advance(2000);
+  const before = server.requests.length;
+  server.fail("any", "throttled");
+  await clock.advance(6000);
+  const tries = server.requests.slice(before);
+  assert.ok(tries.length <= 12, `${tries.length} tries`);
+  assert.deepEqual(new Set(tries), new Set(["update"]));
+  server.heal();
+  await clock.advance(500);
+  assert.equal(elector.msSinceRenewal < 500, true);
 });
 
 test("LE-07 a single hung request costs half the deadline, and the lease is kept", async () => {
