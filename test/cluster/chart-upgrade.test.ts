@@ -1,0 +1,165 @@
+// From the first version of the chart to this one, on a real API server, with copies in place: the chart
+// as it was is installed, the Secrets are as the first version's program left them, the upgrade goes
+// through, and the new program, run as the new Deployment says with the release's own account, writes
+// nothing at all.
+//
+// first-release/ holds that chart as it was, what users had annotated, and copies.json: the copies and
+// the pulling Secret that the program of that day made of it on an API server, with UID and VERSION in
+// place of what an API server makes up.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { loadAllYaml, type V1Deployment } from "@kubernetes/client-node";
+import { ownCluster, openCluster } from "../support/api-server/cluster.ts";
+import { ok } from "../support/api-server/facts/place.ts";
+import { field, type Http } from "../support/api-server/http.ts";
+import { serviceAccountKubeconfig } from "../support/api-server/service-account.ts";
+import { Helm, helmMissing } from "../support/programs/helm.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const FIRST = `${ROOT}test/cluster/first-release`;
+const HOME = "secretcast";
+type Copy = {
+  readonly metadata: {
+    readonly namespace: string;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+};
+const COPIES: readonly Copy[] = JSON.parse(readFileSync(`${FIRST}/copies.json`, "utf8"));
+
+let cluster: Awaited<ReturnType<typeof ownCluster>>;
+let helm: Helm;
+let http: Http;
+before(async () => {
+  cluster = await ownCluster();
+  helm = new Helm(cluster.kubeconfig);
+  http = openCluster(cluster);
+});
+after(async () => {
+  helm.close();
+  await http.close();
+  await cluster.stop();
+});
+
+const secretPath = (namespace = "", name = ""): string =>
+  `/api/v1/namespaces/${namespace}/secrets/${name}`;
+
+/** Makes what users had, and what the first version's program had made of it. */
+async function asTheFirstVersionLeftIt(): Promise<void> {
+  for (const { kind, ...object } of loadAllYaml(readFileSync(`${FIRST}/sources.yaml`, "utf8"))) {
+    const path =
+      kind === "Namespace"
+        ? "/api/v1/namespaces"
+        : `/api/v1/namespaces/${object.metadata?.namespace}/secrets`;
+    ok(await http.send("POST", path, { body: object }), 201);
+  }
+  for (const { metadata, ...object } of COPIES) {
+    const { annotations, namespace } = metadata;
+    const source =
+      annotations["secretcast.io/source"] ?? annotations["secretcast.io/from"] ?? assert.fail();
+    const found = await http.send("GET", secretPath(...source.split("/")));
+    const filled = {
+      ...annotations,
+      "secretcast.io/source-uid": field(found.body, "metadata", "uid"),
+      "secretcast.io/source-version": field(found.body, "metadata", "resourceVersion"),
+    };
+    const body = { ...object, metadata: { ...metadata, annotations: filled } };
+    const path = `/api/v1/namespaces/${namespace}/secrets?fieldManager=secretcast`;
+    ok(await http.send("POST", path, { body }), 201);
+  }
+}
+
+/** Every Secret but Helm's own, by its place and version. */
+async function versions(): Promise<ReadonlyMap<string, string>> {
+  const { body } = await http.send("GET", "/api/v1/secrets");
+  const items = field(body, "items");
+  assert.ok(Array.isArray(items));
+  const ours = items.filter((item) => field(item, "type") !== "helm.sh/release.v1");
+  return new Map(
+    ours.map((item) => {
+      const [namespace, name, version] = ["namespace", "name", "resourceVersion"].map((key) =>
+        String(field(item, "metadata", key)),
+      );
+      return [`${namespace}/${name}`, version ?? ""];
+    }),
+  );
+}
+
+/** The writes that the release's account asked for, of whatever kind, but for its Lease. */
+function writes(): readonly string[] {
+  const account = `system:serviceaccount:${HOME}:secretcast`;
+  return readFileSync(cluster.auditLog, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): unknown => JSON.parse(line))
+    .filter((event) => field(event, "user", "username") === account)
+    .map(
+      (event) => `${String(field(event, "verb"))} ${String(field(event, "objectRef", "resource"))}`,
+    )
+    .filter((right) => !/^(get|list|watch) | leases$/.test(right));
+}
+
+async function runOnceAsDeployed(): Promise<string> {
+  const path = `/apis/apps/v1/namespaces/${HOME}/deployments/secretcast`;
+  const { body } = await http.send("GET", path);
+  const { spec }: V1Deployment = body as V1Deployment;
+  const [container] = spec?.template.spec?.containers ?? [];
+  const name = spec?.template.spec?.serviceAccountName ?? "";
+  const kubeconfig = await serviceAccountKubeconfig(cluster, { namespace: HOME, name });
+  const own = ["--once", "--kubeconfig", kubeconfig, "--source-namespaces", HOME];
+  const ports = ["--http-address", "127.0.0.1:0", "--status-address", "127.0.0.1:0"];
+  const elected = ["--lease-namespace", HOME];
+  const words = [...(container?.args ?? []), ...own, ...ports, ...elected];
+  const program = [`${ROOT}bin/secretcast.js`, ...words];
+  const { status, stdout, stderr } = spawnSync(process.execPath, program, { encoding: "utf8" });
+  assert.equal(status, 0, stdout + stderr);
+  return stdout;
+}
+
+test(
+  "helm upgrade from the first version of the chart goes through with copies in place, and writes none of them",
+  { skip: helmMissing() ?? false },
+  async () => {
+    const place = ["--namespace", HOME];
+    helm.run("install", "secretcast", `${FIRST}/chart`, "--create-namespace", ...place);
+    await asTheFirstVersionLeftIt();
+    const before = await versions();
+    assert.equal(before.size, 10);
+
+    helm.run("upgrade", "secretcast", `${ROOT}manifests/chart`, ...place);
+    const said = await runOnceAsDeployed();
+    assert.match(said, /"secrets":10,.*"msg":"caches filled"/, "it has seen them all");
+    assert.deepEqual(await versions(), before);
+    assert.deepEqual(writes(), []);
+
+    helm.run("upgrade", "secretcast", `${ROOT}manifests/chart`, ...place, ...EVERYTHING);
+    await runOnceAsDeployed();
+    assert.deepEqual(await versions(), before, "with the guards on as well");
+    assert.deepEqual(writes(), []);
+
+    helm.run("rollback", "secretcast", "1", ...place);
+    assert.deepEqual(await versions(), before, "and back to where it came from");
+  },
+);
+
+const EVERYTHING = ["--set", "guardrail=true,tenantGuard=true,earlyCheck=true,configMaps=true"];
+
+test(
+  "a change of a source after the upgrade reaches each of those copies",
+  { skip: helmMissing() ?? false },
+  async () => {
+    helm.run("upgrade", "secretcast", `${ROOT}manifests/chart`, "--namespace", HOME, ...EVERYTHING);
+    const body = { stringData: { token: "second" } };
+    const merge = { contentType: "application/merge-patch+json" } as const;
+    ok(await http.send("PATCH", secretPath(HOME, "plain"), { body, ...merge }), 200);
+    await runOnceAsDeployed();
+    for (const namespace of ["team-a", "team-b"]) {
+      const copy = await http.send("GET", secretPath(namespace, "plain"));
+      assert.equal(field(copy.body, "data", "token"), btoa("second"), namespace);
+    }
+    const ofSecrets = writes().filter((right) => !right.endsWith(" events"));
+    assert.deepEqual(ofSecrets, ["patch secrets", "patch secrets"]);
+  },
+);
