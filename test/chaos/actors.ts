@@ -7,12 +7,13 @@ import {
   CONFIG_MAPS,
   NAMESPACES as NAMESPACE_RESOURCE,
   resourcePath,
+  SECRETS,
   type Resource,
 } from "../../src/kube/rest/resource.ts";
 import { NAMESPACES, TENANT, type Step } from "../support/planner/history.ts";
 import type { UserStep } from "./script.ts";
 import type { Texts } from "./patterns.ts";
-import type { Raw } from "./standing.ts";
+import type { Raw } from "./raw.ts";
 
 export const OWN_NAMESPACE = "controller";
 export const SOURCE_LIST = "secretcast-sources";
@@ -32,12 +33,12 @@ const NOTES = { "example.com/note": "n", "argocd.argoproj.io/sync-wave": "1", pl
 type Body = Readonly<Record<string, unknown>>;
 export class Actors {
   readonly #client: ApiClient;
-  readonly #resource: Resource;
+  /** Whose objects the present step is about. */
+  #resource: Resource = SECRETS;
   #values = 0;
 
-  constructor(client: ApiClient, resource: Resource) {
+  constructor(client: ApiClient) {
     this.#client = client;
-    this.#resource = resource;
   }
 
   async begin(): Promise<void> {
@@ -47,13 +48,16 @@ export class Actors {
 
   /** Everything that waits for somebody's finalizer may go. */
   async letGo(held: readonly Raw[]): Promise<void> {
-    for (const { metadata } of held)
+    for (const { kind, metadata } of held) {
+      this.#resource = resourceOf(kind);
       await this.#patch(metadata.namespace ?? "", metadata.name, {
         metadata: { finalizers: null },
       });
+    }
   }
 
   async take(step: UserStep): Promise<void> {
+    this.#resource = resourceOf(step.of);
     switch (step.kind) {
       case "source":
         return this.#source(step);
@@ -61,7 +65,7 @@ export class Actors {
       case "pull":
         return this.#put(step.namespace, step.name, {
           metadata: { annotations: prefixed(step.words) },
-          type: "Opaque",
+          ...this.#typed("Opaque"),
           data: { own: this.#value(step) },
         });
       case "forge":
@@ -87,8 +91,16 @@ export class Actors {
   async #source(step: Extract<Step, { kind: "source" }>): Promise<void> {
     await this.#put(step.namespace, step.name, {
       metadata: { annotations: { ...prefixed(step.words), ...NOTES }, labels: LABELS },
-      type: step.type,
-      data: { user: this.#value(step), password: this.#value(step) },
+      ...this.#typed(step.type),
+      data: {
+        user: this.#value(step),
+        password: this.#value(step),
+        ...(step.type === "kubernetes.io/tls" && {
+          "tls.crt": this.#value(step),
+          "tls.key": this.#value(step),
+        }),
+      },
+      ...(this.#resource === CONFIG_MAPS && { binaryData: { blob: btoa(this.#value(step)) } }),
       ...(step.immutable && { immutable: true }),
     });
   }
@@ -106,7 +118,7 @@ export class Actors {
     };
     await this.#put(TENANT, step.name, {
       metadata: { annotations: prefixed(marks), labels: MANAGED },
-      type: "Opaque",
+      ...this.#typed("Opaque"),
       data: { own: this.#value({ namespace: TENANT, name: step.name }) },
     });
   }
@@ -191,8 +203,8 @@ export class Actors {
     const present = await this.#get(namespace, name);
     if (!present) return;
     const { labels, annotations } = present.metadata;
-    const { type, data, immutable } = present;
-    const same = { type, data, ...(immutable === true && { immutable }) };
+    const { type, data, binaryData, immutable } = present;
+    const same = { type, data, binaryData, ...(immutable === true && { immutable }) };
     await this.#put(to, name, { ...same, metadata: { labels, annotations } });
   }
 
@@ -236,6 +248,14 @@ export class Actors {
   }
 
   #value({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-    return btoa(`${MARKER}${++this.#values} of ${namespace}/${name}`);
+    const value = `${MARKER}${++this.#values} of ${namespace}/${name}`;
+    return this.#resource === SECRETS ? btoa(value) : value;
+  }
+
+  #typed(type: string): { readonly type?: string } {
+    return this.#resource === SECRETS ? { type } : {};
   }
 }
+
+const resourceOf = (kind: string | undefined): Resource =>
+  kind === "ConfigMap" ? CONFIG_MAPS : SECRETS;

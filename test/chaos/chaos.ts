@@ -1,8 +1,12 @@
 // Scripts one after the other, each with a seed of its own, so that the one that fails is played again
 // by its seed alone. A failing script is shrunk to a short one, which is what becomes a test.
 import * as fc from "fast-check";
-import { scripts, type Script } from "./script.ts";
+import { scripts } from "./draw.ts";
+import type { Script } from "./script.ts";
 import { play } from "./stage.ts";
+
+/** Scripts, so that of a run that is cut off it is known how far it came. */
+const TELLS_EVERY = 100;
 
 export type ChaosOptions = {
   readonly minutes: number;
@@ -22,6 +26,8 @@ export async function chaos({ minutes, seed, runs, print }: ChaosOptions): Promi
       steps += script.steps.length;
       writes += made;
     });
+    if ((played + 1) % TELLS_EVERY === 0)
+      print(`${played + 1} scripts, ${steps} operations so far`);
     if (!failure) continue;
     print(`--seed ${seed + played} --runs 1 fails:`);
     for (const line of failure.wrong) print(`  ${line}`);

@@ -3,7 +3,7 @@
 // the world as it must be, every write on the way being right, and nothing is left to write.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ChaosStep, Script } from "./script.ts";
+import { PLAIN_FLAGS, type ChaosStep, type Script } from "./script.ts";
 import { play } from "./stage.ts";
 import type { Texts } from "./patterns.ts";
 
@@ -14,7 +14,7 @@ const source = (name: string, words: Texts, type = "Opaque", immutable = false):
 const SCENARIO: Script = {
   chance: 1,
   replicas: 1,
-  flags: 0,
+  flags: PLAIN_FLAGS,
   graceMs: 1000,
   deleteLimit: 100,
   steps: [

@@ -1,7 +1,7 @@
 // What chaos found, as short as it could be shrunk: each was wrong once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ChaosStep, Script } from "./script.ts";
+import { PLAIN_FLAGS, type ChaosStep, type Script } from "./script.ts";
 import { play } from "./stage.ts";
 
 const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonly ChaosStep[] }>> =
@@ -96,7 +96,7 @@ for (const [name, script] of Object.entries(FOUND))
     const { wrong } = await play({
       chance: 0,
       replicas: 1,
-      flags: 0,
+      flags: PLAIN_FLAGS,
       graceMs: 10_000,
       deleteLimit: 100,
       ...script,

@@ -4,13 +4,13 @@ import { test } from "node:test";
 import { wrongAtRest, type World } from "./model.ts";
 import { Slots } from "./slots.ts";
 import type { Texts } from "./patterns.ts";
-import type { Flags, Raw } from "./standing.ts";
+import { slotOf, type Flags, type Raw } from "./raw.ts";
+import { PLAIN_FLAGS } from "./script.ts";
 import { wrongWrite } from "./write-judge.ts";
 
 const FLAGS: Flags = {
+  ...PLAIN_FLAGS,
   sourceNamespaces: "shared",
-  policy: undefined,
-  exclude: "",
   ownNamespace: "controller",
   list: undefined,
 };
@@ -24,7 +24,7 @@ function secret(place: string, words: Texts, data: Texts = { key: "dmFsdWU=" }):
   const ours = "source" in words ? { "app.kubernetes.io/managed-by": "secretcast" } : {};
   const uid = `uid of ${place}`;
   const metadata = { namespace, name, uid, resourceVersion: place, annotations, labels: ours };
-  return { metadata, data, type: "Opaque" };
+  return { kind: "Secret", metadata, data, type: "Opaque" };
 }
 
 function copy(place: string, of: string, words: Texts = {}, data?: Texts): Raw {
@@ -47,7 +47,7 @@ function world(...objects: readonly Raw[]): World {
     const { namespace, name } = raw.metadata;
     return [`${namespace}/${name}`, raw] as const;
   });
-  return { namespaces: new Map(namespaces), objects: new Map(placed) };
+  return { kind: "Secret", namespaces: new Map(namespaces), objects: new Map(placed) };
 }
 
 const SOURCE = secret("shared/one", { to: "team-*" });
@@ -149,7 +149,7 @@ for (const [
     const made = world(...objects);
     for (const raw of made.namespaces.values())
       slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
-    for (const [place, raw] of made.objects) slots.note(place, raw, Number.NEGATIVE_INFINITY);
+    for (const raw of made.objects.values()) slots.note(slotOf(raw), raw, Number.NEGATIVE_INFINITY);
     const { namespace, name: own } = (after ?? before).metadata;
     const path = `/api/v1/namespaces/${namespace}/secrets${method === "POST" ? "" : `/${own}`}`;
     const held = given ?? conditions(before);
@@ -161,7 +161,7 @@ for (const [
       now: 3_600_000,
       flags: FLAGS,
       graceMs: 10_000,
-      listPlace: "controller/secretcast-sources",
+      listSlot: "ConfigMap controller/secretcast-sources",
     });
     if (expected) assert.match(wrong ?? "", expected);
     else assert.equal(wrong, undefined);

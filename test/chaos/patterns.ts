@@ -5,23 +5,21 @@ export type Texts = Readonly<Record<string, string>>;
 
 export const split = (text: string): readonly string[] =>
   text.split(",").map((part) => part.trim());
-export const glob = (text: string): RegExp =>
-  new RegExp(
-    `^${text
-      .replaceAll(/[.\\^$+{}()|[\]]/g, "\\$&")
-      .replaceAll("*", "[^/]*")
-      .replaceAll("?", "[^/]")}$`,
-    "s",
-  );
+export const isPositive = (entry: string): boolean => !entry.startsWith("!");
+
+const compiled = new Map<string, RegExp>();
+export function glob(text: string): RegExp {
+  const escaped = text.replaceAll(/[.\\^$+{}()|[\]]/g, "\\$&");
+  const pattern = escaped.replaceAll("*", "[^/]*").replaceAll("?", "[^/]");
+  const found = compiled.get(text) ?? new RegExp(`^${pattern}$`, "s");
+  compiled.set(text, found);
+  return found;
+}
 
 export function matchesGlobs(text: string, name: string): boolean {
-  const entries = split(text);
-  const positives = entries.filter((entry) => !entry.startsWith("!"));
-  const hit = (entry: string): boolean => glob(entry).test(name);
-  return (
-    (positives.length === 0 || positives.some(hit)) &&
-    !entries.some((entry) => entry.startsWith("!") && hit(entry.slice(1)))
-  );
+  const positives = split(text).filter(isPositive);
+  const barred = split(text).some((one) => !isPositive(one) && glob(one.slice(1)).test(name));
+  return !barred && (positives.length === 0 || positives.some((one) => glob(one).test(name)));
 }
 
 const TERM =
@@ -42,17 +40,14 @@ export function matchesSelector(text: string, labels: Texts): boolean | undefine
 /** What `keys` lets through; undefined: it refuses the source. */
 export function filterKeys(text: string | undefined, data: Texts): Texts | undefined {
   if (text === undefined) return data;
-  const entries = split(text);
-  if (entries.some((entry) => !/^(![-._*?\w]+|[-._*?\w]+|[-._\w]+=[-._\w]+)$/.test(entry)))
-    return undefined;
-  const renames = entries.filter((entry) => entry.includes("="));
-  const globs = entries.filter((entry) => !entry.includes("="));
+  const renames = split(text).filter((entry) => entry.includes("="));
+  const globs = split(text).filter((entry) => !entry.includes("="));
   const moved = new Set(renames.map((entry) => entry.split("=")[1] ?? ""));
-  const wanted =
-    globs.length === 0 || (renames.length > 0 && globs.every((one) => one.startsWith("!")))
-      ? () => false
-      : (key: string) => matchesGlobs(globs.join(","), key);
-  const kept = Object.entries(data).filter(([key]) => !moved.has(key) && wanted(key));
+  // Exclusions start from everything, but beside a rename they take nothing in.
+  const none = globs.length === 0 || (renames.length > 0 && !globs.some(isPositive));
+  const kept = Object.entries(data).filter(
+    ([key]) => !none && !moved.has(key) && matchesGlobs(globs.join(","), key),
+  );
   const renamed = renames.map((entry): [string, string | undefined] => {
     const [to = "", from = ""] = entry.split("=");
     return [to, data[from]];
@@ -65,11 +60,17 @@ export function filterKeys(text: string | undefined, data: Texts): Texts | undef
 
 const NEVER =
   /^(secretcast\.io\/|(.*\.)?kubernetes\.io\/|[^/]*(argoproj|fluxcd)\.io\/|(meta\.)?helm\.sh\/|owner$|sealedsecrets\.bitnami\.com\/|cert-manager\.io\/)/;
-const mayCopy = (key: string): boolean =>
+const NO_FLAG_HELPS =
+  /^(secretcast\.io\/|kubectl\.kubernetes\.io\/|app\.kubernetes\.io\/managed-by$)/;
+const isHarmless = (key: string): boolean =>
   key.startsWith("app.kubernetes.io/") ? !/\/(instance|managed-by)$/.test(key) : !NEVER.test(key);
-export const pickKeys = (globs: string | undefined, all: Texts = {}): Texts =>
-  Object.fromEntries(
-    Object.entries(all).filter(
-      ([key]) => globs !== undefined && mayCopy(key) && matchesGlobs(globs, key),
-    ),
+
+/** Of the labels or annotations those that are copied; `copyable`: what the administrator adds. */
+export function pickKeys(globs: string | undefined, all: Texts = {}, copyable = ""): Texts {
+  const may = (key: string): boolean =>
+    isHarmless(key) || (copyable !== "" && !NO_FLAG_HELPS.test(key) && matchesGlobs(copyable, key));
+  const picked = Object.entries(all).filter(
+    ([key]) => globs !== undefined && may(key) && matchesGlobs(globs, key),
   );
+  return Object.fromEntries(picked);
+}

@@ -51,6 +51,8 @@ export type ReplicaOptions = {
   readonly fault: (request: ApiRequest) => RequestFault | undefined;
   readonly onDone: (request: ApiRequest, answer: unknown, writer: Replica) => void;
   readonly onTold: (text: string) => void;
+  /** It ended by itself. */
+  readonly onEnd: (replica: Replica) => void;
 };
 
 export class Replica {
@@ -108,8 +110,11 @@ export class Replica {
       return "failed" as const;
     });
     this.#ended = run;
+    const { signal } = this.#stop;
     void run.then((end) => {
-      if (this.#ended === run) this.#end = end;
+      if (this.#ended !== run) return;
+      this.#end = end;
+      if (!signal.aborted) this.#options.onEnd(this);
     });
   }
 

@@ -1,6 +1,6 @@
-// All that ever was at each place, with the time since when: what a controller that lags behind may
-// still believe.
-import type { Raw } from "./standing.ts";
+// All that ever was at each slot (KIND NAMESPACE/NAME, or the name of a namespace), with the time since
+// when: what a controller that lags behind may still believe.
+import type { Raw } from "./raw.ts";
 
 /** `raw` undefined: nothing was there. */
 export type Moment = { readonly since: number; readonly raw: Raw | undefined };
@@ -9,11 +9,11 @@ export class Slots {
   readonly #moments = new Map<string, Moment[]>();
   readonly #versions = new Map<string, Raw>();
 
-  note(place: string, raw: Raw | undefined, since: number): void {
-    const moments = this.#moments.get(place);
+  note(slot: string, raw: Raw | undefined, since: number): void {
+    const moments = this.#moments.get(slot);
     if (moments) moments.push({ since, raw });
     else
-      this.#moments.set(place, [
+      this.#moments.set(slot, [
         { since: Number.NEGATIVE_INFINITY, raw: undefined },
         { since, raw },
       ]);
@@ -25,13 +25,13 @@ export class Slots {
     return this.#versions.get(resourceVersion);
   }
 
-  places(): readonly string[] {
-    return [...this.#moments.keys()];
+  ofKind(kind: string): readonly string[] {
+    return [...this.#moments.keys()].filter((slot) => slot.startsWith(`${kind} `));
   }
 
   /** What was there at some time since `from`, the oldest first. */
-  since(place: string, from: number): readonly Moment[] {
-    const moments = this.#moments.get(place);
+  since(slot: string, from: number): readonly Moment[] {
+    const moments = this.#moments.get(slot);
     if (!moments) return [{ since: Number.NEGATIVE_INFINITY, raw: undefined }];
     const first = moments.findLastIndex((moment) => moment.since <= from);
     return moments.slice(Math.max(0, first));

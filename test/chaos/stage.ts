@@ -12,9 +12,9 @@ import { seeded } from "../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
 import { wrongAtRest, type World } from "./model.ts";
 import { Replica, tellsValue } from "./replica.ts";
-import { FLAG_SETS, isUsers, type ChaosStep, type Circumstance, type Script } from "./script.ts";
+import { isUsers, type ChaosStep, type Circumstance, type FlagSet, type Script } from "./script.ts";
 import { Slots } from "./slots.ts";
-import type { Flags, Raw } from "./standing.ts";
+import { slotOf, type Flags, type Raw } from "./raw.ts";
 import { changesNoObject, wrongWrite } from "./write-judge.ts";
 
 const REST_STEP_MS = 10_000;
@@ -24,10 +24,14 @@ const REST_MOST_MS = 30 * 60_000;
 const DEAF_MS = 300_000;
 /** So long deletions above their limit wait. */
 const HOLD_MS = 330_000;
+/** So long an API server is away that starts anew. */
+const REBOOT_MS = 4000;
+const COMES_AGAIN_MS = 1000;
 const QUIET_MS = 30_000;
 const LONGEST_OF_SEVERAL_MS = 60_000;
 
 const LIST_PLACE = `${OWN_NAMESPACE}/${SOURCE_LIST}`;
+const LIST_SLOT = `ConfigMap ${LIST_PLACE}`;
 
 type Weather = { readonly fault: string; readonly likelihood: number; readonly until: number };
 
@@ -63,13 +67,15 @@ class Stage {
   readonly #slots = new Slots();
   readonly #replicas: readonly Replica[];
   readonly #chance: () => number;
-  #flags: number;
+  #flags: FlagSet;
   /** What each was started with. */
   readonly #startedWith = new Map<Replica, Flags>();
   #weather: Weather | undefined;
   #deafUntil = 0;
   #leader: Replica | undefined;
   #writes = 0;
+  /** Nobody comes again. */
+  #over = false;
 
   constructor(script: Script, crash: Crash | undefined) {
     this.#script = script;
@@ -78,13 +84,9 @@ class Stage {
     this.#chance = seeded(script.chance);
     this.#clock.chance = seeded(script.chance + 1);
     this.#api = new SandboxApi(this.#clock);
-    this.#actors = new Actors(this.#api.client, SECRETS);
+    this.#actors = new Actors(this.#api.client);
     const { storage } = this.#api;
-    storage.collection(CONFIG_MAPS.plural).observe((change) => {
-      // Objects of two kinds may have one place: only the list is noted of this one.
-      if (change.key === LIST_PLACE) this.#noted(change);
-    });
-    for (const resource of [NAMESPACES, SECRETS])
+    for (const resource of [NAMESPACES, SECRETS, CONFIG_MAPS])
       storage.collection(resource.plural).observe((change) => this.#noted(change));
     for (const raw of this.#all("namespaces").values())
       this.#slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
@@ -140,13 +142,14 @@ class Stage {
   async rest(): Promise<void> {
     this.#weather = undefined;
     this.#api.staleBy = 0;
-    await this.#actors.letGo(Array.from(this.#all("secrets").values()).filter(isHeld));
+    const all = [SECRETS, CONFIG_MAPS].flatMap(({ plural }) => [...this.#all(plural).values()]);
+    await this.#actors.letGo(all.filter(isHeld));
     const hold = this.#script.deleteLimit < 100 ? HOLD_MS : 0;
     await this.#pass(Math.max(hold, this.#deafUntil - this.#clock.monotonic()));
     let wrong: readonly string[] = ["not looked at"];
     for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
       await this.#pass(REST_STEP_MS);
-      wrong = wrongAtRest(this.#world(), this.#contract());
+      wrong = this.#worlds().flatMap((world) => wrongAtRest(world, this.#contract()));
     }
     this.wrong.push(...wrong.map((what) => `at rest: ${what}`));
   }
@@ -156,6 +159,7 @@ class Stage {
     // What is right already may still be under way: Events, and what is written twice.
     await this.#pass(QUIET_MS);
     await this.#silence("while all was quiet", QUIET_MS);
+    this.#over = true;
     for (const replica of this.#replicas) replica.stop();
     await this.#clock.advance(2000);
     for (const { end } of this.#replicas)
@@ -174,18 +178,16 @@ class Stage {
     if (this.#writes > before) this.wrong.push(`${this.#writes - before} writes ${when}`);
   }
 
+  #pass(ms: number): Promise<void> {
+    return this.#clock.advance(ms);
+  }
+
   // As kubelet does, whoever ended by himself comes again.
-  async #pass(ms: number): Promise<void> {
-    const end = this.#clock.monotonic() + ms;
-    while (this.#clock.monotonic() < end) {
-      await this.#clock.advance(Math.min(1000, end - this.#clock.monotonic()));
-      for (const replica of this.#replicas) {
-        if (replica.running) continue;
-        if (replica.end === "failed") this.wrong.push("the controller failed");
-        this.#start(replica);
-      }
-    }
-    if (ms === 0) await this.#clock.advance(0);
+  #comeAgain(replica: Replica): void {
+    if (replica.end === "failed") this.wrong.push("the controller failed");
+    this.#clock.setTimeout(() => {
+      if (!replica.running && !this.#over) this.#start(replica);
+    }, COMES_AGAIN_MS);
   }
 
   async #restart(replica: Replica | undefined, how: "kill" | "stop"): Promise<void> {
@@ -211,7 +213,12 @@ class Stage {
   #watches(fault: Extract<ChaosStep, { kind: "watches" }>["fault"]): void {
     if (fault === "compact") this.#api.storage.compact();
     if (fault === "stale") this.#api.staleBy = Math.floor(this.#chance() * 20);
-    if (fault === "compact" || fault === "stale") fault = "cut";
+    if (fault === "reboot") {
+      this.#api.storage.compact();
+      const until = this.#clock.monotonic() + REBOOT_MS;
+      this.#weather = { fault: "away", likelihood: 1, until };
+    }
+    if (fault === "compact" || fault === "stale" || fault === "reboot") fault = "cut";
     if (fault === "deafen") this.#deafUntil = this.#clock.monotonic() + DEAF_MS;
     for (const replica of this.#replicas) replica.watches(fault);
   }
@@ -225,13 +232,18 @@ class Stage {
       onTold: (text) => {
         if (tellsValue(text)) this.wrong.push(`a value was told: ${text.slice(0, 200)}`);
       },
+      onEnd: (ended) => this.#comeAgain(ended),
     });
     return replica;
   }
 
   #crashOf(replica: Replica): RequestFault | undefined {
     if (++this.requests !== this.#crash?.at) return undefined;
-    return { kind: "crash", acted: this.#crash.acted, crash: () => replica.kill() };
+    const crash = (): void => {
+      replica.kill();
+      this.#comeAgain(replica);
+    };
+    return { kind: "crash", acted: this.#crash.acted, crash };
   }
 
   #fault(request: ApiRequest): RequestFault | undefined {
@@ -245,6 +257,8 @@ class Stage {
         return { kind: "refuse", status: 500 };
       case "503":
         return { kind: "refuse", status: 503 };
+      case "403":
+        return { kind: "refuse", status: 403 };
       case "409":
         return request.method === "GET" ? undefined : { kind: "refuse", status: 409 };
       case "slow":
@@ -269,7 +283,7 @@ class Stage {
       now: this.#clock.monotonic(),
       flags: this.#startedWith.get(writer) ?? this.#contract(),
       graceMs: this.#script.graceMs,
-      listPlace: LIST_PLACE,
+      listSlot: LIST_SLOT,
     };
     const wrong = wrongWrite(request, answer, this.#slots, around);
     if (wrong !== undefined) this.wrong.push(`${what}: ${wrong}`);
@@ -281,13 +295,16 @@ class Stage {
 
   #noted({ kind, object }: StorageChange): void {
     const raw = object as unknown as Raw;
-    const { namespace, name } = raw.metadata;
-    const place = namespace === undefined ? name : `${namespace}/${name}`;
-    this.#slots.note(place, kind === "DELETED" ? undefined : raw, this.#clock.monotonic());
+    const slot = raw.metadata.namespace === undefined ? raw.metadata.name : slotOf(raw);
+    this.#slots.note(slot, kind === "DELETED" ? undefined : raw, this.#clock.monotonic());
   }
 
-  #world(): World {
-    return { namespaces: this.#all("namespaces"), objects: this.#all("secrets") };
+  #worlds(): readonly World[] {
+    const namespaces = this.#all("namespaces");
+    return [
+      { kind: "Secret", namespaces, objects: this.#all("secrets") },
+      { kind: "ConfigMap", namespaces, objects: this.#all("configmaps") },
+    ];
   }
 
   #all(plural: string): ReadonlyMap<string, Raw> {
@@ -295,18 +312,21 @@ class Stage {
   }
 
   #contract(): Flags {
-    const flags = FLAG_SETS[this.#flags] ?? FLAG_SETS[0];
     const list = this.#all(CONFIG_MAPS.plural).get(LIST_PLACE);
-    return { ...flags, ownNamespace: OWN_NAMESPACE, list };
+    return { ...this.#flags, ownNamespace: OWN_NAMESPACE, list };
   }
 
   #given(): FlagValues {
-    const { sourceNamespaces, policy, exclude } = this.#contract();
+    const { sourceNamespaces, policy, exclude, namespaces, copyable } = this.#flags;
     const { graceMs, deleteLimit, replicas } = this.#script;
     return {
       "source-namespaces": sourceNamespaces,
       ...(policy !== undefined && { "namespace-policy": policy }),
       ...(exclude !== "" && { "exclude-namespaces": exclude }),
+      ...(namespaces !== "" && { namespaces }),
+      ...(copyable !== "" && { "copyable-keys": copyable }),
+      "include-system-namespaces": this.#flags.includeSystem,
+      "config-maps": this.#flags.configMaps,
       "delete-grace": `${graceMs}ms`,
       "delete-limit": String(deleteLimit),
       "leader-elect": replicas > 1,

@@ -4,227 +4,167 @@
 import {
   filterKeys,
   glob,
+  isPositive,
   matchesGlobs,
   matchesSelector,
   pickKeys,
   split,
   type Texts,
 } from "./patterns.ts";
+import {
+  nobodyAt,
+  placeOf,
+  slotOf,
+  wordOf,
+  wordsOn,
+  type Content,
+  type Entry,
+  type Flags,
+  type Raw,
+  type Standing,
+  type Source,
+} from "./raw.ts";
 
-export type Raw = {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly deletionTimestamp?: string;
-    readonly labels?: Texts;
-    readonly annotations?: Texts;
-  };
-  readonly type?: string;
-  readonly immutable?: boolean;
-  readonly data?: Texts;
-  readonly status?: { readonly phase?: string };
+const each = (form: RegExp) => (value: string) => split(value).every((part) => form.test(part));
+const one = (form: RegExp) => (value: string) => form.test(value.trim());
+const selects = (value: string): boolean => matchesSelector(value, {}) !== undefined;
+/** The words of a source, and which values of them are understood. */
+const WORDS: Readonly<Record<string, (value: string) => boolean>> = {
+  to: each(/^!?[-*?a-z0-9]+$/),
+  "to-selector": selects,
+  match: one(/^(all|any)$/),
+  name: one(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/),
+  keys: each(/^(![-._*?\w]+|[-._*?\w]+|[-._\w]+=[-._\w]+)$/),
+  "copy-labels": each(/^!?[-*?./\w]+$/),
+  "copy-annotations": each(/^!?[-*?./\w]+$/),
+  "on-delete": one(/^(delete|keep)$/),
+  paused: one(/^(true|false)$/),
+  allow: each(/^!?[-*?a-z0-9]+$/),
+  "allow-selector": selects,
 };
-
-export type Flags = {
-  readonly sourceNamespaces: string;
-  readonly policy: "opt-out" | "opt-in" | undefined;
-  readonly exclude: string;
-  readonly ownNamespace: string;
-  /** The source list as it stands, whatever it holds; undefined: there is none. */
-  readonly list: Raw | undefined;
-};
-
-type Match = { readonly globs?: string; readonly selector?: string; readonly any: boolean };
-export type Source = {
-  readonly raw: Raw;
-  readonly text: string;
-  readonly namespace: string;
-  /** The smaller the stronger; -1: the source list says so. */
-  readonly rank: number;
-  /** Its key in the source list. */
-  readonly entry: string | undefined;
-  readonly copyName: string;
-  readonly push: Match | undefined;
-  readonly allow: Match | undefined;
-  readonly paused: boolean;
-  readonly keep: boolean;
-  readonly content: Content;
-};
-export type Content = {
-  readonly data: Texts;
-  readonly type: string;
-  readonly immutable: boolean;
-  readonly labels: Texts;
-  readonly annotations: Texts;
-};
-/** `outside`: not in a source namespace; `silent`: there, and nothing of ours on it. */
-export type Standing = Source | "refused" | "silent" | "outside" | "open";
-
-const P = "secretcast.io/";
-const MARKS = [
-  "source",
-  "source-uid",
-  "placed-at",
-  "source-version",
-  "copied-keys",
-  "pulled-keys",
-  "entry",
-];
-const RULES = ["to", "to-selector", "match", "name", "keys", "copy-labels", "copy-annotations"];
-const SPOKEN = [...RULES, "on-delete", "paused", "allow", "allow-selector"];
-const KNOWN = new Set([...MARKS, ...SPOKEN, "from", "adopt", "accept"]);
+const PAIRS = [
+  ["to", "to-selector"],
+  ["allow", "allow-selector"],
+] as const;
+const MARKS =
+  /^(source|source-uid|placed-at|source-version|copied-keys|pulled-keys|entry|from|adopt|accept)$/;
 const SYSTEM = ["kube-system", "kube-public", "kube-node-lease"];
 const REFUSED = ["kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"];
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "kubernetes.io/tls": ["tls.crt", "tls.key"],
-  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
 };
-
-export const placeOf = ({ metadata }: Raw): string => `${metadata.namespace}/${metadata.name}`;
-export const wordOf = ({ metadata }: Raw, word: string): string | undefined =>
-  metadata.annotations?.[P + word];
-const wordsOn = ({ metadata }: Raw): readonly string[] =>
-  Object.keys(metadata.annotations ?? {}).flatMap((key) =>
-    key.startsWith(P) ? [key.slice(P.length)] : [],
-  );
-
-/** At a place where there is none: a source that is not there is spoken of all the same. */
-export function nobodyAt(place: string): Raw {
-  const [namespace = "", name = ""] = place.split("/");
-  return { metadata: { namespace, name, uid: "", resourceVersion: "" } };
-}
 
 /** Left out of the watch: invisible, as a source and in the way. */
 export const isHidden = ({ type }: Raw): boolean => type === "helm.sh/release.v1";
+export const isPull = (raw: Raw): boolean => wordOf(raw, "from") !== undefined;
+export const isEnding = ({ metadata, status }: Raw): boolean =>
+  metadata.deletionTimestamp !== undefined || status?.phase === "Terminating";
 
 /** The managed-by label, a well-formed source, a UID, its own place, and no `from`. */
-export function isOurs(raw: Raw): boolean {
-  return (
-    raw.metadata.labels?.["app.kubernetes.io/managed-by"] === "secretcast" &&
-    /^[-a-z0-9]+\/[-.a-z0-9]+$/.test(wordOf(raw, "source") ?? "") &&
-    (wordOf(raw, "source-uid") ?? "") !== "" &&
-    wordOf(raw, "placed-at") === placeOf(raw) &&
-    wordOf(raw, "from") === undefined
-  );
-}
+export const isOurs = (raw: Raw): boolean =>
+  raw.metadata.labels?.["app.kubernetes.io/managed-by"] === "secretcast" &&
+  /^[-a-z0-9]+\/[-.a-z0-9]+$/.test(wordOf(raw, "source") ?? "") &&
+  (wordOf(raw, "source-uid") ?? "") !== "" &&
+  wordOf(raw, "placed-at") === placeOf(raw) &&
+  !isPull(raw);
 
 /** A newer version made it. */
-export const hasUnknownMark = (raw: Raw): boolean => wordsOn(raw).some((word) => !KNOWN.has(word));
-export const isPull = (raw: Raw): boolean => wordOf(raw, "from") !== undefined;
+export const hasUnknownMark = (raw: Raw): boolean =>
+  Object.keys(wordsOn(raw)).some((word) => !Object.hasOwn(WORDS, word) && !MARKS.test(word));
 
-function covers({ globs, selector, any }: Match, { metadata }: Raw): boolean {
-  const named = globs === undefined ? undefined : matchesGlobs(globs, metadata.name);
-  const labelled =
-    selector === undefined ? undefined : matchesSelector(selector, metadata.labels ?? {}) === true;
-  if (!any || globs === undefined) return named !== false && labelled !== false;
-  const barred = split(globs).some(
-    (entry) => entry.startsWith("!") && glob(entry.slice(1)).test(metadata.name),
-  );
-  return !barred && (named === true || labelled === true);
+/** All entries, each with the field that it stands in. */
+export const dataOf = ({ data = {}, binaryData = {} }: Raw): Texts => ({
+  ...data,
+  ...Object.fromEntries(Object.entries(binaryData).map(([key, text]) => [key, `binary ${text}`])),
+});
+
+const asksFor = (words: Texts): boolean => PAIRS.flat().some((word) => Object.hasOwn(words, word));
+function isFaulty(words: Texts): boolean {
+  const pairs = PAIRS.filter((pair) => pair.every((word) => Object.hasOwn(words, word)));
+  const either = pairs.length > 0 && pairs.every(([to]) => split(words[to] ?? "").some(isPositive));
+  const wrong = Object.entries(words).some(([word, value]) => WORDS[word]?.(value) !== true);
+  return wrong || (words["match"] === "any" && !either);
 }
-
-function rankOf(namespace: string, { sourceNamespaces }: Flags): number {
-  if (!matchesGlobs(sourceNamespaces, namespace)) return -1;
-  return split(sourceNamespaces).findIndex(
-    (entry) => !entry.startsWith("!") && glob(entry).test(namespace),
-  );
-}
-
-type Entry = { readonly key: string; readonly object: string | undefined; readonly words: Texts };
 
 /** The entries of the source list; undefined: there is none that can be read. */
-export function entriesOf({ list }: Flags): readonly Entry[] | undefined {
+export function entriesOf({ list, configMaps }: Flags): readonly Entry[] | undefined {
   if (!list || isOurs(list) || isPull(list) || wordOf(list, "adopt") !== undefined)
     return undefined;
   return Object.entries(list.data ?? {}).map(([key, text]) => {
     try {
-      const { secret, ...words } = JSON.parse(text) as Record<string, string>;
-      return { key, object: secret, words };
+      const { secret, configMap, ...words } = JSON.parse(text) as Record<string, string>;
+      const named = secret === undefined ? `ConfigMap ${configMap}` : `Secret ${secret}`;
+      const object = secret === undefined && !configMaps ? undefined : named;
+      const faulty = object === undefined || !asksFor(words) || isFaulty(words);
+      return { key, object, words, faulty };
     } catch {
-      return { key, object: undefined, words: {} };
+      return { key, object: undefined, words: {}, faulty: true };
     }
   });
 }
 
-/** Refused for its own words, whatever becomes of its object. */
-export const isFaulty = ({ object, words }: Entry): boolean =>
-  object === undefined || !Object.keys(words).every((word) => SPOKEN.includes(word));
+/** A flag of globs that let namespaces of every name publish, apart from what it excludes. */
+const isEveryName = (entry: string): boolean => /^[*?]*\*[*?]*$/.test(entry);
+const isRead = (namespace: string, { namespaces, sourceNamespaces }: Flags): boolean =>
+  namespaces === "" ||
+  split(namespaces).includes(namespace) ||
+  split(sourceNamespaces).includes(namespace);
+function rankOf(namespace: string, { sourceNamespaces }: Flags): number {
+  if (!matchesGlobs(sourceNamespaces, namespace)) return -1;
+  const positives = split(sourceNamespaces).filter(isPositive);
+  return Math.max(
+    0,
+    positives.findIndex((entry) => glob(entry).test(namespace)),
+  );
+}
+function publishesByName(namespace: string, { sourceNamespaces }: Flags): boolean {
+  const named = split(sourceNamespaces).filter((entry) => !isEveryName(entry));
+  return named.some(isPositive) && matchesGlobs(named.join(","), namespace);
+}
 
 /** How an object stands as a source. */
 export function standingOf(raw: Raw, flags: Flags): Standing {
-  const [entry, another] = (entriesOf(flags) ?? []).filter(({ object }) => object === placeOf(raw));
-  if (entry) {
-    const odd = isPull(raw) || isOurs(raw);
-    if (another) return "refused";
-    return odd ? "open" : readAs(raw, -1, entry);
-  }
-  const rank = rankOf(raw.metadata.namespace ?? "", flags);
-  if (rank < 0) return "outside";
-  if (isPull(raw)) return "open";
-  return isOurs(raw) ? "silent" : readAs(raw, rank, undefined);
-}
-
-function readAs(raw: Raw, rank: number, entry: Entry | undefined): Standing {
   const namespace = raw.metadata.namespace ?? "";
-  const own = wordsOn(raw).filter((word) => !MARKS.includes(word) && word !== "adopt");
-  const said = entry ? Object.keys(entry.words) : own;
-  if (said.length === 0) return entry ? "refused" : "silent";
-  const word = (name: string): string | undefined =>
-    entry ? entry.words[name] : wordOf(raw, name);
-  const bad = (name: string, form: RegExp): boolean =>
-    said.includes(name) && !split(word(name) ?? "").every((part) => form.test(part));
-  const selects = (name: string): boolean =>
-    said.includes(name) && matchesSelector(word(name) ?? "", {}) === undefined;
-  const [to, allow] = [word("to"), word("allow")];
-  const any = word("match") === "any";
-  const content = contentOf(raw, word);
+  const entries = (entriesOf(flags) ?? []).filter(({ object }) => object === slotOf(raw));
+  const [entry] = entries;
+  const rank = entry ? -1 : rankOf(namespace, flags);
+  if (entries.length > 1 || entry?.faulty) return "refused";
+  if (!isRead(namespace, flags)) return entry ? "refused" : "outside";
+  if (!entry && rank < 0) return "outside";
+  if (isPull(raw)) return "open";
+  if (isOurs(raw)) return entry ? "open" : "silent";
+  const own = Object.entries(wordsOn(raw)).filter(([word]) => !MARKS.test(word));
+  const words = entry?.words ?? Object.fromEntries(own);
+  if (Object.keys(words).length === 0) return "silent";
+  const content = contentOf(
+    raw,
+    words,
+    entry || publishesByName(namespace, flags) ? flags.copyable : "",
+  );
   const refused =
-    word("adopt") !== undefined ||
-    said.some((name) => !KNOWN.has(name) || word(name)?.trim() === "") ||
-    bad("to", /^!?[-*?a-z0-9]+$/) ||
-    bad("allow", /^!?[-*?a-z0-9]+$/) ||
-    bad("copy-labels", /^!?[-*?./\w]+$/) ||
-    bad("copy-annotations", /^!?[-*?./\w]+$/) ||
-    bad("name", /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/) ||
-    bad("on-delete", /^(delete|keep)$/) ||
-    bad("paused", /^(true|false)$/) ||
-    bad("match", /^(all|any)$/) ||
-    selects("to-selector") ||
-    selects("allow-selector") ||
+    isFaulty(words) ||
     content === undefined ||
+    (!entry && wordOf(raw, "adopt") !== undefined) ||
     REFUSED.includes(raw.type ?? "") ||
     raw.metadata.name.startsWith("sh.helm.release.v1.");
-  // A mistake in words that make nothing a source by themselves.
-  const speaks = ["to", "to-selector", "allow", "allow-selector"].some((name) =>
-    said.includes(name),
-  );
-  if (refused) return speaks ? "refused" : "open";
-  if (any || said.includes("accept")) return "open";
-  // Whether what makes nothing a source can be paused is left open.
-  if (!speaks) return word("paused") === "true" ? "open" : "silent";
-  const match = (globs: string | undefined, selector: string | undefined): Match | undefined =>
-    globs === undefined && selector === undefined
-      ? undefined
-      : { ...(globs !== undefined && { globs }), ...(selector !== undefined && { selector }), any };
-  return {
-    raw,
-    text: placeOf(raw),
-    namespace,
-    rank,
-    entry: entry?.key,
-    copyName: word("name") ?? raw.metadata.name,
-    push: match(to, word("to-selector")),
-    allow: match(allow, word("allow-selector")),
-    paused: word("paused") === "true",
-    keep: word("on-delete") === "keep",
-    content,
-  };
+  // Mistakes in, or a pause by, words that make nothing a source are left open.
+  if (refused) return asksFor(words) ? "refused" : "open";
+  const paused = words["paused"] === "true";
+  if (!asksFor(words)) return paused ? "open" : "silent";
+  const copyName = words["name"] ?? raw.metadata.name;
+  return { raw, words, rank, entry: entry?.key, copyName, paused, content };
 }
 
-function contentOf(raw: Raw, word: (name: string) => string | undefined): Content | undefined {
-  const data = filterKeys(word("keys"), raw.data ?? {});
+/** The same of a slot where there is nothing. */
+export function standingOfNobody(slot: string, flags: Flags): "silent" | "outside" | "refused" {
+  const { namespace = "" } = nobodyAt(slot).metadata;
+  const listed = (entriesOf(flags) ?? []).some(({ object }) => object === slot);
+  if (!isRead(namespace, flags)) return listed ? "refused" : "outside";
+  return listed || rankOf(namespace, flags) >= 0 ? "silent" : "outside";
+}
+
+function contentOf(raw: Raw, words: Texts, copyable: string): Content | undefined {
+  const data = filterKeys(words["keys"], dataOf(raw));
   if (data === undefined) return undefined;
   const type = raw.type ?? "Opaque";
   const whole = (REQUIRED[type] ?? []).every((key) => Object.hasOwn(data, key));
@@ -232,24 +172,26 @@ function contentOf(raw: Raw, word: (name: string) => string | undefined): Conten
     data,
     type: whole ? type : "Opaque",
     immutable: raw.immutable === true,
-    labels: pickKeys(word("copy-labels"), raw.metadata.labels),
-    annotations: pickKeys(word("copy-annotations"), raw.metadata.annotations),
+    labels: pickKeys(words["copy-labels"], raw.metadata.labels, copyable),
+    annotations: pickKeys(words["copy-annotations"], raw.metadata.annotations, copyable),
   };
 }
 
-export const isEnding = ({ metadata, status }: Raw): boolean =>
-  metadata.deletionTimestamp !== undefined || status?.phase === "Terminating";
-export const isExcluded = (namespace: string, { exclude, ownNamespace }: Flags): boolean =>
-  SYSTEM.includes(namespace) ||
-  namespace === ownNamespace ||
-  (exclude !== "" && matchesGlobs(exclude, namespace));
+/** Never a target: excluded, of the system, or not served. */
+export function isExcluded(namespace: string, flags: Flags): boolean {
+  const { exclude, ownNamespace, includeSystem, namespaces } = flags;
+  const ofSystem = SYSTEM.includes(namespace) || namespace === ownNamespace;
+  const served = namespaces === "" || split(namespaces).includes(namespace);
+  return (
+    !served || (ofSystem && !includeSystem) || (exclude !== "" && matchesGlobs(exclude, namespace))
+  );
+}
 
 /** Which copies a namespace takes; `kept`: nothing new. */
 export function acceptance(namespace: Raw, source: string, { policy, sourceNamespaces }: Flags) {
   const said = wordOf(namespace, "accept");
-  const everybody = split(sourceNamespaces).some(
-    (entry) => /^\*+$/.test(entry) || entry.startsWith("!"),
-  );
+  const positives = split(sourceNamespaces).filter(isPositive);
+  const everybody = positives.length === 0 || positives.some(isEveryName);
   if (said === undefined)
     return (policy ?? (everybody ? "opt-in" : "opt-out")) === "opt-out" ? "yes" : "kept";
   if (said === "true" || said === "false") return said === "true" ? "yes" : "no";
@@ -257,14 +199,31 @@ export function acceptance(namespace: Raw, source: string, { policy, sourceNames
   return matchesGlobs(said, source) ? "yes" : "no";
 }
 
-/** Does `source` want a place in `namespace`; `there`: a copy of it is there already. */
-export function pushes(source: Source, namespace: Raw, flags: Flags, there = false): boolean {
-  const { push, text } = source;
-  if (!push || source.namespace === namespace.metadata.name || isEnding(namespace)) return false;
-  if (isExcluded(namespace.metadata.name, flags) || !covers(push, namespace)) return false;
-  const accepts = acceptance(namespace, text, flags);
-  return accepts === "yes" || (accepts === "kept" && there);
+function covers(words: Texts, word: "to" | "allow", { metadata }: Raw): boolean {
+  const [globs, selector] = [words[word], words[`${word}-selector`]];
+  if (globs === undefined && selector === undefined) return false;
+  const named = globs === undefined || matchesGlobs(globs, metadata.name);
+  const labelled =
+    selector === undefined || matchesSelector(selector, metadata.labels ?? {}) === true;
+  if (words["match"] !== "any" || globs === undefined || selector === undefined)
+    return named && labelled;
+  const exclusions = split(globs).filter((entry) => !isPositive(entry));
+  return matchesGlobs(["*", ...exclusions].join(","), metadata.name) && (named || labelled);
 }
 
-export const allows = ({ allow }: Source, target: Raw, flags: Flags): boolean =>
-  allow !== undefined && !isExcluded(target.metadata.name, flags) && covers(allow, target);
+/** Does `source` want a place in `namespace`; `there`: a copy of it is there already. */
+export function pushes(
+  { raw, words }: Source,
+  namespace: Raw,
+  flags: Flags,
+  there = false,
+): boolean {
+  const { name } = namespace.metadata;
+  if (raw.metadata.namespace === name || isEnding(namespace) || isExcluded(name, flags))
+    return false;
+  const accepts = acceptance(namespace, placeOf(raw), flags);
+  return covers(words, "to", namespace) && (accepts === "yes" || (accepts === "kept" && there));
+}
+
+export const allows = ({ words }: Source, target: Raw, flags: Flags): boolean =>
+  !isExcluded(target.metadata.name, flags) && covers(words, "allow", target);

@@ -4,25 +4,21 @@
 import type { ApiRequest } from "../../src/kube/rest/client.ts";
 import type { Slots } from "./slots.ts";
 import { contentChecks, isFrozenByList, recordedKeys } from "./model.ts";
+import { filterKeys } from "./patterns.ts";
+import { slotOf, wordOf, type Flags, type Raw, type Source, type Standing } from "./raw.ts";
 import {
   acceptance,
   allows,
-  entriesOf,
+  dataOf,
   hasUnknownMark,
   isExcluded,
   isHidden,
   isOurs,
   isPull,
-  nobodyAt,
-  placeOf,
   pushes,
   standingOf,
-  wordOf,
-  type Flags,
-  type Raw,
-  type Source,
+  standingOfNobody,
 } from "./standing.ts";
-import { filterKeys } from "./patterns.ts";
 
 const MEMORY_MS = 30 * 60_000;
 
@@ -33,7 +29,7 @@ export type Circumstances = {
   readonly now: number;
   /** But for the source list, of which `slots` knows. */
   readonly flags: Flags;
-  readonly listPlace: string;
+  readonly listSlot: string;
   readonly graceMs: number;
 };
 
@@ -46,17 +42,20 @@ export function wrongWrite(
 ): string | undefined {
   const { method, path, body } = request;
   if (changesNoObject(request)) return undefined;
-  if (!/^\/api\/v1\/namespaces\/[^/]+\/(secrets|configmaps)(\/[^/]+)?$/.test(path))
+  const [, plural] =
+    /^\/api\/v1\/namespaces\/[^/]+\/(secrets|configmaps)(?:\/[^/]+)?$/.exec(path) ?? [];
+  if (!plural || (plural === "configmaps" && !around.flags.configMaps))
     return "it is not for the controller to write there";
   const judge = new Judge(slots, around);
-  if (method === "POST") return judge.created(answer);
+  const after = { ...answer, kind: plural === "secrets" ? "Secret" : "ConfigMap" };
+  if (method === "POST") return judge.created(after);
   const { uid, resourceVersion } = preconditionsOf(body);
   if (resourceVersion === undefined) return "without a resourceVersion as its precondition";
   if (method === "DELETE" && uid === undefined) return "without a UID as its precondition";
   const before = slots.version(resourceVersion);
   if (!before) return "of a version that never was";
   if (method === "DELETE") return judge.deleted(before);
-  return judge.changed(before, answer);
+  return judge.changed(before, after);
 }
 
 /** Events, Leases and what is only rehearsed. */
@@ -95,7 +94,7 @@ class Judge {
   created(after: Raw): string | undefined {
     if (!isOurs(after)) return "what it made is not marked as ours";
     // Under opt-in only what a replace took away comes again.
-    const was = this.#slots.since(placeOf(after), this.#around.now - MEMORY_MS);
+    const was = this.#slots.since(slotOf(after), this.#around.now - MEMORY_MS);
     return this.#justified(
       after,
       was.some(({ raw }) => raw && isOurs(raw)),
@@ -108,7 +107,7 @@ class Judge {
     if (hasUnknownMark(before)) return "a newer version made it";
     if (isOurs(before)) {
       if (isOurs(after)) return this.#justified(after, true);
-      if (JSON.stringify(before.data) !== JSON.stringify(after.data))
+      if (JSON.stringify(dataOf(before)) !== JSON.stringify(dataOf(after)))
         return "a release changed data";
       return this.#ended(before);
     }
@@ -124,8 +123,8 @@ class Judge {
     if (ended !== undefined) return ended;
     const uid = wordOf(before, "source-uid");
     const record = wordOf(before, "on-delete");
-    const heldDelete = this.#sources(wordOf(before, "source") ?? "").some(
-      (source) => source.raw.metadata.uid === uid && !source.keep,
+    const heldDelete = this.#sources(before, "source").some(
+      ({ raw, words }) => raw.metadata.uid === uid && words["on-delete"] !== "keep",
     );
     return record !== undefined && !heldDelete ? "it was to be kept" : undefined;
   }
@@ -133,7 +132,7 @@ class Judge {
   // Some version of its source wanted it there, with this content.
   #justified(after: Raw, there: boolean): string | undefined {
     const uid = wordOf(after, "source-uid");
-    const versions = this.#sources(wordOf(after, "source") ?? "").filter(
+    const versions = this.#sources(after, "source").filter(
       (source) =>
         source.raw.metadata.uid === uid &&
         !source.paused &&
@@ -158,7 +157,9 @@ class Judge {
   // The API takes no update there, for the sake of some source that wants the place.
   #replaceable(before: Raw): boolean {
     const { flags } = this.#around;
-    const everywhere = this.#slots.places().flatMap((place) => this.#sources(place));
+    const everywhere = this.#slots
+      .ofKind(before.kind ?? "")
+      .flatMap((slot) => this.#sourcesAt(slot));
     return everywhere.some((source) => {
       if (source.paused || source.copyName !== before.metadata.name) return false;
       if (!this.#namespaces(before).some((namespace) => pushes(source, namespace, flags, true)))
@@ -173,14 +174,14 @@ class Judge {
   #ended(copy: Raw): string | undefined {
     const { now, graceMs } = this.#around;
     const from = now - MEMORY_MS;
-    const [named = "", uid] = [wordOf(copy, "source"), wordOf(copy, "source-uid")];
+    const named = `${copy.kind} ${wordOf(copy, "source")}`;
     const namespaces = this.#slots.since(copy.metadata.namespace ?? "", from);
     const reasons = this.#slots
       .since(named, from)
       .flatMap((moment) =>
         namespaces.flatMap((namespace) =>
           this.#lists().flatMap(({ since, flags }) =>
-            isUnwanted(copy, uid, { moment: moment.raw, named }, namespace.raw, flags)
+            isUnwanted(copy, moment.raw, namespace.raw, flags)
               ? [Math.max(moment.since, namespace.since, since)]
               : [],
           ),
@@ -192,12 +193,12 @@ class Judge {
 
   #filled(before: Raw, after: Raw): string | undefined {
     const recorded = recordedKeys(before);
-    const [was, is] = [before.data ?? {}, after.data ?? {}];
+    const [was, is] = [dataOf(before), dataOf(after)];
     const lost = Object.keys(was).filter((key) => !recorded.includes(key) && is[key] !== was[key]);
     if (lost.length > 0) return `its owner's ${lost.join(", ")} changed`;
     const changed = Object.keys(is).filter((key) => is[key] !== was[key]);
     if (changed.length === 0) return undefined;
-    const offers = this.#sources(wordOf(before, "from") ?? "").some((source) => {
+    const offers = this.#sources(before, "from").some((source) => {
       const consents = this.#namespaces(before).some((one) =>
         allows(source, one, this.#around.flags),
       );
@@ -207,11 +208,16 @@ class Judge {
     return offers ? undefined : `no source ever offered its ${changed.join(", ")}`;
   }
 
-  #sources(place: string): readonly Source[] {
-    const { now } = this.#around;
-    return this.#slots.since(place, now - MEMORY_MS).flatMap(({ raw }) =>
-      this.#lists().flatMap(({ flags }) => {
-        const standing = raw && standingOf(raw, flags);
+  /** All that the object named by this word of `object` ever was as a source. */
+  #sources(object: Raw, word: "source" | "from"): readonly Source[] {
+    return this.#sourcesAt(`${object.kind} ${wordOf(object, word)}`);
+  }
+
+  #sourcesAt(slot: string): readonly Source[] {
+    const lists = this.#lists();
+    return this.#slots.since(slot, this.#around.now - MEMORY_MS).flatMap(({ raw }) =>
+      lists.flatMap(({ flags }) => {
+        const standing = raw && standingWith(raw, flags);
         return standing === undefined || typeof standing === "string" ? [] : [standing];
       }),
     );
@@ -219,10 +225,10 @@ class Judge {
 
   /** The flags with each list that there was. */
   #lists(): readonly { readonly since: number; readonly flags: Flags }[] {
-    const { now, flags, listPlace } = this.#around;
+    const { now, flags, listSlot } = this.#around;
     return this.#slots
-      .since(listPlace, now - MEMORY_MS)
-      .map(({ since, raw }) => ({ since, flags: { ...flags, list: raw } }));
+      .since(listSlot, now - MEMORY_MS)
+      .map(({ since, raw }) => ({ since, flags: withList(flags, raw) }));
   }
 
   #namespaces(copy: Raw): readonly Raw[] {
@@ -234,20 +240,42 @@ class Judge {
 
 function isUnwanted(
   copy: Raw,
-  uid: string | undefined,
-  { moment, named }: { readonly moment: Raw | undefined; readonly named: string },
+  moment: Raw | undefined,
   namespace: Raw | undefined,
   flags: Flags,
 ): boolean {
   if (!namespace || isExcluded(namespace.metadata.name, flags)) return false;
+  const named = wordOf(copy, "source") ?? "";
   if (acceptance(namespace, named, flags) === "unclear") return false;
-  const seen = moment && isHidden(moment) ? undefined : moment;
-  const listed = (entriesOf(flags) ?? []).some(({ object }) => object === named);
-  const standing = !seen && listed ? "silent" : standingOf(seen ?? nobodyAt(named), flags);
+  const standing =
+    !moment || isHidden(moment)
+      ? standingOfNobody(`${copy.kind} ${named}`, flags)
+      : standingWith(moment, flags);
   if (isFrozenByList(copy, flags) || standing === "refused") return false;
   if (standing === "outside") return wordOf(copy, "entry") !== undefined;
-  if (standing === "silent" || standing === "open" || standing.raw.metadata.uid !== uid)
-    return true;
+  if (standing === "silent" || standing === "open") return true;
+  if (standing.raw.metadata.uid !== wordOf(copy, "source-uid")) return true;
   if (standing.paused) return false;
   return standing.copyName !== copy.metadata.name || !pushes(standing, namespace, flags, true);
+}
+
+// What never changes is asked many times.
+const NO_LIST = {};
+const flagsWithList = new WeakMap<Flags, WeakMap<object, Flags>>();
+const standings = new WeakMap<Flags, WeakMap<Raw, Standing>>();
+
+function withList(flags: Flags, list: Raw | undefined): Flags {
+  const known = kept(flagsWithList, flags, () => new WeakMap<object, Flags>());
+  return kept(known, list ?? NO_LIST, () => ({ ...flags, list }));
+}
+
+function standingWith(raw: Raw, flags: Flags): Standing {
+  const known = kept(standings, flags, () => new WeakMap<Raw, Standing>());
+  return kept(known, raw, () => standingOf(raw, flags));
+}
+
+function kept<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V): V {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
 }

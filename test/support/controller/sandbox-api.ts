@@ -11,7 +11,9 @@ import {
   initialNamespaces,
   NamespaceController,
 } from "../../../src/sandbox/kinds/namespace-controller.ts";
+import { selection } from "../../../src/sandbox/kinds/selectors.ts";
 import { loadObjects } from "../../../src/sandbox/load.ts";
+import type { StoredObject } from "../../../src/sandbox/storage/object.ts";
 import { StatusError } from "../../../src/sandbox/storage/status.ts";
 import {
   Storage,
@@ -22,9 +24,15 @@ import { perform } from "../../../src/sandbox/verbs/verbs.ts";
 import type { FakeClock } from "../time/fake-clock.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 
-const TERMINATION_MS = 50;
+const TERMINATION_MS = 700;
 const HISTORY = 20_000;
-const UNLISTED = "helm.sh/release.v1";
+
+type Beginning = {
+  readonly watch: MemoryWatch;
+  readonly collection: Collection;
+  readonly view: Representation;
+  readonly isAsked: (object: StoredObject) => boolean;
+};
 
 export class SandboxApi {
   readonly clock: FakeClock;
@@ -86,17 +94,20 @@ export class SandboxApi {
     let unobserve = (): void => undefined;
     const lasts = Number(query.get("timeoutSeconds")) * 1000;
     const watch = new MemoryWatch(this.clock, plural, lasts, () => unobserve());
-    const tell = (change: StorageChange): void =>
+    const isAsked = this.#selector(request);
+    const tell = (change: StorageChange): void => {
+      if (!isAsked(change.object)) return;
       watch.tell({
         type: change.kind,
         plural,
         object: showObject(view, change.object) as unknown as KubeObject,
         version: change.version,
-        lost: change.object["type"] === UNLISTED,
+        lost: false,
       });
+    };
     const named = Number(query.get("resourceVersion") ?? "0");
     const from = query.has("sendInitialEvents")
-      ? this.#begin(watch, collection, view, named)
+      ? this.#begin({ watch, collection, view, isAsked }, named)
       : named;
     const missed = collection.changesAfter(from);
     if (!missed) throw statusError(request.what, 410, { reason: "Expired" });
@@ -105,16 +116,20 @@ export class SandboxApi {
     return Promise.resolve(watch.stream);
   }
 
-  #begin(
-    watch: MemoryWatch,
-    collection: Collection,
-    view: Representation,
-    notOlderThan: number,
-  ): number {
+  // No field that a watch here selects by ever changes on an object.
+  #selector(request: ApiRequest): (object: StoredObject) => boolean {
+    const { target, query } = this.#parts(request);
+    const { matches } = selection(target.resource, query);
+    return (object) =>
+      (target.namespace === undefined || object.metadata.namespace === target.namespace) &&
+      (!matches || matches(object));
+  }
+
+  #begin({ watch, collection, view, isAsked }: Beginning, notOlderThan: number): number {
     const present = this.storage.version;
     const at = Math.max(present - this.staleBy, notOlderThan, collection.floor);
     const listed = collection.viewAt(at)?.objects ?? collection.view().objects;
-    const objects = Array.from(listed.values()).filter((object) => object["type"] !== UNLISTED);
+    const objects = Array.from(listed.values()).filter(isAsked);
     const shown = objects.map((object) => showObject(view, object) as unknown as KubeObject);
     watch.begin(shown, at);
     return at;

@@ -1,0 +1,234 @@
+// Scripts drawn at random by fast-check, which also shrinks them.
+import * as fc from "fast-check";
+import { historySteps, NAMESPACES, SOURCE_NAMESPACES } from "../support/planner/history.ts";
+import {
+  isUsers,
+  REQUEST_FAULTS,
+  WATCH_FAULTS,
+  type ChaosStep,
+  type FlagSet,
+  type Script,
+} from "./script.ts";
+
+const flagSets: fc.Arbitrary<FlagSet> = fc.record({
+  sourceNamespaces: fc.constantFrom(
+    "shared,shared-2",
+    "shared,shared-2",
+    "shared-2,shared",
+    "shared",
+    "shared-*,shared",
+    "*",
+    "*,!team-c",
+    "shared,*",
+    "!team-b",
+  ),
+  policy: fc.constantFrom(undefined, "opt-out", "opt-out", "opt-in"),
+  exclude: fc.constantFrom("", "", "", "team-c", "team-b", "team-?,!team-a"),
+  includeSystem: fc.constantFrom(false, false, false, true),
+  namespaces: fc.constantFrom(
+    "",
+    "",
+    "",
+    "",
+    "team-a,team-b,shared",
+    "team-c,shared-2,kube-system",
+  ),
+  copyable: fc.constantFrom("", "", "argocd.argoproj.io/*,owner"),
+  configMaps: fc.boolean(),
+});
+
+const namespace = fc.constantFrom(...NAMESPACES);
+const name = fc.constantFrom("one", "two", "three", "one", "two", "pull-1", "forged");
+const at = { namespace: fc.oneof(namespace, fc.constantFrom(...SOURCE_NAMESPACES)), name };
+const replica = fc.nat({ max: 2 });
+const constant = <T extends string>(kind: T): fc.Arbitrary<T> => fc.constant(kind);
+const words = fc.constantFrom<readonly [string, string | null]>(
+  ["to", "*"],
+  ["to", "team-*"],
+  ["to", null],
+  ["paused", "true"],
+  ["paused", null],
+  ["on-delete", "keep"],
+  ["on-delete", null],
+  ["keys", "password"],
+  ["keys", null],
+  ["name", "two"],
+  ["name", null],
+  ["allow", "*"],
+  ["allow", null],
+  ["from", "shared/one"],
+  ["from", null],
+  ["adopt", "shared/one"],
+  ["adopt", null],
+  ["to-selecter", "typo"],
+  ["to-selecter", null],
+  ["match", "any"],
+  ["match", null],
+  ["to-selector", "tier=gold"],
+  ["to-selector", null],
+  ["allow-selector", "tier!=gold"],
+  ["allow-selector", null],
+  ["copy-labels", "*,*/*"],
+  ["copy-annotations", "*/*"],
+  ["copy-annotations", null],
+  ["keys", "*,pass=password"],
+  ["from", "team-a/two"],
+  ["adopt", "shared-2/two"],
+  ["future", "mark"],
+  ["placed-at", "elsewhere/x"],
+  ["source-uid", "forged"],
+  ["source-version", null],
+);
+
+// JSON, which is YAML as well. Of several with one key the last counts.
+const ENTRIES: readonly (readonly [string, object | string])[] = [
+  ["all", { secret: "shared/one", to: "*" }],
+  ["all", { secret: "shared/two", to: "*" }],
+  ["all", { configMap: "shared/one", to: "*" }],
+  ["tenants", { secret: "team-a/two", to: "team-*,shared-2", name: "three" }],
+  ["tenants", { configMap: "team-a/two", to: "team-*,shared-2", "copy-annotations": "*/*" }],
+  ["gold", { secret: "team-b/one", "to-selector": "tier=gold", "on-delete": "keep" }],
+  ["gold", { configMap: "team-b/one", "to-selector": "tier=gold", "on-delete": "keep" }],
+  ["any", { secret: "shared-2/two", to: "team-a,!team-b", "to-selector": "tier", match: "any" }],
+  ["offer", { secret: "shared/two", allow: "*" }],
+  ["offer", { configMap: "shared/two", allow: "*" }],
+  ["again", { secret: "shared/one", allow: "*" }],
+  ["typo", { secret: "shared/two", to: "*", keyz: "x" }],
+  ["none", "- no mapping"],
+  ["empty", { secret: "shared-2/one", to: "" }],
+  ["same", { secret: "shared-2/one", to: "*", keys: "password", name: "two" }],
+  ["labels", { secret: "team-c/three", to: "*", "copy-labels": "*", paused: "false" }],
+];
+const entries = fc
+  .subarray(
+    ENTRIES.map(([key, entry]): [string, string] => [
+      key,
+      typeof entry === "string" ? entry : JSON.stringify(entry),
+    ]),
+    { maxLength: 4 },
+  )
+  .map((chosen): Readonly<Record<string, string>> => Object.fromEntries(chosen));
+
+const more: fc.Arbitrary<ChaosStep> = fc.oneof(
+  // Sources that work, or there would be little to go wrong.
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: constant("source"),
+      namespace: fc.constantFrom(...SOURCE_NAMESPACES, ...SOURCE_NAMESPACES, "team-a", "team-c"),
+      name: fc.constantFrom("one", "two", "three"),
+      words: fc.constantFrom<Readonly<Record<string, string>>>(
+        { to: "*", allow: "*" },
+        { to: "team-*", "copy-annotations": "*/*" },
+        { to: "*", "on-delete": "keep", "copy-labels": "*" },
+        { "to-selector": "tier=gold", name: "one" },
+        { to: "team-a,!team-b", "to-selector": "tier=gold", match: "any" },
+        { to: "*", "copy-labels": "*", "copy-annotations": "*/*", keys: "!user" },
+        { "allow-selector": "tier=gold", allow: "team-*", match: "any" },
+      ),
+      type: fc.constantFrom("Opaque", "Opaque", "example.com/x", "kubernetes.io/tls"),
+      immutable: fc.constantFrom(false, false, true),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ kind: constant("rotate"), ...at }) },
+  {
+    weight: 5,
+    arbitrary: fc
+      .record({ ...at, words })
+      .map(({ words: [word, value], ...rest }) => ({ kind: "say" as const, word, value, ...rest })),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: constant("paste"), ...at, to: namespace }) },
+  { weight: 2, arbitrary: fc.record({ kind: constant("again"), ...at }) },
+  { weight: 1, arbitrary: fc.record({ kind: constant("let go"), ...at }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: constant("list"),
+      entries: fc.oneof(
+        {
+          weight: 5,
+          arbitrary: entries,
+        },
+        { weight: 1, arbitrary: fc.constant(null) },
+      ),
+      strange: fc.constantFrom(false, false, false, false, true),
+    }),
+  },
+);
+
+const trouble: fc.Arbitrary<ChaosStep> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: constant("requests"),
+      fault: fc.constantFrom(...REQUEST_FAULTS),
+      likelihood: fc.constantFrom(0.2, 0.5, 1),
+      ms: fc.constantFrom(300, 3000, 20_000),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: constant("watches"), fault: fc.constantFrom(...WATCH_FAULTS) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: constant("jump"),
+      replica,
+      ms: fc.constantFrom(-3_600_000, -20_000, 20_000, 3_600_000),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: constant("restart"),
+      replica,
+      how: fc.constantFrom("kill", "kill", "stop"),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: constant("roll out"),
+      flags: flagSets,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: constant("moment"),
+      ms: fc.constantFrom(0, 5, 50, 300, 1500),
+    }),
+  },
+);
+
+const LONG_MS = 15_000;
+// Long waits are dear, and a few show what they show.
+const waits = historySteps.chain((step) =>
+  step.kind === "pass" && step.ms > LONG_MS
+    ? fc.constantFrom(step, ...Array.from({ length: 9 }, () => ({ ...step, ms: LONG_MS })))
+    : fc.constant(step),
+);
+
+const ofKinds = (steps: fc.Arbitrary<ChaosStep>): fc.Arbitrary<ChaosStep> =>
+  fc.tuple(steps, fc.constantFrom(undefined, undefined, "ConfigMap" as const)).map(([step, of]) => {
+    const either = isUsers(step) && step.kind !== "namespace" && step.kind !== "list";
+    return either && of ? { ...step, of } : step;
+  });
+
+const step: fc.Arbitrary<ChaosStep> = fc.oneof(
+  { weight: 10, arbitrary: ofKinds(waits) },
+  { weight: 6, arbitrary: ofKinds(more) },
+  { weight: 3, arbitrary: trouble },
+);
+
+const LONGEST_SCRIPT = 600;
+
+export const scripts: fc.Arbitrary<Script> = fc.record({
+  chance: fc.nat({ max: 1_000_000 }),
+  replicas: fc.constantFrom(1, 1, 1, 1, 1, 2, 3),
+  flags: flagSets,
+  graceMs: fc.constantFrom(10_000, 1000),
+  deleteLimit: fc.constantFrom(100, 100, 1),
+  steps: fc.array(step, { minLength: 1, maxLength: LONGEST_SCRIPT, size: "max" }),
+});

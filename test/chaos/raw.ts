@@ -1,0 +1,85 @@
+// What the judges of chaos see: objects as the API server shows them, the flags of the controller, and
+// what a source is once it is understood. Nothing of the contract is decided here.
+import type { Texts } from "./patterns.ts";
+
+export type Raw = {
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Texts;
+    readonly annotations?: Texts;
+  };
+  readonly type?: string;
+  readonly immutable?: boolean;
+  readonly data?: Texts;
+  readonly binaryData?: Texts;
+  readonly status?: { readonly phase?: string };
+};
+
+/** "" is the absence of a flag that is a text. */
+export type Flags = {
+  readonly sourceNamespaces: string;
+  readonly policy: "opt-out" | "opt-in" | undefined;
+  readonly exclude: string;
+  readonly includeSystem: boolean;
+  readonly namespaces: string;
+  readonly copyable: string;
+  readonly configMaps: boolean;
+  readonly ownNamespace: string;
+  /** The source list as it stands, whatever it holds; undefined: there is none. */
+  readonly list: Raw | undefined;
+};
+
+export type Content = {
+  readonly data: Texts;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+};
+export type Source = {
+  readonly raw: Raw;
+  readonly words: Texts;
+  /** The smaller the stronger; -1: the source list says so. */
+  readonly rank: number;
+  /** Its key in the source list. */
+  readonly entry: string | undefined;
+  readonly copyName: string;
+  readonly paused: boolean;
+  readonly content: Content;
+};
+/** Of the source list. */
+export type Entry = {
+  readonly key: string;
+  /** The slot of what it names; undefined: it names nothing. */
+  readonly object: string | undefined;
+  readonly words: Texts;
+  /** By itself, whatever becomes of its object. */
+  readonly faulty: boolean;
+};
+/** `outside`: out of scope; `silent`: nothing of ours on it, or it is not there. */
+export type Standing = Source | "refused" | "silent" | "outside" | "open";
+
+const P = "secretcast.io/";
+
+export const placeOf = ({ metadata }: Raw): string => `${metadata.namespace}/${metadata.name}`;
+/** Of all kinds: a ConfigMap is never in the way of a Secret. */
+export const slotOf = (raw: Raw): string => `${raw.kind ?? "Secret"} ${placeOf(raw)}`;
+export const wordOf = ({ metadata }: Raw, word: string): string | undefined =>
+  metadata.annotations?.[P + word];
+export const wordsOn = ({ metadata }: Raw): Texts =>
+  Object.fromEntries(
+    Object.entries(metadata.annotations ?? {}).flatMap(([key, value]) =>
+      key.startsWith(P) ? [[key.slice(P.length), value]] : [],
+    ),
+  );
+
+/** At a slot where there is none: a source that is not there is spoken of all the same. */
+export function nobodyAt(slot: string): Raw {
+  const [kind = "", namespace = "", name = ""] = slot.split(/[ /]/);
+  return { kind, metadata: { namespace, name, uid: "", resourceVersion: "" } };
+}
