@@ -1,30 +1,53 @@
-// The command that the image runs: its flags of Node, and the program without its types, laid out in
-// a folder that is gone when this process ends.
+// The command that the image runs: its flags of Node, and the program as the image holds it, bundled
+// into a folder that is gone when this process ends. Beside it the same unbundled, as the npm package is.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-let laidOut: string | undefined;
-
 /** Words after the path of Node; with BENCH_NODE_FLAGS among them, to try flags or to profile. */
 export function imageCommand(): readonly string[] {
+  return [...imageFlags(), join(imageFolder(), "dist/secretcast.cjs")];
+}
+
+/** The image's own layer: what its Dockerfile copies into it. */
+export function imageFolder(): string {
+  return (bundled ??= layOut("bundle", (folder) => {
+    npm("run", "bundle", "--", join(folder, "layer"), join(folder, "maps"));
+    return join(folder, "layer");
+  }));
+}
+
+/** As `imageCommand`, but without the bundle: every module a file, beside its packages. */
+export function unbundledCommand(): readonly string[] {
+  unbundled ??= layOut("dist", (folder) => {
+    npm("run", "build");
+    for (const each of ["bin", "dist", "package.json"])
+      cpSync(each, join(folder, each), { recursive: true });
+    rmSync("dist", { recursive: true });
+    symlinkSync(join(process.cwd(), "node_modules"), join(folder, "node_modules"));
+    return folder;
+  });
+  return [...imageFlags(), join(unbundled, "bin/secretcast.js")];
+}
+
+let bundled: string | undefined;
+let unbundled: string | undefined;
+
+function imageFlags(): readonly string[] {
   const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync("Dockerfile", "utf8"))?.[1] ?? "[]";
   const words: readonly string[] = JSON.parse(entrypoint);
   const tried = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ");
-  const flags = [...words, ...tried].filter((word) => word.startsWith("--"));
-  laidOut ??= layOut();
-  return [...flags, join(laidOut, "bin/secretcast.js")];
+  return [...words, ...tried].filter((word) => word.startsWith("--"));
 }
 
-function layOut(): string {
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-image-"));
+function layOut(name: string, fill: (folder: string) => string): string {
+  const folder = mkdtempSync(join(tmpdir(), `secretcast-${name}-`));
   process.on("exit", () => rmSync(folder, { recursive: true }));
-  const { status, stderr } = spawnSync("npm", ["run", "build"], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`npm run build: ${stderr}`);
-  for (const each of ["bin", "dist", "package.json"])
-    cpSync(each, join(folder, each), { recursive: true });
-  rmSync("dist", { recursive: true });
-  symlinkSync(join(process.cwd(), "node_modules"), join(folder, "node_modules"));
-  return folder;
+  return fill(folder);
+}
+
+function npm(...words: readonly string[]): void {
+  const { status, stderr } = spawnSync("npm", words, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`npm ${words.join(" ")}: ${stderr}`);
 }

@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -17,11 +18,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import {
-  KEEP_LINKS,
-  linkProductionPackages,
-  lockedPackages,
-} from "./support/programs/production-packages.ts";
+import { lockedPackages } from "./support/programs/production-packages.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const text = (file: string) => readFileSync(join(ROOT, file), "utf8");
@@ -96,12 +93,13 @@ const commands = ({ steps }: Stage) =>
 const stage = (name: string | undefined) =>
   stages.find((each) => each.name === name) ?? assert.fail(name);
 
-test("dependencies are installed by the lockfile, and the last stage's without development ones", () => {
-  const install = "--ignore-scripts --no-audit --no-fund";
-  const packages = copies(last).find(({ to }) => to === "node_modules");
-  assert.deepEqual(commands(stage(packages?.from)), [`npm ci --omit=dev ${install}`]);
-  const built = copies(last).find(({ to }) => to === "dist");
-  assert.deepEqual(commands(stage(built?.from)), [`npm ci ${install}`, "npm run build"]);
+test("packages are installed by the lockfile, and the last stage holds the bundle alone", () => {
+  const bundle = "npm run bundle -- layer maps";
+  assert.deepEqual(commands(stage("build")), [
+    "npm ci --ignore-scripts --no-audit --no-fund",
+    bundle,
+  ]);
+  assert.deepEqual(copies(last), [{ from: "build", sources: ["/app/layer"], to: "./" }]);
   // npm ci reads the package.json of each package by path, development ones too.
   const copied = fromContext.flatMap(({ sources }) => sources);
   for (const path of Object.keys(lockedPackages()).filter((each) => each.startsWith("tools/")))
@@ -129,7 +127,7 @@ test("the last stage runs the program and its demo on just the files it holds", 
     assert.deepEqual([...rest, ...words("CMD")], ["run"]);
     const program = join(folder, script.slice(one("WORKDIR").length));
     const start = (...argv: readonly string[]) =>
-      spawnSync(process.execPath, [...flags, ...KEEP_LINKS, program, ...argv], {
+      spawnSync(process.execPath, [...flags, program, ...argv], {
         encoding: "utf8",
         env: { HOME: folder, NODE_ENV: "production" },
       });
@@ -143,17 +141,18 @@ test("the last stage runs the program and its demo on just the files it holds", 
   }
 });
 
-/** The last stage's WORKDIR: what it copies, and the packages that an install without development ones leaves. */
+/** The last stage's WORKDIR, made as the build stage makes it. */
 function layOut(folder: string): void {
   const built = join(folder, "build");
   copyContext(stage("build"), built);
   symlinkSync(join(ROOT, "node_modules"), join(built, "node_modules"));
-  const build = spawnSync("npm", ["run", "build"], { cwd: built, encoding: "utf8" });
-  assert.equal(build.status, 0, build.stderr);
-  renameSync(join(built, "dist"), join(folder, "dist"));
+  const [, bundle = ""] = commands(stage("build"));
+  const [npm = "", ...rest] = bundle.split(" ");
+  const done = spawnSync(npm, rest, { cwd: built, encoding: "utf8" });
+  assert.equal(done.status, 0, done.stderr);
+  for (const each of readdirSync(join(built, "layer")))
+    renameSync(join(built, "layer", each), join(folder, each));
   rmSync(built, { recursive: true });
-  copyContext(last, folder);
-  linkProductionPackages(folder);
 }
 
 function copyContext(of: Stage, folder: string): void {

@@ -20,6 +20,7 @@ const elsewhere = [
   "test/browser/**",
   "test/package.test.ts",
   "test/installed-package.test.ts",
+  "test/bundle.test.ts",
 ];
 const rank = (path) =>
   ["test/soak/", "test/integration/", "test/"].findIndex((start) => path.startsWith(start));

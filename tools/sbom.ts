@@ -1,36 +1,71 @@
-// The bill of materials of what is shipped, as CycloneDX on stdout. npm leaves out a production package
-// that a development one depends on too, so it is asked of a lockfile without those.
+// The bill of materials of what is shipped, as CycloneDX on stdout: of the npm package, which brings
+// all production packages, or of the image, which holds those whose code its bundle holds:
+// `npm run sbom -- MAPS/packages.json`, of the folder of maps that `npm run bundle` filled.
+// npm leaves out a production package that a development one depends on too, so it is asked of a lockfile
+// without those.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { BundledPackage } from "./bundle/licences.ts";
 
 type Locked = { readonly dev?: boolean; readonly link?: boolean; devDependencies?: unknown };
+type Component = { readonly "bom-ref": string; readonly name: string; readonly version: string };
+type Bom = {
+  readonly metadata: { readonly component: Component };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+};
 
 const root = new URL("..", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), "utf8");
 
-const { devDependencies: _, ...manifest }: Record<string, unknown> = JSON.parse(
-  read("package.json"),
-);
-const lock: { packages: Record<string, Locked> } = JSON.parse(read("package-lock.json"));
-const shipped = Object.entries(lock.packages).filter(
-  ([path, { dev, link }]) => !dev && !link && !path.startsWith("tools/"),
-);
-const packages = Object.fromEntries(shipped);
-delete packages[""]?.devDependencies;
-
-const folder = mkdtempSync(join(tmpdir(), "secretcast-sbom-"));
-try {
-  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
-  writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ ...lock, packages }));
-  const form = ["--sbom-format=cyclonedx", "--sbom-type=application"];
-  const { status, stdout, stderr } = spawnSync("npm", ["sbom", "--package-lock-only", ...form], {
-    cwd: folder,
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(`npm sbom: ${stderr}`);
-  process.stdout.write(stdout);
-} finally {
-  rmSync(folder, { recursive: true });
+/** Of every production package. */
+function billOfMaterials(): Bom {
+  const { devDependencies: _, ...manifest }: Record<string, unknown> = JSON.parse(
+    read("package.json"),
+  );
+  const lock: { packages: Record<string, Locked> } = JSON.parse(read("package-lock.json"));
+  const shipped = Object.entries(lock.packages).filter(
+    ([path, { dev, link }]) => !dev && !link && !path.startsWith("tools/"),
+  );
+  const packages = Object.fromEntries(shipped);
+  delete packages[""]?.devDependencies;
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-sbom-"));
+  try {
+    writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+    writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ ...lock, packages }));
+    const form = ["--sbom-format=cyclonedx", "--sbom-type=application"];
+    const { status, stdout, stderr } = spawnSync("npm", ["sbom", "--package-lock-only", ...form], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    if (status !== 0) throw new Error(`npm sbom: ${stderr}`);
+    return JSON.parse(stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
+
+/** Without the packages of which the bundle holds no code. */
+function ofBundle(bom: Bom, bundled: readonly BundledPackage[]): Bom {
+  const held = new Set(bundled.map(({ name, version }) => `${name}@${version}`));
+  const components = bom.components.filter(({ name, version }) => held.has(`${name}@${version}`));
+  const found = new Set(components.map(({ name, version }) => `${name}@${version}`));
+  const missing = [...held].filter((each) => !found.has(each));
+  if (missing.length > 0)
+    throw new Error(`the bundle holds what the lockfile does not ship: ${missing.join(", ")}`);
+  const refs = new Set([
+    bom.metadata.component["bom-ref"],
+    ...components.map((each) => each["bom-ref"]),
+  ]);
+  const dependencies = bom.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) }));
+  return { ...bom, components, dependencies };
+}
+
+const [list] = process.argv.slice(2);
+const bom = billOfMaterials();
+const shown = list === undefined ? bom : ofBundle(bom, JSON.parse(readFileSync(list, "utf8")));
+process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);

@@ -1,0 +1,213 @@
+// The bundle that the image runs: it does what the sources do, it holds what is said of it, and a place
+// in it can be found again in the sources.
+import assert from "node:assert/strict";
+import { spawn, spawnSync, type SpawnSyncReturns } from "node:child_process";
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { BundledPackage } from "../tools/bundle/licences.ts";
+import { decode } from "../tools/decode.ts";
+import { startSandbox } from "../src/sandbox/server.ts";
+import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "secretcast-bundle-"));
+const [layer, maps] = [join(folder, "layer"), join(folder, "maps")];
+const BUNDLE = join(layer, "dist/secretcast.cjs");
+const SOURCES = join(ROOT, "bin/secretcast.js");
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const sandbox = await startSandbox();
+after(() => sandbox.stop());
+
+before(() => {
+  const { status, stderr } = npm("run", "bundle", "--", layer, maps);
+  assert.equal(status, 0, stderr);
+  const namespaces = ["secretcast", "team-a", "team-b"];
+  sandbox.load(namespaces.map((name) => ({ kind: "Namespace", metadata: { name } })));
+  sandbox.load([secret("registry", { "secretcast.io/to": "team-*" })]);
+});
+
+const server = /http:\/\/127\.0\.0\.1:\d+/.exec(sandbox.kubeconfig())?.[0] ?? assert.fail();
+
+function secret(name: string, annotations: Readonly<Record<string, string>>) {
+  return { kind: "Secret", metadata: { namespace: "secretcast", name, annotations }, data: {} };
+}
+
+/** As a child that this process goes on serving meanwhile. */
+async function run(program: string, words: readonly string[], kubeconfig: string) {
+  const child = spawn(process.execPath, [program, ...words], {
+    env: { PATH: process.env["PATH"], HOME: folder, KUBECONFIG: kubeconfig },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk: Buffer) => (said.stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (said.stderr += chunk.toString()));
+  const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  // A slow machine is told how far a command has come.
+  const stderr = said.stderr.replaceAll(/^objects read: .*\n/gm, "");
+  return { status, stdout: said.stdout, stderr };
+}
+
+function kubeconfig(name: string, ...given: Parameters<typeof kubeConfigFor>): string {
+  const path = join(folder, name);
+  writeFileSync(path, kubeConfigText(kubeConfigFor(...given)));
+  return path;
+}
+
+test("every command says what it says from the sources", async () => {
+  const annotations = {
+    "reflector.v1.k8s.emberstack.com/reflection-allowed": "true",
+    "reflector.v1.k8s.emberstack.com/reflection-auto-enabled": "true",
+    // A pattern, which a thread of its own is asked.
+    "reflector.v1.k8s.emberstack.com/reflection-auto-namespaces": "team-[ab]",
+  };
+  sandbox.load([secret("old", annotations)]);
+  const config = kubeconfig("plain", server);
+  const commands = [
+    ["--version"],
+    ["--help"],
+    ["run", "--help"],
+    ["completion", "zsh"],
+    ["plan", "-o", "yaml"],
+    ["explain", "registry", "-n", "secretcast"],
+    ["status", "-o", "json"],
+    ["check"],
+    ["migrate", "--from", "reflector"],
+    ["run", "--no-such-flag"],
+  ];
+  const answers: Awaited<ReturnType<typeof run>>[] = [];
+  for (const words of commands) {
+    const [bundled, sources] = await Promise.all([
+      run(BUNDLE, words, config),
+      run(SOURCES, words, config),
+    ]);
+    assert.deepEqual(bundled, sources, words.join(" "));
+    answers.push(bundled);
+  }
+  assert.match(answers[8]?.stdout ?? "", /team-a/);
+  assert.equal(answers[9]?.status, 1);
+});
+
+test("users with an exec plugin or an auth provider are served, and clusters behind a proxy", async () => {
+  const mark = join(folder, "plugin-ran");
+  const token = JSON.stringify({ status: { token: "of-the-plugin" } });
+  const plugin = `require("fs").writeFileSync(${JSON.stringify(mark)}, ""); console.log(${JSON.stringify(token)})`;
+  const part = (json: unknown) => Buffer.from(JSON.stringify(json)).toString("base64url");
+  const jwt = [{ alg: "none" }, { exp: Math.floor(Date.now() / 1000) + 3600 }, {}]
+    .map(part)
+    .join(".");
+  const proxy = createServer();
+  const tunnels: string[] = [];
+  proxy.on("connect", ({ url = "" }, socket) => {
+    tunnels.push(url);
+    const onward = connect(Number(url.split(":")[1]), "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      onward.pipe(socket).pipe(onward);
+    });
+    for (const [one, other] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const)
+      one.on("error", () => other.destroy()).on("close", () => other.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  after(() => proxy.close());
+  const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const configs = [
+    kubeconfig("exec", server, { exec: { command: process.execPath, args: ["-e", plugin] } }),
+    kubeconfig("oidc", server, { authProvider: { name: "oidc", config: { "id-token": jwt } } }),
+    kubeconfig("proxied", server, {}, { proxyUrl }),
+  ];
+  for (const config of configs) {
+    const { status, stdout, stderr } = await run(BUNDLE, ["plan"], config);
+    // There is something to do.
+    assert.equal(status, 2, `${config}: ${stderr}`);
+    assert.match(stdout, /registry/, config);
+  }
+  assert.ok(existsSync(mark));
+  assert.ok(tunnels.length > 0);
+});
+
+test("the image's own layer is at most 5 MiB, without source maps", () => {
+  const files = globSync("**/*", { cwd: layer, withFileTypes: true }).filter((file) =>
+    file.isFile(),
+  );
+  const bytes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+  const total = bytes.reduce((a, b) => a + b, 0);
+  assert.ok(total <= 5 * 2 ** 20, `${total} bytes`);
+  assert.deepEqual(
+    files.filter(({ name }) => name.endsWith(".map") || name.endsWith(".ts")),
+    [],
+  );
+});
+
+const packages = (): readonly BundledPackage[] =>
+  JSON.parse(readFileSync(join(maps, "packages.json"), "utf8"));
+
+test("every package of which the bundle holds code has its licence beside it, and no other", () => {
+  // What the maps name is found by the bundler on another way than the list.
+  const sources = globSync("**/*.map", { cwd: maps }).flatMap((file): readonly string[] => {
+    const map: { sources: string[] } = JSON.parse(readFileSync(join(maps, file), "utf8"));
+    return map.sources;
+  });
+  const named = sources.flatMap((path) => {
+    const after = path.lastIndexOf("node_modules/");
+    if (after === -1) return [];
+    return [/^(@[^/]+\/)?[^/]+/.exec(path.slice(after + "node_modules/".length))?.[0] ?? path];
+  });
+  assert.deepEqual(
+    [...new Set(packages().map(({ name }) => name))],
+    [...new Set(named)].toSorted((a, b) => a.localeCompare(b)),
+  );
+  const licences = readFileSync(join(layer, "THIRD-PARTY-LICENSES.txt"), "utf8");
+  for (const { name, version, licence } of packages())
+    assert.ok(licences.includes(`\n${name} ${version}, ${licence}\n`), name);
+  assert.doesNotMatch(licences, /brings no licence text/);
+});
+
+test("the image's bill of materials lists the packages of which the bundle holds code", () => {
+  const { status, stdout, stderr } = npm(
+    "run",
+    "--silent",
+    "sbom",
+    "--",
+    join(maps, "packages.json"),
+  );
+  assert.equal(status, 0, stderr);
+  const bom: { components: readonly BundledPackage[] } = JSON.parse(stdout);
+  const words = (all: readonly BundledPackage[]) =>
+    [...new Set(all.map(({ name, version }) => `${name}@${version}`))].toSorted();
+  assert.deepEqual(words(bom.components), words(packages()));
+});
+
+test("a place in the bundle is found again in the sources", () => {
+  const mark = "function clusterNamespace(";
+  const place = (file: string) => {
+    const lines = readFileSync(file, "utf8").split("\n");
+    return lines.findIndex((line) => line.startsWith(mark)) + 1;
+  };
+  const bundled = place(BUNDLE);
+  assert.ok(bundled > 0);
+  const said = (at: string) => `unexpected TypeError at ${at}\nand at other-1a2b3c4d.cjs:1:1\n`;
+  assert.equal(
+    decode(said(`secretcast.cjs:${bundled}:1`), maps),
+    said(`src/main.ts:${place(join(ROOT, "src/main.ts"))}:1`),
+  );
+});
+
+function npm(...words: readonly string[]): SpawnSyncReturns<string> {
+  return spawnSync("npm", words, { cwd: ROOT, encoding: "utf8" });
+}
