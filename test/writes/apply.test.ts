@@ -394,3 +394,26 @@ test("where a create fails after the delete all the same, its place is told of",
   assert.equal((await apply.perform(action("replace"))).kind, "failed");
   assert.deepEqual(vacated, ["team-a/registry"]);
 });
+
+test("a successor whose namespace goes or is gone by then is no failure, and the copy stays", async () => {
+  for (const answer of [
+    "terminating",
+    statusError("dry-run create", 404, notFound("namespaces", "team-a")),
+    statusError("dry-run create", 404, notFound("secrets", SUCCESSOR)),
+  ] as const) {
+    const { apply, sent, vacated } = open([answer]);
+    assert.equal((await apply.perform(action("replace"))).kind, "moved");
+    assert.deepEqual([methods(sent), vacated], [["POST"], []]);
+  }
+});
+
+test("what a finalizer holds is leaving: no failure, and no successor is made before it has gone", async () => {
+  const identity = { namespace: "team-a", name: "registry", uid: "u", resourceVersion: "9" };
+  const leaving = { metadata: { ...identity, deletionTimestamp: "2026-01-02T00:00:00Z" } };
+  const deleted = await open([leaving]).apply.perform(action("delete"));
+  assert.deepEqual({ ...deleted, action: 0 }, { kind: "leaving", action: 0, object: leaving });
+  const { apply, sent } = open([{ metadata: {} }, leaving]);
+  const replaced = await apply.perform(action("replace"));
+  assert.deepEqual({ ...replaced, action: 0 }, { kind: "leaving", action: 0, object: leaving });
+  assert.deepEqual(methods(sent), ["POST", "DELETE"]);
+});

@@ -250,7 +250,7 @@ class Walk {
       last.holds || last.change !== undefined ? last : { ...last, change: first?.change };
     const decided =
       verdict === "paused"
-        ? (about.find(({ holds, rule }) => !holds && rule === NOT_PAUSED) ?? whole)
+        ? (about.find(({ rule }) => rule === NOT_PAUSED) ?? whole)
         : BY_RULE.includes(verdict)
           ? (first ?? whole)
           : whole;

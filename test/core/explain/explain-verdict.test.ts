@@ -344,6 +344,17 @@ expectPlace(
 );
 
 expectPlace(
+  "a copy that is not wanted any more, of a source that is paused",
+  () =>
+    settled({ to: "*" }, (made) => annotate(made, "shared/one", { to: "shop", paused: "true" })),
+  {},
+  [
+    "paused the source is not paused: secretcast.io/paused is true: its copies stay as they are",
+    "$ kubectl annotate secret -n shared one secretcast.io/paused-",
+  ],
+);
+
+expectPlace(
   "a copy that is to be made, of a source that is paused",
   () => cluster({ to: "*", paused: "true" }),
   {},

@@ -195,3 +195,21 @@ test("two sources of one name that share no namespace are in no contest", async 
   );
   assert.deepEqual(problems, []);
 });
+
+test("with --by-list what nobody else makes is annotated, and what somebody makes is entered, whoever it is", async () => {
+  for (const [words, labels, madeBy] of [
+    [{}, {}, undefined],
+    [{ "cert-manager.io/certificate-name": "x" }, {}, "the Certificate x"],
+    [{ "argocd.argoproj.io/tracking-id": "x" }, {}, "Argo CD"],
+    [{ "meta.helm.sh/release-name": "x" }, MADE, "the Helm release x"],
+    [{}, { "kustomize.toolkit.fluxcd.io/name": "x" }, "Flux"],
+    [{}, MADE, "vault"],
+  ] as const) {
+    const source = secret("shared/x", { ...PUSHED, ...words }, labels);
+    const [moved] = (await byList("reflector", [...CLUSTER, source])).sources;
+    assert.equal(moved?.madeBy, madeBy);
+    assert.equal(moved?.write, madeBy === undefined ? "annotate" : "enter");
+    const [direct] = (await migrationOf("reflector", [...CLUSTER, source])).sources;
+    assert.equal(direct?.write, "annotate");
+  }
+});

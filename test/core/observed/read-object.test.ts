@@ -64,3 +64,21 @@ for (const [what, words, labels, type] of [
     assert.ok(count < MOST_CHARACTERS, `${count} characters`);
   });
 }
+
+test("what has no name or no namespace is no object, and of a type all of 253 characters are kept", () => {
+  const read = (metadata: object, type = "Opaque"): string | undefined =>
+    readObject({ metadata, type }, context)?.role;
+  const identity = { uid: "u", resourceVersion: "7" };
+  assert.equal(read({ ...identity, namespace: "team-a", name: "app" }), "stranger");
+  assert.equal(read({ ...identity, name: "app" }), undefined);
+  assert.equal(read({ ...identity, namespace: "team-a" }), undefined);
+  const annotations = prefixed(MARKS);
+  const copy = { ...identity, namespace: "team-a", name: "app", labels: OURS, annotations };
+  for (const [length, kept] of [
+    [253, "x".repeat(253)],
+    [254, "254 characters"],
+  ] as const) {
+    const found = readObject({ metadata: copy, type: "x".repeat(length) }, context);
+    assert.equal(found?.role === "copy" && found.type, kept);
+  }
+});

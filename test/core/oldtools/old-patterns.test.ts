@@ -75,6 +75,8 @@ for (const [mode, pattern, names] of [
   ["cover", "dev-a|dev", "dev,dev-a"],
   ["cover", "te.*?", ""],
   ["search", "^team-[ab]$", "team-a,team-b"],
+  ["search", "team^-a", ""],
+  ["search", "dev$-a|^a$", "a"],
   ["search", "^\\w{3}$", "dev"],
   ["search", "(?i)^TEAM-A$", "team-a"],
   ["prefix", "(?P<env>dev)-\\d", "dev-2"],

@@ -85,6 +85,21 @@ test("S43 consent goes: what was filled goes, its own entries stay", () => {
   assert.equal(mark(made, "from"), "shared/db");
 });
 
+test("S43 before anything is emptied for a label of its namespace, that is asked, and what it says counts", () => {
+  const made = cluster({ "allow-selector": "team=team-a" });
+  made.settle();
+  made.namespace("team-a");
+  made.deafen("team-a");
+  made.namespace("team-a", {}, { team: "team-a" });
+  made.pass();
+  made.now += 10_000;
+  made.settle();
+  assert.deepEqual(keys(made), ["own", "password", "user"]);
+  made.namespace("team-a");
+  made.settle();
+  assert.deepEqual(keys(made), ["own"]);
+});
+
 test("S43 the source goes: after the grace what was filled goes, unless the owner keeps it", () => {
   for (const [word, verdict, left] of [
     ["delete", "release", ["own"]],

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
+import { reasonAt } from "../../support/planner/publishers.ts";
 import { backoffMs } from "../../../src/core/state/backoff.ts";
 import type { Action } from "../../../src/core/model/actions.ts";
 
@@ -106,6 +107,8 @@ test("S08 a place that is taken although the cache shows it empty is in conflict
   made.memory.hidden({ namespace: "team-a", name: "one" }, made.now, 0.5);
   const result = made.pass();
   assert.equal(verdictAt(result, PLACE), "conflict");
+  const reason = "a Secret that the cache does not show is in the way";
+  assert.equal(reasonAt(result, PLACE), reason);
   assert.equal(result.nextAt, 1000);
   assert.equal(made.secrets.has(PLACE), false);
   made.now = 1000;

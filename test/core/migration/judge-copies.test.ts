@@ -1,0 +1,88 @@
+// What each object that another tool marked is taken for.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { refText } from "../../../src/core/annotations/names.ts";
+import { migrationOf } from "../../support/worlds/migration.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+type Given = { readonly labels?: Texts; readonly data?: Texts; readonly version?: string };
+
+const NAMESPACES = ["shared", "vault", "team-a"].map((name) => ({
+  kind: "Namespace",
+  metadata: { name },
+}));
+
+function secret(
+  place: string,
+  words: Texts,
+  { labels = {}, data = { token: "b25l" }, version = "7" }: Given = {},
+): unknown {
+  const [namespace, name] = place.split("/");
+  const metadata = { namespace, name, uid: `u ${place}`, resourceVersion: version };
+  return { kind: "Secret", metadata: { ...metadata, labels, annotations: words }, data };
+}
+
+const REFLECTOR = "reflector.v1.k8s.emberstack.com/";
+const PUSHED = {
+  [`${REFLECTOR}reflection-allowed`]: "true",
+  [`${REFLECTOR}reflection-auto-enabled`]: "true",
+};
+const COPY = { [`${REFLECTOR}auto-reflects`]: "True", [`${REFLECTOR}reflects`]: "shared/x" };
+
+test("a copy with entries of its own is merged, however few; one with another value has drifted, whatever else it has", async () => {
+  for (const [data, state] of [
+    [{ token: "b25l" }, "adoptable"],
+    [{ token: "b25l", own: "bWluZQ==" }, "merged"],
+    [{ token: "b25l", own: "bWluZQ==", more: "bWluZQ==" }, "merged"],
+    [{ token: "b3RoZXI=" }, "drifted"],
+    [{ token: "b3RoZXI=", own: "bWluZQ==" }, "drifted"],
+    [{ own: "bWluZQ==" }, "drifted"],
+    [{}, "drifted"],
+  ] as const) {
+    const objects = [secret("shared/x", PUSHED), secret("team-a/x", COPY, { data })];
+    const { copies } = await migrationOf("reflector", [...NAMESPACES, ...objects]);
+    assert.deepEqual(
+      copies.map((copy) => copy.state),
+      [state],
+      JSON.stringify(data),
+    );
+  }
+});
+
+test("of two sources of one name and equal data a copy is that one's whose version it bears", async () => {
+  const to = { "replicator.v1.mittwald.de/replicate-to": "team-.*" };
+  for (const [version, owner] of [
+    ["7", "shared/x"],
+    ["9", "vault/x"],
+  ] as const) {
+    const { copies } = await migrationOf("replicator", [
+      ...NAMESPACES,
+      secret("shared/x", to),
+      secret("vault/x", to, { version: "9" }),
+      secret("team-a/x", { "replicator.v1.mittwald.de/replicated-from-version": version }),
+    ]);
+    assert.deepEqual(
+      copies.map(({ state, source }) => [state, source?.object && refText(source.object)]),
+      [["adoptable", owner]],
+    );
+  }
+});
+
+test("a source that is marked as a copy of itself is the source, and no copy", async () => {
+  const PREFIX = "kubed.appscode.com/";
+  const origin = { namespace: "shared", name: "x", uid: "u shared/x" };
+  const { copies, sources } = await migrationOf("kubed", [
+    ...NAMESPACES,
+    secret(
+      "shared/x",
+      { [`${PREFIX}sync`]: "", [`${PREFIX}origin`]: JSON.stringify(origin) },
+      { labels: { [`${PREFIX}origin.name`]: "x", [`${PREFIX}origin.namespace`]: "shared" } },
+    ),
+  ]);
+  assert.deepEqual(
+    copies.map(({ state, why }) => [state, why]),
+    [["source", "it is the source, marked as a copy of itself"]],
+  );
+  assert.equal(sources[0]?.write, "annotate");
+});
