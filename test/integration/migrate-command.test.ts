@@ -10,12 +10,12 @@ import { listBody } from "../support/api-server/list-body.ts";
 import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
 import { commandLine, type Said, type Surroundings } from "../support/programs/command-line.ts";
 import { refusal } from "../support/scenes/proxied.ts";
-import { openScene } from "../support/scenes/scene.ts";
+import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { WorldScene } from "../support/worlds/world-scene.ts";
 import type { WorldName } from "../support/worlds/world.ts";
 
 type Stage = {
-  readonly stage: WorldScene;
+  readonly stage: WorldScene<Scene>;
   readonly proxy: FaultProxy;
   readonly migrate: (...args: readonly (string | Surroundings)[]) => Promise<Said>;
 };

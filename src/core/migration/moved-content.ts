@@ -5,6 +5,7 @@ import type { OldContent } from "../oldtools/old-tool.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import type { Ref } from "../annotations/names.ts";
+import { isNeverCopied } from "../annotations/never-copied.ts";
 import { problemText } from "../annotations/rules.ts";
 import type { Desired } from "../model/actions.ts";
 import type { SourcePayload } from "../model/cluster.ts";
@@ -24,9 +25,19 @@ export function rawSource(
   return secretBody({ ...place, uid, resourceVersion }, object ?? content, annotations);
 }
 
-/** For the body of a request. */
+/**
+ * For the body of a request. What others track their own objects by stays with what bore it: a Secret
+ * that we make would pass for theirs.
+ */
 export function newSource(place: Ref, content: OldContent, annotations: Texts): unknown {
-  return secretBody(place, content, annotations);
+  const own = (texts: Texts): Texts =>
+    Object.fromEntries(Object.entries(texts).filter(([key]) => !isNeverCopied(key)));
+  const kept = {
+    ...content,
+    labels: own(content.labels),
+    annotations: own(content.annotations),
+  };
+  return secretBody(place, kept, annotations);
 }
 
 type Identity = Ref & Partial<Pick<OldObject, "uid" | "resourceVersion">>;

@@ -15,7 +15,6 @@ import { after, type TestContext } from "node:test";
 import { sharedCluster } from "../api-server/cluster.ts";
 import { listBody } from "../api-server/list-body.ts";
 import { Api } from "../scenes/api.ts";
-import type { Scene } from "../scenes/scene.ts";
 import { moveSettings } from "./migration.ts";
 import { worldObjects, type WorldName, type WorldObject } from "./world.ts";
 
@@ -38,8 +37,15 @@ type NamespaceList = {
   readonly items: readonly { readonly metadata: { name: string; deletionTimestamp?: string } }[];
 };
 
-export class WorldScene {
-  readonly scene: Scene;
+/** A Scene is one; `sandbox` is undefined on a server that others share. */
+export type WorldStage = {
+  readonly api: Api;
+  readonly prefix: string;
+  readonly sandbox: unknown;
+};
+
+export class WorldScene<Stage extends WorldStage = WorldStage> {
+  readonly scene: Stage;
   readonly world: WorldName;
   readonly #secrets = new Set<string>();
   readonly #clusterSecrets: readonly WorldObject[];
@@ -48,7 +54,7 @@ export class WorldScene {
   /** Namespaces of earlier tests that go meanwhile, on a shared server. */
   #going: ReadonlySet<string> = new Set();
 
-  constructor(scene: Scene, world: WorldName, byList = false) {
+  constructor(scene: Stage, world: WorldName, byList = false) {
     this.#byList = byList;
     this.scene = scene;
     this.world = world;
@@ -56,7 +62,7 @@ export class WorldScene {
   }
 
   /** Makes the namespaces and Secrets; whose mark names another comes after it. */
-  async load(t: TestContext): Promise<void> {
+  async load(t: Pick<TestContext, "after">): Promise<void> {
     t.after(() => this.#unload());
     const { client } = this.scene.api;
     const list = {

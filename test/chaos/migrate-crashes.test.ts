@@ -1,0 +1,76 @@
+// A move from each other tool, and its clean-up, killed with each of their requests in turn, reads and
+// writes alike: before the API server acted, and after it acted and nobody heard. Whoever runs the same
+// command again ends where one ends that was never killed, and on the way no copy loses its data.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MemoryWorld, type CommandRun, type Standing } from "../support/worlds/memory-world.ts";
+import { WORLDS, type WorldName } from "../support/worlds/world.ts";
+
+type Objects = ReadonlyMap<string, Standing>;
+
+const texts = (objects: Objects, of: "object" | "data"): Readonly<Record<string, string>> =>
+  Object.fromEntries([...objects].map(([place, standing]) => [place, standing[of]]));
+
+/** What holds at any moment of a move: all data are as they were, and what is not moved is untouched. */
+function lost(before: Objects, now: Objects, movable: ReadonlySet<string>): readonly string[] {
+  return [...before].flatMap(([place, was]) => {
+    const is = now.get(place);
+    if (!is) return [`${place} is gone`];
+    if (place.startsWith("Secret ") && is.data !== was.data) return [`${place} has other data`];
+    if (!movable.has(place) && is.version !== was.version) return [`${place} was written`];
+    return [];
+  });
+}
+
+async function complete(world: WorldName, byList: boolean, cleanup: boolean) {
+  const undisturbed = await MemoryWorld.load(world, byList);
+  const before = undisturbed.standing();
+  const runs: CommandRun[] = [await undisturbed.command(false)];
+  if (cleanup) runs.push(await undisturbed.command(true));
+  const after = undisturbed.standing();
+  const { writes } = await undisturbed.command(cleanup);
+  assert.equal(writes, 0, "run again it writes nothing");
+  const movable = new Set(
+    [...after].filter(([place, is]) => before.get(place)?.version !== is.version).map(([at]) => at),
+  );
+  return { runs, after, movable };
+}
+
+const MOVES = [
+  { what: "move", byList: false, cleanup: false },
+  { what: "move by the source list", byList: true, cleanup: false },
+  { what: "clean-up", byList: false, cleanup: true },
+] as const;
+
+for (const world of WORLDS)
+  for (const { what, byList, cleanup } of MOVES) {
+    test(`${world}: a ${what} killed with each of its requests and run again ends as one that was not`, async (t) => {
+      const { runs, after, movable } = await complete(world, byList, cleanup);
+      const last = runs.at(-1);
+      assert.ok(last && last.writes > 0, "something is written");
+      const failed: string[] = [];
+      let cases = 0;
+      for (const acted of [false, true])
+        for (let at = 1; at <= last.requests; at++) {
+          cases++;
+          const one = await MemoryWorld.load(world, byList);
+          if (cleanup) await one.command(false);
+          const before = one.standing();
+          const killed = await one.command(cleanup, { at, acted });
+          assert.equal(killed.code, undefined, `request ${at} is met`);
+          const wrong = [...lost(before, one.standing(), movable)];
+          const again = await one.command(cleanup);
+          if (again.code !== last.code) wrong.push(`exit code ${again.code}: ${again.said}`);
+          wrong.push(...lost(before, one.standing(), movable));
+          try {
+            assert.deepEqual(texts(one.standing(), "object"), texts(after, "object"));
+            assert.deepEqual(texts(one.standing(), "data"), texts(after, "data"));
+          } catch (error) {
+            wrong.push(String(error));
+          }
+          failed.push(...wrong.map((each) => `request ${at}, acted ${acted}: ${each}`));
+        }
+      t.diagnostic(`${last.requests} requests, ${last.writes} of them writes: ${cases} deaths`);
+      assert.deepEqual(failed.slice(0, 5), []);
+    });
+  }
