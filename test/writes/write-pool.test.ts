@@ -244,3 +244,26 @@ test("what is slow is cut off once others need its room, all but a quarter, and 
   assert.ok(again.includes("good/y"));
   assert.equal(again.length, 3, again.join());
 });
+
+test("a namespace that was slow is so until a write there is done quickly: one that fails at once tells nothing", async () => {
+  const { clock, pool, flying, end } = open(8);
+  const slow = ["h0", "h1", "h2", "h3"];
+  const round = (source: string): number => {
+    pool.mark();
+    pool.replace(copies(`s/${source}`, ...slow.map((name) => `${name}/${source}`)));
+    return flying.size;
+  };
+  const endAll = async (failed: boolean): Promise<void> => {
+    while (flying.size > 0)
+      for (const key of Array.from(flying.keys())) await end(key, { throttled: false, failed });
+  };
+  assert.equal(round("first"), 4);
+  await clock.advance(5000);
+  await endAll(true);
+  assert.equal(round("second"), 2);
+  await endAll(true);
+  assert.equal(round("third"), 2);
+  await endAll(false);
+  assert.equal(round("fourth"), 4);
+  await endAll(false);
+});

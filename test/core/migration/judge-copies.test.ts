@@ -86,3 +86,55 @@ test("a source that is marked as a copy of itself is the source, and no copy", a
   );
   assert.equal(sources[0]?.write, "annotate");
 });
+
+test("kubed's copies into other clusters are told of where there are some, and a ClusterSecret without a name is none", async () => {
+  const PREFIX = "kubed.appscode.com/";
+  const sync = { [`${PREFIX}sync`]: "" };
+  const besides = async (words: Texts): Promise<readonly string[]> =>
+    (await migrationOf("kubed", [...NAMESPACES, secret("shared/x", words)])).besides;
+  assert.deepEqual(await besides(sync), []);
+  const [told, ...more] = await besides({ ...sync, [`${PREFIX}sync-contexts`]: "east" });
+  assert.match(told ?? "", /other clusters \(sync-contexts of shared\/x\)/);
+  assert.deepEqual(more, []);
+  const data = { token: "b25l" };
+  const { sources } = await migrationOf("clustersecret", [
+    ...NAMESPACES,
+    { kind: "ClusterSecret", metadata: {}, data },
+    { kind: "ClusterSecret", metadata: { name: "x" }, data },
+  ]);
+  assert.deepEqual(
+    sources.map(({ old }) => old.copyName),
+    ["x"],
+  );
+});
+
+test("of two ClusterSecrets that name one Secret that of which a copy is there keeps it, the other gets its own", async () => {
+  const named = (name: string): unknown => ({
+    kind: "ClusterSecret",
+    metadata: { name },
+    data: { valueFrom: { secretKeyRef: { namespace: "vault", name: "root" } } },
+  });
+  const mark = { "clustersecret.io/created-by": "x" };
+  const copy = (name: string): unknown =>
+    secret(`team-a/${name}`, mark, { labels: { "clustersecret.io": "true" } });
+  for (const [copies, holder] of [
+    [[], "first"],
+    [["first"], "first"],
+    [["second"], "second"],
+    [["first", "second"], "first"],
+  ] as const) {
+    const { sources } = await migrationOf("clustersecret", [
+      ...NAMESPACES,
+      secret("vault/root", {}),
+      named("first"),
+      named("second"),
+      ...copies.map(copy),
+    ]);
+    const kept = sources.filter(({ place }) => refText(place) === "vault/root");
+    assert.deepEqual(
+      kept.map(({ old }) => old.copyName),
+      [holder],
+    );
+    assert.equal(sources.length, 2);
+  }
+});

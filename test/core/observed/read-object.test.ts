@@ -82,3 +82,15 @@ test("what has no name or no namespace is no object, and of a type all of 253 ch
     assert.equal(found?.role === "copy" && found.type, kept);
   }
 });
+
+test("a Secret has a name of at most 253 characters: so long is the source of a copy that is ours", () => {
+  const identity = { uid: "u", resourceVersion: "7", namespace: "team-a", name: "app" };
+  for (const [length, role] of [
+    [253, "copy"],
+    [254, "stranger"],
+  ] as const) {
+    const source = `shared/${`${"n".repeat(49)}.`.repeat(5)}${"n".repeat(length - 250)}`;
+    const metadata = { ...identity, labels: OURS, annotations: prefixed({ ...MARKS, source }) };
+    assert.equal(readObject({ metadata, type: "Opaque" }, context)?.role, role);
+  }
+});
