@@ -81,9 +81,10 @@ export async function freshNamespace(
   cluster: RealCluster,
   seen: ReadonlyMap<string, number>,
   name: string,
+  timeoutMs = 30_000,
 ): Promise<number> {
   await cluster.send("POST", "/api/v1/namespaces", { metadata: { name } });
   const began = performance.now();
-  const at = await eventually(`a copy in ${name}`, () => seen.get(name), 30_000);
+  const at = await eventually(`a copy in ${name}`, () => seen.get(name), timeoutMs);
   return Math.max(0, at - began);
 }

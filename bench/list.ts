@@ -6,10 +6,12 @@ import { fresh } from "./fresh.ts";
 import { isolation } from "./isolation.ts";
 import { intake } from "./intake.ts";
 import { memory } from "./memory.ts";
+import { overload } from "./overload.ts";
 import { planning } from "./planning.ts";
 import { pressure } from "./pressure.ts";
 import { requests } from "./requests.ts";
 import { restarts } from "./restarts.ts";
+import { scale } from "./scale.ts";
 import type { Bench } from "./scorecard.ts";
 import { start } from "./start.ts";
 import { storm } from "./storm.ts";
@@ -30,6 +32,8 @@ export const BENCHES: readonly Bench[] = [
   start,
   throttle,
   pressure,
+  overload,
   restarts,
+  scale,
   commands,
 ];

@@ -1,6 +1,6 @@
 // An API server that serves lists and watches from a script, far faster than a real one could, so that
 // what is measured is the controller. It streams lists as the real one does and takes every write;
-// it knows nothing of selectors, versions or rights. Plain HTTP on loopback.
+// it keeps one Lease, and knows nothing of selectors, versions or rights. Plain HTTP on loopback.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -16,6 +16,13 @@ export type Script = {
   readonly secrets: () => Iterable<string>;
   /** The same of ConfigMaps. */
   readonly configMaps?: () => Iterable<string>;
+};
+
+/** A write of a Secret, as it is answered. */
+export type ScriptedWrite = {
+  readonly at: number;
+  readonly namespace: string;
+  readonly status: number;
 };
 
 /** What a write of a Secret is answered with, other than success. */
@@ -40,10 +47,15 @@ export class ScriptedServer {
   /** How long a write takes that is not refused, in ms. */
   writeMs = 0;
   refuse: (() => Refusal | undefined) | undefined;
+  onWrite: ((write: ScriptedWrite) => void) | undefined;
+  /** The longest time between two writes of the Lease so far. */
+  longestLeaseGapMs = 0;
   readonly #script: Script;
   readonly #watches = new Map<string, Set<ServerResponse>>();
   readonly #rests = new Map<string, Iterator<string>>();
   #version = 1_000_000;
+  #lease: string | undefined;
+  #leasedAt: number | undefined;
   #inFlight = 0;
 
   constructor(script: Script, url: string, kubeconfig: string) {
@@ -93,6 +105,7 @@ export class ScriptedServer {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? "/", this.url);
     const resource = pathname.slice(pathname.lastIndexOf("/") + 1);
+    if (pathname.includes("/leases")) return this.#serveLease(request, response);
     if (request.method !== "GET") return this.#write(request, response, pathname);
     if (COLLECTIONS.has(pathname)) {
       if (searchParams.has("limit")) return this.#page(resource, searchParams, response);
@@ -162,15 +175,29 @@ export class ScriptedServer {
     response.on("close", () => watches.delete(response));
   }
 
+  async #serveLease(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== "GET") {
+      const lease: { metadata: object } = JSON.parse(await textOf(request));
+      Object.assign(lease.metadata, { resourceVersion: String(this.nextVersion()) });
+      this.#lease = JSON.stringify(lease);
+      const now = performance.now();
+      const gapMs = now - (this.#leasedAt ?? now);
+      this.longestLeaseGapMs = Math.max(this.longestLeaseGapMs, gapMs);
+      this.#leasedAt = now;
+    }
+    json(response, this.#lease === undefined ? 404 : 200, this.#lease ?? "{}");
+  }
+
   async #write(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    let text = "";
-    for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+    const text = await textOf(request);
     if (!path.includes("/secrets")) return json(response, 201, text);
     const refusal = this.refuse?.();
     const body: { metadata: { name?: string } } = JSON.parse(text);
     const { name = "" } = body.metadata;
     const what = `${request.method} ${path} ${name}`;
-    this.writes.push({ at: performance.now(), what, inFlight: ++this.#inFlight });
+    const at = performance.now();
+    this.writes.push({ at, what, inFlight: ++this.#inFlight });
+    this.onWrite?.({ at, namespace: path.split("/")[4] ?? "", status: refusal?.status ?? 201 });
     if (refusal) {
       response.setHeader("retry-after", String(refusal.retryAfterS));
       const status = { kind: "Status", status: "Failure", code: refusal.status };
@@ -183,6 +210,12 @@ export class ScriptedServer {
     Object.assign(body.metadata, { uid: `uid-of-${path}/${name}`, resourceVersion });
     json(response, 201, JSON.stringify(body));
   }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
+  return text;
 }
 
 async function pour(response: ServerResponse, parts: Iterable<string>): Promise<void> {

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import type { Cluster, User } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
 import type { KubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
 
@@ -56,8 +55,8 @@ export function kubeConfigText({ cluster, user }: KubeConfig): string {
   });
 }
 
-/** The path of a file with it, which goes with the test. */
-export function kubeConfigFile(t: TestContext, config: KubeConfig): string {
+/** The path of a file with it, which goes when the test, or whatever it is for, has ended. */
+export function kubeConfigFile(t: { after(end: () => void): void }, config: KubeConfig): string {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-kubeconfig-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "config");

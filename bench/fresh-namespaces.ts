@@ -1,0 +1,71 @@
+// Namespaces that are made one after the other while something else goes on, and how long each waited
+// for its copy.
+import { setTimeout as delay } from "node:timers/promises";
+import { eventually } from "../test/support/time/eventually.ts";
+import { eventLine, namespaceJson, type ScriptedServer } from "./scripted-server.ts";
+
+const APART_MS = 500;
+const PATIENCE_MS = 600_000;
+
+export class FreshNamespaces {
+  readonly #make: (name: string) => Promise<number>;
+  readonly #waits: number[] = [];
+  readonly #making: Promise<void>;
+  #stopped = false;
+
+  /** `make` makes a namespace of that name and resolves with the milliseconds until its copy. */
+  constructor(make: (name: string) => Promise<number>) {
+    this.#make = make;
+    this.#making = this.#go();
+  }
+
+  /** Resolves with all waits, in ms. */
+  async stop(): Promise<readonly number[]> {
+    this.#stopped = true;
+    await this.#making;
+    return this.#waits;
+  }
+
+  async #go(): Promise<void> {
+    for (let at = 0; !this.#stopped; at++) {
+      this.#waits.push(await this.#make(`fresh-${at}`));
+      await delay(APART_MS);
+    }
+  }
+}
+
+/** When each namespace had its first copy, and how many copies of a fan-out to team-* were taken. */
+export class CopiesSeen {
+  readonly firstAt = new Map<string, number>();
+  made = 0;
+  refused = 0;
+
+  constructor(server: ScriptedServer) {
+    server.onWrite = ({ at, namespace, status }) => {
+      if (status === 429) {
+        this.refused++;
+        return;
+      }
+      if (!this.firstAt.has(namespace)) this.firstAt.set(namespace, at);
+      if (namespace.startsWith("team-")) this.made++;
+    };
+  }
+
+  /** Resolves when so many were made, or it took too long. */
+  async until(wanted: number, timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (this.made < wanted && performance.now() < deadline) await delay(100);
+  }
+}
+
+/** Tells of a namespace, and resolves with the milliseconds until a write came in for it. */
+export async function freshOnScript(
+  server: ScriptedServer,
+  name: string,
+  seen: ReadonlyMap<string, number>,
+): Promise<number> {
+  const began = performance.now();
+  server.emit("namespaces", eventLine("ADDED", namespaceJson(name, server.nextVersion())));
+  const at = await eventually(`a copy in ${name}`, () => seen.get(name), PATIENCE_MS);
+  return at - began;
+}

@@ -1,0 +1,260 @@
+// An API server that is asked for more than it gives: half of all requests answered 429 with Retry-After,
+// whatever they are; and a server that takes so many writes a second and refuses the rest. Does it
+// converge, is the Lease kept, what does the process hold, and how long does a fresh namespace wait.
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { controllerToken } from "../test/support/api-server/account.ts";
+import { startFaultProxy, type FaultProxy } from "../test/support/api-server/fault-proxy.ts";
+import { field, openHttp } from "../test/support/api-server/http.ts";
+import { LeaseWitness } from "../test/support/api-server/lease-witness.ts";
+import { kubeConfigFile, kubeConfigFor } from "../test/support/kube/kubeconfig-text.ts";
+import { refusal } from "../test/support/scenes/proxied.ts";
+import { seeded } from "../test/support/time/random.ts";
+import { FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
+import { CopiesSeen, FreshNamespaces, freshOnScript } from "./fresh-namespaces.ts";
+import { freshNamespace, watchCopies } from "./fresh.ts";
+import { sources } from "./population.ts";
+import { Program } from "./program.ts";
+import { ScriptedServer } from "./scripted-server.ts";
+import { quantile, scoped, type Bench, type How } from "./scorecard.ts";
+import { TokenBucket } from "./token-bucket.ts";
+
+const RETRY_AFTER_S = 1;
+const GIB = 2 ** 30;
+const RENEW_DEADLINE_S = 10;
+const LIMIT_MIB = 384;
+const PATIENCE_MS = 1_500_000;
+const LEADER = { "leader-elect": "true", "lease-namespace": "secretcast" } as const;
+
+type Load = {
+  readonly name: string;
+  readonly sources: number;
+  readonly namespaces: number;
+  /** Whether the proxy refuses a request. */
+  readonly refuses: (writes: boolean) => boolean;
+};
+
+const PARTS: Readonly<Record<string, (how: How) => Promise<void>>> = { half, limited, scripted };
+
+export const overload: Bench = {
+  name: "overload",
+  parts: Object.keys(PARTS),
+  about: "429 with Retry-After for half of all requests, or above a rate: copies, lease, memory",
+  async run(how) {
+    for (const [name, part] of Object.entries(PARTS))
+      if (how.parts.length === 0 || how.parts.includes(name)) await scoped(how, part);
+  },
+};
+
+async function half(how: How): Promise<void> {
+  const chance = seeded(18);
+  await overloaded(how, {
+    name: "half of all requests",
+    sources: how.quick ? 2 : 10,
+    namespaces: how.quick ? 10 : 40,
+    refuses: () => chance() < 0.5,
+  });
+}
+
+async function limited(how: How): Promise<void> {
+  const bucket = new TokenBucket(100, 20);
+  await overloaded(how, {
+    name: "above 100 writes a second",
+    sources: how.quick ? 2 : 10,
+    namespaces: how.quick ? 100 : 2000,
+    refuses: (writes) => writes && !bucket.take(performance.now()),
+  });
+}
+
+async function overloaded(how: How, load: Load): Promise<void> {
+  const cluster = await realCluster(how, { etcdQuotaBytes: 4 * GIB });
+  if (!cluster) return;
+  await cluster.createNamespaces(numbered("team", load.namespaces));
+  await cluster.publish("first", "fresh-*");
+  for (const name of numbered("source", load.sources)) await cluster.publish(name, "team-*");
+  const counts = { refused: 0, all: 0 };
+  const proxy = await proxyBefore(how, cluster);
+  const kubeconfig = kubeConfigFile(how, kubeConfigFor(proxy.url));
+  const program = new Program(how, kubeconfig, { ...FLAGS, ...LEADER }, LIMIT_MIB);
+  await program.said("leading");
+  const began = performance.now();
+  const [etcdBefore, readBefore] = [await etcdBytes(cluster), program.readBytes];
+  const witness = new LeaseWitness(cluster.http);
+  proxy.rule = ({ method, path }) => {
+    proxy.forget();
+    counts.all++;
+    if (!load.refuses(method !== "GET" && path.includes("/secrets"))) return undefined;
+    counts.refused++;
+    const headers = { "retry-after": String(RETRY_AFTER_S) };
+    return { ...refusal(429, "TooManyRequests"), headers };
+  };
+  const seen = watchCopies(how, cluster);
+  const fresh = new FreshNamespaces((name) => freshNamespace(cluster, seen, name, PATIENCE_MS));
+  const wanted = load.sources * load.namespaces;
+  const right = await untilThere(cluster, wanted);
+  const seconds = (performance.now() - began) / 1000;
+  const waits = await fresh.stop();
+  await witness.stop();
+  how.say(`${load.name}: ${load.sources} sources, ${load.namespaces} namespaces`);
+  how.figure({ name: "copies right", value: right, unit: "", atLeast: wanted, exact: true });
+  how.figure({ name: "requests answered 429", value: counts.refused / counts.all, unit: "of all" });
+  how.figure({ name: "until all are there", value: seconds, unit: "s" });
+  how.figure({ name: "copies/s", value: wanted / seconds, unit: "1/s" });
+  const { holders, renewals, oldestMs } = witness;
+  how.say(`${renewals} renewals seen`);
+  how.figure({
+    name: "holders of the Lease",
+    value: holders.length,
+    unit: "",
+    atMost: 1,
+    exact: true,
+  });
+  how.figure({
+    name: "the oldest renewTime",
+    value: oldestMs / 1000,
+    unit: "s",
+    atMost: RENEW_DEADLINE_S,
+  });
+  freshFigures(how, waits);
+  const { peakMiB } = program.memory;
+  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: LIMIT_MIB });
+  const copies = wanted + waits.length;
+  const written = ((await etcdBytes(cluster)) - etcdBefore) / copies;
+  how.figure({ name: "in etcd, a copy and all that it took", value: written, unit: "bytes" });
+  const read = (program.readBytes - readBefore) / copies;
+  how.figure({ name: "read by the controller, a copy", value: read, unit: "bytes" });
+  const copy = { namespace: "team-0", name: "source-0" };
+  how.figure({ name: "one copy in etcd", value: await keptBytes(cluster, copy), unit: "bytes" });
+  const path = `/api/v1/namespaces/${copy.namespace}/secrets/${copy.name}`;
+  const json = JSON.stringify(await cluster.send("GET", path)).length;
+  how.figure({ name: "one copy as JSON, as watches have it", value: json, unit: "bytes" });
+}
+
+/** What etcd holds for one Secret. */
+async function keptBytes(
+  cluster: RealCluster,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<number> {
+  const etcd = openHttp({ url: cluster.access.etcdUrl });
+  try {
+    const key = Buffer.from(`/registry/secrets/${namespace}/${name}`).toString("base64");
+    const { body } = await etcd.send("POST", "/v3/kv/range", { body: { key } });
+    const value = Buffer.from(String(field(body, "kvs", 0, "value")), "base64");
+    return value.length + Buffer.from(key, "base64").length;
+  } finally {
+    await etcd.close();
+  }
+}
+
+/** Of its data as it is in use, the versions that are not compacted yet included. */
+async function etcdBytes(cluster: RealCluster): Promise<number> {
+  const etcd = openHttp({ url: cluster.access.etcdUrl });
+  try {
+    const { body } = await etcd.send("POST", "/v3/maintenance/status", { body: {} });
+    return Number(field(body, "dbSizeInUse"));
+  } finally {
+    await etcd.close();
+  }
+}
+
+/** As the issue has it, 200 sources for 2,000 namespaces, on a server that is fast enough for them. */
+async function scripted(how: How): Promise<void> {
+  const [count, namespaces] = how.quick ? [20, 100] : [200, 2000];
+  const server = await ScriptedServer.start(how, {
+    namespaces: ["shared", ...numbered("team", namespaces)],
+    secrets: () => sources(count, "team-*,fresh-*"),
+  });
+  const bucket = new TokenBucket(2000, 200);
+  server.refuse = () =>
+    bucket.take(performance.now()) ? undefined : { status: 429, retryAfterS: RETRY_AFTER_S };
+  const seen = new CopiesSeen(server);
+  const program = new Program(how, server.kubeconfig, { ...FLAGS, ...LEADER }, LIMIT_MIB);
+  await program.said("leading");
+  const began = performance.now();
+  const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));
+  const wanted = count * namespaces;
+  await seen.until(wanted, PATIENCE_MS);
+  const seconds = (performance.now() - began) / 1000;
+  const waits = await fresh.stop();
+  how.say(`${count} sources, ${namespaces} namespaces, at most 2,000 writes a second are taken`);
+  how.figure({
+    name: "copies made",
+    value: seen.made,
+    unit: "",
+    atLeast: wanted,
+    atMost: wanted,
+    exact: true,
+  });
+  how.figure({ name: "copies/s", value: wanted / seconds, unit: "1/s" });
+  how.figure({
+    name: "writes answered 429",
+    value: seen.refused / (seen.refused + seen.made),
+    unit: "of all",
+  });
+  how.figure({
+    name: "longest between two renewals",
+    value: server.longestLeaseGapMs / 1000,
+    unit: "s",
+    atMost: RENEW_DEADLINE_S,
+  });
+  freshFigures(how, waits);
+  const { peakMiB } = program.memory;
+  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: LIMIT_MIB });
+}
+
+export function freshFigures(how: How, waits: readonly number[]): void {
+  how.say(`${waits.length} fresh namespaces meanwhile`);
+  for (const [name, share] of [
+    ["p50", 0.5],
+    ["p90", 0.9],
+    ["p99", 0.99],
+  ] as const)
+    how.figure({
+      name: `a fresh namespace's copy, ${name}`,
+      value: quantile(waits, share),
+      unit: "ms",
+    });
+}
+
+async function proxyBefore(how: How, cluster: RealCluster): Promise<FaultProxy> {
+  const { access, kubeconfig } = cluster;
+  const token = controllerToken({ ...access, controllerKubeconfig: kubeconfig });
+  const ending = { after: (end: () => Promise<void>): void => how.after(end) };
+  return startFaultProxy(ending, {
+    url: access.url,
+    ca: readFileSync(access.caFile, "utf8"),
+    headers: { authorization: `Bearer ${token}` },
+    keepAlive: true,
+  });
+}
+
+const PAGE = 2000;
+
+/** Resolves with how many copies in team-* there are, when they are all there or it took too long. */
+async function untilThere(cluster: RealCluster, wanted: number): Promise<number> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const there = await copiesIn(cluster);
+    if (there >= wanted || performance.now() > deadline) return there;
+    // The count itself is work for the server: it takes a twentieth of the time at most.
+    await delay(Math.max(500, there / 5));
+  }
+}
+
+type Page = {
+  readonly metadata: { readonly continue?: string };
+  readonly items: readonly { readonly metadata: { readonly namespace: string } }[];
+};
+
+async function copiesIn(cluster: RealCluster): Promise<number> {
+  const base = `/api/v1/secrets?labelSelector=app.kubernetes.io/managed-by%3Dsecretcast&limit=${PAGE}`;
+  let count = 0;
+  let next = "";
+  do {
+    const page = (await cluster.send("GET", `${base}${next}`)) as Page;
+    count += page.items.filter(({ metadata }) => metadata.namespace.startsWith("team-")).length;
+    const token = page.metadata.continue ?? "";
+    next = token === "" ? "" : `&continue=${encodeURIComponent(token)}`;
+  } while (next !== "");
+  return count;
+}

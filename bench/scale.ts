@@ -1,0 +1,118 @@
+// A cluster of 10,000 namespaces and 100 sources, on the scripted server, which is faster than a real one
+// could be: a start beside a million right copies, and a fan-out from nothing with fresh namespaces in
+// the midst of it. docs/scale.md has the figures.
+import { setTimeout as delay } from "node:timers/promises";
+import { FLAGS, numbered } from "./cluster.ts";
+import { CopiesSeen, FreshNamespaces, freshOnScript } from "./fresh-namespaces.ts";
+import { freshFigures } from "./overload.ts";
+import { both, copies, sources } from "./population.ts";
+import { Program } from "./program.ts";
+import { ScriptedServer } from "./scripted-server.ts";
+import { scoped, type Bench, type How } from "./scorecard.ts";
+
+const LEADER = { "leader-elect": "true", "lease-namespace": "secretcast" } as const;
+const RENEW_DEADLINE_S = 10;
+const PATIENCE_MS = 1_200_000;
+const MIB = 2 ** 20;
+
+const PARTS: Readonly<Record<string, (how: How) => Promise<void>>> = { cold, fan };
+
+export const scale: Bench = {
+  name: "scale",
+  parts: Object.keys(PARTS),
+  about: "10,000 namespaces: a start beside a million right copies, and a fan-out from nothing",
+  async run(how) {
+    for (const [name, part] of Object.entries(PARTS))
+      if (how.parts.length === 0 || how.parts.includes(name)) await scoped(how, part);
+  },
+};
+
+/** A process that comes anew where all is right. */
+async function cold(how: How): Promise<void> {
+  const [count, namespaces] = how.quick ? [10, 100] : [100, 10_000];
+  const targets = numbered("team", namespaces);
+  const server = await ScriptedServer.start(how, {
+    namespaces: ["shared", ...targets],
+    secrets: () => both(sources(count, "team-*,fresh-*"), copies(targets, count)),
+  });
+  const program = new Program(how, server.kubeconfig, { ...FLAGS, ...LEADER });
+  const readyMs = await program.readyMs(PATIENCE_MS);
+  const wanted = count * namespaces;
+  const current = await until(program, wanted);
+  const seconds = (performance.now() - program.startedAt) / 1000;
+  how.say(`${count} sources, ${namespaces} namespaces, ${wanted} right copies`);
+  how.figure({
+    name: "copies found right",
+    value: current,
+    unit: "",
+    atLeast: wanted,
+    exact: true,
+  });
+  how.figure({ name: "writes", value: server.writes.length, unit: "", atMost: 0, exact: true });
+  how.figure({ name: "from process start to ready", value: readyMs / 1000, unit: "s" });
+  how.figure({ name: "from process start to the first plan's end", value: seconds, unit: "s" });
+  how.figure({ name: "CPU until then", value: program.cpuMs / 1000, unit: "s" });
+  how.figure({ name: "read until then", value: program.readBytes / MIB, unit: "MiB" });
+  const seen = new CopiesSeen(server);
+  const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));
+  const before = program.cpuMs;
+  await delay(how.quick ? 2000 : 30_000);
+  const waits = await fresh.stop();
+  freshFigures(how, waits);
+  const cpuMs = (program.cpuMs - before) / waits.length;
+  how.figure({ name: "CPU a fresh namespace with all its copies", value: cpuMs, unit: "ms" });
+  figures(how, server, program);
+}
+
+/** All copies are to be made; the server takes each write at once. */
+async function fan(how: How): Promise<void> {
+  const [count, namespaces] = how.quick ? [2, 100] : [10, 10_000];
+  const targets = numbered("team", namespaces);
+  const server = await ScriptedServer.start(how, {
+    namespaces: ["shared", ...targets],
+    secrets: () => sources(count, "team-*,fresh-*"),
+  });
+  const seen = new CopiesSeen(server);
+  const program = new Program(how, server.kubeconfig, { ...FLAGS, ...LEADER });
+  await program.said("leading");
+  const began = performance.now();
+  const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));
+  const wanted = count * namespaces;
+  await seen.until(wanted, PATIENCE_MS);
+  const seconds = (performance.now() - began) / 1000;
+  how.say(`${count} sources, ${namespaces} namespaces, none of ${wanted} copies there`);
+  how.figure({
+    name: "copies made",
+    value: seen.made,
+    unit: "",
+    atLeast: wanted,
+    atMost: wanted,
+    exact: true,
+  });
+  how.figure({ name: "copies/s", value: wanted / seconds, unit: "1/s" });
+  how.figure({ name: "CPU a copy", value: program.cpuMs / wanted, unit: "ms" });
+  freshFigures(how, await fresh.stop());
+  figures(how, server, program);
+}
+
+/** How many are current, when it is so many or it took too long. */
+async function until(program: Program, wanted: number): Promise<number> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const current = await program.metric("secretcast_copies", 'state="current"');
+    if (current >= wanted || performance.now() > deadline) return current;
+    await delay(500);
+  }
+}
+
+function figures(how: How, server: ScriptedServer, program: Program): void {
+  const { rssMiB, peakMiB } = program.memory;
+  how.figure({
+    name: "longest between two renewals of the Lease",
+    value: server.longestLeaseGapMs / 1000,
+    unit: "s",
+    atMost: RENEW_DEADLINE_S,
+  });
+  how.figure({ name: "RSS", value: rssMiB, unit: "MiB" });
+  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: 512 });
+}
