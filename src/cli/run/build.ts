@@ -60,11 +60,17 @@ export function buildController(
   const { client, clock, log, metrics, observer } = parts;
   const dataCache = new DataCache(config.dataCacheBytes);
   const list = createSourceList(config, parts);
+  // Until all are read nobody knows how many there are.
+  const objects = (): number => {
+    const all = Object.values(watches);
+    const unknown = all.some(({ hasSynced }) => !hasSynced);
+    return unknown ? Number.POSITIVE_INFINITY : all.reduce((sum, { store }) => sum + store.size, 0);
+  };
   const context: Omit<ReadContext, "kind" | "entryOf"> = {
     // The key makes digests meaningless outside this process.
     digest: createDigest(randomBytes(32)),
-    intern: createIntern(),
-    share: createShare(),
+    intern: createIntern(objects),
+    share: createShare(objects),
     isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
     copyable: settings,
     keep: (source, payload) => dataCache.put(source, payload),

@@ -1,26 +1,37 @@
 // One text for equal texts. A cache of a hundred thousand objects reads the same few names, types and
 // digests again and again; kept once they take less memory, and comparing them is comparing addresses.
-// Does not promise to know every text: when it holds many it starts anew, which costs only memory.
+// Promises: what is asked for again while `objects` others are read is found, and what nobody asks for
+// any more is let go: sources that change for weeks leave no trail of their old digests.
+// Does not promise to know every text; one that is not known costs only memory.
 
 export type Intern = (text: string) => string;
 /** One value for equal keys: the first that was given. */
 export type Share<T> = (key: string, value: T) => T;
 
-// Names of every namespace and source of a large cluster; a few MiB.
-const MOST = 50_000;
+// Names of every namespace and source of a large cluster; a few MiB, of two generations.
+const MOST = 25_000;
+const FEWEST = 500;
+/** An object has so many texts that others may have too. */
+const TEXTS_AN_OBJECT = 4;
 
-export function createIntern(): Intern {
-  const share = createShare<string>();
+/** `objects`: how many there are to be read; as many as there may be, where nobody knows. */
+export function createIntern(objects?: () => number): Intern {
+  const share = createShare<string>(objects);
   return (text) => share(text, text);
 }
 
-export function createShare<T>(): Share<T> {
-  const known = new Map<string, T>();
+export function createShare<T>(objects: () => number = () => MOST): Share<T> {
+  let young = new Map<string, T>();
+  let old: ReadonlyMap<string, T> = new Map();
   return (key, value) => {
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    if (known.size >= MOST) known.clear();
-    known.set(key, value);
-    return value;
+    const known = young.get(key);
+    if (known !== undefined) return known;
+    const kept = old.get(key) ?? value;
+    if (young.size >= FEWEST && young.size >= Math.min(MOST, TEXTS_AN_OBJECT * objects())) {
+      old = young;
+      young = new Map();
+    }
+    young.set(key, kept);
+    return kept;
   };
 }
