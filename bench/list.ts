@@ -1,6 +1,7 @@
 // All benchmarks in the order in which they run.
 import { bounds } from "./bounds.ts";
 import { commands } from "./commands.ts";
+import { failover } from "./failover.ts";
 import { fanout } from "./fanout.ts";
 import { fresh } from "./fresh.ts";
 import { isolation } from "./isolation.ts";
@@ -35,5 +36,6 @@ export const BENCHES: readonly Bench[] = [
   overload,
   restarts,
   scale,
+  failover,
   commands,
 ];

@@ -1,0 +1,148 @@
+// A leader told to end, or killed: how long nobody leads. Once by the election alone, thousands of times on
+// a clock of its own, which no busy machine disturbs; and once by processes on a real API server, one
+// after the other, while users go on changing sources and namespaces: until the next one's first write,
+// and that nobody's own Secret is touched, no copy is wrong and the Lease changes hands once each time.
+// Several Leases at once, because most of it is waiting.
+import { setTimeout as delay } from "node:timers/promises";
+import { candidate } from "../test/support/kube/candidate.ts";
+import { LeaseServer } from "../test/support/kube/lease-server.ts";
+import { FakeClock } from "../test/support/time/fake-clock.ts";
+import { allowLeases, LeadStage } from "../test/support/scenes/lead-stage.ts";
+import type { WiredReplica } from "../test/support/programs/wired-replica.ts";
+import { eventually } from "../test/support/time/eventually.ts";
+import { numbered, realCluster, type RealCluster } from "./cluster.ts";
+import { imageCommand } from "./image.ts";
+import { quantile, sum, type Bench, type How } from "./scorecard.ts";
+
+const SIGNALS = ["SIGTERM", "SIGKILL"] as const;
+type Ending = (typeof SIGNALS)[number];
+type HandOver = { readonly by: Ending; readonly tookMs: number };
+
+/** As the controller has it. */
+const LEASE_RETRY_MS = 1500;
+/** A stand-by looks every 1.5 to 3.3 s: it sees the last renewal so late, waits 15 s, and looks once more. */
+const MOST_S = { SIGTERM: 5, SIGKILL: 22 } as const;
+
+export const failover: Bench = {
+  name: "failover",
+  about:
+    "leaders told to end and killed, one after the other under load: until the next one writes",
+  parts: ["election", "processes"],
+  async run(how) {
+    const isAsked = (part: string): boolean => how.parts.length === 0 || how.parts.includes(part);
+    if (isAsked("election")) await elections(how);
+    if (isAsked("processes")) await processes(how);
+  },
+};
+
+async function elections(how: How): Promise<void> {
+  for (const by of SIGNALS) {
+    const took: number[] = [];
+    for (let at = 0; at < (how.quick ? 100 : 5000); at++) took.push((await election(by)) / 1000);
+    tell(how, `nobody leads after ${by}, by the election alone`, took, MOST_S[by]);
+  }
+}
+
+/** Milliseconds from the end of a leader, at a random moment, to the next. */
+async function election(by: Ending): Promise<number> {
+  const clock = new FakeClock();
+  clock.chance = () => Math.random();
+  const server = new LeaseServer();
+  const leader = candidate(clock, server, "leader", { retryPeriodMs: LEASE_RETRY_MS });
+  await clock.advance(1000 * Math.random());
+  const next = candidate(clock, server, "next", { retryPeriodMs: LEASE_RETRY_MS });
+  await clock.advance(5000 + 5000 * Math.random());
+  const began = clock.monotonic();
+  if (by === "SIGTERM") leader.cancel();
+  else leader.client.hang = true;
+  while (!next.elector.isLeader) await clock.advance(clock.untilNext ?? 1);
+  return clock.monotonic() - began;
+}
+
+function tell(how: How, name: string, seconds: readonly number[], atMost: number): void {
+  for (const [word, q] of [
+    ["p50", 0.5],
+    ["p99", 0.99],
+    ["max", 1],
+  ] as const)
+    how.figure({ name: `${name}, ${word}`, value: quantile(seconds, q), unit: "s", atMost });
+}
+
+async function processes(how: How): Promise<void> {
+  const cluster = await realCluster(how);
+  if (!cluster) return;
+  const [groups, each] = how.quick ? [1, 2] : [3, 20];
+  const names = numbered("failover", groups);
+  await allowLeases(cluster.http, names);
+  const runs = await Promise.all(names.map((name, at) => handOvers(how, cluster, name, at, each)));
+  for (const by of SIGNALS) {
+    const took = runs.flat().flatMap((one) => (one.by === by ? [one.tookMs / 1000] : []));
+    how.say(`${by}, ${took.length} times: ${took.map((s) => s.toFixed(2)).join(", ")} s`);
+    tell(how, `first write after ${by}`, took, MOST_S[by]);
+  }
+}
+
+async function handOvers(
+  how: How,
+  { access, http, kubeconfig }: RealCluster,
+  name: string,
+  at: number,
+  count: number,
+): Promise<readonly HandOver[]> {
+  const spawning = { command: imageCommand() };
+  const own = { name, subnet: at + 1, places: 5, sources: 3, spawning };
+  const stage = new LeadStage({ t: how, access, http, kubeconfig, ...own });
+  await stage.prepare();
+  const replicas = [await stage.startReplica(), await stage.startReplica()];
+  await eventually("one leads", () => replicas.some(({ leading }) => leading));
+  await stage.allRight();
+  const load = stage.startLoad();
+  const found: HandOver[] = [];
+  for (let turn = 0; turn < count; turn++) {
+    await delay(500);
+    const by = SIGNALS[turn % SIGNALS.length] ?? "SIGTERM";
+    found.push({ by, tookMs: await handOver(replicas, by) });
+  }
+  await load.end();
+  await stage.allRight();
+  const { transitions } = await stage.lease();
+  const { strays, leaders, writes } = stage.judge();
+  const exact = { unit: "", exact: true } as const;
+  how.figure({ name: `${name}: writes carried out`, value: sum([...writes.values()]), unit: "" });
+  how.figure({
+    name: `${name}: hand-overs`,
+    value: transitions,
+    atMost: count,
+    atLeast: count,
+    ...exact,
+  });
+  how.figure({ name: `${name}: leaders seen`, value: leaders.length - 1, atMost: count, ...exact });
+  how.figure({
+    name: `${name}: writes by who led no more`,
+    value: strays.length,
+    atMost: 0,
+    ...exact,
+  });
+  for (const replica of replicas) await replica.process.stop();
+  await stage.nothingIsLeft();
+  how.say(`${name}: all copies right, strangers untouched, a further pass wrote nothing`);
+  return found;
+}
+
+async function handOver(replicas: readonly WiredReplica[], by: Ending): Promise<number> {
+  const old = await eventually("one leads", () => replicas.find(({ leading }) => leading));
+  const next = replicas.find((replica) => replica !== old);
+  if (!next) throw new Error("there is no stand-by");
+  await eventually("the other waits", () => next.says("waiting for the lease"));
+  const began = performance.now();
+  process.kill(old.process.pid, by);
+  await eventually("the other leads", () => next.leading);
+  await eventually(
+    "the other writes",
+    async () => (await next.process.metric("secretcast_writes_total", 'result="ok"')) > 0,
+  );
+  const took = performance.now() - began;
+  await old.process.ended;
+  old.startAgain();
+  return took;
+}
