@@ -29,9 +29,10 @@ export type Metrics = ReturnType<typeof createMetrics>;
 // client-go's buckets for the queue: exponential from 1e-6 s, factor 10, 10 buckets.
 const QUEUE_BUCKETS = Array.from({ length: 10 }, (_, power) => 1e-6 * 10 ** power);
 
-export function createMetrics(leaseName: string) {
+/** `ofProcess`: Node's own as well. They are observed until the process ends, whoever asked for them. */
+export function createMetrics(leaseName: string, { ofProcess = true } = {}) {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  if (ofProcess) collectDefaultMetrics({ register: registry });
   const own = ownMetrics(registry);
   return {
     registry,

@@ -101,7 +101,7 @@ export class Replica {
       leaseApi,
       clock: this.clock,
       log: createLog(config, { write: onTold }),
-      metrics: createMetrics(config.leaseName),
+      metrics: createMetrics(config.leaseName, { ofProcess: false }),
       observer: {},
     });
     this.#end = undefined;

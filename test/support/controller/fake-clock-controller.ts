@@ -67,7 +67,7 @@ export class Rig {
     );
     const started = new Started(this.clock);
     const { api, clock } = this;
-    const metrics = createMetrics(config.leaseName);
+    const metrics = createMetrics(config.leaseName, { ofProcess: false });
     const controller = buildController(config, readPlannerSettings(config), {
       client: api.client(before),
       leaseApi: api.client(beforeLease),
