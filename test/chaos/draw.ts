@@ -224,11 +224,14 @@ const step: fc.Arbitrary<ChaosStep> = fc.oneof(
 
 const LONGEST_SCRIPT = 600;
 
-export const scripts: fc.Arbitrary<Script> = fc.record({
-  chance: fc.nat({ max: 1_000_000 }),
-  replicas: fc.constantFrom(1, 1, 1, 1, 1, 2, 3),
-  flags: flagSets,
-  graceMs: fc.constantFrom(10_000, 1000),
-  deleteLimit: fc.constantFrom(100, 100, 1),
-  steps: fc.array(step, { minLength: 1, maxLength: LONGEST_SCRIPT, size: "max" }),
-});
+export const scriptsOf = (least: number, most: number): fc.Arbitrary<Script> =>
+  fc.record({
+    chance: fc.nat({ max: 1_000_000 }),
+    replicas: fc.constantFrom(1, 1, 1, 1, 1, 2, 3),
+    flags: flagSets,
+    graceMs: fc.constantFrom(10_000, 1000),
+    deleteLimit: fc.constantFrom(100, 100, 1),
+    steps: fc.array(step, { minLength: least, maxLength: most, size: "max" }),
+  });
+
+export const scripts = scriptsOf(1, LONGEST_SCRIPT);

@@ -78,6 +78,10 @@ export const wordsOn = ({ metadata }: Raw): Texts =>
     ),
   );
 
+/** It is being deleted, and somebody's finalizer holds it. */
+export const isHeld = ({ metadata }: Raw): boolean =>
+  "finalizers" in metadata && metadata.deletionTimestamp !== undefined;
+
 /** At a slot where there is none: a source that is not there is spoken of all the same. */
 export function nobodyAt(slot: string): Raw {
   const [kind = "", namespace = "", name = ""] = slot.split(/[ /]/);

@@ -14,7 +14,8 @@ import { wrongAtRest, type World } from "./model.ts";
 import { Replica, tellsValue } from "./replica.ts";
 import { isUsers, type ChaosStep, type Circumstance, type FlagSet, type Script } from "./script.ts";
 import { Slots } from "./slots.ts";
-import { slotOf, type Flags, type Raw } from "./raw.ts";
+import { isHeld, slotOf, type Flags, type Raw } from "./raw.ts";
+import { faultOf, valuesOf, type Weather } from "./weather.ts";
 import { changesNoObject, wrongWrite } from "./write-judge.ts";
 
 const REST_STEP_MS = 10_000;
@@ -32,8 +33,6 @@ const LONGEST_OF_SEVERAL_MS = 60_000;
 
 const LIST_PLACE = `${OWN_NAMESPACE}/${SOURCE_LIST}`;
 const LIST_SLOT = `ConfigMap ${LIST_PLACE}`;
-
-type Weather = { readonly fault: string; readonly likelihood: number; readonly until: number };
 
 export type Verdict = {
   /** Empty: nothing was. */
@@ -249,27 +248,7 @@ class Stage {
   #fault(request: ApiRequest): RequestFault | undefined {
     const weather = this.#weather;
     if (!weather || weather.until < this.#clock.monotonic()) return undefined;
-    if (this.#chance() >= weather.likelihood) return undefined;
-    switch (weather.fault) {
-      case "429":
-        return { kind: "refuse", status: 429, retryAfterMs: 1000 + 1000 * this.#chance() };
-      case "500":
-        return { kind: "refuse", status: 500 };
-      case "503":
-        return { kind: "refuse", status: 503 };
-      case "403":
-        return { kind: "refuse", status: 403 };
-      case "409":
-        return request.method === "GET" ? undefined : { kind: "refuse", status: 409 };
-      case "slow":
-        return { kind: "slow", ms: 4000 * this.#chance() };
-      case "lost":
-        return { kind: "lost" };
-      case "hang":
-        return { kind: "hang" };
-      default:
-        return { kind: "away" };
-    }
+    return faultOf(weather, request, this.#chance);
   }
 
   #done(request: ApiRequest, answer: Raw, writer: Replica): void {
@@ -317,23 +296,12 @@ class Stage {
   }
 
   #given(): FlagValues {
-    const { sourceNamespaces, policy, exclude, namespaces, copyable } = this.#flags;
     const { graceMs, deleteLimit, replicas } = this.#script;
     return {
-      "source-namespaces": sourceNamespaces,
-      ...(policy !== undefined && { "namespace-policy": policy }),
-      ...(exclude !== "" && { "exclude-namespaces": exclude }),
-      ...(namespaces !== "" && { namespaces }),
-      ...(copyable !== "" && { "copyable-keys": copyable }),
-      "include-system-namespaces": this.#flags.includeSystem,
-      "config-maps": this.#flags.configMaps,
+      ...valuesOf(this.#flags),
       "delete-grace": `${graceMs}ms`,
       "delete-limit": String(deleteLimit),
       "leader-elect": replicas > 1,
-      "lease-namespace": OWN_NAMESPACE,
     };
   }
 }
-
-const isHeld = ({ metadata }: Raw): boolean =>
-  "finalizers" in metadata && metadata.deletionTimestamp !== undefined;
