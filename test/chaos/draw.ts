@@ -22,7 +22,7 @@ const flagSets: fc.Arbitrary<FlagSet> = fc.record({
     "shared,*",
     "!team-b",
   ),
-  policy: fc.constantFrom(undefined, "opt-out", "opt-out", "opt-in"),
+  policy: fc.constantFrom(undefined, "opt-out", "opt-out", "opt-out", "opt-in"),
   exclude: fc.constantFrom("", "", "", "team-c", "team-b", "team-?,!team-a"),
   includeSystem: fc.constantFrom(false, false, false, true),
   namespaces: fc.constantFrom(
@@ -194,10 +194,10 @@ const trouble: fc.Arbitrary<ChaosStep> = fc.oneof(
     }),
   },
   {
-    weight: 4,
+    weight: 10,
     arbitrary: fc.record({
       kind: constant("moment"),
-      ms: fc.constantFrom(0, 5, 50, 300, 1500),
+      ms: fc.constantFrom(0, 0, 5, 50, 300, 1500),
     }),
   },
 );
@@ -219,7 +219,7 @@ const ofKinds = (steps: fc.Arbitrary<ChaosStep>): fc.Arbitrary<ChaosStep> =>
 const step: fc.Arbitrary<ChaosStep> = fc.oneof(
   { weight: 10, arbitrary: ofKinds(waits) },
   { weight: 12, arbitrary: ofKinds(more) },
-  { weight: 3, arbitrary: trouble },
+  { weight: 5, arbitrary: trouble },
 );
 
 const LONGEST_SCRIPT = 600;

@@ -190,11 +190,16 @@ class Tap {
 
   async *#body(): AsyncIterable<Uint8Array> {
     const iterator = this.#inner.body[Symbol.asyncIterator]();
-    let next = iterator.next();
+    // Whoever reads may be gone before it fails.
+    const pull = (): ReturnType<typeof iterator.next> => {
+      const coming = iterator.next();
+      coming.catch(() => undefined);
+      return coming;
+    };
+    let next = pull();
     for (;;) {
       const said = this.#said.shift();
       if (said instanceof ApiError) {
-        next.catch(() => undefined);
         this.#inner.close();
         throw said;
       }
@@ -206,7 +211,7 @@ class Tap {
       const heard = await Promise.race(this.#mute ? [told] : [told, next]);
       if (heard === "told" || this.#mute) continue;
       if (heard.done === true) return;
-      next = iterator.next();
+      next = pull();
       yield heard.value;
     }
   }
