@@ -195,10 +195,12 @@ export function recordedKeys(pull: Raw): readonly string[] {
   return record === "" ? [] : record.split(",");
 }
 
+const LEFT_OPEN = ["placed-at", "adopt", "to", "to-selector", "allow", "allow-selector"];
+
 function wrongPull(world: World, flags: Flags, namespace: Raw, pull: Raw): readonly string[] {
   const from = wordOf(pull, "from") ?? "";
-  // Pulling within one namespace, and what marks of a copy mean on it, are left open.
-  const odd = ["placed-at", "adopt"].some((word) => wordOf(pull, word) !== undefined);
+  // Pulling within one namespace, and what words of a source or of a copy mean on it, are left open.
+  const odd = LEFT_OPEN.some((word) => wordOf(pull, word) !== undefined);
   if (odd || from.startsWith(`${namespace.metadata.name}/`)) return [];
   if (isEnding(pull) || isHidden(pull) || pull.immutable === true || hasUnknownMark(pull))
     return [];
