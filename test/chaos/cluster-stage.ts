@@ -3,20 +3,15 @@
 // Promises: each write is judged by all that a watch of our own saw of its place, after quiet; waits end.
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
-import {
-  CONFIG_MAPS,
-  LEASES,
-  NAMESPACES,
-  resourcePath,
-  SECRETS,
-} from "../../src/kube/rest/resource.ts";
+import { LEASES } from "../../src/kube/rest/resource.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
 import { seeded } from "../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
-import { wrongAtRest, type World } from "./model.ts";
-import { isHeld, placeOf, slotOf, type Flags, type Raw } from "./raw.ts";
+import { wrongAtRest } from "./model.ts";
+import { isHeld, type Flags, type Raw } from "./raw.ts";
 import { Replica, tellsValue } from "./replica.ts";
 import { isUsers, type Circumstance, type FlagSet, type Script } from "./script.ts";
+import { SeenWorld } from "./seen-world.ts";
 import { Slots } from "./slots.ts";
 import { faultOf, valuesOf, type Weather } from "./weather.ts";
 import { changesNoObject, wrongWrite } from "./write-judge.ts";
@@ -31,7 +26,6 @@ const REST_MOST_MS = 8 * 60_000;
 const QUIET_MS = 4000;
 const COMES_AGAIN_MS = 300;
 const LIST_SLOT = `ConfigMap ${OWN_NAMESPACE}/${SOURCE_LIST}`;
-const KINDS = { Namespace: NAMESPACES, Secret: SECRETS, ConfigMap: CONFIG_MAPS } as const;
 
 type Write = {
   readonly request: ApiRequest;
@@ -44,7 +38,7 @@ export class ClusterStage {
   readonly #client: ApiClient;
   readonly #compact: () => Promise<void>;
   readonly #actors: Actors;
-  readonly #world = new Map<string, Raw>();
+  readonly #world: SeenWorld;
   readonly #wrong: string[] = [];
   readonly #startedWith = new Map<Replica, Flags>();
   #slots = new Slots();
@@ -61,12 +55,16 @@ export class ClusterStage {
     this.#client = client;
     this.#compact = compact;
     this.#actors = new Actors(client);
+    this.#world = new SeenWorld({
+      client,
+      onChange: (slot, raw) => this.#slots.note(slot, raw, systemClock.monotonic()),
+      onLost: (why) => this.#wrong.push(why),
+    });
   }
 
   /** Follows the world until `signal` aborts. */
   async begin(signal: AbortSignal): Promise<void> {
-    for (const kind of ["Namespace", "Secret", "ConfigMap"] as const)
-      await this.#follow(kind, signal);
+    await this.#world.begin(signal);
     await this.#actors.begin();
   }
 
@@ -75,7 +73,8 @@ export class ClusterStage {
     this.#wrong.length = 0;
     this.#writes = [];
     this.#slots = new Slots();
-    for (const [slot, raw] of this.#world) this.#slots.note(slot, raw, Number.NEGATIVE_INFINITY);
+    for (const [slot, raw] of this.#world.objects)
+      this.#slots.note(slot, raw, Number.NEGATIVE_INFINITY);
     this.#chance = seeded(script.chance);
     this.#flags = script.flags;
     this.#elects = script.replicas > 1;
@@ -101,7 +100,7 @@ export class ClusterStage {
     switch (step.kind) {
       case "pass":
       case "moment":
-        return void (await delay(Math.min(step.ms, LONGEST_WAIT_MS)));
+        return delay(Math.min(step.ms, LONGEST_WAIT_MS));
       case "requests": {
         // What hangs for half a minute is tried on the fake clock.
         if (step.fault === "hang") return undefined;
@@ -134,12 +133,12 @@ export class ClusterStage {
   // No fault any more; until all is as it must be, nobody writes, and one who comes anew does not.
   async #rest(): Promise<void> {
     this.#weather = undefined;
-    await this.#actors.letGo([...this.#world.values()].filter(isHeld));
+    await this.#actors.letGo([...this.#world.objects.values()].filter(isHeld));
     const until = systemClock.monotonic() + REST_MOST_MS;
     let wrong: readonly string[] = ["not looked at"];
     while (wrong.length > 0 && systemClock.monotonic() < until) {
       await delay(1000);
-      wrong = this.#worlds().flatMap((world) => wrongAtRest(world, this.#contract()));
+      wrong = this.#world.worlds().flatMap((world) => wrongAtRest(world, this.#contract()));
     }
     this.#wrong.push(...wrong.map((what) => `at rest: ${what}`));
     await delay(QUIET_MS);
@@ -220,64 +219,12 @@ export class ClusterStage {
       this.#wrong.push(`${request.method} ${request.path}: by one who does not lead`);
   }
 
-  #worlds(): readonly World[] {
-    const all = [...this.#world.values()];
-    const of = (kind: string): ReadonlyMap<string, Raw> =>
-      new Map(
-        all
-          .filter((raw) => raw.kind === kind)
-          .map((raw) => [kind === "Namespace" ? raw.metadata.name : placeOf(raw), raw] as const),
-      );
-    const namespaces = of("Namespace");
-    return (["Secret", "ConfigMap"] as const).map((kind) => {
-      return { kind, namespaces, objects: of(kind) };
-    });
-  }
-
   #contract(): Flags {
     if (!this.#flags) throw new Error("test: no script is played");
-    return { ...this.#flags, ownNamespace: OWN_NAMESPACE, list: this.#world.get(LIST_SLOT) };
-  }
-
-  #noted(kind: string, object: Raw, there: boolean): void {
-    const raw = { ...object, kind };
-    const slot = kind === "Namespace" ? raw.metadata.name : slotOf(raw);
-    if (there) this.#world.set(slot, raw);
-    else this.#world.delete(slot);
-    this.#slots.note(slot, there ? raw : undefined, systemClock.monotonic());
-  }
-
-  async #follow(kind: keyof typeof KINDS, signal: AbortSignal): Promise<void> {
-    const path = resourcePath(KINDS[kind]);
-    const what = `follow ${path}`;
-    const list = await this.#client.request<{
-      readonly metadata: { readonly resourceVersion: string };
-      readonly items: readonly Raw[];
-    }>({ method: "GET", path, what });
-    for (const raw of list.items) this.#noted(kind, raw, true);
-    const { resourceVersion } = list.metadata;
-    const query = { watch: true, resourceVersion, timeoutSeconds: 7200 };
-    const stream = await this.#client.open({ method: "GET", path, query, what, signal });
-    void this.#hear(kind, stream.body).catch((error: unknown) => {
-      if (!signal.aborted) this.#wrong.push(`the judge's own watch ended: ${String(error)}`);
-    });
-  }
-
-  async #hear(kind: string, body: AsyncIterable<Uint8Array>): Promise<void> {
-    const decoder = new TextDecoder();
-    let text = "";
-    for await (const bytes of body) {
-      text += decoder.decode(bytes, { stream: true });
-      const lines = text.split("\n");
-      text = lines.pop() ?? "";
-      for (const line of lines) {
-        const { type, object } = JSON.parse(line) as {
-          readonly type: string;
-          readonly object: Raw;
-        };
-        if (type === "ERROR") throw new Error(line);
-        this.#noted(kind, object, type !== "DELETED");
-      }
-    }
+    return {
+      ...this.#flags,
+      ownNamespace: OWN_NAMESPACE,
+      list: this.#world.objects.get(LIST_SLOT),
+    };
   }
 }
