@@ -22,6 +22,7 @@ import { tableRows, uncoded } from "./support/documents/markdown.ts";
 const ROOT = new URL("../", import.meta.url);
 const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
 const readme = text("README.md");
+const behaviour = text("docs/behaviour.md");
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
@@ -106,13 +107,13 @@ test("the causes of failures have a row each in operations.md, and the README kn
   assert.ok(named.length > 5 && named.every((word) => words.includes(word)), named.join());
 });
 
-test("the README's table of situations is the planner's", () => {
+test("the table of situations in behaviour.md is the planner's", () => {
   const situations = Object.entries(TARGET_STATES) as [TargetState, string][];
   const header = ["the Secret there is", ...situations.map(([, words]) => words)];
   const line = (row: keyof typeof VERDICT_TABLE) =>
     situations.map(([situation]) => VERDICT_TABLE[row][situation].join(" or "));
   assert.deepEqual(
-    tableRows(readme, header).map((row) => row.map(uncoded)),
+    tableRows(behaviour, header).map((row) => row.map(uncoded)),
     [
       ["wanted", ...line("wanted")],
       ["not wanted", ...line("unwanted")],
@@ -120,8 +121,8 @@ test("the README's table of situations is the planner's", () => {
   );
 });
 
-test("the README's verdict table has each verdict with its metric state", () => {
-  const rows = tableRows(readme, ["verdict", "metric state", "meaning"]);
+test("the verdict table in behaviour.md has each verdict with its metric state", () => {
+  const rows = tableRows(behaviour, ["verdict", "metric state", "meaning"]);
   assert.deepEqual(
     rows.map(([verdict = "", state = ""]) => [uncoded(verdict), uncoded(state)]),
     VERDICTS.map((verdict) => [verdict, METRIC_STATE[verdict] ?? ""]),
@@ -137,6 +138,16 @@ test("the page on operating lists each metric of the program, with its type", as
   assert.deepEqual(
     rows.map(([name = "", type = ""]) => `${uncoded(name)} ${type}`).toSorted(),
     known.toSorted(),
+  );
+});
+
+test("what the README says of a situation is what behaviour.md says", () => {
+  const told = tableRows(readme, ["situation", "outcome"]);
+  const all = tableRows(behaviour, ["situation", "outcome"]).map((row) => row.join(" | "));
+  assert.ok(told.length > 5);
+  assert.deepEqual(
+    told.filter((row) => !all.includes(row.join(" | "))),
+    [],
   );
 });
 

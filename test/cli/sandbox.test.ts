@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -69,7 +69,7 @@ for (const [flags, home] of [
   test(`the demo's four lines show a copy, a refusal, a conflict and a pull (${flags.join(" ") || "no flags"})`, async (t) => {
     const missing = kubectlMissing();
     if (missing) return t.skip(missing);
-    const { env, first, four } = await startDemo(t, flags);
+    const { env, first, four, asked } = await startDemo(t, flags);
     const shell = (line: string): string => {
       const { status, stdout, stderr } = spawnSync("bash", ["-c", line], { env, encoding: "utf8" });
       assert.equal(status, 0, `${line}: ${stderr}`);
@@ -101,6 +101,10 @@ for (const [flags, home] of [
     assert.deepEqual(keysOf("legacy/mine"), ["k"]);
     shell(pull);
     await eventually("the pull", () => keysOf("legacy/pulled").join() === "k,own");
+    const [seen = "", status = "", explain = ""] = asked;
+    assert.match(shell(seen), /secret\/pulled/);
+    assert.match(shell(`${status} || test $? -eq 2`), /^\S+ +typo +refused /m);
+    assert.match(shell(explain), /^no +what it says is understood +secretcast\.io\/too: /m);
   });
 
 async function startDemo(t: TestContext, flags: readonly string[]) {
@@ -119,5 +123,10 @@ async function startDemo(t: TestContext, flags: readonly string[]) {
   const lines = [...printed.matchAll(/^ {2}(\S.*)$/gm)].map(([, line = ""]) => line);
   const [, kubeconfig = ""] = /^export KUBECONFIG=(\S+)$/.exec(lines[0] ?? "") ?? [];
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, KUBECONFIG: kubeconfig };
-  return { env, first: lines.slice(1, -4), four: lines.slice(-4) };
+  // What npm links where the package is installed.
+  const program = join(home, "secretcast");
+  const words = [process.execPath, join(process.cwd(), "bin/secretcast.js")];
+  writeFileSync(program, `#!/bin/sh\nexec "${words.join('" "')}" "$@"\n`, { mode: 0o755 });
+  env.PATH = `${home}:${env.PATH}`;
+  return { env, first: lines.slice(1, -7), four: lines.slice(-7, -3), asked: lines.slice(-3) };
 }

@@ -1,4 +1,4 @@
-// What the demo says at its end: how to reach it, and four things to try, each a line for the shell that
+// What the demo says at its end: how to reach it, four things to try, and how to ask what came of them, each a line for the shell that
 // works under the flags that were given.
 import { matchesEveryName, type Config } from "../../config/config.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
@@ -11,6 +11,11 @@ export function whatToTry(config: Config, page: string): string {
   if (home !== EXAMPLE_HOME) first.push(`kubectl create namespace ${home}`);
   const optIn = config.namespacePolicy === "opt-in";
   if (optIn) first.push("kubectl annotate namespace --all secretcast.io/accept=true");
+  // Without a Deployment to read them from, the other commands judge by their own flags.
+  const usual = config.sourceNamespaces.join() === EXAMPLE_HOME && !optIn;
+  const judged = usual
+    ? ""
+    : ` --source-namespaces='${config.sourceNamespaces.join()}' --namespace-policy=${config.namespacePolicy}`;
   return `
 The controller keeps running; Ctrl-C ends it all. Its status page: ${page}
 In another terminal${optIn ? " (under opt-in a namespace takes what it says it takes)" : ""}:
@@ -19,8 +24,13 @@ ${indented(first)}
 Then try a Secret of your own, a typo, a conflict, a pull:
 
 ${indented(triesIn(home))}
-And see what came of it: kubectl get secrets,events --all-namespaces
-`;
+And see what came of it, and why (in a clone, "npm start --" stands for secretcast):
+
+${indented([
+  "kubectl get secrets,events --all-namespaces",
+  `secretcast status${judged}`,
+  `secretcast explain typo -n ${home}${judged}`,
+])}`;
 }
 
 const indented = (lines: readonly string[]): string => lines.map((line) => `  ${line}\n`).join("");
