@@ -82,9 +82,7 @@ function ask(
 
 function answer({ questions, names }: Task): void {
   tell("begun");
-  for (const { key, source, cover } of questions) {
-    tell({ key, names: matchesOf(source, cover, names) });
-  }
+  for (const question of questions) tell({ key: question.key, names: matchesOf(question, names) });
 }
 
 function tell(reply: Reply | "begun"): void {
@@ -92,13 +90,12 @@ function tell(reply: Reply | "begun"): void {
 }
 
 function matchesOf(
-  source: string,
-  cover: boolean,
+  { source, flags, cover }: PatternQuestion,
   names: readonly string[],
 ): readonly string[] | undefined {
   let pattern: RegExp;
   try {
-    pattern = new RegExp(source, "u");
+    pattern = new RegExp(source, flags);
   } catch {
     return undefined;
   }

@@ -14,10 +14,12 @@ export type PatternUse = {
   readonly pattern: string;
 };
 
-/** A pattern as JavaScript's engine takes it, with the flag "u"; of `cover` its first match counts. */
+/** A pattern as JavaScript's engine takes it; of `cover` its first match counts. */
 export type PatternQuestion = {
   readonly key: string;
   readonly source: string;
+  /** "u", and those that the pattern began with: in the text itself Node 22 does not read them. */
+  readonly flags: string;
   readonly cover: boolean;
 };
 
@@ -42,10 +44,11 @@ export function patternQuestion(use: PatternUse): PatternQuestion | PatternAnswe
     return { kind: "unknown", why };
   }
   const text = pattern.replaceAll("(?P<", "(?<").replaceAll("\\-", "\\x2d");
-  const flags = /^\(\?([is]+)\)/.exec(text);
-  const body = flags ? `(?${flags[1] ?? ""}:${text.slice(flags[0].length)})` : text;
+  const [first = "", flags = ""] = /^\(\?([is]+)\)/.exec(text) ?? [];
+  const body = text.slice(first.length);
   const source = mode === "prefix" ? `^(?:${body})` : body;
-  return { key: patternKey(use), source, cover: mode === "cover" };
+  const asked = [...new Set(`u${flags}`)].join("");
+  return { key: patternKey(use), source, flags: asked, cover: mode === "cover" };
 }
 
 const NOTHING: PatternAnswer = { kind: "names", names: new Set() };
