@@ -45,6 +45,10 @@ export async function printCheck(given: Given, program: Program): Promise<number
       program,
     );
     program.stderr.write(`${checkedLine(installed, own, flags.as)}\n${summary(findings)}\n`);
+    if (flags.as !== undefined && findings.some(({ state }) => state === "unknown"))
+      program.stderr.write(
+        `what is unknown is what ${flags.as} may not see: ask again without --as\n`,
+      );
     return isSound(findings) ? 0 : 1;
   } finally {
     await client.close();

@@ -1,0 +1,70 @@
+// An operator's first minutes, on a real API server, by the lines of the README and of the chart's own
+// notes: install, look, a Secret, the guards, an upgrade, and away again. No node runs here: the
+// controller is the program beside it, and what needs a pod (`helm test`) is not asked for.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { ownCluster } from "../support/api-server/cluster.ts";
+import { Helm, helmMissing } from "../support/programs/helm.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PROGRAM = `${process.execPath} ${ROOT}bin/secretcast.js`;
+
+/** The line of the README's installation that begins so. */
+function installLine(start: string): string {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const section = readme.slice(readme.indexOf("## Install"), readme.indexOf("## How it works"));
+  const line = section.split("\n").find((each) => each.startsWith(start));
+  return line?.replaceAll("REGISTRY", "registry.example") ?? assert.fail(`no line ${start}`);
+}
+
+test("the README's lines install, guard, upgrade and remove, and the copies stay", async (t) => {
+  const missing = helmMissing();
+  if (missing !== undefined) return t.skip(missing);
+  const cluster = await ownCluster();
+  t.after(() => cluster.stop());
+  const helm = new Helm(cluster.kubeconfig);
+  t.after(() => helm.close());
+  const shell = (line: string, ...codes: readonly number[]): string => {
+    const options = { cwd: ROOT, env: helm.env, encoding: "utf8" } as const;
+    const { status, stdout, stderr } = spawnSync("bash", ["-c", line], options);
+    assert.ok([0, ...codes].includes(status ?? -1), `${line}: ${stdout}${stderr}`);
+    return stdout + stderr;
+  };
+
+  const notes = shell(installLine("helm install"));
+  assert.match(notes, /secretcast \S+ is installed in namespace secretcast/);
+  assert.match(
+    shell("kubectl get deployment secretcast -n secretcast -o wide"),
+    /registry\.example\/secretcast:/,
+  );
+  const check = `${PROGRAM} check --as system:serviceaccount:secretcast:secretcast`;
+  const asAccount = shell(check);
+  assert.doesNotMatch(asAccount, /^missing /m);
+  // The account sees no policies, and need not: who asks is told how to.
+  assert.match(asAccount, /^unknown +guardrail /m);
+  assert.match(asAccount, /may not see: ask again without --as/);
+
+  shell(installLine("kubectl apply -f manifests/example"));
+  shell(`${PROGRAM} plan`, 2);
+  shell(`${PROGRAM} run --once --log-level warn`);
+  assert.match(shell("kubectl get secret registry -n team-a"), /dockerconfigjson/);
+  assert.match(shell(`${PROGRAM} status`), /all current/);
+
+  const [guards = ""] = notes.match(/helm upgrade .*guardrail=true.*/) ?? [];
+  shell(guards.replace("CHART", "manifests/chart"));
+  assert.match(shell(`${PROGRAM} check`), /^ok +guardrail +secretcast-guardrail is of /m);
+  const versions = "kubectl get secrets -A -l app.kubernetes.io/managed-by=secretcast -o name";
+  const before = shell(versions);
+  shell("helm upgrade secretcast manifests/chart -n secretcast --reuse-values --set replicas=3");
+  assert.match(shell(`${PROGRAM} plan`), /nothing to do/);
+
+  shell("helm uninstall secretcast -n secretcast");
+  assert.equal(shell(versions), before);
+  assert.match(
+    shell("kubectl get validatingadmissionpolicies -l app.kubernetes.io/name=secretcast"),
+    /No resources found/,
+  );
+});
