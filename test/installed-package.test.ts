@@ -3,74 +3,19 @@
 // and so the older Node.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import {
-  accessSync,
-  constants,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { helpWords } from "../src/cli/completion/help-words.ts";
+import { allowedNodes, installPacked, readManifest } from "./support/programs/packed-project.ts";
 import { eventually } from "./support/time/eventually.ts";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const { version, bin, engines }: Manifest = JSON.parse(
-  readFileSync(join(ROOT, "package.json"), "utf8"),
-);
-type Manifest = {
-  readonly version: string;
-  readonly bin: Readonly<Record<string, string>>;
-  readonly engines: { readonly node: string };
-};
-
+const { version, bin } = readManifest();
 const folder = mkdtempSync(join(tmpdir(), "secretcast-installed-"));
-const project = join(folder, "project");
-const bins = join(project, "node_modules/.bin");
+const bins = join(folder, "project/node_modules/.bin");
 after(() => rmSync(folder, { recursive: true, force: true }));
-
-function npm(cwd: string, ...words: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync("npm", words, { cwd, encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-  return stdout;
-}
-
-const INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--silent"];
-
-before(() => {
-  const tree = join(folder, "tree");
-  const skip = join(ROOT, "tools/dev-node/node_modules");
-  const parts = ["bin", "src", "manifests", "tools", "LICENSE", "README.md", "package.json"];
-  for (const each of [...parts, "tsconfig.json", "tsconfig.build.json", "tsconfig.kube.json"])
-    cpSync(join(ROOT, each), join(tree, each), {
-      recursive: true,
-      filter: (path) => !path.startsWith(skip),
-    });
-  symlinkSync(join(ROOT, "node_modules"), join(tree, "node_modules"));
-  const archive = npm(tree, "pack", "--silent", "--pack-destination", folder).trim();
-  mkdirSync(project);
-  writeFileSync(join(project, "package.json"), "{}");
-  npm(project, ...INSTALL, join(folder, archive));
-});
-
-/** The oldest that package.json allows, and the one that runs this. */
-function nodes(): Readonly<Record<string, string>> {
-  const [, oldest = ""] = /^>=(\d+\.\d+\.\d+)$/.exec(engines.node) ?? [];
-  const home = join(folder, "node");
-  mkdirSync(home, { recursive: true });
-  writeFileSync(join(home, "package.json"), "{}");
-  const built = `node-${process.platform}-${process.arch}`;
-  npm(home, ...INSTALL, "--no-save", `${built}@${oldest}`);
-  const older = join(home, "node_modules", built, "bin");
-  return { [oldest]: older, [process.versions.node]: dirname(process.execPath) };
-}
+before(() => void installPacked(folder));
 
 test("npm links every bin of package.json, and each can be run", () => {
   assert.deepEqual(Object.keys(bin).toSorted(), [
@@ -82,7 +27,7 @@ test("npm links every bin of package.json, and each can be run", () => {
 });
 
 test("every command runs as installed, on the oldest Node that is allowed and on this one", async (t) => {
-  for (const [number, node] of Object.entries(nodes()))
+  for (const [number, node] of Object.entries(allowedNodes(folder)))
     await t.test(`Node ${number}`, (inner) => everyCommand(inner, number, node));
 });
 

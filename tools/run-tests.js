@@ -21,6 +21,7 @@ const elsewhere = [
   "test/package.test.ts",
   "test/installed-package.test.ts",
   "test/bundle.test.ts",
+  "test/kube-package.test.ts",
 ];
 const rank = (path) =>
   ["test/soak/", "test/integration/", "test/"].findIndex((start) => path.startsWith(start));

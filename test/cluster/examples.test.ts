@@ -1,27 +1,24 @@
 // The examples on the API server's own kinds, each run whole on a real API server. There is no scheduler
 // and no kubelet here: tests bind Pods to nodes themselves.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { test } from "node:test";
-import { systemClock as clock } from "../../src/kube/time/clock.ts";
-import { runNotifier, webhook } from "../examples/notifier.ts";
-import { runPodLogger } from "../examples/pod-logger.ts";
-import { runServicePerDeployment, SERVICE_PORT } from "../examples/service-per-deployment.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { ok } from "../support/api-server/facts/place.ts";
 import { field } from "../support/api-server/http.ts";
 import { deployment, pod, stage } from "../support/api-server/example-stage.ts";
 
+const SERVICE_PORT = "example.com/service-port";
 const merge = { contentType: "application/merge-patch+json" };
 
 test("pod-logger writes of a Pod that came, was bound and went", async (t) => {
-  const { http, client, namespace, path, lines, play } = await stage(t, "pod-logger");
-  const log = (line: string): void => void lines.push(line);
-  play((signal) => runPodLogger({ client, clock, namespace, log, signal }));
-  const wrote = (line: string): Promise<unknown> =>
-    eventually(`${line} in ${lines.join("; ")}`, () => lines.includes(line));
-  await wrote("pod-logger: starting 2 workers");
+  const { http, namespace, path, play } = await stage(t, "pod-logger");
+  const { wrote } = play("pod-logger", namespace);
+  await wrote("pod-logger: starting 1 workers");
   ok(await http.send("POST", path("v1", "pods"), { body: pod("kuard") }), 201);
   await wrote("Pod pod-logger/kuard is Pending on no node");
   const target = { metadata: { name: "kuard" }, target: { kind: "Node", name: "node-1" } };
@@ -33,8 +30,7 @@ test("pod-logger writes of a Pod that came, was bound and went", async (t) => {
 });
 
 test("service-per-deployment keeps a Service while the Deployment asks for it", async (t) => {
-  const { http, client, path, lines, play } = await stage(t, "service-per-deployment");
-  const log = (line: string): void => void lines.push(line);
+  const { http, path, play } = await stage(t, "service-per-deployment");
   const deployments = path("apps/v1", "deployments");
   const web = path("v1", "services", "web");
   const ports = async (): Promise<unknown> =>
@@ -47,7 +43,7 @@ test("service-per-deployment keeps a Service while the Deployment asks for it", 
   ok(await http.send("POST", path("v1", "services"), { body: stranger }), 201);
   const taken = deployment("taken", { [SERVICE_PORT]: "80" });
   ok(await http.send("POST", deployments, { body: taken }), 201);
-  play((signal) => runServicePerDeployment({ client, clock, log, signal }));
+  play("service-per-deployment");
   ok(await http.send("POST", deployments, { body: deployment("plain") }), 201);
   const asks = deployment("web", { [SERVICE_PORT]: "8080" });
   ok(await http.send("POST", deployments, { body: asks }), 201);
@@ -76,7 +72,7 @@ test("service-per-deployment keeps a Service while the Deployment asks for it", 
 });
 
 test("notifier tells a webhook of changes to the kinds it was given, and tries again", async (t) => {
-  const { http, client, namespace, path, lines, play } = await stage(t, "notifier");
+  const { http, namespace, path, play } = await stage(t, "notifier");
   const told: string[] = [];
   let failures = 2;
   const receive = (notice: unknown): number => {
@@ -93,16 +89,14 @@ test("notifier tells a webhook of changes to the kinds it was given, and tries a
   t.after(() => receiver.close());
   const address = receiver.address();
   assert.ok(address !== null && typeof address === "object");
-  const send = webhook(`http://127.0.0.1:${address.port}/`);
+  const url = `http://127.0.0.1:${address.port}/`;
 
   ok(
     await http.send("POST", path("v1", "configmaps"), { body: { metadata: { name: "old" } } }),
     201,
   );
-  const kinds = ["ConfigMap", "Deployment"];
-  const log = (line: string): void => void lines.push(line);
-  play((signal) => runNotifier({ client, clock, kinds, send, log, signal }));
-  await eventually("it has started", () => lines.includes("notifier: starting 2 workers"));
+  const { lines, wrote } = play("notifier", url, "ConfigMap", "Deployment");
+  await wrote("notifier: starting 2 workers");
   ok(
     await http.send("POST", path("v1", "configmaps"), { body: { metadata: { name: "new" } } }),
     201,
@@ -119,10 +113,11 @@ test("notifier tells a webhook of changes to the kinds it was given, and tries a
   assert.ok(lines.some((line) => line.includes("webhook answered 503, again later")));
 });
 
-test("notifier refuses a kind that the API server does not have", async (t) => {
-  const { client } = await stage(t, "notifier-unknown");
-  const { signal } = new AbortController();
-  const send = async (): Promise<void> => {};
-  const run = runNotifier({ client, clock, kinds: ["Unicorn"], send, log: () => {}, signal });
-  await assert.rejects(run, { message: 'the API server has no kind "Unicorn"' });
+test("notifier refuses a kind that the API server does not have", () => {
+  const example = join(import.meta.dirname, "../../examples/notifier.ts");
+  const words = ["--conditions=secretcast-source", example, "http://127.0.0.1:9/", "Unicorn"];
+  const env = { KUBECONFIG: sharedCluster().kubeconfig };
+  const { status, stderr } = spawnSync(process.execPath, words, { env, encoding: "utf8" });
+  assert.equal(status, 1);
+  assert.match(stderr, /Error: the API server has no kind "Unicorn"/);
 });

@@ -5,8 +5,6 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { systemClock as clock } from "../../src/kube/time/clock.ts";
-import { runIcecream } from "../examples/icecream.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { ok } from "../support/api-server/facts/place.ts";
@@ -31,11 +29,10 @@ type Shop = Stage & {
 
 async function openShop(t: TestContext, namespace: string): Promise<Shop> {
   const set = await stage(t, namespace);
-  kubectl("apply", "-f", "test/examples/icecream.yaml");
+  kubectl("apply", "-f", "examples/icecream.yaml");
   kubectl("wait", "--for=condition=Established", "crd/icecreams.example.com");
   t.after(() => kubectl("delete", "crd", "icecreams.example.com"));
-  const log = (line: string): void => void set.lines.push(line);
-  set.play((signal) => runIcecream({ client: set.client, clock, log, signal }));
+  await set.play("icecream", namespace).wrote("icecream: starting 2 workers");
   return {
     ...set,
     icecreams: set.path("example.com/v1alpha1", "icecreams"),

@@ -36,6 +36,7 @@ const properties = {
     properties: {
       flavour: { type: "string" },
       scoops: { type: "integer", default: 2 },
+      toppings: { type: "array", items: { type: "string" } },
       free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
     },
   },
@@ -109,12 +110,12 @@ test("a CustomResourceDefinition brings its kind: discovery, pruning, defaults, 
   assert.ok(groups.includes('"groupVersion":"example.com/v1alpha1"'));
   const body = {
     metadata: { name: "one" },
-    spec: { flavour: "lemon", unknown: 1, free: { any: { thing: 1 } } },
+    spec: { flavour: "lemon", unknown: 1, free: { any: { thing: 1 } }, toppings: [] },
     status: { served: true },
   };
   const ice = await send("POST", ICES, body);
   assert.equal(ice.code, 201);
-  const spec = { flavour: "lemon", scoops: 2, free: { any: { thing: 1 } } };
+  const spec = { flavour: "lemon", scoops: 2, free: { any: { thing: 1 } }, toppings: [] };
   assert.deepEqual(field(ice.body, "spec"), spec);
   assert.equal(field(ice.body, "status"), undefined);
   const served = await send("PATCH", `${ICES}/one/status`, { status: { served: true } });

@@ -75,6 +75,7 @@ export type ApiClient = {
   close(): Promise<void>;
 };
 
+/** @internal */
 export type ClientOptions = {
   readonly clock: Clock;
   readonly userAgent: string;
@@ -92,6 +93,7 @@ export type ClientOptions = {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
+/** @internal */
 export function createClient(config: KubeConfig, options: ClientOptions): ApiClient {
   return new HttpClient(config, options);
 }

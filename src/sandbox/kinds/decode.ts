@@ -33,7 +33,9 @@ export function decode(resource: ServedResource, body: Json): Decoded {
       kind: "string",
       metadata: metadataShape,
     };
-    const clean = asObject(read(body, { fields }, { kind: resource.kind, unknown }, ""));
+    // Custom resources are kept as JSON, and not as Go's types.
+    const reading = { kind: resource.kind, unknown, keepsEmpty: resource.schema !== undefined };
+    const clean = asObject(read(body, { fields }, reading, ""));
     const object = {
       ...clean,
       apiVersion: expected,
@@ -95,7 +97,11 @@ function metadataOf(read: JsonObject): Metadata {
   };
 }
 
-type Reading = { readonly kind: string; readonly unknown: string[] };
+type Reading = {
+  readonly kind: string;
+  readonly unknown: string[];
+  readonly keepsEmpty: boolean;
+};
 
 function read(value: Json, shape: Shape, reading: Reading, path: string): Json {
   if (shape === "any") return value;
@@ -113,7 +119,7 @@ function read(value: Json, shape: Shape, reading: Reading, path: string): Json {
     if (known === undefined) reading.unknown.push(`unknown field ${quoted(where)}`);
     else if (member !== undefined && member !== null) {
       const clean = read(member, known, reading, where);
-      if (!isEmpty(clean, known)) out[field] = clean;
+      if (reading.keepsEmpty || !isEmpty(clean, known)) out[field] = clean;
     }
   }
   return out;

@@ -18,8 +18,14 @@ export type Declaration = {
   readonly speaksOf: readonly string[];
 };
 
-/** What the entry of `secretcast/kube` exports, by name. */
-export function libraryDeclarations(): ReadonlyMap<string, Declaration> {
+export type Library = {
+  /** What the entry of `secretcast/kube` exports, by name. */
+  readonly declarations: ReadonlyMap<string, Declaration>;
+  /** Packages that a reader of the declarations needs. */
+  readonly packages: readonly string[];
+};
+
+export function libraryDeclarations(): Library {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-declarations-"));
   try {
     const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
@@ -29,10 +35,24 @@ export function libraryDeclarations(): ReadonlyMap<string, Declaration> {
       encoding: "utf8",
     });
     if (status !== 0) throw new Error(stdout);
-    return readEntry(join(folder, "kube/library/index.d.ts"));
+    const entry = join(folder, "kube/library/index.d.ts");
+    return { declarations: readEntry(entry), packages: packagesOf(entry) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function packagesOf(entry: string): readonly string[] {
+  const files = [entry];
+  const packages = new Set<string>();
+  for (const file of files) {
+    for (const [, from = ""] of readFileSync(file, "utf8").matchAll(/ from "([^"]+)"/g)) {
+      const path = join(dirname(file), from.replace(/\.ts$/, ".d.ts"));
+      if (!from.startsWith(".")) packages.add(from);
+      else if (!files.includes(path)) files.push(path);
+    }
+  }
+  return [...packages];
 }
 
 function readEntry(entry: string): ReadonlyMap<string, Declaration> {
