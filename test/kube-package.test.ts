@@ -3,7 +3,7 @@
 // runs on, against the sandbox.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,6 +46,10 @@ before(() => {
   const needed = ["typescript", "@types/node"].map((name) => `${name}@${devDependencies[name]}`);
   project = installPacked(folder, ...needed);
   cpSync(EXAMPLES, project, { recursive: true });
+  // What the guide shows is right by its types too.
+  const guide = readFileSync(join(EXAMPLES, "../docs/kube.md"), "utf8");
+  for (const [at, [, code = ""]] of [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].entries())
+    writeFileSync(join(project, `guide-${at}.ts`), code);
   const config = { compilerOptions: STRICTEST, include: ["*.ts"] };
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
   nodes = allowedNodes(folder);
@@ -56,7 +60,8 @@ function compile(): { readonly status: number | null; readonly stdout: string } 
   return spawnSync(process.execPath, [compiler], { cwd: project, encoding: "utf8" });
 }
 
-test("every example is right by its types where only the package is installed", () => {
+test("the guide and every example are right by their types where only the package is installed", () => {
+  assert.ok(existsSync(join(project, "guide-1.ts")));
   const { status, stdout } = compile();
   assert.equal(status, 0, stdout);
 });

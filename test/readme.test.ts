@@ -28,10 +28,12 @@ const PAGES = [
   "CONTRIBUTING.md",
   "docs/architecture.md",
   "docs/behaviour.md",
+  "docs/kube.md",
   "docs/migrating.md",
   "docs/operations.md",
   "docs/recipes.md",
   "docs/release.md",
+  "docs/versions.md",
   "test/README.md",
 ];
 

@@ -21,7 +21,7 @@ test("the declarations of secretcast/kube are those that are pinned", () => {
   assert.deepEqual(
     changed,
     { gone: [], new: [] },
-    `a public declaration changed: it is a promise to others; if it must, run "npm run pin" and tell it in CHANGELOG.md\n${JSON.stringify(changed, undefined, 1)}`,
+    `a public declaration changed: see docs/versions.md; if it must be, run "npm run pin" and tell it in CHANGELOG.md\n${JSON.stringify(changed, undefined, 1)}`,
   );
 });
 
