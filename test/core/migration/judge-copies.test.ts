@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refText } from "../../../src/core/annotations/names.ts";
+import { cleanupRequests } from "../../../src/core/migration/move-requests.ts";
+import type { Json } from "../../../src/sandbox/storage/object.ts";
+import { jsonPatch } from "../../../src/sandbox/verbs/patch-formats.ts";
 import { migrationOf } from "../../support/worlds/migration.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -136,5 +139,33 @@ test("of two ClusterSecrets that name one Secret that of which a copy is there k
       [holder],
     );
     assert.equal(sources.length, 2);
+  }
+});
+
+test("of a copy of ours all that the old tool put there is cleaned up, also one label and one annotation", async () => {
+  const mark = { "clustersecret.io/created-by": "x" };
+  const ours = {
+    "secretcast.io/source": "vault/root",
+    "secretcast.io/source-uid": "u vault/root",
+    "secretcast.io/source-version": "7",
+    "secretcast.io/placed-at": "team-a/first",
+  };
+  const labels = { "clustersecret.io": "true", "app.kubernetes.io/managed-by": "secretcast" };
+  for (const [words, left] of [
+    [mark, { "app.kubernetes.io/managed-by": "secretcast" }],
+    [{}, { "app.kubernetes.io/managed-by": "secretcast" }],
+  ] as const) {
+    const copy = secret("team-a/first", { ...ours, ...words, own: "x" }, { labels });
+    const migration = await migrationOf("clustersecret", [...NAMESPACES, copy]);
+    const { copies } = cleanupRequests(migration);
+    const [request] = copies;
+    assert.equal(request?.what, "clean up Secret team-a/first");
+    const patched = jsonPatch(copy as Json, request.body as Json);
+    // Over the wire: what is undefined is not there.
+    const written = JSON.parse(JSON.stringify(patched)) as {
+      metadata: { labels: Texts; annotations: Texts };
+    };
+    assert.deepEqual(written.metadata.labels, left);
+    assert.deepEqual(written.metadata.annotations, { ...ours, own: "x" });
   }
 });

@@ -310,3 +310,22 @@ test("a copy on which somebody writes `from` is his: not filled, not repaired, n
   made.settle();
   assert.deepEqual(Object.keys(made.get("team-a/db").data), ["user"], "without it, ours again");
 });
+
+test("a source that is being deleted fills nothing any more, and what it filled stays until it is gone", () => {
+  const made = cluster({ allow: "*" });
+  made.secret("team-b/app", { from: "shared/db" }, { data: {} });
+  made.secret("team-b/late", { from: "shared/none" }, { data: {} });
+  made.settle();
+  made.edit("shared/db", ({ metadata, data }) => {
+    metadata.deletionTimestamp = "2026-01-02T00:00:00Z";
+    Object.assign(metadata, { finalizers: ["example.com/hold"] });
+    data["password"] = base64("new");
+  });
+  made.secret("team-b/late", { from: "shared/db" }, { data: {} });
+  made.now += 5000;
+  const result = made.settle();
+  assert.equal(verdictAt(result, "team-a/app"), "frozen");
+  assert.equal(verdictAt(result, "team-b/late"), "conflict");
+  assert.equal(made.get("team-a/app").data["password"], base64("p"));
+  assert.deepEqual(made.get("team-b/late").data, {});
+});
