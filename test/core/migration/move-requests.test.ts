@@ -91,6 +91,20 @@ test("a rule that our words cannot say names the namespaces of now, one by one, 
   assert.match(moved.notes.join(), /1 namespaces of now are named one by one/);
 });
 
+test("what the old tool leaves out stays left out, also where no such namespace is there yet", async () => {
+  const { sources } = await migrationOf("clustersecret", [
+    ...CLUSTER,
+    {
+      kind: "ClusterSecret",
+      metadata: { name: "x" },
+      matchNamespace: ["team-.*"],
+      avoidNamespaces: ["team-legacy"],
+      data: { token: "b25l" },
+    },
+  ]);
+  assert.equal(sources[0]?.annotations["secretcast.io/to"], "team-*,!team-legacy*");
+});
+
 test("a namespace keeps each annotation that it has when it is made to accept", async () => {
   const mark = { "eightypercent.net/secretsync": "yes" };
   for (const own of [{}, { owner: "crew" }]) {

@@ -168,6 +168,8 @@ test("with keys of its own, too, what was filled and is edited is filled again, 
   made.settle();
   assert.equal(made.get("team-a/app").data["secret"], base64("p"));
   assert.deepEqual(made.pass().actions, []);
+  made.restart();
+  assert.deepEqual(made.plan().actions, [], "a new process need not look at it");
 });
 
 test("a pull source made again with the same data is the one that the record names from then on", () => {
