@@ -9,9 +9,8 @@ const QUALIFIED_NAME = /^[a-zA-Z0-9]([-a-zA-Z0-9./_]{0,120}[a-zA-Z0-9])?$/;
 
 const known = new WeakMap<CachedObject, readonly string[]>();
 
-/** Notes it of a Secret that was read from `raw`. */
+/** Notes it of a Secret that is being deleted and was read from `raw`. */
 export function noteFinalizers(secret: CachedObject, raw: unknown): void {
-  if (!secret.deleting) return;
   const list: unknown = objectOf(objectOf(raw).metadata).finalizers;
   if (!Array.isArray(list)) return;
   const names: string[] = [];
