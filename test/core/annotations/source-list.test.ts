@@ -130,6 +130,8 @@ const REFUSED: readonly (readonly [what: string, text: string, reason: RegExp])[
     /: to: "!x": want a glob without "!" as well, or match off$/,
   ],
   ["paused that is neither", "secret: a/b\nto: x\npaused: yes", /: paused: "yes": want "true"/],
+  ["more items than are read", `secret: a/b\nto: [${"a,".repeat(4000)}]`, /at most 4000 lines/],
+  ["more lines of the old kind", `secret: a/b\rto:\r${"- a\r".repeat(4000)}`, /at most 4000/],
   ["more lines than are read", `secret: a/b\nto:\n${"- a\n".repeat(4000)}`, /at most 4000 lines/],
   ["deeper than any entry is", `secret: ${"[".repeat(50)}`, /want YAML \(nesting exceeded/],
   ["more text than annotations have", `secret: a/b\nto: ${"a,".repeat(131_072)}`, /at most 262144/],

@@ -65,7 +65,9 @@ test("every ending waits until its place has been unwanted for the grace on end,
     end(made);
     const first = made.plan();
     assert.equal(verdictAt(first, "team-0/one"), "delete", name);
-    assert.equal(first.rows.find(({ verdict }) => verdict === "delete")?.dueAt, made.now + 10_000);
+    const waiting = first.rows.find(({ verdict }) => verdict === "delete");
+    assert.equal(waiting?.dueAt, made.now + 10_000);
+    assert.match(waiting?.reason ?? "", /; it ends when that has been so for 10s$/);
     assert.deepEqual(actionsAt(first, "team-0/one"), [], name);
     made.now += 9_999;
     assert.deepEqual(actionsAt(made.pass(), "team-0/one"), [], name);
