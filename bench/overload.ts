@@ -51,7 +51,7 @@ async function half(how: How): Promise<void> {
   await overloaded(how, {
     name: "half of all requests",
     sources: how.quick ? 2 : 10,
-    namespaces: how.quick ? 10 : 40,
+    namespaces: how.quick ? 10 : 20,
     refuses: () => chance() < 0.5,
   });
 }
@@ -61,7 +61,7 @@ async function limited(how: How): Promise<void> {
   await overloaded(how, {
     name: "above 100 writes a second",
     sources: how.quick ? 2 : 10,
-    namespaces: how.quick ? 100 : 2000,
+    namespaces: how.quick ? 100 : 500,
     refuses: (writes) => writes && !bucket.take(performance.now()),
   });
 }

@@ -45,7 +45,8 @@ export class LongSubject {
   readonly #told: Told;
   #process: ControllerProcess;
   #stopping = false;
-  #last = "";
+  /** The ends of its last lines: which Lease was lost is not in the very last. */
+  #last: readonly string[] = [];
   /** Which process it is; the first is 1. */
   life = 1;
 
@@ -107,7 +108,8 @@ export class LongSubject {
     const { life } = this;
     void started.ended.then((code) => {
       if (this.#stopping) return;
-      this.#told.onEnd(life, code, this.#last);
+      this.#told.onEnd(life, code, this.#last.join(" "));
+      this.#last = [];
       this.life++;
       this.#process = this.#start();
     });
@@ -115,7 +117,7 @@ export class LongSubject {
   }
 
   #hear(line: string): void {
-    this.#last = line.slice(0, 500);
+    this.#last = [...this.#last.slice(-4), line.slice(0, 300)];
     if (tellsMarker(line)) this.#told.onProblem("a value was told in the log");
   }
 }

@@ -5,6 +5,8 @@ const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 5 * 60_000;
 /** Of live reads: who is asked for costs nobody anything, and what went unseen is noticed so soon. */
 const LONGEST_READ_BACKOFF_MS = 30_000;
+/** Of writes for which the API server had no room: it says when it has, and all of us wait for that. */
+const LONGEST_THROTTLED_BACKOFF_MS = 4000;
 const JITTER = 0.1;
 
 /** Exponential 1 s, 2 s, ... 5 min, each ±10 %. */
@@ -16,6 +18,11 @@ export function backoffMs(
 ): number {
   const full = Math.min(longestMs, firstMs * 2 ** Math.min(30, attempts - 1));
   return full * (1 - JITTER + 2 * JITTER * chance);
+}
+
+/** The same of writes refused by 429: 1 s, 2 s, 4 s, 4 s, ... */
+export function throttledBackoffMs(attempts: number, chance: number): number {
+  return backoffMs(attempts, chance, FIRST_BACKOFF_MS, LONGEST_THROTTLED_BACKOFF_MS);
 }
 
 /** The same of live reads: 1 s, 2 s, ... never more than 30 s. */

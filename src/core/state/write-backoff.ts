@@ -2,7 +2,7 @@
 // taken by a Secret that the cache does not show, the time of the last write, and repairs that look
 // like a fight. No clock: `now` is milliseconds of a monotonic clock, `chance` is uniform in [0, 1).
 // It forgets what no pass asks for any more, so it is as large as the trouble is.
-import { backoffMs, readBackoffMs } from "./backoff.ts";
+import { backoffMs, readBackoffMs, throttledBackoffMs } from "./backoff.ts";
 
 /**
  * After a 409: the cache is about to catch up; not a failure. It grows while the cache does not: each
@@ -25,7 +25,10 @@ export type Failure = {
   readonly reason: string;
   /** A word of a closed list for the reason. */
   readonly cause: string;
-  /** A word for the kind of failure; "unavailable": no API server answered, or by a 5xx. */
+  /**
+   * A word for the kind of failure; "unavailable": no API server answered, or by a 5xx; "throttled": it
+   * had no room for the request, which says nothing of the place.
+   */
   readonly error: string;
 };
 export type PlaceBackoff = {
@@ -109,11 +112,12 @@ export class WriteBackoff {
   failed(place: string, inputs: string, failure: Failure, now: number, chance: number): void {
     const before = this.#troubles.get(place);
     const attempts = before?.inputs === inputs ? before.failures + 1 : 1;
+    const waitMs = failure.error === "throttled" ? throttledBackoffMs : backoffMs;
     this.#touch(place, now);
     this.#set(place, {
       kind: "failed",
       inputs,
-      until: now + backoffMs(attempts, chance),
+      until: now + waitMs(attempts, chance),
       triedAt: now,
       attempts,
       reason: failure.reason,

@@ -56,6 +56,21 @@ test("S11 a place whose write failed waits, with the reason; the others go on; t
   assert.equal(made.secrets.has(PLACE), true);
 });
 
+test("a write refused by 429 is tried again within seconds, however often it was: that says nothing of its place", () => {
+  const made = cluster();
+  const full = { reason: "too many requests", cause: "throttled", error: "throttled" };
+  for (let tries = 0; tries < 20; tries++) {
+    made.memory.failed(actionAt(made), full, made.now, 1);
+    const result = made.plan();
+    assert.equal(verdictAt(result, PLACE), "backoff");
+    const waitMs = (result.nextAt ?? Infinity) - made.now;
+    assert.ok(waitMs >= 1000 && waitMs <= 5000, `try ${tries}: ${waitMs} ms`);
+    made.now += waitMs;
+  }
+  made.pass();
+  assert.equal(made.secrets.has(PLACE), true);
+});
+
 test("what failed for want of an API server is due when it is back, other failures are not", () => {
   const made = cluster();
   const away = { reason: "cannot reach the API server", cause: "withheld", error: "unavailable" };
