@@ -26,6 +26,8 @@ const FLAT: Readonly<Record<Trended, readonly [name: string, unit: string, anHou
 const BLOCK_H = 1 / 24;
 /** A median that grew by both is drift. */
 const DRIFT = { times: 1.5, ms: 20 };
+/** Of fewer in a quarter one that is slow by chance would be the judgement. */
+const FEWEST_OF_A_QUARTER = 10;
 const LOST_LEASE = 1;
 
 export function judgeSoak(records: readonly SoakRecord[]): SoakVerdict {
@@ -110,7 +112,8 @@ function drift(what: string, all: readonly Latency[]): SoakVerdict {
     `${what}, first quarter ${show(early)}, last quarter ${show(late)}`,
   ];
   const [a, b] = [at(early, 0.5), at(late, 0.5)];
-  const drifted = b > DRIFT.times * a && b - a > DRIFT.ms;
+  const enough = quarter >= FEWEST_OF_A_QUARTER;
+  const drifted = enough && b > DRIFT.times * a && b - a > DRIFT.ms;
   return { lines, problems: drifted ? [`it became slower: ${lines[1]}`] : [] };
 }
 
