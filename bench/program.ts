@@ -18,6 +18,7 @@ export class Program {
   readonly startedAt: number;
   readonly #lines: Line[] = [];
   readonly #stop: () => Promise<unknown>;
+  readonly #running: () => boolean;
 
   /** Stopped when the benchmark has ended, if not before. */
   constructor(
@@ -34,6 +35,7 @@ export class Program {
     if (child.pid === undefined) throw new Error("secretcast did not start");
     this.pid = child.pid;
     const ended = once(child, "exit");
+    this.#running = () => child.exitCode === null && child.signalCode === null;
     createInterface(child.stdout).on("line", (line) =>
       this.#lines.push({ at: performance.now(), body: JSON.parse(line) }),
     );
@@ -43,6 +45,15 @@ export class Program {
       return ended;
     };
     how.after(this.#stop);
+  }
+
+  /** Its last words, when it has ended by itself. */
+  get ended(): string | undefined {
+    if (this.#running()) return undefined;
+    return this.#lines
+      .slice(-5)
+      .map(({ body }) => JSON.stringify(body))
+      .join("; ");
   }
 
   stop(): Promise<unknown> {
