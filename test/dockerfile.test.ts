@@ -106,6 +106,17 @@ test("packages are installed by the lockfile, and the last stage holds the bundl
     assert.ok(copied.includes(`${path}/package.json`), path);
 });
 
+// npm leaves out a binary that its registry has not, without a word, and then `npm ci` refuses the lockfile.
+test("the lockfile holds the binaries of every platform that it names", () => {
+  const locked = lockedPackages();
+  for (const [path, { optionalDependencies = {} }] of Object.entries(locked))
+    for (const name of Object.keys(optionalDependencies))
+      assert.ok(
+        `${path}/node_modules/${name}` in locked || `node_modules/${name}` in locked,
+        `${name} of ${path}`,
+      );
+});
+
 test("the last stage runs no command, has no npm and runs as a number that is not root", () => {
   assert.deepEqual(
     last.steps.filter(({ word }) => word === "RUN"),

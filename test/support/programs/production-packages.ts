@@ -6,7 +6,12 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-type Locked = { readonly version?: string; readonly dev?: boolean; readonly link?: boolean };
+type Locked = {
+  readonly version?: string;
+  readonly dev?: boolean;
+  readonly link?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+};
 
 /** Every package of the lockfile by its path: `node_modules/undici`, `tools/dev-node`. */
 export function lockedPackages(): Readonly<Record<string, Locked>> {
