@@ -22,6 +22,8 @@ const elsewhere = [
   "test/installed-package.test.ts",
   "test/bundle.test.ts",
   "test/kube-package.test.ts",
+  "test/release.test.ts",
+  "test/image.test.ts",
 ];
 const rank = (path) =>
   ["test/soak/", "test/integration/", "test/"].findIndex((start) => path.startsWith(start));

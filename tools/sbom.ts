@@ -4,7 +4,7 @@
 // npm leaves out a production package that a development one depends on too, so it is asked of a lockfile
 // without those.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BundledPackage } from "./bundle/licences.ts";
@@ -31,7 +31,10 @@ function billOfMaterials(): Bom {
   );
   const packages = Object.fromEntries(shipped);
   delete packages[""]?.devDependencies;
-  const folder = mkdtempSync(join(tmpdir(), "secretcast-sbom-"));
+  const scratch = mkdtempSync(join(tmpdir(), "secretcast-sbom-"));
+  // Its name stands in the bill.
+  const folder = join(scratch, "secretcast");
+  mkdirSync(folder);
   try {
     writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
     writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ ...lock, packages }));
@@ -43,7 +46,7 @@ function billOfMaterials(): Bom {
     if (status !== 0) throw new Error(`npm sbom: ${stderr}`);
     return JSON.parse(stdout);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(scratch, { recursive: true });
   }
 }
 

@@ -1,0 +1,44 @@
+// The Dockerfile built as it stands, on stand-ins for its base images, and its program run in what
+// comes out. Where buildah, debootstrap or root are missing it says so and is skipped; the base is laid
+// out once into the cache.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { whyNoImage } from "../tools/image/buildah.ts";
+import { buildImage } from "../tools/image.ts";
+
+const why = whyNoImage();
+
+test(
+  "the image is built from the Dockerfile, and its program runs the demo in it without root",
+  why === undefined ? {} : { skip: why },
+  (t) => {
+    const folder = mkdtempSync(join(tmpdir(), "secretcast-image-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const { name, digest, buildah } = buildImage(folder, join(folder, "image.tar"), 0);
+    assert.match(digest, /^sha256:[0-9a-f]{64}$/);
+    const { OCIv1 }: Inspected = JSON.parse(buildah("inspect", "--type", "image", name));
+    const { Entrypoint, Cmd, User } = OCIv1.config;
+    assert.deepEqual([Cmd, User], [["run"], "65532:65532"]);
+    const container = buildah("from", "--pull-never", name);
+    const run = (...words: readonly string[]) =>
+      buildah("run", "--isolation=chroot", container, "--", ...Entrypoint, ...words);
+    assert.match(run("sandbox", "--once"), /^team-c +registry /m);
+    const ids = `process.getuid() + " " + require("node:fs").existsSync("/bin/sh")`;
+    const node = Entrypoint[0] ?? "";
+    const own = buildah("run", "--isolation=chroot", container, "--", node, "--print", ids);
+    assert.equal(own, "65532 false");
+  },
+);
+
+type Inspected = {
+  readonly OCIv1: {
+    readonly config: {
+      readonly Entrypoint: readonly string[];
+      readonly Cmd: readonly string[];
+      readonly User: string;
+    };
+  };
+};
