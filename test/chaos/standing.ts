@@ -129,8 +129,9 @@ export function standingOf(raw: Raw, flags: Flags): Standing {
   const [entry] = entries;
   const rank = entry ? -1 : rankOf(namespace, flags);
   if (entries.length > 1 || entry?.faulty) return "refused";
-  if (!isRead(namespace, flags)) return entry ? "refused" : "outside";
+  // Of what cannot be read nobody knows what it wants.
   if (!entry && rank < 0) return "outside";
+  if (!isRead(namespace, flags)) return "refused";
   if (isPull(raw)) return "open";
   if (isOurs(raw)) return entry ? "open" : "silent";
   const own = Object.entries(wordsOn(raw)).filter(([word]) => !MARKS.test(word));
@@ -159,8 +160,8 @@ export function standingOf(raw: Raw, flags: Flags): Standing {
 export function standingOfNobody(slot: string, flags: Flags): "silent" | "outside" | "refused" {
   const { namespace = "" } = nobodyAt(slot).metadata;
   const listed = (entriesOf(flags) ?? []).some(({ object }) => object === slot);
-  if (!isRead(namespace, flags)) return listed ? "refused" : "outside";
-  return listed || rankOf(namespace, flags) >= 0 ? "silent" : "outside";
+  if (!listed && rankOf(namespace, flags) < 0) return "outside";
+  return isRead(namespace, flags) ? "silent" : "refused";
 }
 
 function contentOf(raw: Raw, words: Texts, copyable: string): Content | undefined {
