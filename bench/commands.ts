@@ -1,9 +1,10 @@
 // The command line beside the start of Node itself: from the shell's word to the last line, on a
-// cluster of 100 namespaces; and what `plan` takes of memory in one of 100,000 Secrets.
+// cluster of 100 namespaces; and what `plan` takes of memory in one of 100,000 Secrets. Unbundled, as the
+// npm package is: that is what people have.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { numbered } from "./cluster.ts";
-import { imageCommand } from "./image.ts";
+import { unbundledCommand } from "./image.ts";
 import { both, copies, foreign, sources } from "./population.ts";
 import { cpuMs, memory } from "./proc.ts";
 import { ScriptedServer } from "./scripted-server.ts";
@@ -38,7 +39,7 @@ async function quickness(how: How): Promise<void> {
   for (let at = 0; at < rounds; at++) {
     times["node"]?.push((await run(["-e", "0"])).ms);
     for (const command of ["plan", "status"]) {
-      const { ms, cpuMs: cpu, code } = await run([...imageCommand(), command, ...wordsFor(server)]);
+      const { ms, cpuMs: cpu, code } = await run([...unbundledCommand(), command, ...wordsFor(server)]);
       if (code !== 0) throw new Error(`${command} ended with ${code}`);
       times[command]?.push(ms);
       spent[command]?.push(cpu);
@@ -61,7 +62,7 @@ async function appetite(how: How): Promise<void> {
   const targets = numbered("team", how.quick ? 100 : 1000);
   const many = { namespaces: ["shared", ...targets], secrets: () => foreign(targets, total) };
   const foreigners = await run([
-    ...imageCommand(),
+    ...unbundledCommand(),
     "plan",
     ...wordsFor(await ScriptedServer.start(how, many)),
   ]);
@@ -75,7 +76,7 @@ async function appetite(how: How): Promise<void> {
   const secrets = (): Iterable<string> =>
     both(sources(perSource, "team-*"), copies(targets, perSource));
   const server = await ScriptedServer.start(how, { namespaces: ["shared", ...targets], secrets });
-  const copied = await run([...imageCommand(), "plan", ...wordsFor(server)]);
+  const copied = await run([...unbundledCommand(), "plan", ...wordsFor(server)]);
   how.figure({
     name: `plan's peak, ${total} copies`,
     value: copied.peakMiB,
