@@ -71,18 +71,28 @@ function withLinks(text: string, turn: (href: string) => string): string {
     .join("");
 }
 
-/** A folder gets a list of what is in it. */
+/** A folder gets a list of what is in it, and so does each folder within. */
 function publish(root: string, path: string, to: string): void {
   const from = join(root, path);
   mkdirSync(dirname(to), { recursive: true });
   // A browser shows text, and would put YAML into a file.
   if (!statSync(from).isDirectory()) return cpSync(from, `${to}.txt`);
   cpSync(from, to, { recursive: true });
-  const lines = readdirSync(from).map((name) => `<li><a href="${name}">${name}</a></li>`);
+  listFolder(path, from, to);
+}
+
+function listFolder(path: string, from: string, to: string): void {
+  const entries = readdirSync(from, { withFileTypes: true });
+  const lines = entries.map((entry) => {
+    const href = entry.isDirectory() ? `${entry.name}/index.html` : entry.name;
+    return `<li><a href="${href}">${entry.name}</a></li>`;
+  });
   write(
     join(to, "index.html"),
     `<!doctype html><meta charset="utf-8"><title>${path}</title><h1>${path}</h1><ul>${lines.join("")}</ul>\n`,
   );
+  for (const { name } of entries.filter((entry) => entry.isDirectory()))
+    listFolder(`${path}/${name}`, join(from, name), join(to, name));
 }
 
 function write(file: string, text: string): void {
