@@ -39,7 +39,11 @@ async function quickness(how: How): Promise<void> {
   for (let at = 0; at < rounds; at++) {
     times["node"]?.push((await run(["-e", "0"])).ms);
     for (const command of ["plan", "status"]) {
-      const { ms, cpuMs: cpu, code } = await run([...unbundledCommand(), command, ...wordsFor(server)]);
+      const {
+        ms,
+        cpuMs: cpu,
+        code,
+      } = await run([...unbundledCommand(), command, ...wordsFor(server)]);
       if (code !== 0) throw new Error(`${command} ended with ${code}`);
       times[command]?.push(ms);
       spent[command]?.push(cpu);
