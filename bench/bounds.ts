@@ -15,14 +15,14 @@ import { inParallel, numbered } from "./cluster.ts";
 import { both, copies, sources } from "./population.ts";
 import { Program } from "./program.ts";
 import { ScriptedServer } from "./scripted-server.ts";
-import { scoped, type Bench, type How } from "./scorecard.ts";
+import { runParts, type Bench, type How, type Part } from "./scorecard.ts";
 
 const LIMIT_MIB = 384;
 const KIB = 1024;
 const TO = "secretcast.io/to";
 const CONCURRENCY = 8;
 
-const PARTS: Readonly<Record<string, (how: How) => Promise<void>>> = {
+const PARTS: Readonly<Record<string, Part>> = {
   million,
   pulling,
   large,
@@ -33,10 +33,7 @@ export const bounds: Bench = {
   name: "bounds",
   parts: Object.keys(PARTS),
   about: "memory under 384 MiB, whatever is written; a million copies under 512 MiB",
-  async run(how) {
-    for (const [name, part] of Object.entries(PARTS))
-      if (how.parts.length === 0 || how.parts.includes(name)) await scoped(how, part);
-  },
+  run: (how) => runParts(how, PARTS),
 };
 
 type Stage = { readonly api: Api; readonly run: (flags: Flags) => Program };

@@ -63,6 +63,13 @@ export async function realCluster(how: How, size?: Size): Promise<RealCluster | 
 }
 
 export const FLAGS = { "source-namespaces": "shared", "log-level": "info" } as const;
+export const LEADER_FLAGS = {
+  ...FLAGS,
+  "leader-elect": "true",
+  "lease-namespace": "secretcast",
+} as const;
+/** As the controller has it. */
+export const RENEW_DEADLINE_S = 10;
 
 export function numbered(base: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => `${base}-${at}`);

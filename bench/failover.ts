@@ -12,7 +12,7 @@ import type { WiredReplica } from "../test/support/programs/wired-replica.ts";
 import { eventually } from "../test/support/time/eventually.ts";
 import { numbered, realCluster, type RealCluster } from "./cluster.ts";
 import { imageCommand } from "./image.ts";
-import { quantile, sum, type Bench, type How } from "./scorecard.ts";
+import { quantile, runParts, sum, type Bench, type How, type Part } from "./scorecard.ts";
 
 const SIGNALS = ["SIGTERM", "SIGKILL"] as const;
 type Ending = (typeof SIGNALS)[number];
@@ -23,16 +23,14 @@ const LEASE_RETRY_MS = 1500;
 /** A stand-by looks every 1.5 to 3.3 s: it sees the last renewal so late, waits 15 s, and looks once more. */
 const MOST_S = { SIGTERM: 5, SIGKILL: 22 } as const;
 
+const PARTS: Readonly<Record<string, Part>> = { election: elections, processes };
+
 export const failover: Bench = {
   name: "failover",
   about:
     "leaders told to end and killed, one after the other under load: until the next one writes",
-  parts: ["election", "processes"],
-  async run(how) {
-    const isAsked = (part: string): boolean => how.parts.length === 0 || how.parts.includes(part);
-    if (isAsked("election")) await elections(how);
-    if (isAsked("processes")) await processes(how);
-  },
+  parts: Object.keys(PARTS),
+  run: (how) => runParts(how, PARTS),
 };
 
 async function elections(how: How): Promise<void> {

@@ -2,6 +2,7 @@
 // for its copy.
 import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "../test/support/time/eventually.ts";
+import { quantile, type How } from "./scorecard.ts";
 import { eventLine, namespaceJson, type ScriptedServer } from "./scripted-server.ts";
 
 const APART_MS = 500;
@@ -37,18 +38,28 @@ export class FreshNamespaces {
 /** When each namespace had its first copy, and how many copies of a fan-out to team-* were taken. */
 export class CopiesSeen {
   readonly firstAt = new Map<string, number>();
-  made = 0;
+  readonly #places = new Set<string>();
+  /** Writes of a place that was made already. */
+  again = 0;
   refused = 0;
 
   constructor(server: ScriptedServer) {
-    server.onWrite = ({ at, namespace, status }) => {
+    server.onWrite = ({ at, namespace, name, status }) => {
       if (status === 429) {
         this.refused++;
         return;
       }
       if (!this.firstAt.has(namespace)) this.firstAt.set(namespace, at);
-      if (namespace.startsWith("team-")) this.made++;
+      if (!namespace.startsWith("team-")) return;
+      const place = `${namespace}/${name}`;
+      if (this.#places.has(place)) this.again++;
+      this.#places.add(place);
     };
+  }
+
+  /** Places. */
+  get made(): number {
+    return this.#places.size;
   }
 
   /** Resolves when so many were made, or it took too long. */
@@ -68,4 +79,18 @@ export async function freshOnScript(
   server.emit("namespaces", eventLine("ADDED", namespaceJson(name, server.nextVersion())));
   const at = await eventually(`a copy in ${name}`, () => seen.get(name), PATIENCE_MS);
   return at - began;
+}
+
+export function freshFigures(how: How, waits: readonly number[]): void {
+  how.say(`${waits.length} fresh namespaces meanwhile`);
+  for (const [name, share] of [
+    ["p50", 0.5],
+    ["p90", 0.9],
+    ["p99", 0.99],
+  ] as const)
+    how.figure({
+      name: `a fresh namespace's copy, ${name}`,
+      value: quantile(waits, share),
+      unit: "ms",
+    });
 }

@@ -17,11 +17,10 @@ import {
   type FloodAccount,
   type WithoutSeat,
 } from "../test/support/api-server/pressure.ts";
-import { FLAGS, numbered, realCluster, type RealCluster } from "./cluster.ts";
+import { FLAGS, numbered, realCluster, RENEW_DEADLINE_S, type RealCluster } from "./cluster.ts";
 import { Program } from "./program.ts";
 import { scoped, type Bench, type How } from "./scorecard.ts";
 
-const RENEW_DEADLINE_S = 10;
 const CALM_AGAIN_MS = 120_000;
 
 type Stage = {

@@ -2,29 +2,23 @@
 // could be: a start beside a million right copies, and a fan-out from nothing with fresh namespaces in
 // the midst of it. docs/scale.md has the figures.
 import { setTimeout as delay } from "node:timers/promises";
-import { FLAGS, numbered } from "./cluster.ts";
-import { CopiesSeen, FreshNamespaces, freshOnScript } from "./fresh-namespaces.ts";
-import { freshFigures } from "./overload.ts";
+import { LEADER_FLAGS, numbered, RENEW_DEADLINE_S } from "./cluster.ts";
+import { CopiesSeen, freshFigures, FreshNamespaces, freshOnScript } from "./fresh-namespaces.ts";
 import { both, copies, sources } from "./population.ts";
 import { Program } from "./program.ts";
 import { ScriptedServer } from "./scripted-server.ts";
-import { scoped, type Bench, type How } from "./scorecard.ts";
+import { runParts, type Bench, type How, type Part } from "./scorecard.ts";
 
-const LEADER = { "leader-elect": "true", "lease-namespace": "secretcast" } as const;
-const RENEW_DEADLINE_S = 10;
 const PATIENCE_MS = 1_200_000;
 const MIB = 2 ** 20;
 
-const PARTS: Readonly<Record<string, (how: How) => Promise<void>>> = { cold, fan };
+const PARTS: Readonly<Record<string, Part>> = { cold, fan };
 
 export const scale: Bench = {
   name: "scale",
   parts: Object.keys(PARTS),
   about: "10,000 namespaces: a start beside a million right copies, and a fan-out from nothing",
-  async run(how) {
-    for (const [name, part] of Object.entries(PARTS))
-      if (how.parts.length === 0 || how.parts.includes(name)) await scoped(how, part);
-  },
+  run: (how) => runParts(how, PARTS),
 };
 
 /** A process that comes anew where all is right. */
@@ -35,7 +29,7 @@ async function cold(how: How): Promise<void> {
     namespaces: ["shared", ...targets],
     secrets: () => both(sources(count, "team-*,fresh-*"), copies(targets, count)),
   });
-  const program = new Program(how, server.kubeconfig, { ...FLAGS, ...LEADER });
+  const program = new Program(how, server.kubeconfig, LEADER_FLAGS);
   const readyMs = await program.readyMs(PATIENCE_MS);
   const wanted = count * namespaces;
   const current = await until(program, wanted);
@@ -73,7 +67,7 @@ async function fan(how: How): Promise<void> {
     secrets: () => sources(count, "team-*,fresh-*"),
   });
   const seen = new CopiesSeen(server);
-  const program = new Program(how, server.kubeconfig, { ...FLAGS, ...LEADER });
+  const program = new Program(how, server.kubeconfig, LEADER_FLAGS);
   await program.said("leading");
   const began = performance.now();
   const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));

@@ -40,6 +40,14 @@ export async function scoped<T>(how: How, work: (how: How) => Promise<T>): Promi
   }
 }
 
+export type Part = (how: How) => Promise<void>;
+
+/** Runs those parts of a benchmark that are asked for, each with a cleaning of its own. */
+export async function runParts(how: How, parts: Readonly<Record<string, Part>>): Promise<void> {
+  for (const [name, part] of Object.entries(parts))
+    if (how.parts.length === 0 || how.parts.includes(name)) await scoped(how, part);
+}
+
 export function missed({ value, atMost, atLeast }: Figure): boolean {
   return !(value <= (atMost ?? value) && value >= (atLeast ?? value));
 }

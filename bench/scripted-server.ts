@@ -22,6 +22,7 @@ export type Script = {
 export type ScriptedWrite = {
   readonly at: number;
   readonly namespace: string;
+  readonly name: string;
   readonly status: number;
 };
 
@@ -197,7 +198,8 @@ export class ScriptedServer {
     const what = `${request.method} ${path} ${name}`;
     const at = performance.now();
     this.writes.push({ at, what, inFlight: ++this.#inFlight });
-    this.onWrite?.({ at, namespace: path.split("/")[4] ?? "", status: refusal?.status ?? 201 });
+    const [namespace = "", , named = name] = path.split("/").slice(4);
+    this.onWrite?.({ at, namespace, name: named, status: refusal?.status ?? 201 });
     if (refusal) {
       response.setHeader("retry-after", String(refusal.retryAfterS));
       const status = { kind: "Status", status: "Failure", code: refusal.status };

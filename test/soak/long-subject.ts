@@ -6,6 +6,7 @@ import { imageCommand } from "../../bench/image.ts";
 import type { FlagValues } from "../../src/config/config.ts";
 import type { Ending } from "../support/api-server/fault-proxy.ts";
 import { spawnController, type ControllerProcess } from "../support/programs/controller-process.ts";
+import type { Vitals } from "./records.ts";
 import { tellsMarker } from "./world.ts";
 
 const LONG_FLAGS: FlagValues = {
@@ -23,15 +24,6 @@ const METRICS = {
   lag: "nodejs_eventloop_lag_p99_seconds",
 } as const;
 const MIB = 2 ** 20;
-
-export type Vitals = {
-  readonly rssMiB: number;
-  readonly heapMiB: number;
-  readonly fds: number;
-  readonly resources: number;
-  readonly cpuMs: number;
-  readonly lagP99Ms: number;
-};
 
 export type Told = {
   /** A process ended by itself. */

@@ -2,12 +2,8 @@
 // still be judged, and a judgement be made again.
 import { readFileSync } from "node:fs";
 
-export type Sample = {
-  readonly kind: "sample";
-  /** Seconds since the run began; so in every record. */
-  readonly s: number;
-  /** Counts the processes: 1 is the first. */
-  readonly life: number;
+/** Of one process at one moment. */
+export type Vitals = {
   readonly rssMiB: number;
   readonly heapMiB: number;
   readonly fds: number;
@@ -16,6 +12,14 @@ export type Sample = {
   /** User and system time of the process so far. */
   readonly cpuMs: number;
   readonly lagP99Ms: number;
+};
+
+export type Sample = Vitals & {
+  readonly kind: "sample";
+  /** Seconds since the run began; so in every record. */
+  readonly s: number;
+  /** Counts the processes: 1 is the first. */
+  readonly life: number;
   /** Copies that are there, and places that are not as they must be at that moment. */
   readonly copies: number;
   readonly wrong: number;
