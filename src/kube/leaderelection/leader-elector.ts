@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { longestSince, type Clock, type Moment } from "../time/clock.ts";
 import { LeaderRun } from "./leader-run.ts";
-import { leaseErrorKind, LeaseLock } from "./lease-lock.ts";
+import { LeaseLock } from "./lease-lock.ts";
 import type { LeaseClient } from "./lease-lock.ts";
 import { Reachability } from "../rest/reachability.ts";
 import { withTimeout } from "../time/deadline.ts";
@@ -68,9 +68,9 @@ class LeaseLostError extends Error {
 
 // client-go: leaderelection.JitterFactor.
 const JITTER_FACTOR = 1.2;
-// A server that refuses half of all requests would refuse all of the five tries before the deadline
-// every few minutes. A leader is one alone, and its request is tiny.
-const TRIES_A_PERIOD_WHEN_THROTTLED = 4;
+// A server that fails half of all requests would fail all of the five tries before the deadline every
+// few minutes. A leader is one alone, and its request is tiny.
+const TRIES_A_PERIOD_AFTER_FAILURE = 4;
 
 /** An identity that no other process has, readable for people. */
 export function newIdentity(): string {
@@ -206,7 +206,7 @@ export class LeaderElector {
         if (!claim.held) return false;
         this.#renew(claim.since);
       } catch (error) {
-        if (leaseErrorKind(error) === "throttled") wait /= TRIES_A_PERIOD_WHEN_THROTTLED;
+        wait /= TRIES_A_PERIOD_AFTER_FAILURE;
         if (!over.aborted) this.#options.onError?.(error);
       }
     }

@@ -44,8 +44,14 @@ export type AcquireResult =
   | { readonly held: false; readonly holder: string };
 
 /** The server's own word for what it refused; see LeaseClient. */
-export function leaseErrorKind(error: unknown): unknown {
+function leaseErrorKind(error: unknown): unknown {
   return typeof error === "object" && error !== null && "kind" in error ? error.kind : undefined;
+}
+
+/** Refused because the Lease is not what the request took it for, so it was not carried out. */
+function isOutdated(error: unknown): boolean {
+  const kind = leaseErrorKind(error);
+  return kind === "conflict" || kind === "alreadyExists" || kind === "notFound";
 }
 
 // Conflicts of a release: whoever meets more has a proxy or a policy between, which answers for ever.
@@ -56,7 +62,7 @@ const BELIEVED_LEASES = 4;
 
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
-  /** The Lease as our own last write left it: the fast path of a renewal. */
+  /** The Lease that names us, as it was last seen: the fast path of a renewal. */
   #own: Lease | undefined;
   #record: Lease["spec"];
   #recordSeenAt = 0;
@@ -79,8 +85,9 @@ export class LeaseLock {
         return await this.#write(renewed(this.#own, this.#claim()), signal);
       } catch (error) {
         signal.throwIfAborted();
-        // Refused before anything was done: ours is what it was, and a read would be refused as well.
-        if (leaseErrorKind(error) === "throttled") throw error;
+        // Only these say that it is another one now. After anything else a read would be a second
+        // request that has to succeed; if the write was made all the same, the next one finds it out.
+        if (!isOutdated(error)) throw error;
         this.#own = undefined;
         this.#options.onSlowPath();
       }
@@ -88,8 +95,10 @@ export class LeaseLock {
     const lease = await this.#fetch(signal);
     if (!lease) return this.#create(signal);
     const holder = holderOf(lease);
-    if (holder === this.#options.identity)
+    if (holder === this.#options.identity) {
+      this.#own = lease;
       return this.#write(renewed(lease, this.#claim()), signal);
+    }
     if (holder !== "" && !this.#expired(lease)) return { held: false, holder };
     return this.#write(takenOver(lease, this.#claim()), signal);
   }
@@ -152,9 +161,7 @@ export class LeaseLock {
       this.#unanswered = false;
       return { held: true, since };
     } catch (error) {
-      const kind = leaseErrorKind(error);
-      if (kind === "conflict" || kind === "alreadyExists" || kind === "notFound")
-        this.#unanswered = false;
+      if (isOutdated(error)) this.#unanswered = false;
       throw error;
     }
   }
