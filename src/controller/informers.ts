@@ -6,7 +6,7 @@ import type { ReadContext } from "../core/observed/read-context.ts";
 import { readObject } from "../core/observed/read-object.ts";
 import { isWatched, type ObjectKind } from "../core/model/kinds.ts";
 import { objectOf } from "../core/model/unstructured.ts";
-import type { ApiClient } from "../kube/rest/client.ts";
+import type { ApiClient } from "../kube/rest/api-client.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import { Informer } from "../kube/cache/informer.ts";
 import { NAMESPACES } from "../kube/rest/resource.ts";

@@ -6,7 +6,7 @@
 import { causeOf } from "../kube/rest/error-text.ts";
 import { ApiError, type ApiErrorKind } from "../kube/rest/api-error.ts";
 import { causeText, type FailureCause } from "../kube/rest/failure-cause.ts";
-import type { ApiClient } from "../kube/rest/client.ts";
+import type { ApiClient } from "../kube/rest/api-client.ts";
 import { isKubeObject, resourcePath } from "../kube/rest/resource.ts";
 import type { DataCache } from "../core/state/data-cache.ts";
 import type {

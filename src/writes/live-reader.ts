@@ -4,7 +4,7 @@
 import { ApiError, type ApiErrorKind } from "../kube/rest/api-error.ts";
 import { causeOf } from "../kube/rest/error-text.ts";
 import { causeText } from "../kube/rest/failure-cause.ts";
-import type { ApiClient } from "../kube/rest/client.ts";
+import type { ApiClient } from "../kube/rest/api-client.ts";
 import { NAMESPACES, resourcePath } from "../kube/rest/resource.ts";
 import { KINDS, type ObjectKind } from "../core/model/kinds.ts";
 import type { Ref } from "../core/annotations/names.ts";

@@ -1,7 +1,7 @@
 // The people of a script: each step becomes requests as a user would make them, and what the API server
 // refuses them is left at that. Every value of every Secret begins with MARKER, so that one that gets
 // out is known wherever it shows.
-import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
 import {
   CONFIG_MAPS,

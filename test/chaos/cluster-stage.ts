@@ -2,7 +2,7 @@
 // faults that can be made there, the same model. One script begins in the world that the one before left.
 // Promises: each write is judged by all that a watch of our own saw of its place, after quiet; waits end.
 import { setTimeout as delay } from "node:timers/promises";
-import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { LEASES } from "../../src/kube/rest/resource.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
 import { seeded } from "../support/time/random.ts";

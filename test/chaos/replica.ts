@@ -4,7 +4,7 @@ import { buildController } from "../../src/cli/run/build.ts";
 import { readConfig, type FlagValues } from "../../src/config/config.ts";
 import { readPlannerSettings } from "../../src/config/planner-settings.ts";
 import type { RunEnd } from "../../src/controller/controller.ts";
-import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import type { Clock, Timer } from "../../src/kube/time/clock.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";

@@ -1,7 +1,7 @@
 // The world of a real API server as a watch of the judge's own shows it: Namespaces, Secrets, ConfigMaps.
 // Promises: what is told to `onChange` is told in the server's order for each kind; a watch that ends
 // before it should is told to `onLost`.
-import type { ApiClient } from "../../src/kube/rest/client.ts";
+import type { ApiClient } from "../../src/kube/rest/api-client.ts";
 import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
 import type { World } from "./model.ts";
 import { placeOf, slotOf, type Raw } from "./raw.ts";

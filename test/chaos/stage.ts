@@ -3,7 +3,7 @@
 // compares the world with the model.
 import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../src/kube/rest/resource.ts";
 import type { FlagValues } from "../../src/config/config.ts";
-import type { ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import type { StorageChange } from "../../src/sandbox/storage/storage.ts";
 import type { RequestFault } from "../support/controller/faulty-client.ts";
 import { SandboxApi } from "../support/controller/sandbox-api.ts";

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadYaml } from "@kubernetes/client-node";
 import type { FlagValues } from "../../src/config/config.ts";
-import type { ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { refusal } from "../support/controller/memory-api.ts";
 import { faults, isWrite, Rig, unavailable } from "../support/controller/fake-clock-controller.ts";
 import {

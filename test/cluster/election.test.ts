@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
-import type { ApiClient } from "../../src/kube/rest/client.ts";
+import type { ApiClient } from "../../src/kube/rest/api-client.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
 import type { EventDetails, KubeEvent } from "../../src/kube/events/event-record.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";

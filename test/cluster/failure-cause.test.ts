@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createClient } from "../../src/kube/rest/client.ts";
-import type { ApiClient } from "../../src/kube/rest/client.ts";
+import type { ApiClient } from "../../src/kube/rest/api-client.ts";
 import { causeText } from "../../src/kube/rest/failure-cause.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
-import type { ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { refusal } from "../support/controller/memory-api.ts";
 import { hang, isWrite, Rig } from "../support/controller/fake-clock-controller.ts";
 

@@ -2,7 +2,7 @@
 // crashes between any two requests all end in the same state. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { secretPath } from "../support/controller/memory-api.ts";
 import { pick, seeded } from "../support/time/random.ts";
 import { hang, Rig } from "../support/controller/fake-clock-controller.ts";

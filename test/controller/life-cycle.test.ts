@@ -1,7 +1,7 @@
 // From work to the end: stand-by, stop, grace and the loss of the lease. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { withinGrace } from "../../src/cli/run/run.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";

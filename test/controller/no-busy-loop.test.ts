@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiErrorKind } from "../../src/kube/rest/api-error.ts";
-import type { ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { seeded } from "../support/time/random.ts";
 import { refusal, secretPath } from "../support/controller/memory-api.ts";
 import { faults, Rig, type Started } from "../support/controller/fake-clock-controller.ts";

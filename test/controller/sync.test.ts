@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Apply } from "../../src/writes/apply.ts";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { SyncLog } from "../../src/telemetry/sync-log.ts";
 import { Sync, type SyncResult } from "../../src/controller/sync.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refText } from "../../src/core/annotations/names.ts";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { adoptedPlaces, WorldScene } from "../support/worlds/world-scene.ts";
 import { WORLDS } from "../support/worlds/world.ts";

@@ -3,7 +3,7 @@
 // on a real API server.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import type { ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { MINE, ONE, publishOne, TWO } from "../support/scenes/registry.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";

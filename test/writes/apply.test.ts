@@ -7,7 +7,7 @@ import { SecretData } from "../../src/core/model/secret-data.ts";
 import { DataCache } from "../../src/core/state/data-cache.ts";
 import { CopyObject, type SourcePayload } from "../../src/core/model/cluster.ts";
 import { ApiError, statusError, type ApiErrorKind } from "../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest } from "../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { isKubeObject } from "../../src/kube/rest/resource.ts";
 import type * as outcomes from "../../src/writes/outcome.ts";
 import { settle } from "../support/time/fake-clock.ts";

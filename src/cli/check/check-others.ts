@@ -4,7 +4,7 @@ import { listAll } from "../../kube/cache/list.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { PODS } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { CheckFinding } from "./finding.ts";
 

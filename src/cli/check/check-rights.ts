@@ -2,7 +2,7 @@
 // time.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isAllowed } from "../world/access-review.ts";
 import type { CheckFinding } from "./finding.ts";
 import { rightText, type NeededRight } from "./needed-rights.ts";

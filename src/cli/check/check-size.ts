@@ -5,7 +5,7 @@ import { KINDS } from "../../core/model/kinds.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { countObjects } from "../world/count-objects.ts";
 import type { CheckFinding } from "./finding.ts";
 

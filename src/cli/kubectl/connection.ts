@@ -2,7 +2,8 @@
 // time limit as kubectl would take.
 import type { KubectlFlags } from "./kubectl-flags.ts";
 import type { Program } from "../run/program-context.ts";
-import { createClient, type ApiClient, type ApiRequest } from "../../kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../kube/rest/api-client.ts";
+import { createClient } from "../../kube/rest/client.ts";
 import { loadKubeConfig, type KubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import { ALWAYS_READ } from "../../core/annotations/vocabulary.ts";

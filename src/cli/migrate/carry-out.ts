@@ -16,7 +16,7 @@ import { refText } from "../../core/annotations/names.ts";
 import type { PlannerSettings } from "../../core/model/cluster.ts";
 import type { Digest } from "../../core/model/secret-data.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
 
 export type RequestSender = {

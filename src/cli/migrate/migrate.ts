@@ -20,7 +20,7 @@ import { fields } from "../../core/oldtools/old-objects.ts";
 import type { OldFlags } from "../../core/oldtools/old-tool.ts";
 import { createDigest } from "../../core/model/secret-data.ts";
 import { systemClock } from "../../kube/time/clock.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import {
   readKubectlFlags,
   texts,

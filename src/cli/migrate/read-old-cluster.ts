@@ -5,7 +5,7 @@ import type { OldTool } from "../../core/oldtools/old-tool.ts";
 import { listAll } from "../../kube/cache/list.ts";
 import type { ListScope } from "../../kube/cache/list-scope.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import {
   CONFIG_MAPS,
   NAMESPACES,

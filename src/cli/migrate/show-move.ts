@@ -6,7 +6,7 @@ import type { MoveWish } from "./move-wish.ts";
 import { printPatches } from "./print-patches.ts";
 import { refText } from "../../core/annotations/names.ts";
 import type { Migration, MoveSettings } from "../../core/migration/migration.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { otherwiseCode, type KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import { printListing } from "../kubectl/listing.ts";
 import type { Program } from "../run/program-context.ts";

@@ -16,7 +16,7 @@ import { SourceListCache } from "../../controller/source-list-cache.ts";
 import { watchWarnings } from "../../controller/informers.ts";
 import type { ReadContext } from "../../core/observed/read-context.ts";
 import { readPayload } from "../../core/observed/read-object.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import type { EventDetails } from "../../kube/events/event-record.ts";
 import { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Clock } from "../../kube/time/clock.ts";

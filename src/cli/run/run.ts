@@ -8,7 +8,8 @@ import {
 } from "../../config/config.ts";
 import { ALWAYS_READ } from "../../core/annotations/vocabulary.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
-import { createClient, type ApiClient, type ClientOptions } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { createClient, type ClientOptions } from "../../kube/rest/client.ts";
 import { systemClock, type Clock, type Timer } from "../../kube/time/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
 import { Reachability } from "../../kube/rest/reachability.ts";

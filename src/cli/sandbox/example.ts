@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { loadAll } from "js-yaml";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
 import { isRecord } from "../../kube/json.ts";
 

@@ -1,5 +1,5 @@
-// What the demo says at its end: how to reach it, four things to try, and how to ask what came of them, each a line for the shell that
-// works under the flags that were given.
+// What the demo says at its end: how to reach it, four things to try, and how to ask what came of
+// them, each a line for the shell that works under the flags that were given.
 import { matchesEveryName, type Config } from "../../config/config.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
 

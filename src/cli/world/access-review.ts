@@ -1,6 +1,6 @@
 // Whether who asks may do something, as `kubectl auth can-i`: a SelfSubjectAccessReview, which creates
 // nothing. With --as the answer is that of whom it names.
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 
 const PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";

@@ -1,6 +1,6 @@
 // How many objects of a kind there are, by a page of one, of which no value comes.
 import { METADATA_LIST, resourcePath, type Resource } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 
 export async function countObjects(

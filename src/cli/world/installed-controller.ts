@@ -4,7 +4,7 @@ import { FLAGS, environmentName, type Flag, type FlagName } from "../../config/f
 import type { FlagValues } from "../../config/config.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { resourcePath, type Resource } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 
 const DEPLOYMENTS: Resource = {

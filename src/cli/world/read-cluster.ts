@@ -11,7 +11,7 @@ import {
   SECRETS,
   type Resource,
 } from "../../kube/rest/resource.ts";
-import type { ApiClient } from "../../kube/rest/client.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import { countObjects } from "./count-objects.ts";
 import { Progress } from "../kubectl/progress.ts";

@@ -7,7 +7,7 @@
 // limit asks for nothing. Does not promise to find out when the new history has meanwhile become
 // longer than the old one: versions that go back elsewhere (the Lease's) tell, by way of distrust().
 import { ApiError } from "../rest/api-error.ts";
-import type { ApiClient } from "../rest/client.ts";
+import type { ApiClient } from "../rest/api-client.ts";
 import { sleep } from "../time/clock.ts";
 import type { Clock } from "../time/clock.ts";
 import { currentVersion } from "./list.ts";

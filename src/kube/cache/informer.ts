@@ -6,7 +6,7 @@
 // one update; who cares compares UIDs. Handlers are synchronous: they enqueue, they do not work.
 import type { Access } from "./access.ts";
 import type { Backoff } from "../time/backoff.ts";
-import type { ApiClient } from "../rest/client.ts";
+import type { ApiClient } from "../rest/api-client.ts";
 import type { Clock, Timer } from "../time/clock.ts";
 import { EventHandlers } from "./event-handlers.ts";
 import type { EventHandler, HandlerRegistration } from "./event-handlers.ts";

@@ -9,7 +9,7 @@
 import type { Access } from "./access.ts";
 import { ApiError } from "../rest/api-error.ts";
 import type { Backoff } from "../time/backoff.ts";
-import type { ApiClient } from "../rest/client.ts";
+import type { ApiClient } from "../rest/api-client.ts";
 import type { Clock } from "../time/clock.ts";
 import { History } from "./history.ts";
 import { InitialEvents } from "./initial-events.ts";

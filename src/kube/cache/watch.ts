@@ -5,7 +5,7 @@
 // for two minutes.
 import { setImmediate } from "node:timers";
 import { ApiError } from "../rest/api-error.ts";
-import type { ApiClient, ApiStream } from "../rest/client.ts";
+import type { ApiClient, ApiStream } from "../rest/api-client.ts";
 import type { Clock } from "../time/clock.ts";
 import { Deadline } from "../time/deadline.ts";
 import { resourcePath } from "../rest/resource.ts";

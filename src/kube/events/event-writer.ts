@@ -7,7 +7,7 @@ import type { EventSeries, KubeEvent } from "./event-record.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { Reachability } from "../rest/reachability.ts";
 import { withTimeout } from "../time/deadline.ts";
-import type { ApiClient } from "../rest/client.ts";
+import type { ApiClient } from "../rest/api-client.ts";
 import { EVENTS, resourcePath } from "../rest/resource.ts";
 
 /**

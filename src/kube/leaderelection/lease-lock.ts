@@ -9,7 +9,7 @@ import { holderOf, newLease, released, renewed, takenOver } from "./lease-record
 import type { LeaseHolder, Lease } from "./lease-record.ts";
 import { compareVersions, LEASES, resourcePath } from "../rest/resource.ts";
 import { withTimeout } from "../time/deadline.ts";
-import type { ApiClient } from "../rest/client.ts";
+import type { ApiClient } from "../rest/api-client.ts";
 
 /**
  * The API calls needed, for one Lease. They reject with an error whose `kind` is `notFound`,

@@ -2,7 +2,7 @@
 // Promises: no request is sent before it is asked for; what one client learns of the server's absence
 // the others know; the Lease has a connection of its own, so a renewal never waits behind other work.
 import { createClient } from "../rest/client.ts";
-import type { ApiClient } from "../rest/client.ts";
+import type { ApiClient } from "../rest/api-client.ts";
 import { createEventClient } from "../events/event-writer.ts";
 import type { EventClient } from "../events/event-writer.ts";
 import { createLeaseClient } from "../leaderelection/lease-lock.ts";

@@ -8,7 +8,7 @@ export type { ClusterConnection, ConnectOptions } from "./cluster-connection.ts"
 export { KubeConfigError } from "../kubeconfig/kubeconfig-error.ts";
 export { ApiError } from "../rest/api-error.ts";
 export type { ApiErrorDetails, ApiErrorKind } from "../rest/api-error.ts";
-export type { ApiClient, ApiRequest, ApiStream } from "../rest/client.ts";
+export type { ApiClient, ApiRequest, ApiStream } from "../rest/api-client.ts";
 export type { Reachability } from "../rest/reachability.ts";
 export { resourcePath } from "../rest/resource.ts";
 export type { KubeObject, Resource } from "../rest/resource.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readOldObjects } from "../../../src/cli/migrate/read-old-cluster.ts";
 import { tgik } from "../../../src/core/oldtools/tgik.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { listBody } from "../../support/api-server/list-body.ts";
 
 const KINDS: Readonly<Record<string, string>> = {

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { ServerResponse } from "node:http";
-import { createClient, type ApiRequest } from "../../../src/kube/rest/client.ts";
+import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import { createClient } from "../../../src/kube/rest/client.ts";
 import { resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { eventually } from "../../support/time/eventually.ts";

@@ -12,7 +12,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import { createClient } from "../../../src/kube/rest/client.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import type { Cluster } from "../../../src/kube/kubeconfig/kubeconfig-file.ts";
 import { ONE, TWO } from "../../support/api-server/certificates.ts";
 import type { Certificate } from "../../support/api-server/certificates.ts";

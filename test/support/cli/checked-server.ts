@@ -1,6 +1,7 @@
 // A sandbox to be checked, and answers in its place where a test says so.
 import type { TestContext } from "node:test";
-import { createClient, type ApiClient } from "../../../src/kube/rest/client.ts";
+import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
+import { createClient } from "../../../src/kube/rest/client.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
 import type { Json } from "../../../src/sandbox/storage/object.ts";

@@ -1,7 +1,7 @@
 // A controller with all its parts on a fake clock and an API server in memory: what takes minutes takes
 // no time, and every order of events can be had. What goes over sockets is the scenes' part.
 import assert from "node:assert/strict";
-import type { ApiRequest } from "../../../src/kube/rest/client.ts";
+import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { buildController } from "../../../src/cli/run/build.ts";
 import { readConfig, type FlagValues } from "../../../src/config/config.ts";
 import type { Controller, RunEnd } from "../../../src/controller/controller.ts";

@@ -2,7 +2,7 @@
 // server acted, watches cut or deaf, a server that is away. A process that is killed sends nothing more
 // and hears nothing more; what the server did meanwhile stays done.
 import { ApiError, statusError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/api-client.ts";
 import type { Clock } from "../../../src/kube/time/clock.ts";
 import { Deadline } from "../../../src/kube/time/deadline.ts";
 import { Reachability } from "../../../src/kube/rest/reachability.ts";

@@ -3,7 +3,7 @@
 // locking, merge patches, namespaces that are missing or going, and watches whose events can be lost.
 // Of validation it knows nothing: the sandbox does.
 import { ApiError, type ApiErrorKind } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/api-client.ts";
 import type { FakeClock } from "../time/fake-clock.ts";
 import { Deadline } from "../../../src/kube/time/deadline.ts";
 import { Reachability } from "../../../src/kube/rest/reachability.ts";

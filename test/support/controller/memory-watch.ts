@@ -1,6 +1,6 @@
 // One watch of the API server in memory: its lines, until the server, the client or the clock ends it.
 import type { ApiError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiStream } from "../../../src/kube/rest/client.ts";
+import type { ApiStream } from "../../../src/kube/rest/api-client.ts";
 import type { Timer } from "../../../src/kube/time/clock.ts";
 import type { KubeObject } from "../../../src/kube/rest/resource.ts";
 import type { FakeClock } from "../time/fake-clock.ts";

@@ -2,7 +2,7 @@
 // interface, with all that the real server validates. Every answer is there in the same turn; what goes
 // wrong between client and server is faulty-client.ts.
 import { ApiError, statusError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/api-client.ts";
 import { Reachability } from "../../../src/kube/rest/reachability.ts";
 import { queryText, type KubeObject } from "../../../src/kube/rest/resource.ts";
 import { showObject, type Representation } from "../../../src/sandbox/http/representation.ts";

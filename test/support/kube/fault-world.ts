@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { createClient } from "../../../src/kube/rest/client.ts";
-import type { ApiClient } from "../../../src/kube/rest/client.ts";
+import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { Informer } from "../../../src/kube/cache/informer.ts";
 import { isKubeObject, resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";

@@ -3,7 +3,7 @@
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiErrorDetails } from "../../../src/kube/rest/api-error.ts";
 import { Reachability } from "../../../src/kube/rest/reachability.ts";
-import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest, ApiStream } from "../../../src/kube/rest/api-client.ts";
 import type { KubeObject } from "../../../src/kube/rest/resource.ts";
 import type { Clock } from "../../../src/kube/time/clock.ts";
 import { settle } from "../time/fake-clock.ts";

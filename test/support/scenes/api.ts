@@ -2,7 +2,7 @@
 // test holds in its hands is the raw object of the API, Secrets' data decoded. A "Secret" here is an
 // object of the scene's kind.
 import { setTimeout } from "node:timers/promises";
-import { type ApiClient } from "../../../src/kube/rest/client.ts";
+import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import {
   CONFIG_MAPS,

@@ -3,7 +3,7 @@
 import type { TestContext } from "node:test";
 import type { FlagValues } from "../../../src/config/config.ts";
 import { LineSplitter } from "../../../src/kube/cache/watch-decoder.ts";
-import type { ApiClient, ApiStream } from "../../../src/kube/rest/client.ts";
+import type { ApiClient, ApiStream } from "../../../src/kube/rest/api-client.ts";
 import { ACCOUNT } from "../api-server/account.ts";
 import { eventually } from "../time/eventually.ts";
 import { openScene, type Running, type Scene } from "./scene.ts";

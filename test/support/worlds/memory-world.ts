@@ -12,7 +12,7 @@ import { performMove } from "../../../src/cli/migrate/perform-move.ts";
 import { readOldObjects } from "../../../src/cli/migrate/read-old-cluster.ts";
 import type { Looked } from "../../../src/cli/migrate/show-move.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
-import type { ApiClient, ApiRequest } from "../../../src/kube/rest/client.ts";
+import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { route } from "../../../src/sandbox/http/routes.ts";
 import { readKubectlFlags } from "../../../src/cli/kubectl/kubectl-flags.ts";
 import { SandboxApi } from "../controller/sandbox-api.ts";
