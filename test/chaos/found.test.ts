@@ -80,6 +80,32 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         { kind: "say", word: "future", value: "mark", namespace: "team-b", name: "one" },
       ],
     },
+    "a Secret that lets itself be adopted, with a word that nobody knows, stays as it is": {
+      steps: [
+        {
+          kind: "stranger",
+          namespace: "team-a",
+          name: "three",
+          words: { adopt: "shared-2/three" },
+        },
+        {
+          kind: "say",
+          word: "to-selecter",
+          value: "typo",
+          namespace: "team-a",
+          name: "three",
+        },
+        {
+          kind: "source",
+          namespace: "shared-2",
+          name: "three",
+          words: { to: "*", allow: "*" },
+          type: "Opaque",
+          immutable: false,
+        },
+        { kind: "pass", ms: 0 },
+      ],
+    },
     "a process that may not release its Lease ends all the same": {
       replicas: 2,
       steps: [

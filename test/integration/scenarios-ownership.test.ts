@@ -40,6 +40,31 @@ test("S14 a Secret that was there before the source is not touched at start, by 
   await scene.finish();
 });
 
+test("S14 a Secret whose owner offers it, with a word beside that nobody knows, is left alone until that word is off", async (t) => {
+  const scene = await openScene(t);
+  const taken = await scene.namespace("team-taken");
+  const offered = {
+    "secretcast.io/adopt": `${scene.source}/registry`,
+    "secretcast.io/to-selecter": "typo",
+  };
+  await scene.stranger(taken, "registry", { annotations: offered, data: MINE });
+  await publishOne(scene);
+  const running = scene.start();
+  await conflictTold(running, taken);
+  const reason = rowAt(running.settled(), `${taken}/registry`)?.reason ?? "";
+  assert.match(
+    reason,
+    /carries secretcast\.io\/to-selecter.*its owner may correct it or take it off/,
+  );
+  await scene.api.setData(scene.source, "registry", TWO);
+  await conflictTold(running, taken);
+  scene.release(taken, "registry");
+  await scene.api.annotate(taken, "registry", { "secretcast.io/to-selecter": null });
+  await scene.holds(taken, "registry", TWO);
+  await running.stop();
+  await scene.finish();
+});
+
 test("S15 it is still there when the source is narrowed and when the source is deleted", async (t) => {
   const scene = await openScene(t);
   const [taken, free] = [await scene.namespace("team-taken"), await scene.namespace("team-free")];

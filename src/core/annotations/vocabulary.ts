@@ -83,6 +83,14 @@ export function isUnknownKey(key: string): boolean {
   return key.startsWith(PREFIX) && !KNOWN_KEYS.has(key);
 }
 
+// As long as the name of a label or annotation may be; anybody may write one.
+const LONGEST_KEY = PREFIX.length + 63;
+
+/** The first such key of an object: a typo, or what a newer version wrote. */
+export function unknownKeyOf(annotations: Readonly<Record<string, string>>): string | undefined {
+  return Object.keys(annotations).find(isUnknownKey)?.slice(0, LONGEST_KEY);
+}
+
 export const MARKS: readonly AnnotationName[] = ANNOTATION_NAMES.filter(isMark);
 /** Any of these makes a Secret of a source namespace one that we read as a source. */
 export const SOURCE_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("source");

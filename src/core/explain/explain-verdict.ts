@@ -5,7 +5,7 @@ import { adoptionHint, METRIC_STATE, type Row, type Verdict } from "../model/ver
 import type { ObjectKind } from "../model/kinds.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { failing, holding, type RuleAnswer } from "./answer.ts";
-import { annotateObject, deleteObject, sourceWord } from "./what-to-type.ts";
+import { annotateKey, annotateObject, deleteObject, sourceWord } from "./what-to-type.ts";
 
 /** What the last answer follows from. */
 export type Found = {
@@ -88,7 +88,11 @@ function changeOfConflict({
   const takes = present.adopt?.source;
   if (reason === adoptionHint(kind, text) || takes === undefined || refText(takes) !== text)
     return `its owner gives it up, entries of its own are lost: ${annotateObject(kind, place, "adopt", text)}`;
-  return present.deleting ? undefined : `its owner gives it up: ${deleteObject(kind, place)}`;
+  if (present.deleting) return undefined;
+  const unknown = present.adopt?.unknownKey;
+  if (unknown !== undefined)
+    return `its owner takes it off: ${annotateKey(kind, place, unknown, undefined)}`;
+  return `its owner gives it up: ${deleteObject(kind, place)}`;
 }
 
 const FOUGHT =

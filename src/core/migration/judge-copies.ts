@@ -4,7 +4,7 @@
 import { marksOf } from "../desired/copy.ts";
 import type { OldContent, OldMark, OldSource } from "../oldtools/old-tool.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
-import { annotationKey } from "../annotations/vocabulary.ts";
+import { annotationKey, unknownKeyOf } from "../annotations/vocabulary.ts";
 import { parseRef, refText } from "../annotations/names.ts";
 import type { SecretData } from "../model/secret-data.ts";
 
@@ -64,7 +64,8 @@ function judgePush(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy 
   const ours = marksOf(object, object.labels, object.annotations);
   const known = ours && mark.sources.find((source) => isSource(source, refText(ours.source)));
   if (known) return verdict("adopted", "a copy of ours already", known);
-  if (mark.doubt !== undefined) return verdict("doubtful", mark.doubt);
+  const doubt = mark.doubt ?? doubtOfWords(mark);
+  if (doubt !== undefined) return verdict("doubtful", doubt);
   const wanting: OldSource[] = [];
   let unknown: string | undefined;
   for (const source of mark.sources) {
@@ -105,13 +106,20 @@ function judgePull(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy 
     const why = "a mirror that its source does not allow: secretcast refuses it as well";
     return verdict("outside", why, source);
   }
-  if (mark.doubt !== undefined) return verdict("doubtful", mark.doubt, source);
+  const doubt = mark.doubt ?? doubtOfWords(mark);
+  if (doubt !== undefined) return verdict("doubtful", doubt, source);
   const other = source.content && otherKeys(source.content.data, object.data);
   if (!other) return verdict("doubtful", "its source cannot be read", source);
   if (other.length > 0) {
     return verdict("drifted", `a mirror that is out of date in ${keysText(other)}`, source);
   }
   return verdict("adoptable", "a mirror with all entries of its source", source);
+}
+
+// Moved, a copy would be frozen and a mirror refused.
+function doubtOfWords({ object }: OldMark): string | undefined {
+  const key = unknownKeyOf(object.annotations);
+  return key && `it carries ${key}, which secretcast does not know: correct it or take it off`;
 }
 
 function isSource(source: OldSource, place: string): boolean {

@@ -182,6 +182,8 @@ export type Adoptable = {
   readonly immutable: boolean;
   /** It has labels. */
   readonly labelled: boolean;
+  /** A key under our prefix that this version does not know: as a copy it would be frozen for ever. */
+  readonly unknownKey: string | undefined;
 };
 
 export type CachedObject = SourceObject | PullingObject | CopyObject | UnmanagedObject;

@@ -1,8 +1,8 @@
 // A copy of ours: its marks, and a digest over all that is ours on it.
-import { parseOnDelete, type Annotations } from "../annotations/parse.ts";
+import { parseOnDelete } from "../annotations/parse.ts";
 import { ignoredOnCopy } from "../annotations/ignored.ts";
 import type { OnDelete } from "../annotations/rules.ts";
-import { annotationKey, isUnknownKey, PREFIX } from "../annotations/vocabulary.ts";
+import { annotationKey, unknownKeyOf } from "../annotations/vocabulary.ts";
 import { fingerprint, onDeleteMark, recordedEntry, type Marks } from "../desired/copy.ts";
 import { CopyObject } from "../model/cluster.ts";
 import { digestData } from "../model/secret-data.ts";
@@ -30,7 +30,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
     annotations,
   };
   const face = fingerprint(digest, parts);
-  const unknownMark = unknownMarkOf(annotations);
+  const unknownMark = unknownKeyOf(annotations);
   const entry = recordedEntry(annotations);
   const ignored = ignoredOnCopy(annotations);
   const { namespace, name } = marks.source;
@@ -57,14 +57,6 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
 export function readRecord(raw: unknown): string {
   const annotations = stringsOf(objectOf(objectOf(raw).metadata).annotations);
   return annotations[annotationKey("copied-keys")] ?? "";
-}
-
-// As long as the name of a label or annotation may be; anybody may write one.
-const LONGEST_MARK = PREFIX.length + 63;
-
-// What a newer version may have written.
-function unknownMarkOf(annotations: Annotations): string | undefined {
-  return Object.keys(annotations).find(isUnknownKey)?.slice(0, LONGEST_MARK);
 }
 
 function recordedOnDelete(text: string): OnDelete {

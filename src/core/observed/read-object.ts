@@ -4,7 +4,7 @@
 // is never a source, whatever else they carry.
 import { carries, parseAdopt, type Annotations } from "../annotations/parse.ts";
 import { ignoredOnStranger } from "../annotations/ignored.ts";
-import { MARKS, PREFIX, type AnnotationName } from "../annotations/vocabulary.ts";
+import { MARKS, PREFIX, unknownKeyOf, type AnnotationName } from "../annotations/vocabulary.ts";
 import { marksOf } from "../desired/copy.ts";
 import type {
   CachedObject,
@@ -94,11 +94,13 @@ function readStranger(
   const source = adopting ? parseAdopt(annotations) : undefined;
   const ignored = ignoredOnStranger(annotations, source !== undefined);
   if (!adopting) return { role: "stranger", ...given, adopt: undefined, ignored };
+  const unknownKey = unknownKeyOf(annotations);
   const adopt = {
     source: source && { namespace: intern(source.namespace), name: intern(source.name) },
     type: intern(boundedType(type)),
     immutable,
     labelled: Object.keys(labels).length > 0,
+    unknownKey: unknownKey === undefined ? undefined : intern(unknownKey),
   };
   return { role: "stranger", ...given, adopt, ignored };
 }

@@ -100,6 +100,9 @@ export function adoptionObstacle(present: CachedObject, content: Desired): strin
     return `the ${kind} in the way lets ${adopt.source.namespace}/${adopt.source.name} adopt it, not this source`;
   }
   if (present.deleting) return `the ${kind} in the way is being deleted`;
+  if (adopt.unknownKey !== undefined) {
+    return `the ${kind} in the way carries ${adopt.unknownKey}, which this version does not know; its owner may correct it or take it off`;
+  }
   if (adopt.type !== replica.type) {
     return `the ${kind} in the way is of type ${adopt.type}, the copy would be ${replica.type}; a type cannot be changed`;
   }

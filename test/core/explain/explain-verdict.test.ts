@@ -125,6 +125,16 @@ expectPlace(
 );
 
 expectPlace(
+  "a Secret in the way with a word that nobody knows",
+  () => withOther({ to: "team-*" }, { adopt: "shared/one", "to-selecter": "x" }),
+  {},
+  [
+    "conflict the place is free: the Secret in the way carries secretcast.io/to-selecter, which this version does not know; its owner may correct it or take it off",
+    "$ its owner takes it off: kubectl annotate secret -n team-a one secretcast.io/to-selecter-",
+  ],
+);
+
+expectPlace(
   "a Secret in the way of another type",
   () => withOther({ to: "team-*" }, { adopt: "shared/one" }, { type: "example.com/x" }),
   {},

@@ -53,6 +53,26 @@ test("a copy with entries of its own is merged, however few; one with another va
   }
 });
 
+test("a copy, or a mirror, with a word of ours that nobody knows stays: moved it would be frozen, or refused", async () => {
+  const word = { "secretcast.io/to-selecter": "typo" };
+  const mirror = { [`${REFLECTOR}reflects`]: "shared/x" };
+  for (const [mark, state] of [
+    [COPY, "adoptable"],
+    [mirror, "adoptable"],
+    [{ ...COPY, ...word }, "doubtful"],
+    [{ ...mirror, ...word }, "doubtful"],
+  ] as const) {
+    const objects = [secret("shared/x", PUSHED), secret("team-a/x", mark)];
+    const { copies } = await migrationOf("reflector", [...NAMESPACES, ...objects]);
+    assert.deepEqual(
+      copies.map((copy) => copy.state),
+      [state],
+      JSON.stringify(mark),
+    );
+    if (state === "doubtful") assert.match(copies[0]?.why ?? "", /secretcast\.io\/to-selecter/);
+  }
+});
+
 test("of two sources of one name and equal data a copy is that one's whose version it bears", async () => {
   const to = { "replicator.v1.mittwald.de/replicate-to": "team-.*" };
   for (const [version, owner] of [

@@ -84,3 +84,15 @@ test("wanted, not ours but its owner says adopt: adopt", () => {
   made.now += 2000;
   assert.deepEqual(made.pass().actions, []);
 });
+
+test("wanted, not ours, its owner says adopt, and it carries a word that this version does not know: conflict", () => {
+  const made = cluster();
+  made.secret(PLACE, { adopt: SOURCE, "to-selecter": "typo" }, { data: { mine: "1" } });
+  const result = made.pass();
+  assert.equal(verdictAt(result, PLACE), "conflict");
+  assert.deepEqual(Object.keys(made.get(PLACE).data), ["mine"]);
+  made.edit(PLACE, ({ metadata }) => delete metadata.annotations["secretcast.io/to-selecter"]);
+  assert.equal(verdictAt(made.pass(), PLACE), "adopt");
+  made.now += 2000;
+  assert.deepEqual(made.pass().actions, []);
+});
