@@ -71,8 +71,8 @@ export function* tableLines<T>(
     );
 }
 
-// Control characters, and those that turn the direction of what follows.
-const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+// Control characters, and what is not seen itself but turns, joins or hides what stands beside it.
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** Without what would steer a terminal. */
 export function printable(text: string): string {

@@ -13,7 +13,21 @@ export type Problem = {
 };
 
 export function problemText(problem: Problem): string {
-  return `${problem.annotation}: ${JSON.stringify(problem.part)}: want ${problem.expected}`;
+  return `${problem.annotation}: ${quoted(problem.part)}: want ${problem.expected}`;
+}
+
+// Control characters, and what is not seen itself but turns, joins or hides what stands beside it.
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** As JSON, with nothing that could steer a terminal or mislead a reader: an Event is read in both. */
+function quoted(part: string): string {
+  return JSON.stringify(part).replace(UNSEEN, (unseen) =>
+    Array.from({ length: unseen.length }, (_, at) => escaped(unseen.charCodeAt(at))).join(""),
+  );
+}
+
+function escaped(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
 /** Which namespaces a source names: where both are given, both must hold, or with `any` one of them. */

@@ -155,10 +155,11 @@ test("a table on a terminal has colours, and none with NO_COLOR or elsewhere", a
 });
 
 test("what others wrote does not steer the terminal", async () => {
-  const annotations = { "secretcast.io/to": "\u001b[2Jteam\u202e" };
+  const annotations = { "secretcast.io/to": "\u001b[2Jteam\u202e\u200f\u009b\u200b" };
   const metadata = { name: "s", namespace: "secretcast", annotations };
   const stdin = JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata });
   const { stdout } = await commandLine(["plan", "-f", "-"], { stdin });
   assert.match(stdout, /refused/);
-  assert.ok(!stdout.includes("\u001b") && !stdout.includes("\u202e"));
+  for (const unseen of "\u001b\u202e\u200f\u009b\u200b")
+    assert.ok(!stdout.includes(unseen), JSON.stringify(unseen));
 });
