@@ -220,7 +220,10 @@ test("of copies whose source is gone, or another object by now, a log line is al
   cluster.secret("shared/registry", {}, { data: { a: "1" } });
   cluster.now += 10_000;
   assert.deepEqual(settle(), []);
-  assert.match(lines.join(), /"count":2.*source shared\/registry is gone.*copies removed/);
+  assert.match(
+    lines.join(),
+    /"count":2.*source shared\/registry is gone: another object has its name now.*copies removed/,
+  );
 });
 
 test("copies of a Secret that is no source any more are told on it, kept ones as kept", () => {

@@ -5,6 +5,7 @@ import {
   sourceGone,
   readOfNamespace,
   readsOfSourceAndList,
+  shownAt,
   type RemovalReason,
 } from "./removal-conditions.ts";
 import { type CopyObject } from "../model/cluster.ts";
@@ -114,7 +115,9 @@ function keeps(
 
 function decideAbsent(context: PlanContext, copy: CopyObject, status: SourceStatus): CopyDecision {
   const { source, sourceUid, onDelete } = copy;
-  const reason = `source ${refText(source)} is gone`;
+  // Whoever looks for it finds one.
+  const other = shownAt(status) ? ": another object has its name now" : "";
+  const reason = `source ${refText(source)} is gone${other}`;
   const lapse = sourceGone(context.pass, context.settings, source, sourceUid, status, reason);
   return { kind: "unwanted", onDelete, lapse };
 }

@@ -41,7 +41,8 @@ export function sourceGone(
   };
 }
 
-function shownAt(status: SourceStatus): Shown {
+/** The object that is there under the source's name, if one is. */
+export function shownAt(status: SourceStatus): Shown {
   if (status.kind === "entry") return status.entry.source;
   return status.kind === "notASource" ? status : undefined;
 }
