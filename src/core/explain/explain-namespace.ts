@@ -55,6 +55,7 @@ export function namespaceAnswers(
     }),
     excludedAnswer(settings, name),
     ...(to ? matchAnswers(source, to, namespace, "to", "to-selector") : []),
+    ...(!to && source.rule.allow ? allowAnswers(source, target) : []),
     acceptAnswer(source, target, settings),
   ];
 }

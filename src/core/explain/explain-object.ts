@@ -13,7 +13,12 @@ import type { ObjectKind } from "../model/kinds.ts";
 import { ignoredText } from "../annotations/ignored.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import { type Ref, refText } from "../annotations/names.ts";
-import { annotationKey, isUnknownKey, PREFIX } from "../annotations/vocabulary.ts";
+import {
+  annotationKey,
+  isUnknownKey,
+  PREFIX,
+  type AnnotationName,
+} from "../annotations/vocabulary.ts";
 import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
 import {
   annotateKey,
@@ -134,12 +139,26 @@ function pushes(source: SourceObject): readonly RuleAnswer[] {
   // What it asks for is told to be faulty already.
   const faulty = source.problems.some(({ annotation }) => ASKING.has(annotation));
   if (to === undefined && faulty) return [goes(source)];
+  if (to === undefined && source.rule.allow)
+    return [pulledOnly(source, source.rule.allow), goes(source)];
   const asks = ruleAnswer(ASKS, to !== undefined, {
-    yes: matchText(to),
+    yes: matchText(to, "to", "to-selector"),
     no: source.ignored ? ignoredText(source.kind, source.ignored) : NEITHER,
     change: sourceWord(source, "to", "NAMESPACES"),
   });
   return [asks, goes(source)];
+}
+
+/** It goes where somebody asks for it, and nowhere else. */
+function pulledOnly(source: SourceObject, allow: NamespaceMatch): RuleAnswer {
+  const { kind } = source;
+  const who = matchText(allow, "allow", "allow-selector");
+  const taker = { namespace: "NAMESPACE", name: "NAME" };
+  return failing(
+    ASKS,
+    `it is for ${kind}s that pull from it, in namespaces of ${who}`,
+    annotateObject(kind, taker, "from", refText(source)),
+  );
 }
 
 function goes(source: SourceObject): RuleAnswer {
@@ -168,11 +187,15 @@ function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Pro
   return annotateKey(kind, object, annotation, off ? undefined : "VALUE");
 }
 
-function matchText(match: NamespaceMatch | undefined): string {
+function matchText(
+  match: NamespaceMatch | undefined,
+  globWord: AnnotationName,
+  selectorWord: AnnotationName,
+): string {
   const { globs, selector, any = false } = match ?? {};
   return [
-    globs && `${annotationKey("to")}: ${globs.text}`,
-    selector && `${annotationKey("to-selector")}: ${selector.text}`,
+    globs && `${annotationKey(globWord)}: ${globs.text}`,
+    selector && `${annotationKey(selectorWord)}: ${selector.text}`,
   ]
     .filter((text) => text !== undefined)
     .join(any ? ", or " : ", ");

@@ -238,3 +238,22 @@ test("what is no source says why, and what to type", () => {
     "it asks for copies: secretcast.io/on-delete has no effect without to, to-selector, allow or allow-selector: add one, or take it off",
   ]);
 });
+
+test("a source that others pull from is asked for there, and needs no word to push it", () => {
+  const made = cluster({});
+  made.secret("shared/one", { allow: "team-*", "allow-selector": "tier=gold", match: "any" });
+  const change =
+    "kubectl annotate secret -n NAMESPACE NAME --overwrite secretcast.io/from=shared/one";
+  const answer =
+    "it is for Secrets that pull from it, in namespaces of secretcast.io/allow: team-*, or secretcast.io/allow-selector: tier=gold";
+  assert.deepEqual(refused(ask(made, "shared/one")), [
+    `it asks for copies: ${answer}`,
+    `$ ${change}`,
+  ]);
+  const { places } = ask(made, "shared/one", "kube-system");
+  assert.deepEqual(
+    places[0]?.answers.filter(({ rule }) => rule.includes("allow")).map(({ holds }) => holds),
+    [false],
+    "and whether it may be pulled here",
+  );
+});
