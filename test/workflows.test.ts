@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
+import { versionFinding } from "../src/cli/check/check-server.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const text = (file: string): string => readFileSync(new URL(file, ROOT), "utf8");
@@ -103,6 +104,10 @@ test("CI runs .ci/run on every Node and every Kubernetes that is supported", () 
     return minor ?? assert.fail(file);
   });
   assert.deepEqual(strategy?.matrix["kubernetes"], minors.toSorted());
+  const { says } = versionFinding({ text: "v1.36.0", minor: 36 });
+  const [oldest, latest] = [minors.toSorted().at(0), minors.toSorted().at(-1)];
+  assert.equal(says, `v1.36.0 (tested with ${oldest} to ${latest})`, "secretcast check");
+  assert.match(text("SECURITY.md"), new RegExp(`Kubernetes ${oldest} to ${latest};`));
   const { engines }: { engines: { node: string } } = JSON.parse(text("package.json"));
   const { optionalDependencies: own }: { optionalDependencies: Readonly<Record<string, string>> } =
     JSON.parse(text("tools/dev-node/package.json"));
