@@ -80,6 +80,28 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         { kind: "say", word: "future", value: "mark", namespace: "team-b", name: "one" },
       ],
     },
+    "what an entry made and dropped stays while its source is not read, although another wants the place":
+      {
+        flags: { ...PLAIN_FLAGS, namespaces: "team-a,team-b,shared" },
+        steps: [
+          { kind: "list", entries: {}, strange: false },
+          {
+            kind: "forge",
+            name: "two",
+            source: "team-c/one",
+            uid: "uid-9",
+            words: { entry: "gone" },
+          },
+          {
+            kind: "source",
+            namespace: "shared",
+            name: "two",
+            words: { to: "*" },
+            type: "Opaque",
+            immutable: false,
+          },
+        ],
+      },
     "a Secret that lets itself be adopted, with a word that nobody knows, stays as it is": {
       steps: [
         {

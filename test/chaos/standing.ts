@@ -129,9 +129,9 @@ export function standingOf(raw: Raw, flags: Flags): Standing {
   const [entry] = entries;
   const rank = entry ? -1 : rankOf(namespace, flags);
   if (entries.length > 1 || entry?.faulty) return "refused";
-  // Of what cannot be read nobody knows what it wants.
-  if (!entry && rank < 0) return "outside";
+  // Of what cannot be read nobody knows what it wants, and the list does not reach it.
   if (!isRead(namespace, flags)) return "refused";
+  if (!entry && rank < 0) return "outside";
   if (isPull(raw)) return "open";
   if (isOurs(raw)) return entry ? "open" : "silent";
   const own = Object.entries(wordsOn(raw)).filter(([word]) => !MARKS.test(word));
@@ -159,9 +159,9 @@ export function standingOf(raw: Raw, flags: Flags): Standing {
 /** The same of a slot where there is nothing. */
 export function standingOfNobody(slot: string, flags: Flags): "silent" | "outside" | "refused" {
   const { namespace = "" } = nobodyAt(slot).metadata;
+  if (!isRead(namespace, flags)) return "refused";
   const listed = (entriesOf(flags) ?? []).some(({ object }) => object === slot);
-  if (!listed && rankOf(namespace, flags) < 0) return "outside";
-  return isRead(namespace, flags) ? "silent" : "refused";
+  return listed || rankOf(namespace, flags) >= 0 ? "silent" : "outside";
 }
 
 function contentOf(raw: Raw, words: Texts, copyable: string): Content | undefined {

@@ -57,6 +57,8 @@ function changeOf(found: Found): string | undefined {
     case "frozen":
       if (present?.role === "copy" && present.unknownMark !== undefined)
         return `run the newer version, or let it be made anew: ${deleteObject(kind, present)}`;
+      if (reason.includes("is not read (--namespaces)"))
+        return `start the controller with ${source.namespace} among --namespaces, or, where nobody needs the copy: ${deleteObject(kind, found.place)}`;
       if (reason.includes("cannot be read"))
         return "secretcast check: it names the right that is missing";
       return undefined;

@@ -136,6 +136,41 @@ test("a readable list that lacks the entry ends its copies as on-delete says, af
   }
 });
 
+test("a copy whose entry is gone stays while its source is not read, whoever else wants the place: nobody can say whose it is", () => {
+  const made = copied();
+  const targets = new Set(["team-a", "team-b"]);
+  const scope = { targets, watched: new Set([...targets, "shared"]) };
+  made.settings = { ...made.settings, scope };
+  made.list({});
+  made.reread();
+  stays(made, /source vault\/tls is not read \(--namespaces\)/);
+  made.secret("shared/tls", { to: "team-a" }, { data: { crt: "shared" } });
+  const plan = made.pass();
+  assert.equal(verdictAt(plan, "team-a/tls", "vault/tls"), "frozen");
+  assert.equal(verdictAt(plan, "team-a/tls", "shared/tls"), "conflict");
+  const { places } = explain(
+    made.world(),
+    made.settings,
+    plan,
+    { namespace: "vault", name: "tls" },
+    "team-a",
+  );
+  assert.deepEqual(
+    places.filter(({ verdict }) => verdict === "frozen").map(({ decided }) => decided.change),
+    [
+      "start the controller with vault among --namespaces, or, where nobody needs the copy: kubectl delete secret -n team-a tls",
+    ],
+  );
+  // Once it is read, the list says what it is.
+  made.settings = {
+    ...made.settings,
+    scope: { ...scope, watched: new Set([...scope.watched, "vault"]) },
+  };
+  made.reread();
+  made.settle();
+  assert.equal(made.get("team-a/tls").metadata.annotations?.["secretcast.io/source"], "shared/tls");
+});
+
 test("before copies end because the list lacks their entry, the list is asked live", () => {
   const made = copied();
   made.list({});
