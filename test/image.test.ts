@@ -2,10 +2,12 @@
 // comes out. Where buildah, debootstrap or root are missing it says so and is skipped; the base is laid
 // out once into the cache.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { givenRelease } from "./support/programs/release-folder.ts";
 import { whyNoImage } from "../tools/image/buildah.ts";
 import { buildImage } from "../tools/image.ts";
 
@@ -17,8 +19,17 @@ test(
   (t) => {
     const folder = mkdtempSync(join(tmpdir(), "secretcast-image-"));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
-    const { name, digest, buildah } = buildImage(folder, join(folder, "image.tar"), 0);
+    const commit = spawnSync("git", ["log", "-1", "--format=%ct"], { encoding: "utf8" });
+    const seconds = Number(commit.stdout);
+    const { name, digest, buildah } = buildImage(folder, join(folder, "image.tar"), seconds);
     assert.match(digest, /^sha256:[0-9a-f]{64}$/);
+    const release = givenRelease();
+    if (release !== undefined) {
+      // The release was made of the same commit, elsewhere and before.
+      const [yaml = ""] = globSync("secretcast-*.yaml", { cwd: release });
+      const named = readFileSync(join(release, yaml), "utf8");
+      assert.ok(named.includes(`image: secretcast@${digest}\n`), digest);
+    }
     const { OCIv1 }: Inspected = JSON.parse(buildah("inspect", "--type", "image", name));
     const { Entrypoint, Cmd, User } = OCIv1.config;
     assert.deepEqual([Cmd, User], [["run"], "65532:65532"]);

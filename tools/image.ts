@@ -1,7 +1,7 @@
 // `node tools/image.ts ARCHIVE`: builds the Dockerfile as it stands, without an engine and without a
 // registry of images, into an OCI archive, on stand-ins for its base images; exit code 3 where that
 // cannot be done. What comes out shows that the image builds and runs. It is not what is published.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildahIn, whyNoImage, type Buildah } from "./image/buildah.ts";
@@ -16,10 +16,14 @@ export type BuiltImage = {
   readonly buildah: Buildah;
 };
 
-/** `folder` holds the storage of images, and everything that is made on the way. */
+/**
+ * `folder` holds the storage of images, and everything that is made on the way. Every file in the image is
+ * of the time `seconds` since the epoch, so that the same content makes the same digest.
+ */
 export function buildImage(folder: string, archive: string, seconds: number): BuiltImage {
   const buildah = buildahIn(folder);
   const name = "localhost/secretcast:stand-in";
+  mkdirSync(folder, { recursive: true });
   const mounts = standInBases(buildah, dockerfileOf(ROOT), folder, process.env);
   buildah(
     "build",

@@ -1,34 +1,20 @@
-// `npm run release -- --dry-run --out FOLDER [--image NAME@sha256:…]`: everything of a release but the
-// image, made and checked, and nothing published: the chart, one YAML, the npm package, source maps of the
-// image's bundle, bills of materials, provenance and checksums. Two runs on one commit give equal files.
-// The provenance is a statement without a signature: the job that publishes signs with its identity.
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
+// `npm run release -- --dry-run --out FOLDER [--image NAME@sha256:…]`: everything of a release, made and
+// checked, and nothing published: the chart and its OCI layout, one YAML, the npm package, the image,
+// source maps of its bundle, bills of materials, provenance and checksums. Two runs on one commit give
+// equal files. The image is the one that is given; else it is built, where it can be, on stand-ins for
+// its base images.
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { bundleInto } from "./bundle.ts";
-import { goToolFolders } from "./go-tools.ts";
+import { buildImage } from "./image.ts";
+import { whyNoImage } from "./image/buildah.ts";
+import { packChart } from "./release/chart.ts";
+import { archive, ROOT, run, sha256OfFile } from "./release/files.ts";
+import { provenanceOf } from "./release/provenance.ts";
 
-const ROOT = join(import.meta.dirname, "..");
 const say = (line: string): void => void process.stderr.write(`release: ${line}\n`);
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-function run(command: string, words: readonly string[], env: Environment = {}): string {
-  const { status, stdout, stderr } = spawnSync(command, words, {
-    cwd: ROOT,
-    encoding: "utf8",
-    env: { ...process.env, ...env },
-    maxBuffer: 64 * 2 ** 20,
-  });
-  if (status !== 0) throw new Error(`${command} ${words[0] ?? ""}: ${stderr.trim()}`);
-  return stdout;
-}
-
-const sha256 = (file: string): string =>
-  createHash("sha256").update(readFileSync(file)).digest("hex");
 
 async function release(out: string, image: string | undefined): Promise<void> {
   const { version }: { version: string } = JSON.parse(
@@ -40,8 +26,7 @@ async function release(out: string, image: string | undefined): Promise<void> {
   for (const folder of ["chart", "npm", "image"]) mkdirSync(join(out, folder), { recursive: true });
   const scratch = mkdtempSync(join(tmpdir(), "secretcast-release-"));
   try {
-    packChart(join(out, "chart"), version, seconds, scratch);
-    writeFileSync(join(out, `secretcast-${version}.yaml`), oneYaml(image));
+    packChart(join(out, "chart"), { version, seconds, scratch, say });
     run("npm", ["pack", "--silent", "--pack-destination", join(out, "npm")]);
     writeFileSync(join(out, "npm", "sbom.json"), bill([], seconds));
     const [layer, maps] = [join(scratch, "layer"), join(scratch, "maps")];
@@ -49,6 +34,8 @@ async function release(out: string, image: string | undefined): Promise<void> {
     archive(maps, ".", join(out, "image", `source-maps-${version}.tgz`), seconds);
     const packages = join(maps, "packages.json");
     writeFileSync(join(out, "image", "sbom.json"), bill(["--", packages], seconds));
+    const built = image === undefined ? imageInto(out, { version, seconds, scratch }) : undefined;
+    writeFileSync(join(out, `secretcast-${version}.yaml`), oneYaml(image, built));
   } finally {
     rmSync(scratch, { recursive: true });
   }
@@ -56,42 +43,38 @@ async function release(out: string, image: string | undefined): Promise<void> {
     .filter((file) => file.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(out.length + 1))
     .toSorted();
-  const provenance = statement(out, files, { version, commit, image });
+  const provenance = provenanceOf(out, files, { version, commit, image });
   writeFileSync(join(out, "provenance.json"), `${JSON.stringify(provenance, null, 2)}\n`);
-  const sums = [...files, "provenance.json"].map((file) => `${sha256(join(out, file))}  ${file}\n`);
+  const sums = [...files, "provenance.json"].map(
+    (file) => `${sha256OfFile(join(out, file))}  ${file}\n`,
+  );
   writeFileSync(join(out, "SHA256SUMS"), sums.join(""));
 }
 
-/** Helm writes the time of packing into the archive, so its content is packed anew. */
-function packChart(folder: string, version: string, seconds: number, scratch: string): void {
-  const path = [...goToolFolders(process.env, say), process.env["PATH"]].join(":");
-  if (spawnSync("helm", ["version"], { env: { ...process.env, PATH: path } }).status !== 0) {
-    say("no chart: there is no helm, and no Go to build it");
-    return;
+type Building = { readonly version: string; readonly seconds: number; readonly scratch: string };
+
+/** The archive of the image beside its maps, and its digest; undefined where none can be built. */
+function imageInto(out: string, { version, seconds, scratch }: Building): string | undefined {
+  const why = whyNoImage();
+  if (why !== undefined) {
+    say(`no image: ${why}; the YAML names it by its tag, or give --image NAME@sha256:DIGEST`);
+    return undefined;
   }
-  run("helm", ["package", "manifests/chart", "--destination", scratch], { PATH: path });
-  run("tar", ["-xzf", join(scratch, `secretcast-${version}.tgz`), "-C", scratch]);
-  archive(scratch, "secretcast", join(folder, `secretcast-${version}.tgz`), seconds);
+  say("the image is built on stand-ins for its base images: it shows that it builds, and runs");
+  const file = join(out, "image", `secretcast-${version}.oci.tar`);
+  return buildImage(join(scratch, "image"), file, seconds).digest;
 }
 
-/** The same bytes for the same content, whoever packs it and when. */
-function archive(folder: string, what: string, file: string, seconds: number): void {
-  const owner = ["--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"];
-  const words = ["--sort=name", `--mtime=@${seconds}`, ...owner, "--format=ustar"];
-  run("tar", [...words, "--use-compress-program=gzip -n -9", "-C", folder, "-cf", file, what]);
-}
-
-/** Everything that `kubectl apply -k manifests` applies, with the image as it is given. */
-function oneYaml(image: string | undefined): string {
+/** Everything that `kubectl apply -k manifests` applies, with the image as it is given or was built. */
+function oneYaml(image: string | undefined, built: string | undefined): string {
   const yaml = run("kubectl", ["kustomize", "manifests"]);
-  const named = /^( +image: )(\S*secretcast:\S+)$/gm;
+  const named = /^( +image: )((\S*secretcast):\S+)$/gm;
   const found = [...yaml.matchAll(named)].length;
   if (found !== 1) throw new Error(`the image is named ${found} times in the manifests, not once`);
-  if (image === undefined) {
-    say("no --image NAME@sha256:…: the YAML names the image by its tag");
-    return yaml;
-  }
-  return yaml.replace(named, (_, before: string) => `${before}${image}`);
+  return yaml.replace(named, (_, before: string, tagged: string, name: string) => {
+    const chosen = image ?? (built === undefined ? tagged : `${name}@${built}`);
+    return `${before}${chosen}`;
+  });
 }
 
 /** npm writes a serial number and the time into it: these follow from its content and the commit. */
@@ -100,33 +83,6 @@ function bill(words: readonly string[], seconds: number): string {
   delete bom.serialNumber;
   bom.metadata.timestamp = new Date(seconds * 1000).toISOString();
   return `${JSON.stringify(bom, null, 2)}\n`;
-}
-
-type Made = {
-  readonly version: string;
-  readonly commit: string;
-  readonly image: string | undefined;
-};
-
-/** An in-toto statement with SLSA's predicate: from what these files were made. */
-function statement(out: string, files: readonly string[], { version, commit, image }: Made) {
-  const lock = sha256(join(ROOT, "package-lock.json"));
-  return {
-    _type: "https://in-toto.io/Statement/v1",
-    subject: files.map((name) => ({ name, digest: { sha256: sha256(join(out, name)) } })),
-    predicateType: "https://slsa.dev/provenance/v1",
-    predicate: {
-      buildDefinition: {
-        buildType: "urn:secretcast:release:v1",
-        externalParameters: { version, ...(image !== undefined && { image }) },
-        resolvedDependencies: [
-          { name: "git", digest: { gitCommit: commit } },
-          { name: "package-lock.json", digest: { sha256: lock } },
-        ],
-      },
-      runDetails: { builder: { id: "urn:secretcast:tools/release.ts" } },
-    },
-  };
 }
 
 if (import.meta.main) {

@@ -55,7 +55,7 @@ function commit(
   const container = buildah("from", "scratch");
   buildah("add", "--quiet", container, root, "/");
   for (const each of environment) buildah("config", "--env", each, container);
-  buildah("commit", "--quiet", container, image);
+  buildah("commit", "--quiet", "--timestamp=0", container, image);
   buildah("rm", container);
 }
 

@@ -1,9 +1,12 @@
 // The Helm on PATH, with a home folder of its own: no repository, plug-in or cache of the machine
 // leaks in, and nothing of the test's leaks out.
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
+
+const ASKED_WITHIN_MS = 120_000;
 
 export type HelmResult = {
   readonly code: number | null;
@@ -39,6 +42,15 @@ export class Helm {
     const { code, stdout, stderr } = this.try(...words);
     if (code === 0 && !/warn/i.test(stderr)) return stdout;
     throw new Error(`helm ${words.join(" ")}: exit code ${code}: ${stderr}`);
+  }
+
+  /** As `run`, while this process goes on: it may be who Helm asks. */
+  async runBeside(...words: readonly string[]): Promise<string> {
+    const { env } = this;
+    const given = { encoding: "utf8", env, timeout: ASKED_WITHIN_MS } as const;
+    const { stdout, stderr } = await promisify(execFile)("helm", words, given);
+    if (!/warn/i.test(stderr)) return stdout;
+    throw new Error(`helm ${words.join(" ")}: ${stderr}`);
   }
 
   close(): void {

@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { givenRelease } from "./release-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const PARTS = ["bin", "src", "manifests", "tools", "LICENSE", "README.md", "package.json"];
@@ -29,8 +30,24 @@ function npm(cwd: string, ...words: readonly string[]): string {
   return stdout;
 }
 
-/** Packs the tree and installs it, and `more`, in an empty project below `folder`; where that is. */
+/**
+ * Installs the package, and `more`, in an empty project below `folder`; where that is. It is the package
+ * of the release that is given, else the tree is packed.
+ */
 export function installPacked(folder: string, ...more: readonly string[]): string {
+  const release = givenRelease();
+  const archive =
+    release === undefined
+      ? packTree(folder)
+      : join(release, "npm", `secretcast-${readManifest().version}.tgz`);
+  const project = join(folder, "project");
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
+  npm(project, ...INSTALL, archive, ...more);
+  return project;
+}
+
+function packTree(folder: string): string {
   const tree = join(folder, "tree");
   const skip = join(ROOT, "tools/dev-node/node_modules");
   for (const each of [...PARTS, ...CONFIGS])
@@ -39,12 +56,7 @@ export function installPacked(folder: string, ...more: readonly string[]): strin
       filter: (path) => !path.startsWith(skip),
     });
   symlinkSync(join(ROOT, "node_modules"), join(tree, "node_modules"));
-  const archive = npm(tree, "pack", "--silent", "--pack-destination", folder).trim();
-  const project = join(folder, "project");
-  mkdirSync(project);
-  writeFileSync(join(project, "package.json"), '{ "type": "module" }');
-  npm(project, ...INSTALL, join(folder, archive), ...more);
-  return project;
+  return join(folder, npm(tree, "pack", "--silent", "--pack-destination", folder).trim());
 }
 
 /** Folders with a `node` by its version: the oldest that package.json allows, and the one that runs this. */

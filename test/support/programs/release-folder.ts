@@ -1,0 +1,37 @@
+// What `npm run release -- --dry-run` left: in the folder that SECRETCAST_RELEASE names, as CI makes it
+// once for all that install from it, else made here.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Ending } from "../api-server/fault-proxy.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** Where CI has made it, of the commit that is tested; undefined where nothing is named. */
+export function givenRelease(): string | undefined {
+  const folder = process.env["SECRETCAST_RELEASE"];
+  if (folder === undefined || folder === "") return undefined;
+  const provenance = readFileSync(join(folder, "provenance.json"), "utf8");
+  const head = spawnSync("git", ["rev-parse", "HEAD"], { cwd: ROOT, encoding: "utf8" });
+  assert.ok(
+    provenance.includes(`"gitCommit": "${head.stdout.trim()}"`),
+    `SECRETCAST_RELEASE=${folder} is of another commit: make it anew by "npm run release -- --dry-run --out ${folder}", or unset it`,
+  );
+  return folder;
+}
+
+/** The one that is given, or one that is gone when the test has ended. */
+export function releaseFolder(t: Ending): string {
+  const given = givenRelease();
+  if (given !== undefined) return given;
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-release-"));
+  t.after(async () => rmSync(folder, { recursive: true, force: true }));
+  const out = join(folder, "made");
+  const words = ["run", "--silent", "release", "--", "--dry-run", "--out", out];
+  const { status, stderr } = spawnSync("npm", words, { cwd: ROOT, encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  return out;
+}

@@ -1,0 +1,36 @@
+// What the parts of a release are made with: programs that must succeed, and archives that are equal for
+// equal content.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const ROOT = join(import.meta.dirname, "../..");
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** In the root of the clone; answers with what it printed, and throws what it complained of. */
+export function run(command: string, words: readonly string[], env: Environment = {}): string {
+  const { status, stdout, stderr } = spawnSync(command, words, {
+    cwd: ROOT,
+    encoding: "utf8",
+    env: { ...process.env, ...env },
+    maxBuffer: 64 * 2 ** 20,
+  });
+  if (status !== 0) throw new Error(`${command} ${words[0] ?? ""}: ${stderr.trim()}`);
+  return stdout;
+}
+
+/** In hexadecimal digits. */
+export function sha256(content: Buffer | string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+export const sha256OfFile = (file: string): string => sha256(readFileSync(file));
+
+/** The same bytes for the same content, whoever packs it and when; `seconds` of the epoch. */
+export function archive(folder: string, what: string, file: string, seconds: number): void {
+  const owner = ["--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"];
+  const words = ["--sort=name", `--mtime=@${seconds}`, ...owner, "--format=ustar"];
+  run("tar", [...words, "--use-compress-program=gzip -n -9", "-C", folder, "-cf", file, what]);
+}
