@@ -1,72 +1,177 @@
-// `npm run test:cluster`: the tests under test/cluster and test/integration, on one real
-// control plane that is started here and shared by the test files, one file after the other (a file
-// that kills its API server starts one of its own). Helm and promtool are built where there is Go;
-// without them their tests say so and are skipped. Options go to the test runner, paths replace the
-// default set, as with `npm test`.
-// Exit codes: the runner's; 1 when the control plane does not start; 3 when it cannot be had here.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+// `npm run test:cluster`: the tests under test/cluster and test/integration on real control planes that
+// are started here. As many files run at once as there are control planes, two unless
+// --test-concurrency says otherwise, and each has one for itself while it runs (a file that kills its
+// API server starts one of its own). Helm and promtool are built where there is Go; without them their
+// tests say so and are skipped. Paths replace the default set, as with `npm test`.
+// Exit codes: 0 when all passed, else 1; 1 when a control plane does not start; 3 when none can be had.
 import { globSync } from "node:fs";
-import { startControlPlane } from "../test/support/api-server/control-plane.ts";
+import { relative } from "node:path";
+import { finished } from "node:stream/promises";
+import { run } from "node:test";
+import { spec, tap } from "node:test/reporters";
+import { parseArgs } from "node:util";
 import { controllerAccount } from "../test/support/api-server/account.ts";
 import type { SharedCluster } from "../test/support/api-server/cluster.ts";
+import { startControlPlane, type ControlPlane } from "../test/support/api-server/control-plane.ts";
+import { Lanes } from "../test/support/api-server/lanes.ts";
 import { clusterAssets } from "./cluster-assets.ts";
 import { goToolFolders } from "./go-tools.ts";
 
+/** What waits or works longest begins first, so that no file is left running by itself at the end. */
+const LONGEST: readonly string[] = [
+  "test/integration/scenarios-cache.test.ts",
+  "test/integration/migrate-stops.test.ts",
+  "test/cluster/restarts.test.ts",
+  "test/integration/scenarios-operations.test.ts",
+  "test/cluster/storms.test.ts",
+  "test/integration/replication.test.ts",
+  "test/integration/scenarios-source-list.test.ts",
+  "test/integration/scenarios-secrecy.test.ts",
+  "test/cluster/conformance.test.ts",
+  "test/integration/scenarios-namespaces.test.ts",
+  "test/integration/recipes.test.ts",
+  "test/cluster/chart-values.test.ts",
+  "test/cluster/uninstall.test.ts",
+  "test/cluster/two-leaders.test.ts",
+  "test/cluster/long-soak.test.ts",
+];
+
+/** Each of these has the machine for itself, at the end. Which rights were used is asked last of all. */
+const ALONE: readonly string[] = ["test/cluster/rights.test.ts"];
+
+const DEFAULT_LANES = 2;
+const LANE = new URL("../test/support/api-server/lane.ts", import.meta.url).href;
+
 const say = (line: string): void => void process.stderr.write(`test:cluster: ${line}\n`);
 
+type Options = {
+  readonly files: readonly string[];
+  readonly concurrency: number;
+  readonly patterns: readonly string[];
+  readonly reporter: string;
+};
+
+function optionsOf(given: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...given],
+    allowPositionals: true,
+    options: {
+      "test-concurrency": { type: "string", default: String(DEFAULT_LANES) },
+      "test-name-pattern": { type: "string", multiple: true, default: [] },
+      "test-reporter": { type: "string", default: "spec" },
+    },
+  });
+  const concurrency = Number(values["test-concurrency"]);
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw new Error(`--test-concurrency "${values["test-concurrency"]}" is no count of 1 or more`);
+  const reporter = values["test-reporter"];
+  if (reporter !== "spec" && reporter !== "tap")
+    throw new Error(`--test-reporter "${reporter}" is neither spec nor tap`);
+  const asked =
+    positionals.length > 0
+      ? positionals
+      : ["test/integration/**/*.test.ts", "test/cluster/**/*.test.ts"];
+  const files = globSync(asked).toSorted(inOrder);
+  if (files.length === 0) throw new Error(`no test file is called ${asked.join(" or ")}`);
+  return { files, concurrency, patterns: values["test-name-pattern"], reporter };
+}
+
 async function main(given: readonly string[]): Promise<number> {
+  const options = optionsOf(given);
   const assets = clusterAssets(process.env, say);
   if (assets.kind === "failed") {
     say(assets.message);
     return assets.exitCode;
   }
+  const { folder } = assets;
   const began = performance.now();
-  const controlPlane = await startControlPlane(assets.folder);
+  const lanes = Math.min(options.concurrency, options.files.length);
+  const planes = await startAll(folder, lanes);
   try {
-    say(`control plane of ${assets.folder} ready after ${seconds(began)} s`);
-    const { restartApiServer: _, backUp: __, restore: ___, stop: ____, ...access } = controlPlane;
-    // What runs in the tests as the controller has the rights that the manifests give it.
-    const controllerKubeconfig = await controllerAccount(access);
-    return await runTests(given, assets.folder, { ...access, controllerKubeconfig });
+    say(`${lanes} control plane(s) of ${folder} ready after ${seconds(began)} s`);
+    return await runTests(options, folder, await Promise.all(planes.map(accessOf)));
   } finally {
-    await controlPlane.stop();
+    await Promise.all(planes.map((plane) => plane.stop()));
     say(`${seconds(began)} s in all`);
   }
 }
 
-async function runTests(
-  given: readonly string[],
-  folder: string,
-  access: SharedCluster,
-): Promise<number> {
-  const options = given.filter((word) => word.startsWith("-"));
-  const paths = given.filter((word) => !word.startsWith("-"));
-  const files =
-    paths.length > 0
-      ? paths
-      : globSync(["test/integration/**/*.test.ts", "test/cluster/**/*.test.ts"]).toSorted(inOrder);
-  const runner = spawn(process.execPath, ["--test", "--test-concurrency=1", ...options, ...files], {
-    stdio: "inherit",
-    env: {
-      ...process.env,
-      PATH: [folder, ...goToolFolders(process.env, say), process.env["PATH"]].join(":"),
-      CLUSTER_ASSETS: folder,
-      CLUSTER_ACCESS: JSON.stringify(access),
-    },
-  });
-  // The runner hears a terminal's Ctrl-C itself; we wait for it and then stop the control plane.
-  const pass = (signal: NodeJS.Signals): void => void runner.kill(signal);
-  process.on("SIGINT", pass).on("SIGTERM", pass);
-  const [code] = await once(runner, "exit");
-  return typeof code === "number" ? code : 1;
+/** All of them, or none is left running. */
+async function startAll(folder: string, count: number): Promise<readonly ControlPlane[]> {
+  const starts = await Promise.allSettled(
+    Array.from({ length: count }, () => startControlPlane(folder)),
+  );
+  const planes = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+  const failed = starts.find((start) => start.status === "rejected");
+  if (failed === undefined) return planes;
+  await Promise.all(planes.map((plane) => plane.stop()));
+  throw failed.reason;
 }
 
-// Which rights were used is asked when all the others have run.
-const LAST = "test/cluster/rights.test.ts";
+async function accessOf(plane: ControlPlane): Promise<SharedCluster> {
+  const { restartApiServer: _, backUp: __, restore: ___, stop: ____, ...access } = plane;
+  // What runs in the tests as the controller has the rights that the manifests give it.
+  return { ...access, controllerKubeconfig: await controllerAccount(access) };
+}
+
+async function runTests(
+  { files, patterns, reporter }: Options,
+  folder: string,
+  accesses: readonly SharedCluster[],
+): Promise<number> {
+  const runsAlone = (file: string): boolean => ALONE.includes(relative(process.cwd(), file));
+  const lanes = new Lanes(accesses, runsAlone);
+  await lanes.listen();
+  Object.assign(process.env, {
+    PATH: [folder, ...goToolFolders(process.env, say), process.env["PATH"]].join(":"),
+    CLUSTER_ASSETS: folder,
+    CLUSTER_LANES: lanes.socketFile,
+    CLUSTER_AUDIT_LOGS: JSON.stringify(accesses.map(({ auditLog }) => auditLog)),
+  });
+  // A terminal's Ctrl-C reaches the tests by itself; we wait for them and then stop everything.
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  process.on("SIGINT", abort).on("SIGTERM", abort);
+  try {
+    const tests = run({
+      files: [...files],
+      concurrency: accesses.length,
+      execArgv: ["--import", LANE],
+      testNamePatterns: [...patterns],
+      signal: stop.signal,
+    });
+    let isGood = false;
+    // The summaries of single files name them; the last is that of all.
+    tests.on("test:summary", ({ file, success }) => {
+      if (file === undefined) isGood = success;
+    });
+    const shown = reporter === "spec" ? tests.compose(new spec()) : tests.compose(tap);
+    shown.pipe(process.stdout);
+    await finished(shown);
+    return isGood && !stop.signal.aborted ? 0 : 1;
+  } finally {
+    await lanes.close();
+    sayLongest(lanes);
+  }
+}
+
+function sayLongest({ runs }: Lanes<unknown>): void {
+  const longest = runs.toSorted((a, b) => b.seconds - a.seconds).slice(0, 12);
+  const words = longest.map(
+    ({ file, seconds }) => `${relative(process.cwd(), file)} ${seconds.toFixed(0)} s`,
+  );
+  say(`${runs.length} files; the longest: ${words.join(", ")}`);
+}
 
 function inOrder(a: string, b: string): number {
-  return Number(a === LAST) - Number(b === LAST) || a.localeCompare(b);
+  const rank = (file: string): number =>
+    ALONE.includes(file) ? LONGEST.length + 1 + ALONE.indexOf(file) : longestAt(file);
+  return rank(a) - rank(b) || a.localeCompare(b);
+}
+
+function longestAt(file: string): number {
+  const at = LONGEST.indexOf(file);
+  return at === -1 ? LONGEST.length : at;
 }
 
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(1);

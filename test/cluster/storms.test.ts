@@ -13,7 +13,8 @@ import { ok, version } from "../support/api-server/facts/place.ts";
 import { field } from "../support/api-server/http.ts";
 import type { Http } from "../support/api-server/http.ts";
 
-const MINUTE_MS = 60_000;
+/** For a thousand copies on a machine with much else to do; alone it takes a few seconds. */
+const PATIENCE_MS = 180_000;
 const COPIES = "labelSelector=app.kubernetes.io/managed-by%3Dsecretcast";
 /** Copies of the fan-out that is interrupted: several seconds of work for one writer. */
 const STORM = 1200;
@@ -82,7 +83,7 @@ test("1,000 namespaces made at once all have their copy, and then nothing is wri
   await eventually("it is ready", controller.ready);
   await createNamespaces(numbered("many", 1000));
   const made = performance.now();
-  await eventually("1,000 copies", async () => (await copied("many", "one")) === 1000, MINUTE_MS);
+  await eventually("1,000 copies", async () => (await copied("many", "one")) === 1000, PATIENCE_MS);
   t.diagnostic(
     `copies complete ${Math.round(performance.now() - made)} ms after the last namespace`,
   );
@@ -101,14 +102,14 @@ test("a fan-out over two deaths of the API server ends complete, by the same pro
   const controller = await publish(t, "storm", "1");
   for (const some of [50, 250]) {
     const enough = async (): Promise<boolean> => (await copied("storm", "one")) >= some;
-    await eventually(`${some} copies`, enough, MINUTE_MS);
+    await eventually(`${some} copies`, enough, PATIENCE_MS);
     assert.ok((await copied("storm", "one")) < STORM, "killed in the midst of it");
     await cluster.restartApiServer(SIGKILL);
   }
   await eventually(
     `${STORM} copies`,
     async () => (await copied("storm", "one")) === STORM,
-    2 * MINUTE_MS,
+    PATIENCE_MS,
   );
   assert.ok(controller.running());
   assert.equal(version((await http.send("GET", `${stranger}/s`)).body), before);
@@ -119,12 +120,12 @@ test("after a compaction while it was away, the watch starts anew and misses not
   await createNamespaces(numbered("compacted", 3));
   const controller = await publish(t, "compacted");
   const all = (k: string) => async (): Promise<boolean> => (await copied("compacted", k)) === 3;
-  await eventually("the copies", all("one"), MINUTE_MS);
+  await eventually("the copies", all("one"), PATIENCE_MS);
   // Other resources move on, so that the version where the Secrets' watch stands is in the past.
   await createNamespaces(numbered("unrelated", 5));
   await cluster.restartApiServer({ ...SIGKILL, whileDown: () => compact(cluster) });
   await change("compacted", "two");
-  await eventually("the change arrives", all("two"), MINUTE_MS);
+  await eventually("the change arrives", all("two"), PATIENCE_MS);
   t.diagnostic((await controller.samples("secretcast_watch_restarts_total")).join("; "));
   const gone = await controller.metric("secretcast_watch_restarts_total", 'reason="gone"');
   assert.ok(gone > 0, "a watch was told 410");
@@ -135,7 +136,7 @@ test("a namespace deleted and made again at once has its copy", async (t) => {
   await createNamespaces(numbered("again", 2));
   const controller = await publish(t, "again");
   const both = async (): Promise<boolean> => (await copied("again", "one")) === 2;
-  await eventually("the copies", both, MINUTE_MS);
+  await eventually("the copies", both, PATIENCE_MS);
   const path = "/api/v1/namespaces/again-0";
   const uid = async (): Promise<unknown> =>
     field((await http.send("GET", path)).body, "metadata", "uid");
@@ -144,9 +145,9 @@ test("a namespace deleted and made again at once has its copy", async (t) => {
   const body = { metadata: { name: "again-0" } };
   const made = async (): Promise<boolean> =>
     (await http.send("POST", "/api/v1/namespaces", { body })).status === 201;
-  await eventually("it can be made again", made, MINUTE_MS);
+  await eventually("it can be made again", made, PATIENCE_MS);
   assert.notEqual(await uid(), old);
-  await eventually("the copies again", both, MINUTE_MS);
+  await eventually("the copies again", both, PATIENCE_MS);
   const failed = controller.log.filter((line) => field(line, "level") === "error");
   assert.deepEqual(failed, []);
   assert.equal(await controller.stop(), 0);

@@ -1,5 +1,5 @@
-// The control plane that `npm run test:cluster` started, for a test file that shares it. Files on it
-// run one after the other, and each leaves no namespace of its own behind.
+// A control plane that `npm run test:cluster` started, for a test file that shares it with others. They
+// run on it one after the other, and each leaves no namespace of its own behind.
 import { readFileSync } from "node:fs";
 import type { ClusterAccess, ControlPlane } from "./control-plane.ts";
 import { startControlPlane } from "./control-plane.ts";
@@ -13,6 +13,11 @@ export type SharedCluster = ClusterAccess & {
 
 export function sharedCluster(): SharedCluster {
   return JSON.parse(environment("CLUSTER_ACCESS"));
+}
+
+/** Paths of the audit logs of all shared control planes: what every file did that ran before. */
+export function auditLogs(): readonly string[] {
+  return JSON.parse(environment("CLUSTER_AUDIT_LOGS"));
 }
 
 /** A control plane for this file alone, for tests that kill or compact it; the caller stops it. */

@@ -1,6 +1,10 @@
 // Waiting for a condition with a deadline, for tests that go through sockets and processes.
 import { setTimeout } from "node:timers/promises";
 
+/** Between two looks; a look that takes long is followed by a pause of its length, up to the longest. */
+const PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 250;
+
 /**
  * Calls `look` until it returns something that is not undefined, null or false, and returns that.
  * Throws after `timeoutMs` (60 s) with `what` and the last error that `look` threw, if any.
@@ -13,6 +17,7 @@ export async function eventually<T>(
   const deadline = performance.now() + timeoutMs;
   let cause: unknown;
   for (;;) {
+    const began = performance.now();
     try {
       const seen = await look();
       if (isThere(seen)) return seen;
@@ -20,9 +25,10 @@ export async function eventually<T>(
     } catch (error) {
       cause = error;
     }
-    if (performance.now() > deadline)
-      throw new Error(`waited ${timeoutMs} ms in vain: ${what}`, { cause });
-    await setTimeout(10);
+    const now = performance.now();
+    if (now > deadline) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`, { cause });
+    // What is waited for needs the machine as well.
+    await setTimeout(Math.min(Math.max(PAUSE_MS, now - began), LONGEST_PAUSE_MS));
   }
 }
 
