@@ -14,7 +14,7 @@ import type { FailingGroup, FailingPlaces } from "./failing-places.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Log } from "./log.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
-import { Repeats } from "./repeats.ts";
+import { Repeats, Shares } from "./repeats.ts";
 import { problemText } from "../core/annotations/rules.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
 import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
@@ -22,8 +22,14 @@ import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
 const MOST_NAMED = 5;
 /** Of one thing that changes to and fro ... */
 const MOST_OF_A_KIND = 5;
-/** ... and of all that begins or changes; the rest has its line in a later minute. */
-const MOST_A_MINUTE = 200;
+/**
+ * ... of one namespace's sources, and of the objects there that pull, which any tenant may write; and of all
+ * of either. The rest has its line in a later minute, and who writes many hides nobody else's.
+ */
+const MOST_A_MINUTE = {
+  sources: { namespace: 100, all: 200 },
+  pulls: { namespace: 20, all: 100 },
+} as const;
 const MOST_REASONS = 10_000;
 const MINUTE_MS = 60_000;
 /** A stream of events may leave no plan settled. */
@@ -38,7 +44,12 @@ type Warning = {
   readonly source?: string;
   readonly fields: Fields;
   readonly message: string;
+  readonly share: Share;
 };
+
+/** Whose lines these are; the namespace is "" where they are nobody's. */
+type Share = { readonly of: keyof typeof MOST_A_MINUTE; readonly namespace: string };
+const NOBODYS: Share = { of: "sources", namespace: "" };
 
 type Told = Omit<Warning, "fields"> & {
   readonly text: string;
@@ -51,7 +62,10 @@ export class PlanWarnings implements SyncHooks {
   readonly #clock: Clock;
   readonly #failing: FailingPlaces;
   readonly #repeats = new Repeats(MOST_OF_A_KIND);
-  readonly #all = new Repeats(MOST_A_MINUTE);
+  readonly #shares = {
+    sources: new Shares(MOST_A_MINUTE.sources),
+    pulls: new Shares(MOST_A_MINUTE.pulls),
+  };
   /** What was told of each trouble that goes on. */
   readonly #told = new Map<string, Told>();
   /** Failed tries since they were last told, by source and reason. */
@@ -88,16 +102,16 @@ export class PlanWarnings implements SyncHooks {
     return [
       ...nowhereWarnings(plan),
       ...ignoredWarnings(plan),
-      ...refusalWarnings(plan),
       ...listWarnings(plan),
-      ...rowWarnings(plan),
       ...failing.map(failureWarning),
+      ...refusalWarnings(plan),
+      ...rowWarnings(plan),
     ];
   }
 
   /** `over`: those told that go on no more. */
   #tell(
-    { of, kind, source, fields, message }: Warning,
+    { of, kind, source, fields, message, share }: Warning,
     over: Map<string, Told>,
     now: number,
   ): void {
@@ -106,7 +120,7 @@ export class PlanWarnings implements SyncHooks {
     if (before?.text === text || (before && now - before.at < MINUTE_MS)) return;
     if (this.#repeats.happened(`${message} ${kind ?? ""} ${source ?? of}`, now) === undefined)
       return;
-    if (this.#all.happened("", now) === undefined) return;
+    if (!this.#shares[share.of].has(share.namespace, now)) return;
     // Another reason takes the place of one that is over: it has changed, and has not ended.
     const replaced = [...over.values()].find(
       (each) => each.message === message && each.kind === kind && each.source === source,
@@ -127,6 +141,7 @@ export class PlanWarnings implements SyncHooks {
       message,
       reason,
       text,
+      share,
       at: now,
     });
   }
@@ -140,6 +155,7 @@ export class PlanWarnings implements SyncHooks {
       const [first] = troubles;
       // What is left out is told by a later plan, if it has not begun again.
       if (!first || this.#repeats.happened(`over: ${subject}`, now) === undefined) continue;
+      if (!this.#shares[first.share.of].has(first.share.namespace, now)) continue;
       const reasons = troubles.flatMap(({ reason }) => reason ?? []).slice(0, MOST_NAMED);
       const { kind, source, message } = first;
       this.#log.info(source === undefined ? {} : { kind, source, reasons }, `over: ${message}`);
@@ -155,7 +171,8 @@ function nowhereWarnings({ sources }: Plan): readonly Warning[] {
     if (nowhere && count++ < MOST_NAMED) named.push(refText(source));
   }
   const message = "sources copied nowhere: no namespace matches them and accepts them";
-  return count > 0 ? [{ of: "nowhere", fields: { count, sources: named }, message }] : [];
+  const fields = { count, sources: named };
+  return count > 0 ? [{ of: "nowhere", fields, message, share: NOBODYS }] : [];
 }
 
 function ignoredWarnings(plan: Plan): readonly Warning[] {
@@ -165,7 +182,8 @@ function ignoredWarnings(plan: Plan): readonly Warning[] {
     if (count === 0) return [];
     const on = namesOf(plan, reason);
     const message = `without effect: ${IGNORED_HEADLINES[reason]}`;
-    return [{ of: `ignored ${reason}`, fields: { reason, count, ...on }, message }];
+    const fields = { reason, count, ...on };
+    return [{ of: `ignored ${reason}`, fields, message, share: NOBODYS }];
   });
 }
 
@@ -185,19 +203,22 @@ function refusalWarnings({ sources }: Plan): readonly Warning[] {
     const { kind } = report;
     const source = refText(report.source);
     const fields = { kind, source, reasons: report.problems.map(problemText) };
-    return [{ of: `refused ${kind} ${source}`, kind, source, fields, message: "source refused" }];
+    const share: Share = { of: "sources", namespace: report.source.namespace };
+    const of = `refused ${kind} ${source}`;
+    return [{ of, kind, source, fields, message: "source refused", share }];
   });
 }
 
 // Where there is none it may be that none is wanted; copies that an entry made are frozen then, and told.
 function listWarnings({ list }: Plan): readonly Warning[] {
   const { state, reason, refused } = list;
+  const share = NOBODYS;
   if (state === "unread")
-    return [{ of: "list unread", fields: { reason }, message: "source list not read" }];
+    return [{ of: "list unread", fields: { reason }, message: "source list not read", share }];
   if (refused.length === 0) return [];
   const reasons = refused.slice(0, MOST_NAMED).map((entry) => entry.reason);
   const fields = { count: refused.length, reasons };
-  return [{ of: "list refused", fields, message: "entries of the source list refused" }];
+  return [{ of: "list refused", fields, message: "entries of the source list refused", share }];
 }
 
 const MESSAGE: Partial<Record<Verdict, string>> = {
@@ -224,7 +245,11 @@ function rowWarnings({ rows }: Plan): readonly Warning[] {
     const { kind, reason } = first;
     const source = refText(first.source);
     const places = members.map(({ place }) => place);
-    return [{ of, kind, source, fields: { kind, source, reason, ...named(places) }, message }];
+    const fields = { kind, source, reason, ...named(places) };
+    const share: Share = first.pulling
+      ? { of: "pulls", namespace: first.place.namespace }
+      : { of: "sources", namespace: first.source.namespace };
+    return [{ of, kind, source, fields, message, share }];
   });
 }
 
@@ -237,6 +262,7 @@ function failureWarning({ kind, source: from, cause, reason, places }: FailingGr
     source,
     fields,
     message: "write failed, will try again",
+    share: { of: "sources", namespace: from.namespace },
   };
 }
 

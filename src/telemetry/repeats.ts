@@ -47,3 +47,20 @@ export class Repeats {
     }
   }
 }
+
+/** So many a minute in all, and of each namespace; of "", which is nobody's, as many as there are. */
+export class Shares {
+  readonly #each: Repeats;
+  readonly #all: Repeats;
+
+  constructor({ namespace, all }: { readonly namespace: number; readonly all: number }) {
+    this.#each = new Repeats(namespace);
+    this.#all = new Repeats(all);
+  }
+
+  /** Whether one more line is told at `now` (ms, monotonic). */
+  has(namespace: string, now: number): boolean {
+    const own = namespace === "" || this.#each.happened(namespace, now) !== undefined;
+    return own && this.#all.happened("", now) !== undefined;
+  }
+}

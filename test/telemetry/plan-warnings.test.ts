@@ -1,6 +1,7 @@
 // What a plan shows that somebody should mend: a line when it begins, changes and ends. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { refusal } from "../support/controller/memory-api.ts";
 import { Rig, type Line, type Started } from "../support/controller/fake-clock-controller.ts";
 
 const about = (started: Started, what: RegExp): readonly Line[] =>
@@ -110,5 +111,38 @@ test("a flag and a source that match no namespace are warned of once, and told w
     ["info", undefined],
     ["info", undefined],
   ]);
+  await started.stop();
+});
+
+test("a tenant's thousands of pulling Secrets hide no failing write, and end in as few lines as they began", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  let denied = false;
+  const started = rig.start({
+    before: async (request) => {
+      if (denied && request.method !== "GET" && request.path.includes("/team-b/"))
+        throw refusal(request, "forbidden");
+    },
+  });
+  await rig.clock.advance(5000);
+  const names = Array.from({ length: 2000 }, (_, n) => `team-a/pull-${n}`);
+  for (const [n, place] of names.entries())
+    rig.api.secret(place, { annotations: { "secretcast.io/from": `shared/none-${n}` } });
+  await rig.clock.advance(5000);
+  denied = true;
+  rig.source("shared/registry", { password: "two" });
+  await rig.clock.advance(15_000);
+  const failed = about(started, /write failed/);
+  assert.deepEqual(failed[0]?.["places"], ["team-b/registry"]);
+  await rig.clock.advance(3_600_000);
+  const told = about(started, /^pulling Secret not filled/);
+  assert.ok(told.length > 20, String(told.length));
+  denied = false;
+  for (const place of names) rig.api.removeSecret(place);
+  await rig.clock.advance(30_000);
+  const over = (): number => about(started, /^over: pulling Secret/).length;
+  assert.ok(over() <= 20, String(over()));
+  await rig.clock.advance(3_600_000);
+  assert.ok(over() > 20, String(over()));
   await started.stop();
 });
