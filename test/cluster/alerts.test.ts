@@ -28,6 +28,7 @@ const { groups } = loadYaml<{ groups: { rules: { alert: string; expr: string }[]
 const rules = groups.flatMap((group) => group.rules);
 const METRICS = rules.flatMap(({ expr }) => selectors(expr).map(({ series }) => series));
 const options = { skip: promtoolMissing() ?? false };
+const LIST = "/api/v1/namespaces/secretcast/configmaps/secretcast-sources";
 const MINUTE = 60_000;
 // Names that no rule knows.
 const FLAGS: FlagValues = { "lease-name": "two-secretcast" };
@@ -141,6 +142,22 @@ fires({
     const watched = await healthy();
     watched.rig.api.secret("shared/registry", {
       annotations: { "secretcast.io/to-selecter": "x" },
+    });
+    await watched.minutes(HOURS);
+    return watched;
+  },
+});
+
+fires({
+  name: "of two entries of the source list one is mistyped, and one names a Secret that nobody makes",
+  fires: ["SecretcastRefused", "SecretcastListAbsent"],
+  live: async () => {
+    const watched = await healthy();
+    watched.rig.api.put(LIST, {
+      data: {
+        mistyped: "secret: shared/plain\ntoo: '*'\n",
+        absent: "secret: shared/wildcrad\nto: '*'\n",
+      },
     });
     await watched.minutes(HOURS);
     return watched;

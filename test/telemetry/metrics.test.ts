@@ -86,6 +86,7 @@ test("every value of a label that a query asks for is one that the program gives
   const values: Readonly<Record<string, readonly string[]>> = {
     "secretcast_copies state": METRIC_STATES,
     "secretcast_sources state": ["ok", "refused"],
+    "secretcast_source_list_entries state": ["ok", "refused", "absent"],
     "secretcast_syncs_total result": ["ok", "error"],
   };
   for (const query of queries)
