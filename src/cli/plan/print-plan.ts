@@ -120,8 +120,9 @@ async function tellPlan(
       flags,
       program,
     );
+  const summary = summaryLine(items, prospect.plan, whole);
   const lines = [
-    summaryLine(items, prospect.plan, whole),
+    read.unknown.length > 0 ? `${summary}, of what is known` : summary,
     whole ? unlistedLine(items, prospect.plan) : undefined,
     waitingLine(items, planning),
     settingsLine(planning),

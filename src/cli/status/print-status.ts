@@ -172,7 +172,8 @@ function outdated(status: Status): readonly string[] {
 function tell(look: Look, flags: KubectlFlags, program: Program): void {
   show(look.items, flags, program);
   const current = look.allCurrent ? "all current" : "not all is current";
-  for (const line of [current, ...look.lines]) program.stderr.write(`${line}\n`);
+  const known = look.unknown ? `${current}, of what is known` : current;
+  for (const line of [known, ...look.lines]) program.stderr.write(`${line}\n`);
 }
 
 function show(items: readonly StatusItem[], flags: KubectlFlags, program: Program): void {
