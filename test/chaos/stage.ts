@@ -1,22 +1,22 @@
 // Plays a script: on an API server in memory and a fake clock, with replicas of the controller, the
 // actors' steps and the faults between. Judges each write as it is carried out, then waits for quiet and
 // compares the world with the model.
-import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../src/kube/rest/resource.ts";
+import { CONFIG_MAPS, NAMESPACES, SECRETS } from "../../src/kube/rest/resource.ts";
 import type { FlagValues } from "../../src/config/config.ts";
-import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import type { StorageChange } from "../../src/sandbox/storage/storage.ts";
 import type { RequestFault } from "../support/controller/faulty-client.ts";
 import { SandboxApi } from "../support/controller/sandbox-api.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 import { seeded } from "../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
+import { Deployment, type Write } from "./deployment.ts";
 import { wrongAtRest, type World } from "./model.ts";
-import { Replica, tellsValue } from "./replica.ts";
+import type { Replica } from "./replica.ts";
 import { isUsers, type ChaosStep, type Circumstance, type FlagSet, type Script } from "./script.ts";
 import { Slots } from "./slots.ts";
 import { isHeld, slotOf, type Flags, type Raw } from "./raw.ts";
-import { faultOf, valuesOf, type Weather } from "./weather.ts";
-import { changesNoObject, wrongWrite } from "./write-judge.ts";
+import { valuesOf } from "./weather.ts";
+import { wrongWrite } from "./write-judge.ts";
 
 const REST_STEP_MS = 10_000;
 /** The longest back-off is five minutes, and so is a hold of deletions; a deaf watch ends as late. */
@@ -64,17 +64,11 @@ class Stage {
   readonly #api: SandboxApi;
   readonly #actors: Actors;
   readonly #slots = new Slots();
-  readonly #replicas: readonly Replica[];
+  readonly #deployment: Deployment;
   readonly #chance: () => number;
   #flags: FlagSet;
-  /** What each was started with. */
-  readonly #startedWith = new Map<Replica, Flags>();
-  #weather: Weather | undefined;
   #deafUntil = 0;
-  #leader: Replica | undefined;
   #writes = 0;
-  /** Nobody comes again. */
-  #over = false;
 
   constructor(script: Script, crash: Crash | undefined) {
     this.#script = script;
@@ -89,7 +83,20 @@ class Stage {
       storage.collection(resource.plural).observe((change) => this.#noted(change));
     for (const raw of this.#all("namespaces").values())
       this.#slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
-    this.#replicas = Array.from({ length: script.replicas }, () => this.#replica());
+    this.#deployment = new Deployment({
+      server: this.#api.client,
+      clock: this.#clock,
+      replicas: script.replicas,
+      chance: this.#chance,
+      wait: (ms) => this.#pass(ms),
+      pollMs: 1000,
+      comesAgainMs: COMES_AGAIN_MS,
+      given: () => this.#given(),
+      contract: () => this.#contract(),
+      crash: (replica) => this.#crashOf(replica),
+      onWrite: (write) => this.#written(write),
+      onWrong: (what) => this.wrong.push(what),
+    });
   }
 
   get writes(): number {
@@ -98,7 +105,7 @@ class Stage {
 
   async begin(): Promise<void> {
     await this.#actors.begin();
-    for (const replica of this.#replicas) this.#start(replica);
+    this.#deployment.start();
     await this.#clock.advance(100);
   }
 
@@ -113,33 +120,30 @@ class Stage {
       case "moment":
         // Leases are much traffic, and what lasts minutes is tried with one replica as well.
         return this.#pass(
-          this.#replicas.length > 1 ? Math.min(step.ms, LONGEST_OF_SEVERAL_MS) : step.ms,
+          this.#script.replicas > 1 ? Math.min(step.ms, LONGEST_OF_SEVERAL_MS) : step.ms,
         );
-      case "requests": {
-        const until = this.#clock.monotonic() + step.ms;
-        this.#weather = { fault: step.fault, likelihood: step.likelihood, until };
-        if (step.fault === "away") for (const replica of this.#replicas) replica.watches("cut");
-        return undefined;
-      }
+      case "requests":
+        return this.#deployment.weather(step);
       case "watches":
         return this.#watches(step.fault);
       case "jump": {
-        const replica = this.#replicas[step.replica % this.#replicas.length];
+        const replica = this.#deployment.numbered(step.replica);
         if (replica) replica.clock.skewMs += step.ms;
         return undefined;
       }
       case "restart":
-        return this.#restart(this.#replicas[step.replica % this.#replicas.length], step.how);
+        return this.#deployment.restart(this.#deployment.numbered(step.replica), step.how);
       case "roll out":
         this.#flags = step.flags;
-        for (const replica of this.#replicas) await this.#restart(replica, "stop");
+        for (const replica of this.#deployment.replicas)
+          await this.#deployment.restart(replica, "stop");
         return undefined;
     }
   }
 
   /** No fault any more; time passes until all is as it must be, or for as long as it may take. */
   async rest(): Promise<void> {
-    this.#weather = undefined;
+    this.#deployment.weather();
     this.#api.staleBy = 0;
     const all = [SECRETS, CONFIG_MAPS].flatMap(({ plural }) => [...this.#all(plural).values()]);
     await this.#actors.letGo(all.filter(isHeld));
@@ -158,13 +162,12 @@ class Stage {
     // What is right already may still be under way: Events, and what is written twice.
     await this.#pass(QUIET_MS);
     await this.#silence("while all was quiet", QUIET_MS);
-    this.#over = true;
-    for (const replica of this.#replicas) replica.stop();
+    this.#deployment.finish();
+    for (const replica of this.#deployment.replicas) replica.stop();
     await this.#clock.advance(2000);
-    for (const { end } of this.#replicas)
+    for (const { end } of this.#deployment.replicas)
       if (end !== "stopped") this.wrong.push(`it ended so when told to stop: ${String(end)}`);
-    const fresh = this.#replica();
-    this.#start(fresh);
+    const fresh = this.#deployment.startAnother();
     await this.#silence("of one who came anew", QUIET_MS);
     fresh.stop();
     await this.#clock.advance(2000);
@@ -181,95 +184,41 @@ class Stage {
     return this.#clock.advance(ms);
   }
 
-  // As kubelet does, whoever ended by himself comes again.
-  #comeAgain(replica: Replica): void {
-    if (replica.end === "failed") this.wrong.push("the controller failed");
-    this.#clock.setTimeout(() => {
-      if (!replica.running && !this.#over) this.#start(replica);
-    }, COMES_AGAIN_MS);
-  }
-
-  async #restart(replica: Replica | undefined, how: "kill" | "stop"): Promise<void> {
-    if (!replica) return;
-    if (how === "kill") replica.kill();
-    else {
-      replica.stop();
-      for (let second = 0; replica.running && second < 30; second++)
-        await this.#clock.advance(1000);
-      if (replica.running) {
-        this.wrong.push("it did not end within 30 s of being told");
-        replica.kill();
-      }
-    }
-    this.#start(replica);
-  }
-
-  #start(replica: Replica): void {
-    this.#startedWith.set(replica, this.#contract());
-    replica.start(this.#given());
-  }
-
   #watches(fault: Extract<ChaosStep, { kind: "watches" }>["fault"]): void {
-    if (fault === "compact") this.#api.storage.compact();
-    if (fault === "stale") this.#api.staleBy = Math.floor(this.#chance() * 20);
-    if (fault === "reboot") {
-      this.#api.storage.compact();
-      const until = this.#clock.monotonic() + REBOOT_MS;
-      this.#weather = { fault: "away", likelihood: 1, until };
+    const { storage } = this.#api;
+    switch (fault) {
+      case "cut":
+      case "expire":
+        return this.#deployment.watches(fault);
+      case "deafen":
+        this.#deafUntil = this.#clock.monotonic() + DEAF_MS;
+        return this.#deployment.watches(fault);
+      case "compact":
+        storage.compact();
+        return this.#deployment.watches("cut");
+      case "stale":
+        this.#api.staleBy = Math.floor(this.#chance() * 20);
+        return this.#deployment.watches("cut");
+      case "reboot":
+        storage.compact();
+        return this.#deployment.weather({ fault: "away", likelihood: 1, ms: REBOOT_MS });
     }
-    if (fault === "compact" || fault === "stale" || fault === "reboot") fault = "cut";
-    if (fault === "deafen") this.#deafUntil = this.#clock.monotonic() + DEAF_MS;
-    for (const replica of this.#replicas) replica.watches(fault);
-  }
-
-  #replica(): Replica {
-    const replica = new Replica({
-      server: this.#api.client,
-      clock: this.#clock,
-      fault: (request) => this.#crashOf(replica) ?? this.#fault(request),
-      onDone: (request, answer, writer) => this.#done(request, answer as Raw, writer),
-      onTold: (text) => {
-        if (tellsValue(text)) this.wrong.push(`a value was told: ${text.slice(0, 200)}`);
-      },
-      onEnd: (ended) => this.#comeAgain(ended),
-    });
-    return replica;
   }
 
   #crashOf(replica: Replica): RequestFault | undefined {
     if (++this.requests !== this.#crash?.at) return undefined;
     const crash = (): void => {
       replica.kill();
-      this.#comeAgain(replica);
+      this.#deployment.comeAgain(replica);
     };
     return { kind: "crash", acted: this.#crash.acted, crash };
   }
 
-  #fault(request: ApiRequest): RequestFault | undefined {
-    const weather = this.#weather;
-    if (!weather || weather.until < this.#clock.monotonic()) return undefined;
-    return faultOf(weather, request, this.#chance);
-  }
-
-  #done(request: ApiRequest, answer: Raw, writer: Replica): void {
-    if (request.path.includes(`/${LEASES.plural}`)) {
-      const spec = (request.body ?? {}) as { readonly spec?: { readonly holderIdentity?: string } };
-      if ((spec.spec?.holderIdentity ?? "") !== "") this.#leader = writer;
-      return;
-    }
-    const what = `${request.method} ${request.path}`;
-    const around = {
-      now: this.#clock.monotonic(),
-      flags: this.#startedWith.get(writer) ?? this.#contract(),
-      graceMs: this.#script.graceMs,
-      listSlot: LIST_SLOT,
-    };
+  #written({ request, answer, now, flags }: Write): void {
+    const around = { now, flags, graceMs: this.#script.graceMs, listSlot: LIST_SLOT };
     const wrong = wrongWrite(request, answer, this.#slots, around);
-    if (wrong !== undefined) this.wrong.push(`${what}: ${wrong}`);
-    if (changesNoObject(request)) return;
+    if (wrong !== undefined) this.wrong.push(`${request.method} ${request.path}: ${wrong}`);
     this.#writes++;
-    if (this.#script.replicas > 1 && this.#leader !== writer)
-      this.wrong.push(`${what}: by one who does not lead`);
   }
 
   #noted({ kind, object }: StorageChange): void {

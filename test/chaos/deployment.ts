@@ -1,0 +1,162 @@
+// The replicas of one controller as whoever runs them treats them: started, told to stop, killed, rolled
+// out with other flags, begun again when they ended by themselves; and the faults between each and the
+// API server. The same on every stage.
+// Promises: a write is told once, as it is carried out, with the flags that its writer was started with.
+import type { FlagValues } from "../../src/config/config.ts";
+import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
+import { LEASES } from "../../src/kube/rest/resource.ts";
+import type { Clock } from "../../src/kube/time/clock.ts";
+import type { RequestFault } from "../support/controller/faulty-client.ts";
+import type { Flags, Raw } from "./raw.ts";
+import { Replica, tellsValue } from "./replica.ts";
+import { faultOf, type Weather } from "./weather.ts";
+import { changesNoObject } from "./write-judge.ts";
+
+/** So long one that was told to stop may take. */
+const STOPS_WITHIN_MS = 30_000;
+
+/** A write to an object that was carried out. */
+export type Write = {
+  readonly request: ApiRequest;
+  readonly answer: Raw;
+  /** By the monotonic clock. */
+  readonly now: number;
+  readonly flags: Flags;
+};
+
+export type DeploymentOptions = {
+  readonly server: ApiClient;
+  readonly clock: Clock;
+  readonly replicas: number;
+  readonly chance: () => number;
+  readonly wait: (ms: number) => Promise<void>;
+  /** So often it is asked whether one that was told to stop has ended. */
+  readonly pollMs: number;
+  /** So long after it ended by itself one comes again. */
+  readonly comesAgainMs: number;
+  /** What one that is started now is given, and the contract's view of it. */
+  readonly given: () => FlagValues;
+  readonly contract: () => Flags;
+  /** Comes before the weather. */
+  readonly crash?: (replica: Replica) => RequestFault | undefined;
+  readonly onWrite: (write: Write) => void;
+  readonly onWrong: (what: string) => void;
+};
+
+export class Deployment {
+  readonly replicas: readonly Replica[];
+  readonly #options: DeploymentOptions;
+  /** What each was started with. */
+  readonly #startedWith = new Map<Replica, Flags>();
+  #weather: Weather | undefined;
+  #leader: Replica | undefined;
+  /** Nobody comes again. */
+  #over = false;
+
+  constructor(options: DeploymentOptions) {
+    this.#options = options;
+    this.replicas = Array.from({ length: options.replicas }, () => this.#replica());
+  }
+
+  /** Counted round. */
+  numbered(number: number): Replica | undefined {
+    return this.replicas[number % this.replicas.length];
+  }
+
+  start(): void {
+    for (const replica of this.replicas) this.#start(replica);
+  }
+
+  /** From now on whoever ends stays away. */
+  finish(): void {
+    this.#over = true;
+  }
+
+  /** One that none of the others knows of, started. */
+  startAnother(): Replica {
+    const replica = this.#replica();
+    this.#start(replica);
+    return replica;
+  }
+
+  /** Takes effect until `ms` from now; undefined: fair weather. */
+  weather(step?: Omit<Weather, "until"> & { readonly ms: number }): void {
+    this.#weather = step && {
+      fault: step.fault,
+      likelihood: step.likelihood,
+      until: this.#options.clock.monotonic() + step.ms,
+    };
+    if (step?.fault === "away") this.watches("cut");
+  }
+
+  watches(fault: "cut" | "expire" | "deafen"): void {
+    for (const replica of this.replicas) replica.watches(fault);
+  }
+
+  async restart(replica: Replica | undefined, how: "kill" | "stop"): Promise<void> {
+    if (!replica) return;
+    if (how === "kill") replica.kill();
+    else await this.stop(replica);
+    this.#start(replica);
+  }
+
+  /** Resolves when it has ended, killed if need be. */
+  async stop(replica: Replica): Promise<void> {
+    const { wait, pollMs, onWrong } = this.#options;
+    replica.stop();
+    for (let ms = 0; replica.running && ms < STOPS_WITHIN_MS; ms += pollMs) await wait(pollMs);
+    if (!replica.running) return;
+    onWrong("it did not end within 30 s of being told");
+    replica.kill();
+  }
+
+  /** As kubelet does, whoever ended by himself comes again. */
+  comeAgain(replica: Replica): void {
+    const { clock, comesAgainMs, onWrong } = this.#options;
+    if (replica.end === "failed") onWrong("the controller failed");
+    clock.setTimeout(() => {
+      if (!replica.running && !this.#over) this.#start(replica);
+    }, comesAgainMs);
+  }
+
+  #start(replica: Replica): void {
+    this.#startedWith.set(replica, this.#options.contract());
+    replica.start(this.#options.given());
+  }
+
+  #replica(): Replica {
+    const { server, clock, crash, onWrong } = this.#options;
+    const replica: Replica = new Replica({
+      server,
+      clock,
+      fault: (request) => crash?.(replica) ?? this.#fault(request),
+      onDone: (request, answer, writer) => this.#done(request, answer as Raw, writer),
+      onTold: (text) => {
+        if (tellsValue(text)) onWrong(`a value was told: ${text.slice(0, 200)}`);
+      },
+      onEnd: (ended) => this.comeAgain(ended),
+    });
+    return replica;
+  }
+
+  #fault(request: ApiRequest): RequestFault | undefined {
+    const { clock, chance } = this.#options;
+    const weather = this.#weather;
+    if (!weather || weather.until < clock.monotonic()) return undefined;
+    return faultOf(weather, request, chance);
+  }
+
+  #done(request: ApiRequest, answer: Raw, writer: Replica): void {
+    if (request.path.includes(`/${LEASES.plural}`)) {
+      const spec = (request.body ?? {}) as { readonly spec?: { readonly holderIdentity?: string } };
+      if ((spec.spec?.holderIdentity ?? "") !== "") this.#leader = writer;
+      return;
+    }
+    if (changesNoObject(request)) return;
+    const { clock, contract, onWrite, onWrong } = this.#options;
+    const flags = this.#startedWith.get(writer) ?? contract();
+    onWrite({ request, answer, now: clock.monotonic(), flags });
+    if (this.replicas.length > 1 && this.#leader !== writer)
+      onWrong(`${request.method} ${request.path}: by one who does not lead`);
+  }
+}
