@@ -82,6 +82,7 @@ export class Actors {
       case "doom":
       case "let go":
       case "say":
+      case "label":
       case "paste":
       case "again":
         return this.#change(step);
@@ -190,6 +191,8 @@ export class Actors {
         return this.#patch(namespace, name, {
           metadata: { annotations: { [P + step.word]: step.value } },
         });
+      case "label":
+        return this.#patch(namespace, name, { metadata: { labels: { [step.key]: step.value } } });
       case "paste":
       case "again":
         return this.#copy(step, step.kind === "paste" ? step.to : namespace);

@@ -9,14 +9,14 @@ import { startControlPlane } from "../support/api-server/control-plane.ts";
 import type { ChaosOptions } from "./chaos.ts";
 import { OWN_NAMESPACE } from "./actors.ts";
 import { ClusterStage } from "./cluster-stage.ts";
-import { scriptsOf } from "./draw.ts";
+import { drawn } from "./draw.ts";
 
 /** Long ones: each ends with a wait for quiet in real time. */
 const [SHORTEST, LONGEST] = [300, 900];
 
 /** Resolves with whether nothing was wrong. A run is not shrunk: the next script begins where it ended. */
 export async function clusterChaos(assets: string, options: ChaosOptions): Promise<boolean> {
-  const { minutes, seed, runs, print } = options;
+  const { minutes, seed, draw, runs, print } = options;
   print(`--cluster --seed ${seed}`);
   const cluster = await startControlPlane(assets);
   const access = loadKubeConfig({ kubeconfig: cluster.kubeconfig });
@@ -37,7 +37,10 @@ export async function clusterChaos(assets: string, options: ChaosOptions): Promi
     const until = performance.now() + minutes * 60_000;
     let [played, steps, writes] = [0, 0, 0];
     while (played < runs && performance.now() < until) {
-      const [script] = fc.sample(scriptsOf(SHORTEST, LONGEST), { seed: seed + played, numRuns: 1 });
+      const [script] = fc.sample(drawn(draw, SHORTEST, LONGEST), {
+        seed: seed + played,
+        numRuns: 1,
+      });
       if (!script) break;
       const end = await stage.play(script);
       played++;

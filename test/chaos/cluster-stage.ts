@@ -109,6 +109,9 @@ export class ClusterStage {
         if (step.fault === "compact" || step.fault === "reboot") await this.#compact();
         // A deaf watch is found out after minutes, and the server's lists are not ours to age.
         return deployment.watches(step.fault === "expire" ? "expire" : "cut");
+      case "restore":
+        // Half a minute, and the end of the judge's own watch: test/cluster/restarts.test.ts does it.
+        return deployment.watches("cut");
       case "jump": {
         const replica = deployment.numbered(step.replica);
         if (replica) replica.clock.skewMs += step.ms;
@@ -133,6 +136,7 @@ export class ClusterStage {
       wrong = this.#world.worlds().flatMap((world) => wrongAtRest(world, contract()));
     }
     this.#wrong.push(...wrong.map((what) => `at rest: ${what}`));
+    await deployment.look();
     await delay(QUIET_MS);
     await this.#silence("while all was quiet");
     deployment.finish();

@@ -100,6 +100,14 @@ export class Deployment {
     this.#start(replica);
   }
 
+  /** Looks for values in what each shows to whoever asks. */
+  async look(): Promise<void> {
+    for (const replica of this.replicas) {
+      const shown = replica.running ? await replica.shown() : "";
+      if (tellsValue(shown)) this.#options.onWrong("a value is shown by metrics or status page");
+    }
+  }
+
   /** Resolves when it has ended, killed if need be. */
   async stop(replica: Replica): Promise<void> {
     const { wait, pollMs, onWrong } = this.#options;

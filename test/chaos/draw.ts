@@ -216,6 +216,15 @@ const ofKinds = (steps: fc.Arbitrary<ChaosStep>): fc.Arbitrary<ChaosStep> =>
     return either && of ? { ...step, of } : step;
   });
 
+const LABELS = fc.constantFrom<readonly [string, string | null]>(
+  ["app.kubernetes.io/managed-by", null],
+  ["app.kubernetes.io/managed-by", "Helm"],
+  ["app.kubernetes.io/managed-by", "secretcast"],
+  ["example.com/team", "other"],
+  ["example.com/team", null],
+  ["owner", "somebody"],
+);
+
 const step: fc.Arbitrary<ChaosStep> = fc.oneof(
   { weight: 10, arbitrary: ofKinds(waits) },
   { weight: 12, arbitrary: ofKinds(more) },
@@ -224,7 +233,7 @@ const step: fc.Arbitrary<ChaosStep> = fc.oneof(
 
 const LONGEST_SCRIPT = 600;
 
-export const scriptsOf = (least: number, most: number): fc.Arbitrary<Script> =>
+const scriptsOf = (least: number, most: number): fc.Arbitrary<Script> =>
   fc.record({
     chance: fc.nat({ max: 1_000_000 }),
     replicas: fc.constantFrom(1, 1, 1, 1, 1, 2, 3),
@@ -234,4 +243,58 @@ export const scriptsOf = (least: number, most: number): fc.Arbitrary<Script> =>
     steps: fc.array(step, { minLength: least, maxLength: most, size: "max" }),
   });
 
-export const scripts = scriptsOf(1, LONGEST_SCRIPT);
+/** What came later than the seeds that are kept: drawn after all else, so that those mean the same. */
+const later: fc.Arbitrary<ChaosStep> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: ofKinds(
+      fc.record({ ...at, label: LABELS }).map(({ label: [key, value], ...rest }) => ({
+        kind: "label" as const,
+        key,
+        value,
+        ...rest,
+      })),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: constant("restore"), back: fc.constantFrom(3, 20, 100, 400) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(flagSets, fc.boolean()).map(([flags, holdsCreates]) => ({
+      kind: "roll out" as const,
+      flags: { ...flags, holdsCreates },
+    })),
+  },
+);
+
+const woven = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
+  fc
+    .tuple(
+      script,
+      fc.constantFrom(...Array.from({ length: 9 }, () => false), true),
+      fc.array(fc.tuple(fc.nat({ max: 1_000_000 }), later), { maxLength: 60, size: "max" }),
+    )
+    .map(([{ flags, steps, ...rest }, holdsCreates, added]) => {
+      const all = [...steps];
+      for (const [at, step] of added) all.splice(at % (all.length + 1), 0, step);
+      return { ...rest, flags: holdsCreates ? { ...flags, holdsCreates } : flags, steps: all };
+    });
+
+/**
+ * What a seed means. A draw never changes once a seed of it is kept (failed-seeds.ts); what is to be
+ * drawn besides makes another.
+ */
+const DRAWS: Readonly<Record<number, (least: number, most: number) => fc.Arbitrary<Script>>> = {
+  1: scriptsOf,
+  2: (least, most) => woven(scriptsOf(least, most)),
+};
+export const NEWEST_DRAW = 1;
+
+/** Of so many steps, but for the few that a later draw adds. */
+export function drawn(draw: number, least = 1, most = LONGEST_SCRIPT): fc.Arbitrary<Script> {
+  const arbitrary = DRAWS[draw];
+  if (!arbitrary) throw new RangeError(`there is no draw ${draw}`);
+  return arbitrary(least, most);
+}

@@ -59,7 +59,8 @@ export function wrongAtRest(world: World, flags: Flags): readonly string[] {
       const wanting = sources.filter(
         (source) => source.copyName === name && pushes(source, namespace, flags),
       );
-      const rest = restOf(world, flags, namespace, wanting, present);
+      const found = restOf(world, flags, namespace, wanting, present);
+      const rest = flags.holdsCreates === true && isTaken(found, present) ? "as it is" : found;
       wrong.push(...differs(present, rest).map((what) => `${world.kind} ${place}: ${what}`));
     }
     for (const raw of inside.filter(isPull))
@@ -68,6 +69,12 @@ export function wrongAtRest(world: World, flags: Flags): readonly string[] {
       );
   }
   return wrong;
+}
+
+/** It would be made, or go to somebody who does not hold it. */
+function isTaken(rest: Rest, present: Raw | undefined): boolean {
+  const holder = present && isOurs(present) ? wordOf(present, "source") : undefined;
+  return typeof rest !== "string" && !rest.some(({ raw }) => placeOf(raw) === holder);
 }
 
 const isList = (raw: Raw, { list }: Flags): boolean =>

@@ -29,6 +29,8 @@ export type Flags = {
   readonly namespaces: string;
   readonly copyable: string;
   readonly configMaps: boolean;
+  /** --fanout-limit is one byte: no copy is made where none was. */
+  readonly holdsCreates?: boolean;
   readonly ownNamespace: string;
   /** The source list as it stands, whatever it holds; undefined: there is none. */
   readonly list: Raw | undefined;

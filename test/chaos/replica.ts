@@ -6,8 +6,10 @@ import { readPlannerSettings } from "../../src/config/planner-settings.ts";
 import type { RunEnd } from "../../src/controller/controller.ts";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import type { Clock, Timer } from "../../src/kube/time/clock.ts";
+import { readFilter } from "../../src/server/status/filter.ts";
+import { StatusFeed } from "../../src/server/status/status-feed.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 import { FaultyClient, type RequestFault } from "../support/controller/faulty-client.ts";
 import { MARKER } from "./actors.ts";
 
@@ -59,6 +61,8 @@ export class Replica {
   readonly #options: ReplicaOptions;
   readonly clock: SkewedClock;
   #clients: readonly FaultyClient[] = [];
+  #metrics: Metrics | undefined;
+  #status: StatusFeed | undefined;
   #stop = new AbortController();
   #ended: Promise<RunEnd | "failed"> = Promise.resolve("stopped" as const);
   #end: RunEnd | "failed" | undefined = "stopped";
@@ -96,13 +100,17 @@ export class Replica {
     const [api, leaseApi] = [client(), client()];
     this.#clients = [api, leaseApi];
     this.#stop = new AbortController();
+    const metrics = createMetrics(config.leaseName, { ofProcess: false });
+    const board = new StatusFeed(this.clock, "chaos");
+    [this.#metrics, this.#status] = [metrics, board];
     const controller = buildController(config, readPlannerSettings(config), {
       client: api,
       leaseApi,
       clock: this.clock,
       log: createLog(config, { write: onTold }),
-      metrics: createMetrics(config.leaseName, { ofProcess: false }),
+      metrics,
       observer: {},
+      board,
     });
     this.#end = undefined;
     const run = controller.run(this.#stop.signal).catch((error: unknown) => {
@@ -116,6 +124,13 @@ export class Replica {
       this.#end = end;
       if (!signal.aborted) this.#options.onEnd(this);
     });
+  }
+
+  /** What `/metrics` and `/api/status` answer. */
+  async shown(): Promise<string> {
+    const figures = await this.#metrics?.registry.metrics();
+    const status = await this.#status?.read(readFilter(new URLSearchParams()));
+    return `${figures}${JSON.stringify(status)}`;
   }
 
   /** As SIGTERM does; nothing is waited for. */

@@ -52,7 +52,9 @@ type UserAction =
       readonly strange: boolean;
     }
   /** The finalizers of whatever is there are taken off. */
-  | ({ readonly kind: "let go" } & At);
+  | ({ readonly kind: "let go" } & At)
+  /** A label of whatever is there is set, or taken off. */
+  | ({ readonly kind: "label"; readonly key: string; readonly value: string | null } & At);
 /** What happens to network, server and processes, and time that passes. */
 export type Circumstance =
   | Extract<Step, { kind: "pass" }>
@@ -68,12 +70,23 @@ export type Circumstance =
   | { readonly kind: "restart"; readonly replica: number; readonly how: "kill" | "stop" }
   /** A roll-out: all stop and start with other flags. */
   | { readonly kind: "roll out"; readonly flags: FlagSet }
+  /** etcd comes back as it was so many versions ago, without a history, its versions counted on. */
+  | { readonly kind: "restore"; readonly back: number }
   /** A moment, so that things overlap. */
   | { readonly kind: "moment"; readonly ms: number };
 
 export type ChaosStep = UserStep | Circumstance;
 
-const CIRCUMSTANCES = ["pass", "requests", "watches", "jump", "restart", "roll out", "moment"];
+const CIRCUMSTANCES = [
+  "pass",
+  "requests",
+  "watches",
+  "jump",
+  "restart",
+  "roll out",
+  "restore",
+  "moment",
+];
 export function isUsers(step: ChaosStep): step is UserStep {
   return !CIRCUMSTANCES.includes(step.kind);
 }

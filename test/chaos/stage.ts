@@ -1,7 +1,7 @@
 // Plays a script: on an API server in memory and a fake clock, with replicas of the controller, the
 // actors' steps and the faults between. Judges each write as it is carried out, then waits for quiet and
 // compares the world with the model.
-import { CONFIG_MAPS, NAMESPACES, SECRETS } from "../../src/kube/rest/resource.ts";
+import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../src/kube/rest/resource.ts";
 import type { FlagValues } from "../../src/config/config.ts";
 import type { StorageChange } from "../../src/sandbox/storage/storage.ts";
 import type { RequestFault } from "../support/controller/faulty-client.ts";
@@ -67,6 +67,8 @@ class Stage {
   readonly #deployment: Deployment;
   readonly #chance: () => number;
   #flags: FlagSet;
+  /** The version that the first namespaces have; no backup is older. */
+  #began = 0;
   #deafUntil = 0;
   #writes = 0;
 
@@ -105,6 +107,7 @@ class Stage {
 
   async begin(): Promise<void> {
     await this.#actors.begin();
+    this.#began = this.#api.storage.version;
     this.#deployment.start();
     await this.#clock.advance(100);
   }
@@ -131,6 +134,8 @@ class Stage {
         if (replica) replica.clock.skewMs += step.ms;
         return undefined;
       }
+      case "restore":
+        return this.#restore(step.back);
       case "restart":
         return this.#deployment.restart(this.#deployment.numbered(step.replica), step.how);
       case "roll out":
@@ -155,6 +160,7 @@ class Stage {
       wrong = this.#worlds().flatMap((world) => wrongAtRest(world, this.#contract()));
     }
     this.wrong.push(...wrong.map((what) => `at rest: ${what}`));
+    await this.#deployment.look();
   }
 
   /** Nobody writes any more, nor does one who comes anew; all end when they are told. */
@@ -203,6 +209,21 @@ class Stage {
         storage.compact();
         return this.#deployment.weather({ fault: "away", likelihood: 1, ms: REBOOT_MS });
     }
+  }
+
+  // Whoever listened is cut off before he hears of the way back.
+  #restore(back: number): void {
+    const { storage } = this.#api;
+    const then = Math.max(storage.version - back, this.#began);
+    for (const { plural } of [NAMESPACES, SECRETS, CONFIG_MAPS, LEASES]) {
+      const collection = storage.collection(plural);
+      const was = collection.viewAt(then);
+      if (!was) continue;
+      const [before, now] = [new Map(was.objects), new Map(collection.view().objects)];
+      for (const key of now.keys()) if (!before.has(key)) collection.remove(key);
+      for (const [key, object] of before) if (now.get(key) !== object) collection.put(key, object);
+    }
+    this.#watches("reboot");
   }
 
   #crashOf(replica: Replica): RequestFault | undefined {

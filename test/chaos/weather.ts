@@ -48,6 +48,7 @@ export function valuesOf(flags: FlagSet): FlagValues {
     ...(copyable !== "" && { "copyable-keys": copyable }),
     "include-system-namespaces": includeSystem,
     "config-maps": flags.configMaps,
+    ...(flags.holdsCreates === true && { "fanout-limit": "1" }),
     "lease-namespace": OWN_NAMESPACE,
   };
 }

@@ -95,10 +95,9 @@ class Judge {
     if (!isOurs(after)) return "what it made is not marked as ours";
     // Under opt-in only what a replace took away comes again.
     const was = this.#slots.since(slotOf(after), this.#around.now - MEMORY_MS);
-    return this.#justified(
-      after,
-      was.some(({ raw }) => raw && isOurs(raw)),
-    );
+    const replaced = was.some(({ raw }) => raw && isOurs(raw));
+    if (this.#around.flags.holdsCreates === true && !replaced) return "it makes none";
+    return this.#justified(after, replaced);
   }
 
   changed(before: Raw, after: Raw): string | undefined {

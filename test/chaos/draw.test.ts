@@ -1,0 +1,29 @@
+// A seed that failed once is worth its place in failed-seeds.ts only as long as it says the same.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { drawn, NEWEST_DRAW } from "./draw.ts";
+import { FAILED_SEEDS } from "./failed-seeds.ts";
+
+/** Of the first fifty seeds. Another one means that the seeds that were kept mean something else. */
+const DIGESTS: Readonly<Record<number, string>> = {
+  1: "2379bebc39dd9e98",
+};
+
+for (const [draw, digest] of Object.entries(DIGESTS))
+  test(`the scripts of a seed by draw ${draw} are those that they were when it was made`, () => {
+    const hash = createHash("sha256");
+    for (let seed = 1; seed <= 50; seed++) {
+      const [script] = fc.sample(drawn(Number(draw)), { seed, numRuns: 1 });
+      hash.update(JSON.stringify(script));
+    }
+    assert.equal(hash.digest("hex").slice(0, 16), digest);
+  });
+
+test("the newest draw has a digest, and each seed that is kept has its draw, once", () => {
+  assert.ok(NEWEST_DRAW in DIGESTS);
+  const seeds = FAILED_SEEDS.map(({ seed, draw }) => `${seed} by ${draw}`);
+  assert.equal(new Set(seeds).size, seeds.length);
+  for (const { draw } of FAILED_SEEDS) assert.ok(draw in DIGESTS, `draw ${draw}`);
+});

@@ -1,0 +1,19 @@
+// Every seed that ever failed, and by which draw it says what it said then (draw.ts): CI plays each of them
+// before two minutes of new ones. A newcomer is one line here, when its cause is mended; its shrunk
+// script goes to found.test.ts. Seeds of before draw 1 say something else today: of those only the
+// shrunk scripts are left.
+
+export type FailedSeed = {
+  readonly seed: number;
+  readonly draw: number;
+  readonly found: string;
+};
+
+export const FAILED_SEEDS: readonly FailedSeed[] = [
+  { seed: 5_000_172, draw: 1, found: "the model knew what a source wants that nobody reads" },
+  { seed: 10_000_940, draw: 1, found: "what carries a word that nobody knows was adopted" },
+  { seed: 10_001_789, draw: 1, found: "the same" },
+  { seed: 10_001_934, draw: 1, found: "the same" },
+  { seed: 10_002_385, draw: 1, found: "the same" },
+  { seed: 10_000_920, draw: 1, found: "the model knew what an entry wants that reaches nothing" },
+];
