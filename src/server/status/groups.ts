@@ -1,5 +1,5 @@
 // The rows of a plan for reading: filtered, then those of one source with one verdict for one reason
-// put together, the worst first. Lists can be long: the work lets the event loop go on in between.
+// put together, the worst first, and objects that pull behind the others. Lists can be long: the work lets the event loop go on in between.
 import { setImmediate } from "node:timers/promises";
 import {
   METRIC_STATE,
@@ -69,14 +69,19 @@ export async function groupRows(
   const groups = new Map<string, Row[]>();
   for await (const slice of inSlices(rows))
     for (const row of slice) {
-      const key = `${placeKey(row.kind, row.source)} ${row.verdict} ${row.reason}`;
+      const key = `${placeKey(row.kind, row.source)} ${row.verdict} ${row.pulling} ${row.reason}`;
       const group = groups.get(key);
       if (group) group.push(row);
       else groups.set(key, [row]);
     }
-  return [...groups.values()]
-    .flatMap((group) => groupOf(group, times))
-    .toSorted((a, b) => severity(a.state) - severity(b.state) || b.places.total - a.places.total);
+  // What pulls, and why not, any tenant may write thousands of: it hides nothing of a source's.
+  const [pulls, others] = [true, false].map((pulling) =>
+    [...groups.values()]
+      .filter(([first]) => first?.pulling === pulling)
+      .flatMap((group) => groupOf(group, times))
+      .toSorted((a, b) => severity(a.state) - severity(b.state) || b.places.total - a.places.total),
+  );
+  return [...(others ?? []), ...(pulls ?? [])];
 }
 
 function groupOf(rows: readonly Row[], times: PlanTimes): readonly StatusGroup[] {

@@ -181,6 +181,25 @@ test("the answer stays small at 5,000 namespaces and says how much it leaves out
   );
 });
 
+test("objects that pull stand behind all else, however many a tenant writes", async (t) => {
+  const stage = await smallStage(t);
+  for (let n = 0; n < 150; n++)
+    stage.cluster.secret(`team-a/pull-${n}`, { from: `shared/none-${n}` });
+  stage.cluster.secret("shared/ca-bundle", { to: "*", "to-selecter": "x" });
+  stage.look();
+  const { groups } = await read(stage);
+  assert.deepEqual(
+    groups.shown.slice(0, 4).map(({ source, verdict }) => `${source} ${verdict}`),
+    [
+      "shared/smtp backoff",
+      "shared/registry conflict",
+      "shared/ca-bundle frozen",
+      "shared/none-0 conflict",
+    ],
+  );
+  assert.equal(groups.total, 3 + 150);
+});
+
 test("no answer holds a Secret's value", async (t) => {
   const stage = await smallStage(t);
   const base64 = Buffer.from(SECRET_VALUE).toString("base64");
