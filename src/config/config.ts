@@ -13,7 +13,7 @@ import {
 } from "./flags.ts";
 import { OBJECT_KINDS, type ObjectKind } from "../core/model/kinds.ts";
 import { parseDuration, parseSize } from "./units.ts";
-import { isSecretName } from "../core/annotations/names.ts";
+import { isNamespaceName, isSecretName } from "../core/annotations/names.ts";
 
 /** What was given, by flag name: the command line's word or the environment's. */
 export type FlagValues = Readonly<Partial<Record<FlagName, string | boolean>>>;
@@ -77,7 +77,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     around.clusterNamespace !== undefined &&
     read("kubeconfig") === undefined &&
     read("context") === undefined;
-  const leaseNamespace = read("lease-namespace");
+  const leaseNamespace = readLeaseNamespace(read("lease-namespace"));
   const ownNamespace = (inCluster && around.clusterNamespace) || leaseNamespace || "secretcast";
   const sourceNamespaces = read("source-namespaces") ?? [ownNamespaceOf(inCluster, ownNamespace)];
   return Object.freeze({
@@ -106,7 +106,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     once: read("once"),
     leaderElect: read("leader-elect") ?? inCluster,
     leaseNamespace: leaseNamespace ?? ownNamespace,
-    leaseName: read("lease-name"),
+    leaseName: readLeaseName(read("lease-name")),
     httpAddress: read("http-address"),
     statusAddress: read("status-address"),
     logLevel: read("log-level"),
@@ -119,6 +119,21 @@ function readListName(name: string): string | undefined {
   if (isSecretName(name)) return name;
   throw new UsageError(
     `--source-list: "${name}" is wrong: want the name of a ConfigMap in the controller's own namespace, at most 253 lower-case letters, digits, "-" and "."; '' for none`,
+  );
+}
+
+// Of another the API server would say that it is invalid, at each try and without an end.
+function readLeaseName(name: string): string {
+  if (isSecretName(name)) return name;
+  throw new UsageError(
+    `--lease-name: "${name}" is wrong: want a name of at most 253 lower-case letters, digits, "-" and "."`,
+  );
+}
+
+function readLeaseNamespace(name: string | undefined): string | undefined {
+  if (name === undefined || isNamespaceName(name)) return name;
+  throw new UsageError(
+    `--lease-namespace: "${name}" is wrong: want the name of a namespace, at most 63 lower-case letters, digits and "-"`,
   );
 }
 

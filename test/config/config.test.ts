@@ -106,6 +106,8 @@ test("wrong values end in one line that names the flag or variable, the value an
     [{ "log-level": "loud" }, /^--log-level: "loud" is not one of/],
     [{ "source-namespaces": "a,,b" }, /^--source-namespaces: "a,,b" has an empty entry/],
     [{ "dry-run": "yes" }, /^--dry-run: "yes" is neither true nor false$/],
+    [{ "lease-name": "A_B" }, /^--lease-name: "A_B" is wrong: want a name of at most 253 /],
+    [{ "lease-namespace": "kube.ops" }, /^--lease-namespace: "kube\.ops" is wrong: want the name/],
   ];
   for (const [given, message] of wrong)
     assert.throws(
