@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { drawn } from "./draw.ts";
 import type { FailedSeed } from "./failed-seeds.ts";
 import type { Script } from "./script.ts";
+import { shrink } from "./shrink.ts";
 import { play as playOnStage, type Verdict } from "./stage.ts";
 
 /** So that of a run that is cut off it is known how far it came. */
@@ -83,18 +84,18 @@ async function one(
   { play = playOnStage, shrinksMostMs = SHRINKS_MOST_MS }: Playing,
   onPlayed: (script: Script, writes: number) => void,
 ): Promise<Failure | undefined> {
-  let failure: Failure | undefined;
-  let until = Number.POSITIVE_INFINITY;
-  const property = fc.asyncProperty(drawn(draw), async (script) => {
-    // Nothing shorter is looked for any more.
-    if (performance.now() >= until) return true;
-    const { wrong, writes } = await play(script);
-    if (!failure) onPlayed(script, writes);
-    if (wrong.length === 0) return true;
-    if (!failure) until = performance.now() + shrinksMostMs;
-    failure = { script, wrong };
-    return false;
-  });
-  await fc.check(property, { seed, numRuns: 1 });
+  const [script] = fc.sample(drawn(draw), { seed, numRuns: 1 });
+  if (!script) throw new Error(`test: nothing is drawn for seed ${seed}`);
+  const { wrong, writes } = await play(script);
+  onPlayed(script, writes);
+  if (wrong.length === 0) return undefined;
+  let failure: Failure = { script, wrong };
+  const until = performance.now() + shrinksMostMs;
+  const fails = async (shorter: Script): Promise<boolean> => {
+    const verdict = await play(shorter);
+    if (verdict.wrong.length > 0) failure = { script: shorter, wrong: verdict.wrong };
+    return verdict.wrong.length > 0;
+  };
+  await shrink(script, fails, () => performance.now() >= until);
   return failure;
 }

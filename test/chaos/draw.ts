@@ -290,7 +290,9 @@ const DRAWS: Readonly<Record<number, (least: number, most: number) => fc.Arbitra
   1: scriptsOf,
   2: (least, most) => woven(scriptsOf(least, most)),
 };
-export const NEWEST_DRAW = 1;
+export const NEWEST_DRAW = 2;
+/** The newest by which a million operations were right. */
+export const USUAL_DRAW = 1;
 
 /** Of so many steps, but for the few that a later draw adds. */
 export function drawn(draw: number, least = 1, most = LONGEST_SCRIPT): fc.Arbitrary<Script> {
