@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { type NewSecret } from "../support/scenes/api.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { MINE, ONE, publishOne, TWO } from "../support/scenes/registry.ts";
+import { copied, MINE, ONE, publishOne, TWO } from "../support/scenes/registry.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { conflictTold, eventNotes, rowAt } from "../support/scenes/told.ts";
 
@@ -33,10 +33,7 @@ test("S18 a copy copied by hand with its marks, elsewhere or under another name,
 test("S18 a copy restored from a backup to its own place is ours again", async (t) => {
   const scene = await openScene(t);
   const place = await scene.namespace("team-a");
-  await publishOne(scene);
-  const first = scene.start();
-  await scene.holds(place, "registry", ONE);
-  await first.stop();
+  await copied(scene, place);
   const { labels = {}, annotations = {} } =
     (await scene.api.secret(place, "registry"))?.metadata ?? {};
   await scene.api.deleteSecret(place, "registry");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { copyIn, ONE, publishOne, TWO } from "../support/scenes/registry.ts";
+import { copied, copyIn, publishOne, TWO } from "../support/scenes/registry.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { rowAt } from "../support/scenes/told.ts";
 
@@ -14,10 +14,7 @@ test("the next version's copy under this version is left alone, and keeps its pl
   const scene = await openScene(t);
   const place = await scene.namespace("team-a");
   const other = await scene.namespace("team-b");
-  await publishOne(scene);
-  const next = scene.start();
-  for (const each of [place, other]) await scene.holds(each, "registry", ONE);
-  await next.stop();
+  await copied(scene, place, other);
   await scene.api.annotate(place, "registry", { [NEXT]: "x" });
   const left = await copyIn(scene, place);
 
@@ -50,10 +47,7 @@ test("the next version's copy under this version is left alone, and keeps its pl
 test("a source with a word of the next version is refused by this one, and its copies stay as they are", async (t) => {
   const scene = await openScene(t);
   const place = await scene.namespace("team-a");
-  await publishOne(scene);
-  const next = scene.start();
-  await scene.holds(place, "registry", ONE);
-  await next.stop();
+  await copied(scene, place);
   await scene.api.annotate(scene.source, "registry", { "secretcast.io/word-of-the-next": "x" });
   await scene.api.setData(scene.source, "registry", TWO);
   const left = await copyIn(scene, place);
@@ -74,10 +68,7 @@ test("a source with a word of the next version is refused by this one, and its c
 test("going back and forth between versions with nothing new to say writes nothing", async (t) => {
   const scene = await openScene(t);
   const place = await scene.namespace("team-a");
-  await publishOne(scene);
-  const first = scene.start();
-  await scene.holds(place, "registry", ONE);
-  await first.stop();
+  await copied(scene, place);
   const before = await scene.versions();
   for (let turn = 0; turn < 2; turn++) {
     const running = scene.start();

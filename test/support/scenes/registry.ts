@@ -36,6 +36,14 @@ export function publishOne(
   return publish(scene, { data: ONE, ...rest }, namespace);
 }
 
+/** A source of `ONE`, its copies in `namespaces`, and no controller any more. */
+export async function copied(scene: Scene, ...namespaces: readonly string[]): Promise<void> {
+  await publishOne(scene);
+  const running = scene.start();
+  for (const namespace of namespaces) await scene.holds(namespace, "registry", ONE);
+  await running.stop();
+}
+
 export async function copyIn(scene: Scene, namespace: string): Promise<RawSecret> {
   const copy = await scene.api.secret(namespace, "registry");
   assert.ok(copy, `the copy in ${namespace} is there`);
