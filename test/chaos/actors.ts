@@ -12,7 +12,7 @@ import {
 } from "../../src/kube/rest/resource.ts";
 import { NAMESPACES, TENANT, type Step } from "../support/planner/history.ts";
 import type { UserStep } from "./script.ts";
-import type { Texts } from "./patterns.ts";
+import type { Texts } from "./raw.ts";
 import type { Raw } from "./raw.ts";
 
 export const OWN_NAMESPACE = "controller";

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PLAIN_FLAGS, type ChaosStep, type Script } from "./script.ts";
 import { play } from "./stage.ts";
-import type { Texts } from "./patterns.ts";
+import type { Texts } from "./raw.ts";
 
 const wait: ChaosStep = { kind: "pass", ms: 2000 };
 const source = (name: string, words: Texts, type = "Opaque", immutable = false): ChaosStep => {

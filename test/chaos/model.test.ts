@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wrongAtRest, type World } from "./model.ts";
 import { Slots } from "./slots.ts";
-import type { Texts } from "./patterns.ts";
+import type { Texts } from "./raw.ts";
 import { slotOf, type Flags, type Raw } from "./raw.ts";
 import { PLAIN_FLAGS } from "./script.ts";
 import { wrongWrite } from "./write-judge.ts";
@@ -78,6 +78,26 @@ const WORLDS: Readonly<Record<string, readonly [readonly Raw[], RegExp | undefin
   "a stranger who lets it be adopted": [
     [SOURCE, BOTH[0], secret("team-b/one", { adopt: "shared/one" })],
     /team-b\/one: no copy/,
+  ],
+  "a stranger who lets it be adopted, with a word that nobody knows": [
+    [SOURCE, BOTH[0], secret("team-b/one", { adopt: "shared/one", "to-selecter": "x" })],
+    undefined,
+  ],
+  "a copy that names another source than the one that has the place": [
+    [SOURCE, BOTH[0], copy("team-b/one", "shared/two")],
+    /team-b\/one: no copy of shared\/one as it must be \(source, source-uid\)/,
+  ],
+  "a copy without the version that it was made of": [
+    [SOURCE, BOTH[0], copy("team-b/one", "shared/one", { "source-version": "" })],
+    /source-version/,
+  ],
+  "a copy of a source that is paused": [
+    [secret("shared/one", { to: "nobody", paused: "true" }), BOTH[0]],
+    undefined,
+  ],
+  "a copy by an entry, without a list": [
+    [copy("team-a/one", "shared/one", { entry: "gone" })],
+    undefined,
   ],
   "a pulling Secret that was not filled": [
     [secret("shared/one", { allow: "*" }), secret("team-a/mine", { from: "shared/one" }, {})],

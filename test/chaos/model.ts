@@ -2,32 +2,19 @@
 // program. Given a world of raw objects of one kind and the flags, it says what is not as it must be
 // once all is quiet. Of what was there before it knows only what the objects themselves record: whether
 // each write on the way was right is the judge's part (write-judge.ts).
-import { filterKeys, type Texts } from "./patterns.ts";
 import {
+  dataOf,
+  isEnding,
+  isHidden,
   placeOf,
+  recordedKeys,
   slotOf,
   wordOf,
-  type Content,
-  type Flags,
-  type Raw,
-  type Source,
-  type Standing,
+  wordsOn,
 } from "./raw.ts";
-import {
-  acceptance,
-  allows,
-  dataOf,
-  entriesOf,
-  hasUnknownMark,
-  isEnding,
-  isExcluded,
-  isHidden,
-  isOurs,
-  isPull,
-  pushes,
-  standingOf,
-  standingOfNobody,
-} from "./standing.ts";
+import type { Content, Flags, Raw, Source, Standing, Texts } from "./raw.ts";
+import { acceptance, allows, asksFor, entriesOf, filterKeys, hasUnknownMark } from "./standing.ts";
+import { isExcluded, isOurs, isPull, pushes, standingOf } from "./standing.ts";
 
 /** Namespaces by name, and the objects of one kind by "NAMESPACE/NAME". */
 export type World = {
@@ -35,131 +22,107 @@ export type World = {
   readonly namespaces: ReadonlyMap<string, Raw>;
   readonly objects: ReadonlyMap<string, Raw>;
 };
-/** What must stand at a place: a copy of one of these, nothing of ours, or whatever is there. */
-type Rest = readonly Source[] | "nothing of ours" | "as it is";
+type Place = { readonly namespace: Raw; readonly name: string; readonly present: Raw | undefined };
+/** What must stand at a place: a copy of one of these (none: as it is), or nothing of ours. */
+type Rest = readonly Source[] | "nothing of ours";
+const AS_IT_IS: Rest = [];
 
 /** What is wrong with a world in which all has been quiet for long enough; empty: nothing. */
 export function wrongAtRest(world: World, flags: Flags): readonly string[] {
   if (world.kind === "ConfigMap" && !flags.configMaps) return [];
   // The list is never a place, and what it carries means nothing.
-  const objects = Array.from(world.objects.values()).filter((raw) => !isList(raw, flags));
-  const sources = objects.flatMap((raw) => {
-    const standing = standingOf(raw, flags);
-    const there = !isEnding(raw) && !isHidden(raw) && !isGoing(world, raw);
-    return typeof standing === "string" || !there ? [] : [standing];
+  const list = flags.list && slotOf(flags.list);
+  const objects = [...world.objects.keys()].filter((place) => `${world.kind} ${place}` !== list);
+  const standings = objects.map((object) => standingIn(world, flags, object));
+  const sources = standings.filter((standing) => typeof standing !== "string");
+  return [...world.namespaces.values()].flatMap((namespace) => {
+    if (isEnding(namespace)) return [];
+    const inside = `${namespace.metadata.name}/`;
+    const own = objects.filter((object) => object.startsWith(inside));
+    const copies = sources.map(({ copyName }) => inside + copyName);
+    return [...new Set([...own, ...copies])].flatMap((text) => {
+      const place = {
+        namespace,
+        name: text.slice(inside.length),
+        present: world.objects.get(text),
+      };
+      const faults = faultsAt(world, flags, place, sources);
+      return faults.map((what) => `${world.kind} ${text}: ${what}`);
+    });
   });
-  const wrong: string[] = [];
-  for (const namespace of world.namespaces.values()) {
-    if (isEnding(namespace)) continue;
-    const inside = objects.filter((raw) => raw.metadata.namespace === namespace.metadata.name);
-    const names = [...inside.map((raw) => raw.metadata.name), ...sources.map((s) => s.copyName)];
-    for (const name of new Set(names)) {
-      const place = `${namespace.metadata.name}/${name}`;
-      const present = world.objects.get(place);
-      const wanting = sources.filter(
-        (source) => source.copyName === name && pushes(source, namespace, flags),
-      );
-      const found = restOf(world, flags, namespace, wanting, present);
-      const rest = flags.holdsCreates === true && isTaken(found, present) ? "as it is" : found;
-      wrong.push(...differs(present, rest).map((what) => `${world.kind} ${place}: ${what}`));
-    }
-    for (const raw of inside.filter(isPull))
-      wrong.push(
-        ...wrongPull(world, flags, namespace, raw).map((what) => `${slotOf(raw)}: ${what}`),
-      );
-  }
-  return wrong;
 }
 
-/** It would be made, or go to somebody who does not hold it. */
-function isTaken(rest: Rest, present: Raw | undefined): boolean {
+/** `open` also of what is going; `silent` also where there is nothing. */
+function standingIn({ kind, namespaces, objects }: World, flags: Flags, place: string): Standing {
+  const raw = objects.get(place);
+  const standing = standingOf(`${kind} ${place}`, raw, flags);
+  const namespace = namespaces.get(raw?.metadata.namespace ?? "");
+  const stays = !raw || isHidden(raw) || (namespace && !isEnding(namespace) && !isEnding(raw));
+  return stays || standing === "silent" ? standing : "open";
+}
+
+function faultsAt(world: World, flags: Flags, place: Place, sources: readonly Source[]) {
+  const { namespace, name, present } = place;
+  if (present && isPull(present)) return pullFaults(world, flags, namespace, present);
+  const named = sources.filter(({ copyName }) => copyName === name);
+  const wanting = named.filter((source) => pushes(source, namespace, flags));
+  const rest = restOf(world, flags, place, wanting);
+  // Held is what would be made, or go to somebody who does not hold it.
   const holder = present && isOurs(present) ? wordOf(present, "source") : undefined;
-  return typeof rest !== "string" && !rest.some(({ raw }) => placeOf(raw) === holder);
+  const held = typeof rest !== "string" && !rest.some(({ raw }) => placeOf(raw) === holder);
+  return differs(present, flags.holdsCreates === true && held ? AS_IT_IS : rest);
 }
 
-const isList = (raw: Raw, { list }: Flags): boolean =>
-  list !== undefined && slotOf(raw) === slotOf(list);
-
-function isGoing({ namespaces }: World, { metadata }: Raw): boolean {
-  const namespace = namespaces.get(metadata.namespace ?? "");
-  return namespace === undefined || isEnding(namespace);
-}
-
-function restOf(
-  world: World,
-  flags: Flags,
-  namespace: Raw,
-  wanting: readonly Source[],
-  present: Raw | undefined,
-): Rest {
+function restOf(world: World, flags: Flags, place: Place, wanting: readonly Source[]): Rest {
+  const { namespace, name, present } = place;
   const takers = wanting.filter(({ paused }) => !paused);
-  if (present === undefined) return takers.length > 0 ? takers : "as it is";
-  if (isEnding(present)) return "as it is";
+  if (!present) return takers;
+  if (isEnding(present) || hasUnknownMark(present)) return AS_IT_IS;
   if (!isOurs(present)) {
     const adopter = takers.find(({ raw }) => placeOf(raw) === wordOf(present, "adopt"));
-    return adopter && isAdoptable(present, adopter, flags) ? takers : "as it is";
+    return adopter && isAdoptable(present, adopter, flags) ? takers : AS_IT_IS;
   }
-  if (hasUnknownMark(present) || isExcluded(namespace.metadata.name, flags)) return "as it is";
   const named = wordOf(present, "source") ?? "";
-  if (acceptance(namespace, named, flags) === "unclear") return "as it is";
-  if (isFrozenByList(present, flags)) return "as it is";
-  const holder = standingOfNamed(world, flags, named);
-  if (holder === "refused" || holder === "open") return "as it is";
+  const unclear = acceptance(namespace, named, flags) === "unclear";
+  const excluded = isExcluded(namespace.metadata.name, flags);
+  if (unclear || excluded || isFrozenByList(present, flags)) return AS_IT_IS;
+  const holder = standingIn(world, flags, named);
+  if (holder === "refused" || holder === "open") return AS_IT_IS;
   // What an entry made that is no more ends, wherever its source is.
-  if (holder === "outside" && wordOf(present, "entry") === undefined) return "as it is";
+  if (holder === "outside" && wordOf(present, "entry") === undefined) return AS_IT_IS;
   if (typeof holder !== "string") {
-    if (holder.paused) return "as it is";
-    const keeps =
-      holder.copyName === present.metadata.name && pushes(holder, namespace, flags, true);
+    const keeps = holder.copyName === name && pushes(holder, namespace, flags, true);
     // Under opt-in what is there stays; of another object of that name nothing is said.
-    const same = wordOf(present, "source-uid") === holder.raw.metadata.uid;
-    if (keeps && !same && !pushes(holder, namespace, flags)) return "as it is";
-    const stronger = takers.filter(({ rank }) => rank < holder.rank);
-    if (keeps) return stronger.length > 0 ? strongest(stronger) : [holder];
+    const other = wordOf(present, "source-uid") !== holder.raw.metadata.uid;
+    const unsaid = keeps && other && !pushes(holder, namespace, flags);
+    if (holder.paused || unsaid) return AS_IT_IS;
+    if (keeps) return strongest([holder, ...takers.filter(({ rank }) => rank < holder.rank)]);
   }
-  if (takers.length > 0) return strongest(takers);
-  return wanting.length > 0 ? "as it is" : "nothing of ours";
+  return wanting.length > 0 ? strongest(takers) : "nothing of ours";
 }
 
 /** A copy that an entry made, where the list cannot be read, or refuses that entry or its source. */
 export function isFrozenByList(copy: Raw, flags: Flags): boolean {
   const key = wordOf(copy, "entry");
+  const source = `${copy.kind} ${wordOf(copy, "source")}`;
   const entries = entriesOf(flags);
   if (key === undefined || !entries) return key !== undefined;
-  const source = `${copy.kind} ${wordOf(copy, "source")}`;
-  const concerned = entries.filter((entry) => entry.key === key || entry.object === source);
-  return concerned.some(
-    ({ faulty, object }) => faulty || entries.filter((one) => one.object === object).length > 1,
-  );
+  return entries.some((one) => one.refused && (one.key === key || one.object === source));
 }
 
 /** Those of the first rank; which of them came first, the world does not show. */
-function strongest(sources: readonly Source[]): readonly Source[] {
-  const first = Math.min(...sources.map(({ rank }) => rank));
-  return sources.filter(({ rank }) => rank === first);
-}
-
-/** Of the object that a copy names: `silent` also where there is none. */
-function standingOfNamed(world: World, flags: Flags, place: string): Standing {
-  const raw = world.objects.get(place);
-  if (raw && !isHidden(raw)) {
-    const standing = standingOf(raw, flags);
-    return (isEnding(raw) || isGoing(world, raw)) && standing !== "silent" ? "open" : standing;
-  }
-  return standingOfNobody(`${world.kind} ${place}`, flags);
-}
+const strongest = (sources: readonly Source[]): readonly Source[] =>
+  sources.filter(({ rank }) => sources.every((other) => other.rank >= rank));
 
 function isAdoptable(present: Raw, { content }: Source, flags: Flags): boolean {
-  const standing = standingOf(present, flags);
-  const plain = (standing === "silent" || standing === "outside") && !isPull(present);
+  const standing = standingOf(slotOf(present), present, flags);
   const alike = (present.type ?? "Opaque") === content.type && present.immutable !== true;
-  return plain && alike && !hasUnknownMark(present);
+  return alike && (standing === "silent" || standing === "outside");
 }
 
 function differs(present: Raw | undefined, rest: Rest): readonly string[] {
-  if (rest === "as it is") return [];
-  if (rest === "nothing of ours")
-    return present && isOurs(present) ? ["a copy that nobody wants any more"] : [];
+  if (rest === "nothing of ours") return ["a copy that nobody wants any more"];
+  if (rest.length === 0) return [];
   const texts = rest.map(({ raw }) => placeOf(raw)).join(" or ");
   if (!present) return [`the copy of ${texts} is missing`];
   const faults = rest.map((source) => copyFaults(present, source));
@@ -167,58 +130,43 @@ function differs(present: Raw | undefined, rest: Rest): readonly string[] {
   return [`no copy of ${texts} as it must be (${faults[0]?.join(", ")})`];
 }
 
-const holds = (all: Texts | undefined, some: Texts): boolean =>
-  Object.entries(some).every(([key, value]) => all?.[key] === value);
+const falseOf = (checks: Readonly<Record<string, boolean>>): readonly string[] =>
+  Object.keys(checks).filter((check) => checks[check] === false);
+const holds = (all: Texts = {}, some: Texts): boolean =>
+  Object.entries(some).every(([key, value]) => all[key] === value);
 
 /** In what an object is not the copy of a source. */
 function copyFaults(present: Raw, { content, raw, words, entry }: Source): readonly string[] {
-  const checks: Readonly<Record<string, boolean>> = {
-    marks: isOurs(present),
-    source: wordOf(present, "source") === placeOf(raw),
-    "source-uid": wordOf(present, "source-uid") === raw.metadata.uid,
-    "source-version": (wordOf(present, "source-version") ?? "") !== "",
-    entry: wordOf(present, "entry") === entry,
-    "on-delete":
-      wordOf(present, "on-delete") === (words["on-delete"] === "keep" ? "keep" : undefined),
-    ...contentChecks(present, content),
-  };
-  return Object.keys(checks).filter((check) => checks[check] === false);
+  const kept = words["on-delete"] === "keep" ? "keep" : undefined;
+  const marks = { source: placeOf(raw), "source-uid": raw.metadata.uid, entry, "on-delete": kept };
+  const wrong = Object.entries(marks).filter(([word, value]) => wordOf(present, word) !== value);
+  const plain = { marks: isOurs(present), "source-version": !!wordOf(present, "source-version") };
+  return [...falseOf(plain), ...wrong.map(([word]) => word), ...contentFaults(present, content)];
 }
 
-export function contentChecks(present: Raw, content: Content): Record<string, boolean> {
+export function contentFaults(present: Raw, content: Content): readonly string[] {
   const data = dataOf(present);
-  return {
+  return falseOf({
     data: holds(data, content.data) && holds(content.data, data),
     type: (present.type ?? "Opaque") === content.type,
     immutable: (present.immutable === true) === content.immutable,
     labels: holds(present.metadata.labels, content.labels),
     annotations: holds(present.metadata.annotations, content.annotations),
-  };
+  });
 }
 
-/** The entries that were filled, as the pulling object records them. */
-export function recordedKeys(pull: Raw): readonly string[] {
-  const record = wordOf(pull, "pulled-keys") ?? "";
-  return record === "" ? [] : record.split(",");
-}
-
-const LEFT_OPEN = ["placed-at", "adopt", "to", "to-selector", "allow", "allow-selector"];
-
-function wrongPull(world: World, flags: Flags, namespace: Raw, pull: Raw): readonly string[] {
+function pullFaults(world: World, flags: Flags, namespace: Raw, pull: Raw): readonly string[] {
+  const { name } = namespace.metadata;
   const from = wordOf(pull, "from") ?? "";
-  // Pulling within one namespace, and what words of a source or of a copy mean on it, are left open.
-  const odd = LEFT_OPEN.some((word) => wordOf(pull, word) !== undefined);
-  if (odd || from.startsWith(`${namespace.metadata.name}/`)) return [];
-  if (isEnding(pull) || isHidden(pull) || pull.immutable === true || hasUnknownMark(pull))
-    return [];
-  if (isExcluded(namespace.metadata.name, flags)) return [];
-  // Whether an entry's word for it still counts is the list's matter.
-  if (wordOf(pull, "entry") !== undefined && !entriesOf(flags)) return [];
-  const source = standingOfNamed(world, flags, from);
-  const recorded = recordedKeys(pull);
-  const data = dataOf(pull);
-  if (source === "open" || source === "refused") return [];
-  if (source === "outside") return [];
+  const fixed = isEnding(pull) || isHidden(pull) || pull.immutable === true;
+  // What a copy's or a source's words mean on it, and to pull within one namespace, are left open.
+  const odd = ["placed-at", "adopt"].some((word) => wordOf(pull, word) !== undefined);
+  const open = odd || asksFor(wordsOn(pull)) || from.startsWith(`${name}/`);
+  const unread = wordOf(pull, "entry") !== undefined && !entriesOf(flags);
+  if (fixed || open || unread || hasUnknownMark(pull) || isExcluded(name, flags)) return [];
+  const source = standingIn(world, flags, from);
+  if (source === "open" || source === "refused" || source === "outside") return [];
+  const [recorded, data] = [recordedKeys(pull), dataOf(pull)];
   if (source === "silent" || (!source.paused && !allows(source, namespace, flags))) {
     const stays = recorded.length === 0 || wordOf(pull, "on-delete") === "keep";
     return stays ? [] : ["holds what it may not pull any more"];
@@ -228,8 +176,5 @@ function wrongPull(world: World, flags: Flags, namespace: Raw, pull: Raw): reado
   if (source.paused || !offered) return [];
   const missing = Object.keys(offered).filter((key) => data[key] === undefined);
   const stale = recorded.filter((key) => data[key] !== offered[key]);
-  return [
-    ...missing.map((key) => `${key} was not pulled from ${from}`),
-    ...stale.map((key) => `${key} is not as in ${from}`),
-  ];
+  return [...new Set([...missing, ...stale])].map((key) => `${key} was not pulled from ${from}`);
 }

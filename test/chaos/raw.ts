@@ -1,6 +1,6 @@
 // What the judges of chaos see: objects as the API server shows them, the flags of the controller, and
 // what a source is once it is understood. Nothing of the contract is decided here.
-import type { Texts } from "./patterns.ts";
+export type Texts = Readonly<Record<string, string>>;
 
 export type Raw = {
   readonly kind?: string;
@@ -57,11 +57,10 @@ export type Source = {
 /** Of the source list. */
 export type Entry = {
   readonly key: string;
-  /** The slot of what it names; undefined: it names nothing. */
-  readonly object: string | undefined;
+  /** The slot of what it names; "": it names nothing. */
+  readonly object: string;
   readonly words: Texts;
-  /** By itself, whatever becomes of its object. */
-  readonly faulty: boolean;
+  readonly refused: boolean;
 };
 /** `outside`: out of scope; `silent`: nothing of ours on it, or it is not there. */
 export type Standing = Source | "refused" | "silent" | "outside" | "open";
@@ -84,8 +83,16 @@ export const wordsOn = ({ metadata }: Raw): Texts =>
 export const isHeld = ({ metadata }: Raw): boolean =>
   "finalizers" in metadata && metadata.deletionTimestamp !== undefined;
 
-/** At a slot where there is none: a source that is not there is spoken of all the same. */
-export function nobodyAt(slot: string): Raw {
-  const [kind = "", namespace = "", name = ""] = slot.split(/[ /]/);
-  return { kind, metadata: { namespace, name, uid: "", resourceVersion: "" } };
-}
+export const isEnding = ({ metadata, status }: Raw): boolean =>
+  metadata.deletionTimestamp !== undefined || status?.phase === "Terminating";
+/** Left out of the watch: invisible, as a source and in the way. */
+export const isHidden = ({ type }: Raw): boolean => type === "helm.sh/release.v1";
+
+/** All entries, each with the field that it stands in. */
+export const dataOf = ({ data = {}, binaryData = {} }: Raw): Texts => ({
+  ...data,
+  ...Object.fromEntries(Object.entries(binaryData).map(([key, text]) => [key, `binary ${text}`])),
+});
+/** The entries that were filled, as a pulling object records them. */
+export const recordedKeys = (pull: Raw): readonly string[] =>
+  (wordOf(pull, "pulled-keys") ?? "").split(",").filter((key) => key !== "");

@@ -1,29 +1,73 @@
-// The lower half of the reference model (model.ts): what one raw object says by the contract, and which
-// namespaces a source names. It imports nothing of the program, so an error there is not repeated here.
-// Where the contract leaves open what is right, the answer is `open`.
-import {
-  filterKeys,
-  glob,
-  isPositive,
-  matchesGlobs,
-  matchesSelector,
-  pickKeys,
-  split,
-  type Texts,
-} from "./patterns.ts";
-import {
-  nobodyAt,
-  placeOf,
-  slotOf,
-  wordOf,
-  wordsOn,
-  type Content,
-  type Entry,
-  type Flags,
-  type Raw,
-  type Standing,
-  type Source,
-} from "./raw.ts";
+// The lower half of the reference model (model.ts): what one raw object says by the contract, which
+// namespaces a source names, and what its lists, selectors and keys match. It imports nothing of the
+// program, so an error there is not repeated here. Where the contract leaves open what is right, the
+// answer is `open`.
+import { dataOf, isEnding, isHidden, placeOf, wordOf, wordsOn } from "./raw.ts";
+import type { Content, Entry, Flags, Raw, Source, Standing, Texts } from "./raw.ts";
+
+const split = (text: string): readonly string[] => text.split(",").map((part) => part.trim());
+const isPositive = (entry: string): boolean => !entry.startsWith("!");
+
+function matchesGlob(glob: string, name: string): boolean {
+  const escaped = glob.replaceAll(/[.\\^$+{}()|[\]]/g, "\\$&");
+  const pattern = escaped.replaceAll("*", "[^/]*").replaceAll("?", "[^/]");
+  return new RegExp(`^${pattern}$`, "s").test(name);
+}
+const isBarred = (globs: string, name: string): boolean =>
+  split(globs).some((entry) => !isPositive(entry) && matchesGlob(entry.slice(1), name));
+function matchesGlobs(globs: string, name: string): boolean {
+  const positives = split(globs).filter(isPositive);
+  const named = positives.length === 0 || positives.some((entry) => matchesGlob(entry, name));
+  return named && !isBarred(globs, name);
+}
+
+const TERM =
+  /^(?:(?<not>!)?(?<there>[-./\w]+)|(?<key>[-./\w]+)\s*(?<op>==|=|!=)\s*(?<value>[-.\w]*)|(?<set>[-./\w]+)\s+(?<how>in|notin)\s+\((?<values>[^()]*)\))$/;
+/** undefined: not a selector. */
+function matchesSelector(text: string, labels: Texts): boolean | undefined {
+  const terms = text.split(/,(?![^(]*\))/).map((term) => TERM.exec(term.trim())?.groups);
+  if (terms.some((term) => term === undefined)) return undefined;
+  return terms.every((term) => {
+    const { not, there, key, op, value, set, how, values = "" } = term ?? {};
+    if (there !== undefined) return Object.hasOwn(labels, there) !== (not === "!");
+    if (key !== undefined) return (labels[key] === value) === (op !== "!=");
+    return split(values).includes(labels[set ?? ""] ?? "\n") === (how === "in");
+  });
+}
+
+/** What `keys` lets through; undefined: it refuses the source. */
+export function filterKeys(text: string | undefined, data: Texts): Texts | undefined {
+  if (text === undefined) return data;
+  const globs = split(text).filter((entry) => !entry.includes("="));
+  const renames = split(text).flatMap((entry) => (entry.includes("=") ? [entry.split("=")] : []));
+  const moved = renames.map(([, from]) => from);
+  // Exclusions start from everything, but beside a rename they take nothing in.
+  const none = globs.length === 0 || (renames.length > 0 && !globs.some(isPositive));
+  const kept = Object.keys(data).filter(
+    (key) => !none && !moved.includes(key) && matchesGlobs(globs.join(","), key),
+  );
+  const all = [...kept.map((key) => [key, key]), ...renames];
+  const lacks = all.some(([, from = ""]) => data[from] === undefined);
+  const twice = new Set(all.map(([to]) => to)).size < all.length;
+  if (all.length === 0 || lacks || twice) return undefined;
+  return Object.fromEntries(all.map(([to = "", from = ""]) => [to, data[from] ?? ""]));
+}
+
+const NEVER =
+  /^(secretcast\.io\/|(.*\.)?kubernetes\.io\/|[^/]*(argoproj|fluxcd)\.io\/|(meta\.)?helm\.sh\/|owner$|sealedsecrets\.bitnami\.com\/|cert-manager\.io\/)/;
+const NO_FLAG_HELPS =
+  /^(secretcast\.io\/|kubectl\.kubernetes\.io\/|app\.kubernetes\.io\/managed-by$)/;
+const isHarmless = (key: string): boolean =>
+  key.startsWith("app.kubernetes.io/") ? !/\/(instance|managed-by)$/.test(key) : !NEVER.test(key);
+
+/** Of the labels or annotations those that are copied; `copyable`: what the administrator adds. */
+function pickKeys(globs: string | undefined, all: Texts = {}, copyable = ""): Texts {
+  const may = (key: string): boolean =>
+    isHarmless(key) || (copyable !== "" && !NO_FLAG_HELPS.test(key) && matchesGlobs(copyable, key));
+  const picks = ([key]: [string, string]): boolean =>
+    globs !== undefined && may(key) && matchesGlobs(globs, key);
+  return Object.fromEntries(Object.entries(all).filter(picks));
+}
 
 const each = (form: RegExp) => (value: string) => split(value).every((part) => form.test(part));
 const one = (form: RegExp) => (value: string) => form.test(value.trim());
@@ -42,10 +86,6 @@ const WORDS: Readonly<Record<string, (value: string) => boolean>> = {
   allow: each(/^!?[-*?a-z0-9]+$/),
   "allow-selector": selects,
 };
-const PAIRS = [
-  ["to", "to-selector"],
-  ["allow", "allow-selector"],
-] as const;
 const MARKS =
   /^(source|source-uid|placed-at|source-version|copied-keys|pulled-keys|entry|from|adopt|accept)$/;
 const SYSTEM = ["kube-system", "kube-public", "kube-node-lease"];
@@ -54,12 +94,17 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "kubernetes.io/tls": ["tls.crt", "tls.key"],
 };
 
-/** Left out of the watch: invisible, as a source and in the way. */
-export const isHidden = ({ type }: Raw): boolean => type === "helm.sh/release.v1";
-export const isPull = (raw: Raw): boolean => wordOf(raw, "from") !== undefined;
-export const isEnding = ({ metadata, status }: Raw): boolean =>
-  metadata.deletionTimestamp !== undefined || status?.phase === "Terminating";
+/** Words that make a source. */
+export const asksFor = (words: Texts): boolean =>
+  Object.keys(words).some((word) => /^(to|allow)(-selector)?$/.test(word));
+function isFaulty(words: Texts): boolean {
+  const wrong = Object.entries(words).some(([word, value]) => WORDS[word]?.(value) !== true);
+  const pairs = ["to", "allow"].filter((word) => word in words && `${word}-selector` in words);
+  const positive = pairs.every((word) => split(words[word] ?? "").some(isPositive));
+  return wrong || (words["match"] === "any" && !(pairs.length > 0 && positive));
+}
 
+export const isPull = (raw: Raw): boolean => wordOf(raw, "from") !== undefined;
 /** The managed-by label, a well-formed source, a UID, its own place, and no `from`. */
 export const isOurs = (raw: Raw): boolean =>
   raw.metadata.labels?.["app.kubernetes.io/managed-by"] === "secretcast" &&
@@ -67,134 +112,99 @@ export const isOurs = (raw: Raw): boolean =>
   (wordOf(raw, "source-uid") ?? "") !== "" &&
   wordOf(raw, "placed-at") === placeOf(raw) &&
   !isPull(raw);
-
 /** A newer version made it. */
 export const hasUnknownMark = (raw: Raw): boolean =>
   Object.keys(wordsOn(raw)).some((word) => !Object.hasOwn(WORDS, word) && !MARKS.test(word));
-
-/** All entries, each with the field that it stands in. */
-export const dataOf = ({ data = {}, binaryData = {} }: Raw): Texts => ({
-  ...data,
-  ...Object.fromEntries(Object.entries(binaryData).map(([key, text]) => [key, `binary ${text}`])),
-});
-
-const asksFor = (words: Texts): boolean => PAIRS.flat().some((word) => Object.hasOwn(words, word));
-function isFaulty(words: Texts): boolean {
-  const pairs = PAIRS.filter((pair) => pair.every((word) => Object.hasOwn(words, word)));
-  const either = pairs.length > 0 && pairs.every(([to]) => split(words[to] ?? "").some(isPositive));
-  const wrong = Object.entries(words).some(([word, value]) => WORDS[word]?.(value) !== true);
-  return wrong || (words["match"] === "any" && !either);
-}
 
 /** The entries of the source list; undefined: there is none that can be read. */
 export function entriesOf({ list, configMaps }: Flags): readonly Entry[] | undefined {
   if (!list || isOurs(list) || isPull(list) || wordOf(list, "adopt") !== undefined)
     return undefined;
-  return Object.entries(list.data ?? {}).map(([key, text]) => {
+  const entries = Object.entries(list.data ?? {}).map(([key, text]): Entry => {
     try {
       const { secret, configMap, ...words } = JSON.parse(text) as Record<string, string>;
       const named = secret === undefined ? `ConfigMap ${configMap}` : `Secret ${secret}`;
-      const object = secret === undefined && !configMaps ? undefined : named;
-      const faulty = object === undefined || !asksFor(words) || isFaulty(words);
-      return { key, object, words, faulty };
+      const object = secret === undefined && !configMaps ? "" : named;
+      const refused = object === "" || !asksFor(words) || isFaulty(words);
+      return { key, object, words, refused };
     } catch {
-      return { key, object: undefined, words: {}, faulty: true };
+      return { key, object: "", words: {}, refused: true };
     }
   });
+  const twice = ({ object }: Entry) => entries.filter((one) => one.object === object).length > 1;
+  return entries.map((entry) => ({ ...entry, refused: entry.refused || twice(entry) }));
 }
 
 /** A flag of globs that let namespaces of every name publish, apart from what it excludes. */
 const isEveryName = (entry: string): boolean => /^[*?]*\*[*?]*$/.test(entry);
-const isRead = (namespace: string, { namespaces, sourceNamespaces }: Flags): boolean =>
-  namespaces === "" ||
-  split(namespaces).includes(namespace) ||
-  split(sourceNamespaces).includes(namespace);
+const isServed = (namespace: string, { namespaces }: Flags): boolean =>
+  namespaces === "" || split(namespaces).includes(namespace);
+const isRead = (namespace: string, flags: Flags): boolean =>
+  isServed(namespace, flags) || split(flags.sourceNamespaces).includes(namespace);
+/** Its place in the order of --source-namespaces; -1: none of them. */
 function rankOf(namespace: string, { sourceNamespaces }: Flags): number {
   if (!matchesGlobs(sourceNamespaces, namespace)) return -1;
-  const positives = split(sourceNamespaces).filter(isPositive);
-  return Math.max(
-    0,
-    positives.findIndex((entry) => glob(entry).test(namespace)),
-  );
+  const order = [...split(sourceNamespaces).filter(isPositive), "*"];
+  return order.findIndex((entry) => matchesGlob(entry, namespace));
 }
 function publishesByName(namespace: string, { sourceNamespaces }: Flags): boolean {
   const named = split(sourceNamespaces).filter((entry) => !isEveryName(entry));
   return named.some(isPositive) && matchesGlobs(named.join(","), namespace);
 }
 
-/** How an object stands as a source. */
-export function standingOf(raw: Raw, flags: Flags): Standing {
-  const namespace = raw.metadata.namespace ?? "";
-  const entries = (entriesOf(flags) ?? []).filter(({ object }) => object === slotOf(raw));
-  const [entry] = entries;
+/** How what is at a slot stands as a source; `raw` undefined: nothing that a watch shows. */
+export function standingOf(slot: string, raw: Raw | undefined, flags: Flags): Standing {
+  const [, namespace = ""] = slot.split(/[ /]/);
+  const entry = entriesOf(flags)?.find(({ object }) => object === slot);
   const rank = entry ? -1 : rankOf(namespace, flags);
-  if (entries.length > 1 || entry?.faulty) return "refused";
   // Of what cannot be read nobody knows what it wants, and the list does not reach it.
   if (!isRead(namespace, flags)) return "refused";
   if (!entry && rank < 0) return "outside";
+  if (!raw || isHidden(raw)) return "silent";
+  if (entry?.refused) return "refused";
   if (isPull(raw)) return "open";
   if (isOurs(raw)) return entry ? "open" : "silent";
   const own = Object.entries(wordsOn(raw)).filter(([word]) => !MARKS.test(word));
   const words = entry?.words ?? Object.fromEntries(own);
-  if (Object.keys(words).length === 0) return "silent";
-  const content = contentOf(
-    raw,
-    words,
-    entry || publishesByName(namespace, flags) ? flags.copyable : "",
-  );
-  const refused =
-    isFaulty(words) ||
-    content === undefined ||
-    (!entry && wordOf(raw, "adopt") !== undefined) ||
-    REFUSED.includes(raw.type ?? "") ||
-    raw.metadata.name.startsWith("sh.helm.release.v1.");
-  // Mistakes in, or a pause by, words that make nothing a source are left open.
-  if (refused) return asksFor(words) ? "refused" : "open";
+  const copyable = entry || publishesByName(namespace, flags) ? flags.copyable : "";
+  const content = contentOf(raw, words, copyable);
   const paused = words["paused"] === "true";
-  if (!asksFor(words)) return paused ? "open" : "silent";
+  const made =
+    REFUSED.includes(raw.type ?? "") || raw.metadata.name.startsWith("sh.helm.release.v1.");
+  const given = !entry && wordOf(raw, "adopt") !== undefined;
+  const refused = isFaulty(words) || content === undefined || made || given;
+  if (Object.keys(words).length === 0) return "silent";
+  // Mistakes in, or a pause by, words that make nothing a source are left open.
+  if (!asksFor(words)) return refused || paused ? "open" : "silent";
+  if (refused) return "refused";
   const copyName = words["name"] ?? raw.metadata.name;
   return { raw, words, rank, entry: entry?.key, copyName, paused, content };
 }
 
-/** The same of a slot where there is nothing. */
-export function standingOfNobody(slot: string, flags: Flags): "silent" | "outside" | "refused" {
-  const { namespace = "" } = nobodyAt(slot).metadata;
-  if (!isRead(namespace, flags)) return "refused";
-  const listed = (entriesOf(flags) ?? []).some(({ object }) => object === slot);
-  return listed || rankOf(namespace, flags) >= 0 ? "silent" : "outside";
-}
-
 function contentOf(raw: Raw, words: Texts, copyable: string): Content | undefined {
+  const { type = "Opaque", immutable = false, metadata } = raw;
   const data = filterKeys(words["keys"], dataOf(raw));
-  if (data === undefined) return undefined;
-  const type = raw.type ?? "Opaque";
-  const whole = (REQUIRED[type] ?? []).every((key) => Object.hasOwn(data, key));
-  return {
-    data,
-    type: whole ? type : "Opaque",
-    immutable: raw.immutable === true,
-    labels: pickKeys(words["copy-labels"], raw.metadata.labels, copyable),
-    annotations: pickKeys(words["copy-annotations"], raw.metadata.annotations, copyable),
-  };
+  const lacks = REQUIRED[type]?.some((key) => data?.[key] === undefined);
+  const labels = pickKeys(words["copy-labels"], metadata.labels, copyable);
+  const annotations = pickKeys(words["copy-annotations"], metadata.annotations, copyable);
+  return data && { data, type: lacks ? "Opaque" : type, immutable, labels, annotations };
 }
 
 /** Never a target: excluded, of the system, or not served. */
 export function isExcluded(namespace: string, flags: Flags): boolean {
-  const { exclude, ownNamespace, includeSystem, namespaces } = flags;
-  const ofSystem = SYSTEM.includes(namespace) || namespace === ownNamespace;
-  const served = namespaces === "" || split(namespaces).includes(namespace);
-  return (
-    !served || (ofSystem && !includeSystem) || (exclude !== "" && matchesGlobs(exclude, namespace))
-  );
+  const { exclude, ownNamespace, includeSystem } = flags;
+  const ofSystem = !includeSystem && [...SYSTEM, ownNamespace].includes(namespace);
+  const excluded = exclude !== "" && matchesGlobs(exclude, namespace);
+  return ofSystem || excluded || !isServed(namespace, flags);
 }
 
 /** Which copies a namespace takes; `kept`: nothing new. */
 export function acceptance(namespace: Raw, source: string, { policy, sourceNamespaces }: Flags) {
-  const said = wordOf(namespace, "accept");
   const positives = split(sourceNamespaces).filter(isPositive);
   const everybody = positives.length === 0 || positives.some(isEveryName);
-  if (said === undefined)
-    return (policy ?? (everybody ? "opt-in" : "opt-out")) === "opt-out" ? "yes" : "kept";
+  const silent = (policy ?? (everybody ? "opt-in" : "opt-out")) === "opt-out" ? "yes" : "kept";
+  const said = wordOf(namespace, "accept");
+  if (said === undefined) return silent;
   if (said === "true" || said === "false") return said === "true" ? "yes" : "no";
   if (!split(said).every((part) => /^!?[-*?a-z0-9]+\/[-*?.a-z0-9]+$/.test(part))) return "unclear";
   return matchesGlobs(said, source) ? "yes" : "no";
@@ -202,28 +212,23 @@ export function acceptance(namespace: Raw, source: string, { policy, sourceNames
 
 function covers(words: Texts, word: "to" | "allow", { metadata }: Raw): boolean {
   const [globs, selector] = [words[word], words[`${word}-selector`]];
-  if (globs === undefined && selector === undefined) return false;
-  const named = globs === undefined || matchesGlobs(globs, metadata.name);
-  const labelled =
-    selector === undefined || matchesSelector(selector, metadata.labels ?? {}) === true;
-  if (words["match"] !== "any" || globs === undefined || selector === undefined)
-    return named && labelled;
-  const exclusions = split(globs).filter((entry) => !isPositive(entry));
-  return matchesGlobs(["*", ...exclusions].join(","), metadata.name) && (named || labelled);
+  const answers = [
+    globs !== undefined && matchesGlobs(globs, metadata.name),
+    selector !== undefined && matchesSelector(selector, metadata.labels ?? {}) === true,
+  ];
+  if (globs === undefined || selector === undefined) return answers.includes(true);
+  if (words["match"] !== "any") return !answers.includes(false);
+  return answers.includes(true) && !isBarred(globs, metadata.name);
 }
 
 /** Does `source` want a place in `namespace`; `there`: a copy of it is there already. */
-export function pushes(
-  { raw, words }: Source,
-  namespace: Raw,
-  flags: Flags,
-  there = false,
-): boolean {
+export function pushes(source: Source, namespace: Raw, flags: Flags, there = false): boolean {
+  const { raw, words } = source;
   const { name } = namespace.metadata;
-  if (raw.metadata.namespace === name || isEnding(namespace) || isExcluded(name, flags))
-    return false;
   const accepts = acceptance(namespace, placeOf(raw), flags);
-  return covers(words, "to", namespace) && (accepts === "yes" || (accepts === "kept" && there));
+  const takes = accepts === "yes" || (accepts === "kept" && there);
+  const open = raw.metadata.namespace !== name && !isEnding(namespace) && !isExcluded(name, flags);
+  return open && takes && covers(words, "to", namespace);
 }
 
 export const allows = ({ words }: Source, target: Raw, flags: Flags): boolean =>

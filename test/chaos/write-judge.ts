@@ -3,21 +3,19 @@
 // so at some time within MEMORY_MS is a good reason; what never was so is none.
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import type { Slots } from "./slots.ts";
-import { contentChecks, isFrozenByList, recordedKeys } from "./model.ts";
-import { filterKeys } from "./patterns.ts";
-import { slotOf, wordOf, type Flags, type Raw, type Source, type Standing } from "./raw.ts";
+import { contentFaults, isFrozenByList } from "./model.ts";
+import { dataOf, recordedKeys, slotOf, wordOf } from "./raw.ts";
+import type { Flags, Raw, Source, Standing } from "./raw.ts";
 import {
   acceptance,
   allows,
-  dataOf,
+  filterKeys,
   hasUnknownMark,
   isExcluded,
-  isHidden,
   isOurs,
   isPull,
   pushes,
   standingOf,
-  standingOfNobody,
 } from "./standing.ts";
 
 const MEMORY_MS = 30 * 60_000;
@@ -144,10 +142,7 @@ class Judge {
       ),
     );
     if (wanting.length === 0) return "its source never wanted this place";
-    const faults = wanting.map(({ content }) => {
-      const checks = contentChecks(after, content);
-      return Object.keys(checks).filter((check) => checks[check] === false);
-    });
+    const faults = wanting.map(({ content }) => contentFaults(after, content));
     return faults.some((found) => found.length === 0)
       ? undefined
       : `its source never held this (${faults.at(-1)?.join(", ")})`;
@@ -246,10 +241,9 @@ function isUnwanted(
   if (!namespace || isExcluded(namespace.metadata.name, flags)) return false;
   const named = wordOf(copy, "source") ?? "";
   if (acceptance(namespace, named, flags) === "unclear") return false;
-  const standing =
-    !moment || isHidden(moment)
-      ? standingOfNobody(`${copy.kind} ${named}`, flags)
-      : standingWith(moment, flags);
+  const standing = moment
+    ? standingWith(moment, flags)
+    : standingOf(`${copy.kind} ${named}`, undefined, flags);
   if (isFrozenByList(copy, flags) || standing === "refused") return false;
   if (standing === "outside") return wordOf(copy, "entry") !== undefined;
   if (standing === "silent" || standing === "open") return true;
@@ -270,7 +264,7 @@ function withList(flags: Flags, list: Raw | undefined): Flags {
 
 function standingWith(raw: Raw, flags: Flags): Standing {
   const known = kept(standings, flags, () => new WeakMap<Raw, Standing>());
-  return kept(known, raw, () => standingOf(raw, flags));
+  return kept(known, raw, () => standingOf(slotOf(raw), raw, flags));
 }
 
 function kept<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V): V {
