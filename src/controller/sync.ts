@@ -48,13 +48,16 @@ export type SyncResult = {
 // A plan may hold the event loop this long; probes, lease and watches wait meanwhile.
 const TURN_MS = 10;
 // A newer plan takes over at the earliest after this much work, so that a stream of events cannot
-// starve the writes.
+// starve the writes; where they are slow, after this long.
 const SLICE_MS = 250;
 const SLICE_WRITES = 64;
+const LONGEST_SLICE_MS = 500;
 // Outcomes that leave nothing to be done there before something happens.
 const ENDED: ReadonlySet<Outcome["kind"]> = new Set(["done", "removed", "leaving"]);
 // While writes wait and none has started for so long, a newer plan costs them nothing.
 const STUCK_MS = 100;
+// After a 429 without Retry-After.
+const RETRY_MS = 1000;
 // How often a pass that waits for writes looks whether it still should.
 const TICK_MS = 500;
 // Writes were refused because the lease is not ours: look again when that is decided.
@@ -68,6 +71,8 @@ export class Sync {
   #newest: Plan | undefined;
   #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
   #dirty = false;
+  /** When the first write may be tried again that was refused by 429 since the pass now running began. */
+  #retryAt = Number.POSITIVE_INFINITY;
   #stopping = false;
   #refused = false;
   #passing = false;
@@ -162,6 +167,7 @@ export class Sync {
     const { clock, hooks, dryRun } = this.#deps;
     const pool = this.#pool;
     this.#dirty = false;
+    this.#retryAt = Number.POSITIVE_INFINITY;
     this.#refused = false;
     this.#landed = false;
     const quiet = pool.calm;
@@ -215,14 +221,18 @@ export class Sync {
     liveReads.began(questions);
     const outcome = await apply.perform(action, cut);
     liveReads.ended(questions);
-    if (outcome.kind === "stopped") this.#refused = true;
-    // What is still to be done there has a time, which the next plan knows.
-    else if (!ENDED.has(outcome.kind)) this.#dirty = true;
-    recordOutcome(outcome, { memory, caches, now: clock.monotonic(), chance: clock.random() });
-    for (const each of hooks) each.onOutcome?.(outcome);
+    const now = clock.monotonic();
     const failed = outcome.kind === "failed";
     const throttled = failed && outcome.error === "throttled";
-    return { throttled, failed, retryAfterMs: throttled ? outcome.retryAfterMs : undefined };
+    const retryAfterMs = throttled ? outcome.retryAfterMs : undefined;
+    if (outcome.kind === "stopped") this.#refused = true;
+    // Of many that are refused, each would ask for a plan that has nothing for it yet.
+    else if (throttled) this.#retryAt = Math.min(this.#retryAt, now + (retryAfterMs ?? RETRY_MS));
+    // What is still to be done there has a time, which the next plan knows.
+    else if (!ENDED.has(outcome.kind)) this.#dirty = true;
+    recordOutcome(outcome, { memory, caches, now, chance: clock.random() });
+    for (const each of hooks) each.onOutcome?.(outcome);
+    return { throttled, failed, retryAfterMs };
   }
 
   async #plan(now: number): Promise<Plan> {
@@ -238,6 +248,7 @@ export class Sync {
     const { clock } = this.#deps;
     const pool = this.#pool;
     const before = pool.started;
+    const planned = clock.monotonic();
     pool.replace(actions.map(pooledWriteOf));
     // When the slice ends and when something else becomes due: a write that hangs must hold up
     // neither fresh work nor retries, once no other can start.
@@ -250,9 +261,12 @@ export class Sync {
       timer = clock.setTimeout(tick, Math.ceil(Math.min(...next) - now) + 1);
     };
     const moves = (now: number): boolean =>
-      pool.started - before < SLICE_WRITES && now - pool.lastStartedMs < STUCK_MS && !pool.paused;
+      pool.started - before < SLICE_WRITES &&
+      now - planned < LONGEST_SLICE_MS &&
+      now - pool.lastStartedMs < STUCK_MS &&
+      !pool.paused;
     const sliceDone = (now: number): boolean =>
-      (this.#dirty || now >= nextAt) &&
+      (this.#dirty || now >= Math.min(nextAt, this.#retryAt)) &&
       now - started >= SLICE_MS &&
       (pool.waiting === 0 || !moves(now));
     tick();

@@ -2,11 +2,11 @@
 // plan's order, but for those that must wait for one of their own kind to land (flights.ts). A newer
 // plan replaces the waiting rest while writes fly; it must leave out the keys in flight. What an event
 // touched since its plan was begun is not started any more: it waits for the next plan, and where all
-// that waited was such, `outdated` asks for it. A 429 halves what may fly and pauses the pool for as
-// long as the server asks; each full round of successes lets one more fly again, up to the configured
-// number.
+// that waited was such, `outdated` asks for it. How many fly and how soon the next one starts follows
+// from the 429s (write-pace.ts).
 import { Flights, type Flight, type PooledWrite } from "./flights.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
+import { WritePace } from "./write-pace.ts";
 
 export type { PooledWrite } from "./flights.ts";
 
@@ -17,8 +17,6 @@ export type WriteEnd = {
   readonly failed?: boolean;
 };
 
-// The shortest pause after a 429 without Retry-After: the server's own default in that header.
-const PAUSE_MS = 1000;
 // A source that changes faster than plans are made would never be written: after so long it is.
 const STARVED_MS = 250;
 
@@ -33,9 +31,8 @@ type Perform<W> = (write: W, cut: AbortSignal) => Promise<WriteEnd>;
 export class WritePool<W extends PooledWrite> {
   readonly #perform: Perform<W>;
   readonly #clock: Clock;
-  readonly #most: number;
+  readonly #pace: WritePace;
   readonly #flights: Flights<W>;
-  #successes = 0;
   #started = 0;
   #waiting: readonly W[] = [];
   #next = 0;
@@ -43,7 +40,8 @@ export class WritePool<W extends PooledWrite> {
   #parked = new Map<string, Parked<W>>();
   #parkedCount = 0;
   #freed = new Set<string>();
-  #paused: Timer | undefined;
+  /** Until the next may start. */
+  #rest: Timer | undefined;
   #overdue: Timer | undefined;
   #stopped = false;
   #lastEndedMs = Number.NEGATIVE_INFINITY;
@@ -68,7 +66,7 @@ export class WritePool<W extends PooledWrite> {
   constructor(concurrency: number, clock: Clock, perform: Perform<W>) {
     this.#perform = perform;
     this.#clock = clock;
-    this.#most = concurrency;
+    this.#pace = new WritePace(concurrency);
     this.#flights = new Flights(clock, concurrency);
   }
 
@@ -101,8 +99,9 @@ export class WritePool<W extends PooledWrite> {
     return this.#flights.limit;
   }
 
+  /** The API server takes nothing, and has asked for a wait. */
   get paused(): boolean {
-    return this.#paused !== undefined;
+    return this.#pace.isPaused(this.#clock.monotonic());
   }
 
   /** Monotonic time at which a write last ended; -Infinity before the first. */
@@ -176,13 +175,26 @@ export class WritePool<W extends PooledWrite> {
   }
 
   #pump(): void {
-    while (!this.#paused && this.#flights.hasRoom()) {
+    while (this.#flights.hasRoom() && !this.#rests()) {
       const write = this.#take();
       if (!write) break;
       this.#start(write);
     }
     if (this.waiting === 0) this.#stopWatching();
     else if (!this.#overdue) this.#watch();
+  }
+
+  // Whether none may start yet; looks again when one may.
+  #rests(): boolean {
+    if (this.#rest || this.waiting === 0) return true;
+    const waitMs = this.#pace.waitMs(this.#clock.monotonic());
+    if (waitMs === 0) return false;
+    this.#rest = this.#clock.setTimeout(() => {
+      this.#rest = undefined;
+      this.#pump();
+      this.#changed();
+    }, Math.ceil(waitMs));
+    return true;
   }
 
   // What waited for its own kind comes first, because it came first in the plan.
@@ -261,6 +273,7 @@ export class WritePool<W extends PooledWrite> {
     this.#startedBy.add(write.key);
     const flight = this.#flights.take(write);
     this.#lastStartedMs = flight.startedMs;
+    this.#pace.began(flight.startedMs);
     void this.#perform(write, flight.cut.signal).then((ended) => this.#land(flight, ended));
   }
 
@@ -268,9 +281,11 @@ export class WritePool<W extends PooledWrite> {
     const { failed = false } = ended;
     for (const reason of this.#flights.land(flight, failed || ended.throttled))
       if (this.#parked.has(reason)) this.#freed.add(reason);
-    this.#lastEndedMs = this.#clock.monotonic();
-    if (ended.throttled) this.#slowDown(ended.retryAfterMs ?? PAUSE_MS);
-    else this.#speedUp();
+    const now = this.#clock.monotonic();
+    this.#lastEndedMs = now;
+    if (ended.throttled) this.#pace.refused(flight.startedMs, now, ended.retryAfterMs);
+    else this.#pace.taken(flight.startedMs, now);
+    this.#allow(this.#pace.limit);
     this.#pump();
     this.#onLanded();
     this.#changed();
@@ -279,7 +294,7 @@ export class WritePool<W extends PooledWrite> {
   // Sets the time at which what is slow has to make room for others.
   #watch(): void {
     this.#stopWatching();
-    if (this.#paused || this.#stopped || this.waiting === 0) return;
+    if (this.paused || this.#stopped || this.waiting === 0) return;
     const { cut, nextMs } = this.#whatIsOverdue();
     if (cut.length === 0 && nextMs === Number.POSITIVE_INFINITY) return;
     const now = this.#clock.monotonic();
@@ -294,7 +309,9 @@ export class WritePool<W extends PooledWrite> {
   }
 
   #whatIsOverdue(): ReturnType<Flights<W>["overdue"]> {
-    const anyWait = this.#next < this.#waiting.length || this.#freed.size > 0;
+    // While one could start but for its pace, nobody waits for room.
+    const forRoom = !this.#rest || !this.#flights.hasRoom();
+    const anyWait = forRoom && (this.#next < this.#waiting.length || this.#freed.size > 0);
     return this.#flights.overdue(anyWait, this.#parked.has("slow"));
   }
 
@@ -303,23 +320,11 @@ export class WritePool<W extends PooledWrite> {
     this.#overdue = undefined;
   }
 
-  #slowDown(pauseMs: number): void {
-    // The other writes of the same burst are refused with it: halve once a pause, not once a write.
-    if (this.#paused || this.#stopped) return;
-    this.#flights.limit = Math.max(1, Math.floor(this.limit / 2));
-    this.#successes = 0;
-    this.#paused = this.#clock.setTimeout(() => {
-      this.#paused = undefined;
-      for (const reason of this.#parked.keys()) this.#freed.add(reason);
-      this.#pump();
-      this.#changed();
-    }, pauseMs);
-  }
-
-  #speedUp(): void {
-    if (this.limit >= this.#most || ++this.#successes < this.limit) return;
-    this.#successes = 0;
-    this.#flights.limit++;
+  // More room frees what waited for a part of it.
+  #allow(limit: number): void {
+    const more = limit > this.limit;
+    this.#flights.limit = limit;
+    if (more) for (const reason of this.#parked.keys()) this.#freed.add(reason);
   }
 
   /** Ends what is in flight; whether it was written is then unknown. */
@@ -331,8 +336,8 @@ export class WritePool<W extends PooledWrite> {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.replace([]);
-    this.#paused?.cancel();
-    this.#paused = undefined;
+    this.#rest?.cancel();
+    this.#rest = undefined;
     await this.until(() => this.#flights.all.size === 0);
   }
 

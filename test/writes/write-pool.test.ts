@@ -71,53 +71,75 @@ test("a plan does not repeat the writes that began and ended while it was made",
   await end("b");
 });
 
-test("a 429 halves what may fly and pauses the pool for as long as the server asks", async () => {
-  const { clock, pool, order, end } = open(8);
-  pool.replace(jobs(...Array.from("abcdefghijklmnop")));
-  for (const key of Array.from("abcdefgh")) await end(key, { throttled: true, retryAfterMs: 3000 });
-  assert.equal(pool.limit, 4);
-  assert.equal(order.length, 8);
+const REFUSED: WriteEnd = { throttled: true, retryAfterMs: 3000 };
+const numbered = (count: number): Job[] =>
+  Array.from({ length: count }, (_, n) => ({ key: `${n}` }));
+
+test("a write that is refused holds up no other", async () => {
+  const { pool, order, end } = open(2);
+  pool.replace(jobs("a", "b", "c", "d"));
+  await end("a", REFUSED);
+  assert.deepEqual(order, ["a", "b", "c"]);
+  assert.equal(pool.limit, 2);
+  for (const key of ["b", "c", "d"]) await end(key);
+});
+
+test("twenty refusals in a row pause the pool for as long as the server asks, and halve what may fly", async () => {
+  const { clock, pool, order, flying, end } = open(8);
+  pool.replace(numbered(100));
+  for (let n = 0; n < 20; n++) await end(`${n}`, REFUSED);
+  assert.equal(pool.paused, true);
+  const begun = order.length;
+  for (const key of Array.from(flying.keys())) await end(key, REFUSED);
+  assert.equal(pool.limit, 4, "once a pause, not once a write");
   await clock.advance(2999);
-  assert.equal(order.length, 8);
+  assert.equal(order.length, begun);
   await clock.advance(1);
-  assert.equal(order.length, 12);
+  assert.equal(order.length, begun + 4);
+  const [next = ""] = flying.keys();
+  await end(next, REFUSED);
+  assert.equal(pool.paused, true, "one more refusal is enough");
 });
 
 test("what may fly grows back by one for each full round of successes", async () => {
-  const { clock, pool, end } = open(4);
-  pool.replace(jobs(...Array.from("abcdefghijklmnopqrstuvwxyz")));
-  await end("a", { throttled: true });
-  await clock.advance(1000);
-  assert.equal(pool.limit, 2);
-  for (const key of Array.from("bcde")) await end(key);
-  assert.equal(pool.limit, 3);
-  for (const key of Array.from("fghijklmnopqrs")) await end(key);
+  const { clock, pool, flying, end } = open(8);
+  pool.replace(numbered(100));
+  for (let n = 0; n < 20; n++) await end(`${n}`, REFUSED);
+  await clock.advance(3000);
   assert.equal(pool.limit, 4);
+  for (const limit of [5, 6, 7, 8, 8]) {
+    for (const key of Array.from(flying.keys()).slice(0, pool.limit)) await end(key);
+    assert.equal(pool.limit, limit);
+    assert.ok(flying.size <= limit, "and no more fly");
+  }
 });
 
 test("stop drops what waits, lets what flies end, and leaves no timer", async () => {
   const { clock, pool, order, end } = open(2);
   pool.replace(jobs("a", "b", "c"));
-  await end("a", { throttled: true });
+  await end("a");
   let stopped = false;
   const stopping = pool.stop().then(() => (stopped = true));
   await settle();
-  assert.equal(stopped, false);
   await end("b");
+  assert.equal(stopped, false);
+  await end("c");
   await stopping;
-  assert.deepEqual(order, ["a", "b"]);
+  assert.deepEqual(order, ["a", "b", "c"]);
   assert.equal(clock.timers, 0);
 });
 
-test("after stop nothing starts any more, and a late 429 arms no timer", async () => {
-  const { clock, pool, order, end } = open(2);
-  pool.replace(jobs("a", "b"));
+test("stop ends a pause, after it nothing starts any more, and a late 429 arms no timer", async () => {
+  const { clock, pool, order, flying, end } = open(2);
+  pool.replace(numbered(100));
+  for (let n = 0; n < 20; n++) await end(`${n}`, REFUSED);
+  assert.equal(pool.paused, true);
   const stopping = pool.stop();
   pool.replace(jobs("c"));
-  await end("a", { throttled: true, retryAfterMs: 60_000 });
-  await end("b");
+  for (const key of Array.from(flying.keys()))
+    await end(key, { throttled: true, retryAfterMs: 60_000 });
   await stopping;
-  assert.deepEqual(order, ["a", "b"]);
+  assert.equal(order.includes("c"), false);
   assert.equal(clock.timers, 0);
 });
 

@@ -5,7 +5,7 @@ const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 5 * 60_000;
 /** Of live reads: who is asked for costs nobody anything, and what went unseen is noticed so soon. */
 const LONGEST_READ_BACKOFF_MS = 30_000;
-/** Of writes for which the API server had no room: it says when it has, and all of us wait for that. */
+/** Of writes for which the API server had no room, and which it did not say when it has. */
 const LONGEST_THROTTLED_BACKOFF_MS = 4000;
 const JITTER = 0.1;
 
@@ -20,8 +20,9 @@ export function backoffMs(
   return full * (1 - JITTER + 2 * JITTER * chance);
 }
 
-/** The same of writes refused by 429: 1 s, 2 s, 4 s, 4 s, ... */
-export function throttledBackoffMs(attempts: number, chance: number): number {
+/** Of writes refused by 429: what the server asked for, in ms, and up to 10 % more; else 1 s, 2 s, 4 s, 4 s, ... */
+export function throttledBackoffMs(attempts: number, chance: number, askedMs = 0): number {
+  if (askedMs > 0) return askedMs * (1 + JITTER * chance);
   return backoffMs(attempts, chance, FIRST_BACKOFF_MS, LONGEST_THROTTLED_BACKOFF_MS);
 }
 

@@ -30,6 +30,8 @@ export type Failure = {
    * had no room for the request, which says nothing of the place.
    */
   readonly error: string;
+  /** For how long the server asked to be left alone with it, in ms. */
+  readonly retryAfterMs?: number | undefined;
 };
 export type PlaceBackoff = {
   readonly kind: "failed" | "stale" | "fight";
@@ -112,12 +114,15 @@ export class WriteBackoff {
   failed(place: string, inputs: string, failure: Failure, now: number, chance: number): void {
     const before = this.#troubles.get(place);
     const attempts = before?.inputs === inputs ? before.failures + 1 : 1;
-    const waitMs = failure.error === "throttled" ? throttledBackoffMs : backoffMs;
+    const waitMs =
+      failure.error === "throttled"
+        ? throttledBackoffMs(attempts, chance, failure.retryAfterMs)
+        : backoffMs(attempts, chance);
     this.#touch(place, now);
     this.#set(place, {
       kind: "failed",
       inputs,
-      until: now + waitMs(attempts, chance),
+      until: now + waitMs,
       triedAt: now,
       attempts,
       reason: failure.reason,

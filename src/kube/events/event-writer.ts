@@ -1,7 +1,8 @@
 // Sends Events to the API server, one after the other, behind everybody's back.
 // Promises: push() never waits; namespaces take turns, so that one with much to tell keeps no other's
 // Event back; what does not fit into the queue is dropped and told, of the namespace with the most; an
-// answer of the server is final, no answer is tried again. Does not promise that an Event arrives.
+// answer of the server is final, no answer is tried again, and so is a 429 after the wait that it asks
+// for, which all others share. Does not promise that an Event arrives.
 import type { Clock } from "../time/clock.ts";
 import type { EventSeries, KubeEvent } from "./event-record.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -83,16 +84,18 @@ export class EventWriter {
   async #attempt(write: EventWrite): Promise<void> {
     for (let tries = 1; ; tries++) {
       if (this.#closed.signal.aborted) return this.#options.onDrop("closed");
+      let wait = tries === 1 ? RETRY_MS * this.#clock.random() : RETRY_MS;
       try {
         return await this.#send(write);
       } catch (error) {
         if (isQuiet(error)) return;
-        if (isAnswer(error)) return this.#options.onDrop("refused", error);
+        const refused = isAnswer(error) && askedMs(error) === undefined;
+        if (refused) return this.#options.onDrop("refused", error);
         if (field(error, "kind") === "cancelled") return this.#options.onDrop("closed", error);
         if (tries === TRIES || this.#closing.signal.aborted)
           return this.#options.onDrop("unreachable", error);
+        wait = askedMs(error) ?? wait;
       }
-      const wait = tries === 1 ? RETRY_MS * this.#clock.random() : RETRY_MS;
       await this.#reachability.sleep(wait, this.#closing.signal);
     }
   }
@@ -131,7 +134,13 @@ function isAnswer(error: unknown): boolean {
   return Number(field(error, "status") ?? 0) > 0;
 }
 
-function field(error: unknown, name: "kind" | "status"): unknown {
+/** For how long a 429 asks to be left alone, in ms. */
+function askedMs(error: unknown): number | undefined {
+  const asked = Number(field(error, "retryAfterMs"));
+  return field(error, "kind") === "throttled" && asked > 0 ? asked : undefined;
+}
+
+function field(error: unknown, name: "kind" | "status" | "retryAfterMs"): unknown {
   return typeof error === "object" && error !== null && name in error
     ? (error as Readonly<Record<string, unknown>>)[name]
     : undefined;

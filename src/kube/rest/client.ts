@@ -1,8 +1,8 @@
 // Raw JSON requests to one API server, over one pool of connections.
 // Promises: every failure is an ApiError; a success is JSON or an error of kind `malformed`; each
-// request ends by its time limit; a 401 is tried once more with credentials read anew; after a 429
-// with Retry-After no request begins before that time is over; bodies are always drained. Does not
-// promise: to retry anything else, or to know any kind of object.
+// request ends by its time limit; a 401 is tried once more with credentials read anew; after twenty
+// 429s in a row no request begins before the time that they named is over; bodies are always drained.
+// Does not promise: to retry anything else, or to know any kind of object.
 import type { Dispatcher } from "undici";
 import { header, isSuccess, networkCode, parseJson, errorOf, bodyOf } from "./response.ts";
 import type { HttpResponse } from "./response.ts";
@@ -200,13 +200,11 @@ class HttpClient implements ApiClient {
     else if (method === "GET" && [0, 502, 503].includes(status)) this.reachability.unanswered();
   }
 
-  // A 429 that says for how long holds back the whole client.
   #check(request: ApiRequest, answer: HttpResponse): void {
     const error = errorOf(request, answer, this.#options.clock.now());
-    if (!error) return;
-    if (error.kind === "throttled" && this.#options.neverPauses !== true)
-      this.#throttle.pause(error.retryAfterMs ?? 0);
-    throw error;
+    if (error?.kind !== "throttled") this.#throttle.taken();
+    else if (this.#options.neverPauses !== true) this.#throttle.refused(error.retryAfterMs ?? 0);
+    if (error) throw error;
   }
 
   #deadline(request: ApiRequest): Deadline {

@@ -1,4 +1,6 @@
-// The pause that an overloaded API server asks of a whole client: 429 with Retry-After.
+// The pause of a whole client whose API server takes nothing: twenty answers in a row were 429, and it
+// lasts until the last of the times that they named in Retry-After is over. Fewer refusals hold back
+// nobody but those that were refused.
 // Promises: while it lasts no turn comes; a turn that cannot come within its own time limit is refused
 // at once; a wait ends as soon as its signal aborts and leaves no timer. Of several pauses the one
 // that ends last counts. Does not promise an order among those who wait, nor to spread them: they are
@@ -10,9 +12,14 @@ import type { Clock } from "../time/clock.ts";
 /** How long somebody can wait for a turn; a Deadline is one. */
 export type RetryDeadline = { readonly leftMs: number; readonly signal: AbortSignal };
 
+/** As many refusals in a row as half of all at random never bring. */
+const NOTHING_TAKEN = 20;
+
 export class RetryAfter {
   readonly #clock: Clock;
   #endsAt = Number.NEGATIVE_INFINITY;
+  #inARow = 0;
+  #rowEndsAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -23,9 +30,16 @@ export class RetryAfter {
     return Math.max(0, this.#endsAt - this.#clock.monotonic());
   }
 
-  /** Nobody's turn comes for `ms` from now. */
-  pause(ms: number): void {
-    this.#endsAt = Math.max(this.#endsAt, this.#clock.monotonic() + ms);
+  /** A request was answered by 429, which asks for `ms` of patience. */
+  refused(ms: number): void {
+    this.#rowEndsAt = Math.max(this.#rowEndsAt, this.#clock.monotonic() + ms);
+    if (++this.#inARow >= NOTHING_TAKEN) this.#endsAt = this.#rowEndsAt;
+  }
+
+  /** A request was answered otherwise. */
+  taken(): void {
+    this.#inARow = 0;
+    this.#rowEndsAt = Number.NEGATIVE_INFINITY;
   }
 
   /**

@@ -71,6 +71,21 @@ test("a write refused by 429 is tried again within seconds, however often it was
   assert.equal(made.secrets.has(PLACE), true);
 });
 
+test("a write refused by 429 waits as long as the server asks, and a tenth more at most", () => {
+  for (const [retryAfterMs, waitMs] of [
+    [undefined, 1000],
+    [0, 1000],
+    [1000, 1050],
+    [30_000, 31_500],
+    [300_000, 315_000],
+  ] as const) {
+    const made = cluster();
+    const full = { reason: "too many requests", cause: "throttled", error: "throttled" };
+    made.memory.failed(actionAt(made), { ...full, retryAfterMs }, made.now, 0.5);
+    assert.equal((made.plan().nextAt ?? Infinity) - made.now, waitMs);
+  }
+});
+
 test("what failed for want of an API server is due when it is back, other failures are not", () => {
   const made = cluster();
   const away = { reason: "cannot reach the API server", cause: "withheld", error: "unavailable" };

@@ -94,6 +94,24 @@ test("EV-07 an answer of the server is final, whatever its status", async () => 
   }
 });
 
+test("RF-37 a 429 with Retry-After is tried again when that is over, twelve times at most, and those behind it wait", async () => {
+  const { clock, server, recorder, drops } = recording();
+  const refused = new EventFault("throttled", 429, 3000);
+  server.faults.push(refused, refused);
+  recorder.record(details({ regarding: about("first") }));
+  recorder.record(details({ regarding: about("second") }));
+  await clock.advance(5999);
+  assert.equal(server.requests.length, 2);
+  await clock.advance(1);
+  assert.equal(server.requests.length, 4);
+  assert.equal(server.events.length, 2);
+  server.faults.push(...Array.from({ length: 12 }, () => refused));
+  recorder.record(details({ regarding: about("third") }));
+  await clock.advance(60_000);
+  assert.equal(server.requests.length, 16);
+  assert.deepEqual(drops, ["unreachable"]);
+});
+
 test("EV-07 an event that exists already, or whose namespace is ending, is no failure", async () => {
   for (const fault of [new EventFault("alreadyExists", 409), new EventFault("terminating", 403)]) {
     const { clock, server, recorder, drops } = recording();

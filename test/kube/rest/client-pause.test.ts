@@ -1,4 +1,5 @@
-// A 429 with Retry-After holds back the whole client: whoever uses it, whatever they ask for.
+// An API server that takes nothing is left alone by the whole client, whoever uses it, whatever they ask
+// for: twenty answers in a row were 429, and Retry-After says for how long.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
@@ -11,7 +12,6 @@ import { FakeClock, settle } from "../../support/time/fake-clock.ts";
 import { eventually } from "../../support/time/eventually.ts";
 import { failure } from "../../support/kube/failure.ts";
 import { answer, serve } from "../../support/api-server/http-server.ts";
-import type { TestServer } from "../../support/api-server/http-server.ts";
 import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
 import { createEventClient } from "../../../src/kube/events/event-writer.ts";
 
@@ -30,7 +30,9 @@ const create: ApiRequest = {
   what: "create secret team-a/registry",
 };
 
-/** A server that refuses while it is told to, and two clients of it; each 429 ends the refusing. */
+const IN_A_ROW = 20;
+
+/** A server that refuses as often as it is told to, and two clients of it. */
 async function open(t: TestContext, options: Partial<ClientOptions> = {}) {
   const clock = new FakeClock();
   const refusals: Refusal[] = [];
@@ -49,17 +51,20 @@ async function open(t: TestContext, options: Partial<ClientOptions> = {}) {
     return client;
   };
   const refuse = async (client: ApiClient, refusal: Refusal): Promise<void> => {
-    refusals.push(refusal);
-    assert.equal((await failure(client.request(get))).status, 429);
+    for (let n = 0; n < IN_A_ROW; n++) {
+      refusals.push(refusal);
+      assert.equal((await failure(client.request(get))).status, 429);
+    }
+    refused = server.requests.length;
   };
-  return { clock, server, refuse, api: made(), other: made() };
+  let refused = 0;
+  /** What arrived after the refusals. */
+  const arrived = (): readonly string[] => server.requests.slice(refused);
+  return { clock, server, refuse, arrived, api: made(), other: made() };
 }
 
-const arrived = ({ requests }: TestServer, count: number): Promise<unknown> =>
-  eventually(`${count} requests`, () => requests.length === count);
-
-test("API-51 after a 429 with Retry-After no request of the client begins: Events, GETs, writes and watches wait", async (t) => {
-  const { clock, server, refuse, api } = await open(t);
+test("API-51 while the server takes nothing no request of the client begins: Events, GETs, writes and watches wait", async (t) => {
+  const { clock, refuse, arrived, api } = await open(t);
   const events = new EventRecorder({
     client: createEventClient(api),
     clock,
@@ -78,19 +83,36 @@ test("API-51 after a 429 with Retry-After no request of the client begins: Event
   const work = [api.request(get), api.request(create)];
   const watch = api.open({ method: "GET", path: PATHS.namespaces, what: "watch namespaces" });
   await clock.advance(4999);
-  assert.equal(server.requests.length, 1, "only the refused one");
+  assert.deepEqual(arrived(), []);
   await clock.advance(1);
   await Promise.all(work);
   (await watch).close();
-  await arrived(server, 5);
+  await eventually("all arrived", () => arrived().length === 4);
   const expected = [
     `GET ${PATHS.secret}`,
     `POST ${PATHS.secrets}`,
     `GET ${PATHS.namespaces}`,
     `POST ${resourcePath(EVENTS, "team-a")}`,
   ];
-  assert.deepEqual(server.requests.slice(1).toSorted(), expected.toSorted());
+  assert.deepEqual(arrived().toSorted(), expected.toSorted());
   await events.close({ timeoutMs: 1000 });
+});
+
+test("API-51 a 429 holds back nobody else while anything is taken", async (t) => {
+  const clock = new FakeClock();
+  let count = 0;
+  const server = await serve(t, (_, response) =>
+    ++count % 2 === 0
+      ? answer(response, 200, {})
+      : answer(response, 429, {}, { "retry-after": "60" }),
+  );
+  const api = createClient(kubeConfigFor(server.url), { clock, userAgent: "test" });
+  t.after(() => api.close());
+  for (let n = 0; n < 2 * IN_A_ROW; n++) {
+    assert.equal((await failure(api.request(get))).retryAfterMs, 60_000);
+    await api.request(get);
+  }
+  assert.equal(clock.monotonic(), 0);
 });
 
 test("a pause is one client's: another of the same server goes on", async (t) => {
@@ -107,48 +129,53 @@ test("a client that never pauses, as the Lease's, goes on after its own 429", as
   assert.equal(clock.monotonic(), 0);
 });
 
-test("retryAfterSeconds of the Status counts as the header does; a 429 without either pauses nobody", async (t) => {
-  const { clock, server, refuse, api } = await open(t);
+test("retryAfterSeconds of the Status counts as the header does; 429s without either pause nobody", async (t) => {
+  const { clock, refuse, arrived, api } = await open(t);
   await refuse(api, {});
   await api.request(get);
   await refuse(api, { inBody: 2 });
   const work = api.request(get);
   await clock.advance(1999);
-  assert.equal(server.requests.length, 3);
+  assert.deepEqual(arrived(), []);
   await clock.advance(1);
   await work;
 });
 
-test("the longest pause asked for counts", async (t) => {
-  const { clock, server, api } = await open(t);
-  const asked = [3, 9, 1];
-  const slow: (() => void)[] = [];
+test("the longest pause asked for counts, and what is taken ends none", async (t) => {
+  const clock = new FakeClock();
+  const slow: ((seconds?: number) => void)[] = [];
   const busy = await serve(t, (_, response) => {
-    const headers = { "retry-after": `${asked[slow.length]}` };
-    slow.push(() => answer(response, 429, {}, headers));
+    slow.push((seconds) =>
+      seconds === undefined
+        ? answer(response, 200, {})
+        : answer(response, 429, {}, { "retry-after": `${seconds}` }),
+    );
   });
   const client = createClient(kubeConfigFor(busy.url), { clock, userAgent: "test" });
   t.after(() => client.close());
-  const refused = [client, client, client].map((each) => failure(each.request(get)));
-  await eventually("all arrived", () => slow.length === 3);
-  for (const refuse of slow) refuse();
+  const taken = client.request(get);
+  await eventually("it arrived", () => slow.length === 1);
+  const refused = Array.from({ length: IN_A_ROW }, () => failure(client.request(get)));
+  await eventually("all arrived", () => slow.length === 1 + IN_A_ROW);
+  for (const [n, end] of slow.slice(1).entries()) end(n === 3 ? 9 : 1);
   await Promise.all(refused);
-  const work = failure(client.request(get));
+  slow[0]?.();
+  await taken;
+  const work = client.request(get);
   await clock.advance(8999);
-  assert.equal(slow.length, 3);
+  assert.equal(slow.length, 1 + IN_A_ROW);
   await clock.advance(1);
-  await eventually("it begins", () => slow.length === 4);
-  await client.close();
-  assert.equal((await work).kind, "cancelled");
-  await api.request(get);
-  assert.equal(server.requests.length, 1);
+  await eventually("it begins", () => slow.length === 2 + IN_A_ROW);
+  slow.at(-1)?.();
+  await work;
 });
 
 test("a request whose time would be over by then is refused at once and not sent", async (t) => {
   const answers: string[] = [];
   const onAnswer = (method: string, code: string): void => void answers.push(`${method} ${code}`);
-  const { clock, server, refuse, api } = await open(t, { onAnswer });
+  const { clock, refuse, arrived, api } = await open(t, { onAnswer });
   await refuse(api, { seconds: 20 });
+  answers.length = 0;
   await clock.advance(8000);
   const error = await failure(api.request({ ...create, timeoutMs: 12_000 }));
   assert.deepEqual([error.kind, error.status, error.retryAfterMs], ["throttled", 0, 12_000]);
@@ -156,8 +183,8 @@ test("a request whose time would be over by then is refused at once and not sent
     error.message,
     "create secret team-a/registry: TooManyRequests, not sent, because the server asks for a longer pause than this may wait",
   );
-  assert.equal(server.requests.length, 1);
-  assert.deepEqual(answers, ["GET 429"], "nobody answered what was not sent");
+  assert.deepEqual(arrived(), []);
+  assert.deepEqual(answers, [], "nobody answered what was not sent");
   assert.equal(clock.timers, 0);
 });
 
@@ -165,20 +192,20 @@ test("the wait counts against the request's time limit", async (t) => {
   const clock = new FakeClock();
   let sent = 0;
   const server = await serve(t, (_, response) => {
-    if (++sent === 1) answer(response, 429, {}, { "retry-after": "4" });
+    if (++sent <= IN_A_ROW) answer(response, 429, {}, { "retry-after": "4" });
   });
   const api = createClient(kubeConfigFor(server.url), { clock, userAgent: "test" });
   t.after(() => api.close());
-  await failure(api.request(get));
+  for (let n = 0; n < IN_A_ROW; n++) await failure(api.request(get));
   const work = failure(api.request({ ...get, timeoutMs: 5000 }));
   await clock.advance(4000);
-  await eventually("it begins", () => sent === 2);
+  await eventually("it begins", () => sent === IN_A_ROW + 1);
   await clock.advance(1000);
   assert.equal((await work).kind, "timeout");
 });
 
 test("its signal and close() end the wait at once", async (t) => {
-  const { clock, server, refuse, api } = await open(t);
+  const { clock, refuse, arrived, api } = await open(t);
   await refuse(api, { seconds: 20 });
   const stop = new AbortController();
   const signalled = failure(api.request({ ...get, signal: stop.signal }));
@@ -189,7 +216,7 @@ test("its signal and close() end the wait at once", async (t) => {
   await api.close();
   assert.equal((await watch).kind, "cancelled");
   assert.equal(clock.timers, 0);
-  assert.equal(server.requests.length, 1);
+  assert.deepEqual(arrived(), []);
 });
 
 test("a webhook's refusal is about its object, whatever code it chooses: nobody waits, nobody signs in again", async (t) => {
@@ -205,10 +232,11 @@ test("a webhook's refusal is about its object, whatever code it chooses: nobody 
   );
   const api = createClient(kubeConfigFor(server.url), { clock, userAgent: "test" });
   t.after(() => api.close());
-  for (const chosen of [429, 401, 404, 409, 410, 500, 504]) {
+  const codes = [...Array.from({ length: IN_A_ROW }, () => 429), 401, 404, 409, 410, 500, 504];
+  for (const chosen of codes) {
     code = chosen;
     const { kind, status } = await failure(api.request(create));
     assert.deepEqual({ kind, status }, { kind: "forbidden", status: chosen });
   }
-  assert.equal(server.requests.length, 7);
+  assert.equal(server.requests.length, codes.length);
 });

@@ -157,17 +157,17 @@ for (const [status, body, kind, message] of CASES)
 
 test("Retry-After is understood as seconds, as a date and in the Status, and is bounded", async (t) => {
   const clock = new FakeClock();
-  const headers = [{ "retry-after": "7" }, { "retry-after": "86400" }];
   const dated = new Date(clock.now() + 9000).toUTCString();
-  const answers = [...headers, { "retry-after": dated }, {}];
+  const past = new Date(clock.now() - 9000).toUTCString();
+  const values = ["7", "86400", dated, undefined, past, "soon", "9".repeat(30), "-5", "0"];
+  const answers = values.map((value) => (value === undefined ? {} : { "retry-after": value }));
   const server = await serve(t, (_, response) =>
     answer(response, 429, { details: { retryAfterSeconds: 3 } }, answers.shift() ?? {}),
   );
   const waits = [];
-  // Another client each time: one that was told to wait would.
-  for (let i = 0; i < 4; i++)
+  for (const _ of values)
     waits.push((await failure(client(t, server.url, {}, { clock }).request(get))).retryAfterMs);
-  assert.deepEqual(waits, [7000, 300_000, 9000, 3000]);
+  assert.deepEqual(waits, [7000, 300_000, 9000, 3000, 0, 3000, 3000, 0, 0]);
 });
 
 test("a success that is not JSON is malformed, whatever its text", async (t) => {

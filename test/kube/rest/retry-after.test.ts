@@ -27,22 +27,39 @@ function open() {
     );
     return { result: () => result };
   };
-  return { clock, throttle, patience, turn };
+  /** As many refusals as show that nothing is taken. */
+  const pause = (ms: number): void => {
+    for (let n = 0; n < 20; n++) throttle.refused(ms);
+  };
+  return { clock, throttle, pause, patience, turn };
 }
 
 test("without a pause a turn comes at once", async () => {
-  const { clock, throttle, patience, turn } = open();
+  const { clock, pause, patience, turn } = open();
   const first = turn(patience(1));
-  throttle.pause(0);
+  pause(0);
   const second = turn(patience(1));
   await settle();
   assert.deepEqual([first.result(), second.result()], [0, 0]);
   assert.equal(clock.timers, 0);
 });
 
-test("a turn comes when the pause is over and not before", async () => {
+test("refusals hold back nobody while anything is taken", async () => {
   const { clock, throttle, patience, turn } = open();
-  throttle.pause(3000);
+  for (let n = 0; n < 19; n++) throttle.refused(9000);
+  throttle.taken();
+  for (let n = 0; n < 19; n++) throttle.refused(1000);
+  const first = turn(patience(1));
+  await settle();
+  assert.equal(first.result(), 0);
+  throttle.refused(2000);
+  assert.equal(throttle.leftMs, 2000, "what was named before something was taken is over");
+  assert.equal(clock.timers, 0);
+});
+
+test("a turn comes when the pause is over and not before", async () => {
+  const { clock, throttle, pause, patience, turn } = open();
+  pause(3000);
   const early = turn(patience(30_000));
   await clock.advance(1000);
   const late = turn(patience(30_000));
@@ -55,12 +72,12 @@ test("a turn comes when the pause is over and not before", async () => {
 });
 
 test("of several pauses the one that ends last counts, also for those who wait already", async () => {
-  const { clock, throttle, patience, turn } = open();
-  throttle.pause(2000);
+  const { clock, throttle, pause, patience, turn } = open();
+  pause(2000);
   const waiting = turn(patience(30_000));
   await clock.advance(1000);
-  throttle.pause(4000);
-  throttle.pause(10);
+  pause(4000);
+  pause(10);
   assert.equal(throttle.leftMs, 4000);
   await clock.advance(3999);
   assert.equal(waiting.result(), "waiting");
@@ -69,8 +86,8 @@ test("of several pauses the one that ends last counts, also for those who wait a
 });
 
 test("a turn that would come when time is over is refused at once, with what is left of the pause", async () => {
-  const { clock, throttle, patience, turn } = open();
-  throttle.pause(5000);
+  const { clock, pause, patience, turn } = open();
+  pause(5000);
   await clock.advance(1000);
   const refused = turn(patience(4000));
   const granted = turn(patience(4001));
@@ -81,18 +98,18 @@ test("a turn that would come when time is over is refused at once, with what is 
 });
 
 test("a pause made longer refuses those whose time it outlasts", async () => {
-  const { clock, throttle, patience, turn } = open();
-  throttle.pause(1000);
+  const { clock, pause, patience, turn } = open();
+  pause(1000);
   const waiting = turn(patience(2000));
-  throttle.pause(9000);
+  pause(9000);
   await clock.advance(1000);
   assert.equal(waiting.result(), "throttled 8000");
   assert.equal(clock.timers, 0);
 });
 
 test("a signal ends the wait at once and leaves no timer", async () => {
-  const { clock, throttle, patience, turn } = open();
-  throttle.pause(5000);
+  const { clock, pause, patience, turn } = open();
+  pause(5000);
   const stop = new AbortController();
   const waiting = turn(patience(30_000, stop.signal));
   await clock.advance(100);
@@ -103,8 +120,8 @@ test("a signal ends the wait at once and leaves no timer", async () => {
 });
 
 test("no turn comes after its time, however late the timers fire", async () => {
-  const { clock, throttle, patience, turn } = open();
-  throttle.pause(1000);
+  const { clock, pause, patience, turn } = open();
+  pause(1000);
   const given = patience(2000);
   let heldUp = 0;
   const waiting = turn({

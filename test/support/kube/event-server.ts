@@ -13,8 +13,10 @@ import { FakeClock } from "../time/fake-clock.ts";
 export class EventFault extends Error {
   readonly kind: string;
   readonly status: number;
-  constructor(kind: string, status: number) {
+  readonly retryAfterMs: number | undefined;
+  constructor(kind: string, status: number, retryAfterMs?: number) {
     super(`event request failed: ${kind}`);
+    this.retryAfterMs = retryAfterMs;
     this.kind = kind;
     this.status = status;
   }
