@@ -25,10 +25,7 @@ const elsewhere = [
   "test/release.test.ts",
   "test/image.test.ts",
 ];
-const rank = (path) =>
-  ["test/soak/", "test/integration/", "test/"].findIndex((start) => path.startsWith(start));
-const everything = globSync("test/**/*.test.ts", { exclude: elsewhere }).toSorted();
-const files = paths.length > 0 ? paths : everything.toSorted((a, b) => rank(a) - rank(b));
+const files = paths.length > 0 ? paths : globSync("test/**/*.test.ts", { exclude: elsewhere });
 // Most tests wait for sockets, not for a core; the runner's default is one file less than cores.
 const concurrency = options.some((option) => option.startsWith("--test-concurrency"))
   ? []

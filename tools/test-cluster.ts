@@ -156,6 +156,7 @@ async function runTests(
 }
 
 function sayLongest({ runs }: Lanes<unknown>): void {
+  if (runs.length === 0) return;
   const longest = runs.toSorted((a, b) => b.seconds - a.seconds).slice(0, 12);
   const words = longest.map(
     ({ file, seconds }) => `${relative(process.cwd(), file)} ${seconds.toFixed(0)} s`,
