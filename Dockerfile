@@ -13,6 +13,15 @@ COPY manifests/example manifests/example
 COPY src src
 RUN npm run bundle -- layer maps
 
+# What V8 makes of the program until its first request, by the Node and the flags that start it further down: a
+# third of the CPU time until then. --random-seed makes it the same in each build.
+FROM gcr.io/distroless/nodejs24-debian12:nonroot AS compiled
+WORKDIR /app
+COPY --from=build /app/layer ./
+COPY --from=build /app/tools/bundle/compile.cjs /compile/
+USER 0:0
+RUN ["/nodejs/bin/node", "--max-semi-space-size=8", "--heap-growing-percent=40", "--wasm-tiering-budget=200000000", "--random-seed=1", "/compile/compile.cjs", "dist"]
+
 # Node and the libraries it needs: no npm, no shell, no package manager.
 FROM gcr.io/distroless/nodejs24-debian12:nonroot
 LABEL org.opencontainers.image.title="secretcast" \
@@ -20,7 +29,7 @@ LABEL org.opencontainers.image.title="secretcast" \
       org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
 ENV NODE_ENV=production
-COPY --from=build /app/layer ./
+COPY --from=compiled /app ./
 # A number, so that the kubelet can check runAsNonRoot.
 USER 65532:65532
 EXPOSE 8080
@@ -31,5 +40,5 @@ EXPOSE 8080
 # times it takes 219 (npm run bench -- bounds).
 # And V8 would optimise undici's parser of HTTP, which is WebAssembly, in the first second of an idle controller:
 # its compiler leaves 15 MiB behind. Under load it is optimised all the same, fifteen times later.
-ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=8", "--heap-growing-percent=40", "--wasm-tiering-budget=200000000", "/app/dist/secretcast.cjs"]
+ENTRYPOINT ["/nodejs/bin/node", "--max-semi-space-size=8", "--heap-growing-percent=40", "--wasm-tiering-budget=200000000", "/app/dist/start.cjs"]
 CMD ["run"]

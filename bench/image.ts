@@ -7,14 +7,17 @@ import { join } from "node:path";
 
 /** Words after the path of Node; with BENCH_NODE_FLAGS among them, to try flags or to profile. */
 export function imageCommand(): readonly string[] {
-  return [...imageFlags(), join(imageFolder(), "dist/secretcast.cjs")];
+  return [...imageFlags(), join(imageFolder(), "dist/start.cjs")];
 }
 
 /** The image's own layer: what its Dockerfile copies into it. */
 export function imageFolder(): string {
   return (bundled ??= layOut("bundle", (folder) => {
-    npm("run", "bundle", "--", join(folder, "layer"), join(folder, "maps"));
-    return join(folder, "layer");
+    const layer = join(folder, "layer");
+    npm("run", "bundle", "--", layer, join(folder, "maps"));
+    const compile = ["--random-seed=1", "tools/bundle/compile.cjs", join(layer, "dist")];
+    run(process.execPath, [...imageFlags(), ...compile]);
+    return layer;
   }));
 }
 
@@ -47,7 +50,9 @@ function layOut(name: string, fill: (folder: string) => string): string {
   return fill(folder);
 }
 
-function npm(...words: readonly string[]): void {
-  const { status, stderr } = spawnSync("npm", words, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`npm ${words.join(" ")}: ${stderr}`);
+const npm = (...words: readonly string[]): void => run("npm", words);
+
+function run(command: string, words: readonly string[]): void {
+  const { status, stderr } = spawnSync(command, words, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${command} ${words.join(" ")}: ${stderr}`);
 }

@@ -5,6 +5,7 @@ import { failover } from "./failover.ts";
 import { fanout } from "./fanout.ts";
 import { fresh } from "./fresh.ts";
 import { isolation } from "./isolation.ts";
+import { lean } from "./lean.ts";
 import { intake } from "./intake.ts";
 import { memory } from "./memory.ts";
 import { overload } from "./overload.ts";
@@ -38,4 +39,5 @@ export const BENCHES: readonly Bench[] = [
   scale,
   failover,
   commands,
+  lean,
 ];

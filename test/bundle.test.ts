@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { digestOf } from "./support/programs/oci-registry.ts";
 import type { BundledPackage } from "../tools/bundle/licences.ts";
 import { decode } from "../tools/decode.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
@@ -25,7 +26,9 @@ import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "secretcast-bundle-"));
 const [layer, maps] = [join(folder, "layer"), join(folder, "maps")];
-const BUNDLE = join(layer, "dist/secretcast.cjs");
+const START = join(layer, "dist/start.cjs");
+const PROGRAM = join(layer, "dist/secretcast.cjs");
+const FLAGS = imageFlags();
 const SOURCES = join(ROOT, "bin/secretcast.js");
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -35,10 +38,26 @@ after(() => sandbox.stop());
 before(() => {
   const { status, stderr } = npm("run", "bundle", "--", layer, maps);
   assert.equal(status, 0, stderr);
+  compile();
   const namespaces = ["secretcast", "team-a", "team-b"];
   sandbox.load(namespaces.map((name) => ({ kind: "Namespace", metadata: { name } })));
   sandbox.load([secret("registry", { "secretcast.io/to": "team-*" })]);
 });
+
+function imageFlags(): readonly string[] {
+  const dockerfile = readFileSync(join(ROOT, "Dockerfile"), "utf8");
+  const words: readonly string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? "[]");
+  return words.filter((word) => word.startsWith("--"));
+}
+
+/** As the Dockerfile does. */
+function compile(): void {
+  const words = [...FLAGS, "--random-seed=1", "tools/bundle/compile.cjs", join(layer, "dist")];
+  const { status, stderr } = spawnSync(process.execPath, words, { cwd: ROOT, encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+}
+
+const compiledFiles = () => globSync("**/*.v8", { cwd: layer }).toSorted();
 
 const server = /http:\/\/127\.0\.0\.1:\d+/.exec(sandbox.kubeconfig())?.[0] ?? assert.fail();
 
@@ -91,7 +110,7 @@ test("every command says what it says from the sources", async () => {
   const answers: Awaited<ReturnType<typeof run>>[] = [];
   for (const words of commands) {
     const [bundled, sources] = await Promise.all([
-      run(BUNDLE, words, config),
+      run(START, words, config),
       run(SOURCES, words, config),
     ]);
     assert.deepEqual(bundled, sources, words.join(" "));
@@ -132,13 +151,65 @@ test("users with an exec plugin or an auth provider are served, and clusters beh
     kubeconfig("proxied", server, {}, { proxyUrl }),
   ];
   for (const config of configs) {
-    const { status, stdout, stderr } = await run(BUNDLE, ["plan"], config);
+    const { status, stdout, stderr } = await run(START, ["plan"], config);
     // There is something to do.
     assert.equal(status, 2, `${config}: ${stderr}`);
     assert.match(stdout, /registry/, config);
   }
   assert.ok(existsSync(mark));
   assert.ok(tunnels.length > 0);
+});
+
+test("V8 takes what it made of the program before, whatever the user and the cache of Node are", () => {
+  assert.ok(compiledFiles().includes("dist/secretcast.cjs.v8"));
+  assert.deepEqual(refusedBy(FLAGS), []);
+});
+
+test("what V8 made before costs nothing but time where another V8, or other flags, start it", () => {
+  const other = [...FLAGS, "--hash-seed=1"];
+  assert.deepEqual(refusedBy(other).length, compiledFiles().length);
+  const said = spawnSync(process.execPath, [...other, START, "--version"], { encoding: "utf8" });
+  assert.deepEqual([said.status, said.stderr], [0, ""]);
+  const path = `${PROGRAM}.v8`;
+  const whole = readFileSync(path);
+  for (const broken of [Buffer.alloc(0), whole.subarray(0, 1000), Buffer.alloc(1000, 1)]) {
+    writeFileSync(path, broken);
+    const again = spawnSync(process.execPath, [...FLAGS, START, "--version"], { encoding: "utf8" });
+    assert.deepEqual([again.status, again.stdout, again.stderr], [0, said.stdout, ""]);
+  }
+  writeFileSync(path, whole);
+});
+
+/** Of the files that were compiled before, those whose compiled form V8 does not take. */
+function refusedBy(flags: readonly string[]): readonly string[] {
+  const script = `
+    const { load, scripts } = require(process.argv[1]);
+    process.argv.splice(1, 1, ...process.argv.splice(2));
+    process.on("exit", () => {
+      const refused = [...scripts].filter(([, script]) => script.cachedDataRejected !== false);
+      console.error(JSON.stringify([scripts.size, refused.map(([file]) => file)]));
+    });
+    load(process.argv[1]);`;
+  const config = kubeconfig("nobody", "http://127.0.0.1:1");
+  const words = ["run", "--once", "--kubeconfig", config];
+  const { stderr } = spawnSync(
+    process.execPath,
+    [...flags, "--eval", script, START, PROGRAM, ...words],
+    { encoding: "utf8" },
+  );
+  const [loaded, refused]: [number, readonly string[]] = JSON.parse(
+    stderr.trim().split("\n").at(-1) ?? "",
+  );
+  assert.equal(loaded, compiledFiles().length);
+  return refused;
+}
+
+test("compiled twice, the program is the same byte for byte", () => {
+  const digests = () =>
+    compiledFiles().map((file) => [file, digestOf(readFileSync(join(layer, file)))]);
+  const first = digests();
+  compile();
+  assert.deepEqual(digests(), first);
 });
 
 test("the image's own layer is at most 5 MiB, without source maps", () => {
@@ -199,7 +270,7 @@ test("a place in the bundle is found again in the sources", () => {
     const lines = readFileSync(file, "utf8").split("\n");
     return lines.findIndex((line) => line.startsWith(mark)) + 1;
   };
-  const bundled = place(BUNDLE);
+  const bundled = place(PROGRAM);
   assert.ok(bundled > 0);
   const said = (at: string) => `unexpected TypeError at ${at}\nand at other-1a2b3c4d.cjs:1:1\n`;
   assert.equal(

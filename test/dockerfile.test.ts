@@ -1,4 +1,4 @@
-// The Dockerfile without an engine: its words are read, its build stage is run in a folder with the
+// The Dockerfile without an engine: its words are read, its first two stages are run in a folder with the
 // packages of this clone, and its last stage is laid out and started. Not shown here: that the base
 // images exist and that an engine builds it.
 import assert from "node:assert/strict";
@@ -99,11 +99,27 @@ test("packages are installed by the lockfile, and the last stage holds the bundl
     "npm ci --ignore-scripts --no-audit --no-fund",
     bundle,
   ]);
-  assert.deepEqual(copies(last), [{ from: "build", sources: ["/app/layer"], to: "./" }]);
+  assert.deepEqual(copies(stage("compiled")), [
+    { from: "build", sources: ["/app/layer"], to: "./" },
+    { from: "build", sources: ["/app/tools/bundle/compile.cjs"], to: "/compile/" },
+  ]);
+  assert.deepEqual(copies(last), [{ from: "compiled", sources: ["/app"], to: "./" }]);
   // npm ci reads the package.json of each package by path, development ones too.
   const copied = fromContext.flatMap(({ sources }) => sources);
   for (const path of Object.keys(lockedPackages()).filter((each) => each.startsWith("tools/")))
     assert.ok(copied.includes(`${path}/package.json`), path);
+});
+
+// V8 takes what it made before from the same V8 with the same flags alone.
+test("the program is compiled by the image and the flags that start it", () => {
+  const compiled = stage("compiled");
+  assert.equal(compiled.image, last.image);
+  const [node, ...given] = words("ENTRYPOINT");
+  const flags = given.filter((word) => word.startsWith("--"));
+  const [command = "[]", ...more] = commands(compiled);
+  assert.deepEqual(more, []);
+  const compile = ["--random-seed=1", "/compile/compile.cjs", "dist"];
+  assert.deepEqual(JSON.parse(command), [node, ...flags, ...compile]);
 });
 
 // npm leaves out a binary that its registry has not, without a word, and then `npm ci` refuses the lockfile.
@@ -163,6 +179,12 @@ function layOut(folder: string): void {
   assert.equal(done.status, 0, done.stderr);
   for (const each of readdirSync(join(built, "layer")))
     renameSync(join(built, "layer", each), join(folder, each));
+  const [compile = "[]"] = commands(stage("compiled"));
+  const [, ...given]: string[] = JSON.parse(compile);
+  const compiler = join(built, "tools/bundle/compile.cjs");
+  const replaced = given.map((word) => (word === "/compile/compile.cjs" ? compiler : word));
+  const compiled = spawnSync(process.execPath, replaced, { cwd: folder, encoding: "utf8" });
+  assert.equal(compiled.status, 0, compiled.stderr);
   rmSync(built, { recursive: true });
 }
 

@@ -1,6 +1,7 @@
 // `node tools/bundle.ts FOLDER MAPS`: what the image runs, laid out in FOLDER as the image's last stage
 // copies it, and its source maps in MAPS, which no image holds. Code of a package is in it where the
 // program reaches it, names are kept, and the licence of each package lies beside it.
+// dist/start.cjs starts it, with what V8 made of it before where compile.cjs has left that in dist.
 // Beside the maps, packages.json lists the packages, which the image's bill of materials is made of.
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -49,6 +50,7 @@ export async function bundleInto(folder: string, maps: string): Promise<void> {
     if (fileName.endsWith(".map")) move(join(dist, fileName), join(maps, fileName));
   for (const each of ["LICENSE", "package.json", "manifests/example", "src/server/status/page"])
     cpSync(join(ROOT, each), join(folder, each.replace(/^src\//, "dist/")), { recursive: true });
+  cpSync(join(import.meta.dirname, "bundle/start.cjs"), join(dist, "start.cjs"));
   const chunks = output.filter((each): each is OutputChunk => each.type === "chunk");
   const packages = packagesOf(ROOT, modulesOf(chunks));
   writeFileSync(join(folder, "THIRD-PARTY-LICENSES.txt"), licenceText(ROOT, packages));

@@ -28,7 +28,23 @@ const NARROWED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "prom-client": PROM_CLIENT,
 };
 
-/** Parts of packages that are loaded at their first use in place of their package's start. */
+// Node's own `assert` brings 27 modules with it, readline and fs/promises among them, for messages that
+// show a difference. yargs fails one at each start, and goes on. What asserts otherwise than so fails the build.
+const ASSERT = `
+const fail = (message, what) => {
+  if (message instanceof Error) throw message;
+  const error = new Error(message ?? what);
+  throw Object.assign(error, { name: "AssertionError", code: "ERR_ASSERTION" });
+};
+const assert = (value, message) => { if (!value) fail(message, "what was asserted does not hold"); };
+assert.strictEqual = (a, b, message) => { if (!Object.is(a, b)) fail(message, "the values differ"); };
+assert.notStrictEqual = (a, b, message) => { if (Object.is(a, b)) fail(message, "the values are the same"); };
+module.exports = assert;
+`;
+const IMPORTS_ASSERT = /['"](node:)?assert['"]/;
+const ASSERTS = /\bassert\w*\.(?!strictEqual\b|notStrictEqual\b)\w+\(/;
+
+/** Parts of packages that are loaded, or done, at their first use in place of their package's start. */
 const LATE: readonly { readonly file: string; readonly from: string; readonly to: string }[] = [
   // HTTP/2, which no connection of ours may speak, brings all of node:http2 with it.
   {
@@ -47,10 +63,17 @@ const LATE: readonly { readonly file: string; readonly from: string; readonly to
     from: "module.exports.transport = require('./lib/transport')",
     to: "module.exports.transport = (...given) => require('./lib/transport')(...given)",
   },
+  // The help of the command that runs, kept for a handler that fails: ours only say what was chosen.
+  {
+    file: "/yargs/build/lib/command.js",
+    from: "yargs.getInternalMethods().getUsageInstance().cacheHelpMessage();",
+    to: "",
+  },
 ];
 
 const require = createRequire(import.meta.url);
 const MARK = "\0narrow:";
+const LAZY_ASSERT = "\0lazy-assert.cjs";
 
 export function narrowPackages(): Plugin {
   const late = new Set(LATE);
@@ -58,6 +81,7 @@ export function narrowPackages(): Plugin {
     name: "narrow-packages",
     resolveId(source, importer) {
       if (importer === undefined) return;
+      if (/^(node:)?assert$/.test(source)) return LAZY_ASSERT;
       if (source in NARROWED && !importer.startsWith(MARK))
         return `${MARK}${source}:${importer}.cjs`;
       // All of client-node but its KubeConfig is for callers that we are not.
@@ -67,6 +91,7 @@ export function narrowPackages(): Plugin {
       return;
     },
     load(id) {
+      if (id === LAZY_ASSERT) return ASSERT;
       if (!id.startsWith(MARK)) return;
       const [name = "", importer = ""] = id.slice(MARK.length, -".cjs".length).split(":");
       const table = NARROWED[name] ?? {};
@@ -82,6 +107,12 @@ export function narrowPackages(): Plugin {
         .join("\n");
     },
     transform(code, id) {
+      const [other] =
+        /node_modules/.test(id) && IMPORTS_ASSERT.test(code) ? (ASSERTS.exec(code) ?? []) : [];
+      if (other !== undefined)
+        throw new Error(
+          `${id} calls ${other}…): add it to ASSERT of tools/bundle/narrow-packages.ts`,
+        );
       const change = LATE.find(({ file }) => id.endsWith(`/node_modules${file}`));
       if (change === undefined) return;
       if (!code.includes(change.from))
