@@ -48,7 +48,7 @@ export type LeaderElectorOptions = {
   readonly onEvent?: (note: string) => void;
   /** The Lease was seen at a lower version than before: etcd was restored from a backup. */
   readonly onVersionWentBack?: () => void;
-  /** A try that failed; tries go on. */
+  /** A try that failed; tries go on. Of a leader's, one is told in a retry period. */
   readonly onError?: (error: unknown) => void;
 };
 
@@ -194,6 +194,7 @@ export class LeaderElector {
 
   /** Renews until `over` (true) or until the lease is lost (false). */
   async #keep(over: AbortSignal): Promise<boolean> {
+    let tellFrom = 0;
     for (let wait = this.#retryPeriodMs; ;) {
       await this.#reachability.sleep(Math.min(wait, this.msLeft), over);
       if (over.aborted) return true;
@@ -207,7 +208,10 @@ export class LeaderElector {
         this.#renew(claim.since);
       } catch (error) {
         wait /= TRIES_A_PERIOD_AFTER_FAILURE;
-        if (!over.aborted) this.#options.onError?.(error);
+        const now = this.#clock.monotonic();
+        if (over.aborted || now < tellFrom) continue;
+        tellFrom = now + this.#retryPeriodMs;
+        this.#options.onError?.(error);
       }
     }
   }

@@ -156,6 +156,16 @@ test("LE-07 a renewal that failed is sent again as it was, a few times a second 
   }
 });
 
+test("LE-07 of the renewals that fail one in a retry period is told", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const { errors } = candidate(clock, server, "me");
+  await clock.advance(2000);
+  server.fail("any", "server");
+  await clock.advance(8000);
+  assert.equal(errors.length, 4);
+});
+
 test("LE-06 LE-07 a renewal that was carried out without an answer is found by the next one", async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
