@@ -9,6 +9,7 @@ import { field, openHttp } from "../test/support/api-server/http.ts";
 import { LeaseWitness } from "../test/support/api-server/lease-witness.ts";
 import { kubeConfigFile, kubeConfigFor } from "../test/support/kube/kubeconfig-text.ts";
 import { refusal } from "../test/support/scenes/proxied.ts";
+import { eventually } from "../test/support/time/eventually.ts";
 import { seeded } from "../test/support/time/random.ts";
 import {
   LEADER_FLAGS,
@@ -34,25 +35,41 @@ type Load = {
   readonly name: string;
   readonly sources: number;
   readonly namespaces: number;
+  readonly limitMiB?: number;
+  readonly patienceMs?: number;
   /** Whether the proxy refuses a request. */
   readonly refuses: (writes: boolean) => boolean;
 };
 
 const PARTS: Readonly<Record<string, Part>> = { half, limited, scripted };
+/** Takes an hour, and is asked for by name. */
+const LARGE: Readonly<Record<string, Part>> = { large };
 
 export const overload: Bench = {
   name: "overload",
-  parts: Object.keys(PARTS),
+  parts: [...Object.keys(PARTS), ...Object.keys(LARGE)],
   about: "429 with Retry-After for half of all requests, or above a rate: copies, lease, memory",
-  run: (how) => runParts(how, PARTS),
+  run: (how) => runParts(how, how.parts.length > 0 ? { ...PARTS, ...LARGE } : PARTS),
 };
 
 async function half(how: How): Promise<void> {
   const chance = seeded(18);
   await overloaded(how, {
     name: "half of all requests",
-    sources: how.quick ? 2 : 10,
-    namespaces: how.quick ? 10 : 20,
+    sources: how.quick ? 2 : 20,
+    namespaces: how.quick ? 10 : 500,
+    refuses: () => chance() < 0.5,
+  });
+}
+
+async function large(how: How): Promise<void> {
+  const chance = seeded(18);
+  await overloaded(how, {
+    name: "half of all requests",
+    sources: how.quick ? 2 : 200,
+    namespaces: how.quick ? 10 : 2000,
+    limitMiB: 512,
+    patienceMs: 4 * 3_600_000,
     refuses: () => chance() < 0.5,
   });
 }
@@ -62,13 +79,14 @@ async function limited(how: How): Promise<void> {
   await overloaded(how, {
     name: "above 100 writes a second",
     sources: how.quick ? 2 : 10,
-    namespaces: how.quick ? 100 : 300,
+    namespaces: how.quick ? 100 : 1000,
     refuses: (writes) => writes && !bucket.take(performance.now()),
   });
 }
 
 async function overloaded(how: How, load: Load): Promise<void> {
-  const cluster = await realCluster(how, { etcdQuotaBytes: 4 * GIB });
+  const { limitMiB = LIMIT_MIB, patienceMs = PATIENCE_MS } = load;
+  const cluster = await realCluster(how, { etcdQuotaBytes: 8 * GIB });
   if (!cluster) return;
   await cluster.createNamespaces(numbered("team", load.namespaces));
   await cluster.publish("first", "fresh-*");
@@ -76,7 +94,7 @@ async function overloaded(how: How, load: Load): Promise<void> {
   const counts = { refused: 0, all: 0 };
   const proxy = await proxyBefore(how, cluster);
   const kubeconfig = kubeConfigFile(how, kubeConfigFor(proxy.url));
-  const program = new Program(how, kubeconfig, LEADER_FLAGS, LIMIT_MIB);
+  const program = new Program(how, kubeconfig, LEADER_FLAGS, limitMiB);
   await program.said("leading");
   const began = performance.now();
   const [etcdBefore, readBefore] = [await etcdBytes(cluster), program.readBytes];
@@ -90,14 +108,22 @@ async function overloaded(how: How, load: Load): Promise<void> {
     return { ...refusal(429, "TooManyRequests"), headers };
   };
   const seen = watchCopies(how, cluster);
-  const fresh = new FreshNamespaces((name) => freshNamespace(cluster, seen, name, PATIENCE_MS));
+  const fresh = new FreshNamespaces((name) => freshNamespace(cluster, seen, name, patienceMs));
   const wanted = load.sources * load.namespaces;
-  const right = await untilThere(cluster, wanted, program);
+  const right = await untilThere(how, cluster, wanted, { program, patienceMs });
   const seconds = (performance.now() - began) / 1000;
   const waits = await fresh.stop();
+  const writesAfter = await writesOnceCurrent(program, wanted + waits.length);
   await witness.stop();
   how.say(`${load.name}: ${load.sources} sources, ${load.namespaces} namespaces`);
   how.figure({ name: "copies right", value: right, unit: "", atLeast: wanted, exact: true });
+  how.figure({
+    name: "writes when all is right",
+    value: writesAfter,
+    unit: "",
+    atMost: 0,
+    exact: true,
+  });
   how.figure({ name: "requests answered 429", value: counts.refused / counts.all, unit: "of all" });
   how.figure({ name: "until all are there", value: seconds, unit: "s" });
   how.figure({ name: "copies/s", value: wanted / seconds, unit: "1/s" });
@@ -118,7 +144,7 @@ async function overloaded(how: How, load: Load): Promise<void> {
   });
   freshFigures(how, waits);
   const { peakMiB } = program.memory;
-  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: LIMIT_MIB });
+  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: limitMiB });
   const copies = wanted + waits.length;
   const written = ((await etcdBytes(cluster)) - etcdBefore) / copies;
   how.figure({ name: "in etcd, a copy and all that it took", value: written, unit: "bytes" });
@@ -218,23 +244,50 @@ async function proxyBefore(how: How, cluster: RealCluster): Promise<FaultProxy> 
 }
 
 const PAGE = 2000;
+const TOLD_EVERY_MS = 60_000;
+const CALM_MS = 15_000;
 
-/** Resolves with how many copies in team-* there are, when they are all there or it took too long. */
-async function untilThere(cluster: RealCluster, wanted: number, program: Program): Promise<number> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
+/** Resolves with how many right copies in team-* there are, when they are all there or it took too long. */
+async function untilThere(
+  how: How,
+  cluster: RealCluster,
+  wanted: number,
+  { program, patienceMs }: { readonly program: Program; readonly patienceMs: number },
+): Promise<number> {
+  const deadline = performance.now() + patienceMs;
+  for (let told = performance.now(); ;) {
     if (program.ended !== undefined) throw new Error(`the controller ended: ${program.ended}`);
     const there = await copiesIn(cluster);
     if (there >= wanted || performance.now() > deadline) return there;
+    if (performance.now() - told > TOLD_EVERY_MS) {
+      told = performance.now();
+      how.say(`${there} copies are there, ${Math.round(program.memory.peakMiB)} MiB at the peak`);
+    }
     // The count itself is work for the server: it takes a twentieth of the time at most.
     await delay(Math.max(500, there / 5));
   }
 }
 
+/** Waits until the controller finds so many copies current, and counts its writes in what follows. */
+async function writesOnceCurrent(program: Program, wanted: number): Promise<number> {
+  const writes = (): Promise<number> => program.metric("secretcast_writes_total");
+  const current = async (): Promise<boolean> =>
+    (await program.metric("secretcast_copies", 'state="current"')) === wanted;
+  await eventually("all copies are current", current, PATIENCE_MS);
+  const before = await writes();
+  await delay(CALM_MS);
+  return (await writes()) - before;
+}
+
 type Page = {
   readonly metadata: { readonly continue?: string };
-  readonly items: readonly { readonly metadata: { readonly namespace: string } }[];
+  readonly items: readonly {
+    readonly metadata: { readonly namespace: string };
+    readonly data?: { readonly value?: string };
+  }[];
 };
+
+const RIGHT = Buffer.from("one").toString("base64");
 
 async function copiesIn(cluster: RealCluster): Promise<number> {
   const base = `/api/v1/secrets?labelSelector=app.kubernetes.io/managed-by%3Dsecretcast&limit=${PAGE}`;
@@ -242,7 +295,9 @@ async function copiesIn(cluster: RealCluster): Promise<number> {
   let next = "";
   do {
     const page = (await cluster.send("GET", `${base}${next}`)) as Page;
-    count += page.items.filter(({ metadata }) => metadata.namespace.startsWith("team-")).length;
+    count += page.items.filter(
+      ({ metadata, data }) => metadata.namespace.startsWith("team-") && data?.value === RIGHT,
+    ).length;
     const token = page.metadata.continue ?? "";
     next = token === "" ? "" : `&continue=${encodeURIComponent(token)}`;
   } while (next !== "");

@@ -54,6 +54,8 @@ export class ScriptedServer {
   readonly #script: Script;
   readonly #watches = new Map<string, Set<ServerResponse>>();
   readonly #rests = new Map<string, Iterator<string>>();
+  /** What was told of namespaces, for a watch that begins later. */
+  readonly #told: { readonly version: number; readonly lines: string }[] = [];
   #version = 1_000_000;
   #lease: string | undefined;
   #leasedAt: number | undefined;
@@ -90,6 +92,7 @@ export class ScriptedServer {
   /** Tells every watch of `resource`; false: wait for `drained` before more. */
   emit(resource: "secrets" | "namespaces", lines: string): boolean {
     let room = true;
+    if (resource === "namespaces") this.#told.push({ version: this.#version, lines });
     for (const watch of this.#watches.get(resource) ?? []) room = watch.write(lines) && room;
     return room;
   }
@@ -111,7 +114,7 @@ export class ScriptedServer {
     if (COLLECTIONS.has(pathname)) {
       if (searchParams.has("limit")) return this.#page(resource, searchParams, response);
       if (searchParams.get("watch") !== "true") return this.#list(resource, response);
-      return this.#watch(resource, searchParams.has("sendInitialEvents"), response);
+      return this.#watch(resource, searchParams, response);
     }
     json(response, pathname === "/version" ? 200 : 404, "{}");
   }
@@ -159,7 +162,9 @@ export class ScriptedServer {
     json(response, 200, body);
   }
 
-  async #watch(resource: string, initial: boolean, response: ServerResponse): Promise<void> {
+  async #watch(resource: string, query: URLSearchParams, response: ServerResponse): Promise<void> {
+    const initial = query.has("sendInitialEvents");
+    const since = initial ? 0 : Number(query.get("resourceVersion"));
     response.setHeader("content-type", "application/json");
     response.flushHeaders();
     const events = function* (objects: Iterable<string>): Iterable<string> {
@@ -171,6 +176,8 @@ export class ScriptedServer {
       response.write(
         `{"type":"BOOKMARK","object":{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}\n`,
       );
+    if (resource === "namespaces")
+      for (const { version, lines } of this.#told) if (version > since) response.write(lines);
     const watches = this.#watches.get(resource) ?? new Set();
     this.#watches.set(resource, watches.add(response));
     response.on("close", () => watches.delete(response));
