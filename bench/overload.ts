@@ -99,6 +99,7 @@ async function overloaded(how: How, load: Load): Promise<void> {
   const began = performance.now();
   const [etcdBefore, readBefore] = [await etcdBytes(cluster), program.readBytes];
   const witness = new LeaseWitness(cluster.http);
+  how.after(() => witness.stop());
   proxy.rule = ({ method, path }) => {
     proxy.forget();
     counts.all++;
