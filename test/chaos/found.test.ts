@@ -128,6 +128,37 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         { kind: "pass", ms: 0 },
       ],
     },
+    "what an entry filled in stays while a refused entry names its source, also when that is gone":
+      {
+        steps: [
+          {
+            kind: "pull",
+            namespace: "team-b",
+            name: "pull-2",
+            words: { from: "shared/two", keys: "x=user" },
+          },
+          {
+            kind: "source",
+            namespace: "shared",
+            name: "two",
+            words: {},
+            type: "Opaque",
+            immutable: false,
+          },
+          {
+            kind: "list",
+            entries: { offer: '{"secret":"shared/two","allow":"*"}' },
+            strange: false,
+          },
+          { kind: "pass", ms: 60_000 },
+          {
+            kind: "list",
+            entries: { typo: '{"secret":"shared/two","to":"*","keyz":"x"}' },
+            strange: false,
+          },
+          { kind: "delete", namespace: "shared", name: "two" },
+        ],
+      },
     "a process that may not release its Lease ends all the same": {
       replicas: 2,
       steps: [

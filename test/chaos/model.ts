@@ -101,10 +101,10 @@ function restOf(world: World, flags: Flags, place: Place, wanting: readonly Sour
   return wanting.length > 0 ? strongest(takers) : "nothing of ours";
 }
 
-/** A copy that an entry made, where the list cannot be read, or refuses that entry or its source. */
-export function isFrozenByList(copy: Raw, flags: Flags): boolean {
-  const key = wordOf(copy, "entry");
-  const source = `${copy.kind} ${wordOf(copy, "source")}`;
+/** What an entry made or filled, where the list cannot be read, or refuses that entry or its source. */
+export function isFrozenByList(made: Raw, flags: Flags): boolean {
+  const key = wordOf(made, "entry");
+  const source = `${made.kind} ${wordOf(made, "from") ?? wordOf(made, "source")}`;
   const entries = entriesOf(flags);
   if (key === undefined || !entries) return key !== undefined;
   return entries.some((one) => one.refused && (one.key === key || one.object === source));
@@ -162,8 +162,8 @@ function pullFaults(world: World, flags: Flags, namespace: Raw, pull: Raw): read
   // What a copy's or a source's words mean on it, and to pull within one namespace, are left open.
   const odd = ["placed-at", "adopt"].some((word) => wordOf(pull, word) !== undefined);
   const open = odd || asksFor(wordsOn(pull)) || from.startsWith(`${name}/`);
-  const unread = wordOf(pull, "entry") !== undefined && !entriesOf(flags);
-  if (fixed || open || unread || hasUnknownMark(pull) || isExcluded(name, flags)) return [];
+  const frozen = isFrozenByList(pull, flags) || hasUnknownMark(pull) || isExcluded(name, flags);
+  if (fixed || open || frozen) return [];
   const source = standingIn(world, flags, from);
   if (source === "open" || source === "refused" || source === "outside") return [];
   const [recorded, data] = [recordedKeys(pull), dataOf(pull)];
