@@ -9,6 +9,7 @@ import {
 import { problemText } from "../../../src/core/annotations/rules.ts";
 import { KINDS } from "../../../src/core/model/kinds.ts";
 import { reference } from "../../support/planner/intake.ts";
+import { processorMs, processorMsOf } from "../../support/time/processor.ts";
 
 const TERMS = {
   list: { namespace: "secretcast", name: "secretcast-sources" },
@@ -213,20 +214,15 @@ const WORST: readonly (readonly [what: string, text: string])[] = [
 
 for (const [what, text] of WORST) {
   test(`reading one entry holds nobody up: ${what}`, { skip }, () => {
-    const processorMs = (work: () => unknown): number => {
-      const start = process.threadCpuUsage();
-      work();
-      return process.threadCpuUsage(start).user / 1000;
-    };
     let [own, loop] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let turn = 0; turn === 0 || (turn < 20 && own > 2 * loop); turn++) {
-      loop = Math.min(loop, processorMs(reference));
+      loop = Math.min(loop, processorMsOf(reference));
       const steps = parseSourceList({ tls: text }, TERMS, NO_ENTRIES);
       let most = 0;
       for (;;) {
-        const start = process.threadCpuUsage();
+        const start = processorMs();
         const { done } = steps.next();
-        most = Math.max(most, process.threadCpuUsage(start).user / 1000);
+        most = Math.max(most, processorMs() - start);
         if (done) break;
       }
       own = Math.min(own, most);

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { intakeOf, longestTurn, reference } from "../../support/planner/intake.ts";
 import { worstObjects } from "../../support/planner/worst-objects.ts";
+import { processorMs, processorMsOf } from "../../support/time/processor.ts";
 
 // The probes of a coverage run cost more than the work itself.
 const skip = process.env["NODE_V8_COVERAGE"] ? "a time means nothing under coverage" : false;
@@ -14,24 +15,14 @@ const skip = process.env["NODE_V8_COVERAGE"] ? "a time means nothing under cover
 const TRIES = 20;
 const SLACK = 2;
 
-function spentMs(): number {
-  return process.threadCpuUsage().user / 1000;
-}
-
-function processorMs(work: () => unknown): number {
-  const start = spentMs();
-  work();
-  return spentMs() - start;
-}
-
 for (const object of worstObjects()) {
   test(`S13 one object is taken in in bounded time: ${object.what}`, { skip }, () => {
     const { run } = intakeOf(object);
     assert.equal(run(), true, "it arrives");
     let [own, loop] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let turn = 0; turn === 0 || (turn < TRIES && own > SLACK * loop); turn++) {
-      loop = Math.min(loop, processorMs(reference));
-      own = Math.min(own, longestTurn(run, spentMs) ?? 0);
+      loop = Math.min(loop, processorMsOf(reference));
+      own = Math.min(own, longestTurn(run, processorMs) ?? 0);
     }
     assert.ok(own <= SLACK * loop, `${own} ms, where 10 ms are now ${loop} ms`);
   });
