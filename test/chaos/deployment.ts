@@ -5,7 +5,7 @@
 import type { FlagValues } from "../../src/config/config.ts";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { LEASES } from "../../src/kube/rest/resource.ts";
-import type { Clock } from "../../src/kube/time/clock.ts";
+import type { Clock, Timer } from "../../src/kube/time/clock.ts";
 import type { RequestFault } from "../support/controller/faulty-client.ts";
 import type { Flags, Raw } from "./raw.ts";
 import { Replica, tellsValue } from "./replica.ts";
@@ -48,6 +48,8 @@ export class Deployment {
   readonly #options: DeploymentOptions;
   /** What each was started with. */
   readonly #startedWith = new Map<Replica, Flags>();
+  /** Who ended by himself, until he comes again or somebody else starts or stops him. */
+  readonly #comings = new Map<Replica, Timer>();
   #weather: Weather | undefined;
   #leader: Replica | undefined;
   /** Nobody comes again. */
@@ -111,6 +113,7 @@ export class Deployment {
   /** Resolves when it has ended, killed if need be. */
   async stop(replica: Replica): Promise<void> {
     const { wait, pollMs, onWrong } = this.#options;
+    this.#comings.get(replica)?.cancel();
     replica.stop();
     for (let ms = 0; replica.running && ms < STOPS_WITHIN_MS; ms += pollMs) await wait(pollMs);
     if (!replica.running) return;
@@ -122,12 +125,14 @@ export class Deployment {
   comeAgain(replica: Replica): void {
     const { clock, comesAgainMs, onWrong } = this.#options;
     if (replica.end === "failed") onWrong("the controller failed");
-    clock.setTimeout(() => {
+    const timer = clock.setTimeout(() => {
       if (!replica.running && !this.#over) this.#start(replica);
     }, comesAgainMs);
+    this.#comings.set(replica, timer);
   }
 
   #start(replica: Replica): void {
+    this.#comings.get(replica)?.cancel();
     this.#startedWith.set(replica, this.#options.contract());
     replica.start(this.#options.given());
   }

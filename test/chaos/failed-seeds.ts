@@ -21,4 +21,5 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     draw: 1,
     found: "the model took what a refused entry freezes from who pulls",
   },
+  { seed: 34_000_674, draw: 1, found: "the stage began who was being stopped" },
 ];

@@ -159,6 +159,24 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
           { kind: "delete", namespace: "shared", name: "two" },
         ],
       },
+    "who ended by himself and is stopped by a roll-out is not begun again meanwhile": {
+      replicas: 2,
+      steps: [
+        { kind: "requests", fault: "lost", likelihood: 0.5, ms: 20_000 },
+        { kind: "pass", ms: 2000 },
+        {
+          kind: "source",
+          namespace: "shared-2",
+          name: "two",
+          words: { to: "" },
+          type: "Opaque",
+          immutable: true,
+        },
+        ...Array.from({ length: 5 }, () => ({ kind: "pass", ms: 2000 }) as const),
+        { kind: "restart", replica: 0, how: "stop" },
+        { kind: "roll out", flags: PLAIN_FLAGS },
+      ],
+    },
     "a process that may not release its Lease ends all the same": {
       replicas: 2,
       steps: [
