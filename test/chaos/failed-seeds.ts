@@ -22,4 +22,5 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     found: "the model took what a refused entry freezes from who pulls",
   },
   { seed: 34_000_674, draw: 1, found: "the stage began who was being stopped" },
+  { seed: 34_001_151, draw: 1, found: "no pass ended after a faulty list was deleted" },
 ];

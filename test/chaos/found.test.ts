@@ -177,6 +177,53 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         { kind: "roll out", flags: PLAIN_FLAGS },
       ],
     },
+    "a faulty list that is deleted, where no ConfigMap is read, stops nothing": {
+      chance: 5,
+      flags: {
+        sourceNamespaces: "shared,shared-2",
+        policy: "opt-out",
+        exclude: "team-c",
+        includeSystem: true,
+        namespaces: "",
+        copyable: "",
+        configMaps: true,
+      },
+      steps: [
+        {
+          kind: "source",
+          namespace: "shared",
+          name: "three",
+          words: { to: "*", "on-delete": "keep", "copy-labels": "*" },
+          type: "Opaque",
+          immutable: true,
+        },
+        { kind: "pass", ms: 0 },
+        {
+          kind: "roll out",
+          flags: {
+            sourceNamespaces: "shared-*,shared",
+            policy: "opt-in",
+            exclude: "",
+            includeSystem: false,
+            namespaces: "",
+            copyable: "",
+            configMaps: false,
+          },
+        },
+        { kind: "requests", fault: "hang", likelihood: 0.5, ms: 20000 },
+        { kind: "list", entries: { none: "- no mapping" }, strange: false },
+        {
+          kind: "source",
+          namespace: "shared",
+          name: "three",
+          words: { to: "*", "on-delete": "keep", "copy-labels": "*" },
+          type: "kubernetes.io/tls",
+          immutable: false,
+        },
+        { kind: "moment", ms: 50 },
+        { kind: "list", entries: null, strange: false },
+      ],
+    },
     "a process that may not release its Lease ends all the same": {
       replicas: 2,
       steps: [

@@ -148,6 +148,31 @@ test("copies of entries stay as they are while the list is gone, and go on with 
   await listing.finish();
 });
 
+test("a faulty list that is deleted stops nothing, where no ConfigMap but the list is read", async (t) => {
+  const { listing, scene, vault, a } = await openVault(t);
+  const running = listing.start();
+  await listing.write({ tls: "hello" });
+  await eventually("the refusal is told", async () => {
+    const notes = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
+    return notes.length > 0;
+  });
+  await listing.write(undefined);
+  await scene.api.createSecret(scene.source, "annotated", {
+    annotations: { "secretcast.io/to": a },
+    data: DATA,
+  });
+  await scene.holds(a, "annotated", DATA);
+  await eventually("all is settled", () => running.settled()?.states.current === 1);
+  assert.deepEqual(
+    running.log.filter((line) => line.includes("sync failed")),
+    [],
+  );
+  await listing.write({ fine: `secret: ${vault}/tls\nto: ${a}` });
+  await scene.holds(a, "tls", DATA);
+  await running.stop();
+  await listing.finish();
+});
+
 test("copies of entries stay as they are while the list carries what no list does", async (t) => {
   const stage = await openVault(t);
   const { listing, entry } = stage;

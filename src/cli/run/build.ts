@@ -99,7 +99,7 @@ export function buildController(
   const sourceEvents = new SourceEvents({
     failing,
     mayName: namedSources(config),
-    uidOf: (kind, place) => written.of(kind).get(place)?.uid,
+    uidOf: (kind, place) => kinds.find((each) => each.kind === kind)?.written.get(place)?.uid,
     tell: (event) => events?.record(eventOf(event)),
     now: () => clock.monotonic(),
   });
