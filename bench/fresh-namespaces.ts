@@ -2,6 +2,7 @@
 // for its copy.
 import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "../test/support/time/eventually.ts";
+import type { Program } from "./program.ts";
 import { quantile, type How } from "./scorecard.ts";
 import { eventLine, namespaceJson, type ScriptedServer } from "./scripted-server.ts";
 
@@ -39,14 +40,17 @@ export class FreshNamespaces {
 export class CopiesSeen {
   readonly firstAt = new Map<string, number>();
   readonly #places = new Set<string>();
-  /** Writes of a place that was made already. */
+  /** Writes of a place that was made already, and that were taken. */
   again = 0;
   refused = 0;
+  /** Refused because the place was made already: the answer to that had not come. */
+  taken = 0;
 
   constructor(server: ScriptedServer) {
     server.onWrite = ({ at, namespace, name, status }) => {
-      if (status === 429) {
-        this.refused++;
+      if (status !== 201) {
+        if (status === 429) this.refused++;
+        else this.taken++;
         return;
       }
       if (!this.firstAt.has(namespace)) this.firstAt.set(namespace, at);
@@ -63,9 +67,12 @@ export class CopiesSeen {
   }
 
   /** Resolves when so many were made, or it took too long. */
-  async until(wanted: number, timeoutMs: number): Promise<void> {
+  async until(wanted: number, program: Program, timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs;
-    while (this.made < wanted && performance.now() < deadline) await delay(100);
+    while (this.made < wanted && performance.now() < deadline) {
+      if (program.ended !== undefined) throw new Error(`the controller ended: ${program.ended}`);
+      await delay(100);
+    }
   }
 }
 

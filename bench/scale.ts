@@ -72,7 +72,7 @@ async function fan(how: How): Promise<void> {
   const began = performance.now();
   const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));
   const wanted = count * namespaces;
-  await seen.until(wanted, PATIENCE_MS);
+  await seen.until(wanted, program, PATIENCE_MS);
   const seconds = (performance.now() - began) / 1000;
   how.say(`${count} sources, ${namespaces} namespaces, none of ${wanted} copies there`);
   how.figure({

@@ -1,6 +1,7 @@
 // An API server that serves lists and watches from a script, far faster than a real one could, so that
 // what is measured is the controller. It streams lists as the real one does and takes every write;
-// it keeps one Lease, and knows nothing of selectors, versions or rights. Plain HTTP on loopback.
+// it keeps one Lease and the Secrets that were made, and knows nothing of selectors, versions or rights.
+// Plain HTTP on loopback.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -54,6 +55,8 @@ export class ScriptedServer {
   readonly #script: Script;
   readonly #watches = new Map<string, Set<ServerResponse>>();
   readonly #rests = new Map<string, Iterator<string>>();
+  /** Secrets that were made, as JSON by path. */
+  readonly #made = new Map<string, string>();
   /** What was told of namespaces, for a watch that begins later. */
   readonly #told: { readonly version: number; readonly lines: string }[] = [];
   #version = 1_000_000;
@@ -116,11 +119,12 @@ export class ScriptedServer {
       if (searchParams.get("watch") !== "true") return this.#list(resource, response);
       return this.#watch(resource, searchParams, response);
     }
-    json(response, pathname === "/version" ? 200 : 404, "{}");
+    const made = this.#made.get(pathname);
+    json(response, made !== undefined || pathname === "/version" ? 200 : 404, made ?? "{}");
   }
 
   #objects(resource: string): Iterable<string> {
-    if (resource === "secrets") return this.#script.secrets();
+    if (resource === "secrets") return chained(this.#script.secrets(), this.#made.values());
     if (resource === "configmaps") return this.#script.configMaps?.() ?? [];
     return Array.from(this.#script.namespaces, (name) => namespaceJson(name, 1));
   }
@@ -129,7 +133,7 @@ export class ScriptedServer {
     const kind = `${KIND_OF[resource] ?? ""}List`;
     response.setHeader("content-type", "application/json");
     response.write(
-      `{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"1000000"},"items":[`,
+      `{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"${this.#version}"},"items":[`,
     );
     let first = true;
     const separated = function* (objects: Iterable<string>): Iterable<string> {
@@ -157,7 +161,7 @@ export class ScriptedServer {
     const next = ended ? "" : String(this.nextVersion());
     if (next !== "") this.#rests.set(next, rest);
     const kind = `${KIND_OF[resource] ?? ""}List`;
-    const metadata = JSON.stringify({ resourceVersion: "1000000", continue: next });
+    const metadata = JSON.stringify({ resourceVersion: String(this.#version), continue: next });
     const body = `{"kind":"${kind}","apiVersion":"v1","metadata":${metadata},"items":[${items.join(",")}]}`;
     json(response, 200, body);
   }
@@ -174,7 +178,7 @@ export class ScriptedServer {
     const kind = KIND_OF[resource] ?? "";
     if (initial)
       response.write(
-        `{"type":"BOOKMARK","object":{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"1000000","annotations":{"k8s.io/initial-events-end":"true"}}}}\n`,
+        `{"type":"BOOKMARK","object":{"kind":"${kind}","apiVersion":"v1","metadata":{"resourceVersion":"${this.#version}","annotations":{"k8s.io/initial-events-end":"true"}}}}\n`,
       );
     if (resource === "namespaces")
       for (const { version, lines } of this.#told) if (version > since) response.write(lines);
@@ -206,19 +210,30 @@ export class ScriptedServer {
     const at = performance.now();
     this.writes.push({ at, what, inFlight: ++this.#inFlight });
     const [namespace = "", , named = name] = path.split("/").slice(4);
-    this.onWrite?.({ at, namespace, name: named, status: refusal?.status ?? 201 });
-    if (refusal) {
-      response.setHeader("retry-after", String(refusal.retryAfterS));
-      const status = { kind: "Status", status: "Failure", code: refusal.status };
+    const place = `${path}/${name}`;
+    const isTaken = request.method === "POST" && this.#made.has(place);
+    const code = refusal?.status ?? (isTaken ? 409 : 201);
+    this.onWrite?.({ at, namespace, name: named, status: code });
+    if (code !== 201) {
+      if (refusal) response.setHeader("retry-after", String(refusal.retryAfterS));
+      const reason = refusal ? "TooManyRequests" : "AlreadyExists";
+      const status = { kind: "Status", status: "Failure", code, reason };
       this.#inFlight--;
-      return json(response, refusal.status, JSON.stringify(status));
+      return json(response, code, JSON.stringify(status));
     }
     if (this.writeMs > 0) await delay(this.writeMs);
     const resourceVersion = String(this.nextVersion());
     this.#inFlight--;
-    Object.assign(body.metadata, { uid: `uid-of-${path}/${name}`, resourceVersion });
-    json(response, 201, JSON.stringify(body));
+    Object.assign(body.metadata, { uid: `uid-of-${place}`, resourceVersion });
+    const made = JSON.stringify(body);
+    if (request.method === "POST") this.#made.set(place, made);
+    json(response, 201, made);
   }
+}
+
+function* chained(first: Iterable<string>, second: Iterable<string>): Iterable<string> {
+  yield* first;
+  yield* second;
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {
