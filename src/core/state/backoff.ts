@@ -5,8 +5,8 @@ const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 5 * 60_000;
 /** Of live reads: who is asked for costs nobody anything, and what went unseen is noticed so soon. */
 const LONGEST_READ_BACKOFF_MS = 30_000;
-/** Of writes for which the API server had no room, and which it did not say when it has. */
-const LONGEST_THROTTLED_BACKOFF_MS = 4000;
+/** Of writes refused by 429 without a time: the server's own default in Retry-After. */
+const THROTTLED_BACKOFF_MS = 1000;
 const JITTER = 0.1;
 
 /** Exponential 1 s, 2 s, ... 5 min, each ±10 %. */
@@ -20,10 +20,9 @@ export function backoffMs(
   return full * (1 - JITTER + 2 * JITTER * chance);
 }
 
-/** Of writes refused by 429: what the server asked for, in ms, and up to 10 % more; else 1 s, 2 s, 4 s, 4 s, ... */
-export function throttledBackoffMs(attempts: number, chance: number, askedMs = 0): number {
-  if (askedMs > 0) return askedMs * (1 + JITTER * chance);
-  return backoffMs(attempts, chance, FIRST_BACKOFF_MS, LONGEST_THROTTLED_BACKOFF_MS);
+/** Of writes refused by 429: what the server asked for, in ms, and up to 10 % more; else a second. */
+export function throttledBackoffMs(chance: number, askedMs = 0): number {
+  return (askedMs > 0 ? askedMs : THROTTLED_BACKOFF_MS) * (1 + JITTER * chance);
 }
 
 /** The same of live reads: 1 s, 2 s, ... never more than 30 s. */

@@ -113,11 +113,12 @@ export class WriteBackoff {
 
   failed(place: string, inputs: string, failure: Failure, now: number, chance: number): void {
     const before = this.#troubles.get(place);
-    const attempts = before?.inputs === inputs ? before.failures + 1 : 1;
-    const waitMs =
-      failure.error === "throttled"
-        ? throttledBackoffMs(attempts, chance, failure.retryAfterMs)
-        : backoffMs(attempts, chance);
+    const failures = before?.inputs === inputs ? before.failures : 0;
+    const throttled = failure.error === "throttled";
+    const attempts = failures + 1;
+    const waitMs = throttled
+      ? throttledBackoffMs(chance, failure.retryAfterMs)
+      : backoffMs(attempts, chance);
     this.#touch(place, now);
     this.#set(place, {
       kind: "failed",
@@ -129,7 +130,8 @@ export class WriteBackoff {
       cause: failure.cause,
       unavailable: failure.error === "unavailable",
       stales: before?.stales ?? 0,
-      failures: attempts,
+      // A refusal for want of room says nothing of the place, so later failures do not wait longer for it.
+      failures: throttled ? failures : attempts,
     });
   }
 

@@ -73,8 +73,8 @@ test("a write refused by 429 is tried again within seconds, however often it was
 
 test("a write refused by 429 waits as long as the server asks, and a tenth more at most", () => {
   for (const [retryAfterMs, waitMs] of [
-    [undefined, 1000],
-    [0, 1000],
+    [undefined, 1050],
+    [0, 1050],
     [1000, 1050],
     [30_000, 31_500],
     [300_000, 315_000],
@@ -84,6 +84,20 @@ test("a write refused by 429 waits as long as the server asks, and a tenth more 
     made.memory.failed(actionAt(made), { ...full, retryAfterMs }, made.now, 0.5);
     assert.equal((made.plan().nextAt ?? Infinity) - made.now, waitMs);
   }
+});
+
+test("refusals by 429 make the wait after another failure no longer, nor it theirs", () => {
+  const made = cluster();
+  const full = { reason: "too many requests", cause: "throttled", error: "throttled" };
+  const silent = { reason: "no answer in time", cause: "deadline", error: "timeout" };
+  const action = actionAt(made);
+  const fail = (failure: typeof full): number => {
+    made.memory.failed(action, failure, made.now, 0.5);
+    return (made.plan().nextAt ?? Infinity) - made.now;
+  };
+  for (let tries = 0; tries < 10; tries++) fail(full);
+  const waits = [silent, full, silent, full, silent].map(fail);
+  assert.deepEqual(waits, [1000, 1050, 2000, 1050, 4000]);
 });
 
 test("what failed for want of an API server is due when it is back, other failures are not", () => {
