@@ -100,6 +100,7 @@ async function overloaded(how: How, load: Load): Promise<void> {
   const [etcdBefore, readBefore] = [await etcdBytes(cluster), program.readBytes];
   const witness = new LeaseWitness(cluster.http);
   how.after(() => witness.stop());
+  const stalls = watchStalls(how);
   proxy.rule = ({ method, path }) => {
     proxy.forget();
     counts.all++;
@@ -143,6 +144,11 @@ async function overloaded(how: How, load: Load): Promise<void> {
     unit: "s",
     atMost: RENEW_DEADLINE_S,
   });
+  how.figure({
+    name: "longest that the proxy's process stood still",
+    value: stalls.longestMs / 1000,
+    unit: "s",
+  });
   freshFigures(how, waits);
   const { peakMiB } = program.memory;
   how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: limitMiB });
@@ -156,6 +162,21 @@ async function overloaded(how: How, load: Load): Promise<void> {
   const path = `/api/v1/namespaces/${copy.namespace}/secrets/${copy.name}`;
   const json = JSON.stringify(await cluster.send("GET", path)).length;
   how.figure({ name: "one copy as JSON, as watches have it", value: json, unit: "bytes" });
+}
+
+/** How long this process, through which all requests go, was held up at most by others or by itself. */
+function watchStalls(how: How): { readonly longestMs: number } {
+  const seen = { longestMs: 0 };
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const stoodMs = now - last - STALL_LOOK_MS;
+    if (stoodMs > STALL_TOLD_MS) how.say(`this process stood still for ${Math.round(stoodMs)} ms`);
+    seen.longestMs = Math.max(seen.longestMs, stoodMs);
+    last = now;
+  }, STALL_LOOK_MS);
+  how.after(() => clearInterval(timer));
+  return seen;
 }
 
 /** What etcd holds for one Secret. */
@@ -249,6 +270,8 @@ async function proxyBefore(how: How, cluster: RealCluster): Promise<FaultProxy> 
 const PAGE = 2000;
 const TOLD_EVERY_MS = 60_000;
 const CALM_MS = 15_000;
+const STALL_LOOK_MS = 50;
+const STALL_TOLD_MS = 3000;
 
 /** Resolves with how many right copies in team-* there are, when they are all there or it took too long. */
 async function untilThere(

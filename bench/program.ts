@@ -50,8 +50,9 @@ export class Program {
   /** Its last words, when it has ended by itself. */
   get ended(): string | undefined {
     if (this.#running()) return undefined;
-    return this.#lines
-      .slice(-5)
+    const isTold = ({ body }: Line): boolean =>
+      field(body, "level") === "error" || String(field(body, "msg")).includes("lease");
+    return [...this.#lines.filter(isTold).slice(-5), ...this.#lines.slice(-5)]
       .map(({ body }) => JSON.stringify(body))
       .join("; ");
   }
