@@ -1,16 +1,29 @@
 // `npm run release -- --dry-run`: what a release leaves in its folder, made twice from one commit.
-// The first is the one that is given, where CI has made it for all tests.
+// The first is the one that is given, where CI has made it for all tests. Then what the workflow publishes of it.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { load, loadAll } from "js-yaml";
-import { readLayout, type Descriptor } from "./support/programs/oci-registry.ts";
+import { OciRegistry, readLayout } from "./support/programs/oci-registry.ts";
 import { givenRelease } from "./support/programs/release-folder.ts";
+import { byTagAlone, unpinnedBases } from "../tools/release/bases.ts";
+import { digestOfArchive, writeLayout } from "../tools/release/oci-layout.ts";
+import { notesOf } from "../tools/release/page.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "secretcast-release-test-"));
@@ -18,7 +31,30 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const { version }: { version: string } = JSON.parse(
   readFileSync(join(ROOT, "package.json"), "utf8"),
 );
-const IMAGE = `registry.example/secretcast@sha256:${"0".repeat(64)}`;
+const REGISTRY = "registry.example/owner";
+// Where no release is given, and no image need be built: one that holds a file.
+const standIn = join(folder, "image.oci.tar");
+const IMAGE = `${REGISTRY}/secretcast@${standInImage()}`;
+
+function standInImage(): string {
+  const layout = join(folder, "image");
+  const config = Buffer.from(
+    '{"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":["sha256:0"]}}',
+  );
+  writeLayout(layout, version, {
+    config: { mediaType: "application/vnd.oci.image.config.v1+json", content: config },
+    layers: [
+      {
+        mediaType: "application/vnd.oci.image.layer.v1.tar+gzip",
+        content: readFileSync(join(ROOT, "LICENSE")),
+      },
+    ],
+    annotations: {},
+  });
+  const tar = spawnSync("tar", ["-C", layout, "-cf", standIn, "index.json", "oci-layout", "blobs"]);
+  assert.equal(tar.status, 0, String(tar.stderr));
+  return digestOfArchive(standIn);
+}
 
 const release = (...words: readonly string[]) =>
   spawnSync("npm", ["run", "--silent", "release", "--", ...words], { cwd: ROOT, encoding: "utf8" });
@@ -45,17 +81,20 @@ function make(out: string, ...image: readonly string[]): void {
 }
 
 test("two releases of one commit are the same, byte for byte", () => {
-  const sums = [first, second].map((made) => readFileSync(join(made, "SHA256SUMS"), "utf8"));
-  const [ours = [], others = []] = sums.map((text) => text.trim().split("\n"));
+  const sumsIn = (of: string): readonly (readonly string[])[] =>
+    [first, second].map((made) => readFileSync(join(made, of), "utf8").trim().split("\n"));
+  const [ours = [], others = []] = sumsIn("SHA256SUMS");
   for (const line of ours) {
     const [digest = "", file = ""] = line.split("  ");
     assert.equal(sha256(file), digest, file);
   }
   // Of what was built once, and given by its digest the second time, the archive is there once.
-  const differ = given === undefined ? /^$/ : /(\.oci\.tar|provenance\.json)$/;
+  const differ = given === undefined ? /^$/ : /(\.oci\.tar|provenance\.json|page\/SHA256SUMS)$/;
   const common = (lines: readonly string[]) => lines.filter((line) => !differ.test(line));
   assert.deepEqual(common(ours), common(others));
   assert.ok(common(ours).length >= 6);
+  const [page = [], pageAgain = []] = sumsIn("page/SHA256SUMS");
+  assert.deepEqual(common(page), common(pageAgain));
 });
 
 test("the YAML is what is applied, with the image by the digest that was built or given", () => {
@@ -67,12 +106,6 @@ test("the YAML is what is applied, with the image by the digest that was built o
   else if (existsSync(archive)) assert.equal(image, `secretcast@${digestOfArchive(archive)}`);
   else assert.equal(image, `secretcast:${version}`);
 });
-
-function digestOfArchive(archive: string): string {
-  const { stdout } = spawnSync("tar", ["-xOf", archive, "index.json"], { encoding: "utf8" });
-  const index: { manifests: readonly Descriptor[] } = JSON.parse(stdout);
-  return index.manifests[0]?.digest ?? assert.fail(stdout);
-}
 
 const chart = (t: TestContext): string | undefined => {
   const archive = join(first, "chart", `secretcast-${version}.tgz`);
@@ -117,9 +150,10 @@ test("the chart's OCI layout holds its archive and its metadata under Helm's med
 test("the provenance names the commit, the lockfile and every file by its digest", () => {
   const statement: Statement = JSON.parse(read("provenance.json").toString());
   const sums = read("SHA256SUMS").toString().trim().split("\n");
+  const onPage = (file: string) => file.startsWith("page/");
   assert.deepEqual(
-    [...statement.subject.map(({ name }) => name), "provenance.json"],
-    sums.map((line) => line.split("  ")[1]),
+    [...statement.subject.map(({ name }) => name), "provenance.json"].toSorted(),
+    sums.map((line) => line.split("  ")[1] ?? "").filter((file) => !onPage(file)),
   );
   for (const { name, digest } of statement.subject)
     assert.equal(sha256(name), digest["sha256"], name);
@@ -138,15 +172,150 @@ type Statement = {
   };
 };
 
-test("without --dry-run, or with a tag for an image, nothing is made", () => {
+test("the page holds the release's own files under names that differ, with their checksums", () => {
+  const page = join(first, "page");
+  const sums = readFileSync(join(page, "SHA256SUMS"), "utf8").trim().split("\n");
+  const all = read("SHA256SUMS").toString();
+  for (const line of sums) {
+    const [digest = "", name = ""] = line.split("  ");
+    assert.equal(sha256(join("page", name)), digest, name);
+    const elsewhere = new RegExp(`^${digest}  (?!page/)`, "m");
+    assert.match(all, elsewhere, `${name} is no file of the release`);
+  }
+  assert.deepEqual(
+    globSync("*", { cwd: page }).toSorted(),
+    [...sums.map((line) => line.split("  ")[1] ?? ""), "SHA256SUMS"].toSorted(),
+  );
+  assert.ok(read("notes.md").length > 100);
+});
+
+test("notes are the section of that version alone", () => {
+  const changelog =
+    "# Log\n\n## Unreleased\n\n- c\n\n## 1.2.0 (2026-01-31)\n\n- b\n\n## 1.1.0\n\n- a\n";
+  assert.equal(notesOf(changelog, "1.2.0"), "- b");
+  assert.equal(notesOf(changelog, "Unreleased"), "- c");
+  assert.equal(notesOf(changelog, "1.2"), undefined);
+});
+
+test("a base image is pinned by the digest behind its tag, and a stage is none", () => {
+  const pinned = `FROM node:24-slim@sha256:${"a".repeat(64)} AS build\nFROM build AS more\n`;
+  assert.deepEqual(unpinnedBases(pinned), []);
+  assert.deepEqual(unpinnedBases(`${pinned}FROM a/b:c\nFROM a/b:c AS d\n`), ["a/b:c"]);
+  assert.equal(byTagAlone(pinned), "FROM node:24-slim AS build\nFROM build AS more\n");
+});
+
+const WRONG: readonly (readonly [words: readonly string[], says: RegExp])[] = [
+  [[], /--dry-run, or --registry/],
+  [["--dry-run", "--registry", REGISTRY], /--dry-run, or --registry/],
+  [["--dry-run", "--image", "a/b:latest"], /NAME@sha256/],
+  [["--registry", "Not A Registry"], /HOST\/OWNER/],
+  [["--registry", REGISTRY, "--image", IMAGE], /--image is for a dry run/],
+  // Before the owner has named the registry in the tree, nothing can be published there.
+  [["--registry", REGISTRY], /kustomization\.yaml names the image \S+, not registry\.example/],
+];
+
+test("words that go against each other, or against the tree, end it before anything is made", () => {
   const out = join(folder, "none");
-  for (const words of [
-    ["--out", out],
-    ["--dry-run", "--out", out, "--image", "a/b:latest"],
-  ]) {
-    const { status, stderr } = release(...words);
-    assert.equal(status, 1);
-    assert.match(stderr, /^release: .*(--dry-run|NAME@sha256)/m);
+  for (const [words, says] of WRONG) {
+    const { status, stderr } = release("--out", out, ...words);
+    assert.equal(status, 1, words.join(" "));
+    assert.match(stderr, says);
     assert.equal(existsSync(out), false);
   }
+});
+
+/** The release as the job that publishes finds it: with an image that the YAML names in its registry. */
+function toBePublished(registry: string): string {
+  const made = join(folder, "published");
+  cpSync(first, made, { recursive: true });
+  const archive = join(made, "image", `secretcast-${version}.oci.tar`);
+  if (!existsSync(archive)) cpSync(standIn, archive);
+  const yaml = yamlOf(made).replace(
+    imageOf(yamlOf(made)),
+    `${registry}/secretcast@${digestOfArchive(archive)}`,
+  );
+  writeFileSync(join(made, `secretcast-${version}.yaml`), yaml);
+  return made;
+}
+
+type Publishing = { readonly steps: readonly { readonly run?: string }[] };
+
+/** The scripts of a job of release.yml but the first, which fetches what was made. */
+function scriptOf(job: string): string {
+  const file = readFileSync(join(ROOT, ".github/workflows/release.yml"), "utf8");
+  const { jobs } = load(file) as { jobs: Readonly<Record<string, Publishing>> };
+  const [, ...scripts] = jobs[job]?.steps.flatMap(({ run = [] }) => run) ?? assert.fail(job);
+  assert.ok(scripts.length > 0, job);
+  return scripts.join("\n");
+}
+
+/** Runs it as the runner does; answers with each command that it gave to a program which publishes. */
+async function published(job: string, cwd: string, registry: string): Promise<readonly string[]> {
+  const bin = join(folder, `bin-${job}`);
+  mkdirSync(bin, { recursive: true });
+  const log = join(bin, "log");
+  writeFileSync(log, "");
+  for (const program of ["skopeo", "cosign", "npm", "gh"])
+    writeFileSync(join(bin, program), `#!/bin/sh\necho "${program} $*" >>"${log}"\n`, {
+      mode: 0o755,
+    });
+  if (SKOPEO !== "") {
+    const plain = `exec "${SKOPEO}" --insecure-policy "$@" --dest-tls-verify=false`;
+    writeFileSync(join(bin, "skopeo"), `#!/bin/sh\necho "skopeo $*" >>"${log}"\n${plain}\n`);
+  }
+  const child = spawn("bash", ["--noprofile", "--norc", "-eo", "pipefail", "-c", scriptOf(job)], {
+    cwd,
+    env: {
+      ...process.env,
+      PATH: `${bin}:${process.env["PATH"]}`,
+      VERSION: version,
+      REGISTRY: registry,
+      TAG: `v${version}`,
+    },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const [code] = await once(child, "exit");
+  assert.equal(code, 0, job);
+  return readFileSync(log, "utf8").trim().split("\n");
+}
+
+const SKOPEO = spawnSync("sh", ["-c", "command -v skopeo"], { encoding: "utf8" }).stdout.trim();
+
+test("what the workflow publishes is what lies in the folder, by the digests that stand there", async (t) => {
+  if (chart(t) === undefined) return;
+  const registry = await OciRegistry.start(t);
+  const name = `${registry.host}/owner`;
+  const made = toBePublished(name);
+  const image = digestOfArchive(join(made, "image", `secretcast-${version}.oci.tar`));
+  const layout = readLayout(join(made, "chart/oci")).descriptor.digest;
+  assert.deepEqual(await published("image", made, name), [
+    `skopeo copy --all --preserve-digests oci-archive:image/secretcast-${version}.oci.tar docker://${name}/secretcast:${version}`,
+    `cosign sign --yes ${name}/secretcast@${image}`,
+    `cosign attest --yes --type cyclonedx --predicate image/sbom.json ${name}/secretcast@${image}`,
+  ]);
+  assert.deepEqual(await published("chart", made, name), [
+    `skopeo copy --preserve-digests oci:chart/oci:${version} docker://${name}/charts/secretcast:${version}`,
+    `cosign sign --yes ${name}/charts/secretcast@${layout}`,
+  ]);
+  if (SKOPEO !== "") {
+    registry.manifest("owner/secretcast", image);
+    registry.manifest("owner/charts/secretcast", layout);
+  } else t.diagnostic("no skopeo on PATH: nothing was pushed to the registry on loopback");
+  assert.deepEqual(await published("npm", made, name), [
+    `npm publish --provenance --access public ./npm/secretcast-${version}.tgz`,
+  ]);
+  const files = globSync("page/*", { cwd: made }).toSorted();
+  assert.deepEqual(await published("page", made, name), [
+    "cosign sign-blob --yes --bundle page/SHA256SUMS.sigstore.json page/SHA256SUMS",
+    `gh release create v${version} --verify-tag --title v${version} --notes-file notes.md ${files.join(" ")}`,
+  ]);
+  for (const file of [`npm/secretcast-${version}.tgz`, "image/sbom.json", "notes.md"])
+    assert.ok(existsSync(join(made, file)), file);
+});
+
+test("an image that the YAML does not name is not pushed", async (t) => {
+  if (chart(t) === undefined) return;
+  const made = join(folder, "published");
+  await assert.rejects(published("image", made, "registry.example/another"));
+  assert.equal(readFileSync(join(folder, "bin-image", "log"), "utf8"), "");
 });

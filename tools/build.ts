@@ -4,10 +4,12 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { wordsOf } from "./words.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");
 
+wordsOf(import.meta.filename, {});
 rmSync(DIST, { recursive: true, force: true });
 const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
 const compiled = spawnSync(process.execPath, [compiler, "--project", "tsconfig.build.json"], {

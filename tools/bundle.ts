@@ -98,7 +98,8 @@ function keepPlaces(): Plugin {
 
 if (import.meta.main) {
   const [folder, maps] = process.argv.slice(2);
-  if (folder === undefined || maps === undefined) {
+  // tools/words.ts is not where the image is built.
+  if (folder === undefined || maps === undefined || folder.startsWith("-")) {
     process.stderr.write("bundle: give a folder for the bundle and one for its source maps\n");
     process.exitCode = 1;
   } else await bundleInto(resolve(folder), resolve(maps));

@@ -7,18 +7,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { chaos, replay } from "../test/chaos/chaos.ts";
 import { clusterChaos } from "../test/chaos/cluster-chaos.ts";
-import { NEWEST_DRAW, USUAL_DRAW } from "../test/chaos/draw.ts";
+import { NEWEST_DRAW } from "../test/chaos/draw.ts";
 import { FAILED_SEEDS } from "../test/chaos/failed-seeds.ts";
 import { clusterAssets } from "./cluster-assets.ts";
+import { wordsOf } from "./words.ts";
 
-const { values } = parseArgs({
+const { values } = wordsOf(import.meta.filename, {
   options: {
     minutes: { type: "string", default: "1" },
     seed: { type: "string" },
-    draw: { type: "string", default: String(USUAL_DRAW) },
+    draw: { type: "string", default: String(NEWEST_DRAW) },
     runs: { type: "string" },
     jobs: { type: "string", default: "1" },
     failed: { type: "boolean", default: false },

@@ -4,6 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadYaml } from "@kubernetes/client-node";
 import { stringify } from "yaml";
+import { wordsOf } from "./words.ts";
 
 const CHART = new URL("../manifests/chart/", import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, CHART), "utf8");
@@ -121,5 +122,7 @@ function table(head: readonly string[], body: readonly (readonly string[])[]): s
   ].join("\n");
 }
 
-if (import.meta.main)
+if (import.meta.main) {
+  wordsOf(import.meta.filename, {});
   for (const [file, text] of chartDocs()) writeFileSync(new URL(file, CHART), text);
+}

@@ -16,6 +16,7 @@ import {
   type Environment,
   type Found,
 } from "./go-build.ts";
+import { wordsOf } from "./words.ts";
 
 const PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager"] as const;
 const MODULE = join(import.meta.dirname, "../test/cluster/assets");
@@ -129,6 +130,7 @@ function linkerFlags({ version, major, minor }: Release): string {
 }
 
 if (import.meta.main) {
+  wordsOf(import.meta.filename, {});
   const found = clusterAssets(process.env, (line) => process.stderr.write(`${line}\n`));
   if (found.kind === "found") process.stdout.write(`${found.folder}\n`);
   else {

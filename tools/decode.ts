@@ -5,6 +5,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { wordsOf } from "./words.ts";
 
 /** `names` of chunks are given with a hash of their content, so that a map of another build is not taken. */
 export function decode(said: string, maps: string): string {
@@ -25,7 +26,8 @@ export function decode(said: string, maps: string): string {
 }
 
 if (import.meta.main) {
-  const [maps = ""] = process.argv.slice(2);
+  const { positionals } = wordsOf(import.meta.filename, { allowPositionals: true });
+  const [maps = ""] = positionals;
   if (existsSync(maps)) process.stdout.write(decode(await text(process.stdin), maps));
   else {
     process.stderr.write(

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { loadAll } from "js-yaml";
 import { isObject } from "../src/sandbox/storage/object.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
+import { asksForHelp, helpOf, refuse } from "./words.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../examples");
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -24,10 +25,15 @@ const TRY: Readonly<Record<string, string>> = {
 
 async function main([name = "", ...words]: readonly string[]): Promise<number> {
   const names = readdirSync(EXAMPLES).flatMap((file) => /^(.*)\.ts$/.exec(file)?.[1] ?? []);
-  if (!names.includes(name)) {
-    say(`usage: npm run example -- ${names.join("|")} [ARGUMENTS]`);
-    return 2;
+  // What follows the name is the example's.
+  if (asksForHelp([name])) {
+    say(
+      `${helpOf(readFileSync(import.meta.filename, "utf8"))}\nNAME is one of ${names.join(", ")}.`,
+    );
+    return 0;
   }
+  if (!names.includes(name))
+    refuse(import.meta.filename, `there is no example "${name}", but ${names.join(", ")}`);
   if (process.env["KUBECONFIG"]) return run(name, words, process.env["KUBECONFIG"]);
   const folder = mkdtempSync(join(tmpdir(), "secretcast-example-"));
   const sandbox = await startSandbox({ shallowKinds: true });

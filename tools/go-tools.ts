@@ -6,8 +6,9 @@ import { readFileSync } from "node:fs";
 import { cacheFolder, digestOf, goBuild, goVersion, missingIn } from "./go-build.ts";
 import type { Environment } from "./go-build.ts";
 
+type Name = "helm" | "promtool" | "actionlint";
 type GoTool = {
-  readonly name: string;
+  readonly name: Name;
   /** The Go module that it is part of, and where in that. */
   readonly module: string;
   readonly path: string;
@@ -46,9 +47,15 @@ const TOOLS: readonly GoTool[] = [
   },
 ];
 
-/** The folders with these tools, for PATH: without those that cannot be built. */
-export function goToolFolders(env: Environment, say: (line: string) => void): readonly string[] {
-  return TOOLS.flatMap((tool) => folderOf(tool, env, say));
+/** The folders with these tools, or with those that are `wanted`, for PATH: without those that cannot be built. */
+export function goToolFolders(
+  env: Environment,
+  say: (line: string) => void,
+  wanted: readonly Name[] = TOOLS.map(({ name }) => name),
+): readonly string[] {
+  return TOOLS.filter(({ name }) => wanted.includes(name)).flatMap((tool) =>
+    folderOf(tool, env, say),
+  );
 }
 
 function folderOf(

@@ -2,14 +2,14 @@
 // control plane, started here, against a hostile tenant and faults. The seed is printed; the same seed
 // gives the same settings, attacks and faults. `--only` takes the attacks and faults whose names hold one
 // of the texts in it. Exit codes: 1 and what was violated, when something was; 3 where no control plane can be had.
-import { parseArgs } from "node:util";
 import { hostile } from "../test/hostile/hostile.ts";
 import { clusterAssets } from "./cluster-assets.ts";
+import { wordsOf } from "./words.ts";
 
 const say = (line: string): void => void process.stderr.write(`hostile: ${line}\n`);
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = wordsOf(import.meta.filename, {
     options: {
       minutes: { type: "string", default: "10" },
       seed: { type: "string" },

@@ -3,6 +3,7 @@
 // tests, or reads what `TEST_RESULTS=FILE npm test` left in FILE: npm run ids -- FILE.
 import { globSync, readFileSync } from "node:fs";
 import { run } from "node:test";
+import { wordsOf } from "./words.ts";
 
 const LIST = "test/kube/README.md";
 const ID = /\b[A-Z]{1,2}-?\d+\b/g;
@@ -108,8 +109,9 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+const { positionals } = wordsOf(import.meta.filename, { allowPositionals: true });
+const [file] = positionals;
 const rows = readRows(readFileSync(LIST, "utf8"));
-const [file] = process.argv.slice(2);
 const results =
   file === undefined
     ? await runTests(testFiles(new Set(rows.flatMap((row) => row.ids))))

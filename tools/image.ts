@@ -1,11 +1,13 @@
-// `node tools/image.ts ARCHIVE`: builds the Dockerfile as it stands, without an engine and without a
+// `npm run image -- ARCHIVE`: builds the Dockerfile as it stands, without an engine and without a
 // registry of images, into an OCI archive, on stand-ins for its base images; exit code 3 where that
 // cannot be done. What comes out shows that the image builds and runs. It is not what is published.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildahIn, whyNoImage, type Buildah } from "./image/buildah.ts";
+import { byTagAlone } from "./release/bases.ts";
 import { dockerfileOf, standInBases } from "./image/stand-in-bases.ts";
+import { wordsOf } from "./words.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const NOT_TO_BE_HAD = 3;
@@ -24,7 +26,9 @@ export function buildImage(folder: string, archive: string, seconds: number): Bu
   const buildah = buildahIn(folder);
   const name = "localhost/secretcast:stand-in";
   mkdirSync(folder, { recursive: true });
-  const mounts = standInBases(buildah, dockerfileOf(ROOT), folder, process.env);
+  const dockerfile = join(folder, "Dockerfile");
+  writeFileSync(dockerfile, byTagAlone(dockerfileOf(ROOT)));
+  const mounts = standInBases(buildah, readFileSync(dockerfile, "utf8"), folder, process.env);
   buildah(
     "build",
     "--isolation=chroot",
@@ -35,7 +39,7 @@ export function buildImage(folder: string, archive: string, seconds: number): Bu
     "--tag",
     name,
     "--file",
-    join(ROOT, "Dockerfile"),
+    dockerfile,
     ROOT,
   );
   const digestFile = join(folder, "digest");
@@ -44,7 +48,8 @@ export function buildImage(folder: string, archive: string, seconds: number): Bu
 }
 
 if (import.meta.main) {
-  const [archive] = process.argv.slice(2);
+  const { positionals } = wordsOf(import.meta.filename, { allowPositionals: true });
+  const [archive] = positionals;
   const why = archive === undefined ? "give the archive's path" : whyNoImage();
   if (archive === undefined || why !== undefined) {
     process.stderr.write(`image: ${why}\n`);

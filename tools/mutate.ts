@@ -16,13 +16,13 @@ import {
 } from "node:fs";
 import { setPriority, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { parseArgs } from "node:util";
 import { seeded } from "../test/support/time/random.ts";
 import { Coverage } from "./mutations/coverage.ts";
 import { filesIn, mutated, placesIn, type Place } from "./mutations/places.ts";
 import { run, runTests } from "./mutations/test-run.ts";
+import { wordsOf } from "./words.ts";
 
-const { values } = parseArgs({
+const { values } = wordsOf(import.meta.filename, {
   options: {
     mutations: { type: "string", default: "200" },
     seed: { type: "string", default: "1" },

@@ -1,27 +1,42 @@
-// `npm run release -- --dry-run --out FOLDER [--image NAME@sha256:…]`: everything of a release, made and
-// checked, and nothing published: the chart and its OCI layout, one YAML, the npm package, the image,
-// source maps of its bundle, bills of materials, provenance and checksums. Two runs on one commit give
-// equal files. The image is the one that is given; else it is built, where it can be, on stand-ins for
-// its base images.
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// `npm run release -- --dry-run --out FOLDER [--image NAME@sha256:…]`, and in the job that publishes
+// `npm run release -- --registry HOST/OWNER --out FOLDER`: everything of a release, made and checked, and
+// nothing published: the chart and its OCI layout, one YAML, the npm package, the image, source maps of
+// its bundle, bills of materials, provenance, checksums, and what stands on the release's page. Two runs on
+// one commit give equal files. With --registry the image is built on its base images, which must be named by
+// digest, and the YAML names it there; in a dry run it is the one that is given, else it is built, where it
+// can be, on stand-ins for its base images.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { bundleInto } from "./bundle.ts";
 import { buildImage } from "./image.ts";
 import { whyNoImage } from "./image/buildah.ts";
+import { dockerfileOf } from "./image/stand-in-bases.ts";
+import { unpinnedBases } from "./release/bases.ts";
 import { packChart } from "./release/chart.ts";
-import { archive, ROOT, run, sha256OfFile } from "./release/files.ts";
+import { archive, ROOT, run } from "./release/files.ts";
+import { digestOfArchive } from "./release/oci-layout.ts";
+import { filesBelow, fillPage, notesOf, writeSums } from "./release/page.ts";
 import { provenanceOf } from "./release/provenance.ts";
+import { buildPublishedImage } from "./release/published-image.ts";
+import { wordsOf } from "./words.ts";
 
 const say = (line: string): void => void process.stderr.write(`release: ${line}\n`);
 
-async function release(out: string, image: string | undefined): Promise<void> {
+type Made = {
+  /** Without a slash at its end; undefined in a dry run. */
+  readonly registry: string | undefined;
+  /** NAME@sha256:DIGEST of one that was built elsewhere. */
+  readonly image: string | undefined;
+};
+
+async function release(out: string, { registry, image }: Made): Promise<void> {
   const { version }: { version: string } = JSON.parse(
     readFileSync(join(ROOT, "package.json"), "utf8"),
   );
   const commit = run("git", ["rev-parse", "HEAD"]).trim();
   const seconds = Number(run("git", ["log", "-1", "--format=%ct"]).trim());
+  const notes = notesFor(version, registry);
   rmSync(out, { recursive: true, force: true });
   for (const folder of ["chart", "npm", "image"]) mkdirSync(join(out, folder), { recursive: true });
   const scratch = mkdtempSync(join(tmpdir(), "secretcast-release-"));
@@ -34,47 +49,73 @@ async function release(out: string, image: string | undefined): Promise<void> {
     archive(maps, ".", join(out, "image", `source-maps-${version}.tgz`), seconds);
     const packages = join(maps, "packages.json");
     writeFileSync(join(out, "image", "sbom.json"), bill(["--", packages], seconds));
-    const built = image === undefined ? imageInto(out, { version, seconds, scratch }) : undefined;
-    writeFileSync(join(out, `secretcast-${version}.yaml`), oneYaml(image, built));
+    const digest =
+      image === undefined ? imageInto(out, { registry, version, seconds, scratch }) : undefined;
+    writeFileSync(join(out, `secretcast-${version}.yaml`), oneYaml(image, digest));
   } finally {
     rmSync(scratch, { recursive: true });
   }
-  const files = globSync("**/*", { cwd: out, withFileTypes: true })
-    .filter((file) => file.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(out.length + 1))
-    .toSorted();
-  const provenance = provenanceOf(out, files, { version, commit, image });
+  writeFileSync(join(out, "notes.md"), `${notes}\n`);
+  const provenance = provenanceOf(out, filesBelow(out), { version, commit, registry, image });
   writeFileSync(join(out, "provenance.json"), `${JSON.stringify(provenance, null, 2)}\n`);
-  const sums = [...files, "provenance.json"].map(
-    (file) => `${sha256OfFile(join(out, file))}  ${file}\n`,
-  );
-  writeFileSync(join(out, "SHA256SUMS"), sums.join(""));
+  fillPage(out, version);
+  writeSums(out);
 }
 
-type Building = { readonly version: string; readonly seconds: number; readonly scratch: string };
+/** What the version brings; in a dry run, of one that has no section yet, what is unreleased. */
+function notesFor(version: string, registry: string | undefined): string {
+  const changelog = readFileSync(join(ROOT, "CHANGELOG.md"), "utf8");
+  const headings = registry === undefined ? [version, "Unreleased"] : [version];
+  for (const heading of headings) {
+    const notes = notesOf(changelog, heading);
+    if (notes !== undefined) return notes;
+  }
+  throw new Error(`CHANGELOG.md has no section ${headings.join(" or ")}`);
+}
+
+type Building = Pick<Made, "registry"> & {
+  readonly version: string;
+  readonly seconds: number;
+  readonly scratch: string;
+};
 
 /** The archive of the image beside its maps, and its digest; undefined where none can be built. */
-function imageInto(out: string, { version, seconds, scratch }: Building): string | undefined {
+function imageInto(
+  out: string,
+  { registry, version, seconds, scratch }: Building,
+): string | undefined {
+  const file = join(out, "image", `secretcast-${version}.oci.tar`);
+  if (registry !== undefined) {
+    buildPublishedImage({ tagged: `${registry}/secretcast:${version}`, archive: file, seconds });
+    return digestOfArchive(file);
+  }
   const why = whyNoImage();
   if (why !== undefined) {
     say(`no image: ${why}; the YAML names it by its tag, or give --image NAME@sha256:DIGEST`);
     return undefined;
   }
   say("the image is built on stand-ins for its base images: it shows that it builds, and runs");
-  const file = join(out, "image", `secretcast-${version}.oci.tar`);
   return buildImage(join(scratch, "image"), file, seconds).digest;
 }
 
 /** Everything that `kubectl apply -k manifests` applies, with the image as it is given or was built. */
 function oneYaml(image: string | undefined, built: string | undefined): string {
-  const yaml = run("kubectl", ["kustomize", "manifests"]);
-  const named = /^( +image: )((\S*secretcast):\S+)$/gm;
-  const found = [...yaml.matchAll(named)].length;
-  if (found !== 1) throw new Error(`the image is named ${found} times in the manifests, not once`);
+  const { yaml, named } = appliedYaml();
   return yaml.replace(named, (_, before: string, tagged: string, name: string) => {
     const chosen = image ?? (built === undefined ? tagged : `${name}@${built}`);
     return `${before}${chosen}`;
   });
+}
+
+/** `named` finds the image in it: what stands before, its name with its tag, and without. */
+function appliedYaml(): { readonly yaml: string; readonly named: RegExp; readonly name: string } {
+  const yaml = run("kubectl", ["kustomize", "manifests"]);
+  const named = /^( +image: )((\S*secretcast):\S+)$/gm;
+  const found = Array.from(yaml.matchAll(named), ([, , , name = ""]) => name);
+  const [name, ...more] = found;
+  if (name === undefined || more.length > 0)
+    throw new Error(`the image is named ${found.length} times in the manifests, not once`);
+  return { yaml, named, name };
 }
 
 /** npm writes a serial number and the time into it: these follow from its content and the commit. */
@@ -85,24 +126,50 @@ function bill(words: readonly string[], seconds: number): string {
   return `${JSON.stringify(bom, null, 2)}\n`;
 }
 
+type Words = {
+  readonly "dry-run"?: boolean | undefined;
+  readonly out?: string | undefined;
+  readonly image?: string | undefined;
+  readonly registry?: string | undefined;
+};
+
+/** Undefined when nothing is. */
+function whatIsWrong({ "dry-run": dry, out, image, registry }: Words): string | undefined {
+  if ((dry === true) === (registry !== undefined))
+    return "give --dry-run, or --registry HOST/OWNER for what is to be published there: nothing is published here";
+  if (out === undefined) return "give --out FOLDER";
+  if (registry !== undefined && !/^[a-z0-9.:-]+(\/[a-z0-9._-]+)*$/.test(registry))
+    return `--registry "${registry}" is not HOST/OWNER`;
+  if (registry !== undefined && image !== undefined)
+    return "--image is for a dry run: with --registry the image is built";
+  if (image !== undefined && !/^\S+@sha256:[0-9a-f]{64}$/.test(image))
+    return `--image "${image}" is not NAME@sha256:DIGEST`;
+  return registry === undefined ? undefined : whatIsMissing(registry);
+}
+
+/** In the tree, before anything may be published of it. */
+function whatIsMissing(registry: string): string | undefined {
+  const { name } = appliedYaml();
+  if (name !== `${registry}/secretcast`)
+    return `manifests/kustomization.yaml names the image ${name}, not ${registry}/secretcast`;
+  const unpinned = unpinnedBases(dockerfileOf(ROOT));
+  return unpinned.length === 0
+    ? undefined
+    : `the Dockerfile names ${unpinned.join(" and ")} without a digest: let Renovate pin it (docs/release.md)`;
+}
+
 if (import.meta.main) {
-  const { values } = parseArgs({
+  const { values } = wordsOf(import.meta.filename, {
     options: {
       "dry-run": { type: "boolean" },
       out: { type: "string" },
       image: { type: "string" },
+      registry: { type: "string" },
     },
   });
-  const { out, image } = values;
-  const wrong =
-    values["dry-run"] !== true
-      ? "this script publishes nothing: say so with --dry-run"
-      : out === undefined
-        ? "give --out FOLDER"
-        : image !== undefined && !/^\S+@sha256:[0-9a-f]{64}$/.test(image)
-          ? `--image "${image}" is not NAME@sha256:DIGEST`
-          : undefined;
-  if (wrong === undefined && out !== undefined) await release(resolve(out), image);
+  const { out, image, registry } = values;
+  const wrong = whatIsWrong(values);
+  if (wrong === undefined && out !== undefined) await release(resolve(out), { registry, image });
   else {
     say(wrong ?? "");
     process.exitCode = 1;

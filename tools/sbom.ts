@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BundledPackage } from "./bundle/licences.ts";
+import { wordsOf } from "./words.ts";
 
 type Locked = { readonly dev?: boolean; readonly link?: boolean; devDependencies?: unknown };
 type Component = { readonly "bom-ref": string; readonly name: string; readonly version: string };
@@ -68,7 +69,8 @@ function ofBundle(bom: Bom, bundled: readonly BundledPackage[]): Bom {
   return { ...bom, components, dependencies };
 }
 
-const [list] = process.argv.slice(2);
+const { positionals } = wordsOf(import.meta.filename, { allowPositionals: true });
+const [list] = positionals;
 const bom = billOfMaterials();
 const shown = list === undefined ? bom : ofBundle(bom, JSON.parse(readFileSync(list, "utf8")));
 process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);

@@ -6,6 +6,7 @@ import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { layOutPages } from "./site-pages.ts";
 import { deadLinks } from "./site-links.ts";
+import { wordsOf } from "./words.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const WEBSITE = join(ROOT, "website");
@@ -33,4 +34,5 @@ function build(): number {
   return dead.length === 0 ? 0 : 1;
 }
 
+wordsOf(import.meta.filename, {});
 process.exitCode = build();

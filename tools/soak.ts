@@ -6,20 +6,20 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { drawSoak } from "../test/soak/charts.ts";
 import { longSoak } from "../test/soak/long-soak.ts";
 import { readRecords } from "../test/soak/records.ts";
 import { soak } from "../test/soak/soak.ts";
 import { judgeSoak } from "../test/soak/verdict.ts";
 import { clusterAssets } from "./cluster-assets.ts";
+import { wordsOf } from "./words.ts";
 
 const IMAGES = join(import.meta.dirname, "../docs/images");
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = wordsOf(import.meta.filename, {
     options: {
       minutes: { type: "string", default: "10" },
       hours: { type: "string" },

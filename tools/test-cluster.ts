@@ -9,13 +9,13 @@ import { relative } from "node:path";
 import { finished } from "node:stream/promises";
 import { run } from "node:test";
 import { spec, tap } from "node:test/reporters";
-import { parseArgs } from "node:util";
 import { controllerAccount } from "../test/support/api-server/account.ts";
 import type { SharedCluster } from "../test/support/api-server/cluster.ts";
 import { startControlPlane, type ControlPlane } from "../test/support/api-server/control-plane.ts";
 import { Lanes } from "../test/support/api-server/lanes.ts";
 import { clusterAssets } from "./cluster-assets.ts";
 import { goToolFolders } from "./go-tools.ts";
+import { wordsOf } from "./words.ts";
 
 /** What waits or works longest begins first, so that no file is left running by itself at the end. */
 const LONGEST: readonly string[] = [
@@ -51,9 +51,8 @@ type Options = {
   readonly reporter: string;
 };
 
-function optionsOf(given: readonly string[]): Options {
-  const { values, positionals } = parseArgs({
-    args: [...given],
+function readOptions(): Options {
+  const { values, positionals } = wordsOf(import.meta.filename, {
     allowPositionals: true,
     options: {
       "test-concurrency": { type: "string", default: String(DEFAULT_LANES) },
@@ -76,8 +75,8 @@ function optionsOf(given: readonly string[]): Options {
   return { files, concurrency, patterns: values["test-name-pattern"], reporter };
 }
 
-async function main(given: readonly string[]): Promise<number> {
-  const options = optionsOf(given);
+async function main(): Promise<number> {
+  const options = readOptions();
   const assets = clusterAssets(process.env, say);
   if (assets.kind === "failed") {
     say(assets.message);
@@ -177,7 +176,7 @@ function longestAt(file: string): number {
 
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(1);
 
-process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+process.exitCode = await main().catch((error: unknown) => {
   say(error instanceof Error ? error.message : String(error));
   return 1;
 });

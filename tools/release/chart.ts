@@ -28,7 +28,7 @@ type Packing = {
 
 /** Helm writes the time of packing into the archive, so its content is packed anew. */
 export function packChart(folder: string, { version, seconds, scratch, say }: Packing): void {
-  const path = [...goToolFolders(process.env, say), process.env["PATH"]].join(":");
+  const path = [...goToolFolders(process.env, say, ["helm"]), process.env["PATH"]].join(":");
   if (spawnSync("helm", ["version"], { env: { ...process.env, PATH: path } }).status !== 0) {
     say("no chart: there is no helm, and no Go to build it");
     return;

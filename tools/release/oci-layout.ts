@@ -1,7 +1,7 @@
 // An OCI image layout of one manifest: a folder that any tool for registries can push as it stands.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sha256 } from "./files.ts";
+import { run, sha256 } from "./files.ts";
 
 type Blob = { readonly mediaType: string; readonly content: Buffer };
 type Descriptor = {
@@ -37,6 +37,17 @@ export function writeLayout(folder: string, tag: string, artifact: Artifact): vo
   };
   writeFileSync(join(folder, "index.json"), jsonOf(index));
   writeFileSync(join(folder, "oci-layout"), jsonOf({ imageLayoutVersion: "1.0.0" }));
+}
+
+/** Of the one image, or index of images, in an OCI archive: by it a registry will name it. */
+export function digestOfArchive(file: string): string {
+  const index: { readonly manifests: readonly Descriptor[] } = JSON.parse(
+    run("tar", ["-xOf", file, "index.json"]),
+  );
+  const [only, ...more] = index.manifests;
+  if (only === undefined || more.length > 0)
+    throw new Error(`${file} holds ${index.manifests.length} images, not one`);
+  return only.digest;
 }
 
 function addBlob(folder: string, { mediaType, content }: Blob): Descriptor {

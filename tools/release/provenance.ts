@@ -6,13 +6,15 @@ import { ROOT, sha256OfFile } from "./files.ts";
 export type Made = {
   readonly version: string;
   readonly commit: string;
+  /** Where it is to be published; undefined in a dry run. */
+  readonly registry: string | undefined;
   /** As it was given, for what was built elsewhere. */
   readonly image: string | undefined;
 };
 
 /** `files` below `out`. */
 export function provenanceOf(out: string, files: readonly string[], made: Made): object {
-  const { version, commit, image } = made;
+  const { version, commit, registry, image } = made;
   const lock = sha256OfFile(join(ROOT, "package-lock.json"));
   return {
     _type: "https://in-toto.io/Statement/v1",
@@ -21,7 +23,11 @@ export function provenanceOf(out: string, files: readonly string[], made: Made):
     predicate: {
       buildDefinition: {
         buildType: "urn:secretcast:release:v1",
-        externalParameters: { version, ...(image !== undefined && { image }) },
+        externalParameters: {
+          version,
+          ...(registry !== undefined && { registry }),
+          ...(image !== undefined && { image }),
+        },
         resolvedDependencies: [
           { name: "git", digest: { gitCommit: commit } },
           { name: "package-lock.json", digest: { sha256: lock } },

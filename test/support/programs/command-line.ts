@@ -8,12 +8,14 @@ export type Surroundings = {
   /** What `-f -` reads. */
   readonly stdin?: string;
   readonly terminal?: boolean;
+  /** Lines of the terminal. */
+  readonly rows?: number;
   readonly signal?: AbortSignal;
 };
 
 export async function commandLine(
   args: readonly string[],
-  { env = {}, stdin, terminal = false, signal }: Surroundings = {},
+  { env = {}, stdin, terminal = false, rows, signal }: Surroundings = {},
 ): Promise<Said> {
   let stdout = "";
   let stderr = "";
@@ -21,7 +23,11 @@ export async function commandLine(
     version: "1.2.3",
     env,
     clusterNamespace: undefined,
-    stdout: { write: (text) => Boolean((stdout += text)), isTTY: terminal },
+    stdout: {
+      write: (text) => Boolean((stdout += text)),
+      isTTY: terminal,
+      ...(rows !== undefined && { rows }),
+    },
     stderr: { write: (text) => Boolean((stderr += text)), isTTY: terminal },
     ...(stdin !== undefined && { stdin: chunks(stdin) }),
     signal: signal ?? new AbortController().signal,

@@ -1,8 +1,8 @@
 // A registry of OCI artefacts on loopback, in memory: what the distribution specification says of
-// pulling, and of pushing a blob in one request. It refuses what a real one refuses: content that is not
-// of its digest, a manifest whose blobs are not there.
+// pulling, and of pushing a blob in one request or in chunks. It refuses what a real one refuses: content
+// that is not of its digest, a manifest whose blobs are not there, an index whose manifests are not.
 import { fail } from "node:assert/strict";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
@@ -25,6 +25,8 @@ export type Manifest = {
   readonly annotations: Readonly<Record<string, string>>;
 };
 type Index = { readonly mediaType: string; readonly manifests: readonly Descriptor[] };
+/** What refers to others: a manifest to its blobs, an index to its manifests. */
+type Referring = Partial<Pick<Manifest, "config" | "layers"> & Index>;
 
 export const digestOf = (content: Buffer): string =>
   `sha256:${createHash("sha256").update(content).digest("hex")}`;
@@ -51,6 +53,8 @@ export function readLayout(folder: string): {
 export class OciRegistry {
   readonly #blobs = new Map<string, Buffer>();
   readonly #manifests = new Map<string, { readonly type: string; readonly content: Buffer }>();
+  /** Chunks by the path that they are sent to. */
+  readonly #uploads = new Map<string, Buffer>();
   readonly #server = createServer((request, response) => {
     this.#answer(request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
@@ -104,10 +108,10 @@ export class OciRegistry {
     const [, repository = "", kind = "", reference = ""] = found ?? [];
     const content = await buffer(request);
     if (pathname === "/v2/") response.end("{}");
-    else if (request.method === "POST")
-      response.writeHead(202, { location: `/v2/${repository}/blobs/uploads/1` }).end();
+    else if (request.method === "POST") this.#upload(`/v2/${repository}/blobs/uploads/`, response);
+    else if (request.method === "PATCH") this.#patch(pathname, content, response);
     else if (request.method === "PUT" && kind === "blobs")
-      this.#putBlob(searchParams.get("digest") ?? "", content, response);
+      this.#putBlob(searchParams.get("digest") ?? "", this.#finish(pathname, content), response);
     else if (request.method === "PUT")
       this.#putManifest(
         repository,
@@ -117,6 +121,22 @@ export class OciRegistry {
         response,
       );
     else this.#get(repository, kind, reference, request.method === "HEAD", response);
+  }
+
+  #upload(folder: string, response: ServerResponse): void {
+    response.writeHead(202, { location: `${folder}${randomUUID()}` }).end();
+  }
+
+  #patch(path: string, content: Buffer, response: ServerResponse): void {
+    const whole = Buffer.concat([this.#uploads.get(path) ?? Buffer.alloc(0), content]);
+    this.#uploads.set(path, whole);
+    response.writeHead(202, { location: path, range: `0-${whole.length - 1}` }).end();
+  }
+
+  #finish(path: string, content: Buffer): Buffer {
+    const before = this.#uploads.get(path) ?? Buffer.alloc(0);
+    this.#uploads.delete(path);
+    return Buffer.concat([before, content]);
   }
 
   #putBlob(digest: string, content: Buffer, response: ServerResponse): void {
@@ -132,9 +152,12 @@ export class OciRegistry {
     content: Buffer,
     response: ServerResponse,
   ): void {
-    const { config, layers }: Manifest = JSON.parse(content.toString());
-    const missing = [config, ...layers].filter(({ digest }) => !this.#blobs.has(digest));
-    if (missing.length > 0) return void response.writeHead(404).end("MANIFEST_BLOB_UNKNOWN");
+    const { config, layers = [], manifests = [] }: Referring = JSON.parse(content.toString());
+    const blobs = [...(config === undefined ? [] : [config]), ...layers];
+    const isThere =
+      blobs.every(({ digest }) => this.#blobs.has(digest)) &&
+      manifests.every(({ digest }) => this.#manifests.has(`${repository}:${digest}`));
+    if (!isThere) return void response.writeHead(404).end("MANIFEST_BLOB_UNKNOWN");
     this.#keep(repository, reference, type, content);
     response.writeHead(201, { "docker-content-digest": digestOf(content) }).end();
   }
