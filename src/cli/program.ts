@@ -9,7 +9,7 @@ import type { ClusterCommand } from "./kubectl/cluster-command.ts";
 import { migrateCommand } from "./migrate/migrate-command.ts";
 import { checkCommand } from "./check/check-command.ts";
 import { completionCommand } from "./completion/completion-command.ts";
-import type { HelpWords } from "./completion/help-words.ts";
+import type { HelpOf } from "./completion/complete.ts";
 import { explainCommand } from "./explain/explain-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
 import { statusCommand } from "./status/status-command.ts";
@@ -69,10 +69,44 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
     program.stdout.write(`${await parser.getHelp()}\n`);
     return 0;
   }
-  await parser.parseAsync(words, {}, (_error, _given, output) => {
-    if (output) program.stdout.write(`${output}\n`);
-  });
+  try {
+    await parser.parseAsync(words, {}, (_error, _given, output) => {
+      if (output) program.stdout.write(`${output}\n`);
+    });
+  } catch (error) {
+    if (error instanceof UnknownWords) throw new UsageError(await explained(error, words, program));
+    throw error;
+  }
   return command();
+}
+
+/** The words that yargs does not know, as yargs calls them. */
+class UnknownWords extends Error {
+  readonly words: readonly string[];
+
+  constructor(words: readonly string[]) {
+    super(`unknown: ${words.join(", ")}`);
+    this.words = words;
+  }
+}
+
+async function explained(
+  { words }: UnknownWords,
+  argv: readonly string[],
+  program: Program,
+): Promise<string> {
+  const { unknownWord } = await import("./completion/unknown-words.ts");
+  return unknownWord(words, argv, helpOf(program));
+}
+
+/** What yargs says of words that it does not take, in ours. */
+function refusalOf(said: string): Error {
+  const [, unknown] = /^Unknown arguments?: (.*)$/s.exec(said) ?? [];
+  if (unknown !== undefined) return new UnknownWords(unknown.split(", "));
+  const [, flag] = /^Not enough arguments following: (\S+)$/.exec(said) ?? [];
+  const dashes = flag?.length === 1 ? "-" : "--";
+  const line = flag === undefined ? said : `${dashes}${flag} wants a value`;
+  return new UsageError(`${line} (see secretcast --help)`);
 }
 
 /**
@@ -145,7 +179,8 @@ function parserOf(program: Program, choose: Choose): Argv {
     .strict()
     .exitProcess(false)
     .fail((message, error) => {
-      throw error ?? new UsageError(`${message} (see secretcast --help)`);
+      // What yargs itself refuses comes as a message, or as an error of its own.
+      throw error === undefined || error.name === "YError" ? refusalOf(message) : error;
     });
   for (const { words, about, options, run } of CLUSTER_COMMANDS)
     parser.command(words, about, options, (given) =>
@@ -158,12 +193,16 @@ function parserOf(program: Program, choose: Choose): Argv {
 const COMPLETE = "__complete";
 
 async function completed(words: readonly string[], program: Program): Promise<number> {
-  const [{ complete }, { clusterWords }, { helpWords }] = await Promise.all([
+  const [{ complete }, { clusterWords }] = await Promise.all([
     import("./completion/complete.ts"),
     import("./completion/cluster-words.ts"),
-    import("./completion/help-words.ts"),
   ]);
-  const helpOf = async (command: string): Promise<HelpWords> => {
+  return complete(words, helpOf(program), clusterWords(program), program);
+}
+
+function helpOf(program: Program): HelpOf {
+  return async (command) => {
+    const { helpWords } = await import("./completion/help-words.ts");
     const words = command === "" ? ["--help"] : [command, "--help"];
     let help = "";
     const parser = parserOf(program, () => undefined).wrap(null);
@@ -172,7 +211,6 @@ async function completed(words: readonly string[], program: Program): Promise<nu
     });
     return helpWords(help);
   };
-  return complete(words, helpOf, clusterWords(program), program);
 }
 
 /** What fails because it was told to stop says nothing. */

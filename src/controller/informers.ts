@@ -8,10 +8,11 @@ import { isWatched, type ObjectKind } from "../core/model/kinds.ts";
 import { objectOf } from "../core/model/unstructured.ts";
 import type { ApiClient } from "../kube/rest/api-client.ts";
 import type { Clock } from "../kube/time/clock.ts";
-import { Informer } from "../kube/cache/informer.ts";
+import { Informer, type InformerOptions } from "../kube/cache/informer.ts";
+import type { Stored } from "../kube/cache/store.ts";
 import { NAMESPACES } from "../kube/rest/resource.ts";
 import type { Log } from "../telemetry/log.ts";
-import { Repeats } from "../telemetry/repeats.ts";
+import { FailureLines } from "../telemetry/failure-lines.ts";
 import type { WrittenCache } from "../writes/outcome.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
@@ -20,6 +21,8 @@ export type InformerDeps = {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Of lists and watches. */
+  readonly lines: FailureLines;
   /** What is known of the source list. */
   readonly listState: (kind: ObjectKind) => ListState;
 };
@@ -34,20 +37,17 @@ export type Informers = {
 
 export const ROLE = "role";
 
-/** Lines of one watch that fails again and again, in any minute; the rest are counted. */
-const MOST_LINES = 3;
+/** A line for each failure of a resource's list or watch, but not for each of a long row, and one at its end. */
+export const watchLines = (log: Log, clock: Clock): FailureLines =>
+  new FailureLines(log, clock, "list or watch failed, will try again");
 
-/** A line for each failure of a resource's list or watch, but not for each of a long row. */
-export function watchWarnings(
-  log: Log,
-  clock: Clock,
-): (resource: string) => (error: Error) => void {
-  const failures = new Repeats(MOST_LINES);
-  return (resource) => (error) => {
-    const count = failures.happened(resource, clock.monotonic());
-    if (count === undefined) return;
-    log.warn({ resource, error: error.message, count }, "list or watch failed, will try again");
-  };
+/** The hooks of one informer. */
+export function toldBy(
+  lines: FailureLines,
+  resource: string,
+): Required<Pick<InformerOptions<Stored>, "onError" | "onConnected">> {
+  const { failed, worked } = lines.of(resource, { resource });
+  return { onError: failed, onConnected: worked };
 }
 
 /** Of one namespace, or of all. */
@@ -56,8 +56,7 @@ export function createInformers(
   contexts: ReadContexts,
   only: string | undefined,
 ): Informers {
-  const { client, clock, metrics, log } = deps;
-  const onError = watchWarnings(log, clock);
+  const { client, clock, metrics, lines } = deps;
   const objectsOf = (context: ReadContext): Informer<CachedObject> => {
     const { resource, fieldSelector } = context.kind;
     const { plural } = resource;
@@ -69,7 +68,7 @@ export function createInformers(
       transform: (raw) => readObject(raw, context),
       clock,
       metrics: metrics.watch(plural),
-      onError: onError(plural),
+      ...toldBy(lines, plural),
     });
     objects.store.addIndex(ROLE, ({ role }) =>
       role === "source" || role === "pull" ? [role] : [],
@@ -84,7 +83,7 @@ export function createInformers(
     transform: (raw) => readNamespace(raw),
     clock,
     metrics: metrics.watch(NAMESPACES.plural),
-    onError: onError(NAMESPACES.plural),
+    ...toldBy(lines, NAMESPACES.plural),
   });
   const objects = new Map(
     contexts.map((context) => [context.kind.kind, objectsOf(context)] as const),

@@ -22,7 +22,7 @@ import type { WrittenList } from "../writes/outcome.ts";
 
 export type SourceListOptions = Pick<
   InformerOptions<ListObject>,
-  "client" | "metrics" | "onError"
+  "client" | "metrics" | "onError" | "onConnected"
 > & {
   readonly clock: Clock;
   readonly ref: Ref;
@@ -50,7 +50,7 @@ export class SourceListCache {
 
   constructor(options: SourceListOptions) {
     this.#options = options;
-    const { client, clock, ref, metrics, onError } = options;
+    const { client, clock, ref, metrics, onError, onConnected } = options;
     this.informer = new Informer<ListObject>({
       client,
       resource: CONFIG_MAPS,
@@ -61,6 +61,7 @@ export class SourceListCache {
       clock,
       metrics,
       onError,
+      onConnected,
     });
     const changed = (): void => this.#changed();
     this.informer.addHandler({ add: changed, update: changed, delete: changed });

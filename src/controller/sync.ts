@@ -52,6 +52,11 @@ const TURN_MS = 10;
 const SLICE_MS = 250;
 const SLICE_WRITES = 64;
 const LONGEST_SLICE_MS = 500;
+// For what nobody waits for, a plan is made anew after this many times what the last one took, so that
+// with hundreds of thousands of missing copies the process is not busy with plans alone; but never later
+// than a write may have to wait for its retry.
+const REST_OF_A_PLAN = 2;
+const LONGEST_REST_MS = 2000;
 // Outcomes that leave nothing to be done there before something happens.
 const ENDED: ReadonlySet<Outcome["kind"]> = new Set(["done", "removed", "leaving"]);
 // While writes wait and none has started for so long, a newer plan costs them nothing.
@@ -71,6 +76,8 @@ export class Sync {
   #newest: Plan | undefined;
   #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
   #dirty = false;
+  /** Somebody waits for what came since the pass now running began. */
+  #urgent = false;
   /** When the first write may be tried again that was refused by 429 since the pass now running began. */
   #retryAt = Number.POSITIVE_INFINITY;
   #stopping = false;
@@ -99,6 +106,7 @@ export class Sync {
   /** An event came: a running pass hands over to the next as soon as its slice is done. */
   markDirty(urgent: boolean): void {
     this.#dirty = true;
+    this.#urgent ||= urgent;
     if (urgent) for (const hooks of this.#deps.hooks) hooks.onChange?.();
     this.#pool.nudge();
   }
@@ -167,6 +175,7 @@ export class Sync {
     const { clock, hooks, dryRun } = this.#deps;
     const pool = this.#pool;
     this.#dirty = false;
+    this.#urgent = false;
     this.#retryAt = Number.POSITIVE_INFINITY;
     this.#refused = false;
     this.#landed = false;
@@ -249,6 +258,7 @@ export class Sync {
     const pool = this.#pool;
     const before = pool.started;
     const planned = clock.monotonic();
+    const restMs = Math.min(LONGEST_REST_MS, REST_OF_A_PLAN * (planned - started));
     pool.replace(actions.map(pooledWriteOf));
     // When the slice ends and when something else becomes due: a write that hangs must hold up
     // neither fresh work nor retries, once no other can start.
@@ -256,7 +266,9 @@ export class Sync {
     const tick = (): void => {
       pool.nudge();
       const now = clock.monotonic();
-      const next = [started + SLICE_MS, nextAt, now + TICK_MS].filter((at) => at > now);
+      const next = [started + SLICE_MS, planned + restMs, nextAt, now + TICK_MS].filter(
+        (at) => at > now,
+      );
       // Timers count whole milliseconds and may be one early.
       timer = clock.setTimeout(tick, Math.ceil(Math.min(...next) - now) + 1);
     };
@@ -268,7 +280,7 @@ export class Sync {
     const sliceDone = (now: number): boolean =>
       (this.#dirty || now >= Math.min(nextAt, this.#retryAt)) &&
       now - started >= SLICE_MS &&
-      (pool.waiting === 0 || !moves(now));
+      (pool.waiting === 0 || ((this.#urgent || now - planned >= restMs) && !moves(now)));
     tick();
     await pool.until(
       () => pool.calm || pool.outdated || this.#stopping || sliceDone(clock.monotonic()),

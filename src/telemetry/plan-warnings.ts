@@ -32,6 +32,8 @@ const MOST_A_MINUTE = {
 } as const;
 const MOST_REASONS = 10_000;
 const MINUTE_MS = 60_000;
+/** Between two repairs a copy looks well. The longest wait between them is five minutes. */
+const FIGHT_OVER_MS = 10 * 60_000;
 /** A stream of events may leave no plan settled. */
 const LONGEST_UNSETTLED_MS = 10_000;
 
@@ -45,6 +47,8 @@ type Warning = {
   readonly fields: Fields;
   readonly message: string;
   readonly share: Share;
+  /** It is over when no plan has shown it for so long, in ms; absent: as soon as one does not. */
+  readonly lingersMs?: number;
 };
 
 /** Whose lines these are; the namespace is "" where they are nobody's. */
@@ -55,6 +59,8 @@ type Told = Omit<Warning, "fields"> & {
   readonly text: string;
   readonly reason: string | undefined;
   readonly at: number;
+  /** When a plan last showed it. */
+  seenAt: number;
 };
 
 export class PlanWarnings implements SyncHooks {
@@ -91,7 +97,13 @@ export class PlanWarnings implements SyncHooks {
     this.#lastMs = now;
     const warnings = this.#warnings(plan);
     const over = new Map(this.#told);
-    for (const { of } of warnings) over.delete(of);
+    for (const { of } of warnings) {
+      const known = over.get(of);
+      if (known) known.seenAt = now;
+      over.delete(of);
+    }
+    for (const [of, { seenAt, lingersMs = 0 }] of over)
+      if (now - seenAt < lingersMs) over.delete(of);
     for (const warning of warnings) this.#tell(warning, over, now);
     this.#end(over, now);
     if (this.#failing.isEmpty || this.#tries.size > MOST_REASONS) this.#tries = new Map();
@@ -111,7 +123,7 @@ export class PlanWarnings implements SyncHooks {
 
   /** `over`: those told that go on no more. */
   #tell(
-    { of, kind, source, fields, message, share }: Warning,
+    { of, kind, source, fields, message, share, lingersMs }: Warning,
     over: Map<string, Told>,
     now: number,
   ): void {
@@ -143,6 +155,8 @@ export class PlanWarnings implements SyncHooks {
       text,
       share,
       at: now,
+      seenAt: now,
+      ...(lingersMs !== undefined && { lingersMs }),
     });
   }
 
@@ -227,8 +241,14 @@ const MESSAGE: Partial<Record<Verdict, string>> = {
 };
 
 function messageOf(row: Row): string | undefined {
-  return row.verdict === "conflict" ? CONFLICT_LINES[conflictKind(row)] : MESSAGE[row.verdict];
+  if (row.verdict === "conflict") return CONFLICT_LINES[conflictKind(row)];
+  return isFought(row) ? FOUGHT : MESSAGE[row.verdict];
 }
+
+const FOUGHT = "copies fought over, repaired less often";
+
+/** Of what is waited for after a write, all but this has a cause. */
+const isFought = ({ verdict, cause }: Row): boolean => verdict === "backoff" && cause === undefined;
 
 function rowWarnings({ rows }: Plan): readonly Warning[] {
   const notable = rows.filter((row) => messageOf(row) !== undefined);
@@ -249,7 +269,8 @@ function rowWarnings({ rows }: Plan): readonly Warning[] {
     const share: Share = first.pulling
       ? { of: "pulls", namespace: first.place.namespace }
       : { of: "sources", namespace: first.source.namespace };
-    return [{ of, kind, source, fields, message, share }];
+    const lingersMs = message === FOUGHT ? FIGHT_OVER_MS : 0;
+    return [{ of, kind, source, fields, message, share, lingersMs }];
   });
 }
 

@@ -27,6 +27,10 @@ export type RemovedCopies = {
   /** When the first of them went; ms, monotonic. */
   readonly since: number;
   count: number;
+  /** Where they went: of copies that somebody forged there may be many in one. */
+  readonly namespaces: Set<string>;
+  /** How many of them a finalizer still holds. */
+  waiting: number;
   /** The first of them. */
   readonly places: Ref[];
 };
@@ -83,9 +87,13 @@ export class RemovalLog implements SyncHooks {
       reason,
       since: this.#clock.monotonic(),
       count: 0,
+      namespaces: new Set<string>(),
+      waiting: 0,
       places: [],
     };
     group.count++;
+    group.namespaces.add(place.namespace);
+    if (kind === "leaving") group.waiting++;
     if (group.places.length < MOST_NAMED) group.places.push(place);
     this.#groups.set(key, group);
   }
@@ -112,10 +120,11 @@ export class RemovalLog implements SyncHooks {
     if (sources > 0) this.#log.info({ sources }, "copies of further sources removed");
   }
 
-  #tell({ removal, kind, source, count, places, reason }: RemovedCopies): void {
+  #tell({ removal, kind, source, count, waiting, places, reason }: RemovedCopies): void {
     const named = places.map(refText);
     const subject = { kind, source: refText(source) };
-    this.#log.info({ ...subject, count, places: named, reason }, MESSAGES[removal]);
+    const held = waiting > 0 && { waitingForFinalizers: waiting };
+    this.#log.info({ ...subject, count, ...held, places: named, reason }, MESSAGES[removal]);
   }
 }
 

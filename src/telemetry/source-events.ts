@@ -127,12 +127,11 @@ export class SourceEvents {
   }
 
   /** Copies ended. Where their source is another object by now, or none, there is nobody to tell. */
-  removed({ removal, kind, source, sourceUid, entry, reason, count, places }: RemovedCopies): void {
+  removed({ removal, kind, source, sourceUid, entry, reason, namespaces }: RemovedCopies): void {
     if (removal === "unfill") return;
-    const first = places.map(({ namespace }) => namespace);
     const listed = entry !== undefined;
     const of = { kind, source };
-    const where = this.#where(of, first, count, listed || this.#mayName(of));
+    const where = this.#where(of, [...namespaces], listed || this.#mayName(of));
     const what =
       removal === "delete" ? `removed from ${where}` : `left to ${where} (on-delete: keep)`;
     const note = `${what}: ${reason}`;
@@ -267,11 +266,14 @@ export class SourceEvents {
   }
 
   #fights(plan: Plan, fights: readonly Fight[]): void {
-    for (const { kind, place, source } of fights) {
+    for (const { kind, place, source, altered } of fights) {
       const key = placeKey(kind, source);
       const report = plan.sources.find((one) => placeKey(one.kind, one.source) === key);
       if (!report) continue;
-      const note = `somebody keeps changing the copy in ${this.#where(report, [place.namespace])}: repairing it less often`;
+      const where = this.#where(report, [place.namespace]);
+      const note = altered
+        ? `a webhook or policy makes something else of what is written in ${where}: writing it less often`
+        : `somebody keeps changing the copy in ${where}: repairing it less often`;
       const { uid } = report;
       this.#tell({ kind, on: source, uid, type: "Warning", reason: "Fought", note });
     }
@@ -290,16 +292,11 @@ export class SourceEvents {
     return namespaces.length === 0 ? undefined : this.#where(of, namespaces);
   }
 
-  /** `total`: where `namespaces` are only the first of them. */
-  #where(
-    of: Of,
-    namespaces: readonly string[],
-    total = namespaces.length,
-    named = this.#mayName(of),
-  ): string {
+  #where(of: Of, namespaces: readonly string[], named = this.#mayName(of)): string {
+    const total = namespaces.length;
     const count = `${total} namespace${total === 1 ? "" : "s"}`;
     if (!named) return count;
-    const rest = total - Math.min(namespaces.length, MOST_NAMED);
+    const rest = total - Math.min(total, MOST_NAMED);
     const names = namespaces.slice(0, MOST_NAMED).join(", ");
     return `${count} (${names}${rest > 0 ? ` and ${rest} more` : ""})`;
   }

@@ -88,6 +88,36 @@ test("an unknown flag or command is one line that names it", async () => {
   await failsWith(["run", "now"], /now/);
 });
 
+const MEANT: readonly (readonly [words: string, says: RegExp])[] = [
+  ["statsu", /unknown command "statsu", did you mean status\? \(see secretcast --help\)$/m],
+  ["expalin registry -n team-a", /unknown command "expalin", did you mean explain\?/],
+  ["frobnicate", /unknown command "frobnicate" \(see/],
+  [
+    "status --faling",
+    /unknown flag --faling, did you mean --failing\? \(see secretcast status --help\)$/m,
+  ],
+  ["status --kubeconfg=x", /unknown flag --kubeconfg, did you mean --kubeconfig\?/],
+  ["plan --expcet f", /unknown flag --expcet, did you mean --expect\?/],
+  [
+    "run --source-namespace a",
+    /unknown flag --source-namespace, did you mean --source-namespaces\?/,
+  ],
+  ["run --no-leader-elekt", /unknown flag --no-leader-elekt, did you mean --no-leader-elect\?/],
+  ["run --dryrun", /unknown flag --dryrun, did you mean --dry-run\?/],
+  ["plan --selectr -l a=b", /unknown flag --selectr, did you mean --selector\?/],
+  ["status -kubeconfig x", /unknown flag -k \(see/],
+  ["status -q", /unknown flag -q \(see secretcast status --help\)$/m],
+  ["status --frobnicate --faling", /unknown flag --frobnicate \(see/],
+  ["status extra", /unexpected word "extra" \(see secretcast status --help\)$/m],
+  ["--faling", /unknown flag --faling \(see secretcast --help\)$/m],
+  ["plan -f", /: -f wants a value/],
+  ["status --timeout", /: --timeout wants a value/],
+];
+
+for (const [words, says] of MEANT)
+  test(`secretcast ${words}: the word as it was typed, and which was meant`, () =>
+    failsWith(words.split(" "), says));
+
 test("a wrong value is one line that names the flag, the value and what is right", async () => {
   await failsWith(["run", "--resync=soon"], /--resync: "soon" is not a duration/);
   await failsWith(["run"], /SECRETCAST_CONCURRENCY: "many"/, { SECRETCAST_CONCURRENCY: "many" });

@@ -52,6 +52,57 @@ test("a source whose copies a webhook makes something else of ends in Fought, al
   }
 });
 
+const FOUGHT = "copies fought over, repaired less often";
+
+test("a copy that a webhook makes something else of is one line in the log while it lasts, and one when it is over", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const admit = rig.api.admit;
+  rig.api.admit = (object) =>
+    object.metadata.namespace === "team-a" ? { ...object, data: { password: "b3RoZXI=" } } : object;
+  const started = rig.start();
+  const told = (message: string) => started.lines.filter(({ msg }) => msg === message);
+  await rig.clock.advance(3_600_000);
+  const [line, ...more] = told(FOUGHT);
+  assert.deepEqual(more, []);
+  assert.deepEqual(
+    [line?.level, line?.["source"], line?.["places"], line?.["reason"]],
+    [
+      "warn",
+      "shared/registry",
+      ["team-a/registry"],
+      "a webhook or policy makes something else of what is written",
+    ],
+  );
+  const [event] = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
+  assert.equal(
+    event?.object["note"],
+    "a webhook or policy makes something else of what is written in 1 namespace (team-a): writing it less often",
+  );
+  assert.deepEqual(told(`over: ${FOUGHT}`), []);
+  rig.api.admit = admit;
+  await rig.clock.advance(1_800_000);
+  assert.equal(told(`over: ${FOUGHT}`).length, 1);
+  await started.stop();
+});
+
+test("a copy that somebody edits again and again for an hour is one line in the log", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  for (let second = 0; second < 3600; second += 2) {
+    rig.api.secret(COPY, {}, { password: `edit ${second}` });
+    await rig.clock.advance(2000);
+  }
+  const told = started.lines.filter(({ msg }) => msg.endsWith(FOUGHT));
+  assert.deepEqual(
+    told.map(({ level, reason }) => [level, reason]),
+    [["warn", "repaired more than 5 times a minute: somebody keeps changing it"]],
+  );
+  await started.stop();
+});
+
 test("a webhook that strips our marks, from an immutable source's new copies too, ends in Fought and one conflict", async () => {
   const rig = new Rig();
   rig.teams("team-a");

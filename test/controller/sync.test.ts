@@ -11,12 +11,25 @@ import { FakeClock } from "../support/time/fake-clock.ts";
 import { Cluster } from "../support/planner/planner-cluster.ts";
 import { refText } from "../../src/core/annotations/names.ts";
 
-/** A pass over a cluster in which one copy is due; `permission`: ms for which writing is allowed. */
-function open(permission: () => number, answer: () => Promise<object> = async () => ({})) {
-  const clock = new FakeClock();
+/** Of a process that also works, which takes time without any timer. */
+class WorkingClock extends FakeClock {
+  workedMs = 0;
+
+  override monotonic(): number {
+    return super.monotonic() + this.workedMs;
+  }
+}
+
+/** A pass over a cluster in which one copy is due to each team; `permission`: ms for which writing is allowed. */
+function open(
+  permission: () => number,
+  answer: () => Promise<object> = async () => ({}),
+  teams: readonly string[] = ["team-a"],
+) {
+  const clock = new WorkingClock();
   const cluster = new Cluster();
   cluster.namespace("shared");
-  cluster.namespace("team-a");
+  for (const team of teams) cluster.namespace(team);
   cluster.secret("shared/registry", { to: "team-*" });
   const sent: string[] = [];
   const bodies: string[] = [];
@@ -124,3 +137,32 @@ test("an event of a pulling Secret asks for a pass as that of a copy does, and a
   assert.equal(sync.concerns("Secret", undefined, pulling), "later");
   assert.equal(sync.concerns("Secret", undefined, source), "urgent");
 });
+
+for (const urgent of [false, true])
+  test(`while writes wait, a plan that takes long is made anew ${urgent ? "at once for a change that somebody waits for" : "for what nobody waits for after twice its time"}`, async () => {
+    const PLAN_MS = 400;
+    const { sync, sent, cluster, clock } = open(
+      () => Infinity,
+      () => new Promise((resolve) => clock.setTimeout(() => resolve({}), 20)),
+      Array.from({ length: 500 }, (_, n) => `team-${n}`),
+    );
+    const { shared } = cluster.memories;
+    const begin = shared.beginPass.bind(shared);
+    shared.beginPass = (now) => {
+      clock.workedMs += PLAN_MS;
+      begin(now);
+    };
+    const began = clock.monotonic();
+    const passed: number[] = [];
+    const passing = sync.pass().then(() => passed.push(clock.monotonic() - began));
+    await clock.advance(10);
+    sync.markDirty(urgent);
+    while (passed.length === 0) await clock.advance(10);
+    await passing;
+    const [tookMs = 0] = passed;
+    assert.ok(sent.length < 500, "others waited");
+    if (urgent) assert.ok(tookMs < 2 * PLAN_MS, `${tookMs} ms`);
+    else assert.ok(tookMs >= 3 * PLAN_MS && tookMs < 4 * PLAN_MS, `${tookMs} ms`);
+    await clock.advance(5000);
+    await sync.stop();
+  });

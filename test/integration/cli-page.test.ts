@@ -60,6 +60,14 @@ async function filled(page: string, show: (line: string) => Promise<string>): Pr
   return text + page.slice(end);
 }
 
+// Each server has an address of its own.
+function placed(shown: string): string {
+  return shown.replaceAll(
+    /^context \S+, https?:\S+$/gm,
+    "context secretcast-sandbox, http://127.0.0.1:40123",
+  );
+}
+
 // Of a check what differs from one server to another: its answers. The states and what is checked stay.
 function steady(page: string): string {
   if (!isReal) return page;
@@ -79,7 +87,7 @@ test("the page of the command line is what each command prints", async (t) => {
   const program = join(folder, "bin/secretcast");
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
   chmodSync(program, 0o755);
-  const printed = await filled(page, (line) => typed(line, folder, kubeconfig));
+  const printed = await filled(page, async (line) => placed(await typed(line, folder, kubeconfig)));
   if (process.env["UPDATE_CLI"] && !isReal) writeFileSync(PAGE, printed);
   assert.equal(steady(printed), steady(readFileSync(PAGE, "utf8")));
 });

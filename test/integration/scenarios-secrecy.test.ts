@@ -147,7 +147,7 @@ test("S50 no value is in a log line, an Event, a metric or a page, whatever goes
   await copied("more-0", values.in("later"));
   await scene.api.setData(crew, "registry", { password: values.in("drift") });
   await scene.api.annotate(scene.source, "more-0", says({ to: "elsewhere" }));
-  await scene.absent(crew, "more-0");
+  for (const namespace of [crew, scene.name("crew-taken")]) await scene.absent(namespace, "more-0");
   const heard = `${child.text()}${await child.pages()}${await eventsOf(scene)}`;
   for (const word of ["Refused", "Conflict", "will try again", "written", "secretcast_copies"])
     assert.ok(heard.includes(word), `"${word}" was heard`);

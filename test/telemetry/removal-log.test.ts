@@ -6,6 +6,7 @@ import { createLog } from "../../src/telemetry/log.ts";
 import { RemovalLog, type RemovedCopies } from "../../src/telemetry/removal-log.ts";
 import { Cluster } from "../support/planner/planner-cluster.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
+import { secretPath } from "../support/controller/memory-api.ts";
 import { Rig } from "../support/controller/fake-clock-controller.ts";
 
 const MINUTE_MS = 60_000;
@@ -37,6 +38,22 @@ test("copies of one source that go one after the other are five lines a minute, 
   assert.equal(count, copies.length);
   await started.stop();
   await rig.assertRight();
+});
+
+test("of copies that a finalizer still holds the line says how many they are", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  rig.api.put(secretPath("team-b/registry"), { metadata: { finalizers: ["example.com/hold"] } });
+  rig.api.removeSecret("shared/registry");
+  await rig.clock.advance(60_000);
+  const lines = started.lines.filter(({ msg }) => msg === "copies removed");
+  assert.deepEqual(
+    lines.map(({ count, waitingForFinalizers }) => [count, waitingForFinalizers]),
+    [[2, 1]],
+  );
+  await started.stop();
 });
 
 test("however many sources and UIDs are named on copies that go, what waits to be told has a bound", async () => {

@@ -199,6 +199,26 @@ test("copies that end because their source wants them no more are one Event on i
   assert.equal(places.length, 5);
 });
 
+test("of copies that a tenant forged in one namespace the Event says one namespace, the line all of them", () => {
+  const cluster = teams(1);
+  const { settle, lines } = tell(cluster);
+  settle();
+  const copy = cluster.secrets.get("team-0/registry");
+  assert.ok(copy);
+  for (const name of ["one", "two", "three"]) {
+    const forged = structuredClone(copy);
+    Object.assign(forged.metadata, { name, uid: `uid-of-${name}` });
+    forged.metadata.annotations["secretcast.io/placed-at"] = `team-0/${name}`;
+    cluster.secrets.set(`team-0/${name}`, forged);
+  }
+  cluster.pass();
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Removed: removed from 1 namespace (team-0): source shared/registry no longer wants this place",
+  ]);
+  assert.equal(JSON.parse(lines.at(-1) ?? "").count, 3);
+});
+
 test("where every namespace may publish, the Event of what was removed names no namespace", () => {
   const cluster = teams(2);
   const { settle } = tell(cluster, false);

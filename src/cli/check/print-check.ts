@@ -1,6 +1,6 @@
 // `secretcast check`: asks the cluster what a controller with these settings needs of it, and prints a
 // line for each answer with what to do about it. It writes nothing.
-import { connect } from "../kubectl/connection.ts";
+import { connect, serverLine } from "../kubectl/connection.ts";
 import { readKubectlFlags, type Given } from "../kubectl/kubectl-flags.ts";
 import { printListing } from "../kubectl/listing.ts";
 import type { Colour, Column } from "../kubectl/table.ts";
@@ -25,7 +25,8 @@ export async function printCheck(given: Given, program: Program): Promise<number
   // Wrong values are told before anything is asked.
   checkedConfig(own, program, { kind: "unasked" }, home);
   const { signal, version } = program;
-  const { client } = connect(flags, program);
+  const connection = connect(flags, program);
+  const { client } = connection;
   try {
     const server = await serverVersion(client, signal);
     const installed = await findController(client, home, signal);
@@ -44,7 +45,12 @@ export async function printCheck(given: Given, program: Program): Promise<number
       flags,
       program,
     );
-    program.stderr.write(`${checkedLine(installed, own, flags.as)}\n${summary(findings)}\n`);
+    for (const line of [
+      serverLine(connection),
+      checkedLine(installed, own, flags.as),
+      summary(findings),
+    ])
+      program.stderr.write(`${line}\n`);
     if (flags.as !== undefined && findings.some(({ state }) => state === "unknown"))
       program.stderr.write(
         `what is unknown is what ${flags.as} may not see: ask again without --as\n`,

@@ -33,7 +33,7 @@ export async function printExplain(given: Given, program: Program): Promise<numb
     print(told, flags, program);
     if (page.kind === "read")
       program.stderr.write(`with the word of the controller ${page.pod} on failures and holds\n`);
-    program.stderr.write(`${settingsLine(planning)}\n`);
+    program.stderr.write(`${judging.where}\n${settingsLine(planning)}\n`);
     return known ? 0 : 1;
   });
 }

@@ -1,6 +1,7 @@
 // From kubectl's flags to a client of the API server: the same kubeconfig, context, impersonation and
 // time limit as kubectl would take.
 import type { KubectlFlags } from "./kubectl-flags.ts";
+import { printable } from "./table.ts";
 import type { Program } from "../run/program-context.ts";
 import type { ApiClient, ApiRequest } from "../../kube/rest/api-client.ts";
 import { createClient } from "../../kube/rest/client.ts";
@@ -29,6 +30,12 @@ export function connect(flags: KubectlFlags, program: Program): Connection {
     kubeConfig,
     namespace: flags.namespace ?? kubeConfig.namespace ?? home ?? "default",
   };
+}
+
+/** For who has many contexts, and believes no table that does not say of which cluster it is. */
+export function serverLine({ kubeConfig: { context }, client }: Connection): string {
+  const where = context === undefined ? "in the cluster" : `context ${context}`;
+  return printable(`${where}, ${client.server}`);
 }
 
 // A pod without a kubeconfig is its service account, as for kubectl.

@@ -45,7 +45,7 @@ export async function printPlan(given: Given, program: Program): Promise<number>
     if (given["recursive"] === true) throw contradiction("-R", "a cluster", "it is for -f FOLDER");
     return withJudging(flags, planningFlags(given), program, async (judging) => {
       const read = await readJudged(judging, flags, program, { outlined: true });
-      return tellPlan(read, judging.planning, flags, expected, program);
+      return tellPlan({ ...read, ...judging }, flags, expected, program);
     });
   }
   return planFiles(given, flags, files, expected, program);
@@ -70,7 +70,8 @@ async function planFiles(
   const read = readFiles(objects, { ...planning, flags, namespace });
   tellFiles(read, program);
   // There -n is where an object is that names no namespace, as for kubectl apply.
-  return tellPlan(read, planning, { ...flags, namespace: undefined }, expected, program);
+  const found = { ...read, planning, where: undefined };
+  return tellPlan(found, { ...flags, namespace: undefined }, expected, program);
 }
 
 async function expectationOf(
@@ -95,13 +96,19 @@ function tellFiles({ builder, skipped, implied }: FileWorld, { stderr }: Program
     );
 }
 
+type Planned = ReadWorld & {
+  readonly planning: PlanningSettings;
+  /** Which cluster it is, as a line; undefined for files. */
+  readonly where: string | undefined;
+};
+
 async function tellPlan(
-  read: ReadWorld,
-  planning: PlanningSettings,
+  read: Planned,
   flags: KubectlFlags,
   expected: readonly ExpectedItem[] | undefined,
   program: Program,
 ): Promise<number> {
+  const { planning, where } = read;
   const prospect = await prospectIn(read, planning);
   const { namespace, selector } = flags;
   const items = planItems(prospect, read.builder, {
@@ -125,6 +132,7 @@ async function tellPlan(
     read.unknown.length > 0 ? `${summary}, of what is known` : summary,
     whole ? unlistedLine(items, prospect.plan) : undefined,
     waitingLine(items, planning),
+    where,
     settingsLine(planning),
   ];
   for (const line of lines) if (line !== undefined) program.stderr.write(`${line}\n`);

@@ -13,7 +13,7 @@ import { PlannerMemory } from "../../core/state/planner-memory.ts";
 import { KINDS, rulesOf, type ObjectKind } from "../../core/model/kinds.ts";
 import type { ListState, PlannerSettings } from "../../core/model/cluster.ts";
 import { SourceListCache } from "../../controller/source-list-cache.ts";
-import { watchWarnings } from "../../controller/informers.ts";
+import { toldBy, watchLines } from "../../controller/informers.ts";
 import type { ReadContext } from "../../core/observed/read-context.ts";
 import { readPayload } from "../../core/observed/read-object.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
@@ -24,6 +24,7 @@ import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-ele
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
 import { recordLookup } from "../../writes/outcome.ts";
+import { FailureLines } from "../../telemetry/failure-lines.ts";
 import { FailingPlaces } from "../../telemetry/failing-places.ts";
 import { PlanWarnings } from "../../telemetry/plan-warnings.ts";
 import { RemovalLog } from "../../telemetry/removal-log.ts";
@@ -59,7 +60,8 @@ export function buildController(
 ): Controller {
   const { client, clock, log, metrics, observer } = parts;
   const dataCache = new DataCache(config.dataCacheBytes);
-  const list = createSourceList(config, parts);
+  const lines = watchLines(log, clock);
+  const list = createSourceList(config, parts, lines);
   // Until all are read nobody knows how many there are.
   const objects = (): number => {
     const all = Object.values(watches);
@@ -82,7 +84,7 @@ export function buildController(
   });
   const contexts = config.kinds.map(contextOf);
   const listState = (kind: ObjectKind): ListState => list?.stateFor(kind) ?? LIST_OFF;
-  const deps = { ...parts, listState };
+  const deps = { ...parts, lines, listState };
   const caches = createCaches(settings.scope?.watched, deps, contexts, dataCache);
   const { kinds, namespaces, watches, written } = caches;
   const worlds = kinds.map(({ world }) => world);
@@ -200,7 +202,8 @@ function feedHooks(feed: StatusFeed | undefined): SyncHooks {
 
 function createSourceList(
   { sourceList, ownNamespace, kinds }: Config,
-  { client, clock, log, metrics }: Dependencies,
+  { client, clock, metrics }: Dependencies,
+  lines: FailureLines,
 ): SourceListCache | undefined {
   if (sourceList === undefined) return undefined;
   return new SourceListCache({
@@ -210,7 +213,7 @@ function createSourceList(
     configMaps: kinds.includes("ConfigMap"),
     reserved: KINDS.ConfigMap.reserved,
     metrics: metrics.watch(SOURCE_LIST),
-    onError: watchWarnings(log, clock)(SOURCE_LIST),
+    ...toldBy(lines, SOURCE_LIST),
   });
 }
 
@@ -222,6 +225,8 @@ function createElector(
   { leaseApi, clock, log }: Dependencies,
   relist: () => void,
 ): LeaderElector {
+  const lines = new FailureLines(log, clock, "lease not taken, renewed or released");
+  const { failed, worked } = lines.of(config.leaseName);
   return new LeaderElector({
     client: createLeaseClient(leaseApi, config.leaseNamespace, config.leaseName),
     clock,
@@ -234,21 +239,28 @@ function createElector(
       log.warn({}, "the API server's versions have gone back: everything is listed anew");
       relist();
     },
-    onError: (error) =>
-      log.warn(
-        { error: error instanceof Error ? error.message : "unexpected" },
-        "lease not renewed",
-      ),
+    onError: failed,
+    onAnswer: worked,
   });
 }
 
 function createEvents({ client, clock, log }: Dependencies): EventRecorder {
+  const message = "event not sent";
+  const lines = new FailureLines(log, clock, message);
+  const lost = {
+    refused: lines.of("refused", { reason: "refused" }),
+    unreachable: lines.of("unreachable", { reason: "unreachable" }),
+  };
   return new EventRecorder({
     client: createEventClient(client),
     reachability: client.reachability,
     clock,
     reporter: { controller: "secretcast", instance: hostname() },
-    onDrop: (reason) => log.debug({ reason }, "event not sent"),
+    onDrop: (reason, error) => {
+      // What is dropped by a bound of ours is meant to be.
+      if (reason === "refused" || reason === "unreachable") lost[reason].failed(error);
+      else log.debug({ reason }, message);
+    },
   });
 }
 

@@ -1,6 +1,11 @@
 // What the process hands to a command, so that a command can be run without one.
 
-type Output = { write(text: string): boolean; readonly isTTY?: boolean };
+type Output = {
+  write(text: string): boolean;
+  readonly isTTY?: boolean;
+  /** Lines of the terminal, where it is one that says so. */
+  readonly rows?: number;
+};
 
 /** The surroundings of one run of the program. */
 export type Program = {

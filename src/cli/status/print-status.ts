@@ -12,6 +12,7 @@ import {
   type KubectlFlags,
 } from "../kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../kubectl/listing.ts";
+import { screenful } from "../kubectl/screenful.ts";
 import { painter, tableLines } from "../kubectl/table.ts";
 import type { Program } from "../run/program-context.ts";
 import {
@@ -97,6 +98,7 @@ async function lookOnce(
       allCurrent: all.every(isCurrent) && (namespace !== undefined || isWholeCurrent(page.status)),
       unknown: false,
       lines: [
+        judging.where,
         `read from the controller ${page.pod} (${version}, ${leader.state})`,
         ...unlisted(page.status),
         ...outdated(page.status),
@@ -117,6 +119,7 @@ async function lookOnce(
     allCurrent: all.every(isCurrent),
     unknown: !tellUnknown(read, program),
     lines: [
+      judging.where,
       `planned from the cluster, since the controller's page is not at hand: ${page.why}`,
       settingsLine(judging.planning),
     ],
@@ -176,22 +179,41 @@ function tell(look: Look, flags: KubectlFlags, program: Program): void {
   for (const line of [known, ...look.lines]) program.stderr.write(`${line}\n`);
 }
 
+/** On a terminal as much as it shows at once, the worst first; elsewhere, and in forms for programs, all. */
 function show(items: readonly StatusItem[], flags: KubectlFlags, program: Program): void {
+  const forPeople = flags.output === "table" || flags.output === "wide";
+  const troubles = forPeople ? troublesOf(items) : [];
+  const [lines, troubleLines] = screenful(items.length, troubles.length, program);
   printListing<StatusItem>(
     {
       kind: "StatusList",
-      items,
+      items: forPeople ? items.slice(0, lines) : items,
       columns: statusColumns(items),
       nameOf: kubectlName,
     },
     flags,
     program,
   );
-  const troubles = troublesOf(items);
-  if (troubles.length === 0 || (flags.output !== "table" && flags.output !== "wide")) return;
-  program.stdout.write("\n");
-  for (const line of tableLines(troubles, TROUBLE_COLUMNS, flags, painter(program)))
+  if (!forPeople) return;
+  if (troubles.length > 0) program.stdout.write("\n");
+  const shown = troubles.slice(0, troubleLines);
+  for (const line of tableLines(shown, TROUBLE_COLUMNS, flags, painter(program)))
     program.stdout.write(line);
+  const left = moreLine(items.length - lines, troubles.length - troubleLines);
+  if (left !== undefined) program.stderr.write(`${left}\n`);
+}
+
+/** Undefined where nothing is left out. */
+function moreLine(items: number, troubles: number): string | undefined {
+  const left = [
+    [items, "sources"],
+    [troubles, "reasons"],
+  ] as const;
+  const words = left
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${count.toLocaleString("en-US")} more ${what}`);
+  if (words.length === 0) return undefined;
+  return `… and ${words.join(" and ")}: -n NAMESPACE or --failing shows fewer; a pipe, or -o json, has all`;
 }
 
 function codeOf({ allCurrent, unknown }: Look, flags: KubectlFlags): number {

@@ -11,6 +11,8 @@ import { prospectOf, type Prospect } from "./prospect.ts";
 
 export type Judging = {
   readonly connection: Connection;
+  /** Which cluster it is, as a line. */
+  readonly where: string;
   readonly installed: Installed;
   readonly planning: PlanningSettings;
 };
@@ -27,7 +29,7 @@ export async function withJudging<T>(
   // Wrong values are told before anything is asked.
   readPlanningSettings(own, program, { kind: "unasked" });
   // What talks HTTP takes longer to load than all else, and who plans files asks no server.
-  const { connect } = await import("../kubectl/connection.ts");
+  const { connect, serverLine } = await import("../kubectl/connection.ts");
   const connection = connect(flags, program);
   try {
     const home = own["lease-namespace"];
@@ -37,7 +39,7 @@ export async function withJudging<T>(
       program.signal,
     );
     const planning = readPlanningSettings(own, program, installed);
-    return await work({ connection, installed, planning });
+    return await work({ connection, where: serverLine(connection), installed, planning });
   } finally {
     await connection.client.close();
   }

@@ -12,6 +12,7 @@ import {
 } from "../model/cluster.ts";
 import { isRead, sourceRank } from "./namespace-rules.ts";
 import { problemOf, type ListEntry } from "../annotations/list-entry.ts";
+import { alsoAwaited } from "../model/finalizers.ts";
 import type { Handled, Wanting } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
 import { type Tally, newTally } from "../model/verdicts.ts";
@@ -200,7 +201,7 @@ export class Sources {
   #frozen(source: SourceObject): string | undefined {
     const problem = source.problems[0];
     if (problem) return `source ${refText(source)} is refused: ${problemText(problem)}`;
-    if (source.deleting) return `source ${refText(source)} is being deleted`;
+    if (source.deleting) return `source ${refText(source)} is being deleted${alsoAwaited(source)}`;
     if (this.#namespaces.get(source.namespace)?.terminating === true) {
       return `namespace ${source.namespace} of source ${refText(source)} is being deleted`;
     }

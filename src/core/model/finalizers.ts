@@ -22,6 +22,12 @@ export function noteFinalizers(secret: CachedObject, raw: unknown): void {
   if (names.length > 0) known.set(secret, names);
 }
 
+/** That something else being deleted waits for its finalizers; "" where it has none. */
+export function alsoAwaited(secret: CachedObject): string {
+  const names = known.get(secret);
+  return names ? `, which waits for the finalizer ${names.join(", ")}` : "";
+}
+
 /** What a Secret that is being deleted waits for, in plain words. */
 export function awaited(secret: CachedObject): string {
   const names = known.get(secret);

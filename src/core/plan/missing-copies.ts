@@ -19,7 +19,7 @@ import { decisionKey, type Action } from "../model/actions.ts";
 const CREATES_PER_TURN = 1024;
 // A plan holds so many creates; what is beyond is counted, and planned once these are made: a thousand
 // new sources times a thousand namespaces would take half a gigabyte of rows and writes.
-const MOST_CREATES = 50_000;
+const MOST_CREATES = 10_000;
 const FEWEST_CREATES = 16;
 
 export class MissingCopies {

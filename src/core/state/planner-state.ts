@@ -17,7 +17,13 @@ import type { ObjectKind } from "../model/kinds.ts";
 /** Beyond this many vanished sources the longest gone are forgotten; their copies count as any others. */
 const MOST_GONE = 10_000;
 
-export type Fight = { readonly kind: ObjectKind; readonly place: Ref; readonly source: Ref };
+export type Fight = {
+  readonly kind: ObjectKind;
+  readonly place: Ref;
+  readonly source: Ref;
+  /** What is written is changed on its way, by a webhook or a policy; else it is changed afterwards. */
+  readonly altered: boolean;
+};
 
 export type RememberedConsent = {
   readonly rule: NamespaceMatch;
@@ -87,7 +93,7 @@ export class PlannerState {
     if (!altered && action.cause !== "edited" && action.cause !== "deleted") return;
     if (this.backoff.repaired(place, action.inputs, now, chance, altered)) {
       const { objectKind: kind, source } = action;
-      this.#fights.push({ kind, place: action.place, source });
+      this.#fights.push({ kind, place: action.place, source, altered });
     }
   }
 

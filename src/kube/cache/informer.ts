@@ -45,6 +45,8 @@ export type InformerOptions<T extends Stored> = {
   readonly resyncMs?: number | undefined;
   /** Once for each failed list or watch, and for each exception of a handler or transform. */
   readonly onError?: ((error: Error) => void) | undefined;
+  /** A watch is open from what is known: the first one, and each after it. Must not throw. */
+  readonly onConnected?: (() => void) | undefined;
   readonly log?: ReflectorLog | undefined;
   readonly metrics?: InformerMetrics | undefined;
 };
@@ -71,6 +73,7 @@ export class Informer<T extends Stored> {
     const { client, clock, resource, namespace, labelSelector, fieldSelector } = options;
     this.#options = options;
     this.store = new Store(clock);
+    this.store.whenExpired((change) => this.#handlers.dispatch(change, !this.#synced));
     this.#handlers = new EventHandlers((error) => {
       this.#report(error);
       options.metrics?.handlerFailed();
@@ -81,6 +84,7 @@ export class Informer<T extends Stored> {
       scope: { resource, namespace, labelSelector, fieldSelector },
       backoff: options.backoff,
       onError: options.onError,
+      onConnected: options.onConnected,
       log: options.log,
       metrics: options.metrics,
       sink: {

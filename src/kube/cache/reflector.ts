@@ -52,6 +52,7 @@ export type ReflectorOptions<T> = {
   readonly backoff?: Backoff | undefined;
   readonly sink: Sink<T>;
   readonly onError?: ((error: Error) => void) | undefined;
+  readonly onConnected?: (() => void) | undefined;
   readonly log?: ReflectorLog | undefined;
   readonly metrics?: ReflectorMetrics | undefined;
 };
@@ -292,6 +293,7 @@ export class Reflector<T> {
     this.#unproven = { endedAt: this.#endedAt, openedAt: this.#options.clock.monotonic() };
     this.#endedAt = undefined;
     this.#endedBadly = false;
+    this.#options.onConnected?.();
   }
 
   // A watch that is taken and closed at once, without a word, has ended no disconnection.

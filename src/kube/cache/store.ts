@@ -55,6 +55,7 @@ const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 /** The objects of one informer by namespace and name, with indices. Objects are read only. */
 export class Store<T extends Stored> {
   readonly #clock: Pick<Clock, "monotonic">;
+  #onExpired: (change: StoreChange<T>) => void = () => undefined;
   readonly #objects = new Map<string, Map<string, T>>();
   readonly #indices = new Map<string, StoreIndex<T>>();
   readonly #written = new Map<string, Written<T>>();
@@ -140,18 +141,26 @@ export class Store<T extends Stored> {
 
   /**
    * After our DELETE was answered: hides that object, and late events of it. Not for a DELETE that
-   * left the object behind with a finalizer; its answer is the object, for `recordWrite`.
+   * left the object behind with a finalizer; its answer is the object, for `recordWrite`. Of an object
+   * that is not shown the watch has told the end already, and what it tells from then on is so.
    */
   recordDelete(namespace: string | undefined, name: string, uid: string): void {
     this.#expire();
     const shown = this.get(namespace, name);
-    if (shown && shown.uid !== uid) return;
-    const entry = this.#written.get(keyOf({ namespace, name }));
-    const version = shown?.resourceVersion ?? entry?.version ?? this.#syncedTo;
-    this.#write({ namespace, name, uid, version, object: undefined });
+    if (shown?.uid !== uid) return;
+    this.#write({ namespace, name, uid, version: shown.resourceVersion, object: undefined });
   }
 
   // What follows is for the informer alone: what the watch says, answered by what handlers must know.
+
+  /**
+   * Calls `listener` with what the store shows otherwise because one of our writes was not met by the
+   * watch for five minutes: from what it showed to what the watch says.
+   * @internal
+   */
+  whenExpired(listener: (change: StoreChange<T>) => void): void {
+    this.#onExpired = listener;
+  }
 
   /**
    * An object that is there.
@@ -263,7 +272,11 @@ export class Store<T extends Stored> {
     const oldest = this.#clock.monotonic() - OVERLAY_MS;
     for (const entry of this.#written.values()) {
       if (entry.at > oldest) return;
+      const { base } = entry;
+      const shown = this.get(entry.namespace, entry.name);
       this.#settle(entry);
+      const change = differenceOf(shown, base);
+      if (change) this.#onExpired(change);
     }
   }
 
@@ -292,6 +305,16 @@ export class Store<T extends Stored> {
       throw new Error(`no index "${name}"; there are ${[...this.#indices.keys()].join(", ")}`);
     return index;
   }
+}
+
+function differenceOf<T extends Stored>(
+  old: T | undefined,
+  object: T | undefined,
+): StoreChange<T> | undefined {
+  const ownWrite = false;
+  if (same(old, object)) return undefined;
+  if (!object) return old && { kind: "delete", last: old, finalStateUnknown: true, ownWrite };
+  return old ? { kind: "update", old, object, ownWrite } : { kind: "add", object, ownWrite };
 }
 
 function keyOf({ namespace = "", name }: Key): string {

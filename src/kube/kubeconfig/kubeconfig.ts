@@ -11,6 +11,8 @@ import type { Cluster, KubeConfigFile, User } from "./kubeconfig-file.ts";
 
 /** One server and one user: what a context stands for. */
 export type KubeConfig = {
+  /** The context's name; undefined for a pod's service account. */
+  readonly context?: string | undefined;
   readonly cluster: Cluster;
   readonly user: User;
   /** The context's. */
@@ -127,8 +129,8 @@ function select(part: KubeConfigFile, wanted: string | undefined, files: string)
     );
   checkServer(cluster, files);
   return context.namespace === undefined
-    ? { cluster, user }
-    : { cluster, user, namespace: context.namespace };
+    ? { context: name, cluster, user }
+    : { context: name, cluster, user, namespace: context.namespace };
 }
 
 function checkServer(cluster: Cluster, files: string): void {

@@ -50,6 +50,8 @@ export type LeaderElectorOptions = {
   readonly onVersionWentBack?: () => void;
   /** A try that failed; tries go on. Of a leader's, one is told in a retry period. */
   readonly onError?: (error: unknown) => void;
+  /** A try that went through, whoever holds the Lease by it: what `onError` told is over. */
+  readonly onAnswer?: () => void;
 };
 
 /** What a leader does. */
@@ -163,6 +165,7 @@ export class LeaderElector {
     while (!signal.aborted) {
       try {
         const claim = await this.#lock.tryAcquireOrRenew(signal);
+        this.#options.onAnswer?.();
         if (claim.held && this.#renew(claim.since)) return true;
       } catch (error) {
         if (!signal.aborted) this.#options.onError?.(error);
@@ -204,6 +207,7 @@ export class LeaderElector {
         const claim = await withTimeout(this.#clock, this.msLeft, over, (inner) =>
           this.#lock.tryAcquireOrRenew(inner),
         );
+        this.#options.onAnswer?.();
         if (!claim.held) return false;
         this.#renew(claim.since);
       } catch (error) {

@@ -1,5 +1,6 @@
 // Lists: which state a request may see (resourceVersion, resourceVersionMatch), pages with continue
 // tokens that stay on the state of the first page, and the selectors.
+import { posix } from "node:path";
 import { asText, isObject } from "../storage/object.ts";
 import type { JsonObject, StoredObject } from "../storage/object.ts";
 import type { ServedResource } from "../kinds/resources.ts";
@@ -147,7 +148,7 @@ function readToken(text: string): { readonly version: number; readonly start: st
     );
   const version = token["rv"];
   const start = asText(token["start"]);
-  if (typeof version !== "number" || version === 0)
+  if (typeof version !== "number" || !Number.isInteger(version) || version === 0)
     throw badRequest(
       "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
     );
@@ -155,12 +156,26 @@ function readToken(text: string): { readonly version: number; readonly start: st
     throw badRequest(
       "invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)",
     );
-  return { version, start };
+  // Nothing that a path would be resolved by: a page stays below what is listed.
+  const path = start.startsWith("/") ? start : `/${start}`;
+  if (posix.normalize(path) !== path || (path.endsWith("/") && path !== "/"))
+    throw badRequest(`invalid continue token: continue key is not valid: ${start}`);
+  return { version, start: path.slice(1) };
 }
 
+// Base64 for addresses without padding, as Go's RawURLEncoding takes it: Node would take any.
+const NOT_BASE64URL = /[^A-Za-z0-9_-]/;
+
 function parseToken(text: string): JsonObject {
+  const bare = text.replaceAll(/[\r\n]/g, "");
+  const wrong = bare.length % 4 === 1 ? bare.length - 1 : -1;
+  const at = NOT_BASE64URL.exec(bare)?.index ?? wrong;
+  if (at >= 0)
+    throw badRequest(
+      `invalid continue token: continue key is not valid: illegal base64 data at input byte ${at}`,
+    );
   try {
-    const token: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    const token: unknown = JSON.parse(Buffer.from(bare, "base64url").toString());
     if (isObject(token)) return token;
   } catch {
     // falls through to the same refusal

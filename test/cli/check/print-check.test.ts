@@ -15,7 +15,7 @@ test("a cluster that has all: a table, the settings on stderr, exit code 0", asy
   assert.match(stdout, /^ok +update leases\.coordination\.k8s\.io\/secretcast in secretcast +/m);
   assert.equal(
     stderr,
-    `settings: the defaults (no controller is installed); rights: yours; the controller's by --as\n${lines.length - 1} ok\n`,
+    `context secretcast-sandbox, ${sandbox.url}\nsettings: the defaults (no controller is installed); rights: yours; the controller's by --as\n${lines.length - 1} ok\n`,
   );
   const written = sandbox.requests.filter(({ method }) => method !== "GET");
   assert.ok(written.every(({ path }) => path.endsWith("/selfsubjectaccessreviews")));
@@ -80,7 +80,7 @@ test("wrong input is one line, and exit code 1", async (t) => {
       ["--source-namespaces", "a", "--source-namespaces", "b"],
       /--source-namespaces is given more than once/,
     ],
-    [["extra"], /Unknown argument: extra/],
+    [["extra"], /unexpected word "extra"/],
   ];
   for (const [args, line] of cases) {
     const { code, stdout, stderr } = await run(["check", ...args]);

@@ -378,7 +378,9 @@ expectPlace(
   "a copy whose source is being deleted",
   () => settled({ to: "*" }, (made) => leaving(made, "shared/one")),
   {},
-  ["frozen what is to be there is known: source shared/one is being deleted"],
+  [
+    "frozen what is to be there is known: source shared/one is being deleted, which waits for the finalizer example.com/hold",
+  ],
 );
 
 expectPlace(

@@ -56,3 +56,19 @@ test("a copy that nobody wants and a pulling Secret that is being deleted say fo
   made.secret("team-a/mine", { from: "shared/tls" });
   assert.match(leaving(made, "team-a/mine", ["example.com/hold"]), /waits for the finalizer/);
 });
+
+test("copies that are frozen because their source is being deleted say for what that waits", () => {
+  const made = copied();
+  made.edit("shared/one", ({ metadata }) =>
+    Object.assign(metadata, {
+      deletionTimestamp: "2026-01-02T00:00:00Z",
+      finalizers: ["example.com/hold"],
+    }),
+  );
+  const row = made.plan().rows.find(({ place }) => refText(place) === "team-a/one");
+  assert.equal(row?.verdict, "frozen");
+  assert.equal(
+    row?.reason,
+    "source shared/one is being deleted, which waits for the finalizer example.com/hold",
+  );
+});

@@ -870,6 +870,22 @@ test("L17 a watch is disconnected from its end until one is open again from what
   assert.equal(informer.disconnectedSinceMs, undefined);
 });
 
+test("L17 the connection hook is called for the first list and for each watch after it, and for no failed try", async (t) => {
+  let connected = 0;
+  const { api, clock, filled } = setup(t, { onConnected: () => void connected++ });
+  const stream = await filled(5);
+  assert.equal(connected, 1);
+  stream.cut();
+  await clock.advance(FIRST_WAIT);
+  (await api.next("watch")).fail(REFUSED);
+  await settle();
+  assert.equal(connected, 1);
+  await clock.advance(1000);
+  (await api.next("watch")).accept();
+  await settle();
+  assert.equal(connected, 2);
+});
+
 test("L17 a watch whose history is gone is disconnected until it is listed again", async (t) => {
   const { api, clock, filled, informer } = setup(t);
   const stream = await filled(5);

@@ -213,6 +213,15 @@ test("LV-14 after our DELETE the object is gone at once, and late events of it d
   assert.equal(said(s.upsert(thing("x", 5))), "add 5", "the entry has ended with the delete");
 });
 
+test("LV-14 a DELETE answered after the watch told of it hides nothing that comes back with a restored etcd", () => {
+  const s = store();
+  s.replace([thing("x", 1)], "1");
+  assert.equal(said(s.remove(thing("x", 2))), "delete 1");
+  s.recordDelete("a", "x", "u-x");
+  assert.deepEqual(s.replace([thing("x", 1)], "9").map(said), ["add 1"]);
+  assert.deepEqual(shown(s), ["x@1"]);
+});
+
 test("IN-45 a tombstone does not hide an object made again under the name", () => {
   const s = store();
   s.replace([thing("x", 1)], "1");
@@ -262,16 +271,21 @@ test("LV-14 a bookmark past our write ends it: what the watch has not brought by
 
 test("LV-14 after five minutes the watch's word counts again", async () => {
   const clock = new FakeClock();
+  const told: (string | undefined)[] = [];
   const s = new Store<Thing>(clock);
+  s.whenExpired((change) => told.push(said(change)));
   s.replace([thing("x", 1), thing("y", 2)], "2");
   s.recordWrite(thing("x", 10));
+  s.recordWrite(thing("made", 11));
   s.recordDelete("a", "y", "u-y");
   await clock.advance(299_999);
   s.upsert(thing("z", 3));
-  assert.deepEqual(shown(s), ["x@10", "z@3"]);
+  assert.deepEqual(shown(s), ["made@11", "x@10", "z@3"]);
+  assert.deepEqual(told, []);
   await clock.advance(1);
   s.upsert(thing("z", 4));
   assert.deepEqual(shown(s), ["x@1", "y@2", "z@4"]);
+  assert.deepEqual(told, ["update 10>1", "delete 11?", "add 2"]);
 });
 
 test("L16 a namespace of 200,000 objects can be listed", () => {

@@ -76,6 +76,25 @@ test("LE-07 an outage shorter than the deadline is survived", async () => {
   assert.ok(elector.msSinceRenewal < 500);
 });
 
+test("LE-07 each try that goes through is told, a candidate's as a leader's, and no failed one", async () => {
+  const clock = new FakeClock();
+  const server = new LeaseServer();
+  const answers = { leader: 0, other: 0 };
+  candidate(clock, server, "me", { onAnswer: () => void answers.leader++ });
+  await clock.advance(0);
+  candidate(clock, server, "other", { onAnswer: () => void answers.other++ });
+  await clock.advance(4000);
+  assert.equal(answers.leader, 3);
+  const before = answers.other;
+  assert.ok(before >= 1, "who holds it is an answer too");
+  server.fail("any", "server");
+  await clock.advance(5000);
+  assert.deepEqual(answers, { leader: 3, other: before });
+  server.heal();
+  await clock.advance(5000);
+  assert.ok(answers.leader > 3 && answers.other > before);
+});
+
 test("LE-07 RF-36 the end of an outage, whoever finds it, is followed by a renewal at once", async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();

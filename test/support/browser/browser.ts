@@ -37,7 +37,8 @@ export class Chromium {
       viewport: { width: 1280, height: 860 },
       deviceScaleFactor: 1,
     });
-    page.setDefaultTimeout(10_000);
+    // A browser that starts beside builds of the image and of a release may take ten seconds.
+    page.setDefaultTimeout(30_000);
     const complaints: string[] = [];
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (line) => {

@@ -50,11 +50,13 @@ export class StatusStage {
   /** Copies are made until nothing is due, but those at `failing`, whose writes fail. */
   settle(failing: (place: string) => boolean = () => false): void {
     const { cluster } = this;
-    const plan = cluster.plan();
-    for (const action of plan.actions) {
-      const { namespace, name } = action.place;
-      if (!failing(`${namespace}/${name}`)) cluster.apply(action);
-      else cluster.memory.failed(action, QUOTA, cluster.now, 0.5);
+    // A plan holds 10,000 creates at most.
+    for (let { actions } = cluster.plan(); actions.length > 0; { actions } = cluster.plan()) {
+      for (const action of actions) {
+        const { namespace, name } = action.place;
+        if (!failing(`${namespace}/${name}`)) cluster.apply(action);
+        else cluster.memory.failed(action, QUOTA, cluster.now, 0.5);
+      }
     }
     cluster.now += 100;
     this.look();

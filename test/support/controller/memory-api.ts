@@ -153,6 +153,9 @@ export class MemoryApi {
       case "DELETE": {
         const { preconditions } = body as { readonly preconditions: Preconditions };
         this.#check(request, present, preconditions);
+        const { finalizers } = present.metadata;
+        if (Array.isArray(finalizers) && finalizers.length > 0)
+          return this.put(path, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
         this.remove(path);
         return { kind: "Status", status: "Success" };
       }

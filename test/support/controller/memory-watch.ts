@@ -46,6 +46,12 @@ export class MemoryWatch {
     if (plural === this.#plural && !lost && version > after) this.#line({ type, object });
   }
 
+  /** Nothing up to `version` is left to tell. */
+  mark(version: number): void {
+    const metadata = { resourceVersion: String(version) };
+    this.#line({ type: "BOOKMARK", object: { kind: "Mark", apiVersion: "v1", metadata } });
+  }
+
   expire(): void {
     const status = { kind: "Status", status: "Failure", code: 410, reason: "Expired" };
     this.#line({ type: "ERROR", object: status });

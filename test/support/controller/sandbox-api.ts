@@ -14,6 +14,7 @@ import {
 import { selection } from "../../../src/sandbox/kinds/selectors.ts";
 import { loadObjects } from "../../../src/sandbox/load.ts";
 import type { StoredObject } from "../../../src/sandbox/storage/object.ts";
+import type { Timer } from "../../../src/kube/time/clock.ts";
 import { StatusError } from "../../../src/sandbox/storage/status.ts";
 import {
   Storage,
@@ -26,6 +27,8 @@ import { MemoryWatch } from "./memory-watch.ts";
 
 const TERMINATION_MS = 700;
 const HISTORY = 20_000;
+/** As often as kube-apiserver sends them. */
+const BOOKMARK_MS = 60_000;
 
 type Beginning = {
   readonly watch: MemoryWatch;
@@ -93,7 +96,17 @@ export class SandboxApi {
     const { plural } = target.resource;
     let unobserve = (): void => undefined;
     const lasts = Number(query.get("timeoutSeconds")) * 1000;
-    const watch = new MemoryWatch(this.clock, plural, lasts, () => unobserve());
+    const watch = new MemoryWatch(this.clock, plural, lasts, () => {
+      bookmarks?.cancel();
+      unobserve();
+    });
+    let bookmarks: Timer | undefined;
+    const bookmark = (): void => {
+      bookmarks = this.clock.setTimeout(() => {
+        watch.mark(this.storage.version);
+        bookmark();
+      }, BOOKMARK_MS);
+    };
     const isAsked = this.#selector(request);
     const tell = (change: StorageChange): void => {
       if (!isAsked(change.object)) return;
@@ -113,6 +126,7 @@ export class SandboxApi {
     if (!missed) throw statusError(request.what, 410, { reason: "Expired" });
     for (const change of missed) tell(change);
     unobserve = collection.observe(tell);
+    bookmark();
     return Promise.resolve(watch.stream);
   }
 

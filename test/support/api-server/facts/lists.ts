@@ -22,6 +22,13 @@ async function giveThree(place: Place): Promise<void> {
   await given(place, "c", { data: { k: "dg==", l: "dg==" } });
 }
 
+type Token = { readonly v?: string; readonly rv: number; readonly start: string };
+
+/** As the server writes it. */
+function continueToken({ v = "meta.k8s.io/v1", rv, start }: Token): string {
+  return Buffer.from(JSON.stringify({ v, rv, start })).toString("base64url");
+}
+
 const PAGING: readonly Fact[] = [
   {
     name: "a list is in order of names and its items have no kind of their own",
@@ -61,6 +68,56 @@ const PAGING: readonly Fact[] = [
         reason: "BadRequest",
         message: /^invalid continue token: /,
       }),
+  },
+  {
+    name: "a continue token with padding, or in base64 for other than addresses, is a BadRequest",
+    check: async (place) => {
+      await giveThree(place);
+      const first = ok(await list(place, "limit=1"), 200);
+      const token = String(field(first, "metadata", "continue"));
+      for (const wrong of [`${token}=`, `${token}==`, `+${token}`, "a"])
+        assertFailure(await list(place, `limit=1&continue=${encodeURIComponent(wrong)}`), {
+          code: 400,
+          reason: "BadRequest",
+          message:
+            /^invalid continue token: continue key is not valid: illegal base64 data at input byte \d+$/,
+        });
+    },
+  },
+  {
+    name: "a continue token of version -1 goes on with what there is now, page by page",
+    check: async (place) => {
+      await giveThree(place);
+      const token = continueToken({ rv: -1, start: "a\u0000" });
+      await given(place, "bb");
+      const page = ok(await list(place, `limit=1&continue=${token}`), 200);
+      assert.deepEqual(names(page), ["b"]);
+      const next = encodeURIComponent(String(field(page, "metadata", "continue")));
+      const rest = ok(await list(place, `continue=${next}`), 200);
+      assert.deepEqual(names(rest), ["bb", "c"]);
+      assert.equal(version(rest), version(page));
+    },
+  },
+  {
+    name: "a continue token that names no version, no key, or one that climbs, is a BadRequest",
+    check: async (place) => {
+      await giveThree(place);
+      for (const wrong of [
+        { rv: 0, start: "a" },
+        { rv: 1.5, start: "a" },
+        { rv: -1, start: "" },
+        { rv: -1, start: "../other/a" },
+        { rv: -1, start: "a/../b" },
+        { rv: -1, start: "a//b" },
+        { rv: -1, start: "a/" },
+        { v: "meta.k8s.io/v2", rv: -1, start: "a" },
+      ])
+        assertFailure(await list(place, `limit=1&continue=${continueToken(wrong)}`), {
+          code: 400,
+          reason: "BadRequest",
+          message: /^invalid continue token: continue key is not valid/,
+        });
+    },
   },
   {
     name: "a continue token goes with no resourceVersion",

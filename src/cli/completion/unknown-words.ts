@@ -1,0 +1,55 @@
+// What to say of a word that is no command and no flag: how it was typed, which was likely meant, and where
+// the right ones are. Reads the help, as completion does: no second list can lag behind it.
+import type { HelpOf } from "./complete.ts";
+import { nearest } from "./nearest.ts";
+
+/** One line, without the program's name. `unknown`: as yargs calls them, flags without their dashes. */
+export async function unknownWord(
+  unknown: readonly string[],
+  argv: readonly string[],
+  helpOf: HelpOf,
+): Promise<string> {
+  const { commands, flags: general } = await helpOf("");
+  const names = commands.map(({ name }) => name);
+  const command = argv.find((word) => names.includes(word));
+  const see = `(see secretcast ${command === undefined ? "" : `${command} `}--help)`;
+  const [first = ""] = unknown;
+  // Without its command no flag is known.
+  const word = command === undefined ? unknown.find((each) => argv.includes(each)) : undefined;
+  if (word !== undefined) return `unknown command "${word}"${meant(nearest(word, names))} ${see}`;
+  if (argv.includes(first)) return `unexpected word "${first}" ${see}`;
+  const flag = flagCalled(first, argv);
+  const flags = command === undefined ? general : (await helpOf(command)).flags;
+  const known = flags.map(({ name }) => name);
+  return `unknown flag ${flag}${meant(flagNear(flag, known))} ${see}`;
+}
+
+/** As it was typed, without its value. */
+function flagCalled(unknown: string, argv: readonly string[]): string {
+  const flags = argv
+    .filter((word) => word.startsWith("-"))
+    .map((word) => word.replace(/=.*$/s, ""));
+  const typed = flags.find((flag) => flag.replace(/^--?(no-)?/, "") === unknown);
+  // One letter of several behind one dash.
+  return typed ?? (unknown.length === 1 ? `-${unknown}` : `--${unknown}`);
+}
+
+/** `known` with their dashes. */
+function flagNear(flag: string, known: readonly string[]): string | undefined {
+  const near = (typed: string): string | undefined =>
+    nearest(
+      typed,
+      known.map((each) => each.slice("--".length)),
+    );
+  // One letter is like any other.
+  const name = flag.replace(/^-+/, "");
+  if (name.length === 1) return undefined;
+  const off = name.startsWith("no-") ? near(name.slice("no-".length)) : undefined;
+  if (off !== undefined) return `--no-${off}`;
+  const found = near(name);
+  return found === undefined ? undefined : `--${found}`;
+}
+
+function meant(word: string | undefined): string {
+  return word === undefined ? "" : `, did you mean ${word}?`;
+}
