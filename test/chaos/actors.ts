@@ -12,8 +12,8 @@ import {
 } from "../../src/kube/rest/resource.ts";
 import { NAMESPACES, TENANT, type Step } from "../support/planner/history.ts";
 import type { UserStep } from "./script.ts";
-import type { Texts } from "./raw.ts";
-import type { Raw } from "./raw.ts";
+import type { Raw, Texts } from "./raw.ts";
+import { isOurs } from "./standing.ts";
 
 export const OWN_NAMESPACE = "controller";
 export const SOURCE_LIST = "secretcast-sources";
@@ -74,6 +74,10 @@ export class Actors {
         return this.#admin(step);
       case "list":
         return this.#list(step);
+      case "lengthen":
+        return this.#lengthen(step.entries);
+      case "next version":
+        return this.#nextVersion(step.marks);
       case "delete":
       case "edit":
       case "rotate":
@@ -82,6 +86,8 @@ export class Actors {
       case "doom":
       case "let go":
       case "say":
+      case "say much":
+      case "fill":
       case "label":
       case "paste":
       case "again":
@@ -147,6 +153,29 @@ export class Actors {
     await this.#try({ method: "PUT", path, body });
   }
 
+  async #lengthen(entries: number): Promise<void> {
+    const path = resourcePath(CONFIG_MAPS, OWN_NAMESPACE, SOURCE_LIST);
+    const data = numbered(entries, (no) => {
+      return [`more-${no}`, JSON.stringify({ secret: `nowhere/of-${no}`, to: "nowhere" })];
+    });
+    await this.#send("PATCH", path, { data: Object.fromEntries(data) });
+  }
+
+  /** What it does besides with its copies is what this version does. */
+  async #nextVersion(marks: boolean): Promise<void> {
+    for (const resource of [SECRETS, CONFIG_MAPS]) {
+      this.#resource = resource;
+      const all = await this.#client.request<{ readonly items: readonly Raw[] }>({
+        method: "GET",
+        path: resourcePath(resource),
+        what: "what the next version sees",
+      });
+      const annotations = { [`${P}mark-of-the-next-version`]: marks ? "x" : null };
+      for (const { metadata } of all.items.filter(isOurs))
+        await this.#patch(metadata.namespace ?? "", metadata.name, { metadata: { annotations } });
+    }
+  }
+
   async #namespace(name: string, words: Texts, tier: string): Promise<void> {
     const metadata = { name, annotations: prefixed(words), labels: { tier } };
     const path = resourcePath(NAMESPACE_RESOURCE);
@@ -163,7 +192,17 @@ export class Actors {
   async #change(
     step: Exclude<
       UserStep,
-      { kind: "source" | "stranger" | "pull" | "forge" | "namespace" | "list" }
+      {
+        kind:
+          | "source"
+          | "stranger"
+          | "pull"
+          | "forge"
+          | "namespace"
+          | "list"
+          | "lengthen"
+          | "next version";
+      }
     >,
   ): Promise<void> {
     const { namespace, name } = step;
@@ -191,6 +230,18 @@ export class Actors {
         return this.#patch(namespace, name, {
           metadata: { annotations: { [P + step.word]: step.value } },
         });
+      case "say much": {
+        const glob = step.entries === "globs" ? "*" : "";
+        // As long as the name of a namespace may be.
+        const more = numbered(step.more, (no) => `nowhere-${no}-${"x".repeat(50)}${glob}`);
+        const annotations = { [P + step.word]: [step.first, ...more].join(",") };
+        return this.#patch(namespace, name, { metadata: { annotations } });
+      }
+      case "fill": {
+        const value = this.#value(step, step.bytes);
+        const data = Object.fromEntries(numbered(step.entries, (no) => [`filled-${no}`, value]));
+        return this.#patch(namespace, name, { data });
+      }
       case "label":
         return this.#patch(namespace, name, { metadata: { labels: { [step.key]: step.value } } });
       case "paste":
@@ -250,8 +301,12 @@ export class Actors {
     }
   }
 
-  #value({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-    const value = `${MARKER}${++this.#values} of ${namespace}/${name}`;
+  /** `bytes`: at least so many. */
+  #value(
+    { namespace, name }: { readonly namespace: string; readonly name: string },
+    bytes = 0,
+  ): string {
+    const value = `${MARKER}${++this.#values} of ${namespace}/${name}`.padEnd(bytes, ".");
     return this.#resource === SECRETS ? btoa(value) : value;
   }
 
@@ -260,5 +315,7 @@ export class Actors {
   }
 }
 
+const numbered = <T>(count: number, make: (no: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, no) => make(no));
 const resourceOf = (kind: string | undefined): Resource =>
   kind === "ConfigMap" ? CONFIG_MAPS : SECRETS;

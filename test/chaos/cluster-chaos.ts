@@ -17,7 +17,7 @@ const [SHORTEST, LONGEST] = [300, 900];
 /** Resolves with whether nothing was wrong. A run is not shrunk: the next script begins where it ended. */
 export async function clusterChaos(assets: string, options: ChaosOptions): Promise<boolean> {
   const { minutes, seed, draw, runs, print } = options;
-  print(`--cluster --seed ${seed}`);
+  print(`--cluster --seed ${seed} --draw ${draw}`);
   const cluster = await startControlPlane(assets);
   const access = loadKubeConfig({ kubeconfig: cluster.kubeconfig });
   const client = createClient(access, { clock: systemClock, userAgent: "chaos" });

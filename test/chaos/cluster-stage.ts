@@ -8,7 +8,7 @@ import { systemClock } from "../../src/kube/time/clock.ts";
 import { seeded } from "../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
 import { Deployment, type Write } from "./deployment.ts";
-import { wrongAtRest } from "./model.ts";
+import { wrongAtRest } from "./rest-judge.ts";
 import { isHeld, type Flags } from "./raw.ts";
 import { isUsers, type Circumstance, type FlagSet, type Script } from "./script.ts";
 import { SeenWorld } from "./seen-world.ts";

@@ -13,6 +13,8 @@ import { faultOf, type Weather } from "./weather.ts";
 import { changesNoObject } from "./write-judge.ts";
 
 /** So long one that was told to stop may take. */
+// The renew deadline: so long whoever led may go on where the Lease is another without his doing.
+const LEADS_ON_MS = 10_000;
 const STOPS_WITHIN_MS = 30_000;
 
 /** A write to an object that was carried out. */
@@ -52,6 +54,7 @@ export class Deployment {
   readonly #comings = new Map<Replica, Timer>();
   #weather: Weather | undefined;
   #leader: Replica | undefined;
+  #severalLeadUntil = Number.NEGATIVE_INFINITY;
   /** Nobody comes again. */
   #over = false;
 
@@ -89,6 +92,11 @@ export class Deployment {
       until: this.#options.clock.monotonic() + step.ms,
     };
     if (step?.fault === "away") this.watches("cut");
+  }
+
+  /** The Lease is as it was once, so that another may take it from a leader who does not know. */
+  leaseWentBack(): void {
+    this.#severalLeadUntil = this.#options.clock.monotonic() + LEADS_ON_MS;
   }
 
   watches(fault: "cut" | "expire" | "deafen"): void {
@@ -169,6 +177,7 @@ export class Deployment {
     const { clock, contract, onWrite, onWrong } = this.#options;
     const flags = this.#startedWith.get(writer) ?? contract();
     onWrite({ request, answer, now: clock.monotonic(), flags });
+    if (clock.monotonic() < this.#severalLeadUntil) return;
     if (this.replicas.length > 1 && this.#leader !== writer)
       onWrong(`${request.method} ${request.path}: by one who does not lead`);
   }

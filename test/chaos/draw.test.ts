@@ -10,6 +10,7 @@ import { FAILED_SEEDS } from "./failed-seeds.ts";
 const DIGESTS: Readonly<Record<number, string>> = {
   1: "2379bebc39dd9e98",
   2: "c84f61e870cfcb40",
+  3: "c35c9e485dc70a5e",
 };
 
 for (const [draw, digest] of Object.entries(DIGESTS))

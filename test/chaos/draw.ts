@@ -210,11 +210,13 @@ const waits = historySteps.chain((step) =>
     : fc.constant(step),
 );
 
+const KINDLESS: readonly string[] = ["namespace", "list"];
 const ofKinds = (steps: fc.Arbitrary<ChaosStep>): fc.Arbitrary<ChaosStep> =>
   fc.tuple(steps, fc.constantFrom(undefined, undefined, "ConfigMap" as const)).map(([step, of]) => {
-    const either = isUsers(step) && step.kind !== "namespace" && step.kind !== "list";
-    return either && of ? { ...step, of } : step;
+    return isUsers(step) && !KINDLESS.includes(step.kind) && of ? { ...step, of } : step;
   });
+
+const ofKind = fc.constantFrom<{ readonly of?: "ConfigMap" }>({}, {}, { of: "ConfigMap" });
 
 const LABELS = fc.constantFrom<readonly [string, string | null]>(
   ["app.kubernetes.io/managed-by", null],
@@ -269,6 +271,79 @@ const later: fc.Arbitrary<ChaosStep> = fc.oneof(
   },
 );
 
+/** A source that everybody takes, with an entry of two more, so that what follows meets something. */
+const published = (namespace: string, name: string) => ({
+  kind: "source" as const,
+  words: { to: "*", allow: "*" },
+  type: "Opaque",
+  immutable: false,
+  namespace,
+  name,
+});
+const large = fc.constantFrom<readonly [word: string, entries: number, bytes: number]>(
+  ["*", 900, 0],
+  ["*", 998, 0],
+  ["*", 999, 0],
+  ["x=filled-0,y=filled-0", 1, 500_000],
+  ["x=filled-0,y=filled-0", 1, 600_000],
+);
+/** What reaches the contract's bounds, each from either side; dear, so a few in a script at most. */
+const bounds: fc.Arbitrary<readonly ChaosStep[]> = fc
+  .tuple(
+    ofKind,
+    fc.constantFrom(...SOURCE_NAMESPACES),
+    fc.constantFrom("one", "two", "three"),
+    fc.oneof(
+      { weight: 5, arbitrary: large },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          kind: constant("say much"),
+          word: fc.constantFrom("to", "to", "allow", "keys", "copy-labels"),
+          first: fc.constantFrom("team-*", "*"),
+          more: fc.constantFrom(99, 100, 900, 1100),
+          entries: fc.constantFrom("globs", "names"),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: constant("lengthen"),
+          entries: fc.constantFrom(900, 1001),
+        }),
+      },
+    ),
+  )
+  .map(([of, namespace, name, bound]): readonly ChaosStep[] => {
+    if ("kind" in bound && bound.kind === "lengthen") return [bound];
+    const source = { ...published(namespace, name), ...of };
+    // What changes after a bound is passed shows whether it was held.
+    const rotate = { kind: "rotate" as const, namespace, name, ...of };
+    if ("kind" in bound) return [source, { ...bound, namespace, name, ...of }, rotate];
+    const [value, entries, bytes] = bound;
+    const fill = { kind: "fill" as const, entries, bytes, namespace, name, ...of };
+    return [source, fill, { kind: "say", word: "keys", value, namespace, name, ...of }, rotate];
+  });
+const nextVersions: fc.Arbitrary<readonly ChaosStep[]> = fc
+  .record({ kind: constant("next version"), marks: fc.boolean() })
+  .map((step) => [step]);
+
+/** Half of the scripts reach bounds, and in a third of them another version runs in between. */
+const bounded = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
+  fc
+    .tuple(
+      script,
+      fc.array(fc.tuple(fc.nat({ max: 1_000_000 }), bounds), { maxLength: 5, size: "max" }),
+      fc.array(fc.tuple(fc.nat({ max: 1_000_000 }), nextVersions), { maxLength: 4, size: "max" }),
+      fc.nat({ max: 5 }),
+    )
+    .map(([{ steps, ...rest }, atBounds, ofVersions, which]) => {
+      const all = [...steps];
+      const added = [...(which < 3 ? atBounds : []), ...(which % 3 === 0 ? ofVersions : [])];
+      for (const [at, some] of added) all.splice(at % (all.length + 1), 0, ...some);
+      return { ...rest, steps: all };
+    });
+
 const woven = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
   fc
     .tuple(
@@ -289,10 +364,10 @@ const woven = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
 const DRAWS: Readonly<Record<number, (least: number, most: number) => fc.Arbitrary<Script>>> = {
   1: scriptsOf,
   2: (least, most) => woven(scriptsOf(least, most)),
+  3: (least, most) => bounded(woven(scriptsOf(least, most))),
 };
-export const NEWEST_DRAW = 2;
-/** The newest by which a million operations were right. */
-export const USUAL_DRAW = 1;
+/** What a seed means where nobody says by which draw. */
+export const NEWEST_DRAW = 3;
 
 /** Of so many steps, but for the few that a later draw adds. */
 export function drawn(draw: number, least = 1, most = LONGEST_SCRIPT): fc.Arbitrary<Script> {

@@ -23,4 +23,10 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
   },
   { seed: 34_000_674, draw: 1, found: "the stage began who was being stopped" },
   { seed: 34_001_151, draw: 1, found: "no pass ended after a faulty list was deleted" },
+  { seed: 61_000_048, draw: 2, found: "what etcd brought back stayed hidden by our own delete" },
+  {
+    seed: 97_750_704,
+    draw: 3,
+    found: "the judge did not know that a restored etcd forgets who leads",
+  },
 ];

@@ -1,12 +1,30 @@
 // The judges of chaos are worth what they would find: worlds and writes that are wrong are seen to be.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { wrongAtRest, type World } from "./model.ts";
+import { wrongAtRest } from "./rest-judge.ts";
 import { Slots } from "./slots.ts";
-import type { Texts } from "./raw.ts";
-import { slotOf, type Flags, type Raw } from "./raw.ts";
+import { slotOf, type Flags, type Raw, type Texts, type World } from "./raw.ts";
 import { PLAIN_FLAGS } from "./script.ts";
 import { wrongWrite } from "./write-judge.ts";
+
+/** All that the model is made of; raw.ts decides nothing of the contract and is not counted. */
+const MODEL = ["model.ts", "namespaces.ts", "patterns.ts", "standing.ts"];
+const MOST_LINES = 300;
+const textOf = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
+
+test(`the model is at most ${MOST_LINES} lines that are neither blank nor a comment`, () => {
+  const lines = MODEL.flatMap((file) => textOf(file).split("\n"));
+  const ofCode = lines.filter((line) => !/^\s*($|\/\/|\/\*\*|\*)/.test(line));
+  assert.ok(ofCode.length <= MOST_LINES, `${ofCode.length} lines`);
+});
+
+test("nothing is imported by the model that is not counted", () => {
+  const imported = [...MODEL, "raw.ts"].flatMap((file) =>
+    [...textOf(file).matchAll(/ from "\.\/(.+)";/g)].map(([, name]) => name),
+  );
+  assert.deepEqual(new Set(["model.ts", ...imported]), new Set([...MODEL, "raw.ts"]));
+});
 
 const FLAGS: Flags = {
   ...PLAIN_FLAGS,
@@ -25,6 +43,10 @@ function secret(place: string, words: Texts, data: Texts = { key: "dmFsdWU=" }):
   const uid = `uid of ${place}`;
   const metadata = { namespace, name, uid, resourceVersion: place, annotations, labels: ours };
   return { kind: "Secret", metadata, data, type: "Opaque" };
+}
+
+function entries(count: number): Texts {
+  return Object.fromEntries(Array.from({ length: count }, (_, no) => [`entry-${no}`, "dmFsdWU="]));
 }
 
 function copy(place: string, of: string, words: Texts = {}, data?: Texts): Raw {
@@ -98,6 +120,40 @@ const WORLDS: Readonly<Record<string, readonly [readonly Raw[], RegExp | undefin
   "a copy by an entry, without a list": [
     [copy("team-a/one", "shared/one", { entry: "gone" })],
     undefined,
+  ],
+  "a copy of a source with more globs than a list may hold": [
+    [secret("shared/one", { to: `team-*${",no-*".repeat(100)}` }), BOTH[0]],
+    undefined,
+  ],
+  "a copy that is missing, of a source with as many globs as a list may hold": [
+    [secret("shared/one", { to: `team-*${",no-*".repeat(99)}` }), BOTH[0]],
+    /team-b\/one: the copy of shared\/one is missing/,
+  ],
+  "a copy of a source whose renames make more of it than a copy may hold": [
+    [secret("shared/one", { to: "team-*", keys: "a=key,b=key" }, { key: "A".repeat(800_000) })],
+    undefined,
+  ],
+  "a copy that is missing, of a source with as many entries as there may be": [
+    [secret("shared/one", { to: "team-a" }, entries(1000))],
+    /team-a\/one: the copy of shared\/one is missing/,
+  ],
+  "a source with more entries than there may be": [
+    [secret("shared/one", { to: "team-a" }, entries(1001))],
+    undefined,
+  ],
+  "what is pulled, where it would be more than there may be": [
+    [
+      secret("shared/one", { allow: "*" }),
+      secret("team-a/mine", { from: "shared/one" }, entries(1000)),
+    ],
+    undefined,
+  ],
+  "a copy that carries a label which is never copied": [
+    [
+      secret("shared/one", { to: "team-a", "copy-labels": "*" }),
+      copy("team-a/one", "shared/one", { "copied-keys": "label:owner" }),
+    ],
+    /copied-keys/,
   ],
   "a pulling Secret that was not filled": [
     [secret("shared/one", { allow: "*" }), secret("team-a/mine", { from: "shared/one" }, {})],

@@ -12,12 +12,20 @@ export type Raw = {
     readonly deletionTimestamp?: string;
     readonly labels?: Texts;
     readonly annotations?: Texts;
+    readonly finalizers?: readonly string[];
   };
   readonly type?: string;
   readonly immutable?: boolean;
   readonly data?: Texts;
   readonly binaryData?: Texts;
   readonly status?: { readonly phase?: string };
+};
+
+/** Namespaces by name, and the objects of one kind by "NAMESPACE/NAME". */
+export type World = {
+  readonly kind: "Secret" | "ConfigMap";
+  readonly namespaces: ReadonlyMap<string, Raw>;
+  readonly objects: ReadonlyMap<string, Raw>;
 };
 
 /** "" is the absence of a flag that is a text. */
@@ -57,8 +65,8 @@ export type Source = {
 /** Of the source list. */
 export type Entry = {
   readonly key: string;
-  /** The slot of what it names; "": it names nothing. */
-  readonly object: string;
+  /** The slot of what it names; undefined: it names nothing. */
+  readonly object: string | undefined;
   readonly words: Texts;
   readonly refused: boolean;
 };
@@ -66,6 +74,10 @@ export type Entry = {
 export type Standing = Source | "refused" | "silent" | "outside" | "open";
 
 const P = "secretcast.io/";
+
+/** The entries of a comma-separated list. */
+export const split = (text: string): readonly string[] =>
+  text.split(",").map((part) => part.trim());
 
 export const placeOf = ({ metadata }: Raw): string => `${metadata.namespace}/${metadata.name}`;
 /** Of all kinds: a ConfigMap is never in the way of a Secret. */
@@ -81,7 +93,7 @@ export const wordsOn = ({ metadata }: Raw): Texts =>
 
 /** It is being deleted, and somebody's finalizer holds it. */
 export const isHeld = ({ metadata }: Raw): boolean =>
-  "finalizers" in metadata && metadata.deletionTimestamp !== undefined;
+  metadata.finalizers !== undefined && metadata.deletionTimestamp !== undefined;
 
 export const isEnding = ({ metadata, status }: Raw): boolean =>
   metadata.deletionTimestamp !== undefined || status?.phase === "Terminating";
@@ -93,6 +105,18 @@ export const dataOf = ({ data = {}, binaryData = {} }: Raw): Texts => ({
   ...data,
   ...Object.fromEntries(Object.entries(binaryData).map(([key, text]) => [key, `binary ${text}`])),
 });
+/** Those that were not: its owner's own. */
+export const ownDataOf = (pull: Raw): Texts =>
+  Object.fromEntries(
+    Object.entries(dataOf(pull)).filter(([key]) => !recordedKeys(pull).includes(key)),
+  );
+/** Bytes of values of an object of this kind, as the API server counts them. */
+export const bytesOf = (kind: string | undefined, data: Texts): number =>
+  Object.values(data).reduce((sum, value) => {
+    const [, encoded = value] = /^binary (.*)$/.exec(value) ?? [];
+    const isText = kind === "ConfigMap" && encoded === value;
+    return sum + Buffer.byteLength(encoded, isText ? "utf8" : "base64");
+  }, 0);
 /** The entries that were filled, as a pulling object records them. */
 export const recordedKeys = (pull: Raw): readonly string[] =>
-  (wordOf(pull, "pulled-keys") ?? "").split(",").filter((key) => key !== "");
+  split(wordOf(pull, "pulled-keys") ?? "").filter((key) => key !== "");

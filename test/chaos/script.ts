@@ -53,6 +53,20 @@ type UserAction =
     }
   /** The finalizers of whatever is there are taken off. */
   | ({ readonly kind: "let go" } & At)
+  /** Whatever is there gets so many more entries of so many bytes each. */
+  | ({ readonly kind: "fill"; readonly entries: number; readonly bytes: number } & At)
+  /** A word of ours becomes `first` and so many more entries, which match nothing: globs, or names. */
+  | ({
+      readonly kind: "say much";
+      readonly word: string;
+      readonly first: string;
+      readonly more: number;
+      readonly entries: "globs" | "names";
+    } & At)
+  /** The source list gets so many more entries, of objects that are not there. */
+  | { readonly kind: "lengthen"; readonly entries: number }
+  /** The next version runs for a while and puts a mark of its own on every copy, or takes it off. */
+  | { readonly kind: "next version"; readonly marks: boolean }
   /** A label of whatever is there is set, or taken off. */
   | ({ readonly kind: "label"; readonly key: string; readonly value: string | null } & At);
 /** What happens to network, server and processes, and time that passes. */

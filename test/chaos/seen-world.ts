@@ -3,8 +3,7 @@
 // before it should is told to `onLost`.
 import type { ApiClient } from "../../src/kube/rest/api-client.ts";
 import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
-import type { World } from "./model.ts";
-import { placeOf, slotOf, type Raw } from "./raw.ts";
+import { placeOf, slotOf, type Raw, type World } from "./raw.ts";
 
 const RESOURCES = { Namespace: NAMESPACES, Secret: SECRETS, ConfigMap: CONFIG_MAPS } as const;
 type Kind = keyof typeof RESOURCES;

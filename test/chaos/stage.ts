@@ -10,11 +10,11 @@ import { FakeClock } from "../support/time/fake-clock.ts";
 import { seeded } from "../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
 import { Deployment, type Write } from "./deployment.ts";
-import { wrongAtRest, type World } from "./model.ts";
+import { wrongAtRest } from "./rest-judge.ts";
 import type { Replica } from "./replica.ts";
 import { isUsers, type ChaosStep, type Circumstance, type FlagSet, type Script } from "./script.ts";
 import { Slots } from "./slots.ts";
-import { isHeld, slotOf, type Flags, type Raw } from "./raw.ts";
+import { isHeld, slotOf, type Flags, type Raw, type World } from "./raw.ts";
 import { valuesOf } from "./weather.ts";
 import { wrongWrite } from "./write-judge.ts";
 
@@ -29,6 +29,8 @@ const HOLD_MS = 330_000;
 const REBOOT_MS = 4000;
 const COMES_AGAIN_MS = 1000;
 const QUIET_MS = 30_000;
+/** Longer than `--resync`, by default 10 minutes and a tenth more. */
+const RESYNC_MS = 11.5 * 60_000;
 const LONGEST_OF_SEVERAL_MS = 60_000;
 
 const LIST_PLACE = `${OWN_NAMESPACE}/${SOURCE_LIST}`;
@@ -167,7 +169,8 @@ class Stage {
   async end(): Promise<void> {
     // What is right already may still be under way: Events, and what is written twice.
     await this.#pass(QUIET_MS);
-    await this.#silence("while all was quiet", QUIET_MS);
+    // Leases of several are much traffic; one alone is quiet over a resync as well.
+    await this.#silence("while all was quiet", this.#script.replicas > 1 ? QUIET_MS : RESYNC_MS);
     this.#deployment.finish();
     for (const replica of this.#deployment.replicas) replica.stop();
     await this.#clock.advance(2000);
@@ -223,6 +226,7 @@ class Stage {
       for (const key of now.keys()) if (!before.has(key)) collection.remove(key);
       for (const [key, object] of before) if (now.get(key) !== object) collection.put(key, object);
     }
+    this.#deployment.leaseWentBack();
     this.#watches("reboot");
   }
 

@@ -3,20 +3,13 @@
 // so at some time within MEMORY_MS is a good reason; what never was so is none.
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import type { Slots } from "./slots.ts";
-import { contentFaults, isFrozenByList } from "./model.ts";
+import { contentDifferences } from "./differences.ts";
+import { isFrozenByList } from "./model.ts";
+import { filterKeys } from "./patterns.ts";
 import { dataOf, recordedKeys, slotOf, wordOf } from "./raw.ts";
 import type { Flags, Raw, Source, Standing } from "./raw.ts";
-import {
-  acceptance,
-  allows,
-  filterKeys,
-  hasUnknownMark,
-  isExcluded,
-  isOurs,
-  isPull,
-  pushes,
-  standingOf,
-} from "./standing.ts";
+import { acceptance, allows, isExcluded, pushes } from "./namespaces.ts";
+import { hasUnknownMark, isOurs, isPull, standingOf } from "./standing.ts";
 
 const MEMORY_MS = 30 * 60_000;
 
@@ -46,6 +39,7 @@ export function wrongWrite(
     return "it is not for the controller to write there";
   const judge = new Judge(slots, around);
   const after = { ...answer, kind: plural === "secrets" ? "Secret" : "ConfigMap" };
+  if (method === "POST" && finalizersOf(after) !== "") return "it made a finalizer";
   if (method === "POST") return judge.created(after);
   const { uid, resourceVersion } = preconditionsOf(body);
   if (resourceVersion === undefined) return "without a resourceVersion as its precondition";
@@ -53,8 +47,11 @@ export function wrongWrite(
   const before = slots.version(resourceVersion);
   if (!before) return "of a version that never was";
   if (method === "DELETE") return judge.deleted(before);
+  if (finalizersOf(after) !== finalizersOf(before)) return "it changed finalizers";
   return judge.changed(before, after);
 }
+
+const finalizersOf = ({ metadata }: Raw): string => (metadata.finalizers ?? []).join(",");
 
 /** Events, Leases and what is only rehearsed. */
 export function changesNoObject({ path, query }: ApiRequest): boolean {
@@ -142,7 +139,7 @@ class Judge {
       ),
     );
     if (wanting.length === 0) return "its source never wanted this place";
-    const faults = wanting.map(({ content }) => contentFaults(after, content));
+    const faults = wanting.map(({ content }) => contentDifferences(after, content));
     return faults.some((found) => found.length === 0)
       ? undefined
       : `its source never held this (${faults.at(-1)?.join(", ")})`;
