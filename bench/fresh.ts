@@ -69,9 +69,13 @@ export function watchCopies(how: How, cluster: RealCluster): ReadonlyMap<string,
   const seen = new Map<string, number>();
   const stop = new AbortController();
   how.after(() => stop.abort());
+  // The server ends a watch after half an hour or a whole one, and the next begins with all there are.
   const read = async (): Promise<void> => {
-    for await (const event of cluster.http.lines(COPIES, stop.signal))
-      seen.set(String(field(event, "object", "metadata", "namespace")), performance.now());
+    while (!stop.signal.aborted)
+      for await (const event of cluster.http.lines(COPIES, stop.signal)) {
+        const namespace = String(field(event, "object", "metadata", "namespace"));
+        if (!seen.has(namespace)) seen.set(namespace, performance.now());
+      }
   };
   read().catch(() => undefined);
   return seen;

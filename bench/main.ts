@@ -4,6 +4,7 @@
 // do, and Linux.
 import { cpus, totalmem } from "node:os";
 import { BENCHES } from "./list.ts";
+import { wordsOf } from "../tools/words.ts";
 import { lineOf, missed, scoped, type Bench, type How } from "./scorecard.ts";
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -26,17 +27,23 @@ async function runOne(bench: Bench, quick: boolean, words: readonly string[]): P
   return misses;
 }
 
-async function main(words: readonly string[]): Promise<number> {
-  const quick = words.includes("--quick");
-  const names = words.filter((word) => !word.startsWith("-"));
+/** With the parts that can be asked for by themselves. */
+const LIST = BENCHES.map(({ name, about, parts = [] }) =>
+  [`  ${name.padEnd(10)} ${about}`, ...parts.map((part) => `    ${part}`)].join("\n"),
+).join("\n");
+
+async function main(): Promise<number> {
+  const { values, positionals: names } = wordsOf(
+    import.meta.filename,
+    { allowPositionals: true, options: { quick: { type: "boolean", default: false } } },
+    `\n${LIST}\n`,
+  );
+  const { quick } = values;
   const chosen = BENCHES.filter(({ name }) => names.length === 0 || names.includes(name));
   const known = new Set(chosen.flatMap(({ name, parts = [] }) => [name, ...parts]));
   const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined) {
-    const list = BENCHES.map(({ name, about, parts = [] }) =>
-      [`  ${name.padEnd(10)} ${about}`, ...parts.map((part) => `    ${part}`)].join("\n"),
-    ).join("\n");
-    write(`bench: there is no benchmark "${unknown}", nor a part of one named; there are\n${list}`);
+    write(`bench: there is no benchmark "${unknown}", nor a part of one named; there are\n${LIST}`);
     return 1;
   }
   const [cpu] = cpus();
@@ -49,7 +56,7 @@ async function main(words: readonly string[]): Promise<number> {
   return misses > 0 ? 1 : 0;
 }
 
-process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+process.exitCode = await main().catch((error: unknown) => {
   write(`bench: ${error instanceof Error ? error.stack : String(error)}`);
   return 1;
 });
