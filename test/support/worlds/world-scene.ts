@@ -92,7 +92,11 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
 
   /** As Api.versions, of what stays. */
   versions(): Promise<ReadonlyMap<string, string>> {
-    return this.scene.api.versions(({ metadata }) => !this.#going.has(metadata.namespace ?? ""));
+    return this.scene.api.versions(({ metadata }) => this.#stays(metadata));
+  }
+
+  #stays({ namespace = "" }: { readonly namespace?: string }): boolean {
+    return !this.#going.has(namespace);
   }
 
   // The scene's own client is closed by then.
@@ -163,9 +167,11 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     return { ...migration, result };
   }
 
-  /** What every Secret holds, by place. */
+  /** What every Secret that stays holds, by place. */
   async contents(): Promise<ReadonlyMap<string, string>> {
-    const secrets = await this.scene.api.secrets();
+    const secrets = (await this.scene.api.secrets()).filter(({ metadata }) =>
+      this.#stays(metadata),
+    );
     return new Map(
       secrets.map(({ metadata, type, data }) => [
         `${metadata.namespace ?? ""}/${metadata.name}`,
