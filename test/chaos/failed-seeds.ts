@@ -29,4 +29,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     draw: 3,
     found: "the judge did not know that a restored etcd forgets who leads",
   },
+  {
+    seed: 241_821_001,
+    draw: 3,
+    found: "the model ended a copy of what is also a faulty pulling Secret",
+  },
 ];

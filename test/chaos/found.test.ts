@@ -4,26 +4,30 @@ import { test } from "node:test";
 import { PLAIN_FLAGS, type ChaosStep, type Script } from "./script.ts";
 import { play } from "./stage.ts";
 
+type SourceStep = Extract<ChaosStep, { readonly kind: "source" }>;
+
+/** Of type Opaque and not immutable, unless `rest` says otherwise. */
+const source = (
+  namespace: string,
+  name: string,
+  words: SourceStep["words"],
+  rest: Partial<SourceStep> = {},
+): SourceStep => ({
+  kind: "source",
+  namespace,
+  name,
+  words,
+  type: "Opaque",
+  immutable: false,
+  ...rest,
+});
+
 const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonly ChaosStep[] }>> =
   {
     "a source made again as a Helm release, which no watch shows, is gone for good": {
       steps: [
-        {
-          kind: "source",
-          namespace: "shared",
-          name: "two",
-          words: { to: "*" },
-          type: "Opaque",
-          immutable: true,
-        },
-        {
-          kind: "source",
-          namespace: "shared",
-          name: "two",
-          words: { to: "*" },
-          type: "helm.sh/release.v1",
-          immutable: false,
-        },
+        source("shared", "two", { to: "*" }, { immutable: true }),
+        source("shared", "two", { to: "*" }, { type: "helm.sh/release.v1" }),
         { kind: "pass", ms: 400_000 },
         { kind: "delete", namespace: "shared", name: "two" },
       ],
@@ -48,21 +52,13 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
       graceMs: 1000,
       steps: [
         { kind: "stranger", namespace: "shared-2", name: "two", words: { adopt: "shared-2/two" } },
-        {
-          kind: "source",
-          namespace: "shared",
-          name: "one",
-          words: { to: "*", allow: "*" },
-          type: "example.com/x",
-          immutable: false,
-        },
+        source("shared", "one", { to: "*", allow: "*" }, { type: "example.com/x" }),
         { kind: "watches", fault: "stale" },
         { kind: "doom", namespace: "shared", name: "one" },
-        {
-          kind: "source",
-          namespace: "shared",
-          name: "one",
-          words: {
+        source(
+          "shared",
+          "one",
+          {
             to: "team-*",
             "to-selector": "tier=gold",
             name: "one",
@@ -72,9 +68,8 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
             paused: "false",
             allow: "*",
           },
-          type: "example.com/x",
-          immutable: false,
-        },
+          { type: "example.com/x" },
+        ),
         { kind: "pass", ms: 2000 },
         { kind: "watches", fault: "stale" },
         { kind: "say", word: "future", value: "mark", namespace: "team-b", name: "one" },
@@ -92,14 +87,7 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
             uid: "uid-9",
             words: { entry: "gone" },
           },
-          {
-            kind: "source",
-            namespace: "shared",
-            name: "two",
-            words: { to: "*" },
-            type: "Opaque",
-            immutable: false,
-          },
+          source("shared", "two", { to: "*" }),
         ],
       },
     "a Secret that lets itself be adopted, with a word that nobody knows, stays as it is": {
@@ -117,14 +105,7 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
           namespace: "team-a",
           name: "three",
         },
-        {
-          kind: "source",
-          namespace: "shared-2",
-          name: "three",
-          words: { to: "*", allow: "*" },
-          type: "Opaque",
-          immutable: false,
-        },
+        source("shared-2", "three", { to: "*", allow: "*" }),
         { kind: "pass", ms: 0 },
       ],
     },
@@ -137,14 +118,7 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
             name: "pull-2",
             words: { from: "shared/two", keys: "x=user" },
           },
-          {
-            kind: "source",
-            namespace: "shared",
-            name: "two",
-            words: {},
-            type: "Opaque",
-            immutable: false,
-          },
+          source("shared", "two", {}),
           {
             kind: "list",
             entries: { offer: '{"secret":"shared/two","allow":"*"}' },
@@ -164,14 +138,7 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
       steps: [
         { kind: "requests", fault: "lost", likelihood: 0.5, ms: 20_000 },
         { kind: "pass", ms: 2000 },
-        {
-          kind: "source",
-          namespace: "shared-2",
-          name: "two",
-          words: { to: "" },
-          type: "Opaque",
-          immutable: true,
-        },
+        source("shared-2", "two", { to: "" }, { immutable: true }),
         ...Array.from({ length: 5 }, () => ({ kind: "pass", ms: 2000 }) as const),
         { kind: "restart", replica: 0, how: "stop" },
         { kind: "roll out", flags: PLAIN_FLAGS },
@@ -189,14 +156,12 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         configMaps: true,
       },
       steps: [
-        {
-          kind: "source",
-          namespace: "shared",
-          name: "three",
-          words: { to: "*", "on-delete": "keep", "copy-labels": "*" },
-          type: "Opaque",
-          immutable: true,
-        },
+        source(
+          "shared",
+          "three",
+          { to: "*", "on-delete": "keep", "copy-labels": "*" },
+          { immutable: true },
+        ),
         { kind: "pass", ms: 0 },
         {
           kind: "roll out",
@@ -212,14 +177,12 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         },
         { kind: "requests", fault: "hang", likelihood: 0.5, ms: 20000 },
         { kind: "list", entries: { none: "- no mapping" }, strange: false },
-        {
-          kind: "source",
-          namespace: "shared",
-          name: "three",
-          words: { to: "*", "on-delete": "keep", "copy-labels": "*" },
-          type: "kubernetes.io/tls",
-          immutable: false,
-        },
+        source(
+          "shared",
+          "three",
+          { to: "*", "on-delete": "keep", "copy-labels": "*" },
+          { type: "kubernetes.io/tls" },
+        ),
         { kind: "moment", ms: 50 },
         { kind: "list", entries: null, strange: false },
       ],
@@ -240,14 +203,7 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         holdsCreates: true,
       },
       steps: [
-        {
-          kind: "source",
-          namespace: "shared-2",
-          name: "one",
-          words: { to: "*", allow: "*" },
-          type: "example.com/x",
-          immutable: false,
-        },
+        source("shared-2", "one", { to: "*", allow: "*" }, { type: "example.com/x" }),
         { kind: "watches", fault: "reboot" },
         {
           kind: "namespace",
@@ -256,14 +212,7 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
           tier: "tin",
           gone: true,
         },
-        {
-          kind: "source",
-          namespace: "shared",
-          name: "two",
-          words: { to: "*", allow: "*" },
-          type: "Opaque",
-          immutable: false,
-        },
+        source("shared", "two", { to: "*", allow: "*" }),
         {
           kind: "list",
           entries: {
@@ -286,14 +235,7 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
           },
         },
         { kind: "requests", fault: "503", likelihood: 1, ms: 300 },
-        {
-          kind: "source",
-          namespace: "shared-2",
-          name: "two",
-          words: { to: "*", allow: "*" },
-          type: "Opaque",
-          immutable: false,
-        },
+        source("shared-2", "two", { to: "*", allow: "*" }),
         {
           kind: "namespace",
           namespace: "shared-2",
@@ -308,14 +250,7 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
     "a copy that etcd brings back is seen though the watch never told of its deletion": {
       graceMs: 1000,
       steps: [
-        {
-          kind: "source",
-          namespace: "shared",
-          name: "one",
-          words: { to: "team-a,team-b" },
-          type: "Opaque",
-          immutable: false,
-        },
+        source("shared", "one", { to: "team-a,team-b" }),
         { kind: "pass", ms: 2000 },
         { kind: "delete", namespace: "shared", name: "one" },
         { kind: "moment", ms: 500 },
@@ -340,16 +275,29 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
           { kind: "restore", back: 100 },
           { kind: "moment", ms: 1500 },
           { kind: "requests", fault: "slow", likelihood: 0.5, ms: 3000 },
-          {
-            kind: "source",
-            namespace: "shared",
-            name: "three",
-            words: { to: "team-a,!team-b", "to-selector": "tier=gold", match: "any" },
-            type: "Opaque",
-            immutable: false,
-            of: "ConfigMap",
-          },
+          source(
+            "shared",
+            "three",
+            { to: "team-a,!team-b", "to-selector": "tier=gold", match: "any" },
+            { of: "ConfigMap" },
+          ),
           { kind: "pass", ms: 400_000 },
+        ],
+      },
+    "what an entry made and dropped stays as it is while its source is a pulling Secret with a faulty word":
+      {
+        steps: [
+          source("shared", "one", { to: "team-*" }),
+          { kind: "pass", ms: 2000 },
+          { kind: "say", word: "from", value: "team-a/two", namespace: "team-b", name: "one" },
+          { kind: "list", entries: {}, strange: false },
+          {
+            kind: "forge",
+            name: "two",
+            source: "team-b/one",
+            uid: "uid-9",
+            words: { entry: "gone" },
+          },
         ],
       },
     "a process that may not release its Lease ends all the same": {

@@ -6,7 +6,8 @@ import { filterKeys } from "./patterns.ts";
 import { isEnding, isHidden, ownDataOf, placeOf, wordOf, wordsOn } from "./raw.ts";
 import type { Entry, Flags, Raw, Source, Standing, Texts, World } from "./raw.ts";
 import { acceptance, allows, isExcluded, pushes } from "./namespaces.ts";
-import { asksFor, entriesOf, hasUnknownMark, isOurs, isSmall, standingOf } from "./standing.ts";
+import { asksFor, entriesOf, hasUnknownMark, isOurs, isPull } from "./standing.ts";
+import { isSmall, standingOf } from "./standing.ts";
 
 /** What must be at a place: a copy of one of these sources (none: as it is), or nothing of ours. */
 export type Rest = readonly Source[] | "nothing of ours";
@@ -62,13 +63,13 @@ export class Model {
     const flags = this.#flags;
     const takers = wanting.filter(({ paused }) => !paused);
     const named = wordOf(copy, "source") ?? "";
-    const unclear = acceptance(namespace, named, flags) === "unclear";
-    const excluded = isExcluded(namespace.metadata.name, flags);
-    if (unclear || excluded || isFrozenByList(copy, flags)) return AS_IT_IS;
+    const fixed = isExcluded(namespace.metadata.name, flags) || isFrozenByList(copy, flags);
+    if (fixed || acceptance(namespace, named, flags) === "unclear") return AS_IT_IS;
     const holder = this.#standingAt(named);
     if (holder === "refused" || holder === "open") return AS_IT_IS;
-    // What an entry made that is no more ends, wherever its source is.
-    if (holder === "outside" && wordOf(copy, "entry") === undefined) return AS_IT_IS;
+    // What an entry made that is no more ends, wherever its source is; of one that pulls nothing is said.
+    const pulls = isPull(this.#world.objects.get(named) ?? copy);
+    if (holder === "outside" && (pulls || wordOf(copy, "entry") === undefined)) return AS_IT_IS;
     if (typeof holder !== "string") {
       const isIts = wordOf(copy, "source-uid") === holder.raw.metadata.uid;
       const keeps =
