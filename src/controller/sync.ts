@@ -186,7 +186,7 @@ export class Sync {
     const actions = dryRun ? made.actions.filter(({ kind }) => kind === "confirm") : made.actions;
     // What ended while this was planned, the plan still took for a write under way.
     const settled = quiet && actions.length === 0 && !this.#landed;
-    if (!settled && !this.#stopping) await this.#write({ ...made, actions }, started);
+    if (!settled && !this.#stopping) await this.#write({ ...made, actions }, started, planMs);
     else pool.replace([]);
     this.#newest = made;
     const note = { settled, planMs, dryRun, tookMs: clock.monotonic() - started };
@@ -253,12 +253,16 @@ export class Sync {
     return finishInTurns(planning, clock, TURN_MS);
   }
 
-  async #write({ actions, nextAt = Infinity }: Plan, started: number): Promise<void> {
+  async #write(
+    { actions, nextAt = Infinity }: Plan,
+    started: number,
+    planMs: number,
+  ): Promise<void> {
     const { clock } = this.#deps;
     const pool = this.#pool;
     const before = pool.started;
-    const planned = clock.monotonic();
-    const restMs = Math.min(LONGEST_REST_MS, REST_OF_A_PLAN * (planned - started));
+    const planned = started + planMs;
+    const restMs = Math.min(LONGEST_REST_MS, REST_OF_A_PLAN * planMs);
     pool.replace(actions.map(pooledWriteOf));
     // When the slice ends and when something else becomes due: a write that hangs must hold up
     // neither fresh work nor retries, once no other can start.

@@ -45,7 +45,8 @@ export async function printPlan(given: Given, program: Program): Promise<number>
     if (given["recursive"] === true) throw contradiction("-R", "a cluster", "it is for -f FOLDER");
     return withJudging(flags, planningFlags(given), program, async (judging) => {
       const read = await readJudged(judging, flags, program, { outlined: true });
-      return tellPlan({ ...read, ...judging }, flags, expected, program);
+      const { planning, where } = judging;
+      return tellPlan({ ...read, planning, where }, flags, expected, program);
     });
   }
   return planFiles(given, flags, files, expected, program);

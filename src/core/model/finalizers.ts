@@ -24,14 +24,19 @@ export function noteFinalizers(secret: CachedObject, raw: unknown): void {
 
 /** That something else being deleted waits for its finalizers; "" where it has none. */
 export function alsoAwaited(secret: CachedObject): string {
-  const names = known.get(secret);
-  return names ? `, which waits for the finalizer ${names.join(", ")}` : "";
+  const holders = holdersOf(secret);
+  return holders === undefined ? "" : `, which waits for ${holders}`;
 }
 
 /** What a Secret that is being deleted waits for, in plain words. */
 export function awaited(secret: CachedObject): string {
+  const holders = holdersOf(secret);
+  return holders === undefined
+    ? "it is being deleted, and waits for the API server to remove it"
+    : `its deletion waits for ${holders}`;
+}
+
+function holdersOf(secret: CachedObject): string | undefined {
   const names = known.get(secret);
-  return names
-    ? `its deletion waits for the finalizer ${names.join(", ")}`
-    : "it is being deleted, and waits for the API server to remove it";
+  return names && `the finalizer ${names.join(", ")}`;
 }

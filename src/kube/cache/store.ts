@@ -248,8 +248,7 @@ export class Store<T extends Stored> {
       if (reached(entry, version)) this.#settle(entry);
     } else this.#show(at, object);
     const ownWrite = same(before, this.get(at.namespace, at.name));
-    if (!object) return old && { kind: "delete", last: old, finalStateUnknown: false, ownWrite };
-    return old ? { kind: "update", old, object, ownWrite } : { kind: "add", object, ownWrite };
+    return changeOf(old, object, { ownWrite });
   }
 
   #write(written: Omit<Written<T>, "base" | "at">): void {
@@ -272,10 +271,9 @@ export class Store<T extends Stored> {
     const oldest = this.#clock.monotonic() - OVERLAY_MS;
     for (const entry of this.#written.values()) {
       if (entry.at > oldest) return;
-      const { base } = entry;
       const shown = this.get(entry.namespace, entry.name);
       this.#settle(entry);
-      const change = differenceOf(shown, base);
+      const change = changeOf(shown, entry.base, { finalStateUnknown: true });
       if (change) this.#onExpired(change);
     }
   }
@@ -307,13 +305,14 @@ export class Store<T extends Stored> {
   }
 }
 
-function differenceOf<T extends Stored>(
+/** What handlers are told; undefined: nothing. */
+function changeOf<T extends Stored>(
   old: T | undefined,
   object: T | undefined,
+  { ownWrite = false, finalStateUnknown = false },
 ): StoreChange<T> | undefined {
-  const ownWrite = false;
   if (same(old, object)) return undefined;
-  if (!object) return old && { kind: "delete", last: old, finalStateUnknown: true, ownWrite };
+  if (!object) return old && { kind: "delete", last: old, finalStateUnknown, ownWrite };
   return old ? { kind: "update", old, object, ownWrite } : { kind: "add", object, ownWrite };
 }
 
