@@ -1,7 +1,8 @@
 // npm run soak -- [--minutes 10] [--seed N]: the controller against random faults; exit code 1 and
 // what was wrong, when something was.
-// npm run soak -- --hours 2 [--seed N] [--folder F]: the same with the program as a process on a real API
-// server, and whether its memory, handles and latencies stay; draws them into docs/images.
+// npm run soak -- --hours 2 [--rate 5] [--seed N] [--folder F]: the same with the program as a process on a
+// real API server, so many changes a second, and whether its memory, handles and latencies stay; draws
+// them into docs/images.
 // npm run soak -- --records FILE: judges and draws such a run again, or one that was cut short.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,6 +24,7 @@ async function main(): Promise<number> {
     options: {
       minutes: { type: "string", default: "10" },
       hours: { type: "string" },
+      rate: { type: "string", default: "5" },
       seed: { type: "string" },
       folder: { type: "string" },
       records: { type: "string" },
@@ -31,9 +33,10 @@ async function main(): Promise<number> {
   if (values.records !== undefined) return conclude(values.records);
   const minutes = Number(values.minutes);
   const hours = Number(values.hours ?? "1");
+  const rate = Number(values.rate);
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
-  if (!(minutes > 0) || !(hours > 0) || !Number.isInteger(seed)) {
-    complain("soak: --minutes and --hours want a number above 0, --seed a whole number");
+  if (!(minutes > 0) || !(hours > 0) || !(rate > 0) || !Number.isInteger(seed)) {
+    complain("soak: --minutes, --hours and --rate want a number above 0, --seed a whole number");
     return 1;
   }
   if (values.hours !== undefined) {
@@ -44,7 +47,7 @@ async function main(): Promise<number> {
     }
     process.env["PATH"] = `${assets.folder}:${process.env["PATH"] ?? ""}`;
     const folder = values.folder ?? mkdtempSync(join(tmpdir(), "secretcast-soak-"));
-    return conclude(await longSoak({ hours, seed, assets: assets.folder, folder, print }));
+    return conclude(await longSoak({ hours, rate, seed, assets: assets.folder, folder, print }));
   }
   const problems = await soak({ minutes, seed, print });
   if (problems.length > 0) complain(`--seed ${seed}`);

@@ -14,7 +14,9 @@ test("the process on a real API server comes through half a minute of faults to 
   t.after(() => rmSync(folder, { recursive: true }));
   const print = (line: string): void => t.diagnostic(line);
   const assets = assetsFolder();
-  const records = readRecords(await longSoak({ hours: 1 / 120, seed: 5, assets, folder, print }));
+  const records = readRecords(
+    await longSoak({ hours: 1 / 120, rate: 5, seed: 5, assets, folder, print }),
+  );
   assert.deepEqual(judgeSoak(records).problems, []);
   const kinds = new Set(records.map(({ kind }) => kind));
   assert.deepEqual(kinds, new Set(["begin", "sample", "latency", "end"]));

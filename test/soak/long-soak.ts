@@ -1,8 +1,8 @@
-// The program as a process on a real API server for hours: random changes five times a second, a third
-// of each minute with faults between, every fifteenth minute all connections silent. Every ten seconds
-// what the process holds is written down, and between the faults how long it takes. In the end the faults
-// stop, and the state must be right, and a fresh controller must find nothing to write. What the figures
-// say is judged by verdict.ts, from the file.
+// The program as a process on a real API server for hours: so many random changes a second,
+// a third of each minute with faults between, every fifteenth minute all connections silent. Every ten
+// seconds what the process holds is written down, and between the faults how long it takes. In the end the
+// faults stop, and the state must be right, and a fresh controller must find nothing to write. What the
+// figures say is judged by verdict.ts, from the file.
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,8 @@ import { World } from "./world.ts";
 
 export type LongSoakOptions = {
   readonly hours: number;
+  /** Changes a second. */
+  readonly rate: number;
   readonly seed: number;
   /** The folder with etcd, kube-apiserver and kube-controller-manager. */
   readonly assets: string;
@@ -35,7 +37,6 @@ export type LongSoakOptions = {
 
 const RECORDS = "soak.jsonl";
 const SAMPLE_MS = 10_000;
-const CHANGE_MS = 200;
 /** Of each minute: so long there are faults, from then on it is fine. */
 const FAULTS_S = 20;
 /** Long enough for every back-off of seconds to be over. */
@@ -120,7 +121,7 @@ class LongRun {
   }
 
   async play(): Promise<void> {
-    const { hours, seed, print } = this.#options;
+    const { hours, rate, seed, print } = this.#options;
     print(`soak of ${hours} hours on a real API server, --seed ${seed}, records in ${this.file}`);
     await this.#world.begin();
     await this.#probe.begin();
@@ -133,7 +134,7 @@ class LongRun {
     const untilS = this.#s() + hours * 3600;
     await Promise.all([
       this.#every(1000, untilS, async () => this.#weather()),
-      this.#every(CHANGE_MS, untilS, () => this.#change()),
+      this.#every(1000 / rate, untilS, () => this.#change()),
       this.#every(SAMPLE_MS, untilS, () => this.#sample()),
       this.#every(SAMPLE_MS, untilS, () => this.#latencies()),
     ]);
