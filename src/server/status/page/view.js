@@ -281,18 +281,15 @@ function drawSource({ kind, source, entry, state, paused, problems, notes, state
     ...(paused ? [el("div", { class: "quiet" }, "paused")] : []),
     ...notes.map((note) => el("div", { class: "quiet" }, note)),
   ];
+  const named = [...kindLabel(kind), nameButton("source", source, "line"), " ", ...told];
+  // Without a place there is no bar: the reason has its room.
+  const first = bar.hasChildNodes()
+    ? [el("th", { scope: "row" }, ...named), el("td", {}, bar)]
+    : [el("th", { scope: "row", colspan: "2" }, ...named)];
   return el(
     "tr",
     {},
-    el(
-      "th",
-      { scope: "row" },
-      ...kindLabel(kind),
-      nameButton("source", source, "line"),
-      " ",
-      ...told,
-    ),
-    el("td", {}, bar),
+    ...first,
     el("td", { class: "when" }, ...sinceText(since)),
     ...STATES.map((each) =>
       states[each] > 0
