@@ -14,7 +14,7 @@ import { startSandbox } from "../src/sandbox/server.ts";
 import { startFaultProxy } from "./support/api-server/fault-proxy.ts";
 import { listBody } from "./support/api-server/list-body.ts";
 import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
-import { commandLine } from "./support/programs/command-line.ts";
+import { atOneAddress, commandLine } from "./support/programs/command-line.ts";
 
 const PAGE = new URL("../docs/migrating.md", import.meta.url);
 type Texts = Readonly<Record<string, string>>;
@@ -108,7 +108,7 @@ for (const tool of OLD_TOOLS) {
       transcript += `$ secretcast ${args.join(" ")}\n`;
       // The plan is printed once more before it is carried out.
       const moves = words[0] === "--write";
-      transcript += `${moves ? "" : stdout.replaceAll(/\n\n+/g, "\n\n")}${stderr}`;
+      transcript += `${moves ? "" : stdout.replaceAll(/\n\n+/g, "\n\n")}${atOneAddress(stderr)}`;
       if (moves) assert.ok(stdout.length > 0);
     }
     const start = `<!-- transcript:${tool}:start -->\n`;

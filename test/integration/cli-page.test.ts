@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { startSandbox } from "../../src/sandbox/server.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
+import { atOneAddress } from "../support/programs/command-line.ts";
 
 const PAGE = new URL("../../docs/cli.md", import.meta.url);
 const PROGRAM = fileURLToPath(new URL("../../bin/secretcast.js", import.meta.url));
@@ -60,14 +61,6 @@ async function filled(page: string, show: (line: string) => Promise<string>): Pr
   return text + page.slice(end);
 }
 
-// Each server has an address of its own.
-function placed(shown: string): string {
-  return shown.replaceAll(
-    /^context \S+, https?:\S+$/gm,
-    "context secretcast-sandbox, http://127.0.0.1:40123",
-  );
-}
-
 // Of a check what differs from one server to another: its answers. The states and what is checked stay.
 function steady(page: string): string {
   if (!isReal) return page;
@@ -87,7 +80,9 @@ test("the page of the command line is what each command prints", async (t) => {
   const program = join(folder, "bin/secretcast");
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
   chmodSync(program, 0o755);
-  const printed = await filled(page, async (line) => placed(await typed(line, folder, kubeconfig)));
+  const printed = await filled(page, async (line) =>
+    atOneAddress(await typed(line, folder, kubeconfig)),
+  );
   if (process.env["UPDATE_CLI"] && !isReal) writeFileSync(PAGE, printed);
   assert.equal(steady(printed), steady(readFileSync(PAGE, "utf8")));
 });

@@ -49,9 +49,10 @@ export async function migrate(given: Given, program: Program): Promise<number> {
     );
   }
   return withJudging(flags, planningFlags(given), program, async (judging) => {
-    const { connection, planning } = judging;
+    const { connection, planning, where } = judging;
     if (wish.write && !wish.cleanup) refuseBroadcast(wish, judging);
     const first = await lookAtCluster(wish, planning, connection.client, program);
+    program.stderr.write(`${where}\n`);
     const silent = { ...program, stderr: { write: () => true } };
     const look = (): Promise<Looked> => lookAtCluster(wish, planning, connection.client, silent);
     if (wish.write || wish.cleanup) return performMove({ first, look, wish, flags, program });

@@ -7,9 +7,15 @@ import { createClient } from "../../../src/kube/rest/client.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 
-const COMMANDS = [["plan"], ["status"], ["explain", "registry", "-n", "secretcast"], ["check"]];
+const COMMANDS = [
+  ["plan"],
+  ["status"],
+  ["explain", "registry", "-n", "secretcast"],
+  ["check"],
+  ["migrate", "--from", "kubed"],
+];
 
-test("plan, status, explain and check name the context that was chosen and its server", async (t) => {
+test("plan, status, explain, check and migrate name the context that was chosen and its server", async (t) => {
   const { run, kubeconfig, sandbox } = await sandboxCluster(t);
   const text = readFileSync(kubeconfig, "utf8");
   writeFileSync(

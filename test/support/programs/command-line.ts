@@ -38,3 +38,11 @@ export async function commandLine(
 async function* chunks(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text);
 }
+
+/** What was shown, with one address for all servers: a page that is compared holds none of its own. */
+export function atOneAddress(shown: string): string {
+  return shown.replaceAll(
+    /^context \S+, https?:\S+$/gm,
+    "context secretcast-sandbox, http://127.0.0.1:40123",
+  );
+}
