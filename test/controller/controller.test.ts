@@ -5,9 +5,9 @@ import { refusal } from "../support/controller/memory-api.ts";
 import {
   faults,
   hang,
+  inOutage,
   isWrite,
   Rig,
-  unavailable,
   type Started,
 } from "../support/controller/fake-clock-controller.ts";
 
@@ -197,11 +197,7 @@ test("LV-20 a full pass runs at least each resync, counted from the last one", a
 test("CL-26 an outage of an hour leaves /healthz alone, and what was missed is made good", async () => {
   const rig = new Rig();
   rig.teams("team-a");
-  const outage = faults(() => true, unavailable);
-  const started = rig.start({ before: outage.before });
-  await rig.clock.advance(5000);
-  outage.on = true;
-  rig.api.expireWatches();
+  const { outage, started } = await inOutage(rig);
   for (let minute = 0; minute < 60; minute++) {
     await rig.clock.advance(60_000);
     assert.deepEqual(started.controller.live(), []);

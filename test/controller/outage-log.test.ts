@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
 import { refusal } from "../support/controller/memory-api.ts";
-import { faults, Rig, unavailable } from "../support/controller/fake-clock-controller.ts";
+import { faults, inOutage, Rig, unavailable } from "../support/controller/fake-clock-controller.ts";
 import type { Started } from "../support/controller/fake-clock-controller.ts";
 
 const WATCH = "list or watch failed, will try again";
@@ -15,11 +15,7 @@ const said = ({ lines }: Started, message: string): readonly string[] =>
 test("the end of an outage is told once for each watch that failed, and nothing before it", async () => {
   const rig = new Rig();
   rig.teams("team-a");
-  const outage = faults(() => true, unavailable);
-  const started = rig.start({ before: outage.before });
-  await rig.clock.advance(5000);
-  outage.on = true;
-  rig.api.expireWatches();
+  const { outage, started } = await inOutage(rig);
   await rig.clock.advance(600_000);
   assert.deepEqual(said(started, `over: ${WATCH}`), []);
   const lines = said(started, WATCH).length;
@@ -39,12 +35,8 @@ test("an outage with ten listed namespaces is three lines a minute and a resourc
   const rig = new Rig();
   const teams = Array.from({ length: 10 }, (_, at) => `team-${at}`);
   rig.teams(...teams);
-  const outage = faults(() => true, unavailable);
   const given = { namespaces: ["shared", ...teams].join(","), "source-list": "" };
-  const started = rig.start({ given, before: outage.before });
-  await rig.clock.advance(5000);
-  outage.on = true;
-  rig.api.expireWatches();
+  const { outage, started } = await inOutage(rig, given);
   await rig.clock.advance(59_000);
   assert.deepEqual(said(started, WATCH).toSorted(), [
     ...Array.from({ length: 3 }, () => "namespaces"),

@@ -188,3 +188,13 @@ export function faults(
 export const unavailable = (request: ApiRequest): never => {
   throw refusal(request, "unavailable");
 };
+
+/** A controller that ran for five seconds, and whose every request fails from then on until `on` is false. */
+export async function inOutage(rig: Rig, given: FlagValues = {}) {
+  const outage = faults(() => true, unavailable);
+  const started = rig.start({ given, before: outage.before });
+  await rig.clock.advance(5000);
+  outage.on = true;
+  rig.api.expireWatches();
+  return { outage, started };
+}
