@@ -11,12 +11,16 @@ export type Line = {
   readonly mean: number;
 };
 
-/** Means over blocks of that width in x; a block without points is none. */
-export function blocks(points: readonly Point[], width: number): readonly Point[] {
+/** One point for each block of that width in x, its mean or its least; a block without points is none. */
+export function blocks(
+  points: readonly Point[],
+  width: number,
+  level: (values: readonly number[]) => number = mean,
+): readonly Point[] {
   const grouped = Map.groupBy(points, ({ x }) => Math.floor(x / width));
   return Array.from(grouped.values(), (group) => ({
     x: mean(group.map(({ x }) => x)),
-    y: mean(group.map(({ y }) => y)),
+    y: level(group.map(({ y }) => y)),
   }));
 }
 

@@ -11,6 +11,9 @@ import { judgeSoak } from "./verdict.ts";
 
 type Shape = {
   readonly rssPerHour?: number;
+  /** What is garbage grows; or what is not. */
+  readonly garbagePerHour?: number;
+  readonly heapPerHour?: number;
   readonly fdsPerHour?: number;
   readonly msPerHour?: number;
   readonly more?: readonly SoakRecord[];
@@ -18,7 +21,14 @@ type Shape = {
 const END: SoakRecord = { kind: "end", s: 7200, wrong: [], said: ["said"] };
 
 /** Two hours with noise as a process makes it. */
-function run({ rssPerHour = 0, fdsPerHour = 0, msPerHour = 0, more = [END] }: Shape) {
+function run({
+  rssPerHour = 0,
+  garbagePerHour = 0,
+  heapPerHour = 0,
+  fdsPerHour = 0,
+  msPerHour = 0,
+  more = [END],
+}: Shape) {
   const chance = seeded(3);
   const samples = Array.from({ length: 720 }, (_, at): readonly SoakRecord[] => {
     const s = 10 * at;
@@ -28,7 +38,7 @@ function run({ rssPerHour = 0, fdsPerHour = 0, msPerHour = 0, more = [END] }: Sh
       s,
       life: 1,
       rssMiB: 120 + 8 * chance() + rssPerHour * hours,
-      heapMiB: 20 + 6 * chance(),
+      heapMiB: 20 + heapPerHour * hours + (6 + garbagePerHour * hours) * chance(),
       fds: Math.round(30 + 4 * chance() + fdsPerHour * hours),
       resources: 20,
       cpuMs: 40 * at,
@@ -59,6 +69,13 @@ test("a process whose figures only swing is flat, and the verdict says how sure 
 
 test("memory that grows by ten MiB an hour is a leak", () => {
   assert.match(run({ rssPerHour: 10 }).problems.join("\n"), /^it grows: RSS/m);
+});
+
+test("of the heap garbage that grows is told as such, and what a collection leaves by itself", () => {
+  const garbage = run({ garbagePerHour: 8 });
+  assert.match(garbage.problems.join("\n"), /^it grows: heap in use/m);
+  assert.doesNotMatch(garbage.problems.join("\n"), /collections/);
+  assert.match(run({ heapPerHour: 4 }).problems.join("\n"), /^it grows: heap that collections/m);
 });
 
 test("sockets that stay open are a leak", () => {
