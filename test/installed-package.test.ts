@@ -3,6 +3,7 @@
 // and so the older Node.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -51,7 +52,12 @@ async function everyCommand(t: TestContext, number: string, node: string): Promi
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  t.after(() => demo.kill("SIGTERM"));
+  const ended = once(demo, "exit");
+  t.after(async () => {
+    demo.kill("SIGTERM");
+    // As it ends it keeps what Node compiled.
+    await ended;
+  });
   let said = "";
   demo.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
   await eventually("the example has converged", () =>
