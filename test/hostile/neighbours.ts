@@ -129,6 +129,9 @@ export class Neighbours {
     const back = this.#declined;
     const namespace = back ?? pick(chance, LASTING);
     const names = this.#temporary === undefined ? COPIED : [...COPIED, this.#temporary];
+    const isThere = (name: string): boolean => this.#watches.get(namespace)?.at(name) !== undefined;
+    // A copy whose end was asked for just before may still go after it: nobody could say which is right.
+    if (back !== undefined && names.some(isThere)) return;
     const places = new Set(names.map((name) => `${namespace}/${name}`));
     expectations.forget((place) => places.has(place));
     const accept = back === undefined ? "false" : this.#accepts(namespace);
