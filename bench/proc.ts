@@ -28,11 +28,20 @@ export function readBytes(pid: number): number {
   return Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
 }
 
-export type Memory = { readonly rssMiB: number; readonly peakMiB: number };
+export type Memory = {
+  readonly rssMiB: number;
+  /** Of it what is mapped from no file; Node's own program is. */
+  readonly anonMiB: number;
+  readonly peakMiB: number;
+};
 
 export function memory(pid: number): Memory {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const kib = (key: string): number =>
     Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(status)?.[1]);
-  return { rssMiB: kib("VmRSS") / 1024, peakMiB: kib("VmHWM") / 1024 };
+  return {
+    rssMiB: kib("VmRSS") / 1024,
+    anonMiB: kib("RssAnon") / 1024,
+    peakMiB: kib("VmHWM") / 1024,
+  };
 }

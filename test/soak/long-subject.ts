@@ -58,8 +58,10 @@ export class LongSubject {
     const metric = (name: string): number =>
       Number(new RegExp(`^${name} (.+)$`, "m").exec(text)?.[1] ?? Number.NaN);
     try {
+      const { rssMiB, anonMiB } = memory(pid);
       return {
-        rssMiB: memory(pid).rssMiB,
+        rssMiB,
+        anonMiB,
         heapMiB: metric(METRICS.heap) / MIB,
         fds: readdirSync(`/proc/${pid}/fd`).length,
         resources: metric(METRICS.resources),

@@ -5,6 +5,8 @@ import { readFileSync } from "node:fs";
 /** Of one process at one moment. */
 export type Vitals = {
   readonly rssMiB: number;
+  /** Of it what is mapped from no file; older records lack it. */
+  readonly anonMiB?: number;
   readonly heapMiB: number;
   readonly fds: number;
   /** What keeps its event loop alive: sockets, timers, requests. */

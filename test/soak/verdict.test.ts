@@ -11,6 +11,8 @@ import { judgeSoak } from "./verdict.ts";
 
 type Shape = {
   readonly rssPerHour?: number;
+  /** Of it what comes from mapped files. */
+  readonly mappedPerHour?: number;
   /** What is garbage grows; or what is not. */
   readonly garbagePerHour?: number;
   readonly heapPerHour?: number;
@@ -23,6 +25,7 @@ const END: SoakRecord = { kind: "end", s: 7200, wrong: [], said: ["said"] };
 /** Two hours with noise as a process makes it. */
 function run({
   rssPerHour = 0,
+  mappedPerHour = 0,
   garbagePerHour = 0,
   heapPerHour = 0,
   fdsPerHour = 0,
@@ -38,6 +41,7 @@ function run({
       s,
       life: 1,
       rssMiB: 120 + 8 * chance() + rssPerHour * hours,
+      anonMiB: 70 + 8 * chance() + (rssPerHour - mappedPerHour) * hours,
       heapMiB: 20 + heapPerHour * hours + (6 + garbagePerHour * hours) * chance(),
       fds: Math.round(30 + 4 * chance() + fdsPerHour * hours),
       resources: 20,
@@ -69,6 +73,13 @@ test("a process whose figures only swing is flat, and the verdict says how sure 
 
 test("memory that grows by ten MiB an hour is a leak", () => {
   assert.match(run({ rssPerHour: 10 }).problems.join("\n"), /^it grows: RSS/m);
+});
+
+test("what comes from mapped files is told apart from the rest of it", () => {
+  const mapped = run({ rssPerHour: 10, mappedPerHour: 10 }).problems.join("\n");
+  assert.match(mapped, /^it grows: RSS: /m);
+  assert.doesNotMatch(mapped, /but for mapped files/);
+  assert.match(run({ rssPerHour: 10 }).problems.join("\n"), /^it grows: RSS but for mapped files/m);
 });
 
 test("of the heap garbage that grows is told as such, and what a collection leaves by itself", () => {

@@ -26,6 +26,13 @@ type Trend = {
 };
 const TRENDS: readonly Trend[] = [
   { name: "RSS", unit: "MiB", most: 2, of: ({ rssMiB }) => rssMiB },
+  // Node's own program is mapped from a file, and comes into memory as more of it is run.
+  {
+    name: "RSS but for mapped files",
+    unit: "MiB",
+    most: 2,
+    of: ({ anonMiB = Number.NaN }) => anonMiB,
+  },
   { name: "heap in use", unit: "MiB", most: 1, of: ({ heapMiB }) => heapMiB },
   // What is in use also holds what nobody needs any more, and V8 lets that grow.
   {
@@ -96,7 +103,9 @@ function growth(samples: readonly Sample[]): SoakVerdict {
   const lines: string[] = [];
   const problems: string[] = [];
   for (const { name, unit, most, of, level } of TRENDS) {
-    const points = half.map((one) => ({ x: one.s / 3600, y: of(one) }));
+    const points = half
+      .map((one) => ({ x: one.s / 3600, y: of(one) }))
+      .filter(({ y }) => !Number.isNaN(y));
     const line = fitLine(blocks(points, BLOCK_H, level));
     if (!line) {
       lines.push(`${name}: too few samples for a slope`);
