@@ -68,13 +68,19 @@ export const throttle: Bench = {
       atLeast: RETRY_AFTER_S,
       atMost: how.quick ? 30 : RETRY_AFTER_S + 1,
     });
-    const inFlight = (name: string, writes: typeof after, count: number): void => {
+    const inFlight = (
+      name: string,
+      writes: typeof after,
+      atMost: number,
+      atLeast = atMost,
+    ): void => {
       const value = Math.max(...writes.map((write) => write.inFlight));
-      how.figure({ name, value, unit: "", atLeast: count, atMost: count, exact: true });
+      how.figure({ name, value, unit: "", atLeast, atMost, exact: true });
     };
     inFlight("most in flight before it", before, most);
-    // The limit grows once as many writes have succeeded as may fly.
-    inFlight("most in flight just after it", after.slice(0, most / 2), most / 2);
+    // The limit grows once as many writes have succeeded as may fly. They begin at the pace that is left,
+    // so where all is quick the first has ended before the last begins.
+    inFlight("most in flight just after it", after.slice(0, most / 2), most / 2, most / 4);
     inFlight("most in flight in the last third", after.slice(-count / 3), most);
   },
 };
