@@ -20,6 +20,7 @@ import { fileURLToPath } from "node:url";
 import { digestOf } from "./support/programs/oci-registry.ts";
 import type { BundledPackage } from "../tools/bundle/licences.ts";
 import { decode } from "../tools/decode.ts";
+import { IMAGE_NODE } from "../tools/image/image-node.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
 import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
 
@@ -53,7 +54,7 @@ function imageFlags(): readonly string[] {
 /** As the Dockerfile does. */
 function compile(): void {
   const words = [...FLAGS, "--random-seed=1", "tools/bundle/compile.cjs", join(layer, "dist")];
-  const { status, stderr } = spawnSync(process.execPath, words, { cwd: ROOT, encoding: "utf8" });
+  const { status, stderr } = spawnSync(IMAGE_NODE, words, { cwd: ROOT, encoding: "utf8" });
   assert.equal(status, 0, stderr);
 }
 
@@ -67,7 +68,7 @@ function secret(name: string, annotations: Readonly<Record<string, string>>) {
 
 /** As a child that this process goes on serving meanwhile. */
 async function run(program: string, words: readonly string[], kubeconfig: string) {
-  const child = spawn(process.execPath, [program, ...words], {
+  const child = spawn(IMAGE_NODE, [program, ...words], {
     env: { PATH: process.env["PATH"], HOME: folder, KUBECONFIG: kubeconfig },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -168,13 +169,13 @@ test("V8 takes what it made of the program before, whatever the user and the cac
 test("what V8 made before costs nothing but time where another V8, or other flags, start it", () => {
   const other = [...FLAGS, "--hash-seed=1"];
   assert.deepEqual(refusedBy(other).length, compiledFiles().length);
-  const said = spawnSync(process.execPath, [...other, START, "--version"], { encoding: "utf8" });
+  const said = spawnSync(IMAGE_NODE, [...other, START, "--version"], { encoding: "utf8" });
   assert.deepEqual([said.status, said.stderr], [0, ""]);
   const path = `${PROGRAM}.v8`;
   const whole = readFileSync(path);
   for (const broken of [Buffer.alloc(0), whole.subarray(0, 1000), Buffer.alloc(1000, 1)]) {
     writeFileSync(path, broken);
-    const again = spawnSync(process.execPath, [...FLAGS, START, "--version"], { encoding: "utf8" });
+    const again = spawnSync(IMAGE_NODE, [...FLAGS, START, "--version"], { encoding: "utf8" });
     assert.deepEqual([again.status, again.stdout, again.stderr], [0, said.stdout, ""]);
   }
   writeFileSync(path, whole);
@@ -192,11 +193,9 @@ function refusedBy(flags: readonly string[]): readonly string[] {
     load(process.argv[1]);`;
   const config = kubeconfig("nobody", "http://127.0.0.1:1");
   const words = ["run", "--once", "--kubeconfig", config];
-  const { stderr } = spawnSync(
-    process.execPath,
-    [...flags, "--eval", script, START, PROGRAM, ...words],
-    { encoding: "utf8" },
-  );
+  const { stderr } = spawnSync(IMAGE_NODE, [...flags, "--eval", script, START, PROGRAM, ...words], {
+    encoding: "utf8",
+  });
   const [loaded, refused]: [number, readonly string[]] = JSON.parse(
     stderr.trim().split("\n").at(-1) ?? "",
   );
@@ -204,10 +203,7 @@ function refusedBy(flags: readonly string[]): readonly string[] {
   return refused;
 }
 
-/** The image has Node 24; V8 of Node 22 compiles otherwise each time. */
-const otherwise = process.versions.node.startsWith("22.") && "V8 of Node 22 compiles otherwise";
-
-test("compiled twice, the program is the same byte for byte", { skip: otherwise }, () => {
+test("compiled twice, the program is the same byte for byte", () => {
   const digests = () =>
     compiledFiles().map((file) => [file, digestOf(readFileSync(join(layer, file)))]);
   const first = digests();

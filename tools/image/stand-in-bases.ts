@@ -1,7 +1,7 @@
 // The Dockerfile's base images where no registry is: a Debian that debootstrap lays out once into the
-// cache, with the Node that npm ci brings, whichever runs this. They stand in for the real ones under
-// their names, in a storage of their own: what is built on them shows that the Dockerfile builds and that
-// its program runs, and is never what is published.
+// cache, with the image's Node. They stand in for the real ones under their names, in a storage of their
+// own: what is built on them shows that the Dockerfile builds and that its program runs, and is never what
+// is published.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -17,13 +17,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { cacheFolder, type Environment } from "../go-build.ts";
 import type { Buildah } from "./buildah.ts";
-
-const BROUGHT = join(
-  import.meta.dirname,
-  `../../node_modules/node-${process.platform}-${process.arch}/bin/node`,
-);
-/** Of the Dockerfile's version; where npm ci brings none, the one that runs this. */
-const NODE = existsSync(BROUGHT) ? BROUGHT : process.execPath;
+import { IMAGE_NODE } from "./image-node.ts";
 
 const SUITE = "bookworm";
 const NPM_CACHE = "/npm-cache";
@@ -98,7 +92,7 @@ function buildRoot(debian: string, folder: string): string {
     filter: (path) => !skipped.has(path.slice(debian.length + 1)),
   });
   mkdirSync(join(root, "usr/local/bin"), { recursive: true });
-  cpSync(NODE, join(root, "usr/local/bin/node"));
+  cpSync(IMAGE_NODE, join(root, "usr/local/bin/node"));
   const npm = dirname(dirname(realpathSync(npmProgram())));
   cpSync(npm, join(root, "usr/local/lib/node_modules/npm"), { recursive: true });
   writeFileSync(
@@ -119,7 +113,7 @@ function npmProgram(): string {
 /** As distroless has it: Node, the libraries that it is linked to, and no shell. */
 function runRoot(debian: string, folder: string): string {
   const root = join(folder, "run-root");
-  const ldd = spawnSync("ldd", [NODE], { encoding: "utf8" }).stdout;
+  const ldd = spawnSync("ldd", [IMAGE_NODE], { encoding: "utf8" }).stdout;
   const libraries = Array.from(ldd.matchAll(/(\/lib\S*\/)(\S+) \(/g), ([, at = "", name = ""]) => [
     at,
     name,
@@ -129,7 +123,7 @@ function runRoot(debian: string, folder: string): string {
     cpSync(realpathSync(join(debian, "usr", at, name)), join(root, at, name));
   }
   mkdirSync(join(root, "nodejs/bin"), { recursive: true });
-  cpSync(NODE, join(root, "nodejs/bin/node"));
+  cpSync(IMAGE_NODE, join(root, "nodejs/bin/node"));
   mkdirSync(join(root, "etc"), { recursive: true });
   writeFileSync(join(root, "etc/passwd"), "nonroot:x:65532:65532::/home/nonroot:/sbin/nologin\n");
   mkdirSync(join(root, "tmp"));
