@@ -12,8 +12,8 @@ const RETRY_AFTER_S = 2;
 const ON_THEIR_WAY_MS = 250;
 /** Fifty of a round in which some were taken, and then twenty in a row. */
 const MOST_REFUSED = 70;
-/** Long enough that the controller, not its CPU, decides how many fly. */
-const WRITE_MS = 100;
+/** Long enough that the controller, not its CPU, decides how many fly, also at the lower pace that follows. */
+const WRITE_MS = 250;
 
 export const throttle: Bench = {
   name: "throttle",
@@ -68,19 +68,13 @@ export const throttle: Bench = {
       atLeast: RETRY_AFTER_S,
       atMost: how.quick ? 30 : RETRY_AFTER_S + 1,
     });
-    const inFlight = (
-      name: string,
-      writes: typeof after,
-      atMost: number,
-      atLeast = atMost,
-    ): void => {
+    const inFlight = (name: string, writes: typeof after, count: number): void => {
       const value = Math.max(...writes.map((write) => write.inFlight));
-      how.figure({ name, value, unit: "", atLeast, atMost, exact: true });
+      how.figure({ name, value, unit: "", atLeast: count, atMost: count, exact: true });
     };
     inFlight("most in flight before it", before, most);
-    // The limit grows once as many writes have succeeded as may fly. They begin at the pace that is left,
-    // so where all is quick the first has ended before the last begins.
-    inFlight("most in flight just after it", after.slice(0, most / 2), most / 2, most / 4);
+    // The limit grows once as many writes have succeeded as may fly.
+    inFlight("most in flight just after it", after.slice(0, most / 2), most / 2);
     inFlight("most in flight in the last third", after.slice(-count / 3), most);
   },
 };
