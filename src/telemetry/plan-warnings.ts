@@ -55,7 +55,8 @@ type Warning = {
 type Share = { readonly of: keyof typeof MOST_A_MINUTE; readonly namespace: string };
 const NOBODYS: Share = { of: "sources", namespace: "" };
 
-type Told = Omit<Warning, "fields"> & {
+type Told = Omit<Warning, "fields" | "lingersMs"> & {
+  readonly lingersMs: number;
   readonly text: string;
   readonly reason: string | undefined;
   readonly at: number;
@@ -102,8 +103,7 @@ export class PlanWarnings implements SyncHooks {
       if (known) known.seenAt = now;
       over.delete(of);
     }
-    for (const [of, { seenAt, lingersMs = 0 }] of over)
-      if (now - seenAt < lingersMs) over.delete(of);
+    for (const [of, { seenAt, lingersMs }] of over) if (now - seenAt < lingersMs) over.delete(of);
     for (const warning of warnings) this.#tell(warning, over, now);
     this.#end(over, now);
     if (this.#failing.isEmpty || this.#tries.size > MOST_REASONS) this.#tries = new Map();
@@ -123,7 +123,7 @@ export class PlanWarnings implements SyncHooks {
 
   /** `over`: those told that go on no more. */
   #tell(
-    { of, kind, source, fields, message, share, lingersMs }: Warning,
+    { of, kind, source, fields, message, share, lingersMs = 0 }: Warning,
     over: Map<string, Told>,
     now: number,
   ): void {
@@ -156,7 +156,7 @@ export class PlanWarnings implements SyncHooks {
       share,
       at: now,
       seenAt: now,
-      ...(lingersMs !== undefined && { lingersMs }),
+      lingersMs,
     });
   }
 

@@ -12,9 +12,9 @@ import { Replica, tellsValue } from "./replica.ts";
 import { faultOf, type Weather } from "./weather.ts";
 import { changesNoObject } from "./write-judge.ts";
 
-/** So long one that was told to stop may take. */
-// The renew deadline: so long whoever led may go on where the Lease is another without his doing.
+/** The renew deadline: so long whoever led may go on where the Lease is another without his doing. */
 const LEADS_ON_MS = 10_000;
+/** So long one that was told to stop may take. */
 const STOPS_WITHIN_MS = 30_000;
 
 /** A write to an object that was carried out. */
