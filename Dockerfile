@@ -14,7 +14,7 @@ COPY src src
 RUN npm run bundle -- layer maps
 
 # What V8 makes of the program until its first request, by the Node and the flags that start it further down: a
-# third of the CPU time until then. --random-seed makes it the same in each build.
+# third of the CPU time until then. With --random-seed most builds make the same, which V8 does not promise.
 FROM gcr.io/distroless/nodejs24-debian12:nonroot AS compiled
 WORKDIR /app
 COPY --from=build /app/layer ./

@@ -4,6 +4,7 @@
 // index, and added.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join, relative } from "node:path";
 import type { Plugin } from "rolldown";
 
 // undici's index gives every dispatcher its methods: request, and the CONNECT of a proxy.
@@ -72,6 +73,7 @@ const LATE: readonly { readonly file: string; readonly from: string; readonly to
 ];
 
 const require = createRequire(import.meta.url);
+const ROOT = join(import.meta.dirname, "../..");
 const MARK = "\0narrow:";
 const LAZY_ASSERT = "\0lazy-assert.cjs";
 
@@ -83,7 +85,8 @@ export function narrowPackages(): Plugin {
       if (importer === undefined) return;
       if (/^(node:)?assert$/.test(source)) return LAZY_ASSERT;
       if (source in NARROWED && !importer.startsWith(MARK))
-        return `${MARK}${source}:${importer}.cjs`;
+        // Names of modules are in the bundle: wherever it is made, it is the same.
+        return `${MARK}${source}:${relative(ROOT, importer)}.cjs`;
       // All of client-node but its KubeConfig is for callers that we are not.
       if (source === "@kubernetes/client-node")
         return require.resolve("@kubernetes/client-node").replace(/index\.(c?js)$/, "config.js");
@@ -95,7 +98,7 @@ export function narrowPackages(): Plugin {
       if (!id.startsWith(MARK)) return;
       const [name = "", importer = ""] = id.slice(MARK.length, -".cjs".length).split(":");
       const table = NARROWED[name] ?? {};
-      return namesFrom(readFileSync(importer, "utf8"), name)
+      return namesFrom(readFileSync(join(ROOT, importer), "utf8"), name)
         .map((each) => {
           const found = Object.hasOwn(table, each) ? table[each] : undefined;
           if (found === undefined)
