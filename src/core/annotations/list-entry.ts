@@ -12,6 +12,7 @@ import {
   type Event,
 } from "js-yaml";
 import { parseRef, refText, type Ref } from "./names.ts";
+import { wantedOf } from "./nearest.ts";
 import { parseSource, type SourceText } from "./parse.ts";
 import { invalid, type Invalid } from "./result.ts";
 import type { Problem } from "./rules.ts";
@@ -62,7 +63,7 @@ const LIST_WORDS: ReadonlySet<string> = new Set([
   "allow",
   "allow-selector",
 ]);
-const ONE_OF_THESE = `one of ${[...Object.keys(OBJECT_WORDS), ...SOURCE_ANNOTATIONS].join(", ")}`;
+const WORDS = [...Object.keys(OBJECT_WORDS), ...SOURCE_ANNOTATIONS];
 const SOURCE_WORDS: ReadonlySet<string> = new Set(SOURCE_ANNOTATIONS);
 const ASKING_WORDS = ["to", "to-selector", "allow", "allow-selector"] as const;
 
@@ -82,7 +83,7 @@ export function* parseEntry(
   const annotations: Record<string, string> = {};
   const objects: ListedObject[] = [];
   for (const [word, value] of mapping) {
-    const given = read(word, value, terms);
+    const given = read(word, value, terms, problems.length < MOST_PROBLEMS);
     if ("expected" in given) problems.push(problemOf(key, given.word, given));
     else if ("kind" in given) objects.push(given);
     else annotations[annotationKey(given.word)] = given.text;
@@ -135,13 +136,14 @@ type Given =
   | { readonly word: (typeof SOURCE_ANNOTATIONS)[number]; readonly text: string }
   | (Invalid & { readonly word: string });
 
-function read(key: unknown, value: unknown, terms: ListTerms): Given {
+/** `toBeTold`: what is at fault is read by someone, who is told which word was meant. */
+function read(key: unknown, value: unknown, terms: ListTerms, toBeTold: boolean): Given {
   const word = typeof key === "string" ? key : "";
   const fault = (part: string, expected: string): Given => ({
     word: known(word) ? word : "",
     ...invalid(part, expected).fault,
   });
-  if (!known(word)) return fault(word, ONE_OF_THESE);
+  if (!known(word)) return fault(word, toBeTold ? wantedOf(word, WORDS) : "");
   const text = textOf(value, LIST_WORDS.has(word));
   if (text === undefined) {
     return fault("", LIST_WORDS.has(word) ? "a text, or a list of texts" : "one text, no list");
