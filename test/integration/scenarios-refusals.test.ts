@@ -27,11 +27,7 @@ const FAULTS: readonly (readonly [what: string, words: Words, told: string])[] =
     { match: "any", allow: "!nobody", "allow-selector": "a" },
     '/allow: "!nobody": want a glob without "!" as well, or secretcast.io/match off',
   ],
-  [
-    "match in capitals",
-    { Match: "any" },
-    '/Match: "Match": want match, or another of to, to-selector,',
-  ],
+  ["match in capitals", { Match: "any" }, '/Match: "Match": want one of to, to-selector, match,'],
 ];
 
 function annotate({ api, source }: Scene, words: Words): Promise<unknown> {

@@ -1,7 +1,7 @@
 // What to say of a word that is no command and no flag: how it was typed, which was likely meant, and where
 // the right ones are. Reads the help, as completion does: no second list can lag behind it.
 import type { HelpOf } from "./complete.ts";
-import { nearest } from "../../core/annotations/nearest.ts";
+import { nearest } from "./nearest.ts";
 
 /** One line, without the program's name. `unknown`: as yargs calls them, flags without their dashes. */
 export async function unknownWord(

@@ -12,7 +12,6 @@ import {
   type Event,
 } from "js-yaml";
 import { parseRef, refText, type Ref } from "./names.ts";
-import { wantedOf } from "./nearest.ts";
 import { parseSource, type SourceText } from "./parse.ts";
 import { invalid, type Invalid } from "./result.ts";
 import type { Problem } from "./rules.ts";
@@ -63,7 +62,7 @@ const LIST_WORDS: ReadonlySet<string> = new Set([
   "allow",
   "allow-selector",
 ]);
-const WORDS = [...Object.keys(OBJECT_WORDS), ...SOURCE_ANNOTATIONS];
+const ONE_OF_THESE = `one of ${[...Object.keys(OBJECT_WORDS), ...SOURCE_ANNOTATIONS].join(", ")}`;
 const SOURCE_WORDS: ReadonlySet<string> = new Set(SOURCE_ANNOTATIONS);
 const ASKING_WORDS = ["to", "to-selector", "allow", "allow-selector"] as const;
 
@@ -83,7 +82,7 @@ export function* parseEntry(
   const annotations: Record<string, string> = {};
   const objects: ListedObject[] = [];
   for (const [word, value] of mapping) {
-    const given = read(word, value, terms, problems.length < MOST_PROBLEMS);
+    const given = read(word, value, terms);
     if ("expected" in given) problems.push(problemOf(key, given.word, given));
     else if ("kind" in given) objects.push(given);
     else annotations[annotationKey(given.word)] = given.text;
@@ -136,14 +135,13 @@ type Given =
   | { readonly word: (typeof SOURCE_ANNOTATIONS)[number]; readonly text: string }
   | (Invalid & { readonly word: string });
 
-/** `toBeTold`: what is at fault is read by someone, who is told which word was meant. */
-function read(key: unknown, value: unknown, terms: ListTerms, toBeTold: boolean): Given {
+function read(key: unknown, value: unknown, terms: ListTerms): Given {
   const word = typeof key === "string" ? key : "";
   const fault = (part: string, expected: string): Given => ({
     word: known(word) ? word : "",
     ...invalid(part, expected).fault,
   });
-  if (!known(word)) return fault(word, toBeTold ? wantedOf(word, WORDS) : "");
+  if (!known(word)) return fault(word, ONE_OF_THESE);
   const text = textOf(value, LIST_WORDS.has(word));
   if (text === undefined) {
     return fault("", LIST_WORDS.has(word) ? "a text, or a list of texts" : "one text, no list");

@@ -12,7 +12,6 @@ import {
   type GlobAlphabet,
   type GlobList,
 } from "./globs.ts";
-import { wantedOf } from "./nearest.ts";
 import { isSecretName, parseRef, REF_FORM, SECRET_NAME_FORM, type Ref } from "./names.ts";
 import { detached, invalid, ok, type Result } from "./result.ts";
 import { parseSelector } from "./label-selector.ts";
@@ -158,11 +157,12 @@ class Reader {
 
   unknown(known: readonly AnnotationName[]): void {
     const keys = new Set([...known, ...MARKS].map(annotationKey));
+    const expected = `one of ${known.join(", ")}`;
     for (const annotation of Object.keys(this.#annotations)) {
       if (!annotation.startsWith(PREFIX) || keys.has(annotation)) continue;
       if (this.problems.length >= MOST_PROBLEMS) return;
       const part = annotation.slice(PREFIX.length);
-      this.problems.push({ annotation, ...invalid(part, wantedOf(part, known)).fault });
+      this.problems.push({ annotation, ...invalid(part, expected).fault });
     }
   }
 }

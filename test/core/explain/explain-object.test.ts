@@ -132,7 +132,7 @@ expectRefusal("adopt on a source", { to: "*", adopt: "shared/two" }, {}, [
 ]);
 
 expectRefusal("an unknown key", { to: "*", "to-selecter": "x" }, {}, [
-  'what it says is understood: secretcast.io/to-selecter: "to-selecter": want to-selector, or another of to, match, name, keys, copy-labels, copy-annotations, on-delete, paused, allow, allow-selector, adopt',
+  'what it says is understood: secretcast.io/to-selecter: "to-selecter": want one of to, to-selector, match, name, keys, copy-labels, copy-annotations, on-delete, paused, allow, allow-selector, adopt',
   "$ kubectl annotate secret -n shared one secretcast.io/to-selecter-",
 ]);
 

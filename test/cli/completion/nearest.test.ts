@@ -1,7 +1,7 @@
 // Which word was meant by a mistyped one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearest, wantedOf } from "../../../src/core/annotations/nearest.ts";
+import { nearest } from "../../../src/cli/completion/nearest.ts";
 
 const WORDS = ["status", "start", "all-namespaces", "namespace", "namespaces", "wait", "o"];
 
@@ -27,11 +27,4 @@ test("what is like nothing is nothing, however long it is", () => {
   assert.equal(nearest("", WORDS), undefined);
   assert.equal(nearest("x", WORDS), undefined);
   assert.equal(nearest("status".repeat(100_000), WORDS), undefined);
-});
-
-test("what is wanted in place of a mistyped word begins with the likely one", () => {
-  const words = ["to", "to-selector", "keys"];
-  assert.equal(wantedOf("to-selecter", words), "to-selector, or another of to, keys");
-  assert.equal(wantedOf("kyes", words), "keys, or another of to, to-selector");
-  assert.equal(wantedOf("replicas", words), "one of to, to-selector, keys");
 });

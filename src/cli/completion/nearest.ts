@@ -38,10 +38,3 @@ function slipsBetween(a: string, b: string): number {
   }
   return last[b.length] ?? 0;
 }
-
-/** Of a word that is none of `words`: what is wanted in its place, the likely one first. */
-export function wantedOf(typed: string, words: readonly string[]): string {
-  const near = nearest(typed, words);
-  if (near === undefined) return `one of ${words.join(", ")}`;
-  return `${near}, or another of ${words.filter((word) => word !== near).join(", ")}`;
-}
