@@ -1,6 +1,6 @@
 // A cluster of 10,000 namespaces and 100 sources, on the scripted server, which is faster than a real one
-// could be: a start beside a million right copies, and a fan-out from nothing with fresh namespaces in
-// the midst of it. docs/scale.md has the figures.
+// could be: a start beside a million right copies, and fan-outs from nothing, of 10 and of all sources, with
+// fresh namespaces in the midst of them. docs/scale.md has the figures.
 import { setTimeout as delay } from "node:timers/promises";
 import { LEADER_FLAGS, numbered, RENEW_DEADLINE_S } from "./cluster.ts";
 import { CopiesSeen, freshFigures, FreshNamespaces, freshOnScript } from "./fresh-namespaces.ts";
@@ -11,13 +11,19 @@ import { runParts, type Bench, type How, type Part } from "./scorecard.ts";
 
 const PATIENCE_MS = 1_200_000;
 const MIB = 2 ** 20;
+/** What docs/scale.md asks for. */
+const LIMIT_MIB = 512;
 
-const PARTS: Readonly<Record<string, Part>> = { cold, fan };
+const PARTS: Readonly<Record<string, Part>> = {
+  cold,
+  fan: (how) => fan(how, 10),
+  million: (how) => fan(how, 100),
+};
 
 export const scale: Bench = {
   name: "scale",
   parts: Object.keys(PARTS),
-  about: "10,000 namespaces: a start beside a million right copies, and a fan-out from nothing",
+  about: "10,000 namespaces: a start beside a million right copies, and fan-outs from nothing",
   run: (how) => runParts(how, PARTS),
 };
 
@@ -59,15 +65,15 @@ async function cold(how: How): Promise<void> {
 }
 
 /** All copies are to be made; the server takes each write at once. */
-async function fan(how: How): Promise<void> {
-  const [count, namespaces] = how.quick ? [2, 100] : [10, 10_000];
+async function fan(how: How, sourcesOfAll: number): Promise<void> {
+  const [count, namespaces] = how.quick ? [sourcesOfAll / 5, 100] : [sourcesOfAll, 10_000];
   const targets = numbered("team", namespaces);
   const server = await ScriptedServer.start(how, {
     namespaces: ["shared", ...targets],
     secrets: () => sources(count, "team-*,fresh-*"),
   });
   const seen = new CopiesSeen(server);
-  const program = new Program(how, server.kubeconfig, LEADER_FLAGS);
+  const program = new Program(how, server.kubeconfig, LEADER_FLAGS, LIMIT_MIB);
   await program.said("leading");
   const began = performance.now();
   const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));
@@ -108,5 +114,5 @@ function figures(how: How, server: ScriptedServer, program: Program): void {
     atMost: RENEW_DEADLINE_S,
   });
   how.figure({ name: "RSS", value: rssMiB, unit: "MiB" });
-  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: 512 });
+  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: LIMIT_MIB });
 }

@@ -224,9 +224,14 @@ export class ScriptedServer {
     if (this.writeMs > 0) await delay(this.writeMs);
     const resourceVersion = String(this.nextVersion());
     this.#inFlight--;
-    Object.assign(body.metadata, { uid: `uid-of-${place}`, resourceVersion });
+    const uid = `00000000-0000-4000-8000-${resourceVersion.padStart(12, "0")}`;
+    Object.assign(body.metadata, { uid, resourceVersion });
     const made = JSON.stringify(body);
-    if (request.method === "POST") this.#made.set(place, made);
+    if (request.method === "POST") {
+      this.#made.set(place, made);
+      // As a real one does: until the watch has told of a write, the controller keeps what it knows of it.
+      this.emit("secrets", eventLine("ADDED", made));
+    }
     json(response, 201, made);
   }
 }
