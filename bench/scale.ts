@@ -12,7 +12,7 @@ import { runParts, type Bench, type How, type Part } from "./scorecard.ts";
 const PATIENCE_MS = 1_200_000;
 const MIB = 2 ** 20;
 /** What docs/scale.md asks for. */
-const LIMIT_MIB = 512;
+const LIMIT_MIB = 768;
 
 const PARTS: Readonly<Record<string, Part>> = {
   cold,
