@@ -20,6 +20,7 @@ const LONG_FLAGS: FlagValues = {
 };
 const METRICS = {
   heap: "nodejs_heap_size_used_bytes",
+  held: "nodejs_heap_size_total_bytes",
   resources: "nodejs_active_resources_total",
   lag: "nodejs_eventloop_lag_p99_seconds",
 } as const;
@@ -63,6 +64,7 @@ export class LongSubject {
         rssMiB,
         anonMiB,
         heapMiB: metric(METRICS.heap) / MIB,
+        heldMiB: metric(METRICS.held) / MIB,
         fds: readdirSync(`/proc/${pid}/fd`).length,
         resources: metric(METRICS.resources),
         cpuMs: cpuMs(pid),

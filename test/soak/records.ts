@@ -8,6 +8,8 @@ export type Vitals = {
   /** Of it what is mapped from no file; older records lack it. */
   readonly anonMiB?: number;
   readonly heapMiB: number;
+  /** What V8 holds of memory for its heap, in use or not; older records lack it. */
+  readonly heldMiB?: number;
   readonly fds: number;
   /** What keeps its event loop alive: sockets, timers, requests. */
   readonly resources: number;

@@ -13,6 +13,7 @@ type Shape = {
   readonly rssPerHour?: number;
   /** Of it what comes from mapped files. */
   readonly mappedPerHour?: number;
+  readonly outsidePerHour?: number;
   /** What is garbage grows; or what is not. */
   readonly garbagePerHour?: number;
   readonly heapPerHour?: number;
@@ -26,6 +27,7 @@ const END: SoakRecord = { kind: "end", s: 7200, wrong: [], said: ["said"] };
 function run({
   rssPerHour = 0,
   mappedPerHour = 0,
+  outsidePerHour = 0,
   garbagePerHour = 0,
   heapPerHour = 0,
   fdsPerHour = 0,
@@ -42,6 +44,7 @@ function run({
       life: 1,
       rssMiB: 120 + 8 * chance() + rssPerHour * hours,
       anonMiB: 70 + 8 * chance() + (rssPerHour - mappedPerHour) * hours,
+      heldMiB: 40 + (rssPerHour - mappedPerHour - outsidePerHour) * hours,
       heapMiB: 20 + heapPerHour * hours + (6 + garbagePerHour * hours) * chance(),
       fds: Math.round(30 + 4 * chance() + fdsPerHour * hours),
       resources: 20,
@@ -80,6 +83,12 @@ test("what comes from mapped files is told apart from the rest of it", () => {
   assert.match(mapped, /^it grows: RSS: /m);
   assert.doesNotMatch(mapped, /but for mapped files/);
   assert.match(run({ rssPerHour: 10 }).problems.join("\n"), /^it grows: RSS but for mapped files/m);
+});
+
+test("what grows outside of V8's heap is told apart from a heap that V8 holds more of", () => {
+  assert.doesNotMatch(run({ rssPerHour: 10 }).problems.join("\n"), /outside V8/);
+  const outside = run({ rssPerHour: 10, outsidePerHour: 10 });
+  assert.match(outside.problems.join("\n"), /^it grows: outside V8's heap/m);
 });
 
 test("of the heap garbage that grows is told as such, and what a collection leaves by itself", () => {

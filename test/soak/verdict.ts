@@ -33,6 +33,13 @@ const TRENDS: readonly Trend[] = [
     most: 2,
     of: ({ anonMiB = Number.NaN }) => anonMiB,
   },
+  // What Node, OpenSSL and the C library allocate: no collection of V8's gives it back, or moves it.
+  {
+    name: "outside V8's heap and of no file",
+    unit: "MiB",
+    most: 1,
+    of: ({ anonMiB = Number.NaN, heldMiB = Number.NaN }) => anonMiB - heldMiB,
+  },
   { name: "heap in use", unit: "MiB", most: 1, of: ({ heapMiB }) => heapMiB },
   // What is in use also holds what nobody needs any more, and V8 lets that grow.
   {
