@@ -5,9 +5,23 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Words after the path of Node; with BENCH_NODE_FLAGS among them, to try flags or to profile. */
+/**
+ * Words after the path of Node; with BENCH_NODE_FLAGS among them, to try flags or to profile. What this
+ * process starts from then on has the image's environment too, but for what it was given itself.
+ */
 export function imageCommand(): readonly string[] {
-  return [...imageFlags(), join(imageFolder(), "dist/start.cjs")];
+  const words = [...imageFlags(), join(imageFolder(), "dist/start.cjs")];
+  for (const [name, value] of imageEnvironment()) process.env[name] ??= value;
+  return words;
+}
+
+function imageEnvironment(): readonly (readonly [string, string])[] {
+  const lines = Array.from(readFileSync("Dockerfile", "utf8").matchAll(/^ENV (.*)$/gm));
+  const settings = lines.flatMap(([, line = ""]) => line.split(" "));
+  return settings.map((setting): readonly [string, string] => {
+    const [name = "", value = ""] = setting.split("=");
+    return [name, value];
+  });
 }
 
 /** The image's own layer: what its Dockerfile copies into it. */
