@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 
 /**
  * Words after the path of Node; with BENCH_NODE_FLAGS among them, to try flags or to profile. What this
@@ -11,17 +12,13 @@ import { join } from "node:path";
  */
 export function imageCommand(): readonly string[] {
   const words = [...imageFlags(), join(imageFolder(), "dist/start.cjs")];
-  for (const [name, value] of imageEnvironment()) process.env[name] ??= value;
+  for (const [name, value] of Object.entries(imageEnvironment())) process.env[name] ??= value;
   return words;
 }
 
-function imageEnvironment(): readonly (readonly [string, string])[] {
+function imageEnvironment(): NodeJS.Dict<string> {
   const lines = Array.from(readFileSync("Dockerfile", "utf8").matchAll(/^ENV (.*)$/gm));
-  const settings = lines.flatMap(([, line = ""]) => line.split(" "));
-  return settings.map((setting): readonly [string, string] => {
-    const [name = "", value = ""] = setting.split("=");
-    return [name, value];
-  });
+  return parseEnv(lines.map(([, line = ""]) => line.replaceAll(" ", "\n")).join("\n"));
 }
 
 /** The image's own layer: what its Dockerfile copies into it. */

@@ -11,13 +11,15 @@ import { runParts, type Bench, type How, type Part } from "./scorecard.ts";
 
 const PATIENCE_MS = 1_200_000;
 const MIB = 2 ** 20;
-/** What docs/scale.md asks for. */
-const LIMIT_MIB = 768;
+/** docs/scale.md: enough for a start beside a million copies, and for a fan-out of 100,000. */
+const LIMIT_MIB = 512;
+/** docs/scale.md: for a fan-out of a million. */
+const MILLION_LIMIT_MIB = 768;
 
 const PARTS: Readonly<Record<string, Part>> = {
   cold,
-  fan: (how) => fan(how, 10),
-  million: (how) => fan(how, 100),
+  fan: (how) => fan(how, 10, LIMIT_MIB),
+  million: (how) => fan(how, 100, MILLION_LIMIT_MIB),
 };
 
 export const scale: Bench = {
@@ -61,11 +63,11 @@ async function cold(how: How): Promise<void> {
   freshFigures(how, waits);
   const cpuMs = (program.cpuMs - before) / waits.length;
   how.figure({ name: "CPU a fresh namespace with all its copies", value: cpuMs, unit: "ms" });
-  figures(how, server, program);
+  figures(how, server, program, LIMIT_MIB);
 }
 
 /** All copies are to be made; the server takes each write at once. */
-async function fan(how: How, sourcesOfAll: number): Promise<void> {
+async function fan(how: How, sourcesOfAll: number, limitMiB: number): Promise<void> {
   const [count, namespaces] = how.quick ? [sourcesOfAll / 5, 100] : [sourcesOfAll, 10_000];
   const targets = numbered("team", namespaces);
   const server = await ScriptedServer.start(how, {
@@ -73,7 +75,7 @@ async function fan(how: How, sourcesOfAll: number): Promise<void> {
     secrets: () => sources(count, "team-*,fresh-*"),
   });
   const seen = new CopiesSeen(server);
-  const program = new Program(how, server.kubeconfig, LEADER_FLAGS, LIMIT_MIB);
+  const program = new Program(how, server.kubeconfig, LEADER_FLAGS, limitMiB);
   await program.said("leading");
   const began = performance.now();
   const fresh = new FreshNamespaces((name) => freshOnScript(server, name, seen.firstAt));
@@ -92,7 +94,7 @@ async function fan(how: How, sourcesOfAll: number): Promise<void> {
   how.figure({ name: "copies/s", value: wanted / seconds, unit: "1/s" });
   how.figure({ name: "CPU a copy", value: program.cpuMs / wanted, unit: "ms" });
   freshFigures(how, await fresh.stop());
-  figures(how, server, program);
+  figures(how, server, program, limitMiB);
 }
 
 /** How many are current, when it is so many or it took too long. */
@@ -105,7 +107,7 @@ async function until(program: Program, wanted: number): Promise<number> {
   }
 }
 
-function figures(how: How, server: ScriptedServer, program: Program): void {
+function figures(how: How, server: ScriptedServer, program: Program, limitMiB: number): void {
   const { rssMiB, peakMiB } = program.memory;
   how.figure({
     name: "longest between two renewals of the Lease",
@@ -114,5 +116,5 @@ function figures(how: How, server: ScriptedServer, program: Program): void {
     atMost: RENEW_DEADLINE_S,
   });
   how.figure({ name: "RSS", value: rssMiB, unit: "MiB" });
-  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: LIMIT_MIB });
+  how.figure({ name: "RSS at the peak", value: peakMiB, unit: "MiB", atMost: limitMiB });
 }

@@ -33,7 +33,7 @@ const TRENDS: readonly Trend[] = [
     most: 2,
     of: ({ anonMiB = Number.NaN }) => anonMiB,
   },
-  // What Node, OpenSSL and the C library allocate: no collection of V8's gives it back, or moves it.
+  // What Node, OpenSSL and the C library allocate; and pages that V8 gave up, but keeps for the next time.
   {
     name: "outside V8's heap and of no file",
     unit: "MiB",
