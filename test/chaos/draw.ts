@@ -1,5 +1,6 @@
 // Scripts drawn at random by fast-check, which also shrinks them.
 import * as fc from "fast-check";
+import { lapses, longLists, ofKind, published } from "./endings.ts";
 import { historySteps, NAMESPACES, SOURCE_NAMESPACES } from "../support/planner/history.ts";
 import {
   isUsers,
@@ -216,8 +217,6 @@ const ofKinds = (steps: fc.Arbitrary<ChaosStep>): fc.Arbitrary<ChaosStep> =>
     return isUsers(step) && !KINDLESS.includes(step.kind) && of ? { ...step, of } : step;
   });
 
-const ofKind = fc.constantFrom<{ readonly of?: "ConfigMap" }>({}, {}, { of: "ConfigMap" });
-
 const LABELS = fc.constantFrom<readonly [string, string | null]>(
   ["app.kubernetes.io/managed-by", null],
   ["app.kubernetes.io/managed-by", "Helm"],
@@ -271,16 +270,9 @@ const later: fc.Arbitrary<ChaosStep> = fc.oneof(
   },
 );
 
-/** A source that everybody takes, with an entry of two more, so that what follows meets something. */
-const published = (namespace: string, name: string) => ({
-  kind: "source" as const,
-  words: { to: "*", allow: "*" },
-  type: "Opaque",
-  immutable: false,
-  namespace,
-  name,
-});
-const large = fc.constantFrom<readonly [word: string, entries: number, bytes: number]>(
+const EVERYWHERE = { to: "*", allow: "*" };
+type Filling = readonly [word: string, entries: number, bytes: number];
+const large = fc.constantFrom<Filling>(
   ["*", 900, 0],
   ["*", 998, 0],
   ["*", 999, 0],
@@ -288,42 +280,54 @@ const large = fc.constantFrom<readonly [word: string, entries: number, bytes: nu
   ["x=filled-0,y=filled-0", 1, 600_000],
 );
 /** What reaches the contract's bounds, each from either side; dear, so a few in a script at most. */
-const bounds: fc.Arbitrary<readonly ChaosStep[]> = fc
-  .tuple(
-    ofKind,
-    fc.constantFrom(...SOURCE_NAMESPACES),
-    fc.constantFrom("one", "two", "three"),
-    fc.oneof(
-      { weight: 5, arbitrary: large },
-      {
-        weight: 5,
-        arbitrary: fc.record({
-          kind: constant("say much"),
-          word: fc.constantFrom("to", "to", "allow", "keys", "copy-labels"),
-          first: fc.constantFrom("team-*", "*"),
-          more: fc.constantFrom(99, 100, 900, 1100),
-          entries: fc.constantFrom("globs", "names"),
-        }),
-      },
-      {
-        weight: 2,
-        arbitrary: fc.record({
-          kind: constant("lengthen"),
-          entries: fc.constantFrom(900, 1001),
-        }),
-      },
-    ),
-  )
-  .map(([of, namespace, name, bound]): readonly ChaosStep[] => {
-    if ("kind" in bound && bound.kind === "lengthen") return [bound];
-    const source = { ...published(namespace, name), ...of };
-    // What changes after a bound is passed shows whether it was held.
-    const rotate = { kind: "rotate" as const, namespace, name, ...of };
-    if ("kind" in bound) return [source, { ...bound, namespace, name, ...of }, rotate];
-    const [value, entries, bytes] = bound;
-    const fill = { kind: "fill" as const, entries, bytes, namespace, name, ...of };
-    return [source, fill, { kind: "say", word: "keys", value, namespace, name, ...of }, rotate];
-  });
+const reaching = (filling: fc.Arbitrary<Filling>): fc.Arbitrary<readonly ChaosStep[]> =>
+  fc
+    .tuple(
+      ofKind,
+      fc.constantFrom(...SOURCE_NAMESPACES),
+      fc.constantFrom("one", "two", "three"),
+      fc.oneof(
+        { weight: 5, arbitrary: filling },
+        {
+          weight: 5,
+          arbitrary: fc.record({
+            kind: constant("say much"),
+            word: fc.constantFrom("to", "to", "allow", "keys", "copy-labels"),
+            first: fc.constantFrom("team-*", "*"),
+            more: fc.constantFrom(99, 100, 900, 1100),
+            entries: fc.constantFrom("globs", "names"),
+          }),
+        },
+        {
+          weight: 2,
+          arbitrary: fc.record({
+            kind: constant("lengthen"),
+            entries: fc.constantFrom(900, 1001),
+          }),
+        },
+      ),
+    )
+    .map(([of, namespace, name, bound]): readonly ChaosStep[] => {
+      if ("kind" in bound && bound.kind === "lengthen") return [bound];
+      const source = { ...published(namespace, name, EVERYWHERE), ...of };
+      // What changes after a bound is passed shows whether it was held.
+      const rotate = { kind: "rotate" as const, namespace, name, ...of };
+      if ("kind" in bound) return [source, { ...bound, namespace, name, ...of }, rotate];
+      const [value, entries, bytes] = bound;
+      const fill = { kind: "fill" as const, entries, bytes, namespace, name, ...of };
+      return [source, fill, { kind: "say", word: "keys", value, namespace, name, ...of }, rotate];
+    });
+const bounds = reaching(large);
+/** As close as can be: 1,000 entries and 1 MiB, and each by the least too much. */
+const closest = reaching(
+  fc.constantFrom<Filling>(
+    ["*", 997, 0],
+    ["*", 998, 0],
+    ["*", 999, 0],
+    ["x=filled-0,y=filled-0", 1, 524_288],
+    ["x=filled-0,y=filled-0", 1, 524_289],
+  ),
+);
 const nextVersions: fc.Arbitrary<readonly ChaosStep[]> = fc
   .record({ kind: constant("next version"), marks: fc.boolean() })
   .map((step) => [step]);
@@ -357,6 +361,23 @@ const woven = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
       return { ...rest, flags: holdsCreates ? { ...flags, holdsCreates } : flags, steps: all };
     });
 
+/** Where little comes after, so that the world at rest shows what became of it. */
+const AT_THE_END = 8;
+const ended = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
+  fc
+    .tuple(
+      script,
+      fc.array(fc.tuple(fc.nat({ max: AT_THE_END }), fc.oneof(closest, lapses, longLists)), {
+        maxLength: 3,
+        size: "max",
+      }),
+    )
+    .map(([{ steps, ...rest }, endings]) => {
+      const all = [...steps];
+      for (const [after, some] of endings) all.splice(Math.max(0, all.length - after), 0, ...some);
+      return { ...rest, steps: all };
+    });
+
 /**
  * What a seed means. A draw never changes once a seed of it is kept (failed-seeds.ts); what is to be
  * drawn besides makes another.
@@ -365,9 +386,10 @@ const DRAWS: Readonly<Record<number, (least: number, most: number) => fc.Arbitra
   1: scriptsOf,
   2: (least, most) => woven(scriptsOf(least, most)),
   3: (least, most) => bounded(woven(scriptsOf(least, most))),
+  4: (least, most) => ended(bounded(woven(scriptsOf(least, most)))),
 };
 /** What a seed means where nobody says by which draw. */
-export const NEWEST_DRAW = 3;
+export const NEWEST_DRAW = 4;
 
 /** Of so many steps, but for the few that a later draw adds. */
 export function drawn(draw: number, least = 1, most = LONGEST_SCRIPT): fc.Arbitrary<Script> {

@@ -178,8 +178,11 @@ type Case = {
   readonly after?: Raw;
   readonly source?: Raw;
   readonly conditions?: object;
+  /** What the source became, one after the other, a while before the write. */
+  readonly became?: readonly Readonly<Record<string, string>>[];
 };
 const conditions = ({ metadata: { uid, resourceVersion } }: Raw) => ({ uid, resourceVersion });
+const NOW_MS = 3_600_000;
 const WRITES: Readonly<Record<string, readonly [Case, RegExp | undefined]>> = {
   "a delete of a copy whose source is gone": [{ before: BOTH[0], method: "DELETE" }, undefined],
   "a delete of a stranger's": [{ before: secret("team-a/x", {}), method: "DELETE" }, /not ours/],
@@ -194,6 +197,33 @@ const WRITES: Readonly<Record<string, readonly [Case, RegExp | undefined]>> = {
   "a delete of a copy that was to be kept": [
     { before: copy("team-a/one", "shared/one", { "on-delete": "keep" }), method: "DELETE" },
     /to be kept/,
+  ],
+  "a delete of a copy that was to be kept, of a source that says nothing any more": [
+    {
+      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
+      method: "DELETE",
+      source: SOURCE,
+      became: [{ to: "*", "on-delete": "keep" }, { allow: "*" }],
+    },
+    /to be kept/,
+  ],
+  "a delete of a copy that was to be kept, of a source that says otherwise by now": [
+    {
+      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
+      method: "DELETE",
+      source: SOURCE,
+      became: [{ to: "*", "on-delete": "keep" }, { to: "team-b" }],
+    },
+    undefined,
+  ],
+  "a delete of a copy that was to be kept, of what is no source and says otherwise": [
+    {
+      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
+      method: "DELETE",
+      source: SOURCE,
+      became: [{ to: "*", "on-delete": "keep" }, { "on-delete": "delete" }],
+    },
+    undefined,
   ],
   "an update that brings what the source never held": [
     {
@@ -217,7 +247,7 @@ const WRITES: Readonly<Record<string, readonly [Case, RegExp | undefined]>> = {
 
 for (const [
   name,
-  [{ before, method, after, source, conditions: given }, expected],
+  [{ before, method, after, source, became = [], conditions: given }, expected],
 ] of Object.entries(WRITES))
   test(`the judge on ${name}`, () => {
     const slots = new Slots();
@@ -226,6 +256,8 @@ for (const [
     for (const raw of made.namespaces.values())
       slots.note(raw.metadata.name, raw, Number.NEGATIVE_INFINITY);
     for (const raw of made.objects.values()) slots.note(slotOf(raw), raw, Number.NEGATIVE_INFINITY);
+    for (const [at, words] of became.entries())
+      slots.note("Secret shared/one", secret("shared/one", words), NOW_MS - 60_000 + at);
     const { namespace, name: own } = (after ?? before).metadata;
     const path = `/api/v1/namespaces/${namespace}/secrets${method === "POST" ? "" : `/${own}`}`;
     const held = given ?? conditions(before);
@@ -234,7 +266,7 @@ for (const [
       ? { ...after, metadata: { ...after.metadata, resourceVersion: "later" } }
       : before;
     const wrong = wrongWrite({ method, path, body, what: "a write" }, answer, slots, {
-      now: 3_600_000,
+      now: NOW_MS,
       flags: FLAGS,
       graceMs: 10_000,
       listSlot: "ConfigMap controller/secretcast-sources",

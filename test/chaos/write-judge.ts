@@ -6,7 +6,7 @@ import type { Slots } from "./slots.ts";
 import { contentDifferences } from "./differences.ts";
 import { isFrozenByList } from "./model.ts";
 import { filterKeys } from "./patterns.ts";
-import { dataOf, recordedKeys, slotOf, wordOf } from "./raw.ts";
+import { dataOf, recordedKeys, slotOf, wordOf, wordsOn } from "./raw.ts";
 import type { Flags, Raw, Source, Standing } from "./raw.ts";
 import { acceptance, allows, isExcluded, pushes } from "./namespaces.ts";
 import { hasUnknownMark, isOurs, isPull, standingOf } from "./standing.ts";
@@ -115,12 +115,28 @@ class Judge {
     if (this.#replaceable(before)) return undefined;
     const ended = this.#ended(before);
     if (ended !== undefined) return ended;
-    const uid = wordOf(before, "source-uid");
-    const record = wordOf(before, "on-delete");
-    const heldDelete = this.#sources(before, "source").some(
-      ({ raw, words }) => raw.metadata.uid === uid && words["on-delete"] !== "keep",
+    return wordOf(before, "on-delete") !== undefined && !this.#letsGo(before)
+      ? "it was to be kept"
+      : undefined;
+  }
+
+  // Some version of its source, after the one that had it kept, said that copies go. One that neither asks
+  // for copies nor says so says nothing.
+  #letsGo(copy: Raw): boolean {
+    const uid = wordOf(copy, "source-uid");
+    const listed = this.#sources(copy, "source").filter(
+      ({ raw, entry }) => entry !== undefined && raw.metadata.uid === uid,
     );
-    return record !== undefined && !heldDelete ? "it was to be kept" : undefined;
+    const own = this.#slots
+      .since(`${copy.kind} ${wordOf(copy, "source")}`, this.#around.now - MEMORY_MS)
+      .flatMap(({ raw }) => (raw && raw.metadata.uid === uid ? [wordsOn(raw)] : []));
+    const kept = own.findIndex((words) => words["on-delete"] === "keep");
+    return [...listed.map(({ words }) => words), ...own.slice(kept + 1)].some(
+      (words) =>
+        words["on-delete"] === "delete" ||
+        (words["on-delete"] === undefined &&
+          (words["to"] !== undefined || words["to-selector"] !== undefined)),
+    );
   }
 
   // Some version of its source wanted it there, with this content.
