@@ -75,7 +75,7 @@ export class Actors {
       case "list":
         return this.#list(step);
       case "lengthen":
-        return this.#lengthen(step.entries);
+        return this.#lengthen(step.entries, step.besides);
       case "next version":
         return this.#nextVersion(step.marks);
       case "delete":
@@ -153,12 +153,12 @@ export class Actors {
     await this.#try({ method: "PUT", path, body });
   }
 
-  async #lengthen(entries: number): Promise<void> {
+  async #lengthen(entries: number, besides: Readonly<Record<string, string>> = {}): Promise<void> {
     const path = resourcePath(CONFIG_MAPS, OWN_NAMESPACE, SOURCE_LIST);
     const data = numbered(entries, (no) => {
       return [`more-${no}`, JSON.stringify({ secret: `nowhere/of-${no}`, to: "nowhere" })];
     });
-    await this.#send("PATCH", path, { data: Object.fromEntries(data) });
+    await this.#send("PATCH", path, { data: { ...Object.fromEntries(data), ...besides } });
   }
 
   /** What it does besides with its copies is what this version does. */

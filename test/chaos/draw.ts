@@ -368,7 +368,8 @@ const ended = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
     .tuple(
       script,
       fc.array(fc.tuple(fc.nat({ max: AT_THE_END }), fc.oneof(closest, lapses, longLists)), {
-        maxLength: 3,
+        minLength: 1,
+        maxLength: 4,
         size: "max",
       }),
     )

@@ -22,6 +22,7 @@ const KEPT = { to: "*", "on-delete": "keep" };
 const AT_WORK_MS = [300, 2000, 5000];
 const afterwards = fc.constantFrom<Words | undefined>(
   { allow: "*" },
+  { allow: "*" },
   {},
   { "on-delete": "keep" },
   { "on-delete": "delete" },
@@ -51,18 +52,17 @@ export const lapses: fc.Arbitrary<readonly ChaosStep[]> = fc
       : { kind: "delete", namespace, name, ...of },
   ]);
 
-/** A list of exactly 1,000 entries and of one more, with one that makes copies, and then a change. */
+/** A list of exactly 1,000 entries and of one more, one of which is new and makes copies. */
 export const longLists: fc.Arbitrary<readonly ChaosStep[]> = fc
   .record({ of: ofKind, more: fc.constantFrom(999, 1000) })
   .map(({ of, more }) => {
-    const listed = { namespace: "shared", name: "one" };
-    const word = of.of === "ConfigMap" ? "configMap" : "secret";
-    const entries = { all: JSON.stringify({ [word]: "shared/one", to: "*" }) };
+    // No other entry names it: that list alone says whether there are copies of it.
+    const [namespace, name] = ["shared-2", "three"];
+    const listed = of.of === "ConfigMap" ? "configMap" : "secret";
+    const besides = { long: JSON.stringify({ [listed]: `${namespace}/${name}`, to: "*" }) };
     return [
-      { ...published(listed.namespace, listed.name, {}), ...of },
-      { kind: "list", entries, strange: false },
-      { kind: "pass", ms: 2000 },
-      { kind: "lengthen", entries: more },
-      { kind: "rotate", ...listed, ...of },
+      { ...published(namespace, name, {}), ...of },
+      { kind: "list", entries: {}, strange: false },
+      { kind: "lengthen", entries: more, besides },
     ];
   });

@@ -34,9 +34,4 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     draw: 3,
     found: "the model ended a copy of what is also a faulty pulling Secret",
   },
-  {
-    seed: 610_000_191,
-    draw: 4,
-    found: "the judge did not hear on-delete of what asks for no copies any more",
-  },
 ];

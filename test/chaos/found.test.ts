@@ -300,6 +300,13 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
           },
         ],
       },
+    "what was to be kept goes where its source, which asks for no copies any more, says so": {
+      steps: [
+        source("shared", "two", { to: "*", "on-delete": "keep" }),
+        { kind: "pass", ms: 5000 },
+        source("shared", "two", { "on-delete": "delete" }),
+      ],
+    },
     "a process that may not release its Lease ends all the same": {
       replicas: 2,
       steps: [

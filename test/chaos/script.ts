@@ -63,8 +63,12 @@ type UserAction =
       readonly more: number;
       readonly entries: "globs" | "names";
     } & At)
-  /** The source list gets so many more entries, of objects that are not there. */
-  | { readonly kind: "lengthen"; readonly entries: number }
+  /** The source list gets so many more entries, of objects that are not there, and `besides`. */
+  | {
+      readonly kind: "lengthen";
+      readonly entries: number;
+      readonly besides?: Readonly<Record<string, string>>;
+    }
   /** The next version runs for a while and puts a mark of its own on every copy, or takes it off. */
   | { readonly kind: "next version"; readonly marks: boolean }
   /** A label of whatever is there is set, or taken off. */

@@ -120,8 +120,8 @@ class Judge {
       : undefined;
   }
 
-  // Some version of its source, after the one that had it kept, said that copies go. One that neither asks
-  // for copies nor says so says nothing.
+  // Its source, after the last version that had copies kept (deletes are confirmed by a read), said that they
+  // go. One that neither asks for copies nor says so says nothing.
   #letsGo(copy: Raw): boolean {
     const uid = wordOf(copy, "source-uid");
     const listed = this.#sources(copy, "source").filter(
@@ -130,7 +130,7 @@ class Judge {
     const own = this.#slots
       .since(`${copy.kind} ${wordOf(copy, "source")}`, this.#around.now - MEMORY_MS)
       .flatMap(({ raw }) => (raw && raw.metadata.uid === uid ? [wordsOn(raw)] : []));
-    const kept = own.findIndex((words) => words["on-delete"] === "keep");
+    const kept = own.findLastIndex((words) => words["on-delete"] === "keep");
     return [...listed.map(({ words }) => words), ...own.slice(kept + 1)].some(
       (words) =>
         words["on-delete"] === "delete" ||
