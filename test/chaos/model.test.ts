@@ -225,6 +225,15 @@ const WRITES: Readonly<Record<string, readonly [Case, RegExp | undefined]>> = {
     },
     undefined,
   ],
+  "a delete of a copy whose source says by now that copies are kept": [
+    {
+      before: BOTH[0],
+      method: "DELETE",
+      source: SOURCE,
+      became: [{ to: "nobody", "on-delete": "keep" }],
+    },
+    /says that it is kept/,
+  ],
   "an update that brings what the source never held": [
     {
       before: BOTH[0],

@@ -12,6 +12,7 @@ import { acceptance, allows, isExcluded, pushes } from "./namespaces.ts";
 import { hasUnknownMark, isOurs, isPull, standingOf } from "./standing.ts";
 
 const MEMORY_MS = 30 * 60_000;
+const SLOWEST_MS = 10_000;
 
 type Patch = readonly { readonly op: string; readonly path: string; readonly value: unknown }[];
 type Preconditions = { readonly uid?: string; readonly resourceVersion?: string };
@@ -115,9 +116,26 @@ class Judge {
     if (this.#replaceable(before)) return undefined;
     const ended = this.#ended(before);
     if (ended !== undefined) return ended;
-    return wordOf(before, "on-delete") !== undefined && !this.#letsGo(before)
-      ? "it was to be kept"
-      : undefined;
+    if (wordOf(before, "on-delete") !== undefined && !this.#letsGo(before))
+      return "it was to be kept";
+    return this.#keeps(before) ? "its source says that it is kept" : undefined;
+  }
+
+  // By its own word, for longer than a delete takes that was right when it was sent.
+  #keeps(copy: Raw): boolean {
+    const { now, graceMs } = this.#around;
+    const uid = wordOf(copy, "source-uid");
+    const named = `${copy.kind} ${wordOf(copy, "source")}`;
+    const listed = this.#sources(copy, "source").some(({ entry }) => entry !== undefined);
+    return (
+      !listed &&
+      this.#slots
+        .since(named, now - Math.max(graceMs, SLOWEST_MS))
+        .every(
+          ({ raw }) =>
+            raw !== undefined && raw.metadata.uid === uid && wordOf(raw, "on-delete") === "keep",
+        )
+    );
   }
 
   // Its source, after the last version that had copies kept (deletes are confirmed by a read), said that they
