@@ -11,6 +11,9 @@ import { judgeSoak } from "./verdict.ts";
 
 type Shape = {
   readonly rssPerHour?: number;
+  /** It comes near to so much more, by a half of the rest each ten minutes. */
+  readonly rssWarming?: number;
+  readonly rssSwing?: number;
   /** Of it what comes from mapped files. */
   readonly mappedPerHour?: number;
   readonly outsidePerHour?: number;
@@ -26,6 +29,8 @@ const END: SoakRecord = { kind: "end", s: 7200, wrong: [], said: ["said"] };
 /** Two hours with noise as a process makes it. */
 function run({
   rssPerHour = 0,
+  rssWarming = 0,
+  rssSwing = 8,
   mappedPerHour = 0,
   outsidePerHour = 0,
   garbagePerHour = 0,
@@ -42,7 +47,8 @@ function run({
       kind: "sample",
       s,
       life: 1,
-      rssMiB: 120 + 8 * chance() + rssPerHour * hours,
+      rssMiB:
+        120 + rssSwing * chance() + rssPerHour * hours + rssWarming * (1 - 0.5 ** (6 * hours)),
       anonMiB: 70 + 8 * chance() + (rssPerHour - mappedPerHour) * hours,
       heldMiB: 40 + (rssPerHour - mappedPerHour - outsidePerHour) * hours,
       heapMiB: 20 + heapPerHour * hours + (6 + garbagePerHour * hours) * chance(),
@@ -72,6 +78,18 @@ test("a process whose figures only swing is flat, and the verdict says how sure 
   assert.deepEqual(problems, []);
   assert.match(lines.join("\n"), /^RSS: 12\d\.\d MiB, slope -?0\.\d\d ± [0-2]\.\d\d MiB\/h/m);
   assert.ok(lines.includes("said"));
+});
+
+test("memory that grew, and in the last quarter certainly does no more, is no leak, and both are told", () => {
+  const { lines, problems } = run({ rssWarming: 240, rssSwing: 1 });
+  assert.deepEqual(problems, []);
+  assert.match(lines.join("\n"), /^RSS: .*slope [2-9]\.\d\d ± /m);
+  assert.match(lines.join("\n"), /^RSS, in the last quarter: slope -?[01]\.\d\d ± /m);
+});
+
+test("memory that grows by less in the last quarter than before, and by too much, is a leak", () => {
+  const { problems } = run({ rssWarming: 240, rssPerHour: 2.5, rssSwing: 1 });
+  assert.match(problems.join("\n"), /^it grows: RSS/m);
 });
 
 test("memory that grows by ten MiB an hour is a leak", () => {

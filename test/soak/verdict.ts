@@ -8,7 +8,7 @@ import {
   type Sample,
   type SoakRecord,
 } from "./records.ts";
-import { blocks, fitLine } from "./trend.ts";
+import { blocks, fitLine, type Line } from "./trend.ts";
 
 export type SoakVerdict = {
   readonly lines: readonly string[];
@@ -102,28 +102,43 @@ function before(records: readonly SoakRecord[], samples: readonly Sample[]): Soa
   };
 }
 
-/** Of the second half of the process that ran longest, when all caches are warm. */
+/**
+ * Of the second half of the process that ran longest, when all caches are warm. What grew then, and in the
+ * last quarter certainly by no more than it may, was warming up still: a leak goes on.
+ */
 function growth(samples: readonly Sample[]): SoakVerdict {
   const lives = Array.from(Map.groupBy(samples, ({ life }) => life).values());
   const longest = lives.toSorted((a, b) => b.length - a.length)[0] ?? [];
   const half = longest.slice(longest.length >> 1);
+  const quarter = half.slice(half.length >> 1);
   const lines: string[] = [];
   const problems: string[] = [];
-  for (const { name, unit, most, of, level } of TRENDS) {
-    const points = half
-      .map((one) => ({ x: one.s / 3600, y: of(one) }))
-      .filter(({ y }) => !Number.isNaN(y));
-    const line = fitLine(blocks(points, BLOCK_H, level));
+  for (const trend of TRENDS) {
+    const { name, unit, most, of } = trend;
+    const line = lineOf(half, trend);
     if (!line) {
       lines.push(`${name}: too few samples for a slope`);
       continue;
     }
-    const { slope, within, mean } = line;
-    const text = `${name}: ${mean.toFixed(1)} ${unit}, slope ${slope.toFixed(2)} ± ${within.toFixed(2)} ${unit}/h (95 %), from ${range(half, of)}`;
+    const text = `${name}: ${line.mean.toFixed(1)} ${unit}, ${slopeText(line, unit)}, from ${range(half, of)}`;
     lines.push(text);
-    if (slope - within > most) problems.push(`it grows: ${text}`);
+    if (line.slope - line.within <= most) continue;
+    const late = lineOf(quarter, trend);
+    if (late) lines.push(`${name}, in the last quarter: ${slopeText(late, unit)}`);
+    if (!late || late.slope + late.within > most) problems.push(`it grows: ${text}`);
   }
   return { lines, problems };
+}
+
+function lineOf(samples: readonly Sample[], { of, level }: Trend): Line | undefined {
+  const points = samples
+    .map((one) => ({ x: one.s / 3600, y: of(one) }))
+    .filter(({ y }) => !Number.isNaN(y));
+  return fitLine(blocks(points, BLOCK_H, level));
+}
+
+function slopeText({ slope, within }: Line, unit: string): string {
+  return `slope ${slope.toFixed(2)} ± ${within.toFixed(2)} ${unit}/h (95 %)`;
 }
 
 function drift(what: string, all: readonly Latency[]): SoakVerdict {
