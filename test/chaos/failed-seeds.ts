@@ -34,4 +34,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     draw: 3,
     found: "the model ended a copy of what is also a faulty pulling Secret",
   },
+  {
+    seed: 168_363_899,
+    draw: 4,
+    found: "the judge took what a pulling Secret says of its entries for its copies",
+  },
 ];

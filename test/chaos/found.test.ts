@@ -307,6 +307,33 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         source("shared", "two", { "on-delete": "delete" }),
       ],
     },
+    "copies go where their source is a pulling ConfigMap by now, which keeps its own entries": {
+      flags: { ...PLAIN_FLAGS, policy: "opt-in", configMaps: true },
+      steps: [
+        {
+          kind: "namespace",
+          namespace: "team-b",
+          words: { accept: "true" },
+          tier: "tin",
+          gone: false,
+        },
+        source("shared-2", "one", { to: "*" }, { of: "ConfigMap" }),
+        { kind: "restart", replica: 0, how: "stop" },
+        { kind: "moment", ms: 0 },
+        { kind: "restart", replica: 0, how: "stop" },
+        { kind: "watches", fault: "reboot" },
+        { kind: "pass", ms: 2000 },
+        {
+          kind: "pull",
+          namespace: "shared-2",
+          name: "one",
+          words: { from: "shared-2/three", keys: "x=user", "on-delete": "keep" },
+          of: "ConfigMap",
+        },
+        { kind: "requests", fault: "lost", likelihood: 1, ms: 300 },
+        { kind: "pass", ms: 2000 },
+      ],
+    },
     "a process that may not release its Lease ends all the same": {
       replicas: 2,
       steps: [

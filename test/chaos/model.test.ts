@@ -234,6 +234,28 @@ const WRITES: Readonly<Record<string, readonly [Case, RegExp | undefined]>> = {
     },
     /says that it is kept/,
   ],
+  "a delete of a copy whose source is a pulling Secret by now, which keeps what it was filled with":
+    [
+      {
+        before: BOTH[0],
+        method: "DELETE",
+        source: SOURCE,
+        became: [{ from: "shared/other", "on-delete": "keep" }],
+      },
+      undefined,
+    ],
+  "a delete of a copy that was to be kept, of a source that is a pulling Secret by now": [
+    {
+      before: copy("team-a/one", "shared/one", { "on-delete": "keep" }),
+      method: "DELETE",
+      source: SOURCE,
+      became: [
+        { to: "*", "on-delete": "keep" },
+        { from: "shared/other", "on-delete": "delete" },
+      ],
+    },
+    /to be kept/,
+  ],
   "an update that brings what the source never held": [
     {
       before: BOTH[0],

@@ -23,6 +23,8 @@ const REST_STEP_MS = 10_000;
 const REST_MOST_MS = 30 * 60_000;
 /** A watch that says nothing more is found out by then, and begun anew. */
 const DEAF_MS = 300_000;
+/** So long a page of a list is waited for, the longest of all that may hang. */
+const UNANSWERED_MS = 60_000;
 /** So long deletions above their limit wait. */
 const HOLD_MS = 330_000;
 /** So long an API server is away that starts anew. */
@@ -71,7 +73,8 @@ class Stage {
   #flags: FlagSet;
   /** The version that the first namespaces have; no backup is older. */
   #began = 0;
-  #deafUntil = 0;
+  /** By then what hangs was given up, and what was deaf begun anew. */
+  #hangsUntil = 0;
   #writes = 0;
 
   constructor(script: Script, crash: Crash | undefined) {
@@ -128,6 +131,7 @@ class Stage {
           this.#script.replicas > 1 ? Math.min(step.ms, LONGEST_OF_SEVERAL_MS) : step.ms,
         );
       case "requests":
+        if (step.fault === "lost" || step.fault === "hang") this.#hangs(step.ms + UNANSWERED_MS);
         return this.#deployment.weather(step);
       case "watches":
         return this.#watches(step.fault);
@@ -155,7 +159,7 @@ class Stage {
     const all = [SECRETS, CONFIG_MAPS].flatMap(({ plural }) => [...this.#all(plural).values()]);
     await this.#actors.letGo(all.filter(isHeld));
     const hold = this.#script.deleteLimit < 100 ? HOLD_MS : 0;
-    await this.#pass(Math.max(hold, this.#deafUntil - this.#clock.monotonic()));
+    await this.#pass(Math.max(hold, this.#hangsUntil - this.#clock.monotonic()));
     let wrong: readonly string[] = ["not looked at"];
     for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
       await this.#pass(REST_STEP_MS);
@@ -189,6 +193,10 @@ class Stage {
     if (this.#writes > before) this.wrong.push(`${this.#writes - before} writes ${when}`);
   }
 
+  #hangs(ms: number): void {
+    this.#hangsUntil = Math.max(this.#hangsUntil, this.#clock.monotonic() + ms);
+  }
+
   #pass(ms: number): Promise<void> {
     return this.#clock.advance(ms);
   }
@@ -200,7 +208,7 @@ class Stage {
       case "expire":
         return this.#deployment.watches(fault);
       case "deafen":
-        this.#deafUntil = this.#clock.monotonic() + DEAF_MS;
+        this.#hangs(DEAF_MS);
         return this.#deployment.watches(fault);
       case "compact":
         storage.compact();

@@ -7,7 +7,7 @@ import { contentDifferences } from "./differences.ts";
 import { isFrozenByList } from "./model.ts";
 import { filterKeys } from "./patterns.ts";
 import { dataOf, recordedKeys, slotOf, wordOf, wordsOn } from "./raw.ts";
-import type { Flags, Raw, Source, Standing } from "./raw.ts";
+import type { Flags, Raw, Source, Standing, Texts } from "./raw.ts";
 import { acceptance, allows, isExcluded, pushes } from "./namespaces.ts";
 import { hasUnknownMark, isOurs, isPull, standingOf } from "./standing.ts";
 
@@ -131,11 +131,16 @@ class Judge {
       !listed &&
       this.#slots
         .since(named, now - Math.max(graceMs, SLOWEST_MS))
-        .every(
-          ({ raw }) =>
-            raw !== undefined && raw.metadata.uid === uid && wordOf(raw, "on-delete") === "keep",
-        )
+        .every(({ raw }) => this.#ownWords(raw, uid)?.["on-delete"] === "keep")
     );
+  }
+
+  // What an object of this UID says of its copies; undefined: nothing, as where no sources are, or what it
+  // says is of itself, as of a pulling object and of a copy.
+  #ownWords(raw: Raw | undefined, uid: string | undefined): Texts | undefined {
+    if (!raw || raw.metadata.uid !== uid || isPull(raw) || isOurs(raw)) return undefined;
+    const isSomewhere = this.#lists().some(({ flags }) => standingWith(raw, flags) !== "outside");
+    return isSomewhere ? wordsOn(raw) : undefined;
   }
 
   // Its source, after the last version that had copies kept (deletes are confirmed by a read), said that they
@@ -147,7 +152,8 @@ class Judge {
     );
     const own = this.#slots
       .since(`${copy.kind} ${wordOf(copy, "source")}`, this.#around.now - MEMORY_MS)
-      .flatMap(({ raw }) => (raw && raw.metadata.uid === uid ? [wordsOn(raw)] : []));
+      .map(({ raw }) => this.#ownWords(raw, uid))
+      .filter((words) => words !== undefined);
     const kept = own.findLastIndex((words) => words["on-delete"] === "keep");
     return [...listed.map(({ words }) => words), ...own.slice(kept + 1)].some(
       (words) =>
