@@ -59,11 +59,22 @@ const SHELLS: readonly Shell[] = [
   },
 ];
 
+/** A cluster that does not answer within two seconds completes nothing, so a busy machine is asked again. */
+const TRIES = 6;
+const TRY_MS = 10_000;
+
 async function tabbed(terminal: PseudoTerminal, typed: string, shown: RegExp): Promise<void> {
-  // Whatever stands on the line goes.
-  terminal.type("\u0015");
-  terminal.type(`${typed}\t`);
-  await terminal.shows(shown);
+  for (let left = TRIES - 1; ; left--) {
+    // Whatever stands on the line goes.
+    terminal.type("\u0015");
+    terminal.type(`${typed}\t`);
+    try {
+      await terminal.shows(shown, TRY_MS);
+      return;
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
 }
 
 for (const shell of SHELLS)
