@@ -115,6 +115,12 @@ export class EventRecorder {
     this.#series.delete(series.key);
     this.#idle.remove(series);
     if (series.count > series.written) this.#write(series);
+    this.#forgetFull(referenceKey(series.details.regarding));
+  }
+
+  // One that is full again is as one that never was, and would push out one that is empty.
+  #forgetFull(key: string): void {
+    if (this.#buckets.get(key)?.full === true) this.#buckets.delete(key);
   }
 
   #write(series: Series): void {

@@ -233,6 +233,19 @@ test("EV-06 4096 series are remembered: the one unused the longest is closed wit
   assert.equal(server.events.filter(({ regarding }) => regarding.name === "registry").length, 2);
 });
 
+test("EV-05 who said much is not forgotten for thousands of others who said little long ago", async () => {
+  const { clock, server, recorder } = recording({ queueSize: 10_000 });
+  for (let i = 0; i < 25; i++) recorder.record(details({ note: `note ${i}` }));
+  for (let i = 0; i < 4095; i++) recorder.record(details({ regarding: about(`secret-${i}`) }));
+  await clock.advance(6 * MINUTE);
+  recorder.record(details({ regarding: about("one-more") }));
+  const before = server.events.length;
+  for (let i = 0; i < 5; i++) recorder.record(details({ note: `another note ${i}` }));
+  await clock.advance(0);
+  const said = server.events.slice(before).map(({ regarding }) => regarding.name);
+  assert.deepEqual(said, ["one-more", "registry"]);
+});
+
 test("EV-06 two recorders share nothing: each begins its own event", async () => {
   const { clock, server, recorder } = recording();
   const second = new EventRecorder({
