@@ -48,8 +48,6 @@ export type DeploymentOptions = {
 export class Deployment {
   readonly replicas: readonly Replica[];
   readonly #options: DeploymentOptions;
-  /** What each was started with. */
-  readonly #startedWith = new Map<Replica, Flags>();
   /** Who ended by himself, until he comes again or somebody else starts or stops him. */
   readonly #comings = new Map<Replica, Timer>();
   #weather: Weather | undefined;
@@ -141,8 +139,11 @@ export class Deployment {
 
   #start(replica: Replica): void {
     this.#comings.get(replica)?.cancel();
-    this.#startedWith.set(replica, this.#options.contract());
-    replica.start(this.#options.given());
+    // What it sent may be carried out when it has ended and begun again with other flags.
+    const flags = this.#options.contract();
+    replica.start(this.#options.given(), (request, answer) =>
+      this.#done(request, answer as Raw, replica, flags),
+    );
   }
 
   #replica(): Replica {
@@ -151,7 +152,6 @@ export class Deployment {
       server,
       clock,
       fault: (request) => crash?.(replica) ?? this.#fault(request),
-      onDone: (request, answer, writer) => this.#done(request, answer as Raw, writer),
       onTold: (text) => {
         if (tellsValue(text)) onWrong(`a value was told: ${text.slice(0, 200)}`);
       },
@@ -167,15 +167,14 @@ export class Deployment {
     return faultOf(weather, request, chance);
   }
 
-  #done(request: ApiRequest, answer: Raw, writer: Replica): void {
+  #done(request: ApiRequest, answer: Raw, writer: Replica, flags: Flags): void {
     if (request.path.includes(`/${LEASES.plural}`)) {
       const spec = (request.body ?? {}) as { readonly spec?: { readonly holderIdentity?: string } };
       if ((spec.spec?.holderIdentity ?? "") !== "") this.#leader = writer;
       return;
     }
     if (changesNoObject(request)) return;
-    const { clock, contract, onWrite, onWrong } = this.#options;
-    const flags = this.#startedWith.get(writer) ?? contract();
+    const { clock, onWrite, onWrong } = this.#options;
     onWrite({ request, answer, now: clock.monotonic(), flags });
     if (clock.monotonic() < this.#severalLeadUntil) return;
     if (this.replicas.length > 1 && this.#leader !== writer)

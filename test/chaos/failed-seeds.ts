@@ -39,4 +39,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     draw: 4,
     found: "the judge took what a pulling Secret says of its entries for its copies",
   },
+  {
+    seed: 800_102_323,
+    draw: 4,
+    found: "the stage judged what was on its way at a roll-out by the new flags",
+  },
 ];

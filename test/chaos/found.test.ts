@@ -334,6 +334,19 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         { kind: "pass", ms: 2000 },
       ],
     },
+    "what was sent by one who lost its Lease is judged by the flags that it had then": {
+      chance: 48,
+      replicas: 2,
+      steps: [
+        { kind: "pass", ms: 5000 },
+        { kind: "requests", fault: "slow", likelihood: 0.5, ms: 20_000 },
+        source("shared", "one", { to: "*" }),
+        { kind: "pass", ms: 300 },
+        { kind: "restore", back: 20 },
+        { kind: "requests", fault: "away", likelihood: 0.5, ms: 300 },
+        { kind: "roll out", flags: { ...PLAIN_FLAGS, namespaces: "shared" } },
+      ],
+    },
     "a process that may not release its Lease ends all the same": {
       replicas: 2,
       steps: [

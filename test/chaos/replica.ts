@@ -51,7 +51,6 @@ export type ReplicaOptions = {
   readonly server: ApiClient;
   readonly clock: Clock;
   readonly fault: (request: ApiRequest) => RequestFault | undefined;
-  readonly onDone: (request: ApiRequest, answer: unknown, writer: Replica) => void;
   readonly onTold: (text: string) => void;
   /** It ended by itself. */
   readonly onEnd: (replica: Replica) => void;
@@ -81,8 +80,9 @@ export class Replica {
     return this.#end;
   }
 
-  start(given: FlagValues): void {
-    const { server, fault, onDone, onTold } = this.#options;
+  /** `onDone` is told what the server did for this run, which may be over by then. */
+  start(given: FlagValues, onDone: (request: ApiRequest, answer: unknown) => void): void {
+    const { server, fault, onTold } = this.#options;
     const config = readConfig(
       { "log-level": "trace", ...given },
       { env: {}, clusterNamespace: undefined, terminal: false },
@@ -92,7 +92,7 @@ export class Replica {
         inner: server,
         clock: this.clock,
         fault,
-        onDone: (request, answer) => onDone(request, answer, this),
+        onDone,
         onSent: ({ path, body }) => {
           if (!/\/(secrets|configmaps)(\/|$)/.test(path)) onTold(JSON.stringify(body ?? ""));
         },
