@@ -40,8 +40,11 @@ export async function squeezeWorkloadLow(
 const LIST = "/api/v1/secrets";
 const STREAMED = `${LIST}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`;
 // What a client asks that has seen a newer API server: this one keeps the seat for three seconds, in
-// the hope of getting there, and uses no CPU that the controller under test needs.
-const NOT_YET = `${LIST}?resourceVersion=9000000000&resourceVersionMatch=NotOlderThan`;
+// the hope of getting there, and uses no CPU that the controller under test needs. A list of Secrets takes
+// up to ten seats as soon as the server has counted them, which it does now and then: more than the level
+// has, so it gets none while anything else does. A list of few objects takes one at any time.
+const NOT_YET =
+  "/apis/coordination.k8s.io/v1/leases?resourceVersion=9000000000&resourceVersionMatch=NotOlderThan";
 const REQUESTS = [LIST, NOT_YET, STREAMED, NOT_YET, NOT_YET];
 const WORKERS = 15;
 
@@ -125,7 +128,7 @@ export async function floodAccount(
   await create(`${inside}/serviceaccounts`, { metadata: { name: "flood" } });
   const rules = [
     { apiGroups: [""], resources: ["secrets"], verbs: ["list", "watch"] },
-    { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["patch"] },
+    { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["list", "patch"] },
   ];
   await create(`${RBAC}/clusterroles`, { metadata: { name }, rules });
   await create(`${RBAC}/clusterrolebindings`, {
