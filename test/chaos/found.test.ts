@@ -334,6 +334,17 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         { kind: "pass", ms: 2000 },
       ],
     },
+    "a source that no watch shows keeps no copies, whatever it says": {
+      steps: [
+        source(
+          "shared",
+          "two",
+          { to: "team-*", name: "three", "on-delete": "keep" },
+          { type: "helm.sh/release.v1" },
+        ),
+        { kind: "forge", name: "forged", source: "shared/two", uid: "uid-1", words: {} },
+      ],
+    },
     "what was sent by one who lost its Lease is judged by the flags that it had then": {
       chance: 48,
       replicas: 2,

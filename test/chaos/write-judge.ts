@@ -6,7 +6,7 @@ import type { Slots } from "./slots.ts";
 import { contentDifferences } from "./differences.ts";
 import { isFrozenByList } from "./model.ts";
 import { filterKeys } from "./patterns.ts";
-import { dataOf, recordedKeys, slotOf, wordOf, wordsOn } from "./raw.ts";
+import { dataOf, isHidden, recordedKeys, slotOf, wordOf, wordsOn } from "./raw.ts";
 import type { Flags, Raw, Source, Standing, Texts } from "./raw.ts";
 import { acceptance, allows, isExcluded, pushes } from "./namespaces.ts";
 import { hasUnknownMark, isOurs, isPull, standingOf } from "./standing.ts";
@@ -135,10 +135,11 @@ class Judge {
     );
   }
 
-  // What an object of this UID says of its copies; undefined: nothing, as where no sources are, or what it
-  // says is of itself, as of a pulling object and of a copy.
+  // What an object of this UID says of its copies; undefined: nothing, as where no watch shows it or no
+  // sources are, or what it says is of itself, as of a pulling object and of a copy.
   #ownWords(raw: Raw | undefined, uid: string | undefined): Texts | undefined {
-    if (!raw || raw.metadata.uid !== uid || isPull(raw) || isOurs(raw)) return undefined;
+    if (!raw || raw.metadata.uid !== uid) return undefined;
+    if (isHidden(raw) || isPull(raw) || isOurs(raw)) return undefined;
     const isSomewhere = this.#lists().some(({ flags }) => standingWith(raw, flags) !== "outside");
     return isSomewhere ? wordsOn(raw) : undefined;
   }
