@@ -49,15 +49,26 @@ type Series = {
   readyAt: number;
 };
 
+/** What one object may still be told of. One that is full again is as one that never was. */
+type Allowance = {
+  readonly key: string;
+  readonly bucket: TokenBucket;
+  /** When it is full. */
+  readyAt: number;
+};
+
 /** Records Events about objects without waiting; the same thing said again becomes a series. */
 export class EventRecorder {
   readonly #clock: Clock;
   readonly #reporter: EventReporter;
   readonly #writer: EventWriter;
   readonly #onDrop: (reason: DropReason | "throttled", error?: unknown) => void;
-  readonly #buckets = new LruMap<string, TokenBucket>(REMEMBERED);
+  readonly #allowances = new LruMap<string, Allowance>(REMEMBERED, (pushedOut) =>
+    this.#filling.remove(pushedOut),
+  );
   readonly #series = new LruMap<string, Series>(REMEMBERED, (series) => this.#finish(series));
   readonly #idle: TimerQueue<Series>;
+  readonly #filling: TimerQueue<Allowance>;
   #lastNanoseconds = 0n;
   #closed = false;
 
@@ -71,6 +82,7 @@ export class EventRecorder {
     const size = queueSize === undefined ? {} : { queueSize };
     this.#writer = new EventWriter({ client, clock, onDrop, reachability, ...size });
     this.#idle = new TimerQueue(clock, (series) => this.#finish(series));
+    this.#filling = new TimerQueue(clock, ({ key }) => this.#allowances.delete(key));
   }
 
   /** Throws a RangeError for a reason or an action that no API server takes, and nothing else. */
@@ -87,6 +99,7 @@ export class EventRecorder {
   async close({ timeoutMs = 2000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
     this.#closed = true;
     for (const series of this.#idle.drop()) this.#finish(series);
+    this.#filling.drop();
     await this.#writer.close(timeoutMs);
   }
 
@@ -115,12 +128,6 @@ export class EventRecorder {
     this.#series.delete(series.key);
     this.#idle.remove(series);
     if (series.count > series.written) this.#write(series);
-    this.#forgetFull(referenceKey(series.details.regarding));
-  }
-
-  // One that is full again is as one that never was, and would push out one that is empty.
-  #forgetFull(key: string): void {
-    if (this.#buckets.get(key)?.full === true) this.#buckets.delete(key);
   }
 
   #write(series: Series): void {
@@ -134,12 +141,16 @@ export class EventRecorder {
 
   #allowed(regarding: ObjectReference): boolean {
     const key = referenceKey(regarding);
-    let bucket = this.#buckets.get(key);
-    if (!bucket) {
-      bucket = new TokenBucket({ clock: this.#clock, perSecond: PER_SECOND, burst: BURST });
-      this.#buckets.set(key, bucket);
+    let allowance = this.#allowances.get(key);
+    if (!allowance) {
+      const bucket = new TokenBucket({ clock: this.#clock, perSecond: PER_SECOND, burst: BURST });
+      allowance = { key, bucket, readyAt: 0 };
+      this.#allowances.set(key, allowance);
     }
-    return bucket.tryTake();
+    const { bucket } = allowance;
+    const allowed = bucket.tryTake();
+    this.#filling.set(allowance, this.#clock.monotonic() + bucket.fullInMs);
+    return allowed;
   }
 
   /** Wall time, never the same twice: the names of Events are made of it. */

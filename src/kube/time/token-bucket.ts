@@ -45,10 +45,10 @@ export class TokenBucket {
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
   }
 
-  /** Whether nothing was taken that has not come back: such a bucket may be forgotten. */
-  get full(): boolean {
+  /** In how many ms it is full, if nothing more is taken; at 0 it may be forgotten. */
+  get fullInMs(): number {
     this.#fill();
-    return this.#tokens === this.#burst;
+    return (this.#burst - this.#tokens) / this.#perMs;
   }
 
   #fill(): void {

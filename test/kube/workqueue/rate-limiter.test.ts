@@ -107,9 +107,9 @@ test("WQ-43 a token bucket refuses takes over its burst and refills at its rate"
   assert.equal(tokens.tryTake(), false);
   await own.advance(1);
   assert.equal(tokens.tryTake(), true);
-  assert.equal(tokens.full, false);
+  assert.ok(tokens.fullInMs > 0);
   await own.advance(60_000);
-  assert.equal(tokens.full, true);
+  assert.equal(tokens.fullInMs, 0);
   assert.deepEqual(
     [1, 2, 3, 4].map(() => tokens.tryTake()),
     [true, true, true, false],
