@@ -59,9 +59,11 @@ const SHELLS: readonly Shell[] = [
   },
 ];
 
-/** A cluster that does not answer within two seconds completes nothing, so a busy machine is asked again. */
-const TRIES = 6;
-const TRY_MS = 10_000;
+/**
+ * A cluster that does not answer within two seconds completes nothing, so a busy machine is asked again;
+ * not before a shell that is only slow has had a minute, for what it shows belongs to the first tab.
+ */
+const TRIES = 3;
 
 async function tabbed(terminal: PseudoTerminal, typed: string, shown: RegExp): Promise<void> {
   for (let left = TRIES - 1; ; left--) {
@@ -69,7 +71,7 @@ async function tabbed(terminal: PseudoTerminal, typed: string, shown: RegExp): P
     terminal.type("\u0015");
     terminal.type(`${typed}\t`);
     try {
-      await terminal.shows(shown, TRY_MS);
+      await terminal.shows(shown);
       return;
     } catch (error) {
       if (left === 0) throw error;

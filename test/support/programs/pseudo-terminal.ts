@@ -14,8 +14,8 @@ export function shellMissing(program: string): string | undefined {
 
 export type PseudoTerminal = {
   type(keys: string): void;
-  /** Waits until `text` is among what was shown since the last key; throws after `timeoutMs` (60 s). */
-  shows(text: RegExp, timeoutMs?: number): Promise<string>;
+  /** Waits until `text` is among what was shown since the last key; throws after a minute. */
+  shows(text: RegExp): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -35,8 +35,8 @@ export function openTerminal(
       screen = "";
       child.stdin.write(keys);
     },
-    shows: async (text, timeoutMs) => {
-      await eventually(`the terminal shows ${text}`, () => text.test(plain(screen)), timeoutMs);
+    shows: async (text) => {
+      await eventually(`the terminal shows ${text}`, () => text.test(plain(screen)));
       return plain(screen);
     },
     close: async () => {
