@@ -132,7 +132,7 @@ export class Sync {
     if (!published && this.#pool.inFlight.has(place)) return "no";
     this.#pool.touch(place, published && isSameSource(old, secret));
     if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
-      memory.sourceVanished(old.uid);
+      memory.gone.add(old.uid, this.#deps.clock.monotonic());
     if (published) return "urgent";
     if (old?.role === "copy" && !secret) memory.copyVanished(old);
     if (roles.includes("copy") || roles.includes("pull")) return "later";

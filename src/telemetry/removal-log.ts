@@ -41,6 +41,8 @@ const MOST_NAMED = 5;
 const MOST_LINES_OF_A_SOURCE = 5;
 /** Anybody may name any source, and any UID of it, on copies that then go: what waits has a bound. */
 const MOST_GROUPS = 1000;
+/** So that one that goes again and again leaves room for the others: what can be told in four minutes. */
+const MOST_GROUPS_OF_A_SOURCE = 20;
 /** Lines at a time; beyond, the sources are counted. */
 const MOST_LINES = 100;
 
@@ -55,6 +57,8 @@ export class RemovalLog implements SyncHooks {
   readonly #clock: Clock;
   readonly #onRemoved: (removed: RemovedCopies) => void;
   readonly #groups = new Map<string, RemovedCopies>();
+  /** By subject, how many groups of it wait. */
+  readonly #waiting = new Map<string, number>();
   /** How many went for which there was no room. */
   #further = 0;
   readonly #lines = new Repeats(MOST_LINES_OF_A_SOURCE);
@@ -74,7 +78,7 @@ export class RemovalLog implements SyncHooks {
     const of = `${placeKey(objectKind, source)} ${sourceUid} ${entry ?? ""}`;
     const key = `${action.kind} ${of} ${reason}`;
     const known = this.#groups.get(key);
-    if (!known && this.#groups.size >= MOST_GROUPS) {
+    if (!known && !this.#takesRoom(subjectOf(action.kind, objectKind, source))) {
       this.#further++;
       return;
     }
@@ -111,13 +115,28 @@ export class RemovalLog implements SyncHooks {
       const waits = going?.has(placeKey(group.kind, group.source)) ?? true;
       if (waits && now - group.since < WAIT_MS) continue;
       // What goes again and again is gathered until it may be told.
-      const subject = `${group.removal} ${placeKey(group.kind, group.source)}`;
+      const subject = subjectOf(group.removal, group.kind, group.source);
       if (this.#lines.happened(subject, now) === undefined) continue;
       this.#groups.delete(key);
+      this.#leave(subject);
       if (++sources <= 0) this.#tell(group);
       this.#onRemoved(group);
     }
     if (sources > 0) this.#log.info({ sources }, "copies of further sources removed");
+  }
+
+  /** Room for one group more of `subject`, which is taken. */
+  #takesRoom(subject: string): boolean {
+    const waiting = this.#waiting.get(subject) ?? 0;
+    if (waiting >= MOST_GROUPS_OF_A_SOURCE || this.#groups.size >= MOST_GROUPS) return false;
+    this.#waiting.set(subject, waiting + 1);
+    return true;
+  }
+
+  #leave(subject: string): void {
+    const waiting = (this.#waiting.get(subject) ?? 0) - 1;
+    if (waiting > 0) this.#waiting.set(subject, waiting);
+    else this.#waiting.delete(subject);
   }
 
   #tell({ removal, kind, source, count, waiting, places, reason }: RemovedCopies): void {
@@ -126,6 +145,11 @@ export class RemovalLog implements SyncHooks {
     const held = waiting > 0 && { waitingForFinalizers: waiting };
     this.#log.info({ ...subject, count, ...held, places: named, reason }, MESSAGES[removal]);
   }
+}
+
+/** What lines are counted by. */
+function subjectOf(removal: Removal, kind: ObjectKind, source: Ref): string {
+  return `${removal} ${placeKey(kind, source)}`;
 }
 
 // Anybody may write anything there.

@@ -190,7 +190,7 @@ function remember({ kind }: LiveRead, object: unknown, { caches, list }: RecordC
   else caches.of(kind).remember(object);
 }
 
-function forget(question: LiveRead, { caches, memory, list }: RecordContext): void {
+function forget(question: LiveRead, { caches, memory, list, now }: RecordContext): void {
   const { kind, ref } = question;
   const uid = shownUid(question);
   if (uid === undefined) return;
@@ -204,6 +204,6 @@ function forget(question: LiveRead, { caches, memory, list }: RecordContext): vo
   }
   const cache = caches.of(kind);
   // The watch's word of it will be an echo of this.
-  if (cache.get(ref)?.role === "source") memory.of(kind).sourceVanished(uid);
+  if (cache.get(ref)?.role === "source") memory.of(kind).gone.add(uid, now);
   cache.forget(ref.namespace, ref.name, uid);
 }

@@ -9,6 +9,13 @@ import { FakeClock } from "../support/time/fake-clock.ts";
 import { secretPath } from "../support/controller/memory-api.ts";
 import { Rig } from "../support/controller/fake-clock-controller.ts";
 
+type TestLine = {
+  readonly msg: string;
+  readonly count: number;
+  readonly sources?: number;
+  readonly source?: string;
+};
+
 const MINUTE_MS = 60_000;
 const GONE = "0d8a3c5e-5f1b-4a51-9a55-000000000001";
 
@@ -56,9 +63,14 @@ test("of copies that a finalizer still holds the line says how many they are", a
   await started.stop();
 });
 
-test("however many sources and UIDs are named on copies that go, what waits to be told has a bound", async () => {
+/** Copies in `team-a` go, each of another of these. */
+function removed(sources: readonly { readonly name: string; readonly uid: string }[]): {
+  readonly told: (msg: string) => readonly TestLine[];
+  readonly events: readonly RemovedCopies[];
+  readonly pass: (ms: number) => Promise<void>;
+} {
   const clock = new FakeClock();
-  const lines: { readonly msg: string; readonly count: number }[] = [];
+  const lines: TestLine[] = [];
   const write = (line: string): boolean => lines.push(JSON.parse(line)) > 0;
   const log = createLog({ logLevel: "info", logFormat: "json" }, { write });
   const events: RemovedCopies[] = [];
@@ -72,29 +84,63 @@ test("however many sources and UIDs are named on copies that go, what waits to b
   assert.equal(target.role, "copy");
   const plan = cluster.plan();
   const { namespace, name } = target;
-  const source = { namespace: "shared", name: "registry" };
   const common = {
     objectKind: "Secret",
     place: { namespace, name },
-    source,
     cause: "gone",
     reason: "gone",
     inputs: "",
   } as const;
-  for (let n = 0; n < 3000; n++) {
-    const face = { ...target.face, sourceUid: `uid-${n}` };
-    const action = { ...common, kind: "delete", target: new CopyObject(target, face) } as const;
-    removals.onOutcome({ kind: "removed", action });
+  for (const { name: of, uid } of sources) {
+    const copy = new CopyObject(target, { ...target.face, sourceUid: uid });
+    const action = { ...common, kind: "delete", target: copy } as const;
+    const source = { namespace: "shared", name: of };
+    removals.onOutcome({ kind: "removed", action: { ...action, source } });
   }
-  for (let minute = 0; minute < 300; minute++) {
-    await clock.advance(MINUTE_MS);
-    removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
-  }
-  const told = (msg: string) => lines.filter((line) => line.msg === msg);
+  return {
+    told: (msg) => lines.filter((line) => line.msg === msg),
+    events,
+    pass: async (ms) => {
+      await clock.advance(ms);
+      removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
+    },
+  };
+}
+
+const uids = (name: string, count: number) =>
+  Array.from({ length: count }, (_, n) => ({ name, uid: `uid-${n}` }));
+
+test("however many sources are named on copies that go, what waits to be told has a bound, and the rest is counted", async () => {
+  const names = Array.from({ length: 3000 }, (_, n) => ({ name: `source-${n}`, uid: GONE }));
+  const { told, events, pass } = removed(names);
+  await pass(6000);
   assert.deepEqual(
     told("further copies removed").map(({ count }) => count),
     [2000],
   );
-  assert.equal(told("copies removed").length, 1000);
+  assert.equal(told("copies removed").length, 100);
+  assert.deepEqual(
+    told("copies of further sources removed").map(({ sources }) => sources),
+    [900],
+  );
   assert.equal(events.length, 1000);
+});
+
+test("a source that goes again and again, or is named with any number of UIDs, takes no room from the others", async () => {
+  const { told, events, pass } = removed([
+    ...uids("registry", 3000),
+    { name: "certificate", uid: GONE },
+  ]);
+  await pass(6000);
+  assert.equal(
+    told("copies removed").filter(({ source }) => source === "shared/certificate").length,
+    1,
+  );
+  for (let minute = 0; minute < 10; minute++) await pass(MINUTE_MS);
+  assert.deepEqual(
+    told("further copies removed").map(({ count }) => count),
+    [2980],
+  );
+  assert.equal(told("copies removed").length, 21);
+  assert.equal(events.length, 21);
 });

@@ -56,7 +56,7 @@ export class PlanBuilder {
 
   /** Nothing more comes: what is remembered is kept for what was asked for. */
   end(): void {
-    this.memory.endPass(this.#inFlight);
+    this.memory.endPass(this.#inFlight, this.now);
   }
 
   /** A verdict without a write. */

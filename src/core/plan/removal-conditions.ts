@@ -36,7 +36,7 @@ export function sourceGone(
     cause: "gone",
     reason,
     follows: [readOfSource(pass.kind, ref, shownAt(status))],
-    vanished: { key, since, seen: pass.memory.hasSeen(uid) },
+    vanished: { key, since, seen: pass.memory.gone.has(uid, pass.now) },
     absentUntil: since + settings.deleteGraceMs,
   };
 }

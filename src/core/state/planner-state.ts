@@ -3,6 +3,7 @@
 // it since when something has been so; apply tells it what became of each action.
 // Every `now` is milliseconds of a monotonic clock, every `chance` uniform in [0, 1).
 import { Ages } from "./ages.ts";
+import { GoneSources } from "./gone-sources.ts";
 import { WriteBackoff, type Failure } from "./write-backoff.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
 import type { SharedState } from "./shared-state.ts";
@@ -13,9 +14,6 @@ import { Wants } from "../desired/wants.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import type { Action } from "../model/actions.ts";
 import type { ObjectKind } from "../model/kinds.ts";
-
-/** Beyond this many vanished sources the longest gone are forgotten; their copies count as any others. */
-const MOST_GONE = 10_000;
 
 export type Fight = {
   readonly kind: ObjectKind;
@@ -52,8 +50,8 @@ export class PlannerState {
   >();
   /** By a source's UID, the fingerprint that all its copies had when a pass last found them so. */
   settled: ReadonlyMap<string, string> = new Map();
-  /** UIDs of sources that were in the cache and are not any more, in the order in which they went. */
-  readonly #gone = new Set<string>();
+  /** Of sources that the cache held, and holds no more. */
+  readonly gone = new GoneSources();
   /** UIDs of the sources that the last pass held for their fan-out. */
   held: ReadonlySet<string> = new Set();
   #fights: Fight[] = [];
@@ -126,20 +124,6 @@ export class PlannerState {
     this.backoff.notHidden(refText(place));
   }
 
-  /** The cache held this source, and holds it no more. */
-  sourceVanished(uid: string): void {
-    this.#gone.delete(uid);
-    this.#gone.add(uid);
-    for (const oldest of this.#gone) {
-      if (this.#gone.size <= MOST_GONE) return;
-      this.#gone.delete(oldest);
-    }
-  }
-
-  hasSeen(uid: string): boolean {
-    return this.#gone.has(uid);
-  }
-
   /** A copy was deleted for its successor: until that is made the place is owed one. */
   vacated(place: Ref): void {
     this.backoff.vacated(refText(place));
@@ -165,7 +149,9 @@ export class PlannerState {
     this.resolutions.beginPass();
   }
 
-  endPass(inFlight: ReadonlySet<string>): void {
+  /** Of the pass that began at `now`. */
+  endPass(inFlight: ReadonlySet<string>, now: number): void {
+    this.gone.endPass(now);
     this.backoff.endPass(inFlight);
     this.resolutions.endPass(inFlight);
   }

@@ -285,7 +285,7 @@ export class Cluster extends RawCluster {
   override delete(place: string): void {
     const shown = this.#deaf.has(place) ? undefined : this.secrets.get(place);
     if (shown && this.#reduce(shown).role === "source")
-      this.memory.sourceVanished(shown.metadata.uid);
+      this.memory.gone.add(shown.metadata.uid, this.now);
     super.delete(place);
   }
 
