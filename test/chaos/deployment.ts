@@ -101,6 +101,11 @@ export class Deployment {
     for (const replica of this.replicas) replica.watches(fault);
   }
 
+  /** What nobody answers ends as its connection does. */
+  reset(): void {
+    for (const replica of this.replicas) replica.reset();
+  }
+
   async restart(replica: Replica | undefined, how: "kill" | "stop"): Promise<void> {
     if (!replica) return;
     if (how === "kill") replica.kill();

@@ -147,6 +147,11 @@ export class Replica {
     this.#end = "stopped";
   }
 
+  /** What nobody answers ends as its connection does. */
+  reset(): void {
+    for (const client of this.#clients) client.reset();
+  }
+
   watches(fault: "cut" | "expire" | "deafen"): void {
     for (const client of this.#clients) client[fault]();
   }

@@ -39,6 +39,7 @@ export class FaultyClient implements ApiClient {
   readonly #options: FaultyOptions;
   readonly #closed = new AbortController();
   readonly #watches = new Set<Tap>();
+  readonly #unanswered = new Set<() => void>();
 
   constructor(options: FaultyOptions, reachability = new Reachability(options.clock)) {
     this.#options = options;
@@ -52,7 +53,8 @@ export class FaultyClient implements ApiClient {
       const answer = await inner.request<T>(request);
       if (request.method !== "GET") onDone?.(request, answer);
       if (fault?.kind === "crash") fault.crash();
-      if (fault?.kind === "lost" || fault?.kind === "crash") await never();
+      if (fault?.kind === "crash") await never();
+      if (fault?.kind === "lost") await this.#unansweredUntilReset(request);
       return answer;
     });
   }
@@ -79,6 +81,12 @@ export class FaultyClient implements ApiClient {
     for (const tap of this.#watches) tap.end(network(what, "ECONNRESET"));
   }
 
+  /** So are those of all requests that hang or whose answer was lost. */
+  reset(): void {
+    for (const end of this.#unanswered) end();
+    this.#unanswered.clear();
+  }
+
   /** All watches end with 410. */
   expire(): void {
     for (const tap of this.#watches) tap.say({ type: "ERROR", object: EXPIRED });
@@ -87,6 +95,12 @@ export class FaultyClient implements ApiClient {
   /** All watches stay open and say nothing more. */
   deafen(): void {
     for (const tap of this.#watches) tap.mute();
+  }
+
+  #unansweredUntilReset(request: ApiRequest): Promise<never> {
+    return new Promise((_, reject) => {
+      this.#unanswered.add(() => reject(network(request, "ECONNRESET")));
+    });
   }
 
   async #bounded<T>(
@@ -134,7 +148,7 @@ export class FaultyClient implements ApiClient {
       case "away":
         throw network(request, "ECONNREFUSED");
       case "hang":
-        return never();
+        return this.#unansweredUntilReset(request);
       case "crash":
         if (fault.acted) return act(fault);
         fault.crash();
