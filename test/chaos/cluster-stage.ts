@@ -26,6 +26,8 @@ const REST_MOST_MS = 8 * 60_000;
 const QUIET_MS = 4000;
 const COMES_AGAIN_MS = 300;
 const POLL_MS = 100;
+/** A watch is begun anew after half a minute at most. */
+const UNHEARD_MOST_MS = 45_000;
 const LIST_SLOT = `ConfigMap ${OWN_NAMESPACE}/${SOURCE_LIST}`;
 
 export class ClusterStage {
@@ -127,11 +129,15 @@ export class ClusterStage {
   async #rest(deployment: Deployment, contract: () => Flags): Promise<void> {
     deployment.weather();
     await this.#actors.letGo([...this.#world.objects.values()].filter(isHeld));
+    // Before all is heard of again a world may be right by chance.
+    const heardUntil = systemClock.monotonic() + UNHEARD_MOST_MS;
+    do {
+      deployment.reset();
+      await delay(POLL_MS);
+    } while (!deployment.hears && systemClock.monotonic() < heardUntil);
     const until = systemClock.monotonic() + REST_MOST_MS;
     let wrong: readonly string[] = ["not looked at"];
     while (wrong.length > 0 && systemClock.monotonic() < until) {
-      // A list whose answer never comes is waited for a minute, in which a world may be right by chance.
-      deployment.reset();
       await delay(1000);
       wrong = this.#world.worlds().flatMap((world) => wrongAtRest(world, contract()));
     }

@@ -101,6 +101,11 @@ export class Deployment {
     for (const replica of this.replicas) replica.watches(fault);
   }
 
+  /** Every replica runs and hears of what happens. */
+  get hears(): boolean {
+    return this.replicas.every(({ hears }) => hears);
+  }
+
   /** What nobody answers ends as its connection does. */
   reset(): void {
     for (const replica of this.replicas) replica.reset();

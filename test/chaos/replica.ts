@@ -147,6 +147,11 @@ export class Replica {
     this.#end = "stopped";
   }
 
+  /** It runs, and all that it watched before a fault it watches again. */
+  get hears(): boolean {
+    return this.running && this.#clients.every(({ hears }) => hears);
+  }
+
   /** What nobody answers ends as its connection does. */
   reset(): void {
     for (const client of this.#clients) client.reset();

@@ -40,6 +40,8 @@ export class FaultyClient implements ApiClient {
   readonly #closed = new AbortController();
   readonly #watches = new Set<Tap>();
   readonly #unanswered = new Set<() => void>();
+  /** Collections that are listed, or whose watch ended by a fault, until one is begun. */
+  readonly #unheard = new Set<string>();
 
   constructor(options: FaultyOptions, reachability = new Reachability(options.clock)) {
     this.#options = options;
@@ -61,7 +63,11 @@ export class FaultyClient implements ApiClient {
 
   async open(request: ApiRequest): Promise<ApiStream> {
     return this.#bounded(request, async (fault) => {
-      const tap = new Tap(await this.#options.inner.open(request), () => this.#watches.delete(tap));
+      const collection = collectionOf(request);
+      const tap = new Tap(collection, await this.#options.inner.open(request), () =>
+        this.#watches.delete(tap),
+      );
+      if (request.query?.["watch"] === true) this.#unheard.delete(collection);
       if (fault?.kind === "crash") fault.crash();
       this.#watches.add(tap);
       const cancel = (): void => tap.end(cancelled(request));
@@ -75,10 +81,17 @@ export class FaultyClient implements ApiClient {
     this.#closed.abort();
   }
 
+  /** What was listed is watched, and every watch that there was is there again. */
+  get hears(): boolean {
+    return this.#unheard.size === 0;
+  }
+
   /** The connections of all watches are cut. */
   cut(): void {
-    const what = { what: "watch" };
-    for (const tap of this.#watches) tap.end(network(what, "ECONNRESET"));
+    for (const tap of this.#watches) {
+      this.#unheard.add(tap.collection);
+      tap.end(network({ what: "watch" }, "ECONNRESET"));
+    }
   }
 
   /** So are those of all requests that hang or whose answer was lost. */
@@ -89,7 +102,10 @@ export class FaultyClient implements ApiClient {
 
   /** All watches end with 410. */
   expire(): void {
-    for (const tap of this.#watches) tap.say({ type: "ERROR", object: EXPIRED });
+    for (const tap of this.#watches) {
+      this.#unheard.add(tap.collection);
+      tap.say({ type: "ERROR", object: EXPIRED });
+    }
   }
 
   /** All watches stay open and say nothing more. */
@@ -109,6 +125,7 @@ export class FaultyClient implements ApiClient {
   ): Promise<T> {
     const { clock, fault, onSent } = this.#options;
     const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = request;
+    if (isOfCollection(request)) this.#unheard.add(collectionOf(request));
     const deadline = new Deadline(clock, timeoutMs, signal, this.#closed.signal);
     const over = new Promise<never>((_, reject) =>
       deadline.whenOver(() =>
@@ -168,13 +185,15 @@ export class FaultyClient implements ApiClient {
 
 /** A stream that can be cut, made deaf, or be told something that the server did not say. */
 class Tap {
+  readonly collection: string;
   readonly #inner: ApiStream;
   readonly #onEnd: () => void;
   readonly #said: (Uint8Array | ApiError)[] = [];
   #mute = false;
   #wake: () => void = () => undefined;
 
-  constructor(inner: ApiStream, onEnd: () => void) {
+  constructor(collection: string, inner: ApiStream, onEnd: () => void) {
+    this.collection = collection;
     this.#inner = inner;
     this.#onEnd = onEnd;
   }
@@ -229,6 +248,14 @@ class Tap {
       yield heard.value;
     }
   }
+}
+
+const isOfCollection = ({ method, path }: ApiRequest): boolean =>
+  method === "GET" && /\/(namespaces|secrets|configmaps)$/.test(path);
+
+/** What a list and the watch after it have in common. */
+function collectionOf({ path, query }: ApiRequest): string {
+  return `${path} ${String(query?.["fieldSelector"] ?? "")}`;
 }
 
 const never = (): Promise<never> => new Promise(() => undefined);
