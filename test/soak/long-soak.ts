@@ -37,6 +37,8 @@ export type LongSoakOptions = {
 
 const RECORDS = "soak.jsonl";
 const SAMPLE_MS = 10_000;
+/** Of the time between two of them: so much of it a moment is drawn from. */
+const DRAWN_FROM = 0.9;
 /** Of each minute: so long there are faults, from then on it is fine. */
 const FAULTS_S = 20;
 /** Long enough for every back-off of seconds to be over. */
@@ -94,6 +96,7 @@ class LongRun {
   readonly #api: Api;
   readonly #world: World;
   readonly #probe: LatencyProbe;
+  readonly #random: () => number;
   readonly #problems = new Set<string>();
   readonly #began = performance.now();
   #subject: LongSubject | undefined;
@@ -114,6 +117,7 @@ class LongRun {
     this.#world = new World(this.#api, seeded(seed + 1), (place) => LatencyProbe.owns(place));
     this.#skies = new Skies(proxy, seeded(seed + 2), false);
     this.#probe = new LatencyProbe(this.#http);
+    this.#random = seeded(seed + 3);
     const [cpu] = cpus();
     const machine = `${cpus().length} cores ${cpu?.model.trim()}, Node ${process.versions.node}`;
     const begin = { kind: "begin", at: new Date().toISOString(), hours, seed, machine } as const;
@@ -133,10 +137,11 @@ class LongRun {
     await this.#converged();
     const untilS = this.#s() + hours * 3600;
     await Promise.all([
-      this.#every(1000, untilS, async () => this.#weather()),
+      // What is still measured then must not wait for the end of the last fault.
+      this.#every(1000, untilS, async () => this.#weather()).finally(() => this.#skies.clear()),
       this.#every(1000 / rate, untilS, () => this.#change()),
-      this.#every(SAMPLE_MS, untilS, () => this.#sample()),
-      this.#every(SAMPLE_MS, untilS, () => this.#latencies()),
+      this.#onceIn(SAMPLE_MS, untilS, () => this.#sample()),
+      this.#onceIn(SAMPLE_MS, untilS, () => this.#latencies()),
     ]);
     await this.#conclude();
   }
@@ -153,6 +158,17 @@ class LongRun {
       await act().catch((error: unknown) => this.#problem(`the soak itself: ${String(error)}`));
       await delay(Math.max(0, next - performance.now()));
     }
+  }
+
+  /**
+   * At a moment drawn from each so many. Two things that come every ten seconds move past each other
+   * slowly, and a sample would see the connections of a measured fan-out for an hour, and then no more.
+   */
+  async #onceIn(ms: number, untilS: number, act: () => Promise<void>): Promise<void> {
+    return this.#every(ms, untilS, async () => {
+      await delay(DRAWN_FROM * ms * this.#random());
+      if (this.#s() < untilS) await act();
+    });
   }
 
   async #weather(): Promise<void> {
