@@ -32,7 +32,11 @@ export async function clusterChaos(assets: string, options: ChaosOptions): Promi
       await client.request({ method: "PATCH", path, body, contentType, what: "a new revision" });
       await compact(cluster);
     };
-    const stage = new ClusterStage(client, forget);
+    const stage = new ClusterStage(client, {
+      compact: forget,
+      killApiServer: () => cluster.restartApiServer({ signal: "SIGKILL" }),
+      killEtcd: () => cluster.restartEtcd("SIGKILL"),
+    });
     await stage.begin(over.signal);
     const until = performance.now() + minutes * 60_000;
     let [played, steps, writes] = [0, 0, 0];

@@ -30,18 +30,28 @@ const POLL_MS = 100;
 const UNHEARD_MOST_MS = 45_000;
 const LIST_SLOT = `ConfigMap ${OWN_NAMESPACE}/${SOURCE_LIST}`;
 
+/** What befalls a control plane; each resolves when it is there again. */
+export type ServerFaults = {
+  /** etcd forgets all but what is there now. */
+  readonly compact: () => Promise<void>;
+  readonly killApiServer: () => Promise<void>;
+  readonly killEtcd: () => Promise<void>;
+};
+
 export class ClusterStage {
   readonly #client: ApiClient;
-  readonly #compact: () => Promise<void>;
+  readonly #faults: ServerFaults;
   readonly #actors: Actors;
   readonly #world: SeenWorld;
   readonly #wrong: string[] = [];
   #slots = new Slots();
   #writes: Write[] = [];
+  /** In this script. */
+  #reboots = 0;
 
-  constructor(client: ApiClient, compact: () => Promise<void>) {
+  constructor(client: ApiClient, faults: ServerFaults) {
     this.#client = client;
-    this.#compact = compact;
+    this.#faults = faults;
     this.#actors = new Actors(client);
     this.#world = new SeenWorld({
       client,
@@ -60,6 +70,7 @@ export class ClusterStage {
   async play(script: Script): Promise<{ readonly wrong: readonly string[]; writes: number }> {
     this.#wrong.length = 0;
     this.#writes = [];
+    this.#reboots = 0;
     this.#slots = new Slots();
     for (const [slot, raw] of this.#world.objects)
       this.#slots.note(slot, raw, Number.NEGATIVE_INFINITY);
@@ -89,6 +100,9 @@ export class ClusterStage {
       else await this.#happen(step, deployment);
     }
     await this.#rest(deployment, contract);
+    // What was written and written over while the judge heard nothing is known by its answer.
+    for (const { request, answer } of this.#writes)
+      if (request.method !== "DELETE") this.#slots.know(answer);
     for (const { request, answer, now, flags: started } of this.#writes) {
       const graceMs = GRACE_MS - HEARING_MS;
       const around = { now, flags: started, graceMs, listSlot: LIST_SLOT };
@@ -106,7 +120,8 @@ export class ClusterStage {
       case "requests":
         return deployment.weather({ ...step, ms: Math.min(step.ms, LONGEST_FAULT_MS) });
       case "watches":
-        if (step.fault === "compact" || step.fault === "reboot") await this.#compact();
+        if (step.fault === "compact") await this.#faults.compact();
+        if (step.fault === "reboot") await this.#reboot();
         // A deaf watch is found out after minutes, and the server's lists are not ours to age.
         return deployment.watches(step.fault === "expire" ? "expire" : "cut");
       case "restore":
@@ -125,6 +140,21 @@ export class ClusterStage {
     }
   }
 
+  // Seconds of real time: in a script the first takes the API server, the second etcd, and the others
+  // only the history.
+  async #reboot(): Promise<void> {
+    const { compact, killApiServer, killEtcd } = this.#faults;
+    const kill = [killApiServer, killEtcd][this.#reboots++];
+    if (kill) {
+      // What users did is heard of by then.
+      await delay(HEARING_MS);
+      await kill();
+      const until = systemClock.monotonic() + UNHEARD_MOST_MS;
+      while (!this.#world.follows && systemClock.monotonic() < until) await delay(POLL_MS);
+    }
+    await compact();
+  }
+
   // No fault any more; until all is as it must be, nobody writes, and one who comes anew does not.
   async #rest(deployment: Deployment, contract: () => Flags): Promise<void> {
     deployment.weather();
@@ -134,7 +164,7 @@ export class ClusterStage {
     do {
       deployment.reset();
       await delay(POLL_MS);
-    } while (!deployment.hears && systemClock.monotonic() < heardUntil);
+    } while (!(deployment.hears && this.#world.follows) && systemClock.monotonic() < heardUntil);
     const until = systemClock.monotonic() + REST_MOST_MS;
     let wrong: readonly string[] = ["not looked at"];
     while (wrong.length > 0 && systemClock.monotonic() < until) {

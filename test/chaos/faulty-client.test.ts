@@ -30,6 +30,22 @@ test("a client hears when what it listed is watched, and again when what was cut
   await client.close();
 });
 
+test("a client does not hear while a watch that the server ended is not begun anew", async () => {
+  const clock = new FakeClock();
+  const server = new SandboxApi(clock);
+  const client = new FaultyClient({ inner: server.client, clock, fault: () => undefined });
+  await client.request(LIST);
+  const { body } = await client.open({ ...WATCH, query: { watch: true, timeoutSeconds: 60 } });
+  const read = body[Symbol.asyncIterator]().next();
+  assert.equal(client.hears, true);
+  await clock.advance(61_000);
+  assert.equal((await read).done, true);
+  assert.equal(client.hears, false);
+  await client.open(WATCH);
+  assert.equal(client.hears, true);
+  await client.close();
+});
+
 for (const kind of ["lost", "hang"] as const)
   test(`a list that is never answered (${kind}) ends with its connection, and nothing is heard yet`, async () => {
     const client = faulty(() => ({ kind }));

@@ -1,20 +1,30 @@
 // The world of a real API server as a watch of the judge's own shows it: Namespaces, Secrets, ConfigMaps.
-// Promises: what is told to `onChange` is told in the server's order for each kind; a watch that ends
-// before it should is told to `onLost`.
+// Promises: what is told to `onChange` is told in the server's order for each kind. A watch that ends is
+// begun anew at once; of what came and went while no history was to be had, nothing is told.
+import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../src/kube/rest/api-client.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
 import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../src/kube/rest/resource.ts";
 import { placeOf, slotOf, type Raw, type World } from "./raw.ts";
 
 const RESOURCES = { Namespace: NAMESPACES, Secret: SECRETS, ConfigMap: CONFIG_MAPS } as const;
-type Kind = keyof typeof RESOURCES;
+const KINDS = ["Namespace", "Secret", "ConfigMap"] as const;
+type Kind = (typeof KINDS)[number];
 type Event = { readonly type: string; readonly object: Raw };
+type List = {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly items: readonly Raw[];
+};
 /** Longer than any run. */
 const WATCH_S = 4 * 3600;
+/** Sooner than any controller begins its watches anew. */
+const AGAIN_MS = 50;
 
 export type SeenWorldOptions = {
   readonly client: ApiClient;
   /** `raw` undefined: nothing is there any more. */
   readonly onChange: (slot: string, raw: Raw | undefined) => void;
+  /** It follows no longer, and not because the server was away. */
   readonly onLost: (why: string) => void;
 };
 
@@ -22,23 +32,32 @@ export class SeenWorld {
   /** By slot: a Namespace's is its name. */
   readonly objects = new Map<string, Raw>();
   readonly #options: SeenWorldOptions;
+  readonly #followed = new Set<Kind>();
 
   constructor(options: SeenWorldOptions) {
     this.#options = options;
   }
 
+  /** What is there is known, and what changes is heard of. */
+  get follows(): boolean {
+    return this.#followed.size === KINDS.length;
+  }
+
   /** Resolves when all that is there is known; goes on until `signal` aborts. */
   async begin(signal: AbortSignal): Promise<void> {
-    for (const kind of ["Namespace", "Secret", "ConfigMap"] as const)
-      await this.#follow(kind, signal);
+    for (const kind of KINDS) {
+      const lost = (why: unknown): void => {
+        if (!signal.aborted) this.#options.onLost(`the judge does not follow: ${String(why)}`);
+      };
+      void this.#follow(kind, signal).catch(lost);
+    }
+    while (!this.follows) await delay(AGAIN_MS, undefined, { signal });
   }
 
   worlds(): readonly World[] {
-    const all = [...this.objects.values()];
     const of = (kind: Kind): ReadonlyMap<string, Raw> => {
-      const placed = all.filter((raw) => raw.kind === kind);
       const nameOf = (raw: Raw) => (kind === "Namespace" ? raw.metadata.name : placeOf(raw));
-      return new Map(placed.map((raw) => [nameOf(raw), raw]));
+      return new Map(this.#ofKind(kind).map((raw) => [nameOf(raw), raw]));
     };
     const namespaces = of("Namespace");
     return (["Secret", "ConfigMap"] as const).map((kind) => {
@@ -47,43 +66,67 @@ export class SeenWorld {
   }
 
   async #follow(kind: Kind, signal: AbortSignal): Promise<void> {
-    const { client, onLost } = this.#options;
-    const path = resourcePath(RESOURCES[kind]);
-    const what = `follow ${path}`;
-    const list = await client.request<{
-      readonly metadata: { readonly resourceVersion: string };
-      readonly items: readonly Raw[];
-    }>({ method: "GET", path, what });
-    for (const raw of list.items) this.#noted(kind, raw, true);
-    const { resourceVersion } = list.metadata;
-    const query = { watch: true, resourceVersion, timeoutSeconds: WATCH_S };
-    const stream = await client.open({ method: "GET", path, query, what, signal });
-    const lost = (why: unknown): void => {
-      if (!signal.aborted) onLost(`the judge's own watch ended: ${String(why)}`);
-    };
-    void this.#hear(kind, stream.body).then(() => lost("by the server"), lost);
-  }
-
-  async #hear(kind: Kind, body: AsyncIterable<Uint8Array>): Promise<void> {
-    const decoder = new TextDecoder();
-    let text = "";
-    for await (const bytes of body) {
-      text += decoder.decode(bytes, { stream: true });
-      const lines = text.split("\n");
-      text = lines.pop() ?? "";
-      for (const line of lines) {
-        const { type, object } = JSON.parse(line) as Event;
-        if (type === "ERROR") throw new Error("it says ERROR");
-        this.#noted(kind, object, type !== "DELETED");
+    for (; !signal.aborted; await delay(AGAIN_MS, undefined, { signal })) {
+      try {
+        await this.#watch(kind, await this.#list(kind), signal);
+      } catch (error) {
+        // The server is away or forgot what we had heard: what is there now is asked for.
+        if (!(error instanceof ApiError)) throw error;
+      } finally {
+        this.#followed.delete(kind);
       }
     }
   }
 
-  #noted(kind: Kind, object: Raw, there: boolean): void {
-    const raw = { ...object, kind };
-    const slot = kind === "Namespace" ? raw.metadata.name : slotOf(raw);
-    if (there) this.objects.set(slot, raw);
+  /** Resolves with the version from which to watch. */
+  async #list(kind: Kind): Promise<string> {
+    const path = resourcePath(RESOURCES[kind]);
+    const request = { method: "GET", path, what: `list ${path} for the judge` } as const;
+    const { items, metadata } = await this.#options.client.request<List>(request);
+    const gone = new Set(this.#ofKind(kind).map((raw) => slotOfKind(kind, raw)));
+    for (const raw of items) {
+      const slot = slotOfKind(kind, raw);
+      const known = this.objects.get(slot)?.metadata.resourceVersion;
+      gone.delete(slot);
+      if (raw.metadata.resourceVersion !== known) this.#note(slot, { ...raw, kind });
+    }
+    for (const slot of gone) this.#note(slot, undefined);
+    return metadata.resourceVersion;
+  }
+
+  async #watch(kind: Kind, resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const path = resourcePath(RESOURCES[kind]);
+    const query = { watch: true, resourceVersion, timeoutSeconds: WATCH_S };
+    const what = `follow ${path}`;
+    const stream = await this.#options.client.open({ method: "GET", path, query, what, signal });
+    this.#followed.add(kind);
+    for await (const { type, object } of eventsOf(stream.body)) {
+      if (type === "ERROR") return;
+      this.#note(slotOfKind(kind, object), type === "DELETED" ? undefined : { ...object, kind });
+    }
+  }
+
+  #ofKind(kind: Kind): readonly Raw[] {
+    return [...this.objects.values()].filter((raw) => raw.kind === kind);
+  }
+
+  #note(slot: string, raw: Raw | undefined): void {
+    if (raw) this.objects.set(slot, raw);
     else this.objects.delete(slot);
-    this.#options.onChange(slot, there ? raw : undefined);
+    this.#options.onChange(slot, raw);
+  }
+}
+
+const slotOfKind = (kind: Kind, raw: Raw): string =>
+  kind === "Namespace" ? raw.metadata.name : slotOf({ ...raw, kind });
+
+async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncIterable<Event> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of body) {
+    text += decoder.decode(bytes, { stream: true });
+    const lines = text.split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) yield JSON.parse(line) as Event;
   }
 }

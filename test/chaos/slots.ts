@@ -20,6 +20,12 @@ export class Slots {
     if (raw) this.#versions.set(raw.metadata.resourceVersion, raw);
   }
 
+  /** It was there, nobody knows since when. */
+  know(raw: Raw): void {
+    const { resourceVersion } = raw.metadata;
+    if (!this.#versions.has(resourceVersion)) this.#versions.set(resourceVersion, raw);
+  }
+
   /** An object by its resourceVersion. */
   version(resourceVersion: string): Raw | undefined {
     return this.#versions.get(resourceVersion);

@@ -2,7 +2,7 @@
 // kube-controller-manager (each controller under its own account) on private loopback ports and a
 // private folder. There is no scheduler and no kubelet: Pods stay Pending until a test binds them.
 // `stop` leaves nothing behind, and neither does the death of the test process. Nothing is fsynced:
-// the data survives a SIGKILL of the API server, not a power cut.
+// the data survives a SIGKILL of the API server or of etcd, not a power cut.
 import { randomBytes } from "node:crypto";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -51,6 +51,8 @@ export type Restart = {
 export type ControlPlane = ClusterAccess & {
   /** Ends the API server by `signal`, starts it again on the same data and waits until it is ready. */
   readonly restartApiServer: (how: Restart) => Promise<void>;
+  /** The same with etcd, while the API server goes on. */
+  readonly restartEtcd: (signal: NodeJS.Signals) => Promise<void>;
   /** Keeps a copy of what etcd holds now; the API server is away meanwhile. */
   readonly backUp: () => Promise<void>;
   /** Puts that copy in the place of what etcd holds: every version goes back. */
@@ -89,6 +91,11 @@ export async function startControlPlane(assets: string, size: Size = {}): Promis
     apiserver.start();
     await apiServerReady(layout, [etcd, apiserver]);
   };
+  const restartEtcd = async (signal: NodeJS.Signals): Promise<void> => {
+    await etcd.stop(signal);
+    etcd.start();
+    await apiServerReady(layout, [etcd, apiserver]);
+  };
   const whileStopped = async (act: (data: string, backup: string) => void): Promise<void> => {
     // Asked by SIGTERM the API server would wait a minute for its watches to end.
     await apiserver.stop("SIGKILL");
@@ -105,7 +112,7 @@ export async function startControlPlane(assets: string, size: Size = {}): Promis
       rmSync(data, { recursive: true });
       cpSync(backup, data, { recursive: true });
     });
-  return { ...accessOf(layout), restartApiServer, backUp, restore, stop };
+  return { ...accessOf(layout), restartApiServer, restartEtcd, backUp, restore, stop };
 }
 
 function accessOf(layout: Layout): ClusterAccess {

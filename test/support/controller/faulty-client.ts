@@ -40,7 +40,7 @@ export class FaultyClient implements ApiClient {
   readonly #closed = new AbortController();
   readonly #watches = new Set<Tap>();
   readonly #unanswered = new Set<() => void>();
-  /** Collections that are listed, or whose watch ended by a fault, until one is begun. */
+  /** Collections that are listed, or whose watch ended, until one is begun. */
   readonly #unheard = new Set<string>();
 
   constructor(options: FaultyOptions, reachability = new Reachability(options.clock)) {
@@ -64,9 +64,10 @@ export class FaultyClient implements ApiClient {
   async open(request: ApiRequest): Promise<ApiStream> {
     return this.#bounded(request, async (fault) => {
       const collection = collectionOf(request);
-      const tap = new Tap(collection, await this.#options.inner.open(request), () =>
-        this.#watches.delete(tap),
-      );
+      const tap = new Tap(collection, await this.#options.inner.open(request), {
+        onClose: () => this.#watches.delete(tap),
+        onEnd: () => this.#unheard.add(collection),
+      });
       if (request.query?.["watch"] === true) this.#unheard.delete(collection);
       if (fault?.kind === "crash") fault.crash();
       this.#watches.add(tap);
@@ -183,24 +184,31 @@ export class FaultyClient implements ApiClient {
   }
 }
 
+type TapHooks = {
+  /** Whoever read it does so no longer. */
+  readonly onClose: () => void;
+  /** The server or the connection to it ended it. */
+  readonly onEnd: () => void;
+};
+
 /** A stream that can be cut, made deaf, or be told something that the server did not say. */
 class Tap {
   readonly collection: string;
   readonly #inner: ApiStream;
-  readonly #onEnd: () => void;
+  readonly #on: TapHooks;
   readonly #said: (Uint8Array | ApiError)[] = [];
   #mute = false;
   #wake: () => void = () => undefined;
 
-  constructor(collection: string, inner: ApiStream, onEnd: () => void) {
+  constructor(collection: string, inner: ApiStream, on: TapHooks) {
     this.collection = collection;
     this.#inner = inner;
-    this.#onEnd = onEnd;
+    this.#on = on;
   }
 
   get stream(): ApiStream {
     const close = (): void => {
-      this.#onEnd();
+      this.#on.onClose();
       this.#inner.close();
     };
     return { ...this.#inner, body: this.#body(), close };
@@ -241,9 +249,15 @@ class Tap {
         continue;
       }
       const told = new Promise<"told">((resolve) => (this.#wake = () => resolve("told")));
-      const heard = await Promise.race(this.#mute ? [told] : [told, next]);
+      let heard: Awaited<typeof next> | "told";
+      try {
+        heard = await Promise.race(this.#mute ? [told] : [told, next]);
+      } catch (error) {
+        this.#on.onEnd();
+        throw error;
+      }
       if (heard === "told" || this.#mute) continue;
-      if (heard.done === true) return;
+      if (heard.done === true) return this.#on.onEnd();
       next = pull();
       yield heard.value;
     }
