@@ -120,3 +120,13 @@ export const bytesOf = (kind: string | undefined, data: Texts): number =>
 /** The entries that were filled, as a pulling object records them. */
 export const recordedKeys = (pull: Raw): readonly string[] =>
   split(wordOf(pull, "pulled-keys") ?? "").filter((key) => key !== "");
+
+/** `make`, asked once of each key for as long as that lives. */
+export function memoized<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const made = new WeakMap<K, { readonly value: V }>();
+  return (key) => {
+    const known = made.get(key) ?? { value: make(key) };
+    made.set(key, known);
+    return known.value;
+  };
+}

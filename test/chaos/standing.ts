@@ -3,7 +3,7 @@
 // what is right, the answer is `open`.
 import { isRead, publishesByName, rankOf } from "./namespaces.ts";
 import { copiedKeys, filterKeys, isListOf, isPositive, matchesSelector } from "./patterns.ts";
-import { bytesOf, dataOf, isHidden, placeOf, split, wordOf, wordsOn } from "./raw.ts";
+import { bytesOf, dataOf, isHidden, memoized, placeOf, split, wordOf, wordsOn } from "./raw.ts";
 import type { Content, Entry, Flags, Raw, Standing, Texts } from "./raw.ts";
 
 const each = (form: RegExp) => (value: string) => isListOf(form, value);
@@ -54,7 +54,7 @@ export const hasUnknownMark = (raw: Raw): boolean =>
   Object.keys(wordsOn(raw)).some((word) => !Object.hasOwn(WORDS, word) && !MARKS.test(word));
 
 /** The entries of the source list; undefined: there is none that can be read. */
-export function entriesOf({ list, configMaps }: Flags): readonly Entry[] | undefined {
+export const entriesOf = memoized(({ list, configMaps }: Flags): readonly Entry[] | undefined => {
   if (!list || Object.keys(wordsOn(list)).some((word) => MARKS.test(word))) return undefined;
   if (Object.keys(list.data ?? {}).length > 1000) return undefined;
   const entries = Object.entries(list.data ?? {}).map(([key, text]): Entry => {
@@ -72,7 +72,7 @@ export function entriesOf({ list, configMaps }: Flags): readonly Entry[] | undef
   const named = Map.groupBy(entries, ({ object }) => object);
   const isAlone = ({ object }: Entry): boolean => named.get(object)?.length === 1;
   return entries.map((entry) => ({ ...entry, refused: entry.refused || !isAlone(entry) }));
-}
+});
 
 /** How what is at a slot stands as a source; `raw` undefined: nothing that a watch shows. */
 export function standingOf(slot: string, raw: Raw | undefined, flags: Flags): Standing {

@@ -6,7 +6,7 @@ import type { Slots } from "./slots.ts";
 import { contentDifferences } from "./differences.ts";
 import { isFrozenByList } from "./model.ts";
 import { filterKeys } from "./patterns.ts";
-import { dataOf, isHidden, recordedKeys, slotOf, wordOf, wordsOn } from "./raw.ts";
+import { dataOf, isHidden, memoized, recordedKeys, slotOf, wordOf, wordsOn } from "./raw.ts";
 import type { Flags, Raw, Source, Standing, Texts } from "./raw.ts";
 import { acceptance, allows, isExcluded, pushes } from "./namespaces.ts";
 import { hasUnknownMark, isOurs, isPull, standingOf } from "./standing.ts";
@@ -113,7 +113,12 @@ class Judge {
   deleted(before: Raw): string | undefined {
     if (!isOurs(before)) return "it is not ours";
     if (hasUnknownMark(before)) return "a newer version made it";
-    if (this.#replaceable(before)) return undefined;
+    // Whatever is wrong with it as an ending, as a replace it may be right, which is dear to find out.
+    const wrong = this.#wronglyEnded(before);
+    return wrong !== undefined && this.#replaceable(before) ? undefined : wrong;
+  }
+
+  #wronglyEnded(before: Raw): string | undefined {
     const ended = this.#ended(before);
     if (ended !== undefined) return ended;
     if (wordOf(before, "on-delete") !== undefined && !this.#letsGo(before))
@@ -292,21 +297,15 @@ function isUnwanted(
 
 // What never changes is asked many times.
 const NO_LIST = {};
-const flagsWithList = new WeakMap<Flags, WeakMap<object, Flags>>();
-const standings = new WeakMap<Flags, WeakMap<Raw, Standing>>();
+const flagsWith = memoized((flags: Flags) =>
+  memoized((list: object): Flags => ({
+    ...flags,
+    list: list === NO_LIST ? undefined : (list as Raw),
+  })),
+);
+const standingsBy = memoized((flags: Flags) =>
+  memoized((raw: Raw): Standing => standingOf(slotOf(raw), raw, flags)),
+);
 
-function withList(flags: Flags, list: Raw | undefined): Flags {
-  const known = kept(flagsWithList, flags, () => new WeakMap<object, Flags>());
-  return kept(known, list ?? NO_LIST, () => ({ ...flags, list }));
-}
-
-function standingWith(raw: Raw, flags: Flags): Standing {
-  const known = kept(standings, flags, () => new WeakMap<Raw, Standing>());
-  return kept(known, raw, () => standingOf(slotOf(raw), raw, flags));
-}
-
-function kept<K extends object, V>(map: WeakMap<K, V>, key: K, make: () => V): V {
-  const value = map.get(key) ?? make();
-  map.set(key, value);
-  return value;
-}
+const withList = (flags: Flags, list: Raw | undefined): Flags => flagsWith(flags)(list ?? NO_LIST);
+const standingWith = (raw: Raw, flags: Flags): Standing => standingsBy(flags)(raw);
