@@ -166,6 +166,25 @@ test("no more bytes fly than a process has room for, but one write always may", 
   assert.deepEqual(order, ["a", "b", "c", "d"]);
 });
 
+test("what waited for its namespace, and then finds no room for its bytes, waits for that too", async () => {
+  const { pool, order, end } = open(32);
+  const MIB = 2 ** 20;
+  const of = (key: string, mib: number): Job => ({
+    key,
+    bytes: mib * MIB,
+    namespace: key[0] ?? "",
+  });
+  const others = ["b1", "c1", "d1", "e1"].map((key) => of(key, 3.5));
+  pool.replace([of("a1", 2), of("a2", 3), ...others]);
+  assert.deepEqual(order, ["a1", "b1", "c1", "d1", "e1"]);
+  await end("a1");
+  assert.equal(order.length, 5);
+  assert.equal(pool.waiting, 1);
+  await end("b1");
+  assert.deepEqual(order.slice(5), ["a2"]);
+  assert.equal(pool.waiting, 0);
+});
+
 /** Jobs of one source, each in the namespace that its key names. */
 const copies = (source: string, ...keys: string[]): Job[] =>
   keys.map((key) => ({ key, source, namespace: key.slice(0, key.indexOf("/")) }));
