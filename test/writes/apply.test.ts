@@ -284,6 +284,17 @@ test("a source of another version is not written: the answer goes into the cache
   assert.deepEqual(newer.sent, [], "the cache knows a newer one");
 });
 
+test("a source whose data are there as another entry of the list has them is read again in the same version", async () => {
+  const wanted = action("create");
+  assert.ok("content" in wanted);
+  const { source } = wanted.content;
+  const cache = new DataCache(2 ** 20);
+  cache.put({ ...source, entry: { key: "before" } }, PAYLOAD);
+  const { apply, sent } = open([sourceOf(wanted), {}], unlimited, cache);
+  assert.equal((await apply.perform(wanted)).kind, "done");
+  assert.deepEqual(methods(sent), ["GET", "POST"]);
+});
+
 test("a source that cannot be read fails the write, and one that is gone does not", async () => {
   for (const [answer, kind] of [
     ["notFound", "moved"],

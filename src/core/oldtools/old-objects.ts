@@ -80,7 +80,7 @@ export function readOldCluster(objects: Iterable<unknown>, listRef: Ref | undefi
     list,
     namespaces: read.namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     secrets: read.secrets.toSorted(byPlace),
-    others: read.others.toSorted((a, b) => (a.kind === b.kind ? byPlace(a, b) : 0)),
+    others: read.others.toSorted(byKindAndPlace),
     clusterSecrets: read.clusterSecrets.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
@@ -89,6 +89,11 @@ const OTHER_KINDS = new Set(["ConfigMap", "Role", "RoleBinding", "ServiceAccount
 
 function byPlace(a: Ref, b: Ref): number {
   return refText(a) < refText(b) ? -1 : 1;
+}
+
+function byKindAndPlace(a: OldObject, b: OldObject): number {
+  if (a.kind === b.kind) return byPlace(a, b);
+  return a.kind < b.kind ? -1 : 1;
 }
 
 function addIf<T>(list: T[], item: T | undefined): void {

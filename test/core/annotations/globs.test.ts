@@ -100,9 +100,14 @@ test("S13 a list holds names of 64 KiB and 100 globs, and one more of either is 
   assert.equal(names.length + 1, 64 * 1024);
   assert.equal(matches(names, "n-18191"), true);
   assertRefused(parseGlobList(`${names},one-more`, NAMESPACE_GLOBS), /64 KiB/);
+  assertRefused(parseGlobList(`${names}x`, NAMESPACE_GLOBS), /64 KiB/);
   const globs = Array.from({ length: 100 }, (_, index) => `n-${index}-*`).join(",");
   assert.equal(matches(`${globs},${names}`, "n-99-x"), true);
   assertRefused(parseGlobList(`${globs},n-*`, NAMESPACE_GLOBS), /at most 100 entries with "\*"/);
+  // The most entries that there can be: names of one letter, each with its comma, and the globs.
+  const shortest = Array.from({ length: 32 * 1024 }, () => "n").join(",");
+  assert.equal(matches(`${globs},${shortest}`, "n"), true);
+  assertRefused(parseGlobList(`${globs},${shortest},n`, NAMESPACE_GLOBS), /64 KiB/);
 });
 
 test("S13 an entry is as long as the API allows what it names, and no longer", () => {

@@ -46,6 +46,17 @@ for (const [text, fault] of [
   });
 }
 
+test("S13 renames hold 64 KiB of names, each with its comma, and one character more is refused", () => {
+  // 512 of 127 characters.
+  const renames = Array.from({ length: 512 }, (_, at) => `${`n${at}`.padEnd(120, "n")}=old-01`);
+  const text = renames.join(",");
+  assert.equal(text.length + 1, 64 * 1024);
+  assert.equal(parseKeys(text).ok, true);
+  const longer = parseKeys(`n${text}`);
+  assert.ok(!longer.ok);
+  assert.match(longer.fault.expected, /64 KiB/);
+});
+
 test("without the annotation everything passes, nothing included", () => {
   const filter = parseKeys("*");
   assert.ok(filter.ok);

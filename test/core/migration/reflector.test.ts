@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refText } from "../../../src/core/annotations/names.ts";
-import { migrationOf } from "../../support/worlds/migration.ts";
+import { planMove } from "../../../src/cli/migrate/plan-move.ts";
+import { OLD_TOOL } from "../../../src/core/oldtools/old-tools.ts";
+import { migrationOf, moveSettings } from "../../support/worlds/migration.ts";
 
 const KEY = "reflector.v1.k8s.emberstack.com/";
 type Texts = Readonly<Record<string, string>>;
@@ -129,5 +131,16 @@ test("of pushed copies those are adopted that are equal, in the set and named al
       "team-b/renamed": "drifted",
       "team-b/x": "drifted",
     },
+  );
+});
+
+test("where the source list is turned off a source moves by its annotations", async () => {
+  const given = { flag: () => undefined };
+  const settings = { ...moveSettings(), list: undefined };
+  const objects = [...CLUSTER, secret("shared/registry", PUSHED)];
+  const { sources } = await planMove(OLD_TOOL.reflector, objects, given, settings);
+  assert.deepEqual(
+    sources.map(({ write, entry, problems }) => ({ write, entry, problems })),
+    [{ write: "annotate", entry: undefined, problems: [] }],
   );
 });

@@ -209,6 +209,21 @@ test("an entry of its own where the source has one survives, and that is told", 
   assert.equal(mark(made, "pulled-keys"), undefined);
 });
 
+test("of entries of its own where the source has some five are named and the rest counted", () => {
+  const entriesOf = (value: string, count: number): Texts =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, value]));
+  for (const [count, told] of [
+    [5, "key-0, key-1, key-2, key-3, key-4"],
+    [7, "key-0, key-1, key-2, key-3, key-4 and 2 more"],
+  ] as const) {
+    const made = cluster({ allow: "*" }, {}, { data: entriesOf("its own", count) });
+    made.secret("shared/db", { allow: "*" }, { data: entriesOf("the source's", 9) });
+    made.settle();
+    const { reason = "" } = made.pass().rows.find(({ pulling }) => pulling) ?? {};
+    assert.equal(reason, `entries of its own are where the source has some: ${told}`);
+  }
+});
+
 test("an entry of its own that equals the source's stays its own: not recorded, and there when the source has gone", () => {
   const made = cluster({ allow: "*" }, {}, { data: { user: "u" } });
   made.settle();
