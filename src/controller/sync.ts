@@ -292,6 +292,11 @@ export class Sync {
     timer?.cancel();
   }
 
+  #mayPass(now: number): boolean {
+    const { worlds, memory } = this.#deps;
+    return worlds.some(({ kind }) => memory.of(kind).backoff.mayPass(now));
+  }
+
   #result(made: Plan, settled: boolean, planMs: number): SyncResult {
     const { nextAt } = made;
     const now = this.#deps.clock.monotonic();
@@ -299,7 +304,12 @@ export class Sync {
     return {
       settled: settled || this.#refused,
       dueMs: this.#refused ? NO_PERMISSION_MS : due,
-      waiting: this.#refused || this.#dirty || !this.#pool.idle || made.rows.some(isUnderWay),
+      waiting:
+        this.#refused ||
+        this.#dirty ||
+        !this.#pool.idle ||
+        made.rows.some(isUnderWay) ||
+        this.#mayPass(now),
       ok: isAllCurrent(made),
       planMs,
     };
@@ -313,7 +323,7 @@ function isSameSource(old: CachedObject | undefined, secret: CachedObject | unde
   return problems.length === 0 && !deleting && !rule.paused;
 }
 
-/** It becomes due by itself; a retry after a failure does not count, for it may fail for ever. */
+/** It becomes due by itself; a retry after a failure does not count here, for it may fail for ever. */
 function isUnderWay({ verdict, dueAt }: Row): boolean {
   return dueAt !== undefined && isPending(verdict);
 }

@@ -1,8 +1,13 @@
 // --once: passes until nothing is due, and what the program then ends with. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
+import { sleep } from "../../src/kube/time/clock.ts";
 import { refusal } from "../support/controller/memory-api.ts";
 import { Rig, type Started } from "../support/controller/fake-clock-controller.ts";
+
+const isCreateIn = ({ method, path }: ApiRequest, namespace: string): boolean =>
+  method === "POST" && path.includes(`/${namespace}/`);
 
 function once(rig: Rig, given = {}, before?: Parameters<Rig["start"]>[0]): Started {
   return rig.start({ ...before, given: { once: true, ...given } });
@@ -42,6 +47,53 @@ test("--once ends unconverged where a write fails, after one try of it", async (
   await rig.clock.advance(5000);
   assert.equal(await started.ended(), "unconverged");
   assert.deepEqual(rig.api.writes, ["POST team-a", "POST team-b"]);
+});
+
+for (const kind of ["throttled", "unavailable", "timeout"] as const)
+  test(`--once tries again what the API server had no room or time for (${kind})`, async () => {
+    const rig = new Rig();
+    rig.teams("team-a", "team-b");
+    let refusals = 0;
+    const before = async (request: ApiRequest): Promise<void> => {
+      if (isCreateIn(request, "team-a") && refusals++ < 4) throw refusal(request, kind);
+    };
+    const started = once(rig, {}, { before });
+    await rig.clock.advance(60_000);
+    assert.equal(await started.ended(), "converged");
+    assert.equal(refusals, 5);
+    assert.ok(rig.api.get("team-a/registry"));
+  });
+
+test("--once gives up on what the API server has no time for when that has been so for a minute", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const before = async (request: ApiRequest): Promise<void> => {
+    if (isCreateIn(request, "team-a")) throw refusal(request, "unavailable");
+  };
+  const started = once(rig, {}, { before });
+  await rig.clock.advance(55_000);
+  assert.equal(await started.ended(), "pending");
+  await rig.clock.advance(70_000);
+  assert.equal(await started.ended(), "unconverged");
+  assert.ok(rig.api.get("team-b/registry"));
+});
+
+test("--once makes every copy, those too whose writes were slow and cut off for others", async () => {
+  const rig = new Rig();
+  const teams = Array.from({ length: 40 }, (_, at) => `team-${at}`);
+  rig.teams(...teams);
+  let sent = 0;
+  // So many as there is room for are slow, and the others wait for them.
+  const before = (request: ApiRequest): Promise<void> =>
+    request.method === "POST" ? sleep(rig.clock, sent++ < 32 ? 1000 : 50) : Promise.resolve();
+  const started = once(rig, {}, { before });
+  await rig.clock.advance(90_000);
+  assert.equal(await started.ended(), "converged");
+  assert.ok(started.outcomes.some(({ kind }) => kind === "failed"));
+  assert.deepEqual(
+    teams.filter((team) => !rig.api.get(`${team}/registry`)),
+    [],
+  );
 });
 
 test("--once waits out the grace of a source that is gone", async () => {

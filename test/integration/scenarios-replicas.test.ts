@@ -51,7 +51,7 @@ async function uids(scene: Scene, namespaces: readonly string[]): Promise<readon
 test("S44 a leader killed in the middle of a mass delete leaves it to the next one", async (t) => {
   const scene = await openScene(t);
   const namespaces = await crowd(scene);
-  await scene.start({ once: true }).ended;
+  assert.equal(await scene.start({ once: true }).ended, "converged");
   const direct = scene.access;
   const proxy = await proxied(t, scene);
   const { kubeconfig: _, ...flags } = scene.flags();

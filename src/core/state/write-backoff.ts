@@ -19,6 +19,10 @@ const FIGHT_REPAIRS = 5;
 const FIRST_FIGHT_BACKOFF_MS = 30_000;
 /** A fight is over when nobody undid our repair for this long. */
 const FIGHT_OVER_MS = 10 * 60_000;
+/** Failures that pass by themselves: the API server had no room, gave no answer in time, or none at all. */
+const PASSING: ReadonlySet<string> = new Set(["throttled", "timeout", "unavailable"]);
+/** So long it is worth waiting for that: the first seven tries or so. */
+const PASSES_WITHIN_MS = 60_000;
 /** Why a write failed. */
 export type Failure = {
   /** One line without a value of a Secret and without the place, so that places of one cause are one group. */
@@ -46,6 +50,10 @@ export type PlaceBackoff = {
   readonly cause?: string;
   /** For want of an API server. */
   readonly unavailable?: boolean;
+  /** What failed it passes by itself. */
+  readonly passing?: boolean;
+  /** Since when no write was taken; undefined: none has failed. */
+  readonly failingSince?: number | undefined;
   /** It was the source that had moved, and not what is at the place. */
   readonly ofSource?: boolean;
   /** How often in a row the world had moved; a failure in between does not begin that anew. */
@@ -129,10 +137,19 @@ export class WriteBackoff {
       reason: failure.reason,
       cause: failure.cause,
       unavailable: failure.error === "unavailable",
+      passing: PASSING.has(failure.error),
+      failingSince: (before?.inputs === inputs ? before.failingSince : undefined) ?? now,
       stales: before?.stales ?? 0,
       // A refusal for want of room says nothing of the place, so later failures do not wait longer for it.
       failures: throttled ? failures : attempts,
     });
+  }
+
+  /** A write that failed may be taken yet: what failed it passes by itself, and has not lasted for long. */
+  mayPass(now: number): boolean {
+    for (const { passing = false, failingSince = now } of this.#troubles.values())
+      if (passing && now - failingSince < PASSES_WITHIN_MS) return true;
+    return false;
   }
 
   /** Writes that failed for want of an API server are due now, as if they had never been tried. */
@@ -163,6 +180,7 @@ export class WriteBackoff {
       attempts,
       reason,
       ofSource,
+      failingSince: before?.inputs === inputs ? before.failingSince : undefined,
       stales: attempts,
       failures,
     });
