@@ -39,7 +39,7 @@ export async function clusterChaos(assets: string, options: ChaosOptions): Promi
     });
     await stage.begin(over.signal);
     const until = performance.now() + minutes * 60_000;
-    let [played, steps, writes] = [0, 0, 0];
+    let [played, steps, writes, kills] = [0, 0, 0, 0];
     while (played < runs && performance.now() < until) {
       const [script] = fc.sample(drawn(draw, SHORTEST, LONGEST), {
         seed: seed + played,
@@ -50,9 +50,12 @@ export async function clusterChaos(assets: string, options: ChaosOptions): Promi
       played++;
       steps += script.steps.length;
       writes += end.writes;
+      kills += end.kills;
       for (const what of end.wrong) print(`script ${seed + played - 1}: ${what}`);
       if (end.wrong.length > 0) return false;
-      print(`${played} scripts, ${steps} operations, ${writes} writes so far, nothing wrong`);
+      print(
+        `${played} scripts, ${steps} operations, ${writes} writes, ${kills} kills of the server so far, nothing wrong`,
+      );
     }
     return true;
   } finally {

@@ -38,6 +38,16 @@ export type ServerFaults = {
   readonly killEtcd: () => Promise<void>;
 };
 
+/** How a script ended. */
+export type End = {
+  /** Empty: nothing was. */
+  readonly wrong: readonly string[];
+  /** Writes that were carried out for the controller. */
+  readonly writes: number;
+  /** Of the API server and of etcd. */
+  readonly kills: number;
+};
+
 export class ClusterStage {
   readonly #client: ApiClient;
   readonly #faults: ServerFaults;
@@ -46,8 +56,8 @@ export class ClusterStage {
   readonly #wrong: string[] = [];
   #slots = new Slots();
   #writes: Write[] = [];
-  /** In this script. */
-  #reboots = 0;
+  /** Of the server, in this script. */
+  #kills = 0;
 
   constructor(client: ApiClient, faults: ServerFaults) {
     this.#client = client;
@@ -66,11 +76,10 @@ export class ClusterStage {
     await this.#actors.begin();
   }
 
-  /** What was wrong, and how many writes there were. */
-  async play(script: Script): Promise<{ readonly wrong: readonly string[]; writes: number }> {
+  async play(script: Script): Promise<End> {
     this.#wrong.length = 0;
     this.#writes = [];
-    this.#reboots = 0;
+    this.#kills = 0;
     this.#slots = new Slots();
     for (const [slot, raw] of this.#world.objects)
       this.#slots.note(slot, raw, Number.NEGATIVE_INFINITY);
@@ -109,7 +118,7 @@ export class ClusterStage {
       const wrong = wrongWrite(request, answer, this.#slots, around);
       if (wrong !== undefined) this.#wrong.push(`${request.method} ${request.path}: ${wrong}`);
     }
-    return { wrong: [...this.#wrong], writes: this.#writes.length };
+    return { wrong: [...this.#wrong], writes: this.#writes.length, kills: this.#kills };
   }
 
   async #happen(step: Circumstance, deployment: Deployment): Promise<void> {
@@ -144,8 +153,9 @@ export class ClusterStage {
   // only the history.
   async #reboot(): Promise<void> {
     const { compact, killApiServer, killEtcd } = this.#faults;
-    const kill = [killApiServer, killEtcd][this.#reboots++];
+    const kill = [killApiServer, killEtcd][this.#kills];
     if (kill) {
+      this.#kills++;
       // What users did is heard of by then.
       await delay(HEARING_MS);
       await kill();

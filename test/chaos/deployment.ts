@@ -75,10 +75,10 @@ export class Deployment {
     this.#over = true;
   }
 
-  /** One that none of the others knows of, started. */
-  startAnother(): Replica {
+  /** One that none of the others knows of, started with these flags besides. */
+  startAnother(given: FlagValues = {}): Replica {
     const replica = this.#replica();
-    this.#start(replica);
+    this.#start(replica, given);
     return replica;
   }
 
@@ -147,11 +147,11 @@ export class Deployment {
     this.#comings.set(replica, timer);
   }
 
-  #start(replica: Replica): void {
+  #start(replica: Replica, given: FlagValues = {}): void {
     this.#comings.get(replica)?.cancel();
     // What it sent may be carried out when it has ended and begun again with other flags.
     const flags = this.#options.contract();
-    replica.start(this.#options.given(), (request, answer) =>
+    replica.start({ ...this.#options.given(), ...given }, (request, answer) =>
       this.#done(request, answer as Raw, replica, flags),
     );
   }

@@ -31,6 +31,8 @@ const HOLD_MS = 330_000;
 const REBOOT_MS = 4000;
 const COMES_AGAIN_MS = 1000;
 const QUIET_MS = 30_000;
+/** A Lease that was given back is taken at once. */
+const ONCE_MS = 30_000;
 /** Longer than `--resync`, by default 10 minutes and a tenth more. */
 const RESYNC_MS = 11.5 * 60_000;
 const LONGEST_OF_SEVERAL_MS = 60_000;
@@ -185,6 +187,16 @@ class Stage {
     fresh.stop();
     await this.#clock.advance(2000);
     if (fresh.running) this.wrong.push("it does not end");
+    await this.#once();
+  }
+
+  async #once(): Promise<void> {
+    const [before, killedAt = 0] = [this.requests, this.#crash?.at];
+    const once = this.#deployment.startAnother({ once: true });
+    await this.#silence("of one who makes passes until nothing is due", ONCE_MS);
+    const killed = before < killedAt && killedAt <= this.requests;
+    if (!killed && once.end !== "converged" && once.end !== "unconverged")
+      this.wrong.push(`with nothing due it ended so: ${String(once.end)}`);
   }
 
   async #silence(when: string, ms: number): Promise<void> {
