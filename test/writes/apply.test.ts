@@ -156,6 +156,14 @@ function notFound(kind: string, name: string) {
   return { kind: "Status", code: 404, reason: "NotFound", message, details: { name, kind } };
 }
 
+test("a copy that somebody else deletes while its delete meets a conflict is gone, and nothing is remembered", async () => {
+  const gone = new ApiError("get", { kind: "notFound", status: 404, reason: "NotFound" });
+  const { apply, sent, remembered } = open(["conflict", gone]);
+  assert.equal((await apply.perform(action("delete"))).kind, "removed");
+  assert.deepEqual(methods(sent), ["DELETE", "GET"]);
+  assert.deepEqual(remembered, []);
+});
+
 test("LE-12 no write is sent without permission, and none is given longer than is left of it", async () => {
   const none = open([], () => 0);
   assert.equal((await none.apply.perform(action("create"))).kind, "stopped");

@@ -308,3 +308,29 @@ test("a namespace that was slow is so until a write there is done quickly: one t
   assert.equal(round("fourth"), 4);
   await endAll(false);
 });
+
+test("a source that was slow wherever it was written shares a quarter of the pool in new namespaces too", async () => {
+  const { clock, pool, flying, end } = open(8);
+  const inNew = (source: string, first: number, count: number): Job[] =>
+    copies(`s/${source}`, ...Array.from({ length: count }, (_, n) => `n${first + n}/${source}`));
+  const endAll = async (): Promise<void> => {
+    for (const key of Array.from(flying.keys())) await end(key);
+  };
+  const flyingAt = (first: number): number => {
+    pool.mark();
+    pool.replace(inNew("x", first, 8));
+    return flying.size;
+  };
+  assert.equal(flyingAt(0), 8);
+  await endAll();
+  pool.mark();
+  pool.replace(inNew("x", 100, 64));
+  for (let round = 0; round < 64 && flying.size > 0; round++) {
+    await clock.advance(2100);
+    await endAll();
+  }
+  assert.equal(pool.idle, true);
+  assert.equal(flyingAt(200), 2);
+  pool.replace([...inNew("x", 300, 8), ...inNew("y", 400, 8)]);
+  assert.equal(Array.from(flying.keys()).filter((key) => key.endsWith("/y")).length, 6);
+});

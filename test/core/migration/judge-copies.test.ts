@@ -189,3 +189,41 @@ test("of a copy of ours all that the old tool put there is cleaned up, also one 
     assert.deepEqual(written.metadata.annotations, { ...ours, own: "x" });
   }
 });
+
+for (const [what, origin, doubt] of [
+  ["agrees", { namespace: "shared", name: "x" }, undefined],
+  ["names another namespace", { namespace: "vault", name: "x" }, /do not agree/],
+  ["names another name", { namespace: "shared", name: "y" }, /do not agree/],
+] as const)
+  test(`a copy of kubed's whose annotation of origin ${what} is ${doubt ? "doubtful" : "adoptable"}`, async () => {
+    const PREFIX = "kubed.appscode.com/";
+    const labels = { [`${PREFIX}origin.name`]: "x", [`${PREFIX}origin.namespace`]: "shared" };
+    const words = { [`${PREFIX}origin`]: JSON.stringify({ ...origin, uid: "u shared/x" }) };
+    const { copies } = await migrationOf("kubed", [
+      ...NAMESPACES,
+      secret("shared/x", { [`${PREFIX}sync`]: "" }),
+      secret("team-a/x", words, { labels }),
+    ]);
+    assert.deepEqual(
+      copies.map(({ state }) => state),
+      [doubt ? "doubtful" : "adoptable"],
+    );
+    if (doubt) assert.match(copies[0]?.why ?? "", doubt);
+  });
+
+test("what the tool does besides with other kinds is told, one or several, sources and what asks", async () => {
+  const role = (name: string, words: Texts): unknown => ({
+    kind: "Role",
+    metadata: { namespace: "shared", name, annotations: words },
+  });
+  const from = { "replicator.v1.mittwald.de/replicate-from": "vault/x" };
+  const to = { "replicator.v1.mittwald.de/replicate-to": "team-a" };
+  const told = async (...roles: readonly unknown[]): Promise<readonly string[]> =>
+    (await migrationOf("replicator", [...NAMESPACES, ...roles])).besides;
+  assert.match((await told(role("one", from)))[0] ?? "", /replicates 1 Role \(shared\/one\)/);
+  assert.match(
+    (await told(role("one", from), role("two", to), role("none", {})))[0] ?? "",
+    /replicates 2 Roles \(shared\/one, shared\/two\)/,
+  );
+  assert.deepEqual(await told(role("none", {})), []);
+});

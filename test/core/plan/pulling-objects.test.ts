@@ -161,6 +161,27 @@ test("S41 the owner applies it empty again, or edits what was filled: it is fill
   assert.equal(made.get("team-a/app").data["password"], base64("p"));
 });
 
+test("to a new process too, what differs was edited where the record names the source's version, and else not", () => {
+  const causeAfter = (change: (made: Cluster) => void): readonly (string | undefined)[] => {
+    const made = cluster({ allow: "*" });
+    made.settle();
+    change(made);
+    made.restart();
+    return made.plan().actions.map((action) => ("cause" in action ? action.cause : undefined));
+  };
+  const edit = (made: Cluster): unknown =>
+    made.edit("team-a/app", ({ data }) => (data["password"] = base64("edited")));
+  const rotate = (made: Cluster): unknown =>
+    made.edit("shared/db", ({ data }) => (data["password"] = base64("new")));
+  const again = (made: Cluster): void => {
+    made.delete("shared/db");
+    made.secret("shared/db", { allow: "*" }, { data: { ...SOURCE, password: "other" } });
+  };
+  assert.deepEqual(causeAfter(rotate), ["changed"]);
+  assert.deepEqual(causeAfter(again), ["changed"]);
+  assert.deepEqual(causeAfter(edit), ["edited"]);
+});
+
 test("with keys of its own, too, what was filled and is edited is filled again, and then nothing is written", () => {
   const made = cluster({ allow: "*" }, { keys: "secret=password" });
   made.settle();

@@ -329,6 +329,20 @@ test("S48 deletions above the limit are held until each has been due for the hol
   assert.equal(copies(made), 1);
 });
 
+test("S48 as many deletions as the limit says are made, and one more holds them all", () => {
+  for (const [deleteLimit, held] of [
+    [10, 0],
+    [9, 10],
+  ] as const) {
+    const made = cluster(5, {}, { deleteLimit });
+    for (const name of ["one", "two"])
+      made.edit(`shared/${name}`, ({ metadata }) => (metadata.annotations = {}));
+    made.now += 60_000;
+    assert.equal(made.end().counts.held, held);
+    assert.equal(copies(made), held);
+  }
+});
+
 test("S48 a mistake undone within the hold deletes nothing", () => {
   const made = cluster(5, {}, { deleteLimit: 4 });
   const before = made.get("shared/one").metadata.annotations;
