@@ -44,6 +44,8 @@ export type ControllerSettings = {
   readonly resyncMs: number;
   /** End once nothing is due any more. */
   readonly once: boolean;
+  /** Longest grace of an ending; with `once` it is waited out. */
+  readonly graceMs: number;
 };
 
 /** How run() ended: `lost` means that another replica may hold the lease by now. */
@@ -55,6 +57,10 @@ const LIST_FIRST_MS = 1000;
 // Passes keep a distance of this many times the last one's planning, so that a storm of events costs
 // at most a sixth of a core; changes of namespaces and sources do not wait.
 const DISTANCE = 5;
+// With `once`, so long beyond the grace what becomes due by itself is waited for, from the first time
+// that nothing else was to be done: some seven tries of a write that fails. Whoever goes on changing
+// things would keep something due for ever.
+const ONCE_PATIENCE_MS = 60_000;
 // Whatever asks for them, changes of namespaces and sources included: a burst goes through at once.
 const PASSES = { perSecond: 16, burst: 40 } as const;
 
@@ -67,6 +73,8 @@ export class Controller {
   #planTook = 0;
   #passStarted: number | undefined;
   #ended: RunEnd | undefined;
+  /** With `once`: until when something may be waited for; undefined: there was more to do as yet. */
+  #patienceEnds: number | undefined;
   #started = false;
   #working = false;
   #worker: Promise<void> | undefined;
@@ -270,11 +278,18 @@ export class Controller {
       this.#queue.add(KEY);
       return;
     }
-    if (this.#settings.once && !waiting) this.#ended = ok ? "converged" : "unconverged";
+    if (this.#settings.once) this.#endOnce(waiting, ok);
     // An add at once takes a pending delay away, so each pass asks for its own again.
     if (dueMs !== undefined) this.#queue.addAfter(KEY, Math.max(0, dueMs));
     const { resyncMs } = this.#settings;
     if (resyncMs > 0) this.#queue.addAfter(KEY, resyncMs * (0.9 + 0.2 * clock.random()));
+  }
+
+  #endOnce(waiting: boolean, ok: boolean): void {
+    const now = this.#deps.clock.monotonic();
+    this.#patienceEnds ??= now + this.#settings.graceMs + ONCE_PATIENCE_MS;
+    if (!waiting || now >= this.#patienceEnds) this.#ended = ok ? "converged" : "unconverged";
+    else this.#queue.addAfter(KEY, this.#patienceEnds - now);
   }
 }
 

@@ -38,7 +38,7 @@ export type SyncResult = {
   readonly settled: boolean;
   /** Milliseconds until something becomes due without any event. */
   readonly dueMs: number | undefined;
-  /** Something is on its way to another state and will be there without anybody's doing. */
+  /** Something is on its way to another state and may be there without anybody's doing. */
   readonly waiting: boolean;
   /** Everything that is wanted is there. */
   readonly ok: boolean;
@@ -292,9 +292,9 @@ export class Sync {
     timer?.cancel();
   }
 
-  #mayPass(now: number): boolean {
+  get #mayPass(): boolean {
     const { worlds, memory } = this.#deps;
-    return worlds.some(({ kind }) => memory.of(kind).backoff.mayPass(now));
+    return worlds.some(({ kind }) => memory.of(kind).backoff.mayPass);
   }
 
   #result(made: Plan, settled: boolean, planMs: number): SyncResult {
@@ -309,7 +309,7 @@ export class Sync {
         this.#dirty ||
         !this.#pool.idle ||
         made.rows.some(isUnderWay) ||
-        this.#mayPass(now),
+        this.#mayPass,
       ok: isAllCurrent(made),
       planMs,
     };
@@ -323,7 +323,7 @@ function isSameSource(old: CachedObject | undefined, secret: CachedObject | unde
   return problems.length === 0 && !deleting && !rule.paused;
 }
 
-/** It becomes due by itself; a retry after a failure does not count here, for it may fail for ever. */
+/** It becomes due by itself; whether a failed write is worth another try, its failure says. */
 function isUnderWay({ verdict, dueAt }: Row): boolean {
   return dueAt !== undefined && isPending(verdict);
 }

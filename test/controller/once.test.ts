@@ -78,6 +78,42 @@ test("--once gives up on what the API server has no time for when that has been 
   assert.ok(rig.api.get("team-b/registry"));
 });
 
+test("--once ends although a copy is rewritten faster than it can be updated", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  once(rig);
+  await rig.clock.advance(5000);
+  rig.source("shared/registry", { password: "two" });
+  const before = async (request: ApiRequest): Promise<void> => {
+    if (request.method === "PATCH" && request.path.includes("/team-a/"))
+      throw refusal(request, "conflict");
+  };
+  const started = once(rig, { "delete-grace": "1s" }, { before });
+  await rig.clock.advance(70_000);
+  assert.equal(await started.ended(), "unconverged");
+  assert.deepEqual(rig.api.get("team-b/registry")?.["data"], { password: btoa("two") });
+});
+
+test("--once ends although two namespaces change their minds in turns, each within its grace", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  once(rig);
+  await rig.clock.advance(5000);
+  const accept = (name: string, value: string): void =>
+    rig.api.namespace(name, { annotations: { "secretcast.io/accept": value } });
+  accept("team-a", "false");
+  const started = once(rig, { "delete-grace": "10s" });
+  for (let seconds = 0; seconds < 80; seconds += 2) {
+    await rig.clock.advance(2000);
+    const [refuses, accepts] = seconds % 4 === 0 ? ["team-b", "team-a"] : ["team-a", "team-b"];
+    accept(refuses, "false");
+    accept(accepts, "true");
+    if (seconds < 60) assert.equal(await started.ended(), "pending");
+  }
+  assert.equal(await started.ended(), "unconverged");
+  assert.ok(rig.api.get("team-a/registry") && rig.api.get("team-b/registry"));
+});
+
 test("--once makes every copy, those too whose writes were slow and cut off for others", async () => {
   const rig = new Rig();
   const teams = Array.from({ length: 40 }, (_, at) => `team-${at}`);

@@ -160,7 +160,7 @@ export function buildController(
       log,
       queueMetrics: metrics.queue,
     },
-    { resyncMs: config.resyncMs, once: config.once },
+    { resyncMs: config.resyncMs, once: config.once, graceMs: settings.deleteGraceMs },
   );
   metrics.observe(gaugeInputs({ kinds: config.kinds, caches, controller, sync, syncLog, clock }));
   const { dryRun } = config;

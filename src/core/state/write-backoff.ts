@@ -21,8 +21,6 @@ const FIRST_FIGHT_BACKOFF_MS = 30_000;
 const FIGHT_OVER_MS = 10 * 60_000;
 /** Failures that pass by themselves: the API server had no room, gave no answer in time, or none at all. */
 const PASSING: ReadonlySet<string> = new Set(["throttled", "timeout", "unavailable"]);
-/** So long it is worth waiting for that: the first seven tries or so. */
-const PASSES_WITHIN_MS = 60_000;
 /** Why a write failed. */
 export type Failure = {
   /** One line without a value of a Secret and without the place, so that places of one cause are one group. */
@@ -52,8 +50,6 @@ export type PlaceBackoff = {
   readonly unavailable?: boolean;
   /** What failed it passes by itself. */
   readonly passing?: boolean;
-  /** Since when no write was taken; undefined: none has failed. */
-  readonly failingSince?: number | undefined;
   /** It was the source that had moved, and not what is at the place. */
   readonly ofSource?: boolean;
   /** How often in a row the world had moved; a failure in between does not begin that anew. */
@@ -138,17 +134,15 @@ export class WriteBackoff {
       cause: failure.cause,
       unavailable: failure.error === "unavailable",
       passing: PASSING.has(failure.error),
-      failingSince: (before?.inputs === inputs ? before.failingSince : undefined) ?? now,
       stales: before?.stales ?? 0,
       // A refusal for want of room says nothing of the place, so later failures do not wait longer for it.
       failures: throttled ? failures : attempts,
     });
   }
 
-  /** A write that failed may be taken yet: what failed it passes by itself, and has not lasted for long. */
-  mayPass(now: number): boolean {
-    for (const { passing = false, failingSince = now } of this.#troubles.values())
-      if (passing && now - failingSince < PASSES_WITHIN_MS) return true;
+  /** What failed a write passes by itself: its next try may be taken. */
+  get mayPass(): boolean {
+    for (const { passing } of this.#troubles.values()) if (passing === true) return true;
     return false;
   }
 
@@ -180,7 +174,6 @@ export class WriteBackoff {
       attempts,
       reason,
       ofSource,
-      failingSince: before?.inputs === inputs ? before.failingSince : undefined,
       stales: attempts,
       failures,
     });
