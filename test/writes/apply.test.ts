@@ -315,6 +315,28 @@ test("a source that cannot be read fails the write, and one that is gone does no
   }
 });
 
+test("a pulling Secret that is found full already is not written, and that is remembered", async () => {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/db", { allow: "*" });
+  made.secret("team-a/app", { from: "shared/db" }, { data: {} });
+  const [wanted] = made.plan().actions;
+  assert.equal(wanted?.kind, "fill");
+  const { source } = wanted.content;
+  const cache = new DataCache(2 ** 20);
+  cache.put(source, made.payload(source));
+  made.settle();
+  const { uid, resourceVersion } = wanted.target;
+  const full = structuredClone(made.get("team-a/app"));
+  const found = { ...full, metadata: { ...full.metadata, resourceVersion } };
+  const { apply, sent } = open([found], unlimited, cache);
+  const outcome = await apply.perform(wanted);
+  assert.equal(outcome.kind, "resolved");
+  const resolution = { uid, resourceVersion, inputs: wanted.inputs, conflict: undefined };
+  assert.deepEqual(outcome.resolution, resolution);
+  assert.deepEqual(methods(sent), ["GET"]);
+});
+
 test("LV-06 a create that finds its place taken looks who is there", async () => {
   const stranger = { metadata: { name: "registry" } };
   const taken = await open(["alreadyExists", stranger]).apply.perform(action("create"));

@@ -2,6 +2,7 @@
 // whether or not a pass finds it right in between.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { WriteBackoff } from "../../../src/core/state/write-backoff.ts";
 import type { RawSecret } from "../../support/planner/raw-cluster.ts";
 import { Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
 
@@ -106,4 +107,17 @@ test("a copy forged anew after each deletion, of another source each time, is le
     if (!made.secrets.has("team-a/forged")) deleted++;
   }
   assert.ok(deleted >= 5 && deleted <= 9, `deleted ${deleted} times in a minute`);
+});
+
+test("a source that moves again and again is asked for later each time, and after a change of what is wanted at once", () => {
+  const backoff = new WriteBackoff();
+  const until = (inputs: string, ofSource: boolean): number | undefined => {
+    backoff.stale("team-a/db", inputs, 0, ofSource);
+    return backoff.trouble("team-a/db", inputs)?.until;
+  };
+  assert.deepEqual([until("one", true), until("one", true), until("one", true)], [100, 300, 900]);
+  assert.equal(until("two", true), 100);
+  assert.equal(until("two", true), 300);
+  // What is at the place moved: that is so whatever is wanted.
+  assert.equal(until("three", false), 900);
 });
