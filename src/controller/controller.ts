@@ -61,6 +61,10 @@ const DISTANCE = 5;
 // that nothing else was to be done: some seven tries of a write that fails. Whoever goes on changing
 // things would keep something due for ever.
 const ONCE_PATIENCE_MS = 60_000;
+// With `once`, so long a cache that is not filled may hear nothing of the API server: twice as long as a
+// page of a list is waited for.
+const UNFILLED_PATIENCE_MS = 120_000;
+const LOOKS_EVERY_MS = 1000;
 // Whatever asks for them, changes of namespaces and sources included: a burst goes through at once.
 const PASSES = { perSecond: 16, burst: 40 } as const;
 
@@ -110,7 +114,9 @@ export class Controller {
     for (const watch of all) watch.start();
     try {
       log.info({}, "waiting for caches");
-      await Promise.all([...all.map((watch) => watch.waitForSync(signal)), listed]);
+      const filled = Promise.all([...all.map((watch) => watch.waitForSync(signal)), listed]);
+      if (this.#settings.once && !(await this.#fillOnce(filled, signal))) return "unconverged";
+      await filled;
       if (signal.aborted) return "stopped";
       log.info(sizesOf(watches), "caches filled");
       if (elector) return await this.#lead(elector, signal);
@@ -127,6 +133,27 @@ export class Controller {
     const either = AbortSignal.any([signal, enough.signal]);
     await Promise.race([wanted, sleep(this.#deps.clock, ms, either)]);
     enough.abort();
+  }
+
+  /** False when it was given up. */
+  async #fillOnce(filled: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+    const { watches, clock, log } = this.#deps;
+    const enough = new AbortController();
+    const either = AbortSignal.any([signal, enough.signal]);
+    let silent: readonly string[] = [];
+    const silence = async (): Promise<void> => {
+      while (!either.aborted && silent.length === 0) {
+        await sleep(clock, LOOKS_EVERY_MS, either);
+        const since = clock.monotonic() - UNFILLED_PATIENCE_MS;
+        silent = Object.entries(watches)
+          .filter(([, watch]) => !watch.hasSynced && watch.lastActivityMs < since)
+          .map(([resource]) => resource);
+      }
+    };
+    await Promise.race([filled, silence()]);
+    enough.abort();
+    if (silent.length > 0) log.error({ resources: silent }, "caches cannot be filled, giving up");
+    return silent.length === 0;
   }
 
   /** Problems that a restart may mend, in plain words. */
@@ -278,7 +305,8 @@ export class Controller {
       this.#queue.add(KEY);
       return;
     }
-    if (this.#settings.once) this.#endOnce(waiting, ok);
+    const pending = this.#deps.list?.pending === true;
+    if (this.#settings.once) this.#endOnce(waiting || pending, ok);
     // An add at once takes a pending delay away, so each pass asks for its own again.
     if (dueMs !== undefined) this.#queue.addAfter(KEY, Math.max(0, dueMs));
     const { resyncMs } = this.#settings;

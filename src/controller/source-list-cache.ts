@@ -88,6 +88,13 @@ export class SourceListCache {
     enough.abort();
   }
 
+  /** How it stands is not known yet, and may be by itself. */
+  get pending(): boolean {
+    if (this.informer.access.denied) return false;
+    if (!this.informer.hasSynced) return true;
+    return this.#object?.entries !== undefined && this.#understood === undefined;
+  }
+
   /** Where the answers of our own questions go. */
   get written(): WrittenList {
     const { store } = this.informer;

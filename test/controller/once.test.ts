@@ -78,6 +78,35 @@ test("--once gives up on what the API server has no time for when that has been 
   assert.ok(rig.api.get("team-b/registry"));
 });
 
+for (const kind of ["forbidden", "unavailable", "throttled"] as const)
+  test(`--once gives up where a cache cannot be filled for two minutes (${kind})`, async () => {
+    const rig = new Rig();
+    rig.teams("team-a");
+    const before = async (request: ApiRequest): Promise<void> => {
+      if (request.method === "GET" && request.path.endsWith("/secrets"))
+        throw refusal(request, kind);
+    };
+    const started = once(rig, {}, { before });
+    await rig.clock.advance(115_000);
+    assert.equal(await started.ended(), "pending");
+    await rig.clock.advance(10_000);
+    assert.equal(await started.ended(), "unconverged");
+    const last = started.lines.find(({ msg }) => msg === "caches cannot be filled, giving up");
+    assert.deepEqual(last?.["resources"], ["secrets"]);
+    assert.equal(rig.clock.timers, 0);
+  });
+
+test("--once waits for an API server that is away for a minute", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const before = async (request: ApiRequest): Promise<void> => {
+    if (rig.clock.monotonic() < 60_000) throw refusal(request, "unavailable");
+  };
+  const started = once(rig, {}, { before });
+  await rig.clock.advance(150_000);
+  assert.equal(await started.ended(), "converged");
+});
+
 test("--once ends although a copy is rewritten faster than it can be updated", async () => {
   const rig = new Rig();
   rig.teams("team-a", "team-b");
