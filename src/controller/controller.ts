@@ -20,6 +20,7 @@ import type { SourceListCache } from "./source-list-cache.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Caches } from "./caches.ts";
 import type { KindCache } from "./kind-cache.ts";
+import { Once } from "./once.ts";
 import type { SyncResult, Sync } from "./sync.ts";
 
 export type ControllerDeps = {
@@ -57,14 +58,6 @@ const LIST_FIRST_MS = 1000;
 // Passes keep a distance of this many times the last one's planning, so that a storm of events costs
 // at most a sixth of a core; changes of namespaces and sources do not wait.
 const DISTANCE = 5;
-// With `once`, so long beyond the grace what becomes due by itself is waited for, from the first time
-// that nothing else was to be done: some seven tries of a write that fails. Whoever goes on changing
-// things would keep something due for ever.
-const ONCE_PATIENCE_MS = 60_000;
-// With `once`, so long a cache that is not filled may hear nothing of the API server: twice as long as a
-// page of a list is waited for.
-const UNFILLED_PATIENCE_MS = 120_000;
-const LOOKS_EVERY_MS = 1000;
 // Whatever asks for them, changes of namespaces and sources included: a burst goes through at once.
 const PASSES = { perSecond: 16, burst: 40 } as const;
 
@@ -73,12 +66,11 @@ export class Controller {
   readonly #settings: ControllerSettings;
   readonly #queue: WorkQueue<typeof KEY>;
   readonly #passes: TokenBucket;
+  readonly #once: Once | undefined;
   #planEnded = 0;
   #planTook = 0;
   #passStarted: number | undefined;
   #ended: RunEnd | undefined;
-  /** With `once`: until when something may be waited for; undefined: there was more to do as yet. */
-  #patienceEnds: number | undefined;
   #started = false;
   #working = false;
   #worker: Promise<void> | undefined;
@@ -88,6 +80,7 @@ export class Controller {
     this.#deps = deps;
     this.#settings = settings;
     this.#passes = new TokenBucket({ clock, ...PASSES });
+    this.#once = settings.once ? new Once(deps, settings.graceMs) : undefined;
     this.#queue = new WorkQueue({
       name: KEY,
       clock,
@@ -115,7 +108,7 @@ export class Controller {
     try {
       log.info({}, "waiting for caches");
       const filled = Promise.all([...all.map((watch) => watch.waitForSync(signal)), listed]);
-      if (this.#settings.once && !(await this.#fillOnce(filled, signal))) return "unconverged";
+      if (this.#once && !(await this.#once.fills(filled, watches, signal))) return "unconverged";
       await filled;
       if (signal.aborted) return "stopped";
       log.info(sizesOf(watches), "caches filled");
@@ -133,27 +126,6 @@ export class Controller {
     const either = AbortSignal.any([signal, enough.signal]);
     await Promise.race([wanted, sleep(this.#deps.clock, ms, either)]);
     enough.abort();
-  }
-
-  /** False when it was given up. */
-  async #fillOnce(filled: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
-    const { watches, clock, log } = this.#deps;
-    const enough = new AbortController();
-    const either = AbortSignal.any([signal, enough.signal]);
-    let silent: readonly string[] = [];
-    const silence = async (): Promise<void> => {
-      while (!either.aborted && silent.length === 0) {
-        await sleep(clock, LOOKS_EVERY_MS, either);
-        const since = clock.monotonic() - UNFILLED_PATIENCE_MS;
-        silent = Object.entries(watches)
-          .filter(([, watch]) => !watch.hasSynced && watch.lastActivityMs < since)
-          .map(([resource]) => resource);
-      }
-    };
-    await Promise.race([filled, silence()]);
-    enough.abort();
-    if (silent.length > 0) log.error({ resources: silent }, "caches cannot be filled, giving up");
-    return silent.length === 0;
   }
 
   /** Problems that a restart may mend, in plain words. */
@@ -305,19 +277,15 @@ export class Controller {
       this.#queue.add(KEY);
       return;
     }
-    const pending = this.#deps.list?.pending === true;
-    if (this.#settings.once) this.#endOnce(waiting || pending, ok);
+    if (this.#once) {
+      const leftMs = this.#once.leftMs(waiting || this.#deps.list?.pending === true);
+      if (leftMs > 0) this.#queue.addAfter(KEY, leftMs);
+      else this.#ended = ok ? "converged" : "unconverged";
+    }
     // An add at once takes a pending delay away, so each pass asks for its own again.
     if (dueMs !== undefined) this.#queue.addAfter(KEY, Math.max(0, dueMs));
     const { resyncMs } = this.#settings;
     if (resyncMs > 0) this.#queue.addAfter(KEY, resyncMs * (0.9 + 0.2 * clock.random()));
-  }
-
-  #endOnce(waiting: boolean, ok: boolean): void {
-    const now = this.#deps.clock.monotonic();
-    this.#patienceEnds ??= now + this.#settings.graceMs + ONCE_PATIENCE_MS;
-    if (!waiting || now >= this.#patienceEnds) this.#ended = ok ? "converged" : "unconverged";
-    else this.#queue.addAfter(KEY, this.#patienceEnds - now);
   }
 }
 

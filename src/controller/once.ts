@@ -1,0 +1,69 @@
+// What a run with `--once` waits for, and for how long. Promises: it ends, whatever the API server and
+// whoever changes things do.
+import { sleep, type Clock } from "../kube/time/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+
+/**
+ * So long beyond the grace what becomes due by itself is waited for, from the first time that nothing else
+ * was to be done: some seven tries of a write that fails. Whoever goes on changing things would keep
+ * something due for ever.
+ */
+const PATIENCE_MS = 60_000;
+/** So long a cache may hear nothing and not be filled: twice as long as a page of a list is waited for. */
+const SILENCE_MS = 120_000;
+const LOOKS_EVERY_MS = 1000;
+
+/** By resource. */
+type Filling = Readonly<
+  Record<string, { readonly hasSynced: boolean; readonly lastActivityMs: number }>
+>;
+
+export class Once {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #graceMs: number;
+  /** undefined: there was more to do as yet. */
+  #ends: number | undefined;
+
+  /** `graceMs`: the longest that an ending waits. */
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }, graceMs: number) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#graceMs = graceMs;
+  }
+
+  /** Resolves with false, which is logged, where one of `watches` is not filled and hears nothing. */
+  async fills(filled: Promise<unknown>, watches: Filling, signal: AbortSignal): Promise<boolean> {
+    const enough = new AbortController();
+    const either = AbortSignal.any([signal, enough.signal]);
+    let silent: readonly string[] = [];
+    const silence = async (): Promise<void> => {
+      while (!either.aborted && silent.length === 0) {
+        await sleep(this.#clock, LOOKS_EVERY_MS, either);
+        silent = this.#silent(watches);
+      }
+    };
+    await Promise.race([filled, silence()]);
+    enough.abort();
+    if (silent.length === 0) return true;
+    this.#log.error({ resources: silent }, "caches cannot be filled, giving up");
+    return false;
+  }
+
+  /**
+   * A pass found nothing to do now; `waiting`: something is on its way to another state. How long that may
+   * still be waited for, in ms; 0: this is the end.
+   */
+  leftMs(waiting: boolean): number {
+    const now = this.#clock.monotonic();
+    this.#ends ??= now + this.#graceMs + PATIENCE_MS;
+    return waiting ? Math.max(0, this.#ends - now) : 0;
+  }
+
+  #silent(watches: Filling): readonly string[] {
+    const since = this.#clock.monotonic() - SILENCE_MS;
+    return Object.entries(watches)
+      .filter(([, { hasSynced, lastActivityMs }]) => !hasSynced && lastActivityMs < since)
+      .map(([resource]) => resource);
+  }
+}
