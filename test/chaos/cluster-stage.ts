@@ -24,6 +24,8 @@ const LONGEST_FAULT_MS = 1500;
 /** The longest back-off is five minutes. */
 const REST_MOST_MS = 8 * 60_000;
 const QUIET_MS = 4000;
+/** Longer than a run with --once waits for anything. */
+const ONCE_MOST_MS = 180_000;
 const COMES_AGAIN_MS = 300;
 const POLL_MS = 100;
 /** A watch is begun anew after half a minute at most. */
@@ -133,6 +135,8 @@ export class ClusterStage {
         if (step.fault === "reboot") await this.#reboot();
         // A deaf watch is found out after minutes, and the server's lists are not ours to age.
         return deployment.watches(step.fault === "expire" ? "expire" : "cut");
+      case "once":
+        return deployment.runOnce();
       case "restore":
         // Half a minute, and the end of the judge's own watch: test/cluster/restarts.test.ts does it.
         return deployment.watches("cut");
@@ -182,6 +186,9 @@ export class ClusterStage {
       wrong = this.#world.worlds().flatMap((world) => wrongAtRest(world, contract()));
     }
     this.#wrong.push(...wrong.map((what) => `at rest: ${what}`));
+    const onceUntil = systemClock.monotonic() + ONCE_MOST_MS;
+    while (!deployment.onceEnded && systemClock.monotonic() < onceUntil) await delay(POLL_MS);
+    if (!deployment.onceEnded) this.#wrong.push("a run with --once does not end");
     await deployment.look();
     await delay(QUIET_MS);
     await this.#silence("while all was quiet");

@@ -50,6 +50,7 @@ export class Deployment {
   readonly #options: DeploymentOptions;
   /** Who ended by himself, until he comes again or somebody else starts or stops him. */
   readonly #comings = new Map<Replica, Timer>();
+  readonly #onces: Replica[] = [];
   #weather: Weather | undefined;
   #leader: Replica | undefined;
   #severalLeadUntil = Number.NEGATIVE_INFINITY;
@@ -73,6 +74,16 @@ export class Deployment {
   /** From now on whoever ends stays away. */
   finish(): void {
     this.#over = true;
+  }
+
+  /** A run with `--once` begins, where no Lease would keep it waiting. */
+  runOnce(): void {
+    if (this.replicas.length === 1) this.#onces.push(this.startAnother({ once: true }));
+  }
+
+  /** False: a run with `--once` goes on. */
+  get onceEnded(): boolean {
+    return this.#onces.every(({ running }) => !running);
   }
 
   /** One that none of the others knows of, started with these flags besides. */
@@ -137,10 +148,11 @@ export class Deployment {
     replica.kill();
   }
 
-  /** As kubelet does, whoever ended by himself comes again. */
+  /** As kubelet does, who ended by himself comes again, if he is one of the replicas. */
   comeAgain(replica: Replica): void {
     const { clock, comesAgainMs, onWrong } = this.#options;
     if (replica.end === "failed") onWrong("the controller failed");
+    if (!this.replicas.includes(replica)) return;
     const timer = clock.setTimeout(() => {
       if (!replica.running && !this.#over) this.#start(replica);
     }, comesAgainMs);

@@ -379,6 +379,21 @@ const ended = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
       return { ...rest, steps: all };
     });
 
+/** In a third of the scripts somebody runs the program with `--once`, up to three times. */
+const withOnce = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
+  fc
+    .tuple(
+      script,
+      fc.array(fc.nat({ max: 1_000_000 }), { minLength: 1, maxLength: 3, size: "max" }),
+      fc.nat({ max: 2 }),
+    )
+    .map(([{ steps, ...rest }, begins, which]) => {
+      const all = [...steps];
+      if (which === 0)
+        for (const at of begins) all.splice(at % (all.length + 1), 0, { kind: "once" });
+      return { ...rest, steps: all };
+    });
+
 /**
  * What a seed means. A draw never changes once a seed of it is kept (failed-seeds.ts); what is to be
  * drawn besides makes another.
@@ -388,9 +403,10 @@ const DRAWS: Readonly<Record<number, (least: number, most: number) => fc.Arbitra
   2: (least, most) => woven(scriptsOf(least, most)),
   3: (least, most) => bounded(woven(scriptsOf(least, most))),
   4: (least, most) => ended(bounded(woven(scriptsOf(least, most)))),
+  5: (least, most) => withOnce(ended(bounded(woven(scriptsOf(least, most))))),
 };
 /** What a seed means where nobody says by which draw. */
-export const NEWEST_DRAW = 4;
+export const NEWEST_DRAW = 5;
 
 /** Of so many steps, but for the few that a later draw adds. */
 export function drawn(draw: number, least = 1, most = LONGEST_SCRIPT): fc.Arbitrary<Script> {

@@ -88,6 +88,8 @@ export type Circumstance =
   | { readonly kind: "restart"; readonly replica: number; readonly how: "kill" | "stop" }
   /** A roll-out: all stop and start with other flags. */
   | { readonly kind: "roll out"; readonly flags: FlagSet }
+  /** Somebody starts a run with `--once` beside a controller that is alone. */
+  | { readonly kind: "once" }
   /** etcd comes back as it was so many versions ago, without a history, its versions counted on. */
   | { readonly kind: "restore"; readonly back: number }
   /** A moment, so that things overlap. */
@@ -102,6 +104,7 @@ const CIRCUMSTANCES = [
   "jump",
   "restart",
   "roll out",
+  "once",
   "restore",
   "moment",
 ];
