@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refText } from "../../../src/core/annotations/names.ts";
+import { judgeCopy } from "../../../src/core/migration/judge-copies.ts";
 import { cleanupRequests } from "../../../src/core/migration/move-requests.ts";
+import { readOldCluster } from "../../../src/core/oldtools/old-objects.ts";
+import { markOfOne, secretSource } from "../../../src/core/oldtools/secret-source.ts";
 import type { Json } from "../../../src/sandbox/storage/object.ts";
 import { jsonPatch } from "../../../src/sandbox/verbs/patch-formats.ts";
 import { migrationOf } from "../../support/worlds/migration.ts";
@@ -70,6 +73,48 @@ test("a copy, or a mirror, with a word of ours that nobody knows stays: moved it
       JSON.stringify(mark),
     );
     if (state === "doubtful") assert.match(copies[0]?.why ?? "", /secretcast\.io\/to-selecter/);
+  }
+});
+
+test("of the keys in which a copy differs five are named, and the rest is counted", async () => {
+  const keys = ["a", "b", "c", "d", "e", "f", "g", "h"];
+  for (const [count, told] of [
+    [1, "a"],
+    [5, "a, b, c, d, e"],
+    [6, "a, b, c, d, e and 1 more"],
+    [8, "a, b, c, d, e and 3 more"],
+  ] as const) {
+    const data = Object.fromEntries(keys.slice(0, count).map((key) => [key, "b25l"]));
+    const objects = [
+      secret("shared/x", PUSHED, { data }),
+      secret("team-a/x", COPY, { data: {} }),
+      secret("team-a/y", { [`${REFLECTOR}reflects`]: "shared/x" }, { data: {} }),
+    ];
+    const { copies } = await migrationOf("reflector", [...NAMESPACES, ...objects]);
+    assert.deepEqual(
+      copies.map(({ state, why }) => [state, why]),
+      [
+        ["drifted", `other values than its source's in ${told}`],
+        ["drifted", `a mirror that is out of date in ${told}`],
+      ],
+    );
+  }
+});
+
+test("a copy, or a mirror, of a source whose data are not known is doubtful", () => {
+  const objects = [secret("shared/x", {}), secret("team-a/x", {})];
+  const [owner, object] = readOldCluster(objects, undefined).secrets;
+  assert.ok(owner && object);
+  const everywhere = { matches: [{ kind: "all" }], except: [] } as const;
+  const known = secretSource(owner, { push: everywhere, allow: everywhere });
+  const unknown = { ...known, content: undefined };
+  for (const pulls of [false, true]) {
+    for (const [source, state] of [
+      [known, "adoptable"],
+      [unknown, "doubtful"],
+    ] as const) {
+      assert.equal(judgeCopy(markOfOne(object, source, { pulls }), () => true).state, state);
+    }
   }
 });
 

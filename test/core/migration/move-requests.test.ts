@@ -149,6 +149,15 @@ test("a source that something else makes becomes an entry of the list, whether t
   }
 });
 
+test("the source list is not written where there is nothing to enter, whether it is there or not", async () => {
+  const metadata = { ...LIST, uid: "u list", resourceVersion: "9" };
+  for (const list of [[], [{ kind: "ConfigMap", metadata, data: {} }]]) {
+    const { list: read } = await byList("reflector", [...CLUSTER, ...list]);
+    assert.ok(read);
+    assert.equal(listRequest(read, []), undefined);
+  }
+});
+
 test("a source that the list has already is done", async () => {
   const data = { "shared.x": 'secret: shared/x\nto: "*"\nallow: "*"\n' };
   const metadata = { ...LIST, uid: "u list", resourceVersion: "9" };

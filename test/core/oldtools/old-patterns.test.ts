@@ -6,6 +6,7 @@ import { NAMESPACE_GLOBS, parseGlobList } from "../../../src/core/annotations/gl
 import {
   globsOfPattern,
   patternKey,
+  patternQuestion,
   type PatternUse,
 } from "../../../src/core/oldtools/old-patterns.ts";
 
@@ -105,6 +106,22 @@ for (const pattern of [
     );
   });
 }
+
+test("a pattern that is too long to be shown is cut and ends in dots, and one that is shown whole has none", () => {
+  let cut = 0;
+  for (let length = 1; length <= 200; length++) {
+    const pattern = `(?>${"a".repeat(length)})`;
+    const answer = patternQuestion(use("search", pattern));
+    const why = "why" in answer ? answer.why : "";
+    const [, shown = ""] = /^the pattern "(.*)" holds what RE2 alone knows$/.exec(why) ?? [];
+    if (shown === pattern) continue;
+    cut++;
+    const begun = shown.replace(/\.{3}$/, "");
+    assert.notEqual(begun, shown, why);
+    assert.ok(begun.length < pattern.length && pattern.startsWith(begun), why);
+  }
+  assert.ok(cut > 0);
+});
 
 test("what RE2 refuses the old tool passes over: it names nothing", async () => {
   for (const pattern of ["^(?!dev).*$", "(a)\\1"]) {
