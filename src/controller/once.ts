@@ -11,6 +11,8 @@ import type { Log } from "../telemetry/log.ts";
 const PATIENCE_MS = 60_000;
 /** So long a cache may hear nothing and not be filled: twice as long as a page of a list is waited for. */
 const SILENCE_MS = 120_000;
+/** Whatever is heard meanwhile: a million objects of 2 KiB take minutes. */
+const FILLED_WITHIN_MS = 30 * 60_000;
 const LOOKS_EVERY_MS = 1000;
 
 /** By resource. */
@@ -32,15 +34,16 @@ export class Once {
     this.#graceMs = graceMs;
   }
 
-  /** Resolves with false, which is logged, where one of `watches` is not filled and hears nothing. */
+  /** Resolves with false, which is logged, where one of `watches` is not filled and hears nothing, or takes too long. */
   async fills(filled: Promise<unknown>, watches: Filling, signal: AbortSignal): Promise<boolean> {
     const enough = new AbortController();
     const either = AbortSignal.any([signal, enough.signal]);
+    const began = this.#clock.monotonic();
     let silent: readonly string[] = [];
     const silence = async (): Promise<void> => {
       while (!either.aborted && silent.length === 0) {
         await sleep(this.#clock, LOOKS_EVERY_MS, either);
-        silent = this.#silent(watches);
+        silent = this.#silent(watches, began);
       }
     };
     await Promise.race([filled, silence()]);
@@ -60,10 +63,12 @@ export class Once {
     return waiting ? Math.max(0, this.#ends - now) : 0;
   }
 
-  #silent(watches: Filling): readonly string[] {
-    const since = this.#clock.monotonic() - SILENCE_MS;
+  #silent(watches: Filling, began: number): readonly string[] {
+    const now = this.#clock.monotonic();
+    const late = now - began > FILLED_WITHIN_MS;
     return Object.entries(watches)
-      .filter(([, { hasSynced, lastActivityMs }]) => !hasSynced && lastActivityMs < since)
+      .filter(([, { hasSynced }]) => !hasSynced)
+      .filter(([, { lastActivityMs }]) => late || now - lastActivityMs > SILENCE_MS)
       .map(([resource]) => resource);
   }
 }

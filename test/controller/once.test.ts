@@ -1,8 +1,12 @@
 // --once: passes until nothing is due, and what the program then ends with. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Once } from "../../src/controller/once.ts";
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { sleep } from "../../src/kube/time/clock.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { FakeClock } from "../support/time/fake-clock.ts";
+import { watched } from "../support/kube/queue-takers.ts";
 import { refusal } from "../support/controller/memory-api.ts";
 import { Rig, type Started } from "../support/controller/fake-clock-controller.ts";
 
@@ -95,6 +99,31 @@ for (const kind of ["forbidden", "unavailable", "throttled"] as const)
     assert.deepEqual(last?.["resources"], ["secrets"]);
     assert.equal(rig.clock.timers, 0);
   });
+
+test("--once gives up where a cache is not filled within half an hour, whatever it hears", async () => {
+  const clock = new FakeClock();
+  const told: unknown[] = [];
+  const write = (line: string): void => void told.push(JSON.parse(line));
+  const log = createLog({ logLevel: "info", logFormat: "json" }, { write });
+  const once = new Once({ clock, log }, 0);
+  const never = new Promise<never>(() => undefined);
+  const watches = {
+    secrets: {
+      hasSynced: false,
+      get lastActivityMs() {
+        return clock.monotonic();
+      },
+    },
+    namespaces: { hasSynced: true, lastActivityMs: 0 },
+  };
+  const filled = watched(once.fills(never, watches, new AbortController().signal));
+  await clock.advance(1_795_000);
+  assert.equal(await filled.value(), "pending");
+  await clock.advance(10_000);
+  assert.equal(await filled.value(), false);
+  assert.match(JSON.stringify(told), /cannot be filled, giving up/);
+  assert.equal(clock.timers, 0);
+});
 
 test("--once waits for an API server that is away for a minute", async () => {
   const rig = new Rig();
