@@ -295,3 +295,26 @@ test("under opt-in another source takes no place over in a namespace that says n
   made.settle();
   assert.equal(made.secrets.has("team-a/cred"), false);
 });
+
+test("what a source would put into etcd counts the places that it has, those that are updated and replaced too", () => {
+  const made = cluster();
+  const places = ["a", "b", "c", "d"].map((name) => `team-${name}`);
+  for (const name of places.slice(2)) made.namespace(name);
+  made.secret("shared/cred", { to: "team-*" });
+  made.settle();
+  const bytes = (): number | undefined => made.plan().sources[0]?.fanoutBytes;
+  const four = bytes() ?? 0;
+  assert.ok(four > 0);
+  made.edit("team-a/cred", ({ data }) => (data["key"] = "ZWRpdGVk"));
+  assert.deepEqual([verdictAt(made.plan(), "team-a/cred"), bytes()], ["update", four]);
+  made.edit("team-b/cred", (secret) => (secret.type = "example.com/x"));
+  assert.deepEqual([verdictAt(made.plan(), "team-b/cred"), bytes()], ["replace", four]);
+  // One place more is one too many, and only that one is not made.
+  made.namespace("team-e");
+  made.settings = { ...made.settings, fanoutLimitBytes: four };
+  const held = made.plan();
+  assert.equal(held.sources[0]?.fanoutBytes, (four / 4) * 5);
+  assert.equal(verdictAt(held, "team-e/cred"), "held");
+  made.settings = { ...made.settings, fanoutLimitBytes: (four / 4) * 5 };
+  assert.equal(verdictAt(made.plan(), "team-e/cred"), "create");
+});
