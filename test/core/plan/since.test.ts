@@ -176,3 +176,25 @@ test("of copies whose source cannot be read as one it is not known whether they 
     "frozen team-c/registry undefined",
   ]);
 });
+
+test("where an entry of the source list made it one it is known as long as the entry is understood", () => {
+  const made = crews();
+  made.secret("shared/registry", {}, { type: "example.com/x" });
+  made.list({ all: "secret: shared/registry\nto: '*'" });
+  made.settle();
+  made.edit("team-b/registry", (secret) => (secret.data["key"] = "somebody's"));
+  // Not the entry, but what it names is at fault.
+  made.edit("shared/registry", (secret) => (secret.type = "bootstrap.kubernetes.io/token"));
+  const places = ["team-a", "team-b", "team-c"];
+  const frozen = (plan: Plan): readonly string[] =>
+    differs(plan).filter((line) => line.startsWith("frozen"));
+  assert.deepEqual(
+    frozen(made.plan()),
+    places.map((name) => `frozen ${name}/registry ${name === "team-b"}`),
+  );
+  made.list({ all: "secret: shared/registry\nto: '*'\nkeyz: x" });
+  assert.deepEqual(
+    frozen(made.plan()),
+    places.map((name) => `frozen ${name}/registry undefined`),
+  );
+});

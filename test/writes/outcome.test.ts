@@ -1,0 +1,75 @@
+// What is learned of who is at a place that the cache shows empty: what the next pass starts from.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CachedObject } from "../../src/core/model/cluster.ts";
+import { recordOutcome, type WrittenCaches } from "../../src/writes/outcome.ts";
+import { Cluster } from "../support/planner/planner-cluster.ts";
+
+const PLACE = "team-a/registry";
+const NOW = 1000;
+
+/** A create, or a later look at its place, met `met` (undefined: nobody): what is known of the place then. */
+function afterMeeting(met: CachedObject | undefined, kind: "create" | "liveGet") {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/registry", { to: "*" });
+  const [create] = made.plan().actions;
+  assert.equal(create?.kind, "create");
+  const { content: _, ...write } = create;
+  const action = kind === "create" ? create : ({ ...write, kind } as const);
+  const remembered: unknown[] = [];
+  const cache = {
+    get: () => undefined,
+    read: () => met,
+    remember: (raw: unknown) => {
+      remembered.push(raw);
+      return met;
+    },
+    forget: () => undefined,
+  };
+  const caches: WrittenCaches = {
+    of: () => cache,
+    rememberNamespace: () => undefined,
+    forgetNamespace: () => undefined,
+  };
+  const { memories: memory } = made;
+  // A look comes after somebody was met.
+  if (kind === "liveGet") made.memory.backoff.hidden(PLACE, 0, 0);
+  const outcome = { kind: "found", action, object: met && { metadata: {} } } as const;
+  recordOutcome(outcome, { memory, caches, now: NOW, chance: 0 });
+  return {
+    remembered: remembered.length,
+    hidden: made.memory.backoff.hiddenAt(PLACE) !== undefined,
+    again: made.memory.backoff.trouble(PLACE, create.inputs)?.kind,
+  };
+}
+
+function cachedAt(place: string): CachedObject {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/registry", { to: "*" });
+  made.secret("team-a/stranger", {});
+  made.settle();
+  return made.cached(place);
+}
+
+for (const kind of ["create", "liveGet"] as const) {
+  test(`a copy of our own that a ${kind} meets goes into the cache, and the place is planned anew`, () => {
+    assert.deepEqual(afterMeeting(cachedAt(PLACE), kind), {
+      remembered: 1,
+      hidden: kind === "liveGet",
+      again: "stale",
+    });
+  });
+
+  test(`a stranger that a ${kind} meets is in the way, and stays out of the cache`, () => {
+    const after = afterMeeting(cachedAt("team-a/stranger"), kind);
+    assert.deepEqual(after, { remembered: 0, hidden: true, again: undefined });
+  });
+}
+
+test("where nobody is met any more the place is free; a create that was told otherwise is tried again", () => {
+  const free = { remembered: 0, hidden: false, again: undefined };
+  assert.deepEqual(afterMeeting(undefined, "liveGet"), free);
+  assert.deepEqual(afterMeeting(undefined, "create"), { ...free, again: "stale" });
+});
