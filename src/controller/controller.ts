@@ -271,17 +271,19 @@ export class Controller {
     }
   }
 
-  #schedule({ settled, dueMs, waiting, ok }: SyncResult): void {
-    const { clock } = this.#deps;
+  #schedule(result: SyncResult): void {
+    const { clock, list } = this.#deps;
+    const { settled, dueMs, ok } = result;
+    const leftMs = this.#once?.leftMs(result, list?.pending === true);
+    if (leftMs === 0) {
+      this.#ended = ok ? "converged" : "unconverged";
+      return;
+    }
     if (!settled) {
       this.#queue.add(KEY);
       return;
     }
-    if (this.#once) {
-      const leftMs = this.#once.leftMs(waiting || this.#deps.list?.pending === true);
-      if (leftMs > 0) this.#queue.addAfter(KEY, leftMs);
-      else this.#ended = ok ? "converged" : "unconverged";
-    }
+    if (leftMs !== undefined) this.#queue.addAfter(KEY, leftMs);
     // An add at once takes a pending delay away, so each pass asks for its own again.
     if (dueMs !== undefined) this.#queue.addAfter(KEY, Math.max(0, dueMs));
     const { resyncMs } = this.#settings;

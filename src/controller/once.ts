@@ -1,7 +1,8 @@
 // What a run with `--once` waits for, and for how long. Promises: it ends, whatever the API server and
-// whoever changes things do.
+// whoever changes things do. Does not promise that where another holds the Lease: that is waited for.
 import { sleep, type Clock } from "../kube/time/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { SyncResult } from "./sync.ts";
 
 /**
  * So long beyond the grace what becomes due by itself is waited for, from the first time that nothing else
@@ -14,7 +15,14 @@ const SILENCE_MS = 120_000;
 /** Whatever is heard meanwhile: a million objects of 2 KiB take minutes. */
 const FILLED_WITHIN_MS = 30 * 60_000;
 const LOOKS_EVERY_MS = 1000;
+/**
+ * Each place is written once, or twice where its copy is replaced. Sources that change so fast that no pass
+ * finds nothing to do would keep it busy for ever.
+ */
+const MOST_WRITES_A_PLACE = 4;
+const FEW = 100;
 
+type Left = Pick<SyncResult, "settled" | "waiting" | "written" | "places">;
 /** By resource. */
 type Filling = Readonly<
   Record<string, { readonly hasSynced: boolean; readonly lastActivityMs: number }>
@@ -54,13 +62,15 @@ export class Once {
   }
 
   /**
-   * A pass found nothing to do now; `waiting`: something is on its way to another state. How long that may
-   * still be waited for, in ms; 0: this is the end.
+   * After a pass: how long what it left may still be waited for, in ms; 0: this is the end. `unread`: the
+   * source list is not known yet.
    */
-  leftMs(waiting: boolean): number {
+  leftMs({ settled, waiting, written, places }: Left, unread: boolean): number {
+    if (written > MOST_WRITES_A_PLACE * places + FEW) return 0;
+    if (!settled) return Number.POSITIVE_INFINITY;
     const now = this.#clock.monotonic();
     this.#ends ??= now + this.#graceMs + PATIENCE_MS;
-    return waiting ? Math.max(0, this.#ends - now) : 0;
+    return waiting || unread ? Math.max(0, this.#ends - now) : 0;
   }
 
   #silent(watches: Filling, began: number): readonly string[] {

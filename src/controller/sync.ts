@@ -42,6 +42,10 @@ export type SyncResult = {
   readonly waiting: boolean;
   /** Everything that is wanted is there. */
   readonly ok: boolean;
+  /** Places that are wanted, or hold a copy. */
+  readonly places: number;
+  /** Writes that were made since the process began. */
+  readonly written: number;
   readonly planMs: number;
 };
 
@@ -83,6 +87,7 @@ export class Sync {
   #stopping = false;
   #refused = false;
   #passing = false;
+  #written = 0;
   /** A write ended since the pass now running began. */
   #landed = false;
   #onLate: () => void = () => {};
@@ -234,6 +239,7 @@ export class Sync {
     const failed = outcome.kind === "failed";
     const throttled = failed && outcome.error === "throttled";
     const retryAfterMs = throttled ? outcome.retryAfterMs : undefined;
+    if (ENDED.has(outcome.kind)) this.#written++;
     if (outcome.kind === "stopped") this.#refused = true;
     // Of many that are refused, each would ask for a plan that has nothing for it yet.
     else if (throttled) this.#retryAt = Math.min(this.#retryAt, now + (retryAfterMs ?? RETRY_MS));
@@ -311,6 +317,8 @@ export class Sync {
         made.rows.some(isUnderWay) ||
         this.#mayPass,
       ok: isAllCurrent(made),
+      places: Object.values(made.states).reduce((sum, count) => sum + count, 0),
+      written: this.#written,
       planMs,
     };
   }

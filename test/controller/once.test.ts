@@ -152,6 +152,22 @@ test("--once ends although a copy is rewritten faster than it can be updated", a
   assert.deepEqual(rig.api.get("team-b/registry")?.["data"], { password: btoa("two") });
 });
 
+test("--once ends although sources change so fast that no pass finds nothing to do", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const change = (at: number): void => rig.source(`shared/s-${at % 100}`, { password: String(at) });
+  for (let at = 0; at < 100; at++) change(at);
+  const before = (request: ApiRequest): Promise<void> =>
+    request.method === "GET" ? Promise.resolve() : sleep(rig.clock, 200);
+  const started = once(rig, {}, { before });
+  for (let at = 0; at < 2000; at++) {
+    change(at);
+    await rig.clock.advance(10);
+  }
+  assert.equal(await started.ended(), "unconverged");
+  assert.ok(rig.api.writes.length < 2000, "each place some four times");
+});
+
 test("--once ends although two namespaces change their minds in turns, each within its grace", async () => {
   const rig = new Rig();
   rig.teams("team-a", "team-b");
