@@ -24,8 +24,6 @@ const LONGEST_FAULT_MS = 1500;
 /** The longest back-off is five minutes. */
 const REST_MOST_MS = 8 * 60_000;
 const QUIET_MS = 4000;
-/** Longer than a run with --once waits for anything. */
-const ONCE_MOST_MS = 180_000;
 const COMES_AGAIN_MS = 300;
 const POLL_MS = 100;
 /** A watch is begun anew after half a minute at most. */
@@ -186,9 +184,7 @@ export class ClusterStage {
       wrong = this.#world.worlds().flatMap((world) => wrongAtRest(world, contract()));
     }
     this.#wrong.push(...wrong.map((what) => `at rest: ${what}`));
-    const onceUntil = systemClock.monotonic() + ONCE_MOST_MS;
-    while (!deployment.onceEnded && systemClock.monotonic() < onceUntil) await delay(POLL_MS);
-    if (!deployment.onceEnded) this.#wrong.push("a run with --once does not end");
+    await deployment.onceEnds();
     await deployment.look();
     await delay(QUIET_MS);
     await this.#silence("while all was quiet");

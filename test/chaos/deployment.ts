@@ -16,6 +16,8 @@ import { changesNoObject } from "./write-judge.ts";
 const LEADS_ON_MS = 10_000;
 /** So long one that was told to stop may take. */
 const STOPS_WITHIN_MS = 30_000;
+/** Longer than a run with `--once` waits for anything: the grace and a minute, and what the server asks for. */
+const ONCE_MOST_MS = 180_000;
 
 /** A write to an object that was carried out. */
 export type Write = {
@@ -81,9 +83,12 @@ export class Deployment {
     if (this.replicas.length === 1) this.#onces.push(this.startAnother({ once: true }));
   }
 
-  /** False: a run with `--once` goes on. */
-  get onceEnded(): boolean {
-    return this.#onces.every(({ running }) => !running);
+  /** Resolves when each run with `--once` has ended by itself, as it must in fair weather. */
+  async onceEnds(): Promise<void> {
+    const { wait, pollMs, onWrong } = this.#options;
+    const goesOn = (): boolean => this.#onces.some(({ running }) => running);
+    for (let ms = 0; goesOn() && ms < ONCE_MOST_MS; ms += pollMs) await wait(pollMs);
+    if (goesOn()) onWrong("a run with --once does not end");
   }
 
   /** One that none of the others knows of, started with these flags besides. */

@@ -31,8 +31,6 @@ const HOLD_MS = 330_000;
 const REBOOT_MS = 4000;
 const COMES_AGAIN_MS = 1000;
 const QUIET_MS = 30_000;
-/** So long a run with --once may go on at rest: the grace and a minute, and what the server asks for. */
-const ONCE_MOST_MS = 180_000;
 /** A Lease that was given back is taken at once. */
 const ONCE_MS = 30_000;
 /** Longer than `--resync`, by default 10 minutes and a tenth more. */
@@ -172,9 +170,7 @@ class Stage {
       wrong = this.#worlds().flatMap((world) => wrongAtRest(world, this.#contract()));
     }
     this.wrong.push(...wrong.map((what) => `at rest: ${what}`));
-    for (let ms = 0; !this.#deployment.onceEnded && ms < ONCE_MOST_MS; ms += REST_STEP_MS)
-      await this.#pass(REST_STEP_MS);
-    if (!this.#deployment.onceEnded) this.wrong.push("a run with --once does not end");
+    await this.#deployment.onceEnds();
     await this.#deployment.look();
   }
 

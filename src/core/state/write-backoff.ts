@@ -46,10 +46,8 @@ export type PlaceBackoff = {
   readonly reason: string;
   /** Of a failure. */
   readonly cause?: string;
-  /** For want of an API server. */
-  readonly unavailable?: boolean;
-  /** What failed it passes by itself. */
-  readonly passing?: boolean;
+  /** Of a failure: its kind. */
+  readonly error?: string;
   /** It was the source that had moved, and not what is at the place. */
   readonly ofSource?: boolean;
   /** How often in a row the world had moved; a failure in between does not begin that anew. */
@@ -132,8 +130,7 @@ export class WriteBackoff {
       attempts,
       reason: failure.reason,
       cause: failure.cause,
-      unavailable: failure.error === "unavailable",
-      passing: PASSING.has(failure.error),
+      error: failure.error,
       stales: before?.stales ?? 0,
       // A refusal for want of room says nothing of the place, so later failures do not wait longer for it.
       failures: throttled ? failures : attempts,
@@ -142,14 +139,14 @@ export class WriteBackoff {
 
   /** What failed a write passes by itself: its next try may be taken. */
   get mayPass(): boolean {
-    for (const { passing } of this.#troubles.values()) if (passing === true) return true;
+    for (const { error = "" } of this.#troubles.values()) if (PASSING.has(error)) return true;
     return false;
   }
 
   /** Writes that failed for want of an API server are due now, as if they had never been tried. */
   serverIsBack(): void {
-    for (const [place, { unavailable }] of this.#troubles)
-      if (unavailable === true) {
+    for (const [place, { error }] of this.#troubles)
+      if (error === "unavailable") {
         this.#troubles.delete(place);
         this.#written.delete(place);
       }
