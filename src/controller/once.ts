@@ -62,15 +62,21 @@ export class Once {
   }
 
   /**
-   * After a pass: how long what it left may still be waited for, in ms; 0: this is the end. `unread`: the
-   * source list is not known yet.
+   * After a pass: how long what it left may still be waited for, in ms; 0: this is the end, and where
+   * something was given up that is logged. `unread`: the source list is not known yet.
    */
   leftMs({ settled, waiting, written, places }: Left, unread: boolean): number {
-    if (written > MOST_WRITES_A_PLACE * places + FEW) return 0;
+    if (written > MOST_WRITES_A_PLACE * places + FEW) {
+      this.#log.warn({ written, places }, "what is wanted goes on changing, giving up");
+      return 0;
+    }
     if (!settled) return Number.POSITIVE_INFINITY;
     const now = this.#clock.monotonic();
     this.#ends ??= now + this.#graceMs + PATIENCE_MS;
-    return waiting || unread ? Math.max(0, this.#ends - now) : 0;
+    if (!waiting && !unread) return 0;
+    const seconds = (this.#graceMs + PATIENCE_MS) / 1000;
+    if (now >= this.#ends) this.#log.warn({ seconds }, "still waiting for something, giving up");
+    return Math.max(0, this.#ends - now);
   }
 
   #silent(watches: Filling, began: number): readonly string[] {

@@ -149,6 +149,7 @@ test("--once ends although a copy is rewritten faster than it can be updated", a
   const started = once(rig, { "delete-grace": "1s" }, { before });
   await rig.clock.advance(70_000);
   assert.equal(await started.ended(), "unconverged");
+  assert.ok(started.said.includes("still waiting for something, giving up"));
   assert.deepEqual(rig.api.get("team-b/registry")?.["data"], { password: btoa("two") });
 });
 
@@ -166,6 +167,7 @@ test("--once ends although sources change so fast that no pass finds nothing to 
   }
   assert.equal(await started.ended(), "unconverged");
   assert.ok(rig.api.writes.length < 2000, "each place some four times");
+  assert.ok(started.said.includes("what is wanted goes on changing, giving up"));
 });
 
 test("--once ends although two namespaces change their minds in turns, each within its grace", async () => {
