@@ -272,9 +272,10 @@ export class Controller {
   }
 
   #schedule(result: SyncResult): void {
-    const { clock, list } = this.#deps;
+    const { clock, list, sync } = this.#deps;
     const { settled, dueMs, ok } = result;
-    const leftMs = this.#once?.leftMs(result, list?.pending === true);
+    const rows = sync.newestPlan?.rows ?? [];
+    const leftMs = this.#once?.leftMs(result, list?.pending === true, rows);
     if (leftMs === 0) {
       this.#ended = ok ? "converged" : "unconverged";
       return;

@@ -2,6 +2,8 @@
 // whoever changes things do. Does not promise that where another holds the Lease: that is waited for.
 import { sleep, type Clock } from "../kube/time/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { isPending, type Row } from "../core/model/verdicts.ts";
+import { refText } from "../core/annotations/names.ts";
 import type { SyncResult } from "./sync.ts";
 
 /**
@@ -63,20 +65,28 @@ export class Once {
 
   /**
    * After a pass: how long what it left may still be waited for, in ms; 0: this is the end, and where
-   * something was given up that is logged. `unread`: the source list is not known yet.
+   * something was given up that is logged. `unread`: the source list is not known yet; `rows`: of the plan.
    */
-  leftMs({ settled, waiting, written, places }: Left, unread: boolean): number {
+  leftMs(
+    { settled, waiting, written, places }: Left,
+    unread: boolean,
+    rows: readonly Row[],
+  ): number {
     if (written > MOST_WRITES_A_PLACE * places + FEW) {
-      this.#log.warn({ written, places }, "what is wanted goes on changing, giving up");
+      this.#log.warn(
+        { written, places, open: openIn(rows) },
+        "what is wanted goes on changing, giving up",
+      );
       return 0;
     }
     if (!settled) return Number.POSITIVE_INFINITY;
     const now = this.#clock.monotonic();
     this.#ends ??= now + this.#graceMs + PATIENCE_MS;
     if (!waiting && !unread) return 0;
+    if (now < this.#ends) return this.#ends - now;
     const seconds = (this.#graceMs + PATIENCE_MS) / 1000;
-    if (now >= this.#ends) this.#log.warn({ seconds }, "still waiting for something, giving up");
-    return Math.max(0, this.#ends - now);
+    this.#log.warn({ seconds, open: openIn(rows) }, "still waiting for something, giving up");
+    return 0;
   }
 
   #silent(watches: Filling, began: number): readonly string[] {
@@ -87,4 +97,14 @@ export class Once {
       .filter(([, { lastActivityMs }]) => late || now - lastActivityMs > SILENCE_MS)
       .map(([resource]) => resource);
   }
+}
+
+const MOST_NAMED = 5;
+
+/** A few places that are not as they are to be, each with its verdict and the reason. */
+function openIn(rows: readonly Row[]): readonly string[] {
+  return rows
+    .filter(({ verdict }) => isPending(verdict) || verdict === "backoff")
+    .slice(0, MOST_NAMED)
+    .map(({ kind, place, verdict, reason }) => `${kind} ${refText(place)}: ${verdict}, ${reason}`);
 }

@@ -149,7 +149,8 @@ test("--once ends although a copy is rewritten faster than it can be updated", a
   const started = once(rig, { "delete-grace": "1s" }, { before });
   await rig.clock.advance(70_000);
   assert.equal(await started.ended(), "unconverged");
-  assert.ok(started.said.includes("still waiting for something, giving up"));
+  const gaveUp = started.lines.find(({ msg }) => msg === "still waiting for something, giving up");
+  assert.match(String(gaveUp?.["open"]), /^Secret team-a\/registry: update, /);
   assert.deepEqual(rig.api.get("team-b/registry")?.["data"], { password: btoa("two") });
 });
 
