@@ -77,7 +77,24 @@ export type Row = {
   readonly pulling: boolean;
   /** Of a conflict with another source: the one that has the place. */
   readonly winner: Ref | undefined;
+  /** Of a removal with the verdict `held`: why it could be a mistake. `dueAt` is when it is made. */
+  readonly hold?: RemovalHoldCause | undefined;
 };
+
+/** Why a removal could be a mistake, so that it waits for --delete-hold. */
+export type RemovalHoldCause =
+  /** A change leaves the source without any copy ... */
+  | "nowhere"
+  /** ... or removes more than half of its copies, and at least three. */
+  | "half"
+  /** The source list no longer has the entry that made the copy. */
+  | "entry"
+  /** This process has never seen the source. */
+  | "unseen"
+  /** The source's namespace is deleted or being deleted. */
+  | "namespace"
+  /** More than --delete-limit removals are due, or more than a fifth of all copies. */
+  | "limit";
 
 export type VerdictCounts = Readonly<Record<Verdict, number>>;
 
@@ -87,7 +104,8 @@ export type SourceReport = {
   readonly uid: string;
   /** Key of the entry of the source list by which it is one. */
   readonly entry: string | undefined;
-  readonly state: "ok" | "refused";
+  /** `nowhere`: an edit left it without any copy. */
+  readonly state: "ok" | "refused" | "nowhere";
   readonly problems: readonly Problem[];
   readonly paused: boolean;
   readonly notes: readonly string[];
