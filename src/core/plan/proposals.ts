@@ -13,9 +13,11 @@ import {
 } from "./action-order.ts";
 import { type Action, isEnding } from "../model/actions.ts";
 
-// From then on a write is no longer overtaken by every younger one: half of those that start are the
-// oldest. Two seconds before a write may have waited for too long.
-const AGED_MS = 3000;
+// From this age on, a write is no longer overtaken by every younger one: half of the writes that start are
+// the oldest. Creates and updates reach it two seconds before they count as late.
+const WRITE_AGED_MS = 3000;
+/** Contract: a delete waits for creates and updates until it has been due for so long. */
+const DELETE_AGED_MS = 5000;
 
 // A plan holds so many updates, and as many removals; what is beyond is counted, and planned once these are
 // made: a thousand sources changed at once in a thousand namespaces would take half a gigabyte.
@@ -62,12 +64,16 @@ export class Proposals {
     // Asked for even where there is no room, so that it ages.
     const since = this.#shared.due.since(placeKey(action.objectKind, action.place), this.#now);
     const list = lists.get(key) ?? [];
-    const aged = this.#now - since >= AGED_MS;
+    const aged = this.#isAged(action, since);
     if (ends ? !this.#mayEnd(aged) : !this.#mayWrite(action, key, list.length, aged)) return false;
     this.count++;
     list.push({ action, order, since });
     lists.set(key, list);
     return true;
+  }
+
+  #isAged(action: Action, since: number): boolean {
+    return this.#now - since >= (isEnding(action) ? DELETE_AGED_MS : WRITE_AGED_MS);
   }
 
   #mayEnd(aged: boolean): boolean {
@@ -88,7 +94,7 @@ export class Proposals {
 
   /**
    * Questions, what is owed, then creates and updates, then deletes; in each the sources take turns, the
-   * youngest namespace first. Between them, one to one, what has been due for long, deletes included.
+   * youngest namespace first. Between them, one to one, what has been due for long, deletes included (#isAged).
    */
   *actions(): Generator<undefined, readonly Action[]> {
     const owed = listsBySource(this.#owed);
@@ -100,7 +106,7 @@ export class Proposals {
     yield* takeTurns(writes, youngestFirst, young);
     yield* takeTurns(ends, youngestFirst, young);
     const aged = [...writes, ...ends].flatMap((list) => {
-      const old = list.filter(({ since }) => this.#now - since >= AGED_MS);
+      const old = list.filter(({ action, since }) => this.#isAged(action, since));
       return old.length > 0 ? [old] : [];
     });
     const old: Ordered[] = [];

@@ -8,7 +8,7 @@ import type { Plan } from "../../../src/core/model/verdicts.ts";
 const order = ({ actions }: Plan): readonly string[] =>
   actions.map(({ kind, place }) => `${kind} ${place.namespace}`);
 
-test("what has been due for three seconds goes between the young, one to one, the longest due first", () => {
+test("creates that have been due for three seconds alternate with the youngest, the longest due first", () => {
   const made = new Cluster();
   made.namespace("shared");
   made.secret("shared/registry", { to: "*" });
@@ -21,7 +21,7 @@ test("what has been due for three seconds goes between the young, one to one, th
   assert.deepEqual(order(made.plan()), expected);
 });
 
-test("deletes go after creates, but for those that have been due for long, the longest due first", () => {
+test("deletes come after creates until they have been due for five seconds (H5)", () => {
   const made = new Cluster({ deleteGraceMs: 0 });
   made.namespace("shared");
   for (const at of [0, 1, 2]) {
@@ -44,7 +44,16 @@ test("deletes go after creates, but for those that have been due for long, the l
     "delete old-1",
     "delete old-2",
   ]);
-  made.now = begun + 3150;
+  // One millisecond before the first delete has been due for five seconds.
+  made.now = begun + 4999;
+  assert.deepEqual(order(made.plan()).slice(3).toSorted(), [
+    "delete old-0",
+    "delete old-1",
+    "delete old-2",
+  ]);
+  made.now = begun + 5000;
+  assert.deepEqual(order(made.plan()).slice(0, 2), ["create young-2", "delete old-1"]);
+  made.now = begun + 5150;
   assert.deepEqual(order(made.plan()), [
     "create young-2",
     "delete old-1",
