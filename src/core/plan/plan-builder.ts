@@ -111,7 +111,10 @@ export class PlanBuilder {
     }
     const owed = this.memory.backoff.owesAny && this.memory.backoff.isOwed(key);
     const trouble = this.memory.backoff.trouble(key, action.inputs);
-    if (trouble && trouble.until > this.now) {
+    // Nobody's value is in dispute at an absent place: it is filled at once, however often its copy was
+    // changed or deleted. The distance between two writes still bounds it.
+    const fills = trouble?.kind === "fight" && action.kind === "create";
+    if (trouble && !fills && trouble.until > this.now) {
       this.report(tally, { ...finding, ...delayed(trouble, verdict, reason) });
       return;
     }

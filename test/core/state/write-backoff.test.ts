@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WriteBackoff } from "../../../src/core/state/write-backoff.ts";
 import type { RawSecret } from "../../support/planner/raw-cluster.ts";
-import { Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
+import { actionsAt, Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
 
 /** Changes `place` and lets the controller answer, until it does not any more; how often it did. */
 function fight(made: Cluster, place: string, change: (secret: RawSecret) => void): number {
@@ -52,6 +52,34 @@ test("a fight ends where the source changes: that is fresh work", () => {
   made.edit("shared/db", edited);
   made.edit("team-a/db", ({ data }) => (data["password"] = "bWluZQ=="));
   assert.equal(verdictAt(made.pass(), "team-a/db"), "update");
+});
+
+test("an absent place is filled at once, though its copy was edited all the time before (D4)", () => {
+  const made = copied();
+  made.now += 60_000;
+  assert.equal(fight(made, "team-a/db", edited), 6);
+  made.delete("team-a/db");
+  made.memory.copyVanished({ namespace: "team-a", name: "db" });
+  assert.deepEqual(actionsAt(made.pass(), "team-a/db"), ["create"]);
+  made.now += 2000;
+  made.edit("team-a/db", edited);
+  assert.equal(verdictAt(made.plan(), "team-a/db"), "backoff", "an edit is still in dispute");
+});
+
+test("a copy that is deleted all the time is made again once a second, and no more often (D4)", () => {
+  const made = copied();
+  made.now += 60_000;
+  let creates = 0;
+  for (let tenth = 0; tenth < 600; tenth++) {
+    if (made.secrets.has("team-a/db")) {
+      made.delete("team-a/db");
+      made.memory.copyVanished({ namespace: "team-a", name: "db" });
+    }
+    made.now += 100;
+    creates += actionsAt(made.pass(), "team-a/db").length;
+  }
+  assert.ok(creates >= 54 && creates <= 61, `${creates} creates in a minute`);
+  assert.equal(made.memory.takeFights().length, 1, "it is reported once");
 });
 
 function pulled(): Cluster {
