@@ -138,7 +138,7 @@ function parserOf(program: Program, choose: Choose): Argv {
       "Run the controller",
       (options) =>
         runOptions(options).epilogue(
-          `Each flag can be set in the environment, for example ${environmentName("resync")}=1h.`,
+          `Each flag can be set in the environment, for example ${environmentName("resync")}=1h. An empty variable counts as not set, so only the flag --source-list='' turns the source list off.`,
         ),
       (given) =>
         choose(async () =>

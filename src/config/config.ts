@@ -114,6 +114,16 @@ export function readConfig(given: FlagValues, around: Environment): Config {
   });
 }
 
+/**
+ * An empty variable counts as not set. Only with the source list can a user mean something else by it:
+ * then a line that says how to turn the list off.
+ */
+export function emptyListVariable(given: FlagValues, env: Environment["env"]): string | undefined {
+  const variable = environmentName("source-list");
+  if (given["source-list"] !== undefined || env[variable] !== "") return undefined;
+  return `${variable} is empty, which counts as not set: to turn the source list off, use the flag --source-list=''`;
+}
+
 function readListName(name: string): string | undefined {
   if (name === "") return undefined;
   if (isSecretName(name)) return name;

@@ -130,7 +130,7 @@ export const FLAGS = [
     kind: "text",
     default: "secretcast-sources",
     description:
-      "name of the ConfigMap in the controller's own namespace that lists sources; '' reads none",
+      "name of the ConfigMap in the controller's own namespace that lists sources; '' turns it off, an empty variable does not",
   },
   {
     name: "data-cache",

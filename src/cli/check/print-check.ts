@@ -12,25 +12,25 @@ import { checkOthers } from "./check-others.ts";
 import { checkRights } from "./check-rights.ts";
 import { checkGroups, checkStreaming, serverVersion, versionFinding } from "./check-server.ts";
 import { checkSize } from "./check-size.ts";
-import { CHECKED_FLAGS, checkedConfig, checkedLine } from "./checked-settings.ts";
+import { homeOf, settingsLine } from "../world/planning-settings.ts";
+import { CHECKED_FLAGS, checkedSettings } from "./checked-settings.ts";
 import { isSound, type CheckFinding, type FindingState } from "./finding.ts";
 import { neededRights } from "./needed-rights.ts";
-
-const USUAL_HOME = "secretcast";
 
 export async function printCheck(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
   const own = givenFlags(given, CHECKED_FLAGS);
-  const home = flags.namespace ?? USUAL_HOME;
+  const home = flags.namespace ?? homeOf(own, program);
   // Wrong values are told before anything is asked.
-  checkedConfig(own, program, { kind: "unasked" }, home);
+  checkedSettings(own, program, { kind: "unasked" }, home);
   const { signal, version } = program;
   const connection = connect(flags, program);
   const { client } = connection;
   try {
     const server = await serverVersion(client, signal);
     const installed = await findController(client, home, signal);
-    const config = checkedConfig(own, program, installed, home);
+    const checked = checkedSettings(own, program, installed, home);
+    const { config } = checked;
     const findings: readonly CheckFinding[] = [
       versionFinding(server),
       await checkStreaming(client, signal),
@@ -47,7 +47,8 @@ export async function printCheck(given: Given, program: Program): Promise<number
     );
     for (const line of [
       serverLine(connection),
-      checkedLine(installed, own, flags.as),
+      settingsLine(checked),
+      `rights: ${flags.as === undefined ? "yours; the controller's by --as" : `those of ${flags.as}`}`,
       summary(findings),
     ])
       program.stderr.write(`${line}\n`);

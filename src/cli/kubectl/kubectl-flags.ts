@@ -2,6 +2,7 @@
 // what, and in which form the answer is printed. Wrong values are a UsageError that names the flag.
 import type { Argv } from "yargs";
 import { UsageError } from "../../config/config.ts";
+import { environmentName, type FlagName } from "../../config/flags.ts";
 import { parseDuration } from "../../config/units.ts";
 import { isNamespaceName } from "../../core/annotations/names.ts";
 import { parseSelector, type Selector } from "../../core/annotations/label-selector.ts";
@@ -80,31 +81,33 @@ function text(describe: string): { type: "string"; describe: string; requiresArg
 }
 
 export function readKubectlFlags(given: Given, env: Env): KubectlFlags {
-  const as = lastText(given, env, "as");
+  const as = lastText(given, "as");
   const asGroups = texts(given, "as-group");
   if (asGroups.length > 0 && as === undefined)
     throw new UsageError("--as-group needs --as: a group is only with a user in it");
-  const all = isSet(given, env, "all-namespaces");
+  const all = isSet(given, "all-namespaces");
   return {
-    kubeconfig: lastText(given, env, "kubeconfig"),
-    context: lastText(given, env, "context"),
-    namespace: all ? undefined : namespaceOf(lastText(given, env, "namespace")),
+    kubeconfig: textOrVariable(given, env, "kubeconfig"),
+    context: textOrVariable(given, env, "context"),
+    namespace: all ? undefined : namespaceOf(lastText(given, "namespace")),
     as,
     asGroups,
-    requestTimeoutMs: timeoutOf(lastText(given, env, "request-timeout")),
-    selector: selectorOf(lastText(given, env, "selector")),
-    headers: given["headers"] !== false && !isSet(given, env, "no-headers"),
-    output: outputOf(lastText(given, env, "output")),
+    requestTimeoutMs: timeoutOf(lastText(given, "request-timeout")),
+    selector: selectorOf(lastText(given, "selector")),
+    headers: given["headers"] !== false && !isSet(given, "no-headers"),
+    output: outputOf(lastText(given, "output")),
     exitCode: given["exit-code"] !== false,
   };
 }
 
-/** As kubectl reads it: of several the last; else the variable of the flag. */
-export function lastText(given: Given, env: Env, name: string): string | undefined {
-  const own = texts(given, name).at(-1);
-  if (own !== undefined) return own;
-  const set = env[`SECRETCAST_${name.toUpperCase().replaceAll("-", "_")}`];
-  return set === "" ? undefined : set;
+/** As kubectl reads it: the last one counts. */
+export function lastText(given: Given, name: string): string | undefined {
+  return texts(given, name).at(-1);
+}
+
+// Only flags of `run` have a variable.
+function textOrVariable(given: Given, env: Env, name: FlagName): string | undefined {
+  return lastText(given, name) ?? (env[environmentName(name)] || undefined);
 }
 
 /** All values of a flag that may be repeated. */
@@ -114,14 +117,9 @@ export function texts(given: Given, name: string): readonly string[] {
   return list.filter((each) => typeof each === "string");
 }
 
-function isSet(given: Given, env: Env, name: string): boolean {
+function isSet(given: Given, name: string): boolean {
   const value = given[name];
-  if (Array.isArray(value)) return value.at(-1) === true;
-  if (typeof value === "boolean") return value;
-  const set = lastText({}, env, name);
-  if (set === undefined || set === "false") return false;
-  if (set === "true") return true;
-  throw new UsageError(`--${name}: "${set}" is neither true nor false`);
+  return (Array.isArray(value) ? value.at(-1) : value) === true;
 }
 
 function namespaceOf(name: string | undefined): string | undefined {

@@ -24,7 +24,8 @@ export function settingsOptions(argv: Argv, names: readonly FlagName[]): Argv {
     argv.option(flag.name, {
       ...optionOf(flag),
       describe: flag.description,
-      group: "Settings, as flags of run (else those of the controller that is installed):",
+      group:
+        "Settings, as flags of run (else the environment, the installed controller, the defaults):",
     });
   }
   return argv;

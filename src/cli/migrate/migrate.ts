@@ -34,12 +34,13 @@ import { contradiction, withJudging, type Judging } from "../world/judged-world.
 import {
   planningFlags,
   readPlanningSettings,
+  settingsLine,
   type PlanningSettings,
 } from "../world/planning-settings.ts";
 
 export async function migrate(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
-  const wish = readWish(given, program);
+  const wish = readWish(given);
   if (flags.selector) throw new UsageError("--selector: a move is of everything that a tool left");
   const files = texts(given, "filename");
   if (files.length > 0) return migrateFiles(given, wish, flags, files, program);
@@ -52,7 +53,7 @@ export async function migrate(given: Given, program: Program): Promise<number> {
     const { connection, planning, where } = judging;
     if (wish.write && !wish.cleanup) refuseBroadcast(wish, judging);
     const first = await lookAtCluster(wish, planning, connection.client, program);
-    program.stderr.write(`${where}\n`);
+    program.stderr.write(`${where}\n${settingsLine(planning)}\n`);
     const silent = { ...program, stderr: { write: () => true } };
     const look = (): Promise<Looked> => lookAtCluster(wish, planning, connection.client, silent);
     if (wish.write || wish.cleanup) return performMove({ first, look, wish, flags, program });
@@ -154,6 +155,7 @@ async function migrateFiles(
   const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
   const recursive = given["recursive"] === true;
   const found = await readFileObjects(files, { recursive, stdin: program.stdin });
+  program.stderr.write(`${settingsLine(planning)}\n`);
   const objects = found.map(({ raw }) => raw);
   const deployments = objects.filter(({ kind }) => kind === "Deployment");
   const commandLine = commandLineIn(deployments, wish.tool.images);

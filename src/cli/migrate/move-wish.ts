@@ -4,7 +4,6 @@ import { isNamespaceName, parseRef } from "../../core/annotations/names.ts";
 import { OLD_TOOLS, type OldTool } from "../../core/oldtools/old-tool.ts";
 import { OLD_TOOL } from "../../core/oldtools/old-tools.ts";
 import { lastText, texts, type Given } from "../kubectl/kubectl-flags.ts";
-import type { Program } from "../run/program-context.ts";
 import { contradiction } from "../world/judged-world.ts";
 
 export type MoveWish = {
@@ -21,15 +20,15 @@ export type MoveWish = {
   readonly newSourcesIn: string | undefined;
 };
 
-export function readWish(given: Given, { env }: Pick<Program, "env">): MoveWish {
-  const from = lastText(given, env, "from");
+export function readWish(given: Given): MoveWish {
+  const from = lastText(given, "from");
   const name = OLD_TOOLS.find((one) => one === from);
   if (!name)
     throw new UsageError(
       `--from: ${from === undefined ? "is missing" : `"${from}" is unknown`}: want one of ${OLD_TOOLS.join(", ")}`,
     );
   const is = (flag: string): boolean => given[flag] === true;
-  const newSourcesIn = lastText(given, env, "new-sources-in");
+  const newSourcesIn = lastText(given, "new-sources-in");
   if (newSourcesIn !== undefined && !isNamespaceName(newSourcesIn)) {
     throw new UsageError(`--new-sources-in: "${newSourcesIn}" is not the name of a namespace`);
   }
@@ -49,7 +48,7 @@ export function readWish(given: Given, { env }: Pick<Program, "env">): MoveWish 
     althoughRunning: is("although-running"),
     adoptDrifted: new Set(drifted),
     byList: is("by-list"),
-    oldArgs: lastText(given, env, "old-args"),
+    oldArgs: lastText(given, "old-args"),
     newSourcesIn,
   };
 }

@@ -79,7 +79,7 @@ async function expectationOf(
   given: Given,
   program: Program,
 ): Promise<readonly ExpectedItem[] | undefined> {
-  const file = lastText(given, program.env, "expect");
+  const file = lastText(given, "expect");
   if (file === undefined) return undefined;
   return readExpectation(file, await readFileObjects([file], { stdin: program.stdin }));
 }

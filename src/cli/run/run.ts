@@ -1,5 +1,6 @@
 // `secretcast run`: from flags to exit code.
 import {
+  emptyListVariable,
   everyNamespacePublishes,
   readConfig,
   UsageError,
@@ -35,6 +36,8 @@ export async function run(given: FlagValues, program: Program): Promise<number> 
   const { inCluster, kubeconfig, context } = config;
   const kubeConfig = loadKubeConfig({ inCluster, kubeconfig, context });
   const log = createLog(config, stdout);
+  const hint = emptyListVariable(given, env);
+  if (hint !== undefined) log.warn({ sourceList: config.sourceList }, hint);
   const ended = await runController(config, kubeConfig, program, log);
   return ended === "stopped" || ended === "converged" ? 0 : 1;
 }

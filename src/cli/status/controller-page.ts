@@ -31,7 +31,11 @@ export async function readControllerPage(
   near: string,
   signal: AbortSignal,
 ): Promise<ControllerPage> {
-  const { installed } = judging;
+  const { installed, planning } = judging;
+  if (planning.otherwise.length > 0)
+    return unreachable(
+      `the controller runs with other settings than those given here (${planning.otherwise.map((name) => `--${name}`).join(", ")})`,
+    );
   switch (installed.kind) {
     case "found":
       return readOne(judging, installed.controller, near, signal);

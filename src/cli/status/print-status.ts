@@ -53,7 +53,7 @@ const USUAL_WAIT = "30s";
 
 export async function printStatus(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
-  const mode = modeOf(given, program);
+  const mode = modeOf(given);
   return withJudging(flags, planningFlags(given), program, async (judging) => {
     const look = (): Promise<Look> => lookOnce(judging, flags, mode, program);
     if (mode.waitMs !== undefined) return wait(look, mode.waitMs, flags, program);
@@ -64,10 +64,10 @@ export async function printStatus(given: Given, program: Program): Promise<numbe
   });
 }
 
-function modeOf(given: Given, { env }: Program): Mode {
+function modeOf(given: Given): Mode {
   const watch = given["watch"] === true;
   const waits = given["wait"] === true;
-  const timeout = lastText(given, env, "timeout");
+  const timeout = lastText(given, "timeout");
   if (watch && waits) throw contradiction("-w", "--wait", "one goes on, the other ends");
   if (timeout !== undefined && !waits)
     throw new UsageError("--timeout is for --wait: leave it out");

@@ -123,7 +123,8 @@ function environmentFlags(container: Fields): Pick<InstalledController, "flags" 
   const unread: string[] = [];
   for (const { name, value, valueFrom } of listOf(container["env"])) {
     const flag = FLAGS.find((each) => environmentName(each.name) === name);
-    if (!flag) continue;
+    // An empty variable counts as not set, there as here.
+    if (!flag || value === "") continue;
     if (typeof value === "string" && !value.includes("$(")) flags[flag.name] = value;
     else if (valueFrom !== undefined || value !== undefined) unread.push(flag.name);
   }

@@ -5,7 +5,7 @@ import type { Connection } from "../kubectl/connection.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../run/program-context.ts";
 import { findController, type Installed } from "./installed-controller.ts";
-import { readPlanningSettings, type PlanningSettings } from "./planning-settings.ts";
+import { homeOf, readPlanningSettings, type PlanningSettings } from "./planning-settings.ts";
 import { readCluster, type ReadWorld } from "./read-cluster.ts";
 import { prospectOf, type Prospect } from "./prospect.ts";
 
@@ -16,8 +16,6 @@ export type Judging = {
   readonly installed: Installed;
   readonly planning: PlanningSettings;
 };
-
-const USUAL_HOME = "secretcast";
 
 /** `own`: the flags of `run` that the command was given. Runs `work` and closes what it opened. */
 export async function withJudging<T>(
@@ -32,12 +30,8 @@ export async function withJudging<T>(
   const { connect, serverLine } = await import("../kubectl/connection.ts");
   const connection = connect(flags, program);
   try {
-    const home = own["lease-namespace"];
-    const installed = await findController(
-      connection.client,
-      typeof home === "string" ? home : USUAL_HOME,
-      program.signal,
-    );
+    const home = homeOf(own, program);
+    const installed = await findController(connection.client, home, program.signal);
     const planning = readPlanningSettings(own, program, installed);
     return await work({ connection, where: serverLine(connection), installed, planning });
   } finally {

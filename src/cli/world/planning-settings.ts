@@ -1,8 +1,14 @@
-// By which settings a command judges: the flags of `run` that decide what is copied where. They come,
-// each from the first that has it: the command line, the environment, the flags of the controller that
-// is installed, the defaults. What was taken is printed.
+// The settings by which a command judges, most of all the flags of `run` that decide what is copied where.
+// Each comes from the first that has it: the command line, the environment, the flags of the installed
+// controller, the defaults. The order is the same for all commands, and the settings are printed.
+import { isDeepStrictEqual } from "node:util";
 import type { Argv } from "yargs";
-import { readConfig, type Config, type FlagValues } from "../../config/config.ts";
+import {
+  emptyListVariable,
+  readConfig,
+  type Config,
+  type FlagValues,
+} from "../../config/config.ts";
 import { environmentName, type FlagName } from "../../config/flags.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
 import type { PlannerSettings } from "../../core/model/cluster.ts";
@@ -35,6 +41,10 @@ export type PlanningSettings = {
   readonly from: string;
   /** What was given by anybody, and what decides most. */
   readonly flags: Readonly<Record<string, string>>;
+  /** Flags given here, or in the environment, that differ from what the installed controller runs with. */
+  readonly otherwise: readonly FlagName[];
+  /** What the user may have meant otherwise, as a line. */
+  readonly hint: string | undefined;
 };
 
 export function planningOptions(argv: Argv): Argv {
@@ -48,75 +58,133 @@ export function planningFlags(given: Given): FlagValues {
 
 export function readPlanningSettings(
   own: FlagValues,
-  { env }: Pick<Program, "env">,
+  program: Pick<Program, "env">,
   installed: Installed,
 ): PlanningSettings {
+  return readSettings(PLANNING_FLAGS, own, program, installed, undefined);
+}
+
+/** The namespace where a controller is looked for first. */
+export function homeOf(own: FlagValues, { env }: Pick<Program, "env">): string {
+  const home = own["lease-namespace"] ?? env[environmentName("lease-namespace")];
+  return typeof home === "string" && home !== "" ? home : USUAL_HOME;
+}
+
+const USUAL_HOME = "secretcast";
+
+/**
+ * Each flag of `names` from the first that has it: `own`, the environment, the installed controller, the
+ * defaults. `home`: the namespace of a controller that is not installed; undefined: it runs outside.
+ */
+export function readSettings(
+  names: readonly FlagName[],
+  own: FlagValues,
+  program: Pick<Program, "env">,
+  installed: Installed,
+  home: string | undefined,
+): PlanningSettings {
   const controller = installed.kind === "found" ? installed.controller : undefined;
+  const env = Object.fromEntries(
+    names.map((name) => [environmentName(name), program.env[environmentName(name)]]),
+  );
   const isOwn = (name: FlagName): boolean =>
     own[name] !== undefined || Boolean(env[environmentName(name)]);
-  const theirs = PLANNING_FLAGS.filter(
-    (name) => !isOwn(name) && controller?.flags[name] !== undefined,
-  );
-  const flags = {
+  const theirs = flagsAmong(names, controller?.flags ?? {});
+  const given = {
+    ...flagsAmong(
+      names.filter((name) => !isOwn(name)),
+      theirs,
+    ),
     ...own,
-    ...Object.fromEntries(theirs.map((name) => [name, controller?.flags[name]])),
   };
-  const planningEnv = Object.fromEntries(
-    PLANNING_FLAGS.map((name) => [environmentName(name), env[environmentName(name)]]),
-  );
-  const around = {
-    env: planningEnv,
-    clusterNamespace: controller?.namespace,
-    terminal: false,
+  const clusterNamespace = controller?.namespace ?? home;
+  const configOf = (flags: FlagValues, variables: Program["env"]): Config =>
+    readConfig(flags, { env: variables, clusterNamespace, terminal: false });
+  const config = configOf(given, env);
+  const differs = (name: FlagName): boolean => {
+    const changed = { ...theirs, [name]: own[name] ?? env[environmentName(name)] };
+    return !isDeepStrictEqual(configOf(changed, {}), configOf(theirs, {}));
   };
-  const config = readConfig(flags, around);
-  const settings = readPlannerSettings(config);
+  const unread = new Set(controller?.unread);
+  const otherwise =
+    controller && !unread.has("envFrom")
+      ? names.filter((name) => isOwn(name) && !unread.has(name) && differs(name))
+      : [];
   return {
     config,
-    settings,
-    from: whence(installed, own),
-    flags: shown(config, flags, planningEnv),
+    settings: readPlannerSettings(config),
+    from: whence(installed, own, names, env),
+    flags: shown(config, names, given, env),
+    otherwise,
+    hint: emptyListVariable(own, program.env),
   };
+}
+
+function flagsAmong(names: readonly FlagName[], flags: FlagValues): FlagValues {
+  return Object.fromEntries(
+    names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
+  );
 }
 
 // The order of sources and what an absent `accept` means are never left to be guessed.
 function shown(
   config: Config,
+  names: readonly FlagName[],
   given: FlagValues,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Program["env"],
 ): Readonly<Record<string, string>> {
   const flags: Record<string, string> = {
     "source-namespaces": config.sourceNamespaces.join(","),
     "namespace-policy": config.namespacePolicy,
   };
-  for (const name of PLANNING_FLAGS) {
-    const value = given[name] ?? env[environmentName(name)];
-    if (value !== undefined && value !== "") flags[name] ??= String(value);
+  for (const name of names) {
+    const value = given[name] ?? (env[environmentName(name)] || undefined);
+    if (value !== undefined) flags[name] ??= String(value);
   }
   return flags;
 }
 
-function whence(installed: Installed, own: FlagValues): string {
-  const first = Object.keys(own).length > 0 ? "the flags given here, then " : "";
+function whence(
+  installed: Installed,
+  own: FlagValues,
+  names: readonly FlagName[],
+  env: Program["env"],
+): string {
+  const variables = names
+    .filter((name) => own[name] === undefined && env[environmentName(name)])
+    .map(environmentName);
+  const first = [
+    ...(Object.keys(own).length > 0 ? ["the flags given here"] : []),
+    ...(variables.length > 0 ? [`the environment (${variables.join(", ")})`] : []),
+  ];
+  return [...first, rest(installed)].join(", then ");
+}
+
+function rest(installed: Installed): string {
   switch (installed.kind) {
     case "found": {
       const { namespace, name, unread } = installed.controller;
-      const rest = unread.length > 0 ? ` (not readable there: ${unread.join(", ")})` : "";
-      return `${first}those of Deployment ${namespace}/${name}${rest}`;
+      const missing = unread.length > 0 ? ` (not readable there: ${unread.join(", ")})` : "";
+      return `those of Deployment ${namespace}/${name}${missing}`;
     }
     case "unasked":
-      return `${first}the defaults`;
+      return "the defaults";
     case "none":
-      return `${first}the defaults (no controller is installed)`;
+      return "the defaults (no controller is installed)";
     case "several":
-      return `${first}the defaults (several controllers are installed: ${installed.names.join(", ")}; --lease-namespace chooses one)`;
+      return `the defaults (several controllers are installed: ${installed.names.join(", ")}; --lease-namespace chooses one)`;
     case "unknown":
-      return `${first}the defaults (whether a controller is installed cannot be read)`;
+      return "the defaults (whether a controller is installed cannot be read)";
   }
 }
 
-/** One line for people. */
-export function settingsLine({ from, flags }: PlanningSettings): string {
-  const words = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  return `judged by ${words.join(" ")}, from ${from}`;
+/** For people, in one line, or two. */
+export function settingsLine({ from, flags, hint }: PlanningSettings): string {
+  const words = Object.entries(flags).map(([name, value]) => `--${name}=${shellWord(value)}`);
+  const line = `judged by ${words.join(" ")}, from ${from}`;
+  return hint === undefined ? line : `${line}\n${hint}`;
+}
+
+function shellWord(value: string): string {
+  return value === "" ? "''" : value;
 }

@@ -15,7 +15,7 @@ test("a cluster that has all: a table, the settings on stderr, exit code 0", asy
   assert.match(stdout, /^ok +update leases\.coordination\.k8s\.io\/secretcast in secretcast +/m);
   assert.equal(
     stderr,
-    `context secretcast-sandbox, ${sandbox.url}\nsettings: the defaults (no controller is installed); rights: yours; the controller's by --as\n${lines.length - 1} ok\n`,
+    `context secretcast-sandbox, ${sandbox.url}\njudged by --source-namespaces=secretcast --namespace-policy=opt-out, from the defaults (no controller is installed)\nrights: yours; the controller's by --as\n${lines.length - 1} ok\n`,
   );
   const written = sandbox.requests.filter(({ method }) => method !== "GET");
   assert.ok(written.every(({ path }) => path.endsWith("/selfsubjectaccessreviews")));

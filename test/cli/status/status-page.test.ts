@@ -212,6 +212,18 @@ test("where a port-forward cannot be had the status is planned, by the controlle
   await planned(/page is not at hand: its pods in secretcast may not be listed$/m);
 });
 
+test("settings other than those that the controller runs with are planned, and its page is not taken (H2)", async (t) => {
+  const { scene, status } = await opened(t);
+  const same = [`--source-namespaces=${scene.source}`, "--delete-grace=1000ms"];
+  assert.match((await status(...same)).stderr, /^read from the controller secretcast\//m);
+  const { stderr } = await status(...same, "--exclude-namespaces=none-*");
+  assert.match(
+    stderr,
+    /^planned from the cluster.*: the controller runs with other settings than those given here \(--exclude-namespaces\)$/m,
+  );
+  assert.match(stderr, /^judged by .*--exclude-namespaces=none-\*/m);
+});
+
 test("whether a controller is installed that cannot be read is said, and several are named", async (t) => {
   const { made, scene } = await opened(t);
   const status = (...more: string[]): Promise<Said> =>
