@@ -18,19 +18,25 @@ export const CONFLICT_LINES: Readonly<Record<ConflictKind, string>> = {
 
 const MOST_WINNERS = 3;
 
-/** Why a source is not copied to places; `rows` are its own, of one kind. `mayName`: other namespaces. */
-export function conflictReason(rows: readonly Row[], mayName: boolean): string {
-  const winners = new Set(rows.flatMap(({ winner }) => (winner ? [refText(winner)] : [])));
-  if (winners.size > 0) return winnersText([...winners], mayName);
-  const reasons = new Set(rows.map(({ reason }) => reason));
-  const [only] = reasons;
-  if (mayName && reasons.size === 1 && only !== undefined) return only;
+/**
+ * Why a source is not copied to places, for readers in its namespace; `rows` are its own, of one kind. What is
+ * at the places is of other namespaces, so nothing of it is quoted. `mayRead`: whether such a reader may
+ * read what is in this namespace.
+ */
+export function conflictReason(
+  rows: readonly Row[],
+  mayRead: (namespace: string) => boolean,
+): string {
   const [first] = rows;
-  return first ? adoptionHint(first.kind, refText(first.source)) : "";
+  if (!first) return "";
+  if (!first.winner) return adoptionHint(first.kind, refText(first.source));
+  const winners = rows.flatMap(({ winner }) => winner ?? []);
+  if (!winners.every(({ namespace }) => mayRead(namespace)))
+    return "another source has the place and comes first";
+  return winnersText([...new Set(winners.map(refText))]);
 }
 
-function winnersText(winners: readonly string[], mayName: boolean): string {
-  if (!mayName) return "another source has the place and comes first";
+function winnersText(winners: readonly string[]): string {
   const named = winners.slice(0, MOST_WINNERS).join(", ");
   const rest = winners.length - MOST_WINNERS;
   if (winners.length === 1) return `source ${named} has the place and comes first`;

@@ -5,12 +5,12 @@
 import type { Outcome } from "../writes/outcome.ts";
 import { failureText, type FailingGroup, type FailingPlaces } from "./failing-places.ts";
 import type { Fight } from "../core/state/planner-state.ts";
-import { type Plan, type Row, type SourceReport, type Verdict } from "../core/model/verdicts.ts";
+import { noSourceText, type Plan, type Row, type SourceReport } from "../core/model/verdicts.ts";
 import { conflictKind, conflictReason } from "./conflicts.ts";
 import { ignoredText } from "../core/annotations/ignored.ts";
 import type { RemovedCopies } from "./removal-log.ts";
 import { Repeats } from "./repeats.ts";
-import { problemText } from "../core/annotations/rules.ts";
+import { expectedText, problemText } from "../core/annotations/rules.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
 import { isCopying } from "../core/model/actions.ts";
 import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
@@ -45,12 +45,6 @@ export type SourceEventsOptions = {
   readonly tell: (narration: SourceEvent) => void;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
-};
-
-const PULL_REASON: Partial<Record<Verdict, SourceEvent["reason"]>> = {
-  conflict: "Conflict",
-  backoff: "Failed",
-  frozen: "Refused",
 };
 
 const MOST_NAMED = 5;
@@ -190,7 +184,10 @@ export class SourceEvents {
     const conflicts = rows.filter(({ verdict }) => verdict === "conflict");
     for (const [kind, group] of Map.groupBy(conflicts, conflictKind)) {
       const conflict = this.#whereOf(report, group, "conflict");
-      const why = conflictReason(group, this.#mayName(report));
+      const why = conflictReason(
+        group,
+        (namespace) => namespace === source.namespace || this.#listed.has(key),
+      );
       once("Conflict", conflict && `not copied to ${conflict}: ${why}`, kind);
     }
     const failures = this.#failing.get(key) ?? [];
@@ -210,12 +207,13 @@ export class SourceEvents {
     else once("DeletesHeld", `not deleted in ${held}: more deletions are due than --delete-limit`);
   }
 
-  /** To a pulling Secret's owner: the planner's reason, which is the same for no source and no consent. */
-  #pull({ verdict, kind, place, reason: note }: Row, told: Map<string, Told>): void {
-    const reason = PULL_REASON[verdict];
+  /** On a pulling Secret. Its owner may read nothing of the source, so `row.reason` is not for them. */
+  #pull(row: Row, told: Map<string, Told>): void {
+    const { kind, place } = row;
     const uid = this.#options.uidOf(kind, place);
-    if (reason && uid !== undefined)
-      this.#once({ kind, on: place, uid, type: "Warning", reason, note }, told);
+    const event = pullEvent(row);
+    if (event && uid !== undefined)
+      this.#once({ kind, on: place, uid, type: "Warning", ...event }, told);
   }
 
   /** Annotations without effect, to the owners of those that the plan has by name. */
@@ -225,7 +223,8 @@ export class SourceEvents {
         return { kind, on: object, uid, note: ignoredText(kind, why) };
       }),
       ...namespaces.map(({ namespace, uid, problem }) => {
-        const note = `nothing changes in this namespace: ${problemText(problem)}`;
+        // The Event is in "default", where nobody may read the Namespace: its value is not quoted.
+        const note = `nothing changes in this namespace: ${expectedText(problem)}`;
         return { kind: "Namespace" as const, on: { namespace: "", name: namespace }, uid, note };
       }),
     ];
@@ -300,4 +299,13 @@ export class SourceEvents {
     const names = namespaces.slice(0, MOST_NAMED).join(", ");
     return `${count} (${names}${rest > 0 ? ` and ${rest} more` : ""})`;
   }
+}
+
+function pullEvent(row: Row): Pick<SourceEvent, "reason" | "note"> | undefined {
+  const { verdict, source, forOwner } = row;
+  // A write follows from the source's consent, or from the record on the object, and its cause is at the place.
+  if (verdict === "backoff") return { reason: "Failed", note: row.reason };
+  if (verdict !== "conflict" && verdict !== "frozen") return undefined;
+  const reason = forOwner?.kind === "refused" ? "Refused" : "Conflict";
+  return { reason, note: forOwner?.reason ?? noSourceText(source) };
 }

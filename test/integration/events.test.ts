@@ -2,12 +2,14 @@
 // (`kubectl describe secret` lists no Events; `kubectl events --for` does).
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { test as secretsOnly } from "node:test";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
+import { LIST, openListing } from "../support/scenes/listing.ts";
 import { openScene } from "../support/scenes/scene.ts";
-import { eventNotes } from "../support/scenes/told.ts";
+import { eventNotes, rowAt } from "../support/scenes/told.ts";
 
 const DATA = { password: "one" };
 
@@ -133,3 +135,53 @@ test("a mended typo is told as recovered, and what asks outside the source names
   await running.stop();
   await scene.finish();
 });
+
+secretsOnly(
+  "the owner of a forged pulling Secret learns nothing of the source list or of other Secrets (B9)",
+  async (t) => {
+    const listing = await openListing(t);
+    const { scene } = listing;
+    const vault = await scene.namespace("vault");
+    const tenant = await scene.namespace("tenant");
+    await scene.api.createSecret(vault, "payroll", { data: DATA });
+    await scene.api.createSecret(vault, "twin-of-payroll", { data: DATA });
+    await scene.api.createSecret(vault, "token", {
+      annotations: { "secretcast.io/from": `${vault}/payroll`, "secretcast.io/keys": "pin=" },
+    });
+    await listing.write({
+      payroll: `secret: ${vault}/payroll\nto: "acquisition-of-ACME"`,
+      twin: `secret: ${vault}/twin-of-payroll\nto: shop`,
+      twin2: `secret: ${vault}/twin-of-payroll\nto: shop`,
+    });
+    const forged = { payroll: "payroll", "twin-of-payroll": "twin", token: "other" };
+    for (const [name, entry] of Object.entries(forged))
+      await scene.api.createSecret(tenant, `of-${name}`, {
+        annotations: {
+          "secretcast.io/from": `${vault}/${name}`,
+          "secretcast.io/pulled-keys": "mine",
+          "secretcast.io/source-uid": "0a0a0a0a-0000-4000-8000-00000000000a",
+          "secretcast.io/source-version": "1",
+          "secretcast.io/entry": entry,
+        },
+        data: { mine: "x" },
+      });
+    const running = listing.start();
+    for (const name of Object.keys(forged)) {
+      const notes = await eventually(`the owner of of-${name} is told`, async () => {
+        const found = await eventNotes(scene, tenant, `of-${name}`, "Conflict");
+        return found.length > 0 && found;
+      });
+      assert.deepEqual(notes, [
+        `there is no source ${vault}/${name}, or it does not allow this namespace`,
+      ]);
+      for (const reason of ["Refused", "Failed", "Ignored"])
+        assert.deepEqual(await eventNotes(scene, tenant, `of-${name}`, reason), []);
+    }
+    const row = rowAt(running.settled(), `${tenant}/of-payroll`);
+    assert.match(row?.reason ?? "", /^entry payroll: /, "the administrator reads the reason");
+    const [note = ""] = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
+    assert.match(note, /acquisition-of-ACME/);
+    await running.stop();
+    await listing.finish();
+  },
+);

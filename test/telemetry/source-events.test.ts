@@ -1,53 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FailingPlaces } from "../../src/telemetry/failing-places.ts";
-import { SourceEvents, type SourceEvent } from "../../src/telemetry/source-events.ts";
-import { RemovalLog } from "../../src/telemetry/removal-log.ts";
-import { createLog } from "../../src/telemetry/log.ts";
-import { systemClock } from "../../src/kube/time/clock.ts";
 import { Cluster, globs } from "../support/planner/planner-cluster.ts";
-
-/** A cluster whose settled passes are told; `settle` answers with what was told since the last one. */
-function tell(cluster: Cluster, mayName = true) {
-  let told: SourceEvent[] = [];
-  const failing = new FailingPlaces();
-  const narrator = new SourceEvents({
-    failing,
-    mayName: () => mayName,
-    uidOf: (_, { namespace, name }) => cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid,
-    tell: (narration) => void told.push(narration),
-    now: () => cluster.now,
-  });
-  const lines: string[] = [];
-  const log = createLog(
-    { logLevel: "info", logFormat: "json" },
-    { write: (line) => void lines.push(line) },
-  );
-  const removals = new RemovalLog(log, systemClock, (removed) => narrator.removed(removed));
-  return {
-    narrator,
-    lines,
-    settle: (): readonly string[] => {
-      let plan = cluster.pass();
-      while (plan.actions.length > 0) {
-        for (const action of plan.actions) {
-          narrator.ended({ kind: "done", action, object: undefined });
-          removals.onOutcome({ kind: "done", action, object: undefined });
-        }
-        cluster.now += 1000;
-        plan = cluster.pass();
-      }
-      removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
-      failing.onPlan(plan);
-      narrator.settled(plan, cluster.memory.takeFights());
-      const lines = told.map(
-        ({ on, type, reason, note }) => `${on.namespace}/${on.name} ${type} ${reason}: ${note}`,
-      );
-      told = [];
-      return lines;
-    },
-  };
-}
+import { tell } from "../support/telemetry/sent-events.ts";
 
 function teams(count: number): Cluster {
   const cluster = new Cluster();
@@ -353,4 +307,37 @@ test("where namespaces may not be named, what was made in them is not either", (
   assert.deepEqual(tell(cluster, false).settle(), [
     "shared/registry Warning Failed: could not be written in 2 namespaces: a resource quota would be exceeded (cause: quota); will try again",
   ]);
+});
+
+test("a losing source does not learn which source of another namespace has the place (B9)", () => {
+  const cluster = teams(1);
+  cluster.settings = { ...cluster.settings, sourceNamespaces: globs("shared,bank") };
+  cluster.namespace("bank");
+  cluster.secret("bank/payroll", { to: "team-*", name: "registry" }, { data: { a: "2" } });
+  const lines = tell(cluster).settle();
+  assert.ok(
+    lines.includes(
+      "bank/payroll Warning Conflict: not copied to 1 namespace (team-0): another source has the place and comes first",
+    ),
+    lines.join("\n"),
+  );
+});
+
+test("a conflict quotes nothing of the Secret in the way (B9)", () => {
+  const cluster = teams(1);
+  cluster.secret("team-0/registry", { adopt: "bank/payroll" }, { data: { mine: "x" } });
+  assert.deepEqual(tell(cluster).settle(), [
+    "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/registry, rename or delete it",
+  ]);
+});
+
+test("an Event about a Namespace, which is in default, does not quote its annotation (B9)", () => {
+  const cluster = teams(1);
+  cluster.namespace("odd", { accept: "acquisition of ACME" });
+  const lines = tell(cluster)
+    .settle()
+    .filter((line) => line.startsWith("/odd"));
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /Ignored: .*secretcast\.io\/accept: want "true", "false" or globs/);
+  assert.doesNotMatch(lines[0] ?? "", /ACME/);
 });

@@ -7,6 +7,7 @@ import {
   isUnknownKey,
   PREFIX,
   PULL_ANNOTATIONS,
+  REFUSED_ON_PULL,
   SOURCE_ANNOTATIONS,
   type AnnotationName,
 } from "./vocabulary.ts";
@@ -62,9 +63,15 @@ export function ignoredOnSource(annotations: Annotations): Ignored {
   return ignored("incomplete", firstOf(annotations, isOnSource));
 }
 
-/** What only a source may say; `to` and the like refuse a pulling Secret. */
+/** What has an effect on a source alone, except `to` and the like: they refuse a pulling Secret. */
 export function ignoredOnPull(annotations: Annotations): Ignored | undefined {
-  const word = firstOf(annotations, (each) => isOnSource(each) && !PULL_ANNOTATIONS.includes(each));
+  const word = firstOf(
+    annotations,
+    (each) =>
+      isOnSource(each) &&
+      !PULL_ANNOTATIONS.includes(each) &&
+      !REFUSED_ON_PULL.some((refused) => refused === each),
+  );
   return word && ignored("pull", word);
 }
 

@@ -22,6 +22,7 @@ import {
   PREFIX,
   PULL_ANNOTATIONS,
   REFUSED_NAME_PREFIX,
+  REFUSED_ON_PULL,
   SOURCE_ANNOTATIONS,
   type AnnotationName,
 } from "./vocabulary.ts";
@@ -74,7 +75,7 @@ export function parsePull(annotations: Annotations): PullText {
   const from = reader.read("from", parseSourceRef);
   const keys = reader.read("keys", parseKeys) ?? ALL_KEYS;
   const onDelete = reader.read("on-delete", parseOnDelete) ?? "delete";
-  for (const word of ["to", "to-selector", "allow", "allow-selector", "adopt"] as const) {
+  for (const word of REFUSED_ON_PULL) {
     reader.misplaced(
       word,
       `it off, or ${annotationKey("from")} off: a pulling Secret is no source`,

@@ -16,6 +16,11 @@ export function problemText(problem: Problem): string {
   return `${problem.annotation}: ${quoted(problem.part)}: want ${problem.expected}`;
 }
 
+/** The same without the text of the user: for readers who may not read the object. */
+export function expectedText({ annotation, expected }: Problem): string {
+  return `${annotation}: want ${expected}`;
+}
+
 // Control characters, and what is not seen itself but turns, joins or hides what stands beside it.
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 

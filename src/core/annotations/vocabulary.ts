@@ -95,6 +95,14 @@ export const MARKS: readonly AnnotationName[] = ANNOTATION_NAMES.filter(isMark);
 /** Any of these makes a Secret of a source namespace one that we read as a source. */
 export const SOURCE_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("source");
 export const PULL_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("pulling Secret");
+/** Not valid on a pulling Secret: each of them stops the pull. */
+export const REFUSED_ON_PULL = [
+  "to",
+  "to-selector",
+  "allow",
+  "allow-selector",
+  "adopt",
+] as const satisfies readonly AnnotationName[];
 export const NAMESPACE_ANNOTATIONS: readonly AnnotationName[] = setByUsersOn("namespace");
 
 /** Types whose Secrets other controllers make, fill or delete: never a source. */

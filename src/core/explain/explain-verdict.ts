@@ -18,6 +18,8 @@ export type Found = {
   readonly entry: { readonly key: string } | undefined;
   readonly present: CachedObject | undefined;
   readonly row: Row | undefined;
+  /** The place is a pulling object. */
+  readonly pulling: boolean;
 };
 
 const RULES: Readonly<Record<Verdict, string>> = {
@@ -36,11 +38,13 @@ const RULES: Readonly<Record<Verdict, string>> = {
   frozen: "what is to be there is known",
   backoff: "the last write was taken",
 };
+/** In the place of a conflict's rule: a pulling object never has to wait for its own place. */
+const FILLABLE = "its entries can be filled in";
 const GOOD: readonly Verdict[] = ["create", "current", "update", "replace", "adopt"];
 
 export function verdictAnswer(found: Found): RuleAnswer {
-  const { verdict, reason } = found;
-  const rule = RULES[verdict];
+  const { verdict, reason, pulling } = found;
+  const rule = pulling && verdict === "conflict" ? FILLABLE : RULES[verdict];
   return GOOD.includes(verdict) ? holding(rule, reason) : failing(rule, reason, changeOf(found));
 }
 

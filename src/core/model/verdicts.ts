@@ -2,7 +2,7 @@
 // and the status page print. All of it is data; the writes that follow are in actions.ts.
 import type { Ignored, IgnoredReason } from "../annotations/ignored.ts";
 import type { Problem } from "../annotations/rules.ts";
-import { type Ref } from "../annotations/names.ts";
+import { type Ref, refText } from "../annotations/names.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import type { Action } from "./actions.ts";
 import type { ObjectKind } from "./kinds.ts";
@@ -77,9 +77,26 @@ export type Row = {
   readonly pulling: boolean;
   /** Of a conflict with another source: the one that has the place. */
   readonly winner: Ref | undefined;
+  /** Of a pulling object: what its owner may be told. Absent: only `noSourceText`. */
+  readonly forOwner?: OwnerNotice | undefined;
   /** Of a removal with the verdict `held`: why it could be a mistake. `dueAt` is when it is made. */
   readonly hold?: RemovalHoldCause | undefined;
 };
+
+/** A reason that follows from the pulling object and its namespace alone, so its owner may read it. */
+export type OwnerNotice = {
+  /** `refused`: the owner must correct the object itself. */
+  readonly kind: "refused" | "notFilled";
+  readonly reason: string;
+};
+
+/**
+ * To the owner of a pulling object. They may read neither the source, nor the source list, nor the flags, so
+ * everything that is wrong there has this one reason.
+ */
+export function noSourceText(from: Ref): string {
+  return `there is no source ${refText(from)}, or it does not allow this namespace`;
+}
 
 /** Why a removal could be a mistake, so that it waits for --delete-hold. */
 export type RemovalHoldCause =

@@ -3,7 +3,14 @@
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/write-backoff.ts";
 import type { LiveReadReply } from "../state/live-reads.ts";
-import { isPending, newTally, type Row, type Tally, type Verdict } from "../model/verdicts.ts";
+import {
+  isPending,
+  newTally,
+  type OwnerNotice,
+  type Row,
+  type Tally,
+  type Verdict,
+} from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import type { Action, LiveRead } from "../model/actions.ts";
 import type { ObjectKind } from "../model/kinds.ts";
@@ -22,6 +29,7 @@ export type Finding = {
   readonly pulling?: boolean;
   /** Of a conflict: the source that has the place. */
   readonly winner?: Ref;
+  readonly forOwner?: OwnerNotice | undefined;
 };
 export class PlanBuilder {
   readonly kind: ObjectKind;
@@ -63,7 +71,7 @@ export class PlanBuilder {
   report(tally: Tally, finding: Finding): void {
     tally[finding.verdict]++;
     if (finding.verdict === "current" || finding.verdict === "skip") return;
-    const { verdict, reason, cause, dueAt, triedAt, differs, pulling = false } = finding;
+    const { verdict, reason, cause, dueAt, triedAt, differs, pulling = false, forOwner } = finding;
     const winner = finding.winner && bare(finding.winner);
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
@@ -82,6 +90,7 @@ export class PlanBuilder {
       dueAt,
       pulling,
       winner,
+      ...(forOwner && { forOwner }),
     });
   }
 

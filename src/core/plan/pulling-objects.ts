@@ -18,11 +18,9 @@ import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { answerOfList } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
+import type { Finding } from "./plan-builder.ts";
 import { type Desired, decisionKey } from "../model/actions.ts";
-
-function noConsent(from: Ref): string {
-  return `there is no source ${refText(from)}, or it does not allow this namespace`;
-}
+import { noSourceText, type OwnerNotice } from "../model/verdicts.ts";
 
 export function planPullingObject(
   context: PlanContext,
@@ -33,10 +31,11 @@ export function planPullingObject(
   const problem = pull.problems[0];
   if (from === undefined || problem) {
     const reason = problem ? problemText(problem) : "";
-    note(context, pull, from ?? pull, "frozen", reason);
+    noteForOwner(context, pull, from ?? pull, "frozen", { kind: "refused", reason });
   } else if (pull.deleting) note(context, pull, from, "wait", awaited(pull));
   else if (target.excluded !== undefined) {
-    note(context, pull, from, isFilled(pull) ? "frozen" : "conflict", target.excluded);
+    const notice = { kind: "notFilled", reason: target.excluded } as const;
+    noteForOwner(context, pull, from, isFilled(pull) ? "frozen" : "conflict", notice);
   } else planByList(context, pull, from, target);
 }
 
@@ -66,7 +65,7 @@ function note(
   source: Ref,
   verdict: Noted,
   reason: string,
-  differs?: boolean,
+  { differs, forOwner }: Pick<Finding, "differs" | "forOwner"> = {},
 ): void {
   const place = { namespace: pull.namespace, name: pull.name };
   context.pass.report(context.pass.withoutSource, {
@@ -76,7 +75,19 @@ function note(
     reason,
     differs,
     pulling: true,
+    forOwner,
   });
+}
+
+/** What follows from the object and its namespace alone. */
+function noteForOwner(
+  context: PlanContext,
+  pull: PullingObject,
+  source: Ref,
+  verdict: Noted,
+  forOwner: OwnerNotice,
+): void {
+  note(context, pull, source, verdict, forOwner.reason, { forOwner });
 }
 
 function isFilled(pull: PullingObject): boolean {
@@ -96,7 +107,7 @@ function planByStatus(
       return;
     case "frozen":
       if (isFilled(pull)) note(context, pull, from, "frozen", status.reason);
-      else note(context, pull, from, "conflict", noConsent(from));
+      else note(context, pull, from, "conflict", noSourceText(from));
       return;
     case "arrivedDuringPlan":
       note(context, pull, from, "wait", justArrived(from));
@@ -127,20 +138,15 @@ function planEntry(
   const mine = source.uid === pull.sourceUid;
   if (frozen !== undefined || content === undefined) {
     if (isFilled(pull) && mine) note(context, pull, from, "frozen", frozen ?? "");
-    else note(context, pull, from, "conflict", noConsent(from));
+    else note(context, pull, from, "conflict", noSourceText(from));
     return;
   }
   const { allow: allowed, paused } = source.rule;
   const allows = allowed !== undefined && consents(context.pass, allowed, pull, target);
   if (allows && paused)
-    note(
-      context,
-      pull,
-      from,
-      "paused",
-      `source ${entry.text} is paused`,
-      differs(context, pull, content),
-    );
+    note(context, pull, from, "paused", `source ${entry.text} is paused`, {
+      differs: differs(context, pull, content),
+    });
   else if (allows) fillFrom(context, pull, from, target, content);
   else if (mine && paused) note(context, pull, from, "paused", `source ${entry.text} is paused`);
   else if (mine) {
@@ -152,7 +158,7 @@ function planEntry(
 }
 
 function unwanted(from: Ref, follows: RemovalReason["follows"]): RemovalReason {
-  return { cause: "unwanted", reason: noConsent(from), follows };
+  return { cause: "unwanted", reason: noSourceText(from), follows };
 }
 
 // What it was filled from is not there any more: gone, or `from` names another source now.
@@ -164,12 +170,18 @@ function planAbsent(
   status: SourceStatus,
 ): void {
   if (!isFilled(pull)) {
-    note(context, pull, from, "conflict", noConsent(from));
+    note(context, pull, from, "conflict", noSourceText(from));
     return;
   }
   const { pass, settings } = context;
   const uid = pull.sourceUid ?? "";
-  end(context, pull, from, target, sourceGone(pass, settings, from, uid, status, noConsent(from)));
+  end(
+    context,
+    pull,
+    from,
+    target,
+    sourceGone(pass, settings, from, uid, status, noSourceText(from)),
+  );
 }
 
 function end(
@@ -201,7 +213,8 @@ function fillFrom(
   const sameFill = memory.backoff.lastFill(refText(place)) === inputs;
   const known = memory.resolutions.of(refText(place), pull, inputs);
   if (known?.conflict !== undefined) {
-    note(context, pull, from, "conflict", known.conflict);
+    const notice = { kind: "notFilled", reason: known.conflict } as const;
+    noteForOwner(context, pull, from, "conflict", notice);
     return;
   }
   if (known || isCurrent(context, pull, content)) {

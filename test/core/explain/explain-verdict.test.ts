@@ -549,7 +549,7 @@ expectPlace(
   () => pulling({ allow: "shop" }),
   { subject: "team-a/mine" },
   [
-    "conflict the place is free: there is no source shared/one, or it does not allow this namespace",
+    "conflict its entries can be filled in: there is no source shared/one, or it does not allow this namespace",
     "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow=shop,team-a",
   ],
 );
@@ -559,7 +559,7 @@ expectPlace(
   () => pulling({ to: "shop" }),
   { subject: "team-a/mine" },
   [
-    "conflict the place is free: there is no source shared/one, or it does not allow this namespace",
+    "conflict its entries can be filled in: there is no source shared/one, or it does not allow this namespace",
     "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow=team-a",
   ],
 );
@@ -569,7 +569,7 @@ expectPlace(
   () => pulling({ to: "shop" }, { from: "shared/none" }),
   { subject: "team-a/mine" },
   [
-    "conflict the place is free: there is no source shared/none, or it does not allow this namespace",
+    "conflict its entries can be filled in: there is no source shared/none, or it does not allow this namespace",
   ],
 );
 
@@ -578,7 +578,7 @@ expectPlace(
   () => pulling({}),
   { subject: "team-a/mine" },
   [
-    "conflict the place is free: there is no source shared/one, or it does not allow this namespace",
+    "conflict its entries can be filled in: there is no source shared/one, or it does not allow this namespace",
     "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow=team-a",
   ],
 );
@@ -632,7 +632,7 @@ expectPlace(
 );
 
 expectPlace("a pulling Secret, asked of its source", () => pulling({ allow: "shop" }), {}, [
-  "conflict the place is free: there is no source shared/one, or it does not allow this namespace",
+  "conflict its entries can be filled in: there is no source shared/one, or it does not allow this namespace",
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow=shop,team-a",
 ]);
 

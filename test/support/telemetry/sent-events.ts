@@ -1,0 +1,49 @@
+// The Events that follow from the plans of a planner-cluster.
+import { FailingPlaces } from "../../../src/telemetry/failing-places.ts";
+import { SourceEvents, type SourceEvent } from "../../../src/telemetry/source-events.ts";
+import { RemovalLog } from "../../../src/telemetry/removal-log.ts";
+import { createLog } from "../../../src/telemetry/log.ts";
+import { systemClock } from "../../../src/kube/time/clock.ts";
+import type { Cluster } from "../planner/planner-cluster.ts";
+
+/** A cluster whose settled passes are told; `settle` answers with what was told since the last one. */
+export function tell(cluster: Cluster, mayName = true) {
+  let told: SourceEvent[] = [];
+  const failing = new FailingPlaces();
+  const narrator = new SourceEvents({
+    failing,
+    mayName: () => mayName,
+    uidOf: (_, { namespace, name }) => cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid,
+    tell: (narration) => void told.push(narration),
+    now: () => cluster.now,
+  });
+  const lines: string[] = [];
+  const log = createLog(
+    { logLevel: "info", logFormat: "json" },
+    { write: (line) => void lines.push(line) },
+  );
+  const removals = new RemovalLog(log, systemClock, (removed) => narrator.removed(removed));
+  return {
+    narrator,
+    lines,
+    settle: (): readonly string[] => {
+      let plan = cluster.pass();
+      while (plan.actions.length > 0) {
+        for (const action of plan.actions) {
+          narrator.ended({ kind: "done", action, object: undefined });
+          removals.onOutcome({ kind: "done", action, object: undefined });
+        }
+        cluster.now += 1000;
+        plan = cluster.pass();
+      }
+      removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
+      failing.onPlan(plan);
+      narrator.settled(plan, cluster.memory.takeFights());
+      const lines = told.map(
+        ({ on, type, reason, note }) => `${on.namespace}/${on.name} ${type} ${reason}: ${note}`,
+      );
+      told = [];
+      return lines;
+    },
+  };
+}
