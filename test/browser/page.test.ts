@@ -39,7 +39,7 @@ test(
     const failing = groups(page).getByRole("row", { name: /shared\/smtp/ });
     assert.match(
       flat(await failing.innerText()),
-      /^backoff shared\/smtp monitoring\/smtp .*403 Forb.* before \d+ s ago last \d+ s ago next (in \d+ s|now)$/,
+      /^backoff shared\/smtp monitoring\/smtp .*403 Forb.* will be retried at \d{4}-\S+ \S+ UTC \((in \d+ s|now)\) before \d+ s ago \d+ s ago$/,
     );
     await page.getByText(/^Since before: it was so already at the first plan/).waitFor();
     await page.getByText("secretcast.io/to-selecter").waitFor();

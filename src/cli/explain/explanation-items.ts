@@ -1,9 +1,10 @@
 // An explanation as a list, one item a place, as json and yaml print it.
 import { refText } from "../../core/annotations/names.ts";
 import type { RuleAnswer } from "../../core/explain/answer.ts";
-import type { Explanation } from "../../core/explain/explain.ts";
+import type { Explanation, PlaceAnswer } from "../../core/explain/explain.ts";
 import { KINDS } from "../../core/model/kinds.ts";
-import type { Verdict } from "../../core/model/verdicts.ts";
+import type { RemovalHoldCause, Verdict } from "../../core/model/verdicts.ts";
+import { dueWordsOf, isoTime } from "../../config/due-text.ts";
 
 export type ExplanationItem = {
   readonly resource: string;
@@ -12,6 +13,11 @@ export type ExplanationItem = {
   readonly source: string;
   readonly verdict: Verdict;
   readonly reason: string;
+  /** When it changes without any event: RFC 3339, what happens then, and of a held removal why it waits. */
+  readonly dueAt?: string;
+  readonly dueWords?: string;
+  readonly hold?: RemovalHoldCause;
+  readonly unless?: string;
   /** It is filled by `from`; absent: it is not. */
   readonly pulling?: true;
   readonly decided: RuleAnswer;
@@ -19,15 +25,34 @@ export type ExplanationItem = {
   readonly rules?: readonly RuleAnswer[];
 };
 
-export function explanationItems({ kind, places }: Explanation): readonly ExplanationItem[] {
-  return places.map(({ place, source, verdict, reason, pulling, decided, answers }) => ({
+export function explanationItems({
+  kind,
+  places,
+}: Pick<Explanation, "kind" | "places">): readonly ExplanationItem[] {
+  return places.map(({ place, source, verdict, reason, pulling, decided, answers, due }) => ({
     resource: KINDS[kind].resource.plural,
     ...place,
     source: refText(source),
     verdict,
     reason,
+    ...dueOf({ verdict, pulling, due }),
     ...(pulling && { pulling }),
     decided,
     ...(places.length === 1 && { rules: answers }),
   }));
+}
+
+function dueOf({
+  verdict,
+  pulling,
+  due: { dueAt, hold, removal },
+}: Pick<PlaceAnswer, "verdict" | "pulling" | "due">) {
+  if (dueAt === undefined) return {};
+  const { dueWords, unless } = dueWordsOf({ verdict, pulling, hold, removal });
+  return {
+    dueAt: isoTime(dueAt),
+    dueWords,
+    ...(hold !== undefined && { hold }),
+    ...(unless !== undefined && { unless }),
+  };
 }

@@ -1,6 +1,7 @@
 // An explanation for people: the rules as a table, the one that decided marked, and below what to type.
 // Of many places those with one reason stand together.
 import { refText } from "../../core/annotations/names.ts";
+import { dueText, dueWordsOf } from "../../config/due-text.ts";
 import type { RuleAnswer } from "../../core/explain/answer.ts";
 import { UNDERSTOOD } from "../../core/explain/explain-object.ts";
 import type { Explanation, PlaceAnswer } from "../../core/explain/explain.ts";
@@ -58,16 +59,17 @@ function whatItIs({ is, answers, subject, places }: Explanation): string {
 
 function* placeLines(
   { subject, answers, is }: Explanation,
-  { place, source, verdict, reason, decided, answers: there }: PlaceAnswer,
+  only: PlaceAnswer,
   form: Form,
   program: Shown,
 ): Generator<string> {
+  const { place, source, verdict, reason, decided, answers: there } = only;
   const paint = painter(program);
   const own = refText(place) === refText(subject);
   const of = refText(source) === refText(subject) ? "" : ` of ${refText(source)}`;
   const where = own ? "" : `${refText(place)}: `;
   const whose = own && is === "other" ? ` for a copy${of}` : own || of === "" ? "" : of;
-  yield `${where}${paint(colourOf(verdict), verdict)}${whose}, because ${printable(reason)}\n\n`;
+  yield `${where}${paint(colourOf(verdict), verdict)}${whose}, because ${printable(reason)}${dueClause([only])}\n\n`;
   // Of a copy and a pulling object the rules of its source are asked, and stand with the place.
   const about = is === "source" || is === "absent" ? answers : [];
   yield* ruleLines([...about, ...there], decided, form, program);
@@ -105,8 +107,19 @@ function groupColumns(told: Explanation, all: boolean): readonly Column<PlaceGro
     },
     { header: "PLACES", cell: ({ places }) => String(places.length) },
     { header: "WHERE", cell: (group) => whereOf(told, group, all) },
-    { header: "WHY", cell: ({ reason }) => reason },
+    { header: "WHY", cell: ({ reason, places }) => `${reason}${dueClause(places)}` },
   ];
+}
+
+/** When the first of places with one reason changes by itself; "" where nothing is waited for. */
+function dueClause(places: PlaceGroup["places"]): string {
+  const [{ verdict, pulling, due }] = places;
+  const first = places.reduce(
+    (least, { due: { dueAt = Infinity } }) => Math.min(least, dueAt),
+    Infinity,
+  );
+  if (first === Infinity) return "";
+  return `; ${dueText(dueWordsOf({ verdict, pulling, ...due }), first, Date.now())}`;
 }
 
 const MOST_NAMED = 3;

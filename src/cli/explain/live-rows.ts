@@ -3,6 +3,7 @@
 import { parseRef, refText } from "../../core/annotations/names.ts";
 import type { ClusterState } from "../../core/model/cluster.ts";
 import { METRIC_STATE, type Plan, type Row } from "../../core/model/verdicts.ts";
+import { dueWordsOf } from "../../config/due-text.ts";
 import type { Status } from "../../server/status/status.ts";
 
 /** The plan with the controller's own rows in the place of ours where they say more. */
@@ -14,31 +15,33 @@ export function withLiveRows(
   const pulling = new Set(Array.from(pulls, (pull) => refText(pull)));
   const live = groups.shown.flatMap((group): readonly Row[] => {
     const source = parseRef(group.source);
-    if (group.kind !== kind || !source || !saysMore(group.verdict)) return [];
+    if (group.kind !== kind || !source || !saysMore(group)) return [];
     return group.places.shown.flatMap((text) => {
       const place = parseRef(text);
       if (!place) return [];
-      const { verdict, reason, cause } = group;
+      const { verdict, reason, cause, dueMs: dueAt, hold } = group;
+      const removal = group.dueWords === RELEASED ? "release" : undefined;
       const row = { kind, verdict, place, source, reason, cause, pulling: pulling.has(text) };
-      return [{ ...row, ...UNTOLD }];
+      return [{ ...row, dueAt, hold, removal, ...UNTOLD }];
     });
   });
   const told = new Set(live.map(pairOf));
   return { ...plan, rows: [...plan.rows.filter((row) => !told.has(pairOf(row))), ...live] };
 }
 
-// The page's times are another clock's.
+const { dueWords: RELEASED } = dueWordsOf({ verdict: "release", pulling: false });
+
+// Times of the page but `dueAt`, which is milliseconds since the epoch here.
 const UNTOLD = {
-  dueAt: undefined,
   since: 0,
   triedAt: undefined,
   differs: undefined,
   winner: undefined,
 };
 
-function saysMore(verdict: Row["verdict"]): boolean {
+function saysMore({ verdict, dueMs }: Status["groups"]["shown"][number]): boolean {
   const state = METRIC_STATE[verdict];
-  return state === "failed" || state === "held" || verdict === "wait";
+  return state === "failed" || state === "held" || verdict === "wait" || dueMs !== undefined;
 }
 
 function pairOf({ kind, place, source }: Row): string {

@@ -1,10 +1,10 @@
 // A plan for people: the table's columns, the colours of verdicts, and the lines beside it.
-import { formatDuration } from "../../config/units.ts";
+import { whenText } from "../../config/due-text.ts";
 import { METRIC_STATE, VERDICTS, type Plan } from "../../core/model/verdicts.ts";
 import { type Colour, type Column } from "../kubectl/table.ts";
 import type { PlanningSettings } from "../world/planning-settings.ts";
 import { diffText } from "./content-diff.ts";
-import { isChange, type ItemVerdict, type PlanItem } from "./plan-items.ts";
+import { isChange, isRemoval, type ItemVerdict, type PlanItem } from "./plan-items.ts";
 
 /** Green comes, yellow changes, red goes or has failed, the rest stands still. */
 export function verdictColour(verdict: ItemVerdict): Colour {
@@ -79,17 +79,16 @@ export function summaryLine(items: readonly PlanItem[], plan: Plan, whole: boole
   return rest.length > 0 ? `${what}; ${rest.join(", ")}` : what;
 }
 
-/** What a run waits for before it ends anything; a plan counts it as over. */
+/** What a run waits for before it removes anything; a plan counts it as over. */
 export function waitingLine(
   items: readonly PlanItem[],
   { config }: PlanningSettings,
+  nowMs: number,
 ): string | undefined {
-  const ends = items.filter(({ verdict }) => verdict === "delete" || verdict === "release").length;
-  if (ends === 0) return undefined;
-  const { deleteGraceMs, deleteLimit, deleteHoldMs } = config;
-  const grace = `a run ends a copy after ${formatDuration(deleteGraceMs)} (--delete-grace)`;
-  if (deleteLimit === 0 || ends <= deleteLimit) return grace;
-  return `${grace}, and more than ${deleteLimit} only after ${formatDuration(deleteHoldMs)} (--delete-limit, --delete-hold)`;
+  if (!items.some(isRemoval)) return undefined;
+  const { deleteGraceMs, deleteHoldMs } = config;
+  const dueMs = nowMs + deleteGraceMs;
+  return `a run that starts now removes a copy ${whenText(dueMs, nowMs)}, after --delete-grace; a removal that could be a mistake ${whenText(dueMs + deleteHoldMs, nowMs)}, after --delete-hold`;
 }
 
 /** Rows are bounded; what is beyond is counted. */

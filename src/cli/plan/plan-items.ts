@@ -23,6 +23,8 @@ export type PlanItem = {
   readonly reason: string;
   /** Of a write: what it changes; absent where it changes our marks alone. */
   readonly changes?: ContentDiff;
+  /** Of a removal: when a run that starts now makes it at the earliest, RFC 3339. */
+  readonly dueAt?: string;
 };
 
 export type ItemFilter = {
@@ -94,6 +96,10 @@ function byPlace(a: PlanItem, b: PlanItem): number {
 
 function sortKey({ namespace, name, resource, source }: PlanItem): string {
   return `${namespace}\u0000${name}\u0000${resource}\u0000${source}`;
+}
+
+export function isRemoval({ verdict }: Pick<PlanItem, "verdict">): boolean {
+  return verdict === "delete" || verdict === "release";
 }
 
 /** A run would write, now or once something else has ended. */

@@ -1,6 +1,7 @@
 // `secretcast plan`: what a run would write in a cluster, or in the one that files describe. The
 // planner is the controller's; nothing is written. The list goes to stdout, what was judged by and what
 // is not known to stderr.
+import { isoTime } from "../../config/due-text.ts";
 import {
   lastText,
   otherwiseCode,
@@ -35,7 +36,7 @@ import {
   verdictColour,
   waitingLine,
 } from "./plan-columns.ts";
-import { isChange, planItems, type PlanItem } from "./plan-items.ts";
+import { isChange, isRemoval, planItems, type PlanItem } from "./plan-items.ts";
 
 export async function printPlan(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
@@ -112,10 +113,12 @@ async function tellPlan(
   const { planning, where } = read;
   const prospect = await prospectIn(read, planning);
   const { namespace, selector } = flags;
+  const nowMs = Date.now();
+  const removedAt = isoTime(nowMs + planning.config.deleteGraceMs);
   const items = planItems(prospect, read.builder, {
     namespace,
     isSelected: (kind, source) => read.builder.isSelected(kind, source),
-  });
+  }).map((item) => (isRemoval(item) ? { ...item, dueAt: removedAt } : item));
   const whole = namespace === undefined && selector === undefined;
   const beside = { settings: { from: planning.from, flags: planning.flags } };
   const different =
@@ -132,7 +135,7 @@ async function tellPlan(
   const lines = [
     read.unknown.length > 0 ? `${summary}, of what is known` : summary,
     whole ? unlistedLine(items, prospect.plan) : undefined,
-    waitingLine(items, planning),
+    waitingLine(items, planning, nowMs),
     where,
     settingsLine(planning),
   ];

@@ -136,7 +136,7 @@ function statusOfPlan(
   const nobody = {
     dryRun: true,
     convergedMs: undefined,
-    offsetMs: 0,
+    offsetMs: Date.now(),
     leader: { state: "alone", holder: undefined, command: undefined },
     watches: [],
     outdated: undefined,

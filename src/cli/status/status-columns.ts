@@ -1,4 +1,5 @@
 // A status for people: sources by outcome, then what is not as it should be, and why.
+import { dueText } from "../../config/due-text.ts";
 import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
 import type { RowState } from "../../server/status/filter.ts";
 import type { Colour, Column } from "../kubectl/table.ts";
@@ -57,8 +58,13 @@ export const TROUBLE_COLUMNS: readonly Column<Trouble>[] = [
   { header: "VERDICT", cell: ({ verdict }) => verdict },
   { header: "SOURCE", cell: ({ source }) => source },
   { header: "PLACES", cell: placesText },
-  { header: "REASON", cell: ({ reason }) => reason },
+  { header: "REASON", cell: reasonText },
 ];
+
+function reasonText({ reason, dueAt, dueWords, unless }: Trouble): string {
+  if (dueAt === undefined || dueWords === undefined) return reason;
+  return `${reason}; ${dueText({ dueWords, unless }, Date.parse(dueAt), Date.now())}`;
+}
 
 function placesText({ places, count }: Trouble): string {
   const rest = count - Math.min(SHOWN, places.length);

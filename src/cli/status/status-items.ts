@@ -1,6 +1,10 @@
 // A status as a list: one item for each source with what became of its places, the worst first; and
 // what names no source that there is. The same for a controller's page and for a plan of our own.
-import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
+import {
+  METRIC_STATES,
+  type MetricState,
+  type RemovalHoldCause,
+} from "../../core/model/verdicts.ts";
 import { parseRef, type Ref } from "../../core/annotations/names.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 import type { StatusGroup } from "../../server/status/groups.ts";
@@ -13,6 +17,12 @@ export type StatusOutcome = {
   /** NAMESPACE/NAME; the first of them. */
   readonly places: readonly string[];
   readonly count: number;
+  /** When the first of them changes without any event: RFC 3339, and what happens then. */
+  readonly dueAt?: string;
+  readonly dueWords?: string;
+  /** Of removals that are held: which condition holds them, and what prevents them. */
+  readonly hold?: RemovalHoldCause;
+  readonly unless?: string;
 };
 
 export type StatusItem = {
@@ -36,7 +46,10 @@ export type StatusFilter = {
   isSelected(kind: ObjectKind, source: Ref): boolean;
 };
 
-export function statusItems(status: Status, filter: StatusFilter): readonly StatusItem[] {
+export function statusItems(
+  status: Pick<Status, "groups" | "sources">,
+  filter: StatusFilter,
+): readonly StatusItem[] {
   const groups = Map.groupBy(status.groups.shown, subjectKey);
   const items = status.sources.shown.map((line) =>
     itemOf(line, groups.get(subjectKey(line)) ?? []),
@@ -98,11 +111,15 @@ function resourceOf(kind: ObjectKind | undefined): string {
 }
 
 function outcomesOf(groups: readonly StatusGroup[]): readonly StatusOutcome[] {
-  return groups.map(({ verdict, reason, places }) => ({
+  return groups.map(({ verdict, reason, places, dueAt, dueWords, hold, unless }) => ({
     verdict,
     reason,
     places: places.shown,
     count: places.total,
+    ...(dueAt !== undefined && { dueAt }),
+    ...(dueWords !== undefined && { dueWords }),
+    ...(hold !== undefined && { hold }),
+    ...(unless !== undefined && { unless }),
   }));
 }
 

@@ -48,8 +48,14 @@ export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
     const made = await planned(worlds, settings, memory);
     const answered = answerQuestions(made.actions, memory);
     const looked = await lookAtPulls(made.actions, memory, fills, parts);
-    if ((!answered && !looked) || round === MOST_ROUNDS) return { plan: made, fills };
+    if ((!answered && !looked) || round === MOST_ROUNDS) return { plan: timeless(made), fills };
   }
+}
+
+/** No time of a clock that stands still means anything to a reader. */
+function timeless(made: Plan): Plan {
+  if (made.rows.every(({ dueAt }) => dueAt === undefined)) return made;
+  return { ...made, rows: made.rows.map((row) => ({ ...row, dueAt: undefined })) };
 }
 
 async function planned(

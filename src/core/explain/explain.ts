@@ -36,9 +36,9 @@ export type PlaceAnswer = {
   /** About the place; before them about its source, where that is not the object that is explained. */
   readonly answers: readonly RuleAnswer[];
   readonly decided: RuleAnswer;
-  /** When it is looked at again (ms, monotonic); undefined: nothing is waited for. */
-  readonly dueAt: number | undefined;
   readonly cause: string | undefined;
+  /** Of the plan: when it is looked at again by itself (ms of the plan's clock), and of a held removal why. */
+  readonly due: Pick<Row, "dueAt" | "hold" | "removal">;
 };
 
 export type Explanation = {
@@ -266,8 +266,8 @@ class Walk {
         ...(verdict === "skip" ? [] : [whole]),
       ],
       decided,
-      dueAt: row?.dueAt,
       cause: row?.cause,
+      due: { dueAt: row?.dueAt, hold: row?.hold, removal: row?.removal },
     };
   }
 }

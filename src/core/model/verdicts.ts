@@ -81,6 +81,10 @@ export type Row = {
   readonly forOwner?: OwnerNotice | undefined;
   /** Of a removal with the verdict `held`: why it could be a mistake. `dueAt` is when it is made. */
   readonly hold?: RemovalHoldCause | undefined;
+  /** Of a held removal: what is done with the copy in the end. */
+  readonly removal?: "delete" | "release" | undefined;
+  /** Of a held removal: the key of the source list entry that made the copy. */
+  readonly entry?: string | undefined;
 };
 
 /** A reason that follows from the pulling object and its namespace alone, so its owner may read it. */

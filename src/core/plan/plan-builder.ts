@@ -7,6 +7,7 @@ import {
   isPending,
   newTally,
   type OwnerNotice,
+  type RemovalHoldCause,
   type Row,
   type Tally,
   type Verdict,
@@ -30,6 +31,10 @@ export type Finding = {
   /** Of a conflict: the source that has the place. */
   readonly winner?: Ref;
   readonly forOwner?: OwnerNotice | undefined;
+  /** Of a removal that is held. */
+  readonly hold?: RemovalHoldCause;
+  readonly removal?: "delete" | "release";
+  readonly entry?: string | undefined;
 };
 export class PlanBuilder {
   readonly kind: ObjectKind;
@@ -72,6 +77,7 @@ export class PlanBuilder {
     tally[finding.verdict]++;
     if (finding.verdict === "current" || finding.verdict === "skip") return;
     const { verdict, reason, cause, dueAt, triedAt, differs, pulling = false, forOwner } = finding;
+    const { hold, removal, entry } = finding;
     const winner = finding.winner && bare(finding.winner);
     const [place, source] = [bare(finding.place), bare(finding.source)];
     if (dueAt !== undefined) this.wake(dueAt);
@@ -91,6 +97,7 @@ export class PlanBuilder {
       pulling,
       winner,
       ...(forOwner && { forOwner }),
+      ...(hold && { hold, removal, entry }),
     });
   }
 

@@ -16,7 +16,8 @@ import { unwantedVerdict } from "./verdict-table.ts";
 import type { Tally } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import type { Ref } from "../annotations/names.ts";
-import type { Action } from "../model/actions.ts";
+import type { Action, EndAction } from "../model/actions.ts";
+import { heldReason } from "../model/removal-holds.ts";
 import { placeKey } from "../model/kinds.ts";
 
 type Because = {
@@ -33,7 +34,7 @@ type PullEnding = Because & {
 type Ending = {
   readonly because: Because;
   readonly verdict: "delete" | "release";
-  readonly action: Action;
+  readonly action: EndAction;
 };
 
 const ENDINGS_PER_TURN = 1024;
@@ -63,7 +64,7 @@ export class Removals {
     const inputs = `${verdict} ${copy.sourceUid}`;
     const objectKind = this.#pass.kind;
     const write = { objectKind, place, source, inputs, ...why(lapse) };
-    const action = { kind: verdict, target: copy, ...write };
+    const action = { kind: verdict, target: copy, ...write } as const;
     this.#add({ because: ending, verdict, action });
   }
 
@@ -122,12 +123,14 @@ export class Removals {
   }
 
   #hold(
-    { because, action }: Ending,
+    { because, verdict: removal, action }: Ending,
     decision: GuardDecision & { kind: "held" },
     due: number,
   ): void {
     const pulling = action.kind === "unfill";
-    const reason = `${because.lapse.reason}; held, because ${due} deletions are due and the limit is ${this.#settings.deleteLimit} (--delete-limit)`;
+    const hold = "limit";
+    const numbers = `${due} deletions are due and the limit is ${this.#settings.deleteLimit} (--delete-limit)`;
+    const reason = heldReason(because.lapse.reason, hold, numbers);
     const { place, source } = action;
     const finding = {
       verdict: "held",
@@ -136,6 +139,9 @@ export class Removals {
       reason,
       dueAt: decision.until,
       pulling,
+      hold,
+      removal,
+      entry: action.target.entry,
     } as const;
     this.#pass.report(because.tally, finding);
     this.#pass.deletesHeld++;

@@ -1,9 +1,11 @@
 // The rows of a plan for reading: filtered, then those of one source with one verdict for one reason
 // put together, the worst first, and objects that pull behind the others. Lists can be long: the work lets the event loop go on in between.
 import { setImmediate } from "node:timers/promises";
+import { dueWordsOf, isoTime } from "../../config/due-text.ts";
 import {
   METRIC_STATE,
   type MetricState,
+  type RemovalHoldCause,
   type Row,
   type Verdict,
 } from "../../core/model/verdicts.ts";
@@ -27,6 +29,12 @@ export type StatusGroup = {
   readonly places: Truncated<string>;
   /** When the first of them is looked at again without any event. */
   readonly dueMs: number | undefined;
+  /** The same as RFC 3339, and what happens then: `will be deleted`. */
+  readonly dueAt: string | undefined;
+  readonly dueWords: string | undefined;
+  /** Of held removals: why one could be a mistake, and what prevents it: `the change is undone`. */
+  readonly hold: RemovalHoldCause | undefined;
+  readonly unless: string | undefined;
   /** Since when the first of them has been so. */
   readonly since: SinceWhen;
   /** When a write that failed was last tried. */
@@ -69,7 +77,8 @@ export async function groupRows(
   const groups = new Map<string, Row[]>();
   for await (const slice of inSlices(rows))
     for (const row of slice) {
-      const key = `${placeKey(row.kind, row.source)} ${row.verdict} ${row.pulling} ${row.reason}`;
+      const end = `${row.hold} ${row.removal}`;
+      const key = `${placeKey(row.kind, row.source)} ${row.verdict} ${end} ${row.pulling} ${row.reason}`;
       const group = groups.get(key);
       if (group) group.push(row);
       else groups.set(key, [row]);
@@ -88,7 +97,6 @@ function groupOf(rows: readonly Row[], times: PlanTimes): readonly StatusGroup[]
   const [first] = rows;
   const state = first && METRIC_STATE[first.verdict];
   if (!first || !state) return [];
-  const due = rows.reduce((least, { dueAt = Infinity }) => Math.min(least, dueAt), Infinity);
   const tried = rows.reduce((most, { triedAt = -1 }) => Math.max(most, triedAt), -1);
   const since = rows.reduce((least, row) => Math.min(least, row.since), Infinity);
   const places = rows.slice(0, MOST_PLACES).map(({ place }) => refText(place));
@@ -101,12 +109,32 @@ function groupOf(rows: readonly Row[], times: PlanTimes): readonly StatusGroup[]
       reason: first.reason,
       cause: first.cause,
       places: { total: rows.length, shown: places },
-      dueMs: due === Infinity ? undefined : Math.round(due + times.offsetMs),
+      ...dueOf(first, rows, times),
+      hold: first.hold,
       since: sinceWhen(since, times),
       triedMs: tried < 0 ? undefined : Math.round(tried + times.offsetMs),
       differing: differing(rows, state),
     },
   ];
+}
+
+const NEVER_DUE = {
+  dueMs: undefined,
+  dueAt: undefined,
+  dueWords: undefined,
+  unless: undefined,
+};
+
+function dueOf(
+  first: Row,
+  rows: readonly Row[],
+  { offsetMs }: PlanTimes,
+): Pick<StatusGroup, "dueMs" | "dueAt" | "dueWords" | "unless"> {
+  const least = rows.reduce((found, { dueAt = Infinity }) => Math.min(found, dueAt), Infinity);
+  if (least === Infinity) return NEVER_DUE;
+  const dueMs = Math.round(least + offsetMs);
+  const { dueWords, unless } = dueWordsOf(first);
+  return { dueMs, dueAt: isoTime(dueMs), dueWords, unless };
 }
 
 function differing(rows: readonly Row[], state: MetricState): StatusGroup["differing"] {

@@ -1,6 +1,7 @@
 // What only the running controller knows is explained from its page; everything else from the cluster.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { explanationItems } from "../../../src/cli/explain/explanation-items.ts";
 import { withLiveRows } from "../../../src/cli/explain/live-rows.ts";
 import { explain } from "../../../src/core/explain/explain.ts";
 import type { Verdict } from "../../../src/core/model/verdicts.ts";
@@ -17,6 +18,10 @@ function group(verdict: Verdict, reason: string, ...places: readonly string[]): 
     cause: verdict === "backoff" ? "quota" : undefined,
     places: { total: places.length, shown: places },
     dueMs: undefined,
+    dueAt: undefined,
+    dueWords: undefined,
+    hold: undefined,
+    unless: undefined,
     since: { ms: 0, orBefore: false },
     triedMs: undefined,
     differing: undefined,
@@ -51,4 +56,20 @@ test("what is no place, or of another kind, is passed over", () => {
   assert.equal(explained(odd)?.verdict, "create");
   const other = { ...group("backoff", "x", "team-a/one"), kind: "ConfigMap" as const };
   assert.equal(explained(other)?.verdict, "create");
+});
+
+test("a removal that the controller holds has its time, and what prevents it (A6)", () => {
+  const dueMs = Date.UTC(2026, 10, 25, 1, 40, 30);
+  const held = explained({
+    ...group("held", "no longer wanted; held", "team-a/one"),
+    dueMs,
+    dueWords: "will be released",
+    hold: "nowhere",
+  });
+  assert.deepEqual(held?.due, { dueAt: dueMs, hold: "nowhere", removal: "release" });
+  const [item] = held ? explanationItems({ kind: "Secret", places: [held] }) : [];
+  assert.deepEqual(
+    [item?.dueAt, item?.dueWords, item?.hold, item?.unless],
+    ["2026-11-25T01:40:30.000Z", "will be released", "nowhere", "the change is undone"],
+  );
 });

@@ -69,7 +69,7 @@ test("copies of a source that is gone are found by its name", () => {
   const { is, places } = ask(made, "shared/one");
   assert.equal(is, "absent");
   assert.match(places[0]?.reason ?? "", /^source shared\/one is gone; it ends when/);
-  assert.ok(places[0]?.dueAt !== undefined);
+  assert.ok(places[0]?.due.dueAt !== undefined);
 });
 
 test("a command is ready for a shell, whatever a user wrote", () => {

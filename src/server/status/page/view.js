@@ -122,7 +122,7 @@ export function drawGroups(groups, unclear, firstPlanMs) {
     ),
   );
   if (groups.total === 0) return [...notes, el("p", { class: "quiet" }, "Nothing.")];
-  const head = ["Verdict", "Source", "Places", "Why", "Since", "Tries"];
+  const head = ["Verdict", "Source", "Places", "Why", "Since", "Last try"];
   const table = el(
     "table",
     { class: "groups" },
@@ -148,7 +148,7 @@ function sinceText({ ms, orBefore }) {
 
 /** @param {StatusGroup} group */
 function drawGroup(group) {
-  const { kind, source, verdict, state, reason, cause, places, since } = group;
+  const { kind, source, verdict, state, reason, cause, places, since, triedMs } = group;
   return el(
     "tr",
     {},
@@ -160,18 +160,21 @@ function drawGroup(group) {
       { class: "why" },
       reason,
       cause === undefined ? "" : ` (cause: ${cause})`,
+      ...drawDue(group),
       ...drawDiffering(group),
     ),
     el("td", { class: "when", "data-label": "since " }, ...sinceText(since)),
-    el("td", { class: "when" }, ...drawTries(group)),
+    el("td", { class: "when" }, ...(triedMs === undefined ? [] : [timeOf(triedMs)])),
   );
 }
 
-/** @param {StatusGroup} group */
-function drawTries({ triedMs, dueMs }) {
-  const last = triedMs === undefined ? [] : [el("div", {}, "last ", timeOf(triedMs))];
-  const next = dueMs === undefined ? [] : [el("div", {}, "next ", timeOf(dueMs, "due"))];
-  return [...last, ...next];
+/** What happens by itself, when, and what prevents it. @param {StatusGroup} group */
+function drawDue({ dueMs, dueWords, unless }) {
+  if (dueMs === undefined || dueWords === undefined) return [];
+  const condition = unless === undefined ? "" : ` unless ${unless}`;
+  const at = `${dueWords} at ${utcText(dueMs)} (`;
+  const attributes = { class: unless === undefined ? "quiet" : "problem" };
+  return [el("div", attributes, at, timeOf(dueMs, "due"), `)${condition}`)];
 }
 
 /** @param {StatusGroup} group */
@@ -372,6 +375,22 @@ function more({ total, shown }, noun) {
   return [el("p", { class: "quiet" }, text)];
 }
 
+// The last moment that a Date can hold: a grace may be longer.
+const LATEST_MS = 8.64e15;
+
+/** @param {number} ms */
+function dateOf(ms) {
+  return new Date(Math.min(ms, LATEST_MS));
+}
+
+/** As the Events and the log say it. @param {number} ms */
+function utcText(ms) {
+  const [day = "", time = ""] = dateOf(Math.round(ms / 1000) * 1000)
+    .toISOString()
+    .split("T");
+  return `${day} ${time.slice(0, 8)} UTC`;
+}
+
 /** Of the reader's day. @param {number} ms */
 function clockTime(ms) {
   return new Date(ms).toLocaleTimeString("en-GB");
@@ -385,7 +404,7 @@ function clockTime(ms) {
  * @param {"due" | "for"} [kind]
  */
 export function timeOf(ms, kind) {
-  const date = new Date(ms);
+  const date = dateOf(ms);
   const title = date.toLocaleString("en-GB");
   return el("time", { datetime: date.toISOString(), class: kind, title });
 }

@@ -1,0 +1,32 @@
+// What the tables of `secretcast status` say of a verdict that changes by itself.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TROUBLE_COLUMNS, troublesOf } from "../../../src/cli/status/status-columns.ts";
+import { statusItems } from "../../../src/cli/status/status-items.ts";
+import { groupRows } from "../../../src/server/status/groups.ts";
+import { heldRow } from "../../support/planner/held-row.ts";
+
+test("the table and the JSON of status say when a held removal is made, and unless what (A6)", async () => {
+  // Half a second more, so that the test has some time for a whole number of seconds.
+  const now = Date.now();
+  const rows = [heldRow("team-a", { dueAt: 28 * 60_000 + 500 })];
+  const shown = await groupRows(rows, { offsetMs: now, beganAt: 0 });
+  const nothing = { total: 0, shown: [] };
+  const items = statusItems(
+    { groups: { total: 1, shown }, sources: nothing },
+    { namespace: undefined, isSelected: () => true },
+  );
+  const [outcome] = items[0]?.outcomes ?? [];
+  assert.equal(outcome?.dueAt, new Date(now + 28 * 60_000 + 500).toISOString());
+  assert.deepEqual(
+    [outcome?.hold, outcome?.dueWords, outcome?.unless],
+    ["nowhere", "will be deleted", "the change is undone"],
+  );
+  const reason = TROUBLE_COLUMNS.find(({ header }) => header === "REASON");
+  const [trouble] = troublesOf(items);
+  assert.ok(reason && trouble);
+  assert.match(
+    reason.cell(trouble),
+    /; held, because the change leaves the source without any copy; will be deleted at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in 28m\) unless the change is undone$/,
+  );
+});
