@@ -1,8 +1,10 @@
 // Copies that others hold, hide, rewrite or make something else of. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { secretPath } from "../support/controller/memory-api.ts";
-import { isWrite, Rig } from "../support/controller/fake-clock-controller.ts";
+import type { FlagValues } from "../../src/config/config.ts";
+import { isAllCurrent } from "../../src/controller/sync.ts";
+import { refusal, secretPath } from "../support/controller/memory-api.ts";
+import { faults, isWrite, Rig } from "../support/controller/fake-clock-controller.ts";
 
 const COPY = "team-a/registry";
 
@@ -167,4 +169,75 @@ test("a stand-by remembers nothing of copies that vanish", async () => {
   await rig.clock.advance(5000);
   assert.equal(await second.metric("secretcast_drift_repaired_total", { kind: "deleted" }), 1);
   await second.stop();
+});
+
+/** Two sources for one place; the administrator puts `first` before `shared`. */
+function contested(rig: Rig, type = "Opaque"): { readonly given: FlagValues } {
+  rig.teams("team-a");
+  rig.api.namespace("first");
+  rig.source("first/registry", { password: "two" });
+  rig.api.put(secretPath("first/registry"), { type });
+  return { given: { "source-namespaces": "first,shared" } };
+}
+
+test("a contested place counts once, in the state of the source that has it (H9)", async () => {
+  const rig = new Rig();
+  const started = rig.start(contested(rig));
+  await rig.clock.advance(5000);
+  const copies = (state: string): Promise<number> => {
+    return started.metric("secretcast_copies", { state, resource: "secrets" });
+  };
+  assert.deepEqual([await copies("current"), await copies("conflict")], [1, 0]);
+  const plan = started.passes.at(-1)?.plan;
+  assert.ok(plan);
+  const loser = plan.sources.find(({ source }) => source.namespace === "shared");
+  assert.equal(loser?.counts.conflict, 1, "the source that lost the place says so");
+  assert.equal(isAllCurrent(plan), false);
+  rig.api.secret("team-a/other", {}, { mine: "x" });
+  rig.source("shared/other", { password: "one" });
+  rig.source("first/other", { password: "two" });
+  await rig.clock.advance(5000);
+  assert.deepEqual(
+    [await copies("current"), await copies("conflict")],
+    [1, 1],
+    "an unmanaged Secret in the way of two sources is one conflict",
+  );
+  await started.stop();
+});
+
+test("a takeover that changes the type is one replace, and a refused create leaves the holder its copy (H1)", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  await rig.converge();
+  const held = rig.api.get(COPY)?.metadata.uid;
+  const options = contested(rig, "example.com/other");
+  const refusing = faults(
+    ({ method, path }) => method === "POST" && path.includes("/team-a/"),
+    (request) => {
+      throw refusal(request, "forbidden");
+    },
+  );
+  refusing.on = true;
+  const from = rig.api.writes.length;
+  const started = rig.start({ ...options, before: refusing.before });
+  await rig.clock.advance(20_000);
+  assert.equal(rig.api.get(COPY)?.metadata.uid, held, "nothing was deleted");
+  assert.ok(!rig.api.writes.slice(from).some((write) => write.startsWith("DELETE")));
+  rig.source("shared/registry", { password: "three" });
+  await rig.clock.advance(5000);
+  assert.deepEqual(
+    rig.api.get(COPY)?.["data"],
+    { password: btoa("three") },
+    "the holder continues to be served",
+  );
+  refusing.on = false;
+  const then = rig.api.writes.length;
+  await rig.clock.advance(300_000);
+  assert.deepEqual(
+    rig.api.writes.slice(then),
+    ["POST team-a", `DELETE ${COPY}`, "POST team-a"],
+    "a dry run, and one replace",
+  );
+  assert.equal(rig.api.get(COPY)?.["type"], "example.com/other");
+  await started.stop();
 });

@@ -178,7 +178,7 @@ export type IgnoredReport = {
   readonly flags: readonly string[];
 };
 
-/** What a plan counts of one kind. */
+/** What a plan counts of one kind; each place counts once. */
 export type KindStates = {
   readonly kind: ObjectKind;
   readonly states: Readonly<Record<MetricState, number>>;
@@ -191,6 +191,7 @@ export type Plan = {
   readonly rows: readonly Row[];
   readonly sources: readonly SourceReport[];
   readonly kinds: readonly KindStates[];
+  /** Of each source with each of its places: a source that lost a place has its conflict there. */
   readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
   /** When the first pass of this process began (ms, monotonic): what has been so since then was so before. */
@@ -229,4 +230,11 @@ export function statesOf(tally: Readonly<Tally>): Record<MetricState, number> {
     if (state !== undefined) states[state] += tally[verdict];
   }
   return states;
+}
+
+/** Of all kinds together, each place once. */
+export function placeStates({ kinds }: Pick<Plan, "kinds">): Record<MetricState, number> {
+  const sum = zeros(METRIC_STATES);
+  for (const { states } of kinds) for (const state of METRIC_STATES) sum[state] += states[state];
+  return sum;
 }

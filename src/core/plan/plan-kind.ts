@@ -20,11 +20,13 @@ import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MissingCopies } from "./missing-copies.ts";
 import {
   type ListReport,
+  type MetricState,
   type NamespaceReport,
   type SourceReport,
   type VerdictCounts,
   newTally,
   addTally,
+  statesOf,
 } from "../model/verdicts.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { readForList } from "./removal-conditions.ts";
@@ -46,6 +48,7 @@ type Subject = {
 export type KindReport = {
   readonly kind: ObjectKind;
   readonly counts: VerdictCounts;
+  readonly states: Readonly<Record<MetricState, number>>;
   readonly sources: readonly SourceReport[];
 };
 
@@ -129,7 +132,10 @@ export class KindPlan {
       if (publishes(entry)) reports.push(reportOf(pass, entry, candidate, missing));
       if (index % SOURCES_PER_TURN === 0) yield;
     }
-    return { kind: pass.kind, counts, sources: reports };
+    const states = statesOf(counts);
+    // A place counts once: with the verdict of the source that has it.
+    states.conflict -= pass.lost;
+    return { kind: pass.kind, counts, states, sources: reports };
   }
 
   list(): ListReport {

@@ -80,7 +80,7 @@ function* merged(
   return {
     rows: joined(passes.map(({ rows }) => rows)),
     sources: joined(reports.map(({ sources }) => sources)),
-    kinds: reports.map(({ kind, counts: own }) => ({ kind, states: statesOf(own) })),
+    kinds: reports.map(({ kind, states }) => ({ kind, states })),
     counts,
     states: statesOf(counts),
     deletesHeld: sum(passes, ({ deletesHeld }) => deletesHeld),

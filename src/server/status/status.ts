@@ -7,6 +7,7 @@ import {
   type MetricState,
   type Plan,
   type SourceReport,
+  placeStates,
   statesOf,
 } from "../../core/model/verdicts.ts";
 import { SEVERITY, severity, type Filter, type RowState } from "./filter.ts";
@@ -171,7 +172,7 @@ export async function readStatus(
       sources: plan.sources.length,
       refused: refused.length,
       deletesHeld: plan.deletesHeld,
-      states: plan.states,
+      states: placeStates(plan),
     },
     groups: truncate(await groupRows(rows, times), filter.limit ?? MOST_GROUPS),
     sources: truncate(lines, filter.limit ?? MOST_SOURCES),
