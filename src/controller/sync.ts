@@ -195,7 +195,10 @@ export class Sync {
     else pool.replace([]);
     this.#newest = made;
     const note = { settled, planMs, dryRun, tookMs: clock.monotonic() - started };
-    for (const each of hooks) each.onPlan?.(made, note);
+    for (const each of hooks) {
+      const steps = each.onPlan?.(made, note);
+      if (steps) await finishInTurns(steps, clock, TURN_MS);
+    }
     return this.#result(made, settled, planMs);
   }
 

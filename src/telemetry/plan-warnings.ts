@@ -31,6 +31,8 @@ const MOST_A_MINUTE = {
   pulls: { namespace: 20, all: 100 },
 } as const;
 const MOST_REASONS = 10_000;
+/** Rows, or lines, between two yields: a tenant can cause a hundred thousand. */
+const PER_TURN = 1024;
 const MINUTE_MS = 60_000;
 /** Between two repairs a copy looks well. The longest wait between them is five minutes. */
 const FIGHT_OVER_MS = 10 * 60_000;
@@ -92,11 +94,11 @@ export class PlanWarnings implements SyncHooks {
     this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
   }
 
-  onPlan(plan: Plan, { settled }: SyncNote): void {
+  *onPlan(plan: Plan, { settled }: SyncNote): Generator<undefined, void> {
     const now = this.#clock.monotonic();
     if (!settled && now - this.#lastMs < LONGEST_UNSETTLED_MS) return;
     this.#lastMs = now;
-    const warnings = this.#warnings(plan);
+    const warnings = yield* this.#warnings(plan);
     const over = new Map(this.#told);
     for (const { of } of warnings) {
       const known = over.get(of);
@@ -104,21 +106,25 @@ export class PlanWarnings implements SyncHooks {
       over.delete(of);
     }
     for (const [of, { seenAt, lingersMs }] of over) if (now - seenAt < lingersMs) over.delete(of);
-    for (const warning of warnings) this.#tell(warning, over, now);
+    for (const [index, warning] of warnings.entries()) {
+      if (index % PER_TURN === 0) yield;
+      this.#tell(warning, over, now);
+    }
     this.#end(over, now);
     if (this.#failing.isEmpty || this.#tries.size > MOST_REASONS) this.#tries = new Map();
   }
 
-  #warnings(plan: Plan): readonly Warning[] {
+  *#warnings(plan: Plan): Generator<undefined, readonly Warning[]> {
     const failing = [...this.#failing.groups(true).values()].flat();
-    return [
+    const warnings = [
       ...nowhereWarnings(plan),
       ...ignoredWarnings(plan),
       ...listWarnings(plan),
       ...failing.map(failureWarning),
-      ...refusalWarnings(plan),
-      ...rowWarnings(plan),
     ];
+    yield* refusalWarnings(plan, warnings);
+    yield* rowWarnings(plan, warnings);
+    return warnings;
   }
 
   /** `over`: those told that go on no more. */
@@ -127,8 +133,9 @@ export class PlanWarnings implements SyncHooks {
     over: Map<string, Told>,
     now: number,
   ): void {
-    const text = JSON.stringify(fields);
     const before = this.#told.get(of);
+    if (!before && this.#shares[share.of].isFull(share.namespace, now)) return;
+    const text = JSON.stringify(fields);
     if (before?.text === text || (before && now - before.at < MINUTE_MS)) return;
     if (this.#repeats.happened(`${message} ${kind ?? ""} ${source ?? of}`, now) === undefined)
       return;
@@ -211,16 +218,17 @@ function namesOf({ ignored, namespaces }: Plan, reason: IgnoredReason) {
   return { secrets: secrets.slice(0, MOST_NAMED).map(({ object }) => refText(object)) };
 }
 
-function refusalWarnings({ sources }: Plan): readonly Warning[] {
-  return sources.flatMap((report) => {
-    if (report.state === "ok") return [];
+function* refusalWarnings({ sources }: Plan, warnings: Warning[]): Generator<undefined, void> {
+  for (const [index, report] of sources.entries()) {
+    if (index % PER_TURN === 0) yield;
+    if (report.state === "ok") continue;
     const { kind } = report;
     const source = refText(report.source);
     const fields = { kind, source, reasons: report.problems.map(problemText) };
     const share: Share = { of: "sources", namespace: report.source.namespace };
     const of = `refused ${kind} ${source}`;
-    return [{ of, kind, source, fields, message: "source refused", share }];
-  });
+    warnings.push({ of, kind, source, fields, message: "source refused", share });
+  }
 }
 
 // Where there is none it may be that none is wanted; copies that an entry made are frozen then, and told.
@@ -250,28 +258,37 @@ const FOUGHT = "copies fought over, repaired less often";
 /** Of what is waited for after a write, all but this has a cause. */
 const isFought = ({ verdict, cause }: Row): boolean => verdict === "backoff" && cause === undefined;
 
-function rowWarnings({ rows }: Plan): readonly Warning[] {
-  const notable = rows.filter((row) => messageOf(row) !== undefined);
-  // Why something is held counts what else is.
-  const groups = Map.groupBy(notable, ({ verdict, kind, source, reason }) =>
-    verdict === "held"
-      ? `held ${placeKey(kind, source)}`
-      : `${verdict} ${placeKey(kind, source)} ${reason}`,
-  );
-  return [...groups].flatMap(([of, members]) => {
+function* rowWarnings({ rows }: Plan, warnings: Warning[]): Generator<undefined, void> {
+  const groups = new Map<string, { readonly message: string; readonly members: Row[] }>();
+  for (const [index, row] of rows.entries()) {
+    if (index % PER_TURN === 0) yield;
+    const message = messageOf(row);
+    if (message === undefined) continue;
+    const { verdict, kind, source, reason } = row;
+    // Why something is held counts what else is.
+    const text = verdict === "held" ? "" : reason;
+    const of = `${verdict} ${placeKey(kind, source)} ${text}`;
+    const group = groups.get(of);
+    if (group) group.members.push(row);
+    else groups.set(of, { message, members: [row] });
+  }
+  let count = 0;
+  for (const [of, { message, members }] of groups) {
+    if (count++ % PER_TURN === 0) yield;
     const [first] = members;
-    const message = first && messageOf(first);
-    if (!message) return [];
-    const { kind, reason } = first;
-    const source = refText(first.source);
-    const places = members.map(({ place }) => place);
-    const fields = { kind, source, reason, ...named(places) };
-    const share: Share = first.pulling
-      ? { of: "pulls", namespace: first.place.namespace }
-      : { of: "sources", namespace: first.source.namespace };
-    const lingersMs = message === FOUGHT ? FIGHT_OVER_MS : 0;
-    return [{ of, kind, source, fields, message, share, lingersMs }];
-  });
+    if (first) warnings.push(rowWarning(of, message, first, members));
+  }
+}
+
+function rowWarning(of: string, message: string, first: Row, members: readonly Row[]): Warning {
+  const { kind, reason, pulling } = first;
+  const source = refText(first.source);
+  const fields = { kind, source, reason, ...named(members.map(({ place }) => place)) };
+  const share: Share = pulling
+    ? { of: "pulls", namespace: first.place.namespace }
+    : { of: "sources", namespace: first.source.namespace };
+  const lingersMs = message === FOUGHT ? FIGHT_OVER_MS : 0;
+  return { of, kind, source, fields, message, share, lingersMs };
 }
 
 function failureWarning({ kind, source: from, cause, reason, places }: FailingGroup): Warning {

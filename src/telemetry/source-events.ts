@@ -265,9 +265,10 @@ export class SourceEvents {
   }
 
   #fights(plan: Plan, fights: readonly Fight[]): void {
+    if (fights.length === 0) return;
+    const reports = new Map(plan.sources.map((one) => [placeKey(one.kind, one.source), one]));
     for (const { kind, place, source, altered } of fights) {
-      const key = placeKey(kind, source);
-      const report = plan.sources.find((one) => placeKey(one.kind, one.source) === key);
+      const report = reports.get(placeKey(kind, source));
       if (!report) continue;
       const where = this.#where(report, [place.namespace]);
       const note = altered

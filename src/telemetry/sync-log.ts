@@ -37,7 +37,8 @@ export type SyncHooks = {
   /** A namespace or a source changed. */
   readonly onChange?: () => void;
   readonly onOutcome?: (outcome: Outcome) => void;
-  readonly onPlan?: (plan: Plan, note: SyncNote) => void;
+  /** What it returns are steps of work that is long: others have their turn between them. */
+  readonly onPlan?: (plan: Plan, note: SyncNote) => void | Iterator<undefined, void>;
   /** A sync threw, and is tried again. */
   readonly onError?: (tookMs: number) => void;
 };

@@ -15,6 +15,7 @@ import {
 import { type Ref, refText } from "../annotations/names.ts";
 import type { Action, LiveRead } from "../model/actions.ts";
 import type { ObjectKind } from "../model/kinds.ts";
+import { STEPS_PER_TURN } from "../desired/wants.ts";
 import type { Proposals } from "./proposals.ts";
 
 /** One place's verdict, before it is known whether its write may go now. */
@@ -36,6 +37,12 @@ export type Finding = {
   readonly removal?: "delete" | "release";
   readonly entry?: string | undefined;
 };
+
+/** About this many pairs lie between two yields: half a millisecond. */
+const PAIRS_PER_TURN = 4096;
+/** A verdict with a row, or with a write. */
+const STEPS_A_ROW = 256;
+
 export class PlanBuilder {
   readonly kind: ObjectKind;
   readonly memory: PlannerState;
@@ -53,6 +60,8 @@ export class PlanBuilder {
   /** Those of all kinds. */
   readonly proposals: Proposals;
   readonly #inFlight: ReadonlySet<string>;
+  /** Pairs at the last yield. */
+  #turnPairs = 0;
 
   /** `inFlight`: places of this kind ("NAMESPACE/NAME") whose write is under way. */
   constructor(
@@ -74,10 +83,19 @@ export class PlanBuilder {
     this.memory.endPass(this.#inFlight, this.now);
   }
 
+  /** Whether so much was done since the last yield that the event loop should have its turn now. */
+  turnIsOver(): boolean {
+    if (this.pairs - this.#turnPairs < PAIRS_PER_TURN && this.steps < STEPS_PER_TURN) return false;
+    this.#turnPairs = this.pairs;
+    this.steps = 0;
+    return true;
+  }
+
   /** A verdict without a write. */
   report(tally: Tally, finding: Finding): void {
     tally[finding.verdict]++;
     if (finding.verdict === "current" || finding.verdict === "skip") return;
+    this.steps += STEPS_A_ROW;
     const { verdict, reason, cause, dueAt, triedAt, differs, pulling = false, forOwner } = finding;
     const { hold, removal, entry } = finding;
     const winner = finding.winner && bare(finding.winner);

@@ -28,14 +28,13 @@ import {
   addTally,
   statesOf,
 } from "../model/verdicts.ts";
-import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { readForList } from "./removal-conditions.ts";
 import { reportList } from "./list-report.ts";
 import type { PlanContext } from "./plan-context.ts";
 import { publishes, reportOf, unclearNamespaces } from "./plan-reports.ts";
 
-/** About this many pairs lie between two yields: half a millisecond. */
-const PAIRS_PER_TURN = 4096;
+/** Of one namespace, between two yields: a millisecond, and four where each has a row. */
+const OBJECTS_PER_TURN = 1024;
 
 /** What is planned, and what is remembered of it. */
 type Subject = {
@@ -155,7 +154,8 @@ function placesIn(inFlight: ReadonlySet<string>, kind: ObjectKind): ReadonlySet<
   return places;
 }
 
-// One namespace after the other: its map stays in the processor's cache, which halves the time a pair.
+// One namespace after the other: its map stays in the processor's cache, which halves the time a pair. A
+// namespace can have any number of objects, and a source namespace any number of sources.
 function* planPlaces(
   targets: readonly TargetNamespace[],
   missing: MissingCopies,
@@ -163,16 +163,32 @@ function* planPlaces(
 ): Generator<undefined, void> {
   const { pass } = context;
   const groups = [...context.sources.groups()];
-  let turn = pass.pairs;
   for (const [index, target] of targets.entries()) {
     if (index % BATCH === 0) yield* ask(context, targets, index);
-    planCopies(target, context);
-    planMissing(target, groups, missing);
-    pass.pairs += context.sources.candidates.length + target.secrets.size;
-    if (pass.pairs - turn < PAIRS_PER_TURN) continue;
-    turn = pass.pairs;
-    yield;
+    const { secrets } = target;
+    if (secrets.size <= OBJECTS_PER_TURN) planCopies(secrets.values(), target, context);
+    else
+      for (const some of chunks(secrets.values())) {
+        planCopies(some, target, context);
+        yield;
+      }
+    for (let from = 0; from < groups.length; from += OBJECTS_PER_TURN) {
+      if (from > 0) yield;
+      planMissing(target, groups, from, missing);
+    }
+    pass.pairs += context.sources.candidates.length + secrets.size;
+    if (pass.turnIsOver()) yield;
   }
+}
+
+function* chunks<T>(all: Iterable<T>): Generator<readonly T[], void> {
+  let chunk: T[] = [];
+  for (const each of all) {
+    if (chunk.push(each) < OBJECTS_PER_TURN) continue;
+    yield chunk;
+    chunk = [];
+  }
+  yield chunk;
 }
 
 // Each source is asked of a batch of targets at once, while its answers are in the processor's cache.
@@ -186,8 +202,12 @@ function ask(
 }
 
 // The loops over pairs are no generators themselves: there each step would allocate its result.
-function planCopies(target: TargetNamespace, context: PlanContext): void {
-  for (const secret of target.secrets.values()) {
+function planCopies(
+  secrets: Iterable<CachedObject>,
+  target: TargetNamespace,
+  context: PlanContext,
+): void {
+  for (const secret of secrets) {
     if (secret.ignored !== undefined)
       context.ignored.add(context.pass.kind, secret, secret.ignored);
     if (secret.role !== "copy") continue;
@@ -200,10 +220,13 @@ function planCopies(target: TargetNamespace, context: PlanContext): void {
 function planMissing(
   target: TargetNamespace,
   groups: readonly CandidateGroup[],
+  from: number,
   missing: MissingCopies,
 ): void {
-  for (const group of groups) {
-    if (isHandled(group, target)) continue; // planCopies had it
+  const end = Math.min(groups.length, from + OBJECTS_PER_TURN);
+  for (let at = from; at < end; at++) {
+    const group = groups[at];
+    if (!group || isHandled(group, target)) continue; // planCopies had it
     const { only, candidates, copyName } = group;
     if (only && !wants(only, target) && !missing.mayOwe(target)) only.tally.skip++;
     else missing.judge(candidates, target, target.secrets.get(copyName));
@@ -224,14 +247,12 @@ function planSome(
   pass: PlanBuilder,
   judge: (secret: CachedObject) => void,
 ): boolean {
-  for (let count = 0; count < PAIRS_PER_TURN; count++) {
+  while (!pass.turnIsOver()) {
     const step = steps.next();
     if (step.done) return false;
     judge(step.value);
     pass.pairs++;
-    if (pass.steps >= STEPS_PER_TURN) break;
   }
-  pass.steps = 0;
   return true;
 }
 

@@ -1,9 +1,13 @@
-// Since when each of many things has been so, over passes that found it so: that a write is due, or
-// what a row says. Compact, because a fan-out has a million places: a table of hashes and times, eight
-// bytes a slot. Two texts of one hash share an age, which does no harm: it orders writes and is shown,
-// and decides nothing. No clock: `now` is milliseconds of a monotonic clock.
+// Since when a text has been asked for in every sync: how long a write has been due, or a row has been
+// reported. A fan-out has a million places, so this is a table of hashes and times: eight bytes a slot,
+// where two Maps take 200 bytes a place. Two texts of one hash share an age. That does no harm: an age orders
+// writes and is shown, and decides nothing. Users choose the texts, so the hash has a key and a look-up
+// ends after MOST_PROBES slots. No clock: `now` is milliseconds of a monotonic clock.
+import { keyedHash, randomHashKey, type HashKey } from "../model/keyed-hash.ts";
 
 const FIRST_SLOTS = 64;
+/** A million places need 30. A text that finds no slot has no age. */
+const MOST_PROBES = 128;
 
 export class Ages {
   #before = new Table(FIRST_SLOTS);
@@ -11,13 +15,15 @@ export class Ages {
 
   #oldestFirst = false;
   readonly #unitMs: number;
+  readonly #key: HashKey;
 
-  /** `unitMs`: how exact the times are; 2 ** 32 of it is the longest life of the process that fits. */
-  constructor(unitMs = 1) {
+  /** `unitMs`: the precision of the times; the process can live for 2 ** 32 of it. */
+  constructor(unitMs = 1, key = randomHashKey()) {
     this.#unitMs = unitMs;
+    this.#key = key;
   }
 
-  /** Whether the oldest goes before the youngest: a plan that is soon replaced starts but one of them. */
+  /** Whether the oldest write is started before the youngest: a plan that is soon replaced starts only one. */
   get oldestFirst(): boolean {
     return this.#oldestFirst;
   }
@@ -27,9 +33,9 @@ export class Ages {
     this.#oldestFirst = !this.#oldestFirst;
   }
 
-  /** Since when `text` has been so: from now on, if the pass before did not ask. */
+  /** Since when `text` has been asked for: from now on, if the previous sync did not ask. */
   since(text: string, now: number): number {
-    const hash = hashOf(text);
+    const hash = keyedHash(text, this.#key);
     // Time 0 is an empty slot.
     const at = this.#before.get(hash) || Math.floor(now / this.#unitMs) + 1;
     this.#current = this.#current.with(hash, at);
@@ -38,7 +44,7 @@ export class Ages {
 
   beginPass(): void {
     this.#before = this.#current;
-    this.#current = new Table(FIRST_SLOTS);
+    this.#current = this.#before.successor();
   }
 }
 
@@ -55,38 +61,43 @@ class Table {
     this.#mask = slots - 1;
   }
 
-  /** 0: none. */
+  /** 0: not in the table. */
   get(hash: number): number {
     return this.#times[this.#slot(hash)] ?? 0;
   }
 
-  /** This table, or one with more room. */
+  /** This table, or a larger one. */
   with(hash: number, time: number): Table {
     if (this.#size > this.#mask >> 1) return this.#grown().with(hash, time);
     const slot = this.#slot(hash);
+    if (slot < 0) return this;
     if (this.#times[slot] === 0) this.#size++;
     this.#hashes[slot] = hash;
     this.#times[slot] = time;
     return this;
   }
 
+  /** An empty one for about as many: a table that grows step by step holds the event loop. */
+  successor(): Table {
+    const slots = this.#mask + 1;
+    return new Table(this.#size < slots / 8 ? Math.max(FIRST_SLOTS, slots / 2) : slots);
+  }
+
+  /** The slot of `hash`, or the empty one for it; -1: there is no such slot within MOST_PROBES. */
   #slot(hash: number): number {
-    let slot = hash & this.#mask;
-    while (this.#times[slot] !== 0 && this.#hashes[slot] !== hash) slot = (slot + 1) & this.#mask;
-    return slot;
+    for (let probe = 0; probe < MOST_PROBES; probe++) {
+      const slot = (hash + probe) & this.#mask;
+      if (this.#times[slot] === 0 || this.#hashes[slot] === hash) return slot;
+    }
+    return -1;
   }
 
   #grown(): Table {
     const table = new Table(2 * (this.#mask + 1));
-    for (const [slot, time] of this.#times.entries())
+    for (let slot = 0; slot <= this.#mask; slot++) {
+      const time = this.#times[slot] ?? 0;
       if (time !== 0) table.with(this.#hashes[slot] ?? 0, time);
+    }
     return table;
   }
-}
-
-// FNV-1a over UTF-16 code units, mixed once more because tables use the low bits.
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash ^ (hash >>> 15)) >>> 0;
 }

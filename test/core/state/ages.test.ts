@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ages } from "../../../src/core/state/ages.ts";
+import { keyedHash } from "../../../src/core/model/keyed-hash.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
 test("a place's age is kept for as long as each pass asks, and for many places", () => {
@@ -15,6 +16,44 @@ test("a place's age is kept for as long as each pass asks, and for many places",
   ages.beginPass();
   ages.beginPass();
   assert.equal(ages.since("team-1/registry", 4000), 4000);
+});
+
+// The hash of the table before, which had no key.
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+// A look-up ends after a fixed number of slots, so an age that is kept was found in a few steps.
+test("names chosen to fall into 64 slots keep their ages within a bounded number of steps (B1)", () => {
+  const slots = 2 ** 13;
+  const chosen: string[] = [];
+  for (let at = 0; chosen.length < 3000; at++) {
+    const place = `Secret tenant/n${at}`;
+    if ((fnv1a(place) & (slots - 1)) < 64) chosen.push(place);
+  }
+  const ages = new Ages();
+  for (const now of [1000, 2000]) {
+    ages.beginPass();
+    const kept = chosen.filter((place) => ages.since(place, now) === 1000);
+    assert.ok(kept.length > 2990, `${kept.length} of ${chosen.length} at ${now}`);
+  }
+});
+
+test("a table without a secret key forgets ages instead of searching for long (B1)", () => {
+  const key = [1, 2] as const;
+  const chosen: string[] = [];
+  for (let at = 0; chosen.length < 1000; at++) {
+    const place = `Secret tenant/n${at}`;
+    if ((keyedHash(place, key) & 2047) < 4) chosen.push(place);
+  }
+  const ages = new Ages(1, key);
+  ages.beginPass();
+  for (const place of chosen) ages.since(place, 1000);
+  ages.beginPass();
+  const kept = chosen.filter((place) => ages.since(place, 2000) === 1000);
+  assert.ok(kept.length < 300, `${kept.length} ages were found`);
 });
 
 test("what has been due for three seconds goes in turns with what is younger, deletes included", () => {
