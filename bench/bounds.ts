@@ -149,6 +149,8 @@ async function wide(how: How): Promise<void> {
     "source-namespaces": "shared",
     "delete-limit": "0",
     "delete-grace": "500ms",
+    "source-grace": "500ms",
+    "delete-hold": "0",
   });
   const publish = (word: string): Promise<unknown> =>
     api.createSecret("shared", "ca", { annotations: { [TO]: "team-*" }, data: { key: word } });

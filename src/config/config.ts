@@ -29,11 +29,13 @@ export type Config = Readonly<{
   /** undefined: all. */
   namespaces: readonly string[] | undefined;
   excludeNamespaces: readonly string[];
+  otherSourceNamespaces: readonly string[];
   includeSystemNamespaces: boolean;
   namespacePolicy: "opt-out" | "opt-in";
   resyncMs: number;
   concurrency: number;
   deleteGraceMs: number;
+  sourceGraceMs: number;
   deleteLimit: number;
   deleteHoldMs: number;
   fanoutLimitBytes: number;
@@ -89,6 +91,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     kinds: read("config-maps") ? OBJECT_KINDS : ONLY_SECRETS,
     namespaces: read("namespaces"),
     excludeNamespaces: read("exclude-namespaces") ?? [],
+    otherSourceNamespaces: read("other-source-namespaces") ?? [],
     includeSystemNamespaces: read("include-system-namespaces"),
     namespacePolicy:
       read("namespace-policy") ??
@@ -96,6 +99,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     resyncMs: read("resync"),
     concurrency: read("concurrency"),
     deleteGraceMs: read("delete-grace"),
+    sourceGraceMs: read("source-grace"),
     deleteLimit: read("delete-limit"),
     deleteHoldMs: read("delete-hold"),
     fanoutLimitBytes: read("fanout-limit"),

@@ -96,26 +96,41 @@ export const FLAGS = [
     name: "delete-grace",
     kind: "duration",
     default: "10s",
-    description: "how long a place must be unwanted before its copy ends",
+    description: "how long a place must be unwanted before its copy is removed",
+  },
+  {
+    name: "source-grace",
+    kind: "duration",
+    default: "5m",
+    description: "how long a source must be absent before it counts as deleted",
   },
   {
     name: "delete-limit",
     kind: "count",
     default: "100",
     description:
-      "more deletions than this due at once are held for --delete-hold; 0 turns that off",
+      "more removals than this that are due at once, or more than a fifth of all copies, are held for --delete-hold; 0 turns that off",
   },
   {
     name: "delete-hold",
     kind: "duration",
-    default: "5m",
-    description: "how long deletions above the limit must have been due before they are made",
+    default: "30m",
+    description:
+      "how long a removal that could be a mistake must have been due before it is made; 0 holds none",
   },
   {
     name: "fanout-limit",
     kind: "size",
     default: "256Mi",
     description: "bytes × places of one source; above it its creates are held",
+  },
+  {
+    name: "other-source-namespaces",
+    kind: "list",
+    derived: true,
+    default: "",
+    description:
+      "globs of namespaces whose sources belong to another installation; their copies are counted apart and cause no Ignored Event",
   },
   {
     name: "copyable-keys",

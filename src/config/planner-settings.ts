@@ -8,17 +8,22 @@ import { isNamespaceName } from "../core/annotations/names.ts";
 
 /** Throws a UsageError that names the flag and the entry at fault. */
 export function readPlannerSettings(config: Config): PlannerSettings {
-  const { excludeNamespaces } = config;
+  const { excludeNamespaces, otherSourceNamespaces } = config;
   return {
     sourceNamespaces: globs("source-namespaces", config.sourceNamespaces),
     scope: scopeOf(config),
     excludeNamespaces:
       excludeNamespaces.length > 0 ? globs("exclude-namespaces", excludeNamespaces) : undefined,
+    otherSourceNamespaces:
+      otherSourceNamespaces.length > 0
+        ? globs("other-source-namespaces", otherSourceNamespaces)
+        : undefined,
     includeSystemNamespaces: config.includeSystemNamespaces,
     ownNamespace: config.ownNamespace,
     sourceList: config.sourceList,
     namespacePolicy: config.namespacePolicy,
     deleteGraceMs: config.deleteGraceMs,
+    sourceGraceMs: config.sourceGraceMs,
     deleteLimit: config.deleteLimit,
     deleteHoldMs: config.deleteHoldMs,
     fanoutLimitBytes: config.fanoutLimitBytes,

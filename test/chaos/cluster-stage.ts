@@ -206,6 +206,7 @@ export class ClusterStage {
 const givenTo = (flags: FlagSet, { replicas }: Script): FlagValues => ({
   ...valuesOf(flags),
   "delete-grace": `${GRACE_MS}ms`,
+  "source-grace": `${GRACE_MS}ms`,
   "delete-hold": "2s",
   "leader-elect": replicas > 1,
 });

@@ -297,6 +297,8 @@ class Stage {
     return {
       ...valuesOf(this.#flags),
       "delete-grace": `${graceMs}ms`,
+      "source-grace": `${graceMs}ms`,
+      "delete-hold": "5m",
       "delete-limit": String(deleteLimit),
       "leader-elect": replicas > 1,
     };

@@ -239,7 +239,7 @@ test("--once waits out the grace of any other reason, exits unconverged on a hol
     dry.lines.filter(({ msg }) => msg === "would write").map(({ action }) => action),
     ["delete", "delete"],
   );
-  const held = once(rig, { "delete-grace": "10s", "delete-limit": "1" });
+  const held = once(rig, { "delete-grace": "10s", "delete-limit": "1", "delete-hold": "5m" });
   await rig.clock.advance(14_000);
   assert.equal(await held.ended(), "unconverged");
   assert.equal(rig.api.writes.length, before);

@@ -32,6 +32,8 @@ export function flagsFor({ sourceNamespaces, graceMs, deleteLimit }: Circumstanc
   return {
     ...(sourceNamespaces !== undefined && { "source-namespaces": sourceNamespaces }),
     "delete-grace": `${graceMs}ms`,
+    "source-grace": `${graceMs}ms`,
+    "delete-hold": "5m",
     "delete-limit": String(deleteLimit),
     "leader-elect": "true",
     "lease-namespace": "secretcast",

@@ -15,7 +15,7 @@ type Pinned = { readonly word: string; readonly since: string; readonly gone: st
 
 // "flag run --once, 0.1.0", and of what went ", gone in 0.2.0".
 function parse(line: string): Pinned {
-  const [, word = "", since = "", gone] = /^(.*), ([^,]+?)(?:, gone in (\S+))?$/.exec(line) ?? [];
+  const [, word = "", since = "", gone] = /^(.*?), ([^,]+?)(?:, gone in (\S+))?$/.exec(line) ?? [];
   return { word, since, gone };
 }
 

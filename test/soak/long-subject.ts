@@ -13,6 +13,8 @@ const LONG_FLAGS: FlagValues = {
   "source-namespaces": "shared",
   "exclude-namespaces": "controller",
   "delete-grace": "2s",
+  "source-grace": "2s",
+  "delete-hold": "0",
   "delete-limit": "0",
   resync: "1m",
   "leader-elect": "true",
@@ -120,7 +122,13 @@ export class LongSubject {
 
 /** Runs a fresh controller until nothing is due. */
 export async function runOnce(endings: Ending, kubeconfig: string): Promise<void> {
-  const flags = { ...LONG_FLAGS, once: "true", "leader-elect": "false", "delete-grace": "0s" };
+  const flags = {
+    ...LONG_FLAGS,
+    once: "true",
+    "leader-elect": "false",
+    "delete-grace": "0s",
+    "source-grace": "0s",
+  };
   await spawnController(endings, kubeconfig, flags, {
     command: imageCommand(),
     onLine: () => undefined,

@@ -11,6 +11,8 @@ import { tellsMarker } from "./world.ts";
 const FLAGS: FlagValues = {
   "source-namespaces": "shared",
   "delete-grace": "2s",
+  "source-grace": "2s",
+  "delete-hold": "0",
   "delete-limit": "0",
   resync: "1m",
   "http-address": "127.0.0.1:0",
@@ -49,7 +51,7 @@ export class Subject {
   /** One run from scratch that ends by itself, past the proxy: what it writes was left undone. */
   async again(kubeConfig: KubeConfig): Promise<void> {
     const before = this.writes;
-    const given = { "leader-elect": false, once: true, "delete-grace": "0" };
+    const given = { "leader-elect": false, once: true, "delete-grace": "0", "source-grace": "0" };
     await this.#once(new AbortController().signal, kubeConfig, given);
     if (this.writes > before)
       this.problems.push(`a fresh controller made ${this.writes - before} writes`);

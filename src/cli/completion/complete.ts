@@ -123,6 +123,7 @@ const NAMESPACE_FLAGS: readonly string[] = [
   "--namespaces",
   "--source-namespaces",
   "--exclude-namespaces",
+  "--other-source-namespaces",
   "--lease-namespace",
 ];
 const OUTPUTS = ["wide", "json", "yaml", "name"];

@@ -160,7 +160,11 @@ export function buildController(
       log,
       queueMetrics: metrics.queue,
     },
-    { resyncMs: config.resyncMs, once: config.once, graceMs: settings.deleteGraceMs },
+    {
+      resyncMs: config.resyncMs,
+      once: config.once,
+      graceMs: Math.max(settings.deleteGraceMs, settings.sourceGraceMs),
+    },
   );
   metrics.observe(gaugeInputs({ kinds: config.kinds, caches, controller, sync, syncLog, clock }));
   const { dryRun } = config;

@@ -36,7 +36,7 @@ const NOW = 0;
 
 /** The settings of a plan that does not wait. */
 function withoutWaiting(settings: PlannerSettings): PlannerSettings {
-  return { ...settings, deleteGraceMs: 0, deleteLimit: 0 };
+  return { ...settings, deleteGraceMs: 0, sourceGraceMs: 0, deleteHoldMs: 0 };
 }
 
 export async function prospectOf(parts: ProspectParts): Promise<Prospect> {

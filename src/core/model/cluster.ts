@@ -243,6 +243,8 @@ export type PlannerSettings = {
   /** undefined: the whole cluster. */
   readonly scope: ControllerScope | undefined;
   readonly excludeNamespaces: GlobList | undefined;
+  /** Whose sources belong to another installation; undefined: none. */
+  readonly otherSourceNamespaces: GlobList | undefined;
   readonly includeSystemNamespaces: boolean;
   /** The controller's own namespace, never a target; undefined outside a cluster. */
   readonly ownNamespace: string | undefined;
@@ -250,6 +252,8 @@ export type PlannerSettings = {
   readonly sourceList: string | undefined;
   readonly namespacePolicy: "opt-out" | "opt-in";
   readonly deleteGraceMs: number;
+  /** How long a source must be absent before it counts as deleted. */
+  readonly sourceGraceMs: number;
   /** 0: no guard. */
   readonly deleteLimit: number;
   readonly deleteHoldMs: number;

@@ -37,7 +37,7 @@ export function sourceGone(
     reason,
     follows: [readOfSource(pass.kind, ref, shownAt(status))],
     vanished: { key, since, seen: pass.memory.gone.has(uid, pass.now) },
-    absentUntil: since + settings.deleteGraceMs,
+    absentUntil: since + settings.sourceGraceMs,
   };
 }
 
@@ -124,8 +124,11 @@ function stayUntil(
 ): RemovalHold | undefined {
   const { reason, follows } = lapse;
   if (until > pass.now) {
-    const seconds = settings.deleteGraceMs / 1000;
-    return { reason: `${reason}; it ends when that has been so for ${seconds}s`, dueAt: until };
+    const bySource = lapse.absentUntil === until;
+    const [ms, flag] = bySource
+      ? [settings.sourceGraceMs, "--source-grace"]
+      : [settings.deleteGraceMs, "--delete-grace"];
+    return { reason: `${reason}; will be removed after ${ms / 1000}s (${flag})`, dueAt: until };
   }
   return unconfirmed(pass, reason, follows);
 }

@@ -97,7 +97,7 @@ test("what plan says a run then does, write by write and name by name, and nothi
       const before = new Map(structuredClone([...made.secrets]));
       made.restart();
       // A plan counts grace and hold as over.
-      made.settings = { ...made.settings, deleteGraceMs: 0, deleteLimit: 0 };
+      made.settings = { ...made.settings, deleteGraceMs: 0, sourceGraceMs: 0, deleteHoldMs: 0 };
       made.writes.length = 0;
       // While the API server is asked about a take-over the copy goes on being served; the plan is what
       // is written once it has answered.

@@ -67,7 +67,10 @@ test("every ending waits until its place has been unwanted for the grace on end,
     assert.equal(verdictAt(first, "team-0/one"), "delete", name);
     const waiting = first.rows.find(({ verdict }) => verdict === "delete");
     assert.equal(waiting?.dueAt, made.now + 10_000);
-    assert.match(waiting?.reason ?? "", /; it ends when that has been so for 10s$/);
+    assert.match(
+      waiting?.reason ?? "",
+      /; will be removed after 10s \(--(?:delete|source)-grace\)$/,
+    );
     assert.deepEqual(actionsAt(first, "team-0/one"), [], name);
     made.now += 9_999;
     assert.deepEqual(actionsAt(made.pass(), "team-0/one"), [], name);
@@ -447,4 +450,40 @@ test("where a copy was deleted for a successor that failed, the create goes firs
   made.delete(place);
   made.settle();
   assert.equal(made.secrets.has(place), false);
+});
+
+test("a source counts as deleted after --source-grace, and not after --delete-grace", () => {
+  for (const words of [{}, { "on-delete": "keep" }]) {
+    const made = cluster(2, words, { deleteGraceMs: 10_000, sourceGraceMs: 300_000 });
+    made.delete("shared/one");
+    made.plan();
+    made.now += 299_999;
+    assert.deepEqual(kinds(made.plan()), []);
+    assert.match(
+      made.plan().rows[0]?.reason ?? "",
+      /will be removed after 300s \(--source-grace\)$/,
+    );
+    made.now += 1;
+    assert.deepEqual(kinds(made.pass()), ["confirm"]);
+    assert.equal(kinds(made.plan()).length, 2);
+  }
+});
+
+test("a source that is issued again within --source-grace costs no copy", () => {
+  for (const words of [{}, { "on-delete": "keep" }]) {
+    const made = cluster(2, words, { deleteGraceMs: 10_000, sourceGraceMs: 300_000 });
+    made.delete("shared/one");
+    made.plan();
+    made.now += 299_000;
+    made.plan();
+    // First without what makes it a source, as an operator does that annotates it later.
+    made.secret("shared/one", {}, { data: { password: "new" } });
+    made.plan();
+    made.secret("shared/one", { to: "*", ...words }, { data: { password: "new" } });
+    made.settle();
+    assert.deepEqual(
+      made.writes.map((write) => write.split(" ")[0]),
+      ["PATCH", "PATCH"],
+    );
+  }
 });

@@ -62,7 +62,14 @@ export class Rig {
 
   start({ given, before, beforeLease, observer }: Options = {}): Started {
     const config = readConfig(
-      { "source-namespaces": "shared", "log-level": "trace", ...given },
+      {
+        "source-namespaces": "shared",
+        "log-level": "trace",
+        // One grace for both and no hold, unless a test is about them.
+        "source-grace": given?.["delete-grace"] ?? "10s",
+        "delete-hold": "0",
+        ...given,
+      },
       { env: {}, clusterNamespace: undefined, terminal: false },
     );
     const started = new Started(this.clock);

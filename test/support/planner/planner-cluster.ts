@@ -50,11 +50,14 @@ export function settingsOf(changes: Partial<PlannerSettings> = {}): PlannerSetti
     sourceNamespaces: globs("shared"),
     scope: undefined,
     excludeNamespaces: undefined,
+    otherSourceNamespaces: undefined,
     includeSystemNamespaces: false,
     ownNamespace: "secretcast",
     sourceList: "secretcast-sources",
     namespacePolicy: "opt-out",
     deleteGraceMs: 10_000,
+    // One grace for both, unless a test is about the difference.
+    sourceGraceMs: changes.deleteGraceMs ?? 10_000,
     deleteLimit: 100,
     deleteHoldMs: 300_000,
     fanoutLimitBytes: 256 * 1024 * 1024,
@@ -260,7 +263,7 @@ export class Cluster extends RawCluster {
   /** Plans until what is about to end has had its grace and its questions; the plan that ends it. */
   due(): Plan {
     this.plan();
-    this.now += this.settings.deleteGraceMs;
+    this.now += Math.max(this.settings.deleteGraceMs, this.settings.sourceGraceMs);
     for (let round = 0; round < 5; round++) {
       const result = this.plan();
       const asks = result.actions.filter(({ kind }) => kind === "confirm");

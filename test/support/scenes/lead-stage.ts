@@ -124,6 +124,8 @@ export class LeadStage {
       "lease-namespace": "secretcast",
       "lease-name": this.name,
       "delete-grace": "1s",
+      "source-grace": "1s",
+      "delete-hold": "0",
     };
   }
 
@@ -213,7 +215,13 @@ export class LeadStage {
     const fresh = spawnController(
       t,
       kubeconfig,
-      { ...this.#flags(), "leader-elect": "false", "delete-grace": "0", once: "true" },
+      {
+        ...this.#flags(),
+        "leader-elect": "false",
+        "delete-grace": "0",
+        "source-grace": "0",
+        once: "true",
+      },
       spawning,
     );
     await fresh.ended;

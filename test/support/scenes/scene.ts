@@ -127,7 +127,7 @@ export class Scene {
 
   /** A controller in this process; `given` overrides the scene's flags. */
   start(given: FlagValues = {}, meddle?: Meddle): Running {
-    const flags = { ...this.flags(), ...given };
+    const flags = { ...this.flags(), ...withSourceGrace(given) };
     const config = this.#configOf(flags);
     const outcomes: Outcome[] = [];
     const log: string[] = [];
@@ -192,6 +192,9 @@ export class Scene {
       kubeconfig: this.kubeconfig,
       "source-namespaces": this.source,
       "delete-grace": "100ms",
+      "source-grace": "100ms",
+      // Scenarios about holds set one of their own.
+      "delete-hold": "0",
       "http-address": "127.0.0.1:0",
       "status-address": "127.0.0.1:0",
       "log-level": "trace",
@@ -277,6 +280,12 @@ export async function openScene(t: TestContext): Promise<Scene> {
   });
   await scene.namespace("source");
   return scene;
+}
+
+// One grace for both, unless a test is about the difference.
+function withSourceGrace(given: FlagValues): FlagValues {
+  const grace = given["delete-grace"];
+  return grace === undefined ? given : { "source-grace": grace, ...given };
 }
 
 async function runThenClose(
