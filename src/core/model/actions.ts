@@ -114,4 +114,6 @@ export type LiveRead = {
   readonly ref: Ref;
   /** What the cache shows: versionOf. */
   readonly shown: string;
+  /** UID of an object that must no longer exist, whatever has its name by now. */
+  readonly gone?: string;
 };

@@ -2,7 +2,7 @@
 // back-off, or too close upon the last one at its place, and remembers when each becomes due.
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/write-backoff.ts";
-import type { LiveReadReply } from "../state/live-reads.ts";
+import type { AnswerAge, LiveReadReply } from "../state/live-reads.ts";
 import {
   isPending,
   newTally,
@@ -172,11 +172,11 @@ export class PlanBuilder {
     if (!this.#inFlight.has(refText(action.place))) this.proposals.push(action, order);
   }
 
-  /** Whether the API server says what the cache shows of all these; where it is not known it is asked. */
-  confirm(questions: readonly LiveRead[], freshMs?: number): LiveReadReply {
+  /** Whether live reads of at most this age confirm what the cache shows of all these; others are asked. */
+  confirm(questions: readonly LiveRead[], age?: AnswerAge): LiveReadReply {
     let worst: LiveReadReply = { kind: "confirmed" };
     for (const question of questions) {
-      const reply = this.memory.shared.liveReads.reply(question, this.now, freshMs);
+      const reply = this.memory.shared.liveReads.reply(question, this.now, age);
       if (reply.kind === "confirmed" || worst.kind === "unreadable") continue;
       if (reply.until !== undefined) this.wake(reply.until);
       worst = reply;

@@ -3,7 +3,7 @@
 // reason, and the objects from which that follows are what the cache shows.
 import type { CachedObject, ListState, PlannerSettings, SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
-import { versionOf } from "../state/live-reads.ts";
+import { type AnswerAge, versionOf } from "../state/live-reads.ts";
 import type { Sources, SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { type Ref, refText } from "../annotations/names.ts";
@@ -35,7 +35,7 @@ export function sourceGone(
   return {
     cause: "gone",
     reason,
-    follows: [readOfSource(pass.kind, ref, shownAt(status))],
+    follows: [{ ...readOfSource(pass.kind, ref, shownAt(status)), gone: uid }],
     vanished: { key, since, seen: pass.memory.gone.has(uid, pass.now) },
     absentUntil: since + settings.sourceGraceMs,
   };
@@ -104,7 +104,9 @@ export function removalHold(
 ): RemovalHold | undefined {
   const unwantedSince = pass.memory.unwanted.of(refText(place), pass.now);
   const until = Math.max(unwantedSince + settings.deleteGraceMs, lapse.absentUntil ?? 0);
-  return stayUntil(pass, settings, lapse, until);
+  // A read since then, so that a hold does not begin anew with each change of the object.
+  const age = { same: Number.POSITIVE_INFINITY, newer: pass.now - unwantedSince };
+  return stayUntil(pass, settings, lapse, until, age);
 }
 
 /** Of a lapse at a place that another source takes over: only an absent source is waited for. */
@@ -121,6 +123,7 @@ function stayUntil(
   settings: PlannerSettings,
   lapse: RemovalReason,
   until: number,
+  age?: AnswerAge,
 ): RemovalHold | undefined {
   const { reason, follows } = lapse;
   if (until > pass.now) {
@@ -130,7 +133,7 @@ function stayUntil(
       : [settings.deleteGraceMs, "--delete-grace"];
     return { reason: `${reason}; will be removed after ${ms / 1000}s (${flag})`, dueAt: until };
   }
-  return unconfirmed(pass, reason, follows);
+  return unconfirmedAt(pass, reason, follows, age);
 }
 
 /** `freshMs`: how old the API server's answer may be. */
@@ -140,7 +143,17 @@ export function unconfirmed(
   follows: readonly LiveRead[],
   freshMs?: number,
 ): RemovalHold | undefined {
-  const reply = pass.confirm(follows, freshMs);
+  const age = freshMs === undefined ? undefined : { same: freshMs, newer: freshMs };
+  return unconfirmedAt(pass, reason, follows, age);
+}
+
+function unconfirmedAt(
+  pass: PlanBuilder,
+  reason: string,
+  follows: readonly LiveRead[],
+  age: AnswerAge | undefined,
+): RemovalHold | undefined {
+  const reply = pass.confirm(follows, age);
   switch (reply.kind) {
     case "confirmed":
       return undefined;

@@ -1,8 +1,9 @@
-// What the API server was asked live before something ends, and what it answered. An ending follows
-// from what the cache shows of a source or a namespace; it goes on only when the API server has said
-// the same of that object: this UID and version, or none. One answer serves all places that follow from
-// the object; what no pass asks for any more is forgotten. No clock: `now` is milliseconds of a
-// monotonic clock, `chance` uniform in [0, 1).
+// What the API server was asked live before a removal or takeover, and what it answered. A removal
+// follows from what the cache shows of a source, a Namespace or the source list. It is made only after the
+// API server has shown that object, and only while the cache shows the same version or a newer one. The
+// planner judges the newer version itself, so that no user keeps a copy by changing an object all the
+// time. One answer serves all places that follow from the object. Answers that no sync asks for are
+// forgotten. No clock: `now` is milliseconds of a monotonic clock, `chance` uniform in [0, 1).
 import { refText } from "../annotations/names.ts";
 import { readBackoffMs } from "./backoff.ts";
 import type { LiveRead } from "../model/actions.ts";
@@ -20,6 +21,17 @@ export function versionOf(object: Versioned | undefined): string {
 export function shownUid({ shown }: LiveRead): string | undefined {
   return shown === ABSENT ? undefined : shown.split(" ")[0];
 }
+
+/** How old an answer may be, in ms. */
+export type AnswerAge = {
+  /** While the cache shows the version that was answered. */
+  readonly same: number;
+  /** While the cache shows a newer version of that object, or another object where one is to be gone. */
+  readonly newer: number;
+};
+
+// A newer version came by the watch alone, and a watch can be behind for long.
+const ANY_AGE: AnswerAge = { same: Number.POSITIVE_INFINITY, newer: 60_000 };
 
 export type LiveReadReply =
   | { readonly kind: "confirmed" }
@@ -51,12 +63,12 @@ export class LiveReads {
   readonly #flying = new Set<string>();
   #now = 0;
 
-  /** Whether the API server said what the cache shows, at most `freshMs` ago; if not it will be asked. */
-  reply(question: LiveRead, now: number, freshMs = Number.POSITIVE_INFINITY): LiveReadReply {
+  /** Whether an answer of at most this age confirms what the cache shows; if not, it will be asked. */
+  reply(question: LiveRead, now: number, age: AnswerAge = ANY_AGE): LiveReadReply {
     const key = keyOf(question);
     this.#asked.add(key);
     const known = this.#known.get(key);
-    if (known?.version === question.shown && now - known.at <= freshMs) {
+    if (known?.version !== undefined && now - known.at <= ageFor(known.version, question, age)) {
       known.attempts = 0;
       return { kind: "confirmed" };
     }
@@ -69,9 +81,14 @@ export class LiveReads {
       : { kind: "asked", ...until };
   }
 
-  /** What is to be asked now, in at most `free` flights of several questions each. */
+  /**
+   * What is to be asked now, in at most `free` flights of several questions each. Objects without an
+   * answer come first: those that are asked again and again do not keep them waiting.
+   */
   flights(free: number): readonly (readonly LiveRead[])[] {
-    const due = [...this.#due.values()].slice(0, free * MOST_IN_A_FLIGHT);
+    const [first, again]: [LiveRead[], LiveRead[]] = [[], []];
+    for (const [key, question] of this.#due) (this.#known.has(key) ? again : first).push(question);
+    const due = [...first, ...again].slice(0, free * MOST_IN_A_FLIGHT);
     const size = Math.ceil(due.length / Math.max(1, free));
     const flights: LiveRead[][] = [];
     for (let from = 0; from < due.length; from += size) flights.push(due.slice(from, from + size));
@@ -132,6 +149,23 @@ export const LIVE_READ_FLIGHTS: readonly string[] = Array.from(
   { length: MOST_FLYING },
   (_, index) => `question ${index}`,
 );
+
+/** For how long an answer confirms what the cache shows; negative: never. */
+function ageFor(answered: string, { shown, gone }: LiveRead, age: AnswerAge): number {
+  if (answered === shown) return age.same;
+  const [uid, version = ""] = answered.split(" ");
+  const [cachedUid, cachedVersion = "", unread] = shown.split(" ");
+  const confirms =
+    uid === cachedUid
+      ? unread === undefined && !isOlder(cachedVersion, version)
+      : gone !== undefined && uid !== gone;
+  return confirms ? age.newer : -1;
+}
+
+// As the API compares resourceVersions.
+function isOlder(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length;
+}
 
 function keyOf({ kind, ref }: LiveRead): string {
   return `${kind} ${refText(ref)}`;
