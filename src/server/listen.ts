@@ -1,12 +1,38 @@
-// A listening server and its orderly end, the same for every address that the program serves on.
-import type { IncomingMessage, Server } from "node:http";
+// A listening server and its orderly end, the same for every address that the program serves on. Any Pod may
+// reach an address, so this file bounds what connections cost. It does not bound what one answer costs: each
+// listener does that itself.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTcpServer } from "node:net";
 import type { Address } from "../config/config.ts";
+import type { Clock } from "../kube/time/clock.ts";
+import { OpenConnections } from "./connections.ts";
+import { SingleRequest } from "./single-request.ts";
 
 export type HttpServer = { readonly address: Address; close(): Promise<void> };
 
-/** Rejects with a one-line error when the address cannot be listened on. */
-export async function listenOn(server: Server, address: Address): Promise<HttpServer> {
-  const { host, port } = address;
+// A scraper, two probes and some people need a handful. An idle connection costs 10 KiB.
+const MOST_CONNECTIONS = 128;
+// Proxies add tokens and traces. Node's own limit is twice as much.
+const LONGEST_HEAD = 8 * 1024;
+
+/**
+ * Answers one request for each connection, and closes it. Rejects with a one-line error when the address cannot
+ * be listened on.
+ */
+export async function listenOn(
+  { host, port }: Address,
+  clock: Clock,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<HttpServer> {
+  const http = createServer({ maxHeaderSize: LONGEST_HEAD }, (request, response) => {
+    response.setHeader("Connection", "close");
+    answer(request, response);
+  });
+  const connections = new OpenConnections(MOST_CONNECTIONS);
+  const server = createTcpServer({ noDelay: true }, (socket) => {
+    connections.admit(socket);
+    http.emit("connection", new SingleRequest(socket, clock));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(new Error(`cannot listen on ${host}:${port}: ${error.code ?? error.message}`)),
@@ -19,7 +45,7 @@ export async function listenOn(server: Server, address: Address): Promise<HttpSe
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeAllConnections();
+        connections.closeAll();
       }),
   };
 }

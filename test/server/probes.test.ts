@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { serveHttp, type Health } from "../../src/server/probes.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 
 async function start(t: TestContext, health: Health): Promise<string> {
@@ -16,7 +17,8 @@ async function start(t: TestContext, health: Health): Promise<string> {
     watchDisconnectedMs: () => ({ secrets: 41_500, namespaces: 0 }),
     leading: () => true,
   });
-  const server = await serveHttp({ host: "127.0.0.1", port: 0 }, health, metrics.registry);
+  const address = { host: "127.0.0.1", port: 0 };
+  const server = await serveHttp(address, health, metrics.registry, systemClock);
   t.after(() => server.close());
   return `http://127.0.0.1:${server.address.port}`;
 }
@@ -81,6 +83,7 @@ test("an address in use is one clear line", async (t) => {
   const url = await start(t, { live: () => [], ready: () => [] });
   const port = Number(new URL(url).port);
   const health = { live: () => [], ready: () => [] };
-  const again = serveHttp({ host: "127.0.0.1", port }, health, createMetrics("x").registry);
+  const { registry } = createMetrics("x", { ofProcess: false });
+  const again = serveHttp({ host: "127.0.0.1", port }, health, registry, systemClock);
   await assert.rejects(again, { message: `cannot listen on 127.0.0.1:${port}: EADDRINUSE` });
 });

@@ -19,7 +19,7 @@ export async function serveAll(
   board: StatusFeed,
   log: Log,
 ): Promise<Served> {
-  const probes = await serveHttp(config.httpAddress, controller, registry);
+  const probes = await serveHttp(config.httpAddress, controller, registry, systemClock);
   const { host, port } = probes.address;
   log.info({ address: `${host}:${port}` }, "serving probes and metrics");
   try {

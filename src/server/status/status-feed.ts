@@ -7,6 +7,8 @@ import { readStatus, type ControllerSnapshot, type Status } from "./status.ts";
 
 // What changes without a plan (a watch, the leader) is seen this late at most.
 const STALE_MS = 2000;
+// Each reader can ask with a filter of their own.
+const MOST_ANSWERS = 64;
 
 type Answer = { readonly at: number; readonly status: Promise<Status> };
 
@@ -43,7 +45,7 @@ export class StatusFeed {
     const known = this.#answers.get(key);
     if (known && now - known.at < STALE_MS) return known.status;
     for (const [other, { at }] of this.#answers)
-      if (now - at >= STALE_MS) this.#answers.delete(other);
+      if (now - at >= STALE_MS || this.#answers.size >= MOST_ANSWERS) this.#answers.delete(other);
     if (!this.#look) throw new Error("Cannot read a status before there is something to look at");
     const origin = { version: this.#version, plannedMs: this.#plannedMs };
     const status = readStatus(this.#look(), origin, filter);

@@ -2,8 +2,9 @@
 // may read the names of all tenants: it listens on loopback, and there it answers only requests made
 // to a loopback name, so that no web page can read it through a name of its own that points here (DNS
 // rebinding). No script but its own runs in it.
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { BlockList, isIP } from "node:net";
 import type { Address } from "../../config/config.ts";
 import type { Clock } from "../../kube/time/clock.ts";
@@ -21,6 +22,9 @@ const HEADERS = {
   "X-Content-Type-Options": "nosniff",
   "Cache-Control": "no-store",
 } as const;
+
+// Each answer can be megabytes of text until its client has read it.
+const MOST_ANSWERS = 16;
 
 const FOLDER = new URL("page/", import.meta.url);
 const FILES: Readonly<Record<string, { readonly file: string; readonly type: string }>> = {
@@ -46,7 +50,8 @@ export async function serveStatus(
     ]),
   );
   const guarded = isLoopback(address.host);
-  const server = createServer((request, response) => {
+  const api = { board, live, answering: 0 };
+  return listenOn(address, clock, (request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     const { path, query } = targetOf(request);
     const file = files.get(path);
@@ -57,17 +62,19 @@ export async function serveStatus(
       answer(response, 421, "this page is served under localhost and loopback addresses only\n");
     else if (file) answer(response, 200, file.body, file.type);
     else if (path === "/api/status" || path === "/api/events")
-      void serveApi(path, query, response, { board, live }).catch(() => response.destroy());
+      void serveApi(path, query, response, api).catch(() => response.destroy());
     else answer(response, 404, "not found: /, /api/status and /api/events are served here\n");
   });
-  return listenOn(server, address);
 }
+
+/** `answering` counts the answers of /api/status that are being made or sent. */
+type Api = { readonly board: StatusFeed; readonly live: EventStream; answering: number };
 
 async function serveApi(
   path: "/api/status" | "/api/events",
   query: URLSearchParams,
   response: ServerResponse,
-  { board, live }: { readonly board: StatusFeed; readonly live: EventStream },
+  api: Api,
 ): Promise<void> {
   let filter: Filter;
   try {
@@ -76,11 +83,30 @@ async function serveApi(
     answer(response, 400, `${error instanceof Error ? error.message : "wrong query"}\n`);
     return;
   }
-  if (path === "/api/status")
-    answer(response, 200, JSON.stringify(await board.read(filter)), "application/json");
+  if (path === "/api/status") await serveOnce(response, filter, api);
   else if (response.req.method === "HEAD") answer(response, 200, "", "text/event-stream");
-  else if (live.full) answer(response, 503, "too many readers of live updates\n");
-  else await live.serve(response, filter);
+  else if (api.live.full) refuseForNow(response, "too many readers of live updates\n");
+  else await api.live.serve(response, filter);
+}
+
+async function serveOnce(response: ServerResponse, filter: Filter, api: Api): Promise<void> {
+  if (api.answering >= MOST_ANSWERS) {
+    refuseForNow(response, "too many readers of the status\n");
+    return;
+  }
+  const closed = once(response, "close");
+  api.answering++;
+  try {
+    answer(response, 200, JSON.stringify(await api.board.read(filter)), "application/json");
+    await closed;
+  } finally {
+    api.answering--;
+  }
+}
+
+function refuseForNow(response: ServerResponse, text: string): void {
+  response.setHeader("Retry-After", "1");
+  answer(response, 503, text);
 }
 
 function answer(

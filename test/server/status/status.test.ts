@@ -259,6 +259,26 @@ test("more than 32 live readers are turned away, and let in when others have lef
   await eventually("there is room", async () => (await open(last.signal)).status === 200);
 });
 
+test("more than 16 answers that are being made are too many, and the next one is made afterwards (B3)", async (t) => {
+  const stage = await smallStage(t);
+  let finish = (): void => undefined;
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const { board } = stage;
+  const answer = board.read.bind(board);
+  board.read = async (filter) => {
+    await finished;
+    return answer(filter);
+  };
+  const ask = () => fetch(`${stage.url}/api/status`);
+  const answers = Array.from({ length: 17 }, ask);
+  const refused = await Promise.race(answers);
+  assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "1"]);
+  finish();
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 200).length, 16);
+  await eventually("there is room", async () => (await ask()).status === 200);
+});
+
 test("before there is a plan, and on a stand-by, the status says who leads", async (t) => {
   const stage = await smallStage(t);
   stage.glance = {
