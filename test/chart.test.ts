@@ -126,8 +126,8 @@ for (const [template, files] of Object.entries(GUARDS))
     let text = read(`templates/${template}.yaml`);
     for (const [pattern, by] of FILLED_IN) text = text.replaceAll(pattern, by);
     const own: readonly unknown[] = plain(text);
-    // The ports of the API server are a value, and the version is on all that Helm makes.
-    const differing = ["egress", "app.kubernetes.io/version"];
+    // Peers and the ports of the API server are values, and the version is on all that Helm makes.
+    const differing = ["ingress", "egress", "app.kubernetes.io/version"];
     const alike = (value: unknown): string =>
       JSON.stringify(value, (key, each: unknown) => (differing.includes(key) ? undefined : each));
     assert.deepEqual(own.map(alike), component.map(alike));
