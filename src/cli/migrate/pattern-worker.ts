@@ -1,10 +1,12 @@
-// Matches patterns of other tools against names in a thread of its own. A pattern can be made so that one
-// name takes it for ever: its time ends, the thread with it, and the other patterns go on in a new one.
-// The file is the thread's program as well: it asks for nothing but what it was given.
+// Matches patterns of other tools against names in a thread of its own. One pattern can take for ever
+// on one name: then its time is over, the thread is stopped, and a new thread matches the other patterns.
+// This file is also the thread's program.
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { RE2JS } from "re2js";
 import {
   patternKey,
   patternQuestion,
+  shownPattern,
   type PatternAnswer,
   type PatternQuestion,
   type PatternUse,
@@ -17,7 +19,7 @@ type Task = {
   readonly questions: readonly PatternQuestion[];
   readonly names: readonly string[];
 };
-/** undefined: JavaScript cannot read the pattern. */
+/** undefined: the engine does not accept the pattern. */
 type Reply = { readonly key: string; readonly names: readonly string[] | undefined };
 
 export async function matchPatterns(
@@ -34,12 +36,14 @@ export async function matchPatterns(
   }
   const texts = new Map(uses.map((use) => [patternKey(use), use.pattern]));
   const unknown = (key: string, why: string): void => {
-    const pattern = JSON.stringify((texts.get(key) ?? "").slice(0, 80));
+    const pattern = shownPattern(texts.get(key) ?? "");
     answers.set(key, { kind: "unknown", why: `the pattern ${pattern} ${why}` });
   };
+  const isRe2 = new Set(questions.flatMap(({ key, engine }) => (engine === "RE2" ? [key] : [])));
   while (questions.length > 0) {
     for (const { key, names: matched } of await ask(questions, names, limitMs)) {
       if (matched) answers.set(key, { kind: "names", names: new Set(matched) });
+      else if (isRe2.has(key)) answers.set(key, { kind: "refused" });
       else unknown(key, "cannot be read");
     }
     const [late] = (questions = questions.filter(({ key }) => !answers.has(key)));
@@ -67,7 +71,7 @@ function ask(
     void worker.terminate();
     resolve(replies);
   };
-  // To start takes a thread longer than most patterns.
+  // A thread takes longer to start than most patterns take.
   let timer = setTimeout(end, 10 * LIMIT_MS);
   worker.on("message", (reply: Reply | "begun") => {
     clearTimeout(timer);
@@ -90,19 +94,30 @@ function tell(reply: Reply | "begun"): void {
 }
 
 function matchesOf(
-  { source, flags, cover }: PatternQuestion,
+  question: PatternQuestion,
   names: readonly string[],
 ): readonly string[] | undefined {
-  let pattern: RegExp;
   try {
-    pattern = new RegExp(source, flags);
+    const matches = question.engine === "RE2" ? re2Test(question) : javascriptTest(question);
+    return names.filter(matches);
   } catch {
     return undefined;
   }
-  return names.filter((name) => {
+}
+
+type Matches = (name: string) => boolean;
+
+function re2Test({ source }: PatternQuestion): Matches {
+  const pattern = RE2JS.compile(source);
+  return (name) => pattern.matcher(name).find();
+}
+
+function javascriptTest({ source, flags, cover }: PatternQuestion): Matches {
+  const pattern = new RegExp(source, flags);
+  return (name) => {
     const match = pattern.exec(name);
     return match !== null && (!cover || match[0].length === name.length);
-  });
+  };
 }
 
 function isTask(data: unknown): data is Task {

@@ -110,8 +110,8 @@ export function planMigration(
   const order = sourceOrder(sources, copies, reaches);
   const problems = [
     ...order.problems,
-    ...sources.flatMap(({ old: { title }, problems: all }) =>
-      all.map((problem) => `${title}: ${problem}`),
+    ...sources.flatMap(({ old: { title }, problems: all, incomplete }) =>
+      [...all, ...incomplete].map((problem) => `${title}: ${problem}`),
     ),
   ];
   return {

@@ -29,6 +29,8 @@ export type MovedSource = ReachDifference & {
   /** Who else writes it, so that annotations may have to be put elsewhere as well. */
   readonly madeBy: string | undefined;
   readonly notes: readonly string[];
+  /** What its annotations do not express of the tool's rule. */
+  readonly incomplete: readonly string[];
   readonly problems: readonly string[];
 };
 
@@ -45,8 +47,9 @@ export function moveSource(
   if (old.going !== undefined) problems.push(old.going);
   if (!content) problems.push("what it holds is not known");
   const pieces = [wordsFor("push", old, place, context), wordsFor("allow", old, place, context)];
-  for (const { notes: told, problem } of pieces) {
-    notes.push(...told);
+  const incomplete = pieces.flatMap((piece) => piece.incomplete);
+  for (const { notes: found, problem } of pieces) {
+    notes.push(...found);
     if (problem !== undefined) problems.push(problem);
   }
   const annotations = {
@@ -55,7 +58,11 @@ export function moveSource(
     ...shape(old, place, content),
   };
   const named = ["to", "to-selector", "allow", "allow-selector"] as const;
-  if (problems.length === 0 && !named.some((word) => annotationKey(word) in annotations)) {
+  const isNamed = named.some((word) => annotationKey(word) in annotations);
+  if (!isNamed && incomplete.length > 0) {
+    return { ...NOTHING, write: "refused", old, place, object, content, notes, incomplete };
+  }
+  if (problems.length === 0 && !isNamed) {
     const note = "it reaches no namespace and allows none: there is nothing to move";
     return { ...NOTHING, old, place, object, content, notes: [...notes, note] };
   }
@@ -80,6 +87,7 @@ export function moveSource(
     ...reachDifference(old, place, refused ? undefined : read?.content?.source, context),
     madeBy,
     notes,
+    incomplete,
     problems,
   };
 }
@@ -117,6 +125,7 @@ const NOTHING = {
   lost: [],
   madeBy: undefined,
   entry: undefined,
+  incomplete: [],
   problems: [],
 } as const;
 
@@ -127,7 +136,7 @@ function wordsFor(
   context: MoveContext,
 ): NewWords {
   const targets = old[what];
-  if (!targets) return { annotations: {}, notes: [], problem: undefined };
+  if (!targets) return { annotations: {}, notes: [], incomplete: [], problem: undefined };
   return newWords(what, targets, place.namespace, context);
 }
 

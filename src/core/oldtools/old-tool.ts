@@ -162,7 +162,7 @@ function anyOf(uses: readonly PatternUse[], answers: PatternAnswers): Test | str
     const answer = answers.get(patternKey(use));
     if (answer === undefined) return `the pattern ${JSON.stringify(use.pattern)} was not matched`;
     if (answer.kind === "unknown") return answer.why;
-    sets.push(answer.names);
+    if (answer.kind === "names") sets.push(answer.names);
   }
   return ({ name }) => sets.some((names) => names.has(name));
 }

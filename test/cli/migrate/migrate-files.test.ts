@@ -61,17 +61,48 @@ async function planned(
   return commandLine(args, { stdin: dump(objects) });
 }
 
-test("a pattern that cannot be read without guessing does not move, is told, and the exit code says so", async () => {
-  const to = { "replicator.v1.mittwald.de/replicate-to": "team-\\pL+" };
-  const objects = [...namespaces("platform", "team-a"), secret("platform", "registry", to)];
-  const { code, stdout, stderr } = await planned("replicator", objects);
+const REFLECTED = {
+  "reflector.v1.k8s.emberstack.com/reflection-allowed": "true",
+  "reflector.v1.k8s.emberstack.com/reflection-auto-enabled": "true",
+};
+const AUTO = "reflector.v1.k8s.emberstack.com/reflection-auto-namespaces";
+
+test("a pattern that cannot be read without guessing is left out and reported, and the exit code says so", async () => {
+  const rule = { ...REFLECTED, [AUTO]: "team-\\p{L}+,ops" };
+  const objects = [...namespaces("platform", "team-a"), secret("platform", "registry", rule)];
+  const { code, stdout, stderr } = await planned("reflector", objects);
   assert.equal(code, 2);
-  assert.match(stdout, /platform\/registry +does not move/);
+  assert.match(stdout, /secretcast\.io\/to: ops\n/);
   assert.match(
     stderr,
-    /not complete:\n {2}Secret platform\/registry: the pattern "\^team-\\\\pL\+\$" holds what RE2 alone knows/,
+    /not complete:\n {2}Secret platform\/registry: to: the pattern "team-\\\\p\{L\}\+" uses syntax that only \.NET has/,
   );
-  assert.equal((await planned("replicator", objects, "--exit-code=false")).code, 0);
+  assert.equal((await planned("reflector", objects, "--exit-code=false")).code, 0);
+});
+
+test("every pattern that RE2 accepts is read as RE2 reads it (C4)", async () => {
+  const names = namespaces("platform", "team-a", "team-1");
+  for (const [to, said] of [
+    ["*", '"\\*"'],
+    ["^*$", '"\\*"'],
+    ["team-\\pL", "team-a"],
+    ["[[:alpha:]]+-1", "team-1"],
+    ["(?P<team>team)-a,(?!x)y", "team-a"],
+    ["\\Qteam-a\\E", "team-a"],
+    ["team-\\_,team-1", "team-1"],
+  ] as const) {
+    const rule = { "replicator.v1.mittwald.de/replicate-to": to };
+    const { stdout } = await planned("replicator", [...names, secret("platform", "x", rule)]);
+    assert.match(stdout, new RegExp(`secretcast\\.io/to: ${said}\n`), `${to}: ${stdout}`);
+  }
+});
+
+test("a pattern meant as a glob that matches nothing as the old tool reads it is reported with the line to type (C5)", async () => {
+  const names = namespaces("platform", "tss-1");
+  const rule = { ...REFLECTED, [AUTO]: "tss-*" };
+  const { code, stderr } = await planned("reflector", [...names, secret("platform", "x", rule)]);
+  assert.equal(code, 2);
+  assert.match(stderr, /reads "tss-\*" as a regular expression.*set secretcast\.io\/to: tss-\*\n/);
 });
 
 test("a pattern that never ends takes a second, and the others are matched", async () => {
@@ -88,20 +119,34 @@ test("a pattern that never ends takes a second, and the others are matched", asy
   ];
   const { code, stdout, stderr } = await planned("reflector", objects);
   assert.equal(code, 2);
-  assert.match(stderr, /Secret platform\/slow: the pattern "\(a\+\)\+b" took longer than 1000 ms/);
+  assert.match(
+    stderr,
+    /Secret platform\/slow: to: the pattern "\(a\+\)\+b" took longer than 1000 ms/,
+  );
   assert.match(stdout, /platform\/quick +annotate +1 /);
 });
 
-test("what our words cannot say becomes the namespaces of now by name, and is told", async () => {
-  const to = { "replicator.v1.mittwald.de/replicate-to": "team-[ab]" };
-  const names = namespaces("platform", "team-a", "team-b", "team-c");
-  const { code, stdout } = await planned("replicator", [...names, secret("platform", "x", to)]);
-  assert.equal(code, 0);
-  assert.match(stdout, /secretcast\.io\/to: team-a,team-b\n/);
+test("of what no glob expresses the namespaces of now are listed by name, and the exit code is 2 (C5)", async () => {
+  const to = { "replicator.v1.mittwald.de/replicate-to": "team-[a-z]+,kns-job-[0-9]*,ops-.*" };
+  const names = namespaces("platform", "team-a", "team-b", "team-1");
+  const objects = [...names, secret("platform", "x", to)];
+  const { code, stdout, stderr } = await planned("replicator", objects);
+  assert.equal(code, 2);
+  assert.match(stdout, /secretcast\.io\/to: "team-a,team-b,ops-\*"\n/);
+  assert.match(stderr, /no glob expresses the pattern "\^team-\[a-z\]\+\$".*the 2 namespaces/);
   assert.match(
-    stdout,
-    /our words cannot say its rule, so 2 namespaces of now are named one by one/,
+    stderr,
+    /the pattern "\^kns-job-\[0-9\]\*\$" \(kns-job-\* matches these names and others\); the 0 namespaces/,
   );
+});
+
+test("a rule that nothing expresses and no namespace matches is kept as a reported problem (C5)", async () => {
+  const to = { "replicator.v1.mittwald.de/replicate-to": "kns-job-[0-9]*" };
+  const objects = [...namespaces("platform"), secret("platform", "x", to)];
+  const { code, stdout, stderr } = await planned("replicator", objects);
+  assert.equal(code, 2);
+  assert.match(stdout, /platform\/x +does not move/);
+  assert.match(stderr, /set secretcast\.io\/to yourself/);
 });
 
 test("annotations of ours that are there already, and other ones, are not written over", async () => {

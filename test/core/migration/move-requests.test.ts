@@ -77,18 +77,25 @@ test("a source that we cannot take is refused with each reason once, and not wri
   assert.equal(sourceRequest(moved), undefined);
 });
 
-test("a rule that reaches no namespace of now, and that our words cannot say, is told and left out", async () => {
+test("a rule that no glob expresses and no namespace matches is reported, and the rest of the source moves (C5)", async () => {
   const words = { [`${KEY}reflection-auto-namespaces`]: "(prod|test)-[0-9]+" };
   const moved = await sourceOf(secret("shared/x", { ...PUSHED, ...words }));
   assert.deepEqual(moved.annotations, { "secretcast.io/allow": "*" });
-  assert.match(moved.notes.join(), /no namespace of now is named by its rule/);
+  assert.equal(moved.write, "annotate");
+  assert.match(
+    moved.incomplete.join(),
+    /no glob expresses the pattern "\(prod\|test\)-\[0-9\]\+".*set secretcast\.io\/to yourself/,
+  );
 });
 
-test("a rule that our words cannot say names the namespaces of now, one by one, and says so", async () => {
-  const words = { [`${KEY}reflection-auto-namespaces`]: "team-[a-f]" };
+test("a rule that no glob expresses names the namespaces of now, and is reported as incomplete (C5)", async () => {
+  const words = { [`${KEY}reflection-auto-namespaces`]: "team-[a-z]+,ops-.*" };
   const moved = await sourceOf(secret("shared/x", { ...PUSHED, ...words }));
-  assert.equal(moved.annotations["secretcast.io/to"], "team-a");
-  assert.match(moved.notes.join(), /1 namespaces of now are named one by one/);
+  assert.equal(moved.annotations["secretcast.io/to"], "team-a,ops-*");
+  assert.match(
+    moved.incomplete.join(),
+    /no glob expresses the pattern "team-\[a-z\]\+" \(team-\* matches these names and others\); the 1 namespaces/,
+  );
 });
 
 test("what the old tool leaves out stays left out, also where no such namespace is there yet", async () => {

@@ -78,11 +78,11 @@ for (const [rule, words, said, reached] of [
   [
     "an alternation whose first match is not the whole name",
     { "reflection-auto-namespaces": "team|team-a|ops" },
-    { to: "ops", allow: "*" },
+    { to: "team,ops", allow: "*" },
     ["ops"],
   ],
 ] as const) {
-  test(`${rule}: our words name the same namespaces`, async () => {
+  test(`${rule}: the annotations name the same namespaces`, async () => {
     const { sources, problems } = await migrationOf("reflector", [
       ...CLUSTER,
       secret("shared/x", { ...PUSHED, ...words }),
