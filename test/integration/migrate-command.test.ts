@@ -91,14 +91,14 @@ test("while a Pod runs the old tool, or Pods may not be listed, nothing is writt
   assert.equal(refused.code, 1);
   assert.match(
     refused.stderr,
-    /secretcast: the Pod kube-system\/kubed-1 runs kubed, .* scale it to zero first/,
+    /secretcast: Pod kube-system\/kubed-1 runs kubed, .* scale it to zero first/,
   );
   proxy.rule = ({ path }) => (path.endsWith("/pods") ? refusal(403, "Forbidden") : undefined);
   const unknown = await migrate("--write", "--yes");
   assert.equal(unknown.code, 1);
   assert.match(
     unknown.stderr,
-    /Pods may not be listed: see to it that it does not, and say --although-running/,
+    /Pods or CronJobs may not be listed: make sure that it does not, and set --although-running/,
   );
   assert.deepEqual(await stage.versions(), before);
   const told = await migrate("--write", "--yes", "--although-running");
@@ -158,6 +158,37 @@ test("the clean-up takes off what the old tool left on what is ours by then, and
     "kubed.appscode.com/origin" in (drifted?.annotations ?? {}),
     "what is not ours keeps its marks",
   );
+});
+
+test("a CronJob of the old tool counts as running until it is suspended (C3)", async (t) => {
+  const { stage, proxy, migrate } = await openStage(t, "reflector");
+  const before = await stage.versions();
+  const containers = [{ name: "reflector", image: "docker.io/emberstack/kubernetes-reflector:9" }];
+  const job = (suspend: boolean) =>
+    listBody("batch/v1", "CronJob", [
+      {
+        metadata: { namespace: "kube-system", name: "reflector", uid: "u", resourceVersion: "1" },
+        spec: { suspend, jobTemplate: { spec: { template: { spec: { containers } } } } },
+      },
+    ]);
+  const others = proxy.rule;
+  const serve = (suspend: boolean): void => {
+    proxy.rule = (request) =>
+      request.path.split("?")[0]?.endsWith("/cronjobs") === true
+        ? { kind: "answer", status: 200, body: job(suspend) }
+        : others?.(request);
+  };
+  serve(false);
+  const refused = await migrate("--write", "--yes");
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stderr,
+    /CronJob kube-system\/reflector runs reflector, .* suspend it first/,
+  );
+  assert.deepEqual(await stage.versions(), before);
+  serve(true);
+  const made = await migrate("--write", "--yes");
+  assert.match(made.stderr, /copies adopted/);
 });
 
 test("a terminal is asked: y goes on, all else writes nothing", async (t) => {

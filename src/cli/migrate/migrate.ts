@@ -2,11 +2,12 @@
 // would make of it and, with --write, makes it. What does not move is said, and the exit code with it.
 import { randomBytes } from "node:crypto";
 import {
-  commandLineIn,
-  oldCommandLine,
-  readOldObjects,
-  type OldCommandLine,
-} from "./read-old-cluster.ts";
+  differingWorkloads,
+  oldWorkloads,
+  workloadsIn,
+  type OldWorkload,
+} from "./old-workloads.ts";
+import { readOldObjects } from "./read-old-cluster.ts";
 import { writeManifests } from "./write-manifests.ts";
 import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
@@ -15,9 +16,14 @@ import { showMove, type Looked } from "./show-move.ts";
 import { UsageError } from "../../config/config.ts";
 import type { Ref } from "../../core/annotations/names.ts";
 import type { MoveSettings } from "../../core/migration/migration.ts";
-import { oldFlags } from "../../core/oldtools/old-flags.ts";
 import { fields } from "../../core/oldtools/old-objects.ts";
-import type { OldFlags } from "../../core/oldtools/old-tool.ts";
+import {
+  hiddenSettings,
+  oldFlags,
+  WITHOUT_SETTINGS,
+  wordsAlone,
+  type OldFlags,
+} from "../../core/oldtools/old-settings.ts";
 import { createDigest } from "../../core/model/secret-data.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
@@ -86,30 +92,47 @@ async function lookAtCluster(
   };
   try {
     const { objects, unread } = await readOldObjects(tool, reading);
-    const asked = wish.oldArgs === undefined && tool.flags.length > 0;
-    const found = asked ? await oldCommandLine(tool, reading) : undefined;
-    const flags = flagsOf(wish, found, program);
+    const asked = wish.oldArgs === undefined && tool.settings.length > 0;
+    const workloads = asked ? await oldWorkloads(tool, reading) : [];
+    const old = oldSettings(wish, workloads, program);
     const settings = settingsOf(wish, planning);
-    const migration = await planMove(tool, objects, flags, settings);
-    return { migration, unread, settings, client };
+    const migration = await planMove(tool, objects, old.flags, settings);
+    return { migration, unread: [...unread, ...old.unread], settings, client };
   } finally {
     progress.end();
   }
 }
 
-function flagsOf(
+type OldSettings = { readonly flags: OldFlags; readonly unread: readonly string[] };
+
+function oldSettings(
   { tool, oldArgs }: MoveWish,
-  found: OldCommandLine | undefined,
+  workloads: readonly OldWorkload[],
   program: Program,
-): OldFlags {
-  if (oldArgs !== undefined) return oldFlags(wordsOf(oldArgs));
-  if (found) return oldFlags(found.words, found.environment);
-  if (tool.flags.length > 0) {
+): OldSettings {
+  const { settings } = tool;
+  if (oldArgs !== undefined) {
+    return { flags: oldFlags(settings, wordsAlone(wordsOf(oldArgs))), unread: [] };
+  }
+  const [first] = workloads;
+  if (first) {
+    const { title, container } = first;
+    const unread = hiddenSettings(settings, container).map(
+      (name) => `${title}: ${name} may be set from a ConfigMap or Secret; give it as --old-args`,
+    );
+    const differing = differingWorkloads(workloads);
+    if (differing.length > 0) {
+      unread.push(`${differing.join(" and ")} run with different settings; give --old-args`);
+    }
+    return { flags: oldFlags(settings, container), unread };
+  }
+  if (settings.length > 0) {
+    const names = settings.map(({ name }) => name).join(", ");
     program.stderr.write(
-      `no Deployment of ${tool.name} is there: taken to run without ${tool.flags.join(", ")} (--old-args)\n`,
+      `no workload of ${tool.name} was found: it is taken to run without ${names} (--old-args)\n`,
     );
   }
-  return oldFlags([]);
+  return { flags: WITHOUT_SETTINGS, unread: [] };
 }
 
 // Words in quotes may hold blanks, which one of the tools minds.
@@ -157,8 +180,7 @@ async function migrateFiles(
   const found = await readFileObjects(files, { recursive, stdin: program.stdin });
   program.stderr.write(`${settingsLine(planning)}\n`);
   const objects = found.map(({ raw }) => raw);
-  const deployments = objects.filter(({ kind }) => kind === "Deployment");
-  const commandLine = commandLineIn(deployments, wish.tool.images);
+  const old = oldSettings(wish, workloadsIn(objects, wish.tool.images), program);
   const implied = impliedNamespaces(objects, flags.namespace ?? "default");
   if (implied.length > 0) {
     const named = implied.slice(0, 10).join(", ");
@@ -167,12 +189,19 @@ async function migrateFiles(
       `not in the files, taken for namespaces without labels: ${named}${more}\n`,
     );
   }
-  const migration = await planMove(
+  const planned = await planMove(
     wish.tool,
     [...objects, ...implied.map((name) => ({ kind: "Namespace", metadata: { name } }))],
-    flagsOf(wish, commandLine, program),
+    old.flags,
     settingsOf(wish, planning),
   );
+  const migration = { ...planned, problems: [...planned.problems, ...old.unread] };
+  const isIncomplete = migration.sources.some(({ incomplete }) => incomplete.length > 0);
+  if (isIncomplete && !objects.some(({ kind }) => kind === "Namespace")) {
+    program.stderr.write(
+      "the files contain no Namespace, so no pattern was compared with one: run the command without -f as well\n",
+    );
+  }
   if (wish.write) return writeManifests(found, migration, wish, flags, program);
   return showMove({ migration, unread: [] }, wish, flags, program);
 }

@@ -4,7 +4,7 @@
 import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
 import { agree } from "./agree.ts";
 import type { MoveWish } from "./move-wish.ts";
-import { oldToolPod } from "./read-old-cluster.ts";
+import { runningWorkload } from "./old-workloads.ts";
 import { showMove, tellProblems, unmatchedNames, type Looked } from "./show-move.ts";
 import { UsageError } from "../../config/config.ts";
 import { refText } from "../../core/annotations/names.ts";
@@ -164,11 +164,12 @@ async function obstacleNow(
 ): Promise<string | undefined> {
   if (althoughRunning) return undefined;
   try {
-    const pod = await oldToolPod(tool, { client, signal, onRead: () => undefined });
-    if (pod === undefined) return undefined;
-    return `the Pod ${pod} runs ${tool.name}, which deletes copies or writes them anew: scale it to zero first (--although-running goes on all the same)`;
+    const running = await runningWorkload(tool, { client, signal, onRead: () => undefined });
+    if (running === undefined) return undefined;
+    const stop = running.startsWith("CronJob") ? "suspend it" : "scale it to zero";
+    return `${running} runs ${tool.name}, which deletes copies or writes them anew: ${stop} first (--although-running continues all the same)`;
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
-    return `whether ${tool.name} still runs cannot be known, since Pods may not be listed: see to it that it does not, and say --although-running`;
+    return `whether ${tool.name} still runs is unknown, because Pods or CronJobs may not be listed: make sure that it does not, and set --although-running`;
   }
 }

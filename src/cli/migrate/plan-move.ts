@@ -6,7 +6,8 @@ import {
   type MoveSettings,
 } from "../../core/migration/migration.ts";
 import { readOldCluster } from "../../core/oldtools/old-objects.ts";
-import { patternsOf, type OldFlags, type OldTool } from "../../core/oldtools/old-tool.ts";
+import type { OldFlags } from "../../core/oldtools/old-settings.ts";
+import { patternsOf, type OldTool } from "../../core/oldtools/old-tool.ts";
 
 export async function planMove(
   tool: OldTool,

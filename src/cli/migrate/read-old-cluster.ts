@@ -29,9 +29,6 @@ const CLUSTER_SECRETS: Resource = {
   plural: "clustersecrets",
   kind: "ClusterSecret",
 };
-const PODS: Resource = { ...CORE, plural: "pods", kind: "Pod" };
-const APPS = { group: "apps", version: "v1" } as const;
-const DEPLOYMENTS: Resource = { ...APPS, plural: "deployments", kind: "Deployment" };
 // A Helm release is nobody's source, and there are many of them.
 const NO_RELEASES = "type!=helm.sh/release.v1";
 
@@ -41,7 +38,7 @@ export type OldClusterObjects = {
   readonly unread: readonly string[];
 };
 
-type Reading = {
+export type Reading = {
   readonly client: ApiClient;
   readonly signal: AbortSignal;
   /** Told how many objects came. */
@@ -82,7 +79,7 @@ async function secretsOf(
 }
 
 /** undefined: forbidden. */
-async function orRefused(
+export async function orRefused(
   scope: ListScope,
   reading: Reading,
 ): Promise<readonly KubeObject[] | undefined> {
@@ -96,7 +93,7 @@ async function orRefused(
   }
 }
 
-async function listed(
+export async function listed(
   scope: ListScope,
   { client, signal, onRead }: Reading,
 ): Promise<readonly KubeObject[]> {
@@ -113,75 +110,4 @@ async function listed(
     onRestart: () => void (objects = []),
   });
   return objects;
-}
-
-/** What the containers of a tool are told. */
-export type OldCommandLine = {
-  readonly words: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-};
-
-/** Of its Deployments, which stay when they are scaled to zero: their containers' words and environment. */
-export async function oldCommandLine(
-  { images }: OldTool,
-  reading: Reading,
-): Promise<OldCommandLine | undefined> {
-  return commandLineIn((await orRefused({ resource: DEPLOYMENTS }, reading)) ?? [], images);
-}
-
-/** Of the first of the Deployments that runs one of `images`. */
-export function commandLineIn(
-  deployments: readonly unknown[],
-  images: RegExp,
-): OldCommandLine | undefined {
-  for (const raw of deployments) {
-    const found = commandLineOf(raw, images);
-    if (found) return found;
-  }
-  return undefined;
-}
-
-function commandLineOf(raw: unknown, images: RegExp): OldCommandLine | undefined {
-  const spec = fields(fields(fields(fields(raw)["spec"])["template"])["spec"]);
-  const container = containersOf(spec).find(({ image }) => images.test(String(image)));
-  if (!container) return undefined;
-  const environment = listOf(container["env"])
-    .map(fields)
-    .flatMap(({ name, value }) =>
-      typeof name === "string" && typeof value === "string" ? [[name, value] as const] : [],
-    );
-  const words = [...listOf(container["command"]), ...listOf(container["args"])];
-  return {
-    words: words.filter((word) => typeof word === "string"),
-    environment: Object.fromEntries(environment),
-  };
-}
-
-/** A Pod that runs the tool, "NAMESPACE/NAME"; undefined: none does. Fails where Pods may not be listed. */
-export async function oldToolPod(
-  { images }: OldTool,
-  reading: Reading,
-): Promise<string | undefined> {
-  const fieldSelector = "status.phase!=Succeeded,status.phase!=Failed";
-  let pods: readonly KubeObject[];
-  try {
-    pods = await listed({ resource: PODS, fieldSelector }, reading);
-  } catch (error) {
-    if (error instanceof ApiError && error.kind === "notFound") return undefined;
-    throw error;
-  }
-  const found = pods.find(({ spec }) =>
-    containersOf(fields(spec)).some(({ image }) => images.test(String(image))),
-  );
-  return found && `${found.metadata.namespace ?? ""}/${found.metadata.name}`;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function containersOf(spec: Fields): readonly Fields[] {
-  return [...listOf(spec["initContainers"]), ...listOf(spec["containers"])].map(fields);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

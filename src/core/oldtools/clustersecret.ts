@@ -16,30 +16,33 @@ import {
 } from "./old-tool.ts";
 import { markOfOne } from "./secret-source.ts";
 import type { PatternUse } from "./old-patterns.ts";
+import type { OldFlags } from "./old-settings.ts";
 import { KINDS } from "../model/kinds.ts";
 import { SecretData } from "../model/secret-data.ts";
 
 const [CREATED_BY, LABEL] = ["clustersecret.io/created-by", "clustersecret.io"];
-const NOT_COPIED = [
-  "kopf.zalando.org",
-  "kubectl.kubernetes.io",
-  "app.kubernetes.io",
-  "clustersecret",
-];
+/** Its own defaults, in consts.py. */
+const BLOCKED_ANNOTATIONS = ["kopf.zalando.org", "kubectl.kubernetes.io"];
+const BLOCKED_LABELS = "app.kubernetes.io";
+/** Its own marks. */
+const OWN = "clustersecret";
 
 export const clustersecret: OldTool = {
   name: "clustersecret",
   images: /(^|\/)clustersecret([-/:@]|$)/i,
-  flags: [],
+  settings: [{ name: "blocked-labels", kind: "text", variable: "BLOCKED_LABELS" }],
   prefixes: ["clustersecret.io"],
   hasClusterSecrets: true,
   optIn: false,
   read: readClusterSecrets,
 };
 
-function readClusterSecrets({ clusterSecrets, secrets }: OldCluster): OldReading {
+function readClusterSecrets({ clusterSecrets, secrets }: OldCluster, flags: OldFlags): OldReading {
+  // An empty variable counts as not set.
+  const blocked = (flags.flag("blocked-labels") || BLOCKED_LABELS).split(",");
+  const blockedLabels = [...blocked.map((label) => label.trim()), OWN];
   const byPlace = new Map(secrets.map((secret) => [titleOf("Secret", secret), secret]));
-  const sources = clusterSecrets.map((one) => sourceOf(one, byPlace));
+  const sources = clusterSecrets.map((one) => sourceOf(one, byPlace, blockedLabels));
   const byName = new Map(sources.map((source) => [source.copyName, source]));
   const marks = secrets.flatMap((object): OldMark[] => {
     const [created, labelled] = [CREATED_BY in object.annotations, LABEL in object.labels];
@@ -59,7 +62,11 @@ function readClusterSecrets({ clusterSecrets, secrets }: OldCluster): OldReading
   return { sources, marks, asking: [], unmoved: [], besides };
 }
 
-function sourceOf(one: OldClusterSecret, secrets: ReadonlyMap<string, OldObject>): OldSource {
+function sourceOf(
+  one: OldClusterSecret,
+  secrets: ReadonlyMap<string, OldObject>,
+  blockedLabels: readonly string[],
+): OldSource {
   const { name, valueFrom } = one;
   const object = valueFrom && secrets.get(titleOf("Secret", valueFrom));
   const notes: string[] = [];
@@ -84,7 +91,7 @@ function sourceOf(one: OldClusterSecret, secrets: ReadonlyMap<string, OldObject>
     push: { matches: [match], except: pythonPatterns(one.avoidNamespace) },
     allow: undefined,
     keys: valueFrom && valueFrom.keys.length > 0 ? valueFrom.keys : undefined,
-    content: contentOf(one, object),
+    content: contentOf(one, object, blockedLabels),
     going: one.deleting ? "its ClusterSecret is being deleted: somebody wanted it gone" : undefined,
     notes,
     problems,
@@ -98,6 +105,7 @@ function pythonPatterns(list: readonly string[]): readonly PatternUse[] {
 function contentOf(
   { type, inline, valueFrom, labels, annotations }: OldClusterSecret,
   object: OldObject | undefined,
+  blockedLabels: readonly string[],
 ): OldContent | undefined {
   const data = inline ?? (object && chosen(object.data, valueFrom?.keys ?? []));
   if (!data) return undefined;
@@ -107,8 +115,8 @@ function contentOf(
     type: own ? type : (object?.type ?? type),
     immutable: object?.immutable ?? false,
     data,
-    labels: own ? withoutKeys(labels, NOT_COPIED) : {},
-    annotations: own ? withoutKeys(annotations, NOT_COPIED) : {},
+    labels: own ? withoutKeys(labels, blockedLabels) : {},
+    annotations: own ? withoutKeys(annotations, [...BLOCKED_ANNOTATIONS, OWN]) : {},
   };
 }
 

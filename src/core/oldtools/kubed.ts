@@ -3,9 +3,9 @@
 //   a source whose selector names its own namespace is marked as a copy of itself
 //   a copy names its source thrice: two labels, and an annotation with the UID; all three have to agree
 import { fields, type OldCluster, type OldObject } from "./old-objects.ts";
+import type { OldFlags } from "./old-settings.ts";
 import {
   withoutKeys,
-  type OldFlags,
   type OldMark,
   type OldReading,
   type OldSource,
@@ -23,7 +23,7 @@ const [NAME, NAMESPACE] = [`${PREFIX}origin.name`, `${PREFIX}origin.namespace`];
 export const kubed: OldTool = {
   name: "kubed",
   images: /(^|\/)(kubed|config-syncer)([:@]|$)/,
-  flags: ["config-source-namespace"],
+  settings: [{ name: "config-source-namespace", kind: "text" }],
   prefixes: [PREFIX],
   hasClusterSecrets: false,
   optIn: false,

@@ -2,6 +2,7 @@
 // that they reach, and objects that bear a mark.
 import type { OldCluster, OldNamespace, OldObject } from "./old-objects.ts";
 import { patternKey, type PatternAnswers, type PatternUse } from "./old-patterns.ts";
+import type { OldFlags, OldSetting } from "./old-settings.ts";
 import { parseSelector } from "../annotations/label-selector.ts";
 import type { Ref } from "../annotations/names.ts";
 import type { SecretData } from "../model/secret-data.ts";
@@ -81,18 +82,11 @@ export type OldReading = {
   readonly besides: readonly string[];
 };
 
-/** What the tool was told on its command line, in its environment and in its chart. */
-export type OldFlags = {
-  /** The value of a flag, by its name without dashes. */
-  flag(name: string): string | undefined;
-};
-
 export type OldTool = {
   readonly name: OldToolName;
   /** Part of the images that its Pods run. */
   readonly images: RegExp;
-  /** Flags of its that say which namespaces it serves. */
-  readonly flags: readonly string[];
+  readonly settings: readonly OldSetting[];
   /** Beginnings of the keys of labels and annotations that are the tool's. */
   readonly prefixes: readonly string[];
   /** Its sources are ClusterSecrets. */

@@ -91,7 +91,7 @@ function nodeWays(node: PatternNode): readonly Way[] | undefined {
   switch (node.kind) {
     case "character": {
       const isWritten = node.set.length > 1 && node.set.length <= MOST_CHARACTERS;
-      return isWritten ? [...node.set].map((character) => [character]) : [[node.set]];
+      return isWritten ? Array.from(node.set, (character) => [character]) : [[node.set]];
     }
     case "begin":
     case "end":
@@ -177,8 +177,8 @@ function hides(earlier: Anchored, later: Anchored): "never" | "always" | "perhap
     }
     if (other === undefined) return "never";
     if (typeof other === "object") return "perhaps";
-    if (![...part].some((character) => other.includes(character))) return "never";
-    if (![...other].every((character) => part.includes(character))) certain = false;
+    if (!Array.from(part).some((character) => other.includes(character))) return "never";
+    if (!Array.from(other).every((character) => part.includes(character))) certain = false;
   }
   if (earlier.parts.length === later.parts.length) return "never";
   return certain ? "always" : "perhaps";

@@ -98,7 +98,8 @@ class PatternParser {
     const [found, letters = ""] = /^\(\?([a-zA-Z]+)\)/.exec(this.#text) ?? [];
     if (found === undefined) return "";
     const harmless = { RE2: "ims", Python: "imsau", ".NET": "imsn" }[this.#engine];
-    if ([...letters].some((letter) => !harmless.includes(letter))) throw new Unparsed("unknown");
+    if (Array.from(letters).some((letter) => !harmless.includes(letter)))
+      throw new Unparsed("unknown");
     this.#at = found.length;
     this.#ignoreCase = letters.includes("i");
     return this.#ignoreCase ? "i" : "";
@@ -357,7 +358,9 @@ class PatternParser {
       ranges.some(([low, high]) =>
         this.#spellings(character).some((one) => low <= one && one <= high),
       );
-    const set = [...NAME_CHARACTERS].filter((character) => isIn(character) !== negated).join("");
+    const set = Array.from(NAME_CHARACTERS)
+      .filter((character) => isIn(character) !== negated)
+      .join("");
     const source = `[${negated ? "^" : ""}${sources.join("")}]`;
     return { node: { kind: "character", set }, source };
   }

@@ -4,8 +4,9 @@
 //   patterns are .NET's: the first match has to be the whole name; an empty list is every namespace
 //   a copy bears type and data alone, and names its source
 import type { OldCluster, OldObject } from "./old-objects.ts";
+import { NAMESPACE_GLOBS, parseGlobList } from "../annotations/globs.ts";
+import type { OldFlags } from "./old-settings.ts";
 import {
-  type OldFlags,
   type OldMark,
   type OldMatch,
   type OldReading,
@@ -19,7 +20,13 @@ const PREFIX = "reflector.v1.k8s.emberstack.com/";
 export const reflector: OldTool = {
   name: "reflector",
   images: /kubernetes-reflector/,
-  flags: ["excluded-namespaces"],
+  settings: [
+    {
+      name: "excluded-namespaces",
+      kind: "text",
+      variable: "ES_Reflector__Watcher__ExcludedNamespaces",
+    },
+  ],
   prefixes: [PREFIX],
   hasClusterSecrets: false,
   optIn: false,
@@ -27,27 +34,37 @@ export const reflector: OldTool = {
 };
 
 function readReflector({ secrets, others }: OldCluster, flags: OldFlags): OldReading {
-  const excluded = flags.flag("excluded-namespaces") ?? "";
-  const sources = secrets.filter(isSource).map(sourceOf);
+  const excluded = excludedNamespaces(flags);
+  // Reflector passes over every object in an excluded namespace. It still pushes into one.
+  const sources = secrets
+    .filter((object) => isSource(object) && !excluded(object.namespace))
+    .map(sourceOf);
   const byTitle = new Map(sources.map((source) => [source.title, source]));
   const marks = secrets.flatMap((object): OldMark[] => {
     const named = annotation(object, "reflects");
     if (named === undefined || named === "") return [];
     const source = byTitle.get(`Secret ${named}`);
     const pulls = !isTrue(annotation(object, "auto-reflects"));
+    if (pulls && excluded(object.namespace)) return [];
     const sameName = source === undefined || source.copyName === object.name;
     const doubt = pulls || sameName ? undefined : "its mark names another name than its own";
     return [markOfOne(object, pulls || source?.push ? source : undefined, { pulls, named, doubt })];
   });
-  const maps = others.filter(isSource);
+  const maps = others.filter((object) => isSource(object) && !excluded(object.namespace));
   const besides = [...leftAlone("reflects", "ConfigMap", maps)];
-  if (excluded !== "") {
-    besides.push(
-      `its excluded namespaces (${excluded}) are no sources and hold no mirrors that ask, but are pushed into: look at each`,
-    );
-  }
   const unmoved = others.filter((object) => annotation(object, "reflects") !== undefined);
   return { sources, marks, asking: [], unmoved, besides };
+}
+
+// As its GlobMatcher: trimmed, in lower case, "*" and "?" alone have a meaning.
+function excludedNamespaces(flags: OldFlags): (namespace: string) => boolean {
+  const texts = (flags.flag("excluded-namespaces") ?? "").toLowerCase().split(",");
+  const globs = texts.flatMap((text) => {
+    const list = parseGlobList(text.trim(), NAMESPACE_GLOBS);
+    // Any other character is in no namespace's name.
+    return list.ok && !text.trim().startsWith("!") ? [list.value] : [];
+  });
+  return (namespace) => globs.some((glob) => glob.matches(namespace));
 }
 
 function annotation({ annotations }: OldObject, word: string): string | undefined {

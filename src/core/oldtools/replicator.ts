@@ -4,8 +4,8 @@
 //   a pull needs `replication-allowed` and `replication-allowed-namespaces`, or --allow-all
 //   a pushed copy names no source; its marks agree on merged Secrets of others too, so data decide
 import type { OldCluster, OldObject } from "./old-objects.ts";
+import type { OldFlags } from "./old-settings.ts";
 import {
-  type OldFlags,
   type OldMark,
   type OldReading,
   type OldSource,
@@ -21,7 +21,11 @@ const [TO, MATCHING, FROM] = ["replicate-to", "replicate-to-matching", "replicat
 export const replicator: OldTool = {
   name: "replicator",
   images: /kubernetes-replicator/,
-  flags: ["exclude-namespaces", "allow-all"],
+  settings: [
+    { name: "exclude-namespaces", kind: "text" },
+    { name: "allow-all", kind: "truth" },
+    { name: "replicate-secrets", kind: "truth" },
+  ],
   prefixes: [PREFIX],
   hasClusterSecrets: false,
   optIn: false,
@@ -29,7 +33,10 @@ export const replicator: OldTool = {
 };
 
 function readReplicator(cluster: OldCluster, flags: OldFlags): OldReading {
-  const sources = cluster.secrets.filter(isSource).map((object) => sourceOf(object, flags));
+  const replicates = isTrue(flags.flag("replicate-secrets") ?? "true");
+  const sources = cluster.secrets
+    .filter((object) => replicates && isSource(object))
+    .map((object) => sourceOf(object, flags));
   const byPlace = new Map(sources.map((source) => [source.title, source]));
   const byName = Map.groupBy(sources, ({ copyName }) => copyName);
   const marks = cluster.secrets.flatMap((object): OldMark[] => {
@@ -57,7 +64,10 @@ function readReplicator(cluster: OldCluster, flags: OldFlags): OldReading {
   const unmoved = cluster.others.filter((object) =>
     ["replicated-at", FROM].some((word) => annotation(object, word) !== undefined),
   );
-  return { sources, marks, asking: [], unmoved, besides: besides(cluster) };
+  const notes = replicates
+    ? []
+    : ["it runs with -replicate-secrets=false: no Secret is replicated, so none moves"];
+  return { sources, marks, asking: [], unmoved, besides: [...notes, ...besides(cluster)] };
 }
 
 function annotation({ annotations }: OldObject, word: string): string | undefined {

@@ -13,7 +13,7 @@ const SOURCES = "secretsync";
 export const tgik: OldTool = {
   name: "tgik",
   images: /tgik-controller/,
-  flags: [],
+  settings: [],
   prefixes: [PREFIX],
   hasClusterSecrets: false,
   optIn: true,

@@ -235,7 +235,101 @@ test("the old tool's flags are taken from its Deployment, or from --old-args, bl
   };
   const found = await planned("replicator", [...objects, deployment]);
   assert.match(found.stdout, /secretcast\.io\/to: "\*,!\*play\*"\n/);
-  assert.doesNotMatch(found.stderr, /no Deployment/);
+  assert.doesNotMatch(found.stderr, /no workload/);
+});
+
+const REFLECTOR_IMAGE = "docker.io/emberstack/kubernetes-reflector:9.1.0";
+const EXCLUDED = "ES_Reflector__Watcher__ExcludedNamespaces";
+
+function reflectorPod(...env: readonly unknown[]): unknown {
+  return { spec: { containers: [{ name: "reflector", image: REFLECTOR_IMAGE, env }] } };
+}
+
+function workload(kind: string, name: string, spec: unknown): unknown {
+  const apiVersion = kind === "CronJob" ? "batch/v1" : "apps/v1";
+  return { apiVersion, kind, metadata: { namespace: "kube-system", name }, spec };
+}
+
+const ALLOWED = { "reflector.v1.k8s.emberstack.com/reflection-allowed": "true" };
+
+for (const [shape, spec] of [
+  ["Deployment", (pod: unknown) => ({ template: pod })],
+  ["CronJob", (pod: unknown) => ({ jobTemplate: { spec: { template: pod } } })],
+] as const) {
+  test(`a source in a namespace that Reflector's ${shape} excludes is no source (C3)`, async () => {
+    const pod = reflectorPod({ name: EXCLUDED, value: "kube-*, DEV-?" });
+    const { code, stdout } = await planned("reflector", [
+      ...namespaces("platform", "dev-2", "dev-22", "team-a"),
+      workload(shape, "reflector", spec(pod)),
+      secret("platform", "cred", { ...REFLECTED, [AUTO]: "team-.*" }),
+      secret("dev-2", "cred", { ...REFLECTED }),
+      secret("dev-22", "other", { ...REFLECTED, [AUTO]: "team-.*" }),
+      secret("dev-2", "mirror", { "reflector.v1.k8s.emberstack.com/reflects": "platform/cred" }),
+    ]);
+    assert.equal(code, 0);
+    assert.match(stdout, /--source-namespaces=dev-22,platform\n/);
+    assert.doesNotMatch(stdout, /dev-2\//);
+  });
+}
+
+test("a setting that the manifest takes from a ConfigMap makes the move incomplete (C3)", async () => {
+  const from = { name: EXCLUDED, valueFrom: { configMapKeyRef: { name: "x", key: "y" } } };
+  const { code, stderr } = await planned("reflector", [
+    ...namespaces("platform"),
+    workload("Deployment", "reflector", { template: reflectorPod(from) }),
+    secret("platform", "cred", ALLOWED),
+  ]);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /Deployment kube-system\/reflector: ES_Reflector__Watcher__ExcludedNamespaces may be set from a ConfigMap or Secret; give it as --old-args/,
+  );
+});
+
+test("two workloads of the tool with different settings make the move incomplete (C3)", async () => {
+  const { code, stderr } = await planned("reflector", [
+    ...namespaces("platform"),
+    workload("Deployment", "one", { template: reflectorPod() }),
+    workload("Deployment", "two", { template: reflectorPod({ name: EXCLUDED, value: "x" }) }),
+    secret("platform", "cred", ALLOWED),
+  ]);
+  assert.equal(code, 2);
+  assert.match(stderr, /one and Deployment kube-system\/two run with different settings/);
+});
+
+test("labels that ClusterSecret is told to block are not copied, and the others are (C3)", async () => {
+  const containers = [
+    {
+      image: "quay.io/clustersecret/clustersecret:0.0.14",
+      env: [{ name: "BLOCKED_LABELS", value: "internal.example.com, team" }],
+    },
+  ];
+  const { stdout } = await planned("clustersecret", [
+    ...namespaces("team-a"),
+    workload("Deployment", "clustersecret", { template: { spec: { containers } } }),
+    {
+      apiVersion: "clustersecret.io/v1",
+      kind: "ClusterSecret",
+      metadata: {
+        name: "x",
+        labels: {
+          "app.kubernetes.io/name": "a",
+          team: "b",
+          "internal.example.com/c": "d",
+          tier: "e",
+        },
+      },
+      data: { token: "b25l" },
+    },
+  ]);
+  assert.match(stdout, /secretcast\.io\/copy-labels: "?app\.kubernetes\.io\/name,tier"?\n/);
+});
+
+test("a rule with gaps is reported with the advice to ask the cluster, if the files hold no Namespace (C5)", async () => {
+  const to = { "replicator.v1.mittwald.de/replicate-to": "job-[0-9]*" };
+  const { code, stderr } = await planned("replicator", [secret("platform", "x", to)]);
+  assert.equal(code, 2);
+  assert.match(stderr, /the files contain no Namespace.*run the command without -f as well\n/);
 });
 
 test("patches are YAML for kustomize, of the Certificate where one makes the Secret, and hold no data", async () => {
