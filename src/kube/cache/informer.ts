@@ -15,7 +15,7 @@ import type { ReflectorLog, ReflectorMetrics } from "./reflector.ts";
 import type { KubeObject, Resource } from "../rest/resource.ts";
 import { Store } from "./store.ts";
 import type { StoreChange, Stored } from "./store.ts";
-import { nextTurn } from "./watch.ts";
+import { nextTurn } from "../rest/next-turn.ts";
 import type { LiveEvent } from "./watch.ts";
 
 /** Counts of one informer. */

@@ -2,7 +2,7 @@
 // events. A line that is no event is a value (`bad`), never an exception and never skipped in silence.
 import { statusError } from "../rest/api-error.ts";
 import type { ApiError } from "../rest/api-error.ts";
-import { parseJson } from "../rest/response.ts";
+import { parsedInTurns } from "../rest/response.ts";
 import { isKubeObject } from "../rest/resource.ts";
 import type { KubeObject } from "../rest/resource.ts";
 import { isRecord } from "../json.ts";
@@ -21,8 +21,8 @@ export type WatchEvent =
 // send comes near.
 export const LONGEST_LINE_BYTES = 32 * 1024 * 1024;
 
-/** Characters of a line whose text, JSON and object are each a matter of milliseconds. */
-const LONG_LINE = 2 ** 20;
+/** Characters of a line whose text, JSON and object take a millisecond each. */
+const LONG_LINE = 2 ** 18;
 
 const NEWLINE = 0x0a;
 
@@ -60,8 +60,8 @@ export class LineSplitter {
 }
 
 /**
- * What one line says, of which `keeps` begin the keys that are always read. Yields where a long one
- * should let others have their turn: its text has just been decoded, and its object will be read.
+ * What one line of a watch on objects of `kind` says. `keeps`: beginnings of the keys that are always read.
+ * `what` names the watch in the error that the line may carry. Yields around each stage of a long line.
  */
 export function* eventOf(
   line: string,
@@ -71,14 +71,14 @@ export function* eventOf(
 ): Generator<undefined, WatchEvent> {
   const isLong = line.length > LONG_LINE;
   if (isLong) yield;
-  const event = parseEvent(narrow(line, keeps), kind, what);
+  const narrowed = narrow(line, keeps);
+  if (isLong) yield;
+  const event = readEvent(yield* parsedInTurns(narrowed), kind, what);
   if (isLong) yield;
   return event;
 }
 
-/** One line of a watch on objects of `kind`. `what` names the watch in the error it may carry. */
-export function parseEvent(line: string, kind: string, what: string): WatchEvent {
-  const event = parseJson(line);
+function readEvent(event: unknown, kind: string, what: string): WatchEvent {
   if (!isRecord(event)) return { kind: "bad", why: "a line is no JSON object" };
   const { type, object } = event as { readonly type?: unknown; readonly object?: unknown };
   switch (type) {

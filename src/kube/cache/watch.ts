@@ -3,11 +3,11 @@
 // rejection that says which. The connection is closed however it ends. A peer that is gone without a
 // word is found by the deadline; silence before it means nothing, since a healthy watch may be quiet
 // for two minutes.
-import { setImmediate } from "node:timers";
 import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient, ApiStream } from "../rest/api-client.ts";
 import type { Clock } from "../time/clock.ts";
 import { Deadline } from "../time/deadline.ts";
+import { inTurns, nextTurn } from "../rest/next-turn.ts";
 import { resourcePath } from "../rest/resource.ts";
 import { describeScope, scopeSelectors } from "./list-scope.ts";
 import type { ListScope } from "./list-scope.ts";
@@ -88,10 +88,8 @@ async function read(stream: ApiStream, what: string, options: WatchOptions): Pro
     for await (const chunk of stream.body) {
       onBytes(chunk.length);
       for (const line of lines.push(chunk)) {
-        const reading = eventOf(line, keeps, scope.resource.kind, what);
-        let step = reading.next();
-        for (; !step.done; step = reading.next()) await nextTurn();
-        await onEvent(live(step.value, what));
+        const event = await inTurns(eventOf(line, keeps, scope.resource.kind, what));
+        await onEvent(live(event, what));
         if (++events % EVENTS_BETWEEN_YIELDS === 0 || clock.monotonic() - turned >= TURN_MS) {
           await nextTurn();
           turned = clock.monotonic();
@@ -115,9 +113,4 @@ function live(event: WatchEvent, what: string): LiveEvent {
 
 function bad(what: string, note: string): ApiError {
   return new ApiError(what, { kind: "malformed", status: 200, reason: "BadEvent", note });
-}
-
-/** Lets the event loop run whatever else is due: probes, a lease's renewal. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -85,7 +85,7 @@ class HttpClient implements ApiClient {
         deadline,
       );
       this.#check(request, answer);
-      return bodyOf(request.what, answer, this.keeps) as T;
+      return (await bodyOf(request.what, answer, this.keeps)) as T;
     } catch (error) {
       throw this.#classify(request, deadline, error);
     } finally {

@@ -174,7 +174,7 @@ function endOfString(text: string, start: number): number {
 }
 
 /** Whether backslashes before the sign at `at` make it a part of a string, of which `from` begins none. */
-function isEscaped(text: string, from: number, at: number): boolean {
+export function isEscaped(text: string, from: number, at: number): boolean {
   let before = at;
   while (before > from && text.charCodeAt(before - 1) === BACKSLASH) before--;
   return (at - before) % 2 === 1;

@@ -1,6 +1,8 @@
 // Reading an HTTP answer: its bytes, its JSON, its headers, and why there is none to use.
 import type { IncomingHttpHeaders } from "node:http";
+import { inTurns } from "./next-turn.ts";
 import { narrow } from "./narrow.ts";
+import { parseInTurns } from "./parse-in-turns.ts";
 import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
 
 export type HttpResponse = {
@@ -34,11 +36,11 @@ export function errorOf(
 }
 
 /** The object that the answer to `what` holds; fails with an ApiError where it holds none. */
-export function bodyOf(
+export async function bodyOf(
   what: string,
   { status, text }: HttpResponse,
   keeps: readonly string[],
-): object {
+): Promise<object> {
   if (text === undefined)
     throw new ApiError(what, {
       kind: "malformed",
@@ -46,7 +48,7 @@ export function bodyOf(
       reason: "ResponseTooLong",
       note: "more bytes than are taken",
     });
-  const value = parseJson(narrow(text, keeps));
+  const value = await inTurns(parsedInTurns(narrow(text, keeps)));
   if (typeof value === "object" && value !== null) return value;
   throw new ApiError(what, { kind: "malformed", status, reason: "NotJSON" });
 }
@@ -55,6 +57,15 @@ export function bodyOf(
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same of a text that may be long. */
+export function* parsedInTurns(text: string): Generator<undefined, unknown> {
+  try {
+    return yield* parseInTurns(text);
   } catch {
     return undefined;
   }

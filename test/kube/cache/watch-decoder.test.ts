@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LineSplitter, parseEvent } from "../../../src/kube/cache/watch-decoder.ts";
+import { LineSplitter, eventOf, type WatchEvent } from "../../../src/kube/cache/watch-decoder.ts";
 import { added, bookmark, failed, raw } from "../../support/kube/scripted-api.ts";
 
-const parse = (value: unknown): ReturnType<typeof parseEvent> =>
-  parseEvent(typeof value === "string" ? value : JSON.stringify(value), "Secret", "watch secrets");
+function parse(value: unknown): WatchEvent {
+  const line = typeof value === "string" ? value : JSON.stringify(value);
+  const steps = eventOf(line, [], "Secret", "watch secrets");
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
 
 test("lines cut anywhere, also inside a character, come out whole", () => {
   const text = '{"a":"ä€😀"}\n\n{"b":2}\r\n{"c":"ü"}\n';
