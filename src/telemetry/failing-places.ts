@@ -17,6 +17,8 @@ export type FailingGroup = {
   /** The cause in identifiers. */
   readonly reason: string;
   readonly places: readonly Ref[];
+  /** When the first of them is tried again (ms, monotonic); undefined: it is being tried. */
+  readonly dueAt: number | undefined;
 };
 
 type Failing = Omit<FailingGroup, "places"> & { readonly place: Ref; readonly pulling: boolean };
@@ -33,12 +35,12 @@ export class FailingPlaces implements SyncHooks {
     const before = this.#places;
     if (before.size === 0 && plan.states.failed === 0) return;
     this.#places = new Map();
-    for (const { verdict, kind, place, source, cause, reason, pulling } of plan.rows) {
+    for (const { verdict, kind, place, source, cause, reason, pulling, dueAt } of plan.rows) {
       const key = placeKey(kind, place);
       if (verdict === "backoff" && cause !== undefined)
-        this.#places.set(key, { kind, place, source, cause, reason, pulling });
+        this.#places.set(key, { kind, place, source, cause, reason, pulling, dueAt });
       const known = before.get(key);
-      if (known && isPending(verdict)) this.#places.set(key, known);
+      if (known && isPending(verdict)) this.#places.set(key, { ...known, dueAt: undefined });
     }
   }
 
@@ -48,17 +50,27 @@ export class FailingPlaces implements SyncHooks {
 
   /** By source (placeKey); `pulling`: whether pulling objects are among the places. */
   groups(pulling: boolean): ReadonlyMap<string, readonly FailingGroup[]> {
-    const groups = new Map<string, FailingGroup & { readonly places: Ref[] }>();
-    for (const { place, pulling: pulls, ...of } of this.#places.values()) {
+    const groups = new Map<
+      string,
+      FailingGroup & { readonly places: Ref[]; dueAt: number | undefined }
+    >();
+    for (const { place, pulling: pulls, dueAt, ...of } of this.#places.values()) {
       if (pulls && !pulling) continue;
       const { kind, source, cause, reason } = of;
       const key = `${placeKey(kind, source)} ${cause} ${reason}`;
       const group = groups.get(key);
-      if (group) group.places.push(place);
-      else groups.set(key, { ...of, places: [place] });
+      if (!group) groups.set(key, { ...of, places: [place], dueAt });
+      else {
+        group.places.push(place);
+        group.dueAt = sooner(group.dueAt, dueAt);
+      }
     }
     return Map.groupBy(groups.values(), ({ kind, source }) => placeKey(kind, source));
   }
+}
+
+function sooner(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || (b !== undefined && b < a) ? b : a;
 }
 
 const MOST_CAUSES = 3;

@@ -7,8 +7,10 @@ import {
   IGNORED_REASONS,
   type IgnoredReason,
 } from "../core/annotations/ignored.ts";
+import { dueText, dueWordsOf, isoTime, type DueWords } from "../config/due-text.ts";
 import { CONFLICT_LINES, conflictKind } from "./conflicts.ts";
 import type { Plan, Row, Verdict } from "../core/model/verdicts.ts";
+import { NOWHERE_TEXT } from "../core/model/removal-holds.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { FailingGroup, FailingPlaces } from "./failing-places.ts";
 import type { Outcome } from "../writes/outcome.ts";
@@ -47,6 +49,8 @@ type Warning = {
   readonly kind?: ObjectKind;
   readonly source?: string;
   readonly fields: Fields;
+  /** When it changes by itself (ms, monotonic), and how that is said. */
+  readonly due?: { readonly at: number; readonly words: DueWords };
   readonly message: string;
   readonly share: Share;
   /** It is over when no plan has shown it for so long, in ms; absent: as soon as one does not. */
@@ -57,7 +61,7 @@ type Warning = {
 type Share = { readonly of: keyof typeof MOST_A_MINUTE; readonly namespace: string };
 const NOBODYS: Share = { of: "sources", namespace: "" };
 
-type Told = Omit<Warning, "fields" | "lingersMs"> & {
+type Told = Omit<Warning, "fields" | "due" | "lingersMs"> & {
   readonly lingersMs: number;
   readonly text: string;
   readonly reason: string | undefined;
@@ -122,20 +126,22 @@ export class PlanWarnings implements SyncHooks {
       ...listWarnings(plan),
       ...failing.map(failureWarning),
     ];
-    yield* refusalWarnings(plan, warnings);
+    yield* sourceWarnings(plan, warnings);
     yield* rowWarnings(plan, warnings);
     return warnings;
   }
 
   /** `over`: those told that go on no more. */
   #tell(
-    { of, kind, source, fields, message, share, lingersMs = 0 }: Warning,
+    { of, kind, source, fields, due, message, share, lingersMs = 0 }: Warning,
     over: Map<string, Told>,
     now: number,
   ): void {
     const before = this.#told.get(of);
     if (!before && this.#shares[share.of].isFull(share.namespace, now)) return;
-    const text = JSON.stringify(fields);
+    // A hold that begins anew is a change; a failed write is due at another time after each try.
+    const held = due?.words.unless === undefined ? "" : Math.round(due.at / 1000);
+    const text = `${JSON.stringify(fields)} ${held}`;
     if (before?.text === text || (before && now - before.at < MINUTE_MS)) return;
     if (this.#repeats.happened(`${message} ${kind ?? ""} ${source ?? of}`, now) === undefined)
       return;
@@ -152,7 +158,8 @@ export class PlanWarnings implements SyncHooks {
     const key = `${kind} ${source} ${reason}`;
     const tries = this.#tries.get(key);
     this.#tries.delete(key);
-    this.#log.warn({ ...fields, ...(tries !== undefined && { tries }) }, message);
+    const told = { ...fields, ...(tries !== undefined && { tries }), ...this.#dueFields(due, now) };
+    this.#log.warn(told, message);
     this.#told.set(of, {
       of,
       ...(kind && { kind }),
@@ -165,6 +172,13 @@ export class PlanWarnings implements SyncHooks {
       seenAt: now,
       lingersMs,
     });
+  }
+
+  #dueFields(due: Warning["due"], now: number): Fields {
+    if (!due) return {};
+    const nowMs = this.#clock.now();
+    const dueMs = nowMs + due.at - now;
+    return { dueAt: isoTime(dueMs), due: dueText(due.words, dueMs, nowMs) };
   }
 
   #end(over: ReadonlyMap<string, Told>, now: number): void {
@@ -218,16 +232,21 @@ function namesOf({ ignored, namespaces }: Plan, reason: IgnoredReason) {
   return { secrets: secrets.slice(0, MOST_NAMED).map(({ object }) => refText(object)) };
 }
 
-function* refusalWarnings({ sources }: Plan, warnings: Warning[]): Generator<undefined, void> {
+function* sourceWarnings({ sources }: Plan, warnings: Warning[]): Generator<undefined, void> {
   for (const [index, report] of sources.entries()) {
     if (index % PER_TURN === 0) yield;
-    if (report.state === "ok") continue;
-    const { kind } = report;
+    const { kind, state } = report;
+    if (state === "ok") continue;
     const source = refText(report.source);
-    const fields = { kind, source, reasons: report.problems.map(problemText) };
     const share: Share = { of: "sources", namespace: report.source.namespace };
-    const of = `refused ${kind} ${source}`;
-    warnings.push({ of, kind, source, fields, message: "source refused", share });
+    const of = `${state} ${kind} ${source}`;
+    const begun = { of, kind, source, share };
+    if (state === "nowhere") {
+      warnings.push({ ...begun, fields: { kind, source }, message: NOWHERE_TEXT });
+      continue;
+    }
+    const fields = { kind, source, reasons: report.problems.map(problemText) };
+    warnings.push({ ...begun, fields, message: "source refused" });
   }
 }
 
@@ -288,10 +307,26 @@ function rowWarning(of: string, message: string, first: Row, members: readonly R
     ? { of: "pulls", namespace: first.place.namespace }
     : { of: "sources", namespace: first.source.namespace };
   const lingersMs = message === FOUGHT ? FIGHT_OVER_MS : 0;
-  return { of, kind, source, fields, message, share, lingersMs };
+  const due = dueOf(members);
+  return { of, kind, source, fields, ...(due && { due }), message, share, lingersMs };
 }
 
-function failureWarning({ kind, source: from, cause, reason, places }: FailingGroup): Warning {
+/** Of the first that is due. */
+function dueOf(rows: readonly Row[]): Warning["due"] {
+  const [first, ...others] = rows.filter(({ dueAt }) => dueAt !== undefined);
+  if (!first) return undefined;
+  const soonest = others.reduce((a, b) => ((b.dueAt ?? 0) < (a.dueAt ?? 0) ? b : a), first);
+  return { at: soonest.dueAt ?? 0, words: dueWordsOf(soonest) };
+}
+
+function failureWarning({
+  kind,
+  source: from,
+  cause,
+  reason,
+  places,
+  dueAt,
+}: FailingGroup): Warning {
   const source = refText(from);
   const fields = { kind, source, cause, reason, ...named(places) };
   return {
@@ -299,10 +334,13 @@ function failureWarning({ kind, source: from, cause, reason, places }: FailingGr
     kind,
     source,
     fields,
+    ...(dueAt !== undefined && { due: { at: dueAt, words: RETRIED } }),
     message: "write failed, will try again",
     share: { of: "sources", namespace: from.namespace },
   };
 }
+
+const RETRIED = dueWordsOf({ verdict: "backoff", pulling: false });
 
 function named(places: readonly Ref[]) {
   return { count: places.length, places: firstNames(places) };

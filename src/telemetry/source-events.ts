@@ -7,9 +7,12 @@ import { failureText, type FailingGroup, type FailingPlaces } from "./failing-pl
 import type { Fight } from "../core/state/planner-state.ts";
 import { noSourceText, type Plan, type Row, type SourceReport } from "../core/model/verdicts.ts";
 import { conflictKind, conflictReason } from "./conflicts.ts";
+import { dueText, dueWordsOf } from "../config/due-text.ts";
 import { ignoredText } from "../core/annotations/ignored.ts";
+import { heldRemovals, heldText, type HeldRemovals } from "./held-removals.ts";
 import type { RemovedCopies } from "./removal-log.ts";
 import { Repeats } from "./repeats.ts";
+import { NOWHERE_TEXT } from "../core/model/removal-holds.ts";
 import { expectedText, problemText } from "../core/annotations/rules.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
 import { isCopying } from "../core/model/actions.ts";
@@ -17,7 +20,7 @@ import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
 
 export type SourceEvent = {
   /** What the Event is on. */
-  readonly kind: ObjectKind | "Namespace";
+  readonly kind: ObjectKind | "Namespace" | "Lease";
   /** Of a Namespace its name in `name`. */
   readonly on: Ref;
   readonly uid: string;
@@ -32,6 +35,7 @@ export type SourceEvent = {
     | "Refused"
     | "DeletesHeld"
     | "FanoutHeld"
+    | "Nowhere"
     | "Fought";
   readonly note: string;
 };
@@ -43,14 +47,22 @@ export type SourceEventsOptions = {
   /** UID of an object in the cache. */
   readonly uidOf: (kind: ObjectKind, place: Ref) => string | undefined;
   readonly tell: (narration: SourceEvent) => void;
+  /** The controller's own; undefined: it holds none. */
+  readonly lease: () => (Ref & { readonly uid: string }) | undefined;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
+  /** Milliseconds since the epoch. */
+  readonly wallNow: () => number;
 };
 
 const MOST_NAMED = 5;
 // Anybody may write annotations that have no effect: so many Events a minute and namespace.
 const MOST_IGNORED = 5;
 const MINUTE_MS = 60_000;
+
+function isCopyable(kind: SourceEvent["kind"]): kind is ObjectKind {
+  return kind !== "Namespace" && kind !== "Lease";
+}
 
 /** A source among those of all kinds. */
 type Of = Pick<SourceReport, "kind" | "source">;
@@ -111,6 +123,7 @@ export class SourceEvents {
     const rows = Map.groupBy(copies, ({ kind, source }) => placeKey(kind, source));
     for (const report of plan.sources)
       this.#source(report, rows.get(placeKey(report.kind, report.source)), told);
+    for (const held of heldRemovals(copies, this.#list !== undefined)) this.#held(held, told);
     for (const row of plan.rows) if (row.pulling) this.#pull(row, told);
     this.#refuseEntries(plan, told);
     this.#ignore(plan, told);
@@ -151,7 +164,7 @@ export class SourceEvents {
   /** Of a source by an entry everything is told on the list: its own namespace asked for nothing. */
   #tell(event: SourceEvent): void {
     const { kind, on, note } = event;
-    const key = kind === "Namespace" ? undefined : this.#listed.get(placeKey(kind, on));
+    const key = isCopyable(kind) ? this.#listed.get(placeKey(kind, on)) : undefined;
     if (key === undefined) this.#options.tell(event);
     else if (this.#list) {
       const told = note.startsWith(`entry ${key}`) ? note : `entry ${key}: ${note}`;
@@ -175,12 +188,12 @@ export class SourceEvents {
     const once = (reason: SourceEvent["reason"], note: string | undefined, which = ""): void =>
       this.#once({ ...on, type: "Warning", reason, note: note ?? "" }, told, which);
     if (state === "refused") once("Refused", problems.map(problemText).join("; "));
+    if (state === "nowhere") once("Nowhere", NOWHERE_TEXT);
     const written = this.#written.get(key);
     if (written) {
       const note = `copied to ${this.#where(report, Array.from(written).toSorted())}`;
       this.#tell({ ...on, type: "Normal", reason: "Copied", note });
     }
-    const where = (verdict: Row["verdict"]) => this.#whereOf(report, rows, verdict);
     const conflicts = rows.filter(({ verdict }) => verdict === "conflict");
     for (const [kind, group] of Map.groupBy(conflicts, conflictKind)) {
       const conflict = this.#whereOf(report, group, "conflict");
@@ -200,11 +213,43 @@ export class SourceEvents {
         .join();
       this.#once({ ...on, type: "Warning", reason: "Failed", note }, told, "", gist);
     }
-    const held = where("held");
-    if (!held) return;
-    if (report.fanoutHeld)
-      once("FanoutHeld", `not copied to ${held}: all copies together are above --fanout-limit`);
-    else once("DeletesHeld", `not deleted in ${held}: more deletions are due than --delete-limit`);
+    const held = rows.filter(({ verdict, hold }) => verdict === "held" && hold === undefined);
+    const where = this.#whereOf(report, held, "held");
+    const above = "all copies together are above --fanout-limit";
+    once("FanoutHeld", where && `not copied to ${where}: ${above}`);
+  }
+
+  /** Removals of one source that one condition holds, or of all that no longer exist. */
+  #held(held: HeldRemovals, told: Map<string, Told>): void {
+    const { kind, source, hold, on, entry, first, namespaces } = held;
+    const { dueAt } = first;
+    const object = this.#objectOf(held);
+    if (!object) return;
+    const where = this.#where({ kind, source }, namespaces, on !== "source" || undefined);
+    const prefix = entry === undefined ? "" : `entry ${entry}: `;
+    const shown = `${prefix}${heldText(held, where)}${this.#dueText(first)}`;
+    // The time left is another one in each plan.
+    const note = `${where} ${first.reason} ${Math.round((dueAt ?? 0) / 1000)}`;
+    const which = on === "source" ? hold : `${hold} ${entry ?? ""} ${on}`;
+    const event = { ...object, type: "Warning", reason: "DeletesHeld", note } as const;
+    this.#once(event, told, which, hold, shown);
+  }
+
+  /** What is told of held removals is on; undefined: nothing that Events can be on. */
+  #objectOf({
+    kind,
+    source,
+    on,
+  }: HeldRemovals): Pick<SourceEvent, "kind" | "on" | "uid"> | undefined {
+    if (on === "list") return this.#list;
+    if (on === "source") {
+      const uid = this.#options.uidOf(kind, source);
+      return uid === undefined ? undefined : { kind, on: source, uid };
+    }
+    const lease = this.#options.lease();
+    if (!lease) return undefined;
+    const { namespace, name, uid } = lease;
+    return { kind: "Lease", on: { namespace, name }, uid };
   }
 
   /** On a pulling Secret. Its owner may read nothing of the source, so `row.reason` is not for them. */
@@ -212,8 +257,17 @@ export class SourceEvents {
     const { kind, place } = row;
     const uid = this.#options.uidOf(kind, place);
     const event = pullEvent(row);
-    if (event && uid !== undefined)
-      this.#once({ kind, on: place, uid, type: "Warning", ...event }, told);
+    if (!event || uid === undefined) return;
+    const due = event.reason === "DeletesHeld" ? this.#dueText(row) : "";
+    const warning = { kind, on: place, uid, type: "Warning", ...event } as const;
+    this.#once(warning, told, "", event.note, `${event.note}${due}`);
+  }
+
+  #dueText(row: Row): string {
+    if (row.dueAt === undefined) return "";
+    const nowMs = this.#options.wallNow();
+    const dueMs = nowMs + row.dueAt - this.#options.now();
+    return `; ${dueText(dueWordsOf(row), dueMs, nowMs)}`;
   }
 
   /** Annotations without effect, to the owners of those that the plan has by name. */
@@ -239,7 +293,7 @@ export class SourceEvents {
   /** Refusals that are over, of objects that are still there. */
   #recover(told: ReadonlyMap<string, Told>): void {
     for (const [key, { kind, on, uid, listed }] of this.#told) {
-      if (key !== `${uid} Refused` || told.has(key) || kind === "Namespace") continue;
+      if (key !== `${uid} Refused` || told.has(key) || !isCopyable(kind)) continue;
       const ofList = uid === this.#list?.uid;
       if (!ofList && this.#options.uidOf(kind, on) !== uid) continue;
       if (listed && !this.#listed.has(placeKey(kind, on))) continue;
@@ -250,18 +304,24 @@ export class SourceEvents {
 
   /**
    * Tells what begins or changes; an empty note says nothing. While `gist` stays the same, a change of the
-   * note is told once a minute at most.
+   * note is told once a minute at most. `shown` is what is told, where that changes by itself.
    */
-  #once(narration: SourceEvent, told: Map<string, Told>, which = "", gist = narration.note): void {
+  #once(
+    narration: SourceEvent,
+    told: Map<string, Told>,
+    which = "",
+    gist = narration.note,
+    shown = narration.note,
+  ): void {
     const { kind, on, uid, reason, note } = narration;
     if (note === "") return;
     const key = `${uid} ${reason}${which}`;
     const before = this.#told.get(key);
     const at = this.#options.now();
     const same = before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS);
-    const listed = kind !== "Namespace" && this.#listed.has(placeKey(kind, on));
+    const listed = isCopyable(kind) && this.#listed.has(placeKey(kind, on));
     told.set(key, same ? before : { note, gist, at, kind, on, uid, listed });
-    if (!same) this.#tell(narration);
+    if (!same) this.#tell({ ...narration, note: shown });
   }
 
   #fights(plan: Plan, fights: readonly Fight[]): void {
@@ -306,6 +366,8 @@ function pullEvent(row: Row): Pick<SourceEvent, "reason" | "note"> | undefined {
   const { verdict, source, forOwner } = row;
   // A write follows from the source's consent, or from the record on the object, and its cause is at the place.
   if (verdict === "backoff") return { reason: "Failed", note: row.reason };
+  if (verdict === "held")
+    return { reason: "DeletesHeld", note: `its entries stay for now: ${noSourceText(source)}` };
   if (verdict !== "conflict" && verdict !== "frozen") return undefined;
   const reason = forOwner?.kind === "refused" ? "Refused" : "Conflict";
   return { reason, note: forOwner?.reason ?? noSourceText(source) };

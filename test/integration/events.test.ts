@@ -59,7 +59,10 @@ test("deletions above the limit are told on the source as held", async (t) => {
     const found = await eventNotes(scene, scene.source, "registry", "DeletesHeld");
     return found.length > 0 && found;
   });
-  assert.match(notes[0] ?? "", /^not deleted in 3 namespaces \(.*--delete-limit$/);
+  assert.match(
+    notes[0] ?? "",
+    /^not deleted in 3 namespaces \(.*; held, because .*; will be deleted at \d{4}-\S+ \S+ UTC \(in \w+\) unless /,
+  );
   for (const team of teams) await scene.holds(team, "registry", DATA);
   await running.stop();
   await scene.finish(limits);

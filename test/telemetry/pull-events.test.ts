@@ -53,7 +53,7 @@ const SECRETS: Readonly<Record<string, () => Cluster>> = {
   "a namespace that is no source namespace": () => forged("bank/vault", {}, new Cluster()),
   "a source that is not there": () => {
     const cluster = forged("shared/none", {}, new Cluster());
-    cluster.settings = { ...cluster.settings, deleteGraceMs: 0 };
+    cluster.settings = { ...cluster.settings, deleteGraceMs: 0, sourceGraceMs: 0 };
     return cluster;
   },
 };

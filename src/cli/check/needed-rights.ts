@@ -18,6 +18,10 @@ export type NeededRight = {
 };
 
 type Scoped = Pick<Config, "namespaces" | "sourceNamespaces" | "kinds">;
+type Reporting = Pick<
+  Config,
+  "leaderElect" | "leaseNamespace" | "leaseName" | "ownNamespace" | "sourceList"
+>;
 type Where = Pick<NeededRight, "namespace" | "name">;
 
 const EVERYWHERE: Where = { namespace: undefined, name: undefined };
@@ -33,14 +37,29 @@ const WRITE: typeof READ = [
   ["delete", "copies that end"],
 ];
 
-export function neededRights(
-  config: Scoped &
-    Pick<Config, "leaderElect" | "leaseNamespace" | "leaseName" | "ownNamespace" | "sourceList">,
-): readonly NeededRight[] {
+export function neededRights(config: Scoped & Reporting): readonly NeededRight[] {
   const { namespaces: targets, kinds } = config;
   const resources = kinds.map((kind) => KINDS[kind].resource.plural);
   const rights = targets ? inEach(resources, targets, config.sourceNamespaces) : inAll(resources);
-  return [...rights, ...listRights(config), ...(config.leaderElect ? leaseRights(config) : [])];
+  return [
+    ...rights,
+    ...(targets ? reportRights(config, [...targets, ...config.sourceNamespaces]) : []),
+    ...listRights(config),
+    ...(config.leaderElect ? leaseRights(config) : []),
+  ];
+}
+
+// Events on the Lease and on the source list, where the rights in each namespace do not cover them.
+function reportRights(
+  { leaderElect, leaseNamespace, ownNamespace, sourceList }: Reporting,
+  served: readonly string[],
+): readonly NeededRight[] {
+  const places = new Set([
+    ...(leaderElect ? [leaseNamespace] : []),
+    ...(sourceList === undefined ? [] : [ownNamespace]),
+  ]);
+  for (const namespace of served) places.delete(namespace);
+  return [...places].flatMap((namespace) => eventRights({ namespace, name: undefined }));
 }
 
 function inAll(resources: readonly string[]): readonly NeededRight[] {
@@ -78,7 +97,7 @@ function objectRights(resource: string, verbs: typeof READ, where: Where): reado
 function eventRights(where: Where): readonly NeededRight[] {
   const event = { group: "events.k8s.io", resource: "events", ...where };
   return [
-    { verb: "create", ...event, why: "Events on sources" },
+    { verb: "create", ...event, why: "Events on sources, the source list and the Lease" },
     { verb: "patch", ...event, why: "an Event that comes again counts up" },
   ];
 }

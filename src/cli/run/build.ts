@@ -103,7 +103,9 @@ export function buildController(
     mayName: namedSources(config),
     uidOf: (kind, place) => kinds.find((each) => each.kind === kind)?.written.get(place)?.uid,
     tell: (event) => events?.record(eventOf(event)),
+    lease: () => elector?.lease,
     now: () => clock.monotonic(),
+    wallNow: () => clock.now(),
   });
   const syncLog = new SyncLog(log, metrics.figures, clock, () =>
     Object.values(watches).every(({ disconnectedSinceMs }) => disconnectedSinceMs === undefined),
@@ -270,6 +272,7 @@ function createEvents({ client, clock, log }: Dependencies): EventRecorder {
 
 function eventOf({ kind, on, uid, type, reason, note }: SourceEvent): EventDetails {
   const place = kind === "Namespace" ? { name: on.name } : on;
-  const regarding = { apiVersion: "v1", kind, ...place, uid };
+  const apiVersion = kind === "Lease" ? "coordination.k8s.io/v1" : "v1";
+  const regarding = { apiVersion, kind, ...place, uid };
   return { regarding, type, reason, action: "Copy", note };
 }

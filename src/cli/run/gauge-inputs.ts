@@ -4,6 +4,7 @@ import type { Controller } from "../../controller/controller.ts";
 import type { Sync } from "../../controller/sync.ts";
 import { KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 import { wallOffsetMs, type Clock } from "../../kube/time/clock.ts";
+import type { SourceReport } from "../../core/model/verdicts.ts";
 import type { GaugeInputs } from "../../telemetry/metrics.ts";
 import type { SyncLog } from "../../telemetry/sync-log.ts";
 
@@ -46,8 +47,10 @@ function countSources({ newestPlan: plan }: Sync, kinds: readonly ObjectKind[]):
   let entries = plan?.list.refused.length ?? 0;
   const counted = kinds.map((kind) => {
     const own = plan?.sources.filter((source) => source.kind === kind) ?? [];
-    const refused = own.filter(({ state }) => state === "refused").length;
-    const states = { ok: own.length - refused, refused: refused + entries };
+    const count = (wanted: SourceReport["state"]): number =>
+      own.filter(({ state }) => state === wanted).length;
+    const [ok, nowhere] = [count("ok"), count("nowhere")];
+    const states = { ok, nowhere, refused: count("refused") + entries };
     entries = 0;
     return [KINDS[kind].resource.plural, states] as const;
   });

@@ -1,5 +1,6 @@
 // A status for people: sources by outcome, then what is not as it should be, and why.
 import { dueText } from "../../config/due-text.ts";
+import { NOWHERE_TEXT } from "../../core/model/removal-holds.ts";
 import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
 import type { RowState } from "../../server/status/filter.ts";
 import type { Colour, Column } from "../kubectl/table.ts";
@@ -7,6 +8,7 @@ import type { StatusItem, StatusOutcome } from "./status-items.ts";
 
 const COLOURS: Readonly<Record<RowState, Colour>> = {
   refused: "red",
+  nowhere: "red",
   failed: "red",
   conflict: "red",
   held: "cyan",
@@ -41,11 +43,14 @@ export function statusColumns(items: readonly StatusItem[]): readonly Column<Sta
   ];
 }
 
+const NOWHERE = { reason: NOWHERE_TEXT, places: [], count: 0 };
+
 /** One line of what is not as it should be. */
 export type Trouble = StatusOutcome & { readonly source: string };
 
 export function troublesOf(items: readonly StatusItem[]): readonly Trouble[] {
-  return items.flatMap(({ source, problems, notes, outcomes }) => [
+  return items.flatMap(({ source, state, problems, notes, outcomes }) => [
+    ...(state === "nowhere" ? [{ source, verdict: state, ...NOWHERE }] : []),
     ...problems.map((reason) => ({ source, verdict: "refused", reason, places: [], count: 0 })),
     ...notes.map((reason) => ({ source, verdict: "note", reason, places: [], count: 0 })),
     ...outcomes.map((outcome) => ({ source, ...outcome })),

@@ -9,7 +9,7 @@ import { parseRef, type Ref } from "../../core/annotations/names.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 import type { StatusGroup } from "../../server/status/groups.ts";
 import type { SourceLine, Status } from "../../server/status/status.ts";
-import { severity, type RowState } from "../../server/status/filter.ts";
+import { isSourceState, severity, type RowState } from "../../server/status/filter.ts";
 
 export type StatusOutcome = {
   readonly verdict: string;
@@ -138,7 +138,7 @@ function byState(a: StatusItem, b: StatusItem): number {
   return severity(a.state) - severity(b.state) || (a.source < b.source ? -1 : 1);
 }
 
-const FAILING: readonly RowState[] = ["refused", "failed", "conflict", "held", "frozen"];
+const FAILING: readonly RowState[] = ["refused", "nowhere", "failed", "conflict", "held", "frozen"];
 
 /** Somebody has to look at it. */
 export function isFailing({ state }: StatusItem): boolean {
@@ -148,5 +148,5 @@ export function isFailing({ state }: StatusItem): boolean {
 /** Everything that is wanted is there; what is paused is as its owner wants it. */
 export function isCurrent({ state, states }: StatusItem): boolean {
   const { current: _current, paused: _paused, ...others } = states;
-  return state !== "refused" && Object.values(others).every((count) => count === 0);
+  return !isSourceState(state) && Object.values(others).every((count) => count === 0);
 }

@@ -85,6 +85,8 @@ export type Row = {
   readonly removal?: "delete" | "release" | undefined;
   /** Of a held removal: the key of the source list entry that made the copy. */
   readonly entry?: string | undefined;
+  /** Of a held removal: the source no longer exists. */
+  readonly lost?: boolean | undefined;
 };
 
 /** A reason that follows from the pulling object and its namespace alone, so its owner may read it. */

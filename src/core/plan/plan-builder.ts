@@ -36,6 +36,7 @@ export type Finding = {
   readonly hold?: RemovalHoldCause;
   readonly removal?: "delete" | "release";
   readonly entry?: string | undefined;
+  readonly lost?: boolean;
 };
 
 /** About this many pairs lie between two yields: half a millisecond. */
@@ -97,7 +98,7 @@ export class PlanBuilder {
     if (finding.verdict === "current" || finding.verdict === "skip") return;
     this.steps += STEPS_A_ROW;
     const { verdict, reason, cause, dueAt, triedAt, differs, pulling = false, forOwner } = finding;
-    const { hold, removal, entry } = finding;
+    const { hold, removal, entry, lost } = finding;
     const winner = finding.winner && bare(finding.winner);
     if (winner) this.lost++;
     const [place, source] = [bare(finding.place), bare(finding.source)];
@@ -118,7 +119,7 @@ export class PlanBuilder {
       pulling,
       winner,
       ...(forOwner && { forOwner }),
-      ...(hold && { hold, removal, entry }),
+      ...(hold && { hold, removal, entry, lost }),
     });
   }
 

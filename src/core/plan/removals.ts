@@ -142,6 +142,7 @@ export class Removals {
       hold,
       removal,
       entry: action.target.entry,
+      lost: because.lapse.cause === "gone",
     } as const;
     this.#pass.report(because.tally, finding);
     this.#pass.deletesHeld++;

@@ -116,6 +116,11 @@ export class LeaderElector {
     options.metrics?.leading(false);
   }
 
+  /** The Lease that names us, as it was last seen; undefined: none does. */
+  get lease(): { namespace: string; name: string; uid: string } | undefined {
+    return this.#lock.own;
+  }
+
   /** Whether a write may begin now. */
   get isLeader(): boolean {
     return this.msLeft > 0;

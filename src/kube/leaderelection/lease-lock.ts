@@ -78,6 +78,13 @@ export class LeaseLock {
     return this.#unanswered;
   }
 
+  /** Where the Lease is that named us when it was last seen, and its UID. */
+  get own(): { namespace: string; name: string; uid: string } | undefined {
+    if (!this.#own) return undefined;
+    const { namespace, name, uid } = this.#own.metadata;
+    return typeof uid === "string" ? { namespace, name, uid } : undefined;
+  }
+
   /** Takes the Lease when it is free, or renews ours. Rejects when it cannot tell. */
   async tryAcquireOrRenew(signal: AbortSignal): Promise<AcquireResult> {
     if (this.#own) {

@@ -3,20 +3,28 @@
 import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
 import { OBJECT_KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 
-/** The page's states: those of the metrics, and sources that are refused. */
-const STATES = [...METRIC_STATES, "refused"] as const;
-export type RowState = MetricState | "refused";
+/** Of sources themselves, when something is wrong with them. */
+const SOURCE_STATES = ["refused", "nowhere"] as const;
+export type SourceState = (typeof SOURCE_STATES)[number];
+/** The page's states: those of the metrics, and those of sources. */
+const STATES = [...METRIC_STATES, ...SOURCE_STATES] as const;
+export type RowState = MetricState | SourceState;
 
 const SEVERITY_OF: Readonly<Record<RowState, number>> = {
   refused: 0,
-  failed: 1,
-  conflict: 2,
-  held: 3,
-  frozen: 4,
-  pending: 5,
-  paused: 6,
-  current: 7,
+  nowhere: 1,
+  failed: 2,
+  conflict: 3,
+  held: 4,
+  frozen: 5,
+  pending: 6,
+  paused: 7,
+  current: 8,
 };
+
+export function isSourceState(state: RowState): state is SourceState {
+  return SOURCE_STATES.some((each) => each === state);
+}
 
 /** 0 is the worst. */
 export function severity(state: RowState): number {

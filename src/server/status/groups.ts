@@ -9,7 +9,7 @@ import {
   type Row,
   type Verdict,
 } from "../../core/model/verdicts.ts";
-import { severity, type Filter } from "./filter.ts";
+import { isSourceState, severity, type Filter } from "./filter.ts";
 import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
 import { refText } from "../../core/annotations/names.ts";
 import { placeKey, type ObjectKind } from "../../core/model/kinds.ts";
@@ -47,11 +47,11 @@ const MOST_PLACES = 50;
 // Well under 10 ms of work between two turns of the event loop.
 const PER_TURN = 4096;
 
-/** The rows that the filter lets through. */
+/** The rows that the filter lets through; `sources`: those in its state, where it is one of a source. */
 export async function pickRows(
   rows: readonly Row[],
   filter: Filter,
-  refused: ReadonlySet<string>,
+  sources: ReadonlySet<string>,
 ): Promise<readonly Row[]> {
   const { state } = filter;
   const kept: Row[] = [];
@@ -61,8 +61,8 @@ export async function pickRows(
     const source = refText(row.source);
     if (!source.includes(filter.source)) return false;
     if (state === undefined) return true;
-    return state === "refused"
-      ? refused.has(placeKey(row.kind, row.source))
+    return isSourceState(state)
+      ? sources.has(placeKey(row.kind, row.source))
       : METRIC_STATE[row.verdict] === state;
   };
   for await (const slice of inSlices(rows))

@@ -10,7 +10,7 @@ import {
   placeStates,
   statesOf,
 } from "../../core/model/verdicts.ts";
-import { SEVERITY, severity, type Filter, type RowState } from "./filter.ts";
+import { isSourceState, SEVERITY, severity, type Filter, type RowState } from "./filter.ts";
 import type { Outdated, WatchStatus } from "./freshness.ts";
 import { drawGrid, type Grid } from "./grid.ts";
 import { truncate, groupRows, pickRows, type Truncated, type StatusGroup } from "./groups.ts";
@@ -106,6 +106,8 @@ export type Totals = {
   readonly namespaces: number;
   readonly sources: number;
   readonly refused: number;
+  /** Sources that an edit left without any copy. */
+  readonly nowhere: number;
   readonly deletesHeld: number;
   readonly states: Readonly<Record<MetricState, number>>;
 };
@@ -157,11 +159,12 @@ export async function readStatus(
   const sources = plan.sources
     .map((each) => lineOf(each, times))
     .filter((line) => isWanted(line, filter));
-  const refused = plan.sources.filter(({ state }) => state === "refused");
+  const inState = (wanted: RowState | undefined): readonly SourceReport[] =>
+    plan.sources.filter(({ state }) => state === wanted);
   const rows = await pickRows(
     plan.rows,
     filter,
-    new Set(refused.map(({ kind, source }) => placeKey(kind, source))),
+    new Set(inState(filter.state).map(({ kind, source }) => placeKey(kind, source))),
   );
   const lines = sources.toSorted(worstFirst);
   return {
@@ -170,7 +173,8 @@ export async function readStatus(
     totals: {
       namespaces: Math.max(0, ...worlds.map(({ namespaces }) => namespaces.size)),
       sources: plan.sources.length,
-      refused: refused.length,
+      refused: inState("refused").length,
+      nowhere: inState("nowhere").length,
       deletesHeld: plan.deletesHeld,
       states: placeStates(plan),
     },
@@ -188,12 +192,12 @@ function lineOf(
   times: PlanTimes,
 ): SourceLine {
   const states = statesOf(counts);
-  const found = SEVERITY.find((each) => each !== "refused" && states[each] > 0);
+  const found = SEVERITY.find((each) => !isSourceState(each) && states[each] > 0);
   return {
     kind,
     source: refText(source),
     entry,
-    state: state === "refused" ? "refused" : (found ?? "current"),
+    state: state === "ok" ? (found ?? "current") : state,
     paused,
     since: sinceWhen(since, times),
     problems: problems.map(problemText),
@@ -206,7 +210,7 @@ function isWanted(line: SourceLine, { kind, source, state }: Filter): boolean {
   if (kind !== undefined && line.kind !== kind) return false;
   if (!line.source.includes(source)) return false;
   if (state === undefined) return true;
-  return state === "refused" ? line.state === "refused" : line.states[state] > 0;
+  return isSourceState(state) ? line.state === state : line.states[state] > 0;
 }
 
 function worstFirst(a: SourceLine, b: SourceLine): number {

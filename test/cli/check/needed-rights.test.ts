@@ -73,3 +73,18 @@ test("without election no right on Leases is asked for, and another Lease is ask
   const other = texts({ "lease-name": "mine", "lease-namespace": "kube-ops" });
   assert.ok(other.includes("update leases.coordination.k8s.io/mine in kube-ops"));
 });
+
+test("with listed namespaces, Events on the Lease and on the source list need a right of their own (A6)", () => {
+  const served = { namespaces: "team-a", "source-namespaces": "shared" };
+  const events = (flags: FlagValues): readonly string[] =>
+    texts({ ...served, ...flags }).filter((text) => text.startsWith("create events"));
+  const create = (namespace: string): string => `create events.events.k8s.io in ${namespace}`;
+  const inServed = [create("team-a"), create("shared")];
+  assert.deepEqual(events({}), [...inServed, create("secretcast")]);
+  assert.deepEqual(events({ "lease-namespace": "team-a", "source-list": "" }), inServed);
+  assert.deepEqual(events({ "lease-namespace": "kube-ops" }), [
+    ...inServed,
+    create("kube-ops"),
+    create("secretcast"),
+  ]);
+});

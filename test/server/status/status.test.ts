@@ -27,6 +27,7 @@ test("the status counts places by state and names those that are not current, wi
     namespaces: 7,
     sources: 4,
     refused: 1,
+    nowhere: 0,
     deletesHeld: 0,
     states: { current: 9, pending: 0, conflict: 1, failed: 1, held: 0, paused: 0, frozen: 0 },
   });
@@ -160,7 +161,7 @@ test("a filter that cannot be understood is a 400 with one line that says what w
   const { url } = await smallStage(t);
   const wrong = await fetch(`${url}/api/events?state=green`);
   assert.equal(wrong.status, 400);
-  assert.match(await wrong.text(), /^state: "green" is not one of current, .*refused\n$/);
+  assert.match(await wrong.text(), /^state: "green" is not one of current, .*refused, nowhere\n$/);
 });
 
 test("the answer stays small at 5,000 namespaces and says how much it leaves out", async (t) => {

@@ -6,6 +6,9 @@ import { createLog } from "../../../src/telemetry/log.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import type { Cluster } from "../planner/planner-cluster.ts";
 
+const LEASE = { namespace: "secretcast", name: "secretcast", uid: "uid-of-lease" };
+const START_MS = Date.UTC(2026, 10, 25);
+
 /** A cluster whose settled passes are told; `settle` answers with what was told since the last one. */
 export function tell(cluster: Cluster, mayName = true) {
   let told: SourceEvent[] = [];
@@ -15,7 +18,9 @@ export function tell(cluster: Cluster, mayName = true) {
     mayName: () => mayName,
     uidOf: (_, { namespace, name }) => cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid,
     tell: (narration) => void told.push(narration),
+    lease: () => LEASE,
     now: () => cluster.now,
+    wallNow: () => START_MS + cluster.now,
   });
   const lines: string[] = [];
   const log = createLog(

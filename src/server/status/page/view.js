@@ -19,6 +19,9 @@ export const STATES = /** @type {const} */ ([
   "frozen",
 ]);
 
+/** Those of sources themselves. */
+export const SOURCE_STATES = /** @type {const} */ (["refused", "nowhere"]);
+
 const EXPECTED_KIND = "Secret";
 
 /** One sentence that says it all. @param {Status} status */
@@ -36,10 +39,11 @@ function stateOf({ totals, leader, plannedMs }) {
     return leader.state === "stand-by"
       ? "On stand-by: another replica writes, and knows the state of the copies."
       : "No plan yet: the caches are being filled.";
-  const { states, refused } = totals;
+  const { states, refused, nowhere } = totals;
   const all = STATES.reduce((sum, state) => sum + states[state], 0);
   const other = STATES.filter((state) => state !== "current" && states[state] > 0);
-  const problem = refused > 0 ? ` ${counted(refused, "source")} refused.` : "";
+  const lost = nowhere > 0 ? ` ${counted(nowhere, "source")} without any copy after an edit.` : "";
+  const problem = `${refused > 0 ? ` ${counted(refused, "source")} refused.` : ""}${lost}`;
   if (all === 0) return `No copy is wanted anywhere.${problem}`;
   if (other.length === 0)
     return `${all === 1 ? "The one copy is" : `All ${number(all)} copies are`} current.${problem}`;
@@ -94,8 +98,9 @@ export function drawTroubles({ watches, outdated, serverAwayMs, troubles }) {
 
 /** @param {Totals | undefined} totals @param {string} chosen */
 export function drawStates(totals, chosen) {
-  return [...STATES, /** @type {const} */ ("refused")].map((state) => {
-    const count = state === "refused" ? totals?.refused : totals?.states[state];
+  const counts = { refused: totals?.refused, nowhere: totals?.nowhere, ...totals?.states };
+  return [...STATES, ...SOURCE_STATES].map((state) => {
+    const count = counts[state];
     const attributes = {
       type: "button",
       "data-state": state,
@@ -278,7 +283,9 @@ function drawSource({ kind, source, entry, state, paused, problems, notes, state
       bar.append(part);
     }
   const told = [
-    ...(state === "refused" ? [el("small", { "data-state": "refused" }, "refused")] : []),
+    ...SOURCE_STATES.filter((each) => each === state).map((each) =>
+      el("small", { "data-state": each }, each),
+    ),
     ...problems.map((problem) => el("div", { class: "problem" }, problem)),
     ...(entry ? [el("div", { class: "quiet" }, `entry ${entry} of the source list`)] : []),
     ...(paused ? [el("div", { class: "quiet" }, "paused")] : []),
