@@ -152,7 +152,10 @@ export class Controller {
 
   #listen(): void {
     const { kinds, namespaces, list, sync } = this.#deps;
-    list?.onChange(() => this.#enqueue(true));
+    list?.onChange(() => {
+      sync.listChanged();
+      this.#enqueue(true);
+    });
     for (const { kind, objects } of kinds)
       objects.addHandler({
         add: (object, _initial, ownWrite) => this.#object(kind, undefined, object, ownWrite),
@@ -160,11 +163,11 @@ export class Controller {
         delete: (last, { ownWrite }) => this.#object(kind, last, undefined, ownWrite),
       });
     namespaces.addHandler({
-      add: (namespace) => this.#namespace(namespace),
+      add: ({ name }) => this.#namespace(name, undefined),
       update: (old, namespace) => {
-        if (old.resourceVersion !== namespace.resourceVersion) this.#namespace(namespace);
+        if (old.resourceVersion !== namespace.resourceVersion) this.#namespace(old.name, old);
       },
-      delete: (namespace) => this.#namespace(namespace),
+      delete: (last) => this.#namespace(last.name, last),
     });
     sync.whenLate(() => this.#enqueue(false));
   }
@@ -181,8 +184,8 @@ export class Controller {
     if (concern !== "no") this.#enqueue(concern === "urgent");
   }
 
-  #namespace({ name }: Namespace): void {
-    this.#deps.sync.namespaceChanged(name);
+  #namespace(name: string, before: Namespace | undefined): void {
+    this.#deps.sync.namespaceChanged(name, before);
     this.#enqueue(true);
   }
 

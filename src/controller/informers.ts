@@ -116,6 +116,8 @@ export function writtenNamespaces(
   namespaced: (namespace: string) => Informer<Namespace> | undefined,
 ) {
   return {
+    namespace: (name: string): Namespace | undefined =>
+      namespaced(name)?.store.get(undefined, name),
     rememberNamespace: (raw: unknown): void => {
       const namespace = readNamespace(raw);
       if (namespace) namespaced(namespace.name)?.store.recordWrite(namespace);

@@ -17,7 +17,7 @@ export type KindCache = {
 export type ReadCaches = {
   readonly kinds: readonly KindCache[];
   readonly namespaces: Watched<Namespace>;
-  readonly writtenNamespaces: Pick<WrittenCaches, "rememberNamespace" | "forgetNamespace">;
+  readonly writtenNamespaces: Omit<WrittenCaches, "of">;
   /** Listed namespaces of which the API server does not let us read something. */
   unreadable(): readonly string[];
 };

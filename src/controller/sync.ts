@@ -2,10 +2,12 @@
 // pass starts from scratch, so lost, doubled or disordered events end in the same state; a failed
 // write belongs to its pair and does not fail the pass; while writes wait, a new event makes a new
 // plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
-import type { Apply } from "../writes/apply.ts";
+import type { Apply, Course } from "../writes/apply.ts";
 import type { PlannerMemory } from "../core/state/planner-memory.ts";
 import {
   type CachedObject,
+  type ListState,
+  type Namespace,
   type PlannerSettings,
   type ClusterState,
 } from "../core/model/cluster.ts";
@@ -17,7 +19,14 @@ import { recordOutcome, type WrittenCaches, type Outcome } from "../writes/outco
 import { WritePool, type WriteEnd } from "../writes/write-pool.ts";
 import type { SyncHooks } from "../telemetry/sync-log.ts";
 import { placeKey, type ObjectKind } from "../core/model/kinds.ts";
-import { type ActionWrite, withLatest, pooledWriteOf } from "../writes/action-write.ts";
+import {
+  type ActionWrite,
+  isStillDecided,
+  type LatestView,
+  pooledWriteOf,
+  withLatest,
+} from "../writes/action-write.ts";
+import { changedEntries } from "../core/observed/list-state.ts";
 
 export type SyncDeps = {
   /** Of each kind that takes part. */
@@ -76,7 +85,10 @@ const LANDING_MS = 10_000;
 
 export class Sync {
   readonly #deps: SyncDeps;
-  readonly #pool: WritePool<ActionWrite>;
+  readonly #pool: WritePool<ActionWrite, CachedObject | Namespace>;
+  readonly #latest: LatestView;
+  /** The source list as it was when it last changed. */
+  readonly #lists = new Map<ObjectKind, ListState | undefined>();
   #newest: Plan | undefined;
   #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
   #dirty = false;
@@ -94,8 +106,19 @@ export class Sync {
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
-    this.#pool = new WritePool(deps.concurrency, deps.clock, (write, cut) =>
-      this.perform(write, cut),
+    const { caches, worlds, concurrency, clock } = deps;
+    this.#latest = {
+      caches,
+      entryOf: (kind, object) => {
+        const list = worlds.find((world) => world.kind === kind)?.list;
+        return list?.state === "read" ? list.of(object) : undefined;
+      },
+    };
+    this.#pool = new WritePool(
+      concurrency,
+      clock,
+      (write, cut, isOvertaken) => this.perform(write, { cut, isOvertaken }),
+      (write, touched) => isStillDecided(write, touched, this.#latest),
     );
     this.#pool.whenLanded(() => {
       this.#landed = true;
@@ -135,7 +158,7 @@ export class Sync {
     const published = roles.includes("source");
     // Our own write: the pass that waits for its answer looks again anyway.
     if (!published && this.#pool.inFlight.has(place)) return "no";
-    this.#pool.touch(place, published && isSameSource(old, secret));
+    this.#pool.touch(place, old);
     if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
       memory.gone.add(old.uid, this.#deps.clock.monotonic());
     if (published) return "urgent";
@@ -146,9 +169,24 @@ export class Sync {
     return isWanted || mayBeAdopted(secret) ? "later" : "no";
   }
 
-  /** A namespace came, changed or went: no write there starts that was planned before. */
-  namespaceChanged(name: string): void {
-    this.#pool.touch(name);
+  /** A namespace was `before`; undefined where it is new: a write there goes on if nothing that decides changed. */
+  namespaceChanged(name: string, before: Namespace | undefined): void {
+    this.#pool.touch(name, before);
+  }
+
+  /** A live read, of which no event tells, showed another object than the cache: `before`. */
+  readAnew(key: string, before: CachedObject | Namespace | undefined): void {
+    this.#pool.touch(key, before);
+  }
+
+  /** The source list changed: no write of a source of which it says something else goes on. */
+  listChanged(): void {
+    for (const { kind, list } of this.#deps.worlds) {
+      const before = this.#lists.get(kind);
+      this.#lists.set(kind, list);
+      for (const { object } of changedEntries(before, list))
+        if (object?.kind === kind) this.#pool.touch(placeKey(kind, object), undefined);
+    }
   }
 
   /** Rejects when the pass as a whole failed; a failed write does not make it fail. */
@@ -228,15 +266,14 @@ export class Sync {
   }
 
   /** What became of one action. */
-  async perform({ action: planned }: ActionWrite, cut?: AbortSignal): Promise<WriteEnd> {
+  async perform({ action: planned }: ActionWrite, course?: Course): Promise<WriteEnd> {
     const { apply, memory, caches, clock, hooks } = this.#deps;
-    const action =
-      planned.kind === "confirm" ? planned : withLatest(planned, caches.of(planned.objectKind));
+    const action = withLatest(planned, this.#latest);
     const { due, liveReads } = memory.shared;
     due.started();
     const questions = action.kind === "confirm" ? action.questions : [];
     liveReads.began(questions);
-    const outcome = await apply.perform(action, cut);
+    const outcome = await apply.perform(action, course);
     liveReads.ended(questions);
     const now = clock.monotonic();
     const failed = outcome.kind === "failed";
@@ -325,13 +362,6 @@ export class Sync {
       planMs,
     };
   }
-}
-
-// The same object, which goes on publishing; what it publishes may be other.
-function isSameSource(old: CachedObject | undefined, secret: CachedObject | undefined): boolean {
-  if (old?.role !== "source" || secret?.role !== "source" || old.uid !== secret.uid) return false;
-  const { problems, deleting, rule } = secret;
-  return problems.length === 0 && !deleting && !rule.paused;
 }
 
 /** It becomes due by itself; whether a failed write is worth another try, its failure says. */

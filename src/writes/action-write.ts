@@ -1,27 +1,81 @@
-// An action of the plan as a write of the pool, with what is newest when it starts.
+// An action of the plan as a write of the pool: what is newest when it starts, and whether its decision
+// still holds after an event. Promise: a write carries the rule and the value of one moment.
 import type { PooledWrite } from "./write-pool.ts";
-import type { WrittenCache } from "./outcome.ts";
+import type { WrittenCaches } from "./outcome.ts";
 import { bytesOf } from "../core/plan/requests.ts";
-import { placeKey } from "../core/model/kinds.ts";
+import type { ListEntry } from "../core/annotations/list-entry.ts";
+import type { Ref } from "../core/annotations/names.ts";
+import { decidesAlike, hasSameRule } from "../core/desired/same-decision.ts";
+import type { CachedObject, DesiredCopy, Namespace } from "../core/model/cluster.ts";
+import { placeKey, type ObjectKind } from "../core/model/kinds.ts";
 import { decisionKey, type Action, actionKey } from "../core/model/actions.ts";
 
 export type ActionWrite = PooledWrite & { readonly action: Action };
 
+/** How objects and Namespaces were before the events that came since the plan was begun, by key. */
+export type Touched = ReadonlyMap<string, CachedObject | Namespace | undefined>;
+
+/** What is known now. */
+export type LatestView = {
+  readonly caches: Pick<WrittenCaches, "of" | "namespace">;
+  /** What the source list says of an object. */
+  readonly entryOf: (kind: ObjectKind, object: Ref) => ListEntry | undefined;
+};
+
 /**
- * Of a source that changes all the time the pool writes although the plan knows an older version: what is
- * written is the newest, of the same type, so that it is as good an update.
+ * A source that changes all the time is written although the plan knows an older version: with its
+ * newest content, if that is as good for this write and the rule is the one that was planned with.
  */
-export function withLatest(action: Action, cache: Pick<WrittenCache, "get">): Action {
-  if (!("content" in action) || action.kind === "fill") return action;
+export function withLatest(action: Action, { caches, entryOf }: LatestView): Action {
+  if (!("content" in action)) return action;
   const { source, replica } = action.content;
-  const latest = cache.get(source);
-  if (latest?.role !== "source" || latest === source || latest.uid !== source.uid) return action;
-  // What it says of itself by now may be for other places.
-  if (latest.entry !== source.entry) return action;
-  if (!latest.replica || latest.replica.type !== replica.type) return action;
-  if (latest.replica.immutable !== replica.immutable) return action;
+  const latest = caches.of(action.objectKind).get(source);
+  if (latest === source || !hasSameRule(source, latest, entryOf(action.objectKind, source)))
+    return action;
+  if (!latest.replica || !isAsGood(latest.replica, replica)) return action;
   const content = { source: latest, replica: latest.replica };
   return { ...action, content, inputs: decisionKey(content) };
+}
+
+// Much larger content is for the next plan, which knows the limits on bytes.
+const MOST_GROWTH = 2;
+
+function isAsGood(latest: DesiredCopy, planned: DesiredCopy): boolean {
+  return (
+    latest.type === planned.type &&
+    latest.immutable === planned.immutable &&
+    latest.bytes <= MOST_GROWTH * planned.bytes
+  );
+}
+
+/** Whether what the action was decided by is the same after these events of its source or namespace. */
+export function isStillDecided(
+  { action, namespace = "", source = "" }: ActionWrite,
+  touched: Touched,
+  { caches, entryOf }: LatestView,
+): boolean {
+  const { objectKind } = action;
+  const latest = caches.of(objectKind).get(action.source);
+  const entry = entryOf(objectKind, action.source);
+  if (touched.has(source)) {
+    // What takes something away has no source of its own: it follows from how the object was.
+    const before = "content" in action ? action.content.source : touched.get(source);
+    if (!before || !("role" in before) || !saysTheSame(before, latest, entry)) return false;
+  }
+  if (!touched.has(namespace)) return true;
+  const [before, now] = [touched.get(namespace), caches.namespace(namespace)];
+  if (!before || "role" in before || !now) return false;
+  return decidesAlike(latest?.role === "source" ? latest.rule : undefined, before, now);
+}
+
+function saysTheSame(
+  before: CachedObject,
+  latest: CachedObject | undefined,
+  entry: ListEntry | undefined,
+): boolean {
+  if (before.role === "source") return hasSameRule(before, latest, entry);
+  const silent = before.role === "stranger" && latest?.role === "stranger" && entry === undefined;
+  return silent && before.uid === latest.uid;
 }
 
 /** What the pool must know of an action to bound it. */

@@ -1,6 +1,7 @@
 // The only writer of Secrets and ConfigMaps: action → requests → outcome. Promises: every write carries the
 // preconditions that the planner put into it; nothing is thrown, a failure is an outcome; no write
-// begins once we may not write any more, and none outlives that permission; a copy is deleted for its
+// begins once we may not write any more, and none outlives that permission; no request of an action is
+// sent after an event has changed what the action was decided by; a copy is deleted for its
 // successor only when the API server has said that it would take that. It also asks the planner's
 // questions (live-reader.ts).
 import { causeOf } from "../kube/rest/error-text.ts";
@@ -57,6 +58,14 @@ export type ApplyDeps = {
   };
 };
 
+/** What may happen to an action on its way. */
+export type Course = {
+  /** Once it aborts, the action ends as if no answer had come in time. */
+  readonly cut?: AbortSignal | undefined;
+  /** Whether an event has changed what the action was decided by: no further request of it is sent. */
+  readonly isOvertaken?: (() => boolean) | undefined;
+};
+
 const TIMEOUT_MS = 30_000;
 const MOST_DELETES = 3;
 // Another version, gone, or in a namespace that is gone or going: the watch is about to tell.
@@ -77,10 +86,10 @@ export class Apply {
     this.#sourceData = new SourceData({ ...sources, remember, get });
   }
 
-  /** Never rejects. Once `cut` aborts, it ends as if no answer had come in time. */
-  async perform(action: Action, cut?: AbortSignal): Promise<Outcome> {
+  /** Never rejects. */
+  async perform(action: Action, course: Course = {}): Promise<Outcome> {
     try {
-      return await this.#write(action, cut);
+      return await this.#write(action, course);
     } catch (error) {
       return this.#outcomeOf(action, error);
     }
@@ -91,7 +100,7 @@ export class Apply {
     this.#cancelled.abort();
   }
 
-  async #write(action: Action, cut?: AbortSignal): Promise<Outcome> {
+  async #write(action: Action, course: Course): Promise<Outcome> {
     const { objectKind, place } = action;
     // The planner has no such place: this is for the day on which it is wrong.
     if (writes(action) && this.#deps.isReserved(objectKind, place)) {
@@ -100,33 +109,33 @@ export class Apply {
     }
     switch (action.kind) {
       case "liveGet":
-        return this.#look(action, cut);
+        return this.#look(action, course);
       case "confirm":
         return this.#ask(action);
       case "delete":
-        return this.#delete(action, cut);
+        return this.#delete(action, course);
       case "release":
         return {
           kind: "done",
           action,
-          object: await this.#sendAll(action, endRequests(action), cut),
+          object: await this.#sendAll(action, endRequests(action), course),
         };
       case "fill":
       case "unfill":
-        return this.#fill(action, cut);
+        return this.#fill(action, course);
       case "create":
       case "update":
       case "replace":
       case "adopt": {
         const payload = await this.#sourceData.payload(action.content.source);
         if (!payload) return { kind: "moved", action, ofSource: true };
-        const recorded = action.kind === "update" ? await this.#recordOf(action, cut) : "";
+        const recorded = action.kind === "update" ? await this.#recordOf(action, course) : "";
         if (recorded === undefined) return { kind: "moved", action };
         const requests = copyRequests(action, payload, recorded);
         const refusal =
-          action.kind === "replace" ? await this.#rehearse(action, requests, cut) : undefined;
+          action.kind === "replace" ? await this.#rehearse(action, requests, course) : undefined;
         if (refusal) return refusal;
-        const object = await this.#sendAll(action, requests, cut);
+        const object = await this.#sendAll(action, requests, course);
         return { kind: "done", action, object };
       }
     }
@@ -136,17 +145,17 @@ export class Apply {
    * Who rewrites a copy faster than the watch tells does not keep it: it is looked at live and, as long
    * as it is the copy that was judged, deleted under the version that was seen.
    */
-  async #delete(action: Action & { kind: "delete" }, cut?: AbortSignal): Promise<Outcome> {
+  async #delete(action: Action & { kind: "delete" }, course: Course): Promise<Outcome> {
     let target: CopyObject = action.target;
     for (let tries = 1; ; tries++) {
       try {
-        await this.#sendAll(action, endRequests({ ...action, target }), cut);
+        await this.#sendAll(action, endRequests({ ...action, target }), course);
         return { kind: "removed", action };
       } catch (error) {
         const moved = error instanceof ApiError && error.kind === "conflict";
         if (!moved || tries === MOST_DELETES) throw error;
       }
-      const raw = await this.#live.object(action.objectKind, action.place, cut);
+      const raw = await this.#live.object(action.objectKind, action.place, course.cut);
       if (raw === undefined) return { kind: "removed", action };
       const found = this.#deps.read(action.objectKind, raw);
       if (!isSameCopy(found, action.target)) {
@@ -161,10 +170,10 @@ export class Apply {
   /** What was copied onto a copy; undefined: it is another by now. */
   async #recordOf(
     { objectKind, place, target }: Action & { kind: "update" },
-    cut?: AbortSignal,
+    course: Course,
   ): Promise<string | undefined> {
     if (target.copiedKeys !== undefined) return target.copiedKeys;
-    const raw = await this.#live.object(objectKind, place, cut);
+    const raw = await this.#live.object(objectKind, place, course.cut);
     if (isVersion(raw, target)) return readRecord(raw);
     if (raw !== undefined) this.#deps.remember(objectKind, raw);
     return undefined;
@@ -173,11 +182,11 @@ export class Apply {
   async #sendAll(
     action: Action,
     requests: readonly ObjectRequest[],
-    cut?: AbortSignal,
+    course: Course,
   ): Promise<unknown> {
     let object: unknown;
     for (const request of requests) {
-      object = await this.#send(action, request, cut);
+      object = await this.#send(action, request, course);
       if (action.kind === "replace" && request.method === "DELETE")
         this.#deps.onVacated(action.objectKind, action.place);
       if (request.method === "DELETE" && isLeaving(object)) throw new Leaving(object);
@@ -189,11 +198,11 @@ export class Apply {
   async #rehearse(
     action: Action,
     requests: readonly ObjectRequest[],
-    cut?: AbortSignal,
+    course: Course,
   ): Promise<Outcome | undefined> {
     try {
       for (const request of requests)
-        if (request.method === "POST") await this.#send(action, request, cut, "All");
+        if (request.method === "POST") await this.#send(action, request, course, "All");
       return undefined;
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind === "cancelled") throw error;
@@ -208,18 +217,19 @@ export class Apply {
   }
 
   /** What is to be written into a pulling Secret shows only a look at it. */
-  async #fill(action: FillAction, cut?: AbortSignal): Promise<Outcome> {
+  async #fill(action: FillAction, course: Course): Promise<Outcome> {
     const { objectKind, place, target, inputs } = action;
     const source = action.kind === "fill" ? action.content.source : undefined;
     const payload = source && (await this.#sourceData.payload(source));
-    const raw = source && !payload ? undefined : await this.#live.object(objectKind, place, cut);
+    const raw =
+      source && !payload ? undefined : await this.#live.object(objectKind, place, course.cut);
     if (!isVersion(raw, target)) {
       if (raw !== undefined) this.#deps.remember(objectKind, raw);
       return { kind: "moved", action };
     }
     const state = readPullState(KINDS[objectKind], raw);
     if (!source || !payload) {
-      const object = await this.#send(action, fillRequest(action, emptyingFill(state)), cut);
+      const object = await this.#send(action, fillRequest(action, emptyingFill(state)), course);
       return { kind: "done", action, object };
     }
     const filling = fillFor(state, source, payload);
@@ -229,7 +239,7 @@ export class Apply {
       return { kind: "resolved", action, resolution: { ...answer, conflict: filling } };
     const { fill, shadowed } = filling;
     if (!fill) return { kind: "resolved", action, resolution: { ...answer, conflict: shadowed } };
-    const object = await this.#send(action, fillRequest(action, fill), cut);
+    const object = await this.#send(action, fillRequest(action, fill), course);
     // Somebody on the way may have made something else of it.
     const left = fillFor(readPullState(KINDS[objectKind], object), source, payload);
     const settled = typeof left !== "string" && !left.fill && isKubeObject(object);
@@ -242,7 +252,7 @@ export class Apply {
   async #send(
     action: Action,
     { method, body, contentType }: ObjectRequest,
-    cut?: AbortSignal,
+    course: Course,
     dryRun?: "All",
   ): Promise<unknown> {
     const { namespace, name } = action.place;
@@ -252,8 +262,10 @@ export class Apply {
     const what = `${dryRun ? "dry-run " : ""}${verb} ${noun} ${refText(action.place)}`;
     const left = this.#deps.permission();
     if (left <= 0 || this.#cancelled.signal.aborted) throw new NoPermission();
+    const isOvertaken = (): boolean => course.isOvertaken?.() === true;
+    if (isOvertaken()) throw new Overtaken();
     const path = resourcePath(resource, namespace, method === "POST" ? undefined : name);
-    let refused = false;
+    let refused: Error | undefined;
     try {
       const answer = await this.#deps.client.request<unknown>({
         method,
@@ -262,18 +274,19 @@ export class Apply {
         body,
         ...(contentType !== undefined && { contentType }),
         what,
-        signal: cut ?? this.#cancelled.signal,
+        signal: course.cut ?? this.#cancelled.signal,
         timeoutMs: Math.min(TIMEOUT_MS, left),
         // It may have waited for a connection, or the whole process may have been stopped.
         permitted: () => {
-          refused = this.#deps.permission() <= 0;
-          return !refused;
+          if (this.#deps.permission() <= 0) refused = new NoPermission();
+          else if (isOvertaken()) refused = new Overtaken();
+          return refused === undefined;
         },
       });
       if (!dryRun) this.#deps.onWrite(verb, "ok");
       return answer;
     } catch (thrown) {
-      if (refused) throw new NoPermission();
+      if (refused) throw refused;
       const error = asTimeout(what, thrown, this.#cancelled.signal);
       if (error instanceof ApiError && !dryRun) this.#deps.onWrite(verb, error.kind);
       // A delete that finds nothing has reached its goal.
@@ -283,11 +296,11 @@ export class Apply {
     }
   }
 
-  async #look(action: Action, cut?: AbortSignal): Promise<Outcome> {
+  async #look(action: Action, course: Course = {}): Promise<Outcome> {
     return {
       kind: "found",
       action,
-      object: await this.#live.object(action.objectKind, action.place, cut),
+      object: await this.#live.object(action.objectKind, action.place, course.cut),
     };
   }
 
@@ -304,6 +317,7 @@ export class Apply {
 
   async #outcomeOf(action: Action, error: unknown): Promise<Outcome> {
     if (error instanceof NoPermission) return { kind: "stopped", action };
+    if (error instanceof Overtaken) return { kind: "moved", action, ofSource: true };
     if (error instanceof Leaving) return { kind: "leaving", action, object: error.object };
     if (!(error instanceof ApiError)) return failed(action, "unavailable", causeOf(error));
     if (error.kind === "cancelled") return { kind: "stopped", action };
@@ -334,6 +348,9 @@ function failed(
 }
 
 class NoPermission extends Error {}
+
+/** An event has changed what the action was decided by. */
+class Overtaken extends Error {}
 
 /** A finalizer holds what was deleted. */
 class Leaving extends Error {

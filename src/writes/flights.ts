@@ -22,6 +22,8 @@ export type Flight<W> = {
   readonly startedMs: number;
   readonly slow: boolean;
   readonly cut: AbortController;
+  /** An event changed what it was decided by. */
+  overtaken: boolean;
 };
 
 // All that fly hold this much at most, but one always may: a request's text, its bytes, the answer's and
@@ -103,7 +105,7 @@ export class Flights<W extends PooledWrite> {
   take(write: W): Flight<W> {
     const slow = this.#isSlow(write);
     const startedMs = this.#clock.monotonic();
-    const flight = { write, startedMs, slow, cut: new AbortController() };
+    const flight = { write, startedMs, slow, cut: new AbortController(), overtaken: false };
     this.all.set(write.key, flight);
     this.#count(flight, 1);
     return flight;

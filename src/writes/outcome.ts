@@ -3,8 +3,8 @@
 import type { ApiErrorKind } from "../kube/rest/api-error.ts";
 import type { CauseWord } from "../kube/rest/failure-cause.ts";
 import type { PlannerMemory } from "../core/state/planner-memory.ts";
-import { isWatched, KINDS, type ObjectKind } from "../core/model/kinds.ts";
-import type { CachedObject } from "../core/model/cluster.ts";
+import { isWatched, KINDS, placeKey, type ObjectKind } from "../core/model/kinds.ts";
+import type { CachedObject, Namespace } from "../core/model/cluster.ts";
 import { shownUid, versionOf } from "../core/state/live-reads.ts";
 import { objectOf, stringOf } from "../core/model/unstructured.ts";
 import type { Resolution } from "../core/state/resolutions.ts";
@@ -64,11 +64,12 @@ export type WrittenCache = {
 
 export type WrittenCaches = {
   of(kind: ObjectKind): WrittenCache;
+  namespace(name: string): Namespace | undefined;
   rememberNamespace(raw: unknown): void;
   forgetNamespace(name: string, uid: string): void;
 };
 
-/** The source list, where there is one. */
+/** The cache of the source list. */
 export type WrittenList = {
   remember(raw: unknown): void;
   forget(uid: string): void;
@@ -78,7 +79,6 @@ export type WrittenList = {
 export type RecordContext = {
   readonly memory: PlannerMemory;
   readonly caches: WrittenCaches;
-  readonly list?: WrittenList | undefined;
   readonly now: number;
   readonly chance: number;
 };
@@ -142,10 +142,22 @@ function isTaken({ action: { kind }, error }: Extract<Outcome, { kind: "failed" 
   );
 }
 
+/** Where the objects of live reads go. No event tells of them, so what shows otherwise by one is told here. */
+export type ReadObjects = {
+  readonly caches: WrittenCaches;
+  readonly onChange: (key: string, before: CachedObject | Namespace | undefined) => void;
+};
+
+export type LookupContext = RecordContext &
+  ReadObjects & {
+    /** The source list, where there is one. */
+    readonly list?: WrittenList | undefined;
+  };
+
 export function recordLookup(
   question: LiveRead,
   answer: LookupResult,
-  learning: RecordContext,
+  learning: LookupContext,
 ): void {
   const { memory, now, chance } = learning;
   if (answer.kind === "found" && !isShown(question, answer.object)) {
@@ -184,13 +196,42 @@ function nameOf({ kind, ref }: LiveRead): string {
   return kind === "SourceList" ? `the source list ${text}` : `source ${text}`;
 }
 
-function remember({ kind }: LiveRead, object: unknown, { caches, list }: RecordContext): void {
-  if (kind === "Namespace") caches.rememberNamespace(object);
-  else if (kind === "SourceList") list?.remember(object);
-  else caches.of(kind).remember(object);
+function remember({ kind, ref }: LiveRead, object: unknown, context: LookupContext): void {
+  const { list, caches } = context;
+  if (kind === "SourceList") list?.remember(object);
+  else if (kind !== "Namespace") rememberRead(kind, object, context);
+  else showing(kind, ref, context, () => caches.rememberNamespace(object));
 }
 
-function forget(question: LiveRead, { caches, memory, list, now }: RecordContext): void {
+/** Takes an object that was read live into the cache. */
+export function rememberRead(kind: ObjectKind, raw: unknown, context: ReadObjects): void {
+  const { namespace, name } = objectOf(objectOf(raw).metadata);
+  const ref = { namespace: stringOf(namespace), name: stringOf(name) };
+  showing(kind, ref, context, () => void context.caches.of(kind).remember(raw));
+}
+
+// Tells where the cache shows another object after `change`.
+function showing(
+  kind: ObjectKind | "Namespace",
+  ref: Ref,
+  { caches, onChange }: ReadObjects,
+  change: () => void,
+): void {
+  const shown = (): CachedObject | Namespace | undefined =>
+    kind === "Namespace" ? caches.namespace(ref.namespace) : caches.of(kind).get(ref);
+  const before = shown();
+  change();
+  if (shown() === before) return;
+  onChange(kind === "Namespace" ? ref.namespace : placeKey(kind, ref), before);
+}
+
+function forget(question: LiveRead, context: LookupContext): void {
+  const { kind, ref } = question;
+  if (kind === "SourceList") forgetShown(question, context);
+  else showing(kind, ref, context, () => forgetShown(question, context));
+}
+
+function forgetShown(question: LiveRead, { caches, memory, list, now }: LookupContext): void {
   const { kind, ref } = question;
   const uid = shownUid(question);
   if (uid === undefined) return;

@@ -1,9 +1,10 @@
 // A pool of writes between a plan and the API server: so many in flight, the rest waiting in the
 // plan's order, but for those that must wait for one of their own kind to land (flights.ts). A newer
-// plan replaces the waiting rest while writes fly; it must leave out the keys in flight. What an event
-// touched since its plan was begun is not started any more: it waits for the next plan, and where all
-// that waited was such, `outdated` asks for it. How many fly and how soon the next one starts follows
-// from the 429s (write-pace.ts).
+// plan replaces the waiting rest while writes fly; it must leave out the keys in flight. A write whose
+// decision an event has changed since its plan was begun is not started any more: it waits for the next
+// plan, and where all that waited was such, `outdated` asks for it. A write in flight is told, so that no
+// further request of it is sent. How many fly and how soon the next one starts follows from the 429s
+// (write-pace.ts).
 import { Flights, type Flight, type PooledWrite } from "./flights.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
 import { WritePace } from "./write-pace.ts";
@@ -17,19 +18,22 @@ export type WriteEnd = {
   readonly failed?: boolean;
 };
 
-// A source that changes faster than plans are made would never be written: after so long it is.
-const STARVED_MS = 250;
-
 // What has to make room is cut off so much later, for its answer may be on its way.
 const LAST_CHANCE_MS = 20;
 
 const DROPPED = "dropped";
 
 type Parked<W> = { readonly writes: W[]; next: number };
-type Perform<W> = (write: W, cut: AbortSignal) => Promise<WriteEnd>;
+type Perform<W> = (write: W, cut: AbortSignal, isOvertaken: () => boolean) => Promise<WriteEnd>;
+/**
+ * Whether the decision behind a write is the same, although there were events of what `touched` names:
+ * how each was before, undefined where that does not tell.
+ */
+type IsStillDecided<W, B> = (write: W, touched: ReadonlyMap<string, B | undefined>) => boolean;
 
-export class WritePool<W extends PooledWrite> {
+export class WritePool<W extends PooledWrite, B = never> {
   readonly #perform: Perform<W>;
+  readonly #isStillDecided: IsStillDecided<W, B>;
   readonly #clock: Clock;
   readonly #pace: WritePace;
   readonly #flights: Flights<W>;
@@ -48,23 +52,25 @@ export class WritePool<W extends PooledWrite> {
   #lastStartedMs = Number.NEGATIVE_INFINITY;
   /** A plan is being made. */
   #planning = false;
-  /** Keys of writes started, and what events touched, since the last mark. */
+  /** Keys of writes started, and what events touched and how it was before, since the last mark. */
   #startedSince = new Set<string>();
-  #touchedSince = new Set<string>();
+  #touchedSince = new Map<string, B | undefined>();
   /** The same since the plan was begun whose writes wait. */
   #startedBy = this.#startedSince;
   #touchedBy = this.#touchedSince;
-  /** Sources none of whose writes could start for their changes, and since when. */
-  readonly #starved = new Map<string, number>();
-  #spared = new Set<string>();
-  #changing = new Set<string>();
   #outdated = false;
   #onChange: (() => void)[] = [];
   #onLanded: () => void = () => {};
 
   /** `perform` must not reject: a failed write is an outcome. It ends soon after `cut` aborts. */
-  constructor(concurrency: number, clock: Clock, perform: Perform<W>) {
+  constructor(
+    concurrency: number,
+    clock: Clock,
+    perform: Perform<W>,
+    isStillDecided: IsStillDecided<W, B> = () => false,
+  ) {
     this.#perform = perform;
+    this.#isStillDecided = isStillDecided;
     this.#clock = clock;
     this.#pace = new WritePace(concurrency);
     this.#flights = new Flights(clock, concurrency);
@@ -127,20 +133,23 @@ export class WritePool<W extends PooledWrite> {
   mark(): void {
     this.#planning = true;
     this.#startedSince = new Set();
-    this.#touchedSince = new Set();
-    this.#changing = new Set();
+    this.#touchedSince = new Map();
   }
 
   /**
-   * An event came from `place` (the key of a write or of a source) or a namespace: what a plan before it wanted to write
-   * there, or from there, is not started. `changing`: it is a source as before, with other content.
+   * An event came from `key`: the key of a write or of a source, or a namespace. What was planned before it
+   * starts or goes on only if its decision is still the same. `before`: how it was; undefined where that
+   * does not tell, which outweighs what was said before.
    */
-  touch(place: string, changing = false): void {
+  touch(key: string, before: B | undefined): void {
+    for (const flight of this.#flights.all.values()) {
+      const { source, namespace } = flight.write;
+      if (flight.overtaken || (source !== key && namespace !== key)) continue;
+      flight.overtaken = !this.#isStillDecided(flight.write, new Map([[key, before]]));
+    }
     if (!this.#planning && this.waiting === 0) return;
-    this.#touchedSince.add(place);
-    this.#touchedBy.add(place);
-    if (changing) this.#changing.add(place);
-    else this.#changing.delete(place);
+    for (const touched of new Set([this.#touchedSince, this.#touchedBy]))
+      if (before === undefined || !touched.has(key)) touched.set(key, before);
   }
 
   /**
@@ -159,7 +168,6 @@ export class WritePool<W extends PooledWrite> {
     this.#parkedCount = 0;
     this.#freed = new Set();
     this.#flights.shared = haveSeveralSources(this.#waiting);
-    this.#spare();
     this.#pump();
     this.#changed();
   }
@@ -244,27 +252,12 @@ export class WritePool<W extends PooledWrite> {
 
   /** What a plan made before an event, or before a write ended, wanted is not to be started. */
   #isLive(write: W): boolean {
-    const { key, namespace = "", source = "" } = write;
-    if (this.#startedBy.has(key) || this.#flights.all.has(key)) return false;
+    if (this.#startedBy.has(write.key) || this.#flights.all.has(write.key)) return false;
     const touched = this.#touchedBy;
-    const changed = touched.has(source);
-    if (touched.size === 0 || !(changed || touched.has(key) || touched.has(namespace))) return true;
-    const soft = changed && this.#changing.has(source) && this.#spared.has(source);
-    if (soft && !touched.has(key) && !touched.has(namespace)) return true;
-    if (changed && !this.#starved.has(source)) this.#starved.set(source, this.#clock.monotonic());
+    if (touched.size === 0 || !isTouched(write, touched)) return true;
+    if (!touched.has(write.key) && this.#isStillDecided(write, touched)) return true;
     this.#outdated = true;
     return false;
-  }
-
-  // Sources that have waited too long for a plan without a change in between.
-  #spare(): void {
-    this.#spared = new Set();
-    const now = this.#clock.monotonic();
-    for (const [source, since] of this.#starved) {
-      if (now - since < STARVED_MS) continue;
-      this.#starved.delete(source);
-      this.#spared.add(source);
-    }
   }
 
   #start(write: W): void {
@@ -274,7 +267,9 @@ export class WritePool<W extends PooledWrite> {
     const flight = this.#flights.take(write);
     this.#lastStartedMs = flight.startedMs;
     this.#pace.began(flight.startedMs);
-    void this.#perform(write, flight.cut.signal).then((ended) => this.#land(flight, ended));
+    const isOvertaken = (): boolean => flight.overtaken;
+    const performed = this.#perform(write, flight.cut.signal, isOvertaken);
+    void performed.then((ended) => this.#land(flight, ended));
   }
 
   #land(flight: Flight<W>, ended: WriteEnd): void {
@@ -346,6 +341,13 @@ export class WritePool<W extends PooledWrite> {
     this.#onChange = [];
     for (const wake of waiters) wake();
   }
+}
+
+function isTouched(
+  { key, namespace = "", source = "" }: PooledWrite,
+  touched: ReadonlyMap<string, unknown>,
+): boolean {
+  return touched.has(key) || touched.has(source) || touched.has(namespace);
 }
 
 // Sources take turns in a plan, so a second one stands near its beginning.

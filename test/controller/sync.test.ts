@@ -60,6 +60,7 @@ function open(
         read: () => undefined,
         forget: nothing,
       }),
+      namespace: () => undefined,
       rememberNamespace: nothing,
       forgetNamespace: nothing,
     },

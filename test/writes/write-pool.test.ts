@@ -6,23 +6,36 @@ import { FakeClock, settle } from "../support/time/fake-clock.ts";
 type Job = PooledWrite;
 const jobs = (...keys: string[]): Job[] => keys.map((key) => ({ key }));
 
+type IsStillDecided = (write: Job, touched: ReadonlyMap<string, string | undefined>) => boolean;
+
 /** A pool whose writes end when the test says so. */
-function open(concurrency: number) {
+function open(concurrency: number, isStillDecided: IsStillDecided = () => false) {
   const clock = new FakeClock();
   const flying = new Map<string, (ended: WriteEnd) => void>();
   const order: string[] = [];
   const cut: string[] = [];
-  const pool = new WritePool<Job>(concurrency, clock, ({ key }, signal) => {
-    order.push(key);
-    signal.addEventListener("abort", () => cut.push(key));
-    return new Promise((resolve) => flying.set(key, resolve));
-  });
+  const overtaken = (): readonly string[] => {
+    const keys = Array.from(asked.keys()).filter((key) => flying.has(key));
+    return keys.filter((key) => asked.get(key)?.());
+  };
+  const asked = new Map<string, () => boolean>();
+  const pool = new WritePool<Job, string>(
+    concurrency,
+    clock,
+    ({ key }, signal, isOvertaken) => {
+      order.push(key);
+      asked.set(key, isOvertaken);
+      signal.addEventListener("abort", () => cut.push(key));
+      return new Promise((resolve) => flying.set(key, resolve));
+    },
+    isStillDecided,
+  );
   const end = async (key: string, ended: WriteEnd = { throttled: false }): Promise<void> => {
     flying.get(key)?.(ended);
     flying.delete(key);
     await settle();
   };
-  return { clock, pool, order, flying, cut, end };
+  return { clock, pool, order, flying, cut, end, overtaken };
 }
 
 test("no more writes fly than allowed, and they start in the plan's order", async () => {
@@ -193,8 +206,8 @@ test("what an event touched since its plan was begun is not started, and a newer
   const { pool, order, end } = open(1);
   pool.mark();
   pool.replace(copies("s/x", "a/x", "b/x", "c/x", "d/x"));
-  pool.touch("b");
-  pool.touch("c/x");
+  pool.touch("b", "before");
+  pool.touch("c/x", "before");
   assert.equal(pool.outdated, false, "d/x still waits");
   await end("a/x");
   assert.deepEqual(order, ["a/x", "d/x"]);
@@ -210,36 +223,48 @@ test("what an event touched since its plan was begun is not started, and a newer
 test("an event while a plan is made holds back what the plan wants there", async () => {
   const { pool, order, end } = open(4);
   pool.mark();
-  pool.touch("s/x");
-  pool.touch("b");
+  pool.touch("s/x", "before");
+  pool.touch("b", "before");
   pool.replace([...copies("s/x", "a/x"), ...copies("s/y", "b/y", "c/y")]);
   assert.deepEqual(order, ["c/y"]);
   await end("c/y");
   assert.equal(pool.outdated, true);
 });
 
-test("a source that changes while each plan is made is written all the same", async () => {
-  const { clock, pool, order, end } = open(4);
-  const plan = (): void => {
-    pool.mark();
-    pool.touch("s/x", true);
-    pool.replace(copies("s/x", "a/x"));
-  };
-  plan();
-  await clock.advance(200);
-  plan();
-  assert.deepEqual(order, []);
-  await clock.advance(100);
-  plan();
+test("a write starts although its source changed, if its decision is the same; not if its place changed (B4)", async () => {
+  const told: (readonly (readonly [string, string | undefined])[])[] = [];
+  const { pool, order, end } = open(4, (_, touched) => told.push([...touched]) > 0);
+  pool.mark();
+  pool.touch("s/x", "first");
+  pool.touch("s/x", "second");
+  pool.touch("b/x", "first");
+  pool.replace(copies("s/x", "a/x", "b/x"));
   assert.deepEqual(order, ["a/x"]);
-  await end("a/x");
-  for (let at = 0; at < 5; at++) {
-    pool.mark();
-    pool.touch("s/x", false);
-    pool.replace(copies("s/x", "a/x"));
-    await clock.advance(200);
-  }
-  assert.deepEqual(order, ["a/x"], "but not one that is gone, or another");
+  assert.deepEqual(told.at(-1), [
+    ["s/x", "first"],
+    ["b/x", "first"],
+  ]);
+  pool.mark();
+  pool.touch("s/x", "first");
+  pool.touch("s/x", undefined);
+  pool.replace(copies("s/x", "c/x"));
+  assert.deepEqual(told.at(-1), [["s/x", undefined]], "what is not known outweighs what was");
+  for (const key of order) await end(key);
+});
+
+test("a write in flight is told when an event changed what it was decided by, whatever comes later (B6)", async () => {
+  const { pool, end, overtaken } = open(8, (_, touched) => touched.get("s/x") === "same");
+  pool.replace([...copies("s/x", "a/x", "b/x"), ...copies("s/y", "a/y", "b/y")]);
+  pool.touch("s/x", "same");
+  pool.touch("a/x", "other");
+  pool.touch("c", "other");
+  assert.deepEqual(overtaken(), []);
+  pool.touch("a", "other");
+  assert.deepEqual(overtaken(), ["a/x", "a/y"]);
+  pool.touch("s/x", "other");
+  pool.touch("s/x", "same");
+  assert.deepEqual(overtaken(), ["a/x", "b/x", "a/y"]);
+  for (const key of ["a/x", "b/x", "a/y", "b/y"]) await end(key);
 });
 
 test("a namespace has a quarter of the pool at most, reads eight flights, and of several sources none has all", async () => {

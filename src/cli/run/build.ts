@@ -23,7 +23,7 @@ import type { Clock } from "../../kube/time/clock.ts";
 import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-elector.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
-import { recordLookup } from "../../writes/outcome.ts";
+import { recordLookup, rememberRead, type ReadObjects } from "../../writes/outcome.ts";
 import { FailureLines } from "../../telemetry/failure-lines.ts";
 import { FailingPlaces } from "../../telemetry/failing-places.ts";
 import { PlanWarnings } from "../../telemetry/plan-warnings.ts";
@@ -110,18 +110,22 @@ export function buildController(
   const syncLog = new SyncLog(log, metrics.figures, clock, () =>
     Object.values(watches).every(({ disconnectedSinceMs }) => disconnectedSinceMs === undefined),
   );
+  const reads: ReadObjects = {
+    caches: written,
+    onChange: (key, before) => sync.readAnew(key, before),
+  };
   const apply = new Apply({
     client,
     permission: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
     onWrite: (verb, result) => metrics.figures.write(verb, result),
     onAnswer: (question, answer) => {
       const [now, chance] = [clock.monotonic(), clock.random()];
-      const record = { memory, caches: written, list: list?.written };
+      const record = { ...reads, memory, list: list?.written };
       recordLookup(question, answer, { ...record, now, chance });
     },
     isReserved: (kind, { name }) => rulesOf(kind, settings).reserved?.includes(name) === true,
     onVacated: (kind, place) => memory.of(kind).vacated(place),
-    remember: (kind, raw) => void written.of(kind).remember(raw),
+    remember: (kind, raw) => rememberRead(kind, raw, reads),
     read: (kind, raw) => written.of(kind).read(raw),
     sources: {
       cache: dataCache,

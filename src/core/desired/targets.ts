@@ -125,6 +125,12 @@ export function sameMatch(a: NamespaceMatch, b: NamespaceMatch): boolean {
   );
 }
 
+/** Whether two namespaces that say this accept the same sources. */
+export function sameAccept(a: Accept, b: Accept): boolean {
+  if (a.kind !== b.kind) return false;
+  return a.kind !== "sources" || (b.kind === "sources" && a.globs.text === b.globs.text);
+}
+
 export function placeIn(
   target: TargetNamespace,
   name: string,

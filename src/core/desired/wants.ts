@@ -7,8 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Namespace, PlannerSettings } from "../model/cluster.ts";
 import type { Candidate } from "./sources.ts";
 import { setWanted } from "./target-batch.ts";
-import { accepts, covers, sameMatch, type TargetNamespace } from "./targets.ts";
-import type { Accept } from "../annotations/rules.ts";
+import { accepts, covers, sameAccept, sameMatch, type TargetNamespace } from "./targets.ts";
 
 /** A source's answers, a bit for each slot. */
 type Row = {
@@ -181,9 +180,4 @@ function grown(bits: Int32Array, words: number): Int32Array<ArrayBuffer> {
 
 function sameAnswers(a: Namespace, b: Namespace): boolean {
   return a === b || (sameAccept(a.accept, b.accept) && isDeepStrictEqual(a.labels, b.labels));
-}
-
-function sameAccept(a: Accept, b: Accept): boolean {
-  if (a.kind !== b.kind) return false;
-  return a.kind !== "sources" || (b.kind === "sources" && a.globs.text === b.globs.text);
 }

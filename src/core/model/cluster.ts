@@ -51,6 +51,8 @@ export type SourceObject = Identity & {
   /** Not empty: refused. */
   readonly problems: readonly Problem[];
   readonly rule: Rule;
+  /** Over the texts of all its annotations that make the rule; "" where an entry makes it. */
+  readonly ruleDigest: string;
   /** It carries annotations that ask for nothing. */
   readonly ignored: Ignored | undefined;
   /** undefined where refused. */

@@ -1,6 +1,6 @@
 // How the source list stands, in the words in which it is told: turned off, not there, not read and why,
 // or read, and then what it says of objects of one kind.
-import type { ListedKind } from "../annotations/list-entry.ts";
+import type { ListedKind, ListEntry } from "../annotations/list-entry.ts";
 import { refText, type Ref } from "../annotations/names.ts";
 import type { SourceList } from "../annotations/source-list.ts";
 import type { ListState } from "../model/cluster.ts";
@@ -20,6 +20,21 @@ export function pendingList(ref: Ref): UnheardList {
 
 export function forbiddenList(ref: Ref): UnheardList {
   return unheard(ref, "unread", "cannot be read: the API server answers 403 (get, list, watch)");
+}
+
+/** Entries that one of two states of the list has and the other has not, or otherwise. */
+export function* changedEntries(
+  before: ListState | undefined,
+  now: ListState | undefined,
+): Generator<ListEntry, void> {
+  for (const [one, other] of [
+    [before, now],
+    [now, before],
+  ]) {
+    if (one?.state !== "read") continue;
+    for (const entry of one.entries())
+      if (other?.state !== "read" || other.get(entry.key) !== entry) yield entry;
+  }
 }
 
 /** `object`: without entries; undefined: there is none. */

@@ -6,7 +6,7 @@ import { filterKeys, type KeyFilter } from "../annotations/key-filter.ts";
 import { entryProblem, type ListEntry } from "../annotations/list-entry.ts";
 import type { Invalid } from "../annotations/result.ts";
 import type { Problem } from "../annotations/rules.ts";
-import { annotationKey } from "../annotations/vocabulary.ts";
+import { annotationKey, SOURCE_ANNOTATIONS } from "../annotations/vocabulary.ts";
 import { metadataExcess } from "../desired/copied-metadata.ts";
 import { desiredCopy } from "../desired/copy.ts";
 import { copyableKeys } from "../desired/namespace-rules.ts";
@@ -31,7 +31,8 @@ export function readSource(
   const silent = !to && !allow && problems.length === 0;
   const ignored = silent ? ignoredOnSource(whole.annotations) : undefined;
   const identity = { role: "source", kind: kind.kind, ...given } as const;
-  const source = { ...identity, createdAt, entry, rule: text.rule, ignored };
+  const ruleDigest = entry ? "" : digestOfRule(whole, context);
+  const source = { ...identity, createdAt, entry, rule: text.rule, ruleDigest, ignored };
   if (problems.length > 0) {
     const known = entry ? entry.problems.length === 0 : problems.every(isNotOfKeys);
     const refusedDigest = known ? digestOf(whole, text.keys, context) : undefined;
@@ -65,6 +66,13 @@ export function readSource(
 
 function isNotOfKeys({ annotation }: Problem): boolean {
   return annotation !== annotationKey("keys");
+}
+
+const ABSENT = "\u0000";
+
+function digestOfRule({ annotations }: ReadingObject, { digest, intern }: ReadContext): string {
+  const words = SOURCE_ANNOTATIONS.map((word) => annotations[annotationKey(word)] ?? ABSENT);
+  return intern(digest(words));
 }
 
 /** Of what a source gives its copies; undefined where it can give nothing. */
