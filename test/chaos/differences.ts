@@ -11,9 +11,10 @@ const holds = (all: Texts = {}, some: Texts): boolean =>
 
 /** Between an object and the copy of a source; empty: it is one. */
 export function copyDifferences(present: Raw, source: Source): readonly string[] {
-  const { content, raw, words, entry } = source;
+  const { content, raw, words, entry, list } = source;
   const kept = words["on-delete"] === "keep" ? "keep" : undefined;
-  const marks = { source: placeOf(raw), "source-uid": raw.metadata.uid, entry, "on-delete": kept };
+  const from = { source: placeOf(raw), "source-uid": raw.metadata.uid };
+  const marks = { ...from, entry, list, "on-delete": kept };
   const wrong = Object.entries(marks).filter(([word, value]) => wordOf(present, word) !== value);
   const plain = { marks: isOurs(present), "source-version": !!wordOf(present, "source-version") };
   return [

@@ -1,6 +1,7 @@
 // What chaos found, as short as it could be shrunk: each was wrong once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
 import { PLAIN_FLAGS, type ChaosStep, type Script } from "./script.ts";
 import { play } from "./stage.ts";
 
@@ -22,6 +23,9 @@ const source = (
   ...rest,
 });
 
+/** The list does not contain that entry, or not any more. */
+const OF_ANOTHER_ENTRY = { entry: "gone", list: `${OWN_NAMESPACE}/${SOURCE_LIST}` };
+
 const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonly ChaosStep[] }>> =
   {
     "a source made again as a Helm release, which no watch shows, is gone for good": {
@@ -35,14 +39,14 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
     "what an entry made and dropped ends, beside a copy that is frozen for its source's namespace":
       {
         steps: [
-          { kind: "list", entries: {}, strange: false },
+          { kind: "list", entries: { none: "- no mapping" }, strange: false },
           { kind: "stranger", namespace: "team-a", name: "three", words: {} },
           {
             kind: "forge",
             name: "two",
             source: "team-b/one",
             uid: "uid-9",
-            words: { entry: "gone" },
+            words: OF_ANOTHER_ENTRY,
           },
           { kind: "forge", name: "three", source: "team-b/one", uid: "uid-9", words: {} },
         ],
@@ -79,13 +83,13 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
       {
         flags: { ...PLAIN_FLAGS, namespaces: "team-a,team-b,shared" },
         steps: [
-          { kind: "list", entries: {}, strange: false },
+          { kind: "list", entries: { none: "- no mapping" }, strange: false },
           {
             kind: "forge",
             name: "two",
             source: "team-c/one",
             uid: "uid-9",
-            words: { entry: "gone" },
+            words: OF_ANOTHER_ENTRY,
           },
           source("shared", "two", { to: "*" }),
         ],
@@ -290,13 +294,13 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
           source("shared", "one", { to: "team-*" }),
           { kind: "pass", ms: 2000 },
           { kind: "say", word: "from", value: "team-a/two", namespace: "team-b", name: "one" },
-          { kind: "list", entries: {}, strange: false },
+          { kind: "list", entries: { none: "- no mapping" }, strange: false },
           {
             kind: "forge",
             name: "two",
             source: "team-b/one",
             uid: "uid-9",
-            words: { entry: "gone" },
+            words: OF_ANOTHER_ENTRY,
           },
         ],
       },

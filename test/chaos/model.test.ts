@@ -10,7 +10,7 @@ import { wrongWrite } from "./write-judge.ts";
 
 /** All that the model is made of; raw.ts decides nothing of the contract and is not counted. */
 const MODEL = ["model.ts", "namespaces.ts", "patterns.ts", "standing.ts"];
-const MOST_LINES = 300;
+const MOST_LINES = 350;
 const textOf = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
 
 test(`the model is at most ${MOST_LINES} lines that are neither blank nor a comment`, () => {

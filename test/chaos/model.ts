@@ -6,7 +6,7 @@ import { filterKeys } from "./patterns.ts";
 import { isEnding, isHidden, ownDataOf, placeOf, wordOf, wordsOn } from "./raw.ts";
 import type { Entry, Flags, Raw, Source, Standing, Texts, World } from "./raw.ts";
 import { acceptance, allows, isExcluded, pushes } from "./namespaces.ts";
-import { asksFor, entriesOf, hasUnknownMark, isOurs, isPull } from "./standing.ts";
+import { asksFor, entriesOf, hasUnknownMark, listPlace, isOurs, isPull } from "./standing.ts";
 import { isSmall, standingOf } from "./standing.ts";
 
 /** What must be at a place: a copy of one of these sources (none: as it is), or nothing of ours. */
@@ -104,13 +104,21 @@ export class Model {
   }
 }
 
-/** What an entry made or filled, where the list cannot be read, or refuses that entry or its source. */
+/**
+ * What an entry made or filled, where the list cannot be read or is empty, refuses that entry or its
+ * source, or is not the one that has the entry.
+ */
 export function isFrozenByList(made: Raw, flags: Flags): boolean {
   const key = wordOf(made, "entry");
   if (key === undefined) return false;
+  const entries = entriesOf(flags);
+  if (!entries || entries.length === 0) return true;
+  const madeBy = wordOf(made, "list");
+  if (madeBy !== undefined && madeBy !== listPlace(flags)) return true;
+  if (madeBy === undefined && !entries.some((entry) => entry.key === key)) return true;
   const source = `${made.kind} ${wordOf(made, "from") ?? wordOf(made, "source")}`;
   const isOf = (entry: Entry): boolean => entry.key === key || entry.object === source;
-  return entriesOf(flags)?.some((entry) => entry.refused && isOf(entry)) ?? true;
+  return entries.some((entry) => entry.refused && isOf(entry));
 }
 
 /** Those of the first rank; which of them came first, the world does not show. */

@@ -58,6 +58,8 @@ export type Source = {
   readonly rank: number;
   /** Its key in the source list. */
   readonly entry: string | undefined;
+  /** The place of that list. */
+  readonly list: string | undefined;
   readonly copyName: string;
   readonly paused: boolean;
   readonly content: Content;

@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<string, (value: string) => boolean>> = {
 };
 /** All others that this version knows. */
 const MARKS =
-  /^(source|source-uid|placed-at|source-version|copied-keys|pulled-keys|entry|from|adopt|accept)$/;
+  /^(source|source-uid|placed-at|source-version|copied-keys|pulled-keys|entry|list|from|adopt|accept)$/;
 
 /** The words make a source. */
 export const asksFor = (words: Texts): boolean =>
@@ -74,6 +74,9 @@ export const entriesOf = memoized(({ list, configMaps }: Flags): readonly Entry[
   return entries.map((entry) => ({ ...entry, refused: entry.refused || !isAlone(entry) }));
 });
 
+/** Of a list that can be read. */
+export const listPlace = ({ list }: Flags): string | undefined => list && placeOf(list);
+
 /** How what is at a slot stands as a source; `raw` undefined: nothing that a watch shows. */
 export function standingOf(slot: string, raw: Raw | undefined, flags: Flags): Standing {
   const [, namespace = ""] = slot.split(/[ /]/);
@@ -98,7 +101,8 @@ export function standingOf(slot: string, raw: Raw | undefined, flags: Flags): St
   if (!asksFor(words)) return refused || paused ? "open" : "silent";
   if (refused) return "refused";
   const copyName = words["name"] ?? raw.metadata.name;
-  return { raw, words, rank, entry: entry?.key, copyName, paused, content };
+  const list = entry && listPlace(flags);
+  return { raw, words, rank, entry: entry?.key, list, copyName, paused, content };
 }
 
 /** Refused as sources, whatever they say. */

@@ -14,7 +14,7 @@ const KNOWN = new Set(
   (
     "to to-selector match name keys copy-labels copy-annotations on-delete paused allow " +
     "allow-selector from accept adopt source source-uid placed-at source-version copied-keys " +
-    "pulled-keys entry"
+    "pulled-keys entry list"
   ).split(" "),
 );
 

@@ -13,6 +13,9 @@ import { eventNotes, rowAt } from "../support/scenes/told.ts";
 const DATA = { "tls.crt": "certificate", "tls.key": "key" };
 const OTHER = { "tls.crt": "renewed", "tls.key": "other" };
 
+/** A list that lacks the entry. One without any entry would count as deleted. */
+const WITHOUT_IT = { unrelated: "secret: vault/unrelated\nto: nowhere" };
+
 type Stage = {
   readonly listing: Listing;
   readonly scene: Scene;
@@ -115,7 +118,7 @@ test("an entry that is taken off ends its copies, or leaves them with on-delete:
   const running = listing.start();
   await scene.holds(a, "kept", DATA);
   for (const team of [a, b]) await scene.holds(team, "tls", DATA);
-  await listing.write({});
+  await listing.write(WITHOUT_IT);
   for (const team of [a, b]) await scene.absent(team, "tls");
   const released = await eventually("the marks are off", async () => {
     const found = await scene.api.secret(a, "kept");
@@ -321,7 +324,7 @@ test("a place goes from an entry to the Secret's own annotations, and back, by u
   const running = listing.start();
   await scene.holds(a, "tls", DATA);
   const { metadata } = (await scene.api.secret(a, "tls")) ?? assert.fail();
-  await listing.write({});
+  await listing.write(WITHOUT_IT);
   await scene.holds(a, "tls", { "tls.crt": DATA["tls.crt"] });
   const own = await scene.api.secret(a, "tls");
   assert.equal(own?.metadata.uid, metadata.uid);
@@ -347,7 +350,7 @@ test("who pulls by an entry's allow keeps what came while the list is gone, and 
   await running.stop();
   const again = listing.start();
   await frozen(again, [`${a}/pulled`]);
-  await listing.write({});
+  await listing.write(WITHOUT_IT);
   await scene.holds(a, "pulled", { own: "x" });
   await again.stop();
   await listing.finish();
@@ -408,7 +411,7 @@ test("plan says what a run does for entries, and what it leaves alone", async (t
   assert.deepEqual(await planned(), []);
   await listing.write(undefined);
   assert.deepEqual(await planned(), [`frozen ${a}/tls`, `frozen ${b}/tls`]);
-  await listing.write({});
+  await listing.write(WITHOUT_IT);
   assert.deepEqual(await planned(), [`delete ${a}/tls`, `delete ${b}/tls`]);
   await listing.write({ tls: entry });
   await listing.finish();
@@ -469,7 +472,7 @@ test("a replica of the version before freezes what entries made, beside a new on
   for (const team of [a, b]) await scene.holds(team, "tls", OTHER);
   await running.stop();
   const before = await scene.versions();
-  await listing.write({});
+  await listing.write(WITHOUT_IT);
   await frozen(old, [`${a}/tls`, `${b}/tls`]);
   assert.deepEqual(await scene.versions(), before, "nothing was written or deleted");
   await old.stop();

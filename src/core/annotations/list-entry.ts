@@ -26,6 +26,8 @@ export type ListEntry = {
   readonly text: string;
   /** undefined where it names none. */
   readonly object: ListedObject | undefined;
+  /** The list that contains it: "NAMESPACE/NAME". */
+  readonly list: string;
   /** What it says; nothing where it is refused. */
   readonly source: SourceText;
   /** Not empty: refused. */
@@ -76,8 +78,9 @@ export function* parseEntry(
 ): Generator<undefined, ListEntry> {
   const mapping = parseMapping(text);
   yield;
+  const list = refText(terms.list);
   if (!(mapping instanceof Map))
-    return refused(key, text, undefined, [problemOf(key, "", mapping)]);
+    return refused({ key, text, list, object: undefined }, [problemOf(key, "", mapping)]);
   const problems: Problem[] = [];
   const annotations: Record<string, string> = {};
   const objects: ListedObject[] = [];
@@ -99,19 +102,18 @@ export function* parseEntry(
   const only = objects.length === 1 ? object : undefined;
   const source = parseSource(annotations, only?.name ?? "");
   problems.push(...source.problems.map((problem) => entryProblem(key, problem)));
-  if (problems.length > 0) return refused(key, text, only, problems.slice(0, MOST_PROBLEMS));
-  return { key, text, object: only, source, problems };
+  if (problems.length > 0)
+    return refused({ key, text, list, object: only }, problems.slice(0, MOST_PROBLEMS));
+  return { key, text, list, object: only, source, problems };
 }
 
 const MOST_PROBLEMS = 5;
 
 export function refused(
-  key: string,
-  text: string,
-  object: ListedObject | undefined,
+  { key, text, list, object }: Omit<ListEntry, "source" | "problems">,
   problems: readonly Problem[],
 ): ListEntry {
-  return { key, text, object, source: NO_WORDS, problems };
+  return { key, text, list, object, source: NO_WORDS, problems };
 }
 
 /** `word`: of the entry that is at fault; "" where it is the entry itself. */

@@ -77,7 +77,7 @@ export function* parseSourceList(
 const MOST_NAMED = 5;
 
 function refusedOf(entry: ListEntry, all: readonly ListEntry[]): ListEntry {
-  const { key, text, object } = entry;
+  const { key, object } = entry;
   const named = all.slice(0, MOST_NAMED).map((each) => each.key);
   const rest = all.length - named.length;
   const keys = `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
@@ -85,7 +85,7 @@ function refusedOf(entry: ListEntry, all: readonly ListEntry[]): ListEntry {
     object ? refText(object) : "",
     `one entry for an object: ${keys} name it`,
   );
-  return refused(key, text, object, [...entry.problems, problemOf(key, "", fault)]);
+  return refused(entry, [...entry.problems, problemOf(key, "", fault)]);
 }
 
 function objectKey({ kind, namespace, name }: ListedObject): string {

@@ -44,6 +44,7 @@ export const VOCABULARY = {
   "source-version": { on: ["copy", "pulling Secret"], mark: true },
   "copied-keys": { on: ["copy"], mark: true },
   entry: { on: ["copy", "pulling Secret"], mark: true },
+  list: { on: ["copy", "pulling Secret"], mark: true },
   "pulled-keys": { on: ["pulling Secret"], mark: true },
 } as const satisfies Readonly<Record<string, Meaning>>;
 

@@ -5,6 +5,7 @@
 import type { KindRules } from "../model/kinds.ts";
 import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
 import type { Annotations, SourceText } from "../annotations/parse.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
 import type { GlobList } from "../annotations/globs.ts";
 import { chooseMetadata, parseRecord } from "./copied-metadata.ts";
 import { type DesiredCopy, type SourcePayload } from "../model/cluster.ts";
@@ -76,6 +77,14 @@ export function recordedEntry(annotations: Annotations): string | undefined {
   return annotations[annotationKey("entry")]?.slice(0, LONGEST_KEY + 1);
 }
 
+/** A namespace and a name of the API, and the "/" between them. */
+const LONGEST_REF = 63 + 1 + 253;
+
+/** The mark `list`, as far as it can be ours. */
+export function recordedList(annotations: Annotations): string | undefined {
+  return annotations[annotationKey("list")]?.slice(0, LONGEST_REF + 1);
+}
+
 /** How the API compares resourceVersions; what is none was not written by us and is restored. */
 export const VERSION = /^[1-9]\d{0,19}$/;
 
@@ -87,6 +96,7 @@ type Face = {
   readonly sourceUid: string;
   readonly onDelete: string;
   readonly entry: string;
+  readonly list: string;
   readonly copiedKeys: string;
   readonly labels: Texts;
   readonly annotations: Texts;
@@ -105,6 +115,7 @@ export function fingerprint(digest: Digest, face: Face): string {
     face.sourceUid,
     face.onDelete,
     face.entry,
+    face.list,
     face.copiedKeys,
     ...labels.map((key) => face.labels[key] ?? ABSENT),
     ...annotations.map((key) => face.annotations[key] ?? ABSENT),
@@ -124,8 +135,8 @@ export type SourceContent = Ref & {
   readonly annotations: Texts;
   /** After the `keys` filter. */
   readonly entries: Texts;
-  /** The value of the mark `entry`; "": none. */
-  readonly entry: string;
+  /** By which it is a source; undefined: by its own annotations. */
+  readonly entry: Pick<ListEntry, "key" | "list"> | undefined;
 };
 
 export function desiredCopy(
@@ -154,7 +165,8 @@ export function desiredCopy(
       source: { namespace: content.namespace, name: content.name },
       sourceUid: content.uid,
       onDelete: onDeleteMark(text.rule.onDelete),
-      entry: content.entry,
+      entry: content.entry?.key ?? "",
+      list: content.entry?.list ?? "",
       copiedKeys,
       labels,
       annotations,

@@ -10,7 +10,7 @@ import { filterKeys, recordOf, type KeyFilter } from "../annotations/key-filter.
 import { type PullingObject, type SourcePayload, type SourceObject } from "../model/cluster.ts";
 import { isDataKey } from "../annotations/names.ts";
 import { objectOf, stringsOf } from "../model/unstructured.ts";
-import { isUid, recordedEntry, requiredKeys, VERSION } from "./copy.ts";
+import { isUid, recordedEntry, recordedList, requiredKeys, VERSION } from "./copy.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { problemText } from "../annotations/rules.ts";
 import type { Fill } from "../model/actions.ts";
@@ -27,12 +27,13 @@ export type PullState = {
   readonly pulledKeys: ReadonlySet<string>;
   readonly sourceUid: string | undefined;
   readonly entry: string | undefined;
+  readonly list: string | undefined;
 };
 
 export function readPullState(kind: KindRules, raw: unknown): PullState {
   const object = objectOf(raw);
   const annotations = stringsOf(objectOf(object.metadata).annotations);
-  const { sourceUid, entry } = recordedSource(annotations);
+  const { sourceUid, entry, list } = recordedSource(annotations);
   return {
     kind,
     type: typeOf(kind, object),
@@ -42,6 +43,7 @@ export function readPullState(kind: KindRules, raw: unknown): PullState {
     pulledKeys: new Set(parsePulledKeys(annotations)),
     sourceUid,
     entry,
+    list,
   };
 }
 
@@ -65,13 +67,14 @@ export function filledEntries(annotations: Annotations, data: Texts): Texts {
 /** Which source its entries are from, as we recorded it; what we cannot have written counts as none. */
 export function recordedSource(
   annotations: Annotations,
-): Pick<PullingObject, "sourceUid" | "sourceVersion" | "entry"> {
+): Pick<PullingObject, "sourceUid" | "sourceVersion" | "entry" | "list"> {
   const uid = annotations[annotationKey("source-uid")] ?? "";
   const version = annotations[annotationKey("source-version")] ?? "";
   return {
     sourceUid: isUid(uid) ? uid : undefined,
     sourceVersion: VERSION.test(version) ? version : undefined,
     entry: recordedEntry(annotations),
+    list: recordedList(annotations),
   };
 }
 
@@ -104,14 +107,15 @@ export function fillFor(
   }
   const stay = new Set([...keys, ...kept]);
   const gone = [...pull.pulledKeys].filter((key) => !stay.has(key));
-  const entry = source.entry?.key;
-  const version = { sourceUid: source.uid, sourceVersion: source.resourceVersion, entry };
+  const { key: entry, list } = source.entry ?? {};
+  const version = { sourceUid: source.uid, sourceVersion: source.resourceVersion, entry, list };
   const record = keys.length > 0 ? { keys: keys.toSorted(), ...version } : undefined;
   const fill = emptied(pull, gone, set, record);
   const shadowed = kept.length > 0 ? shadowText(kept) : undefined;
   const recorded = [...pull.pulledKeys].toSorted().join(",") === (record?.keys ?? []).join(",");
   const sameSource =
-    record === undefined || (pull.sourceUid === source.uid && pull.entry === entry);
+    record === undefined ||
+    (pull.sourceUid === source.uid && pull.entry === entry && pull.list === list);
   const changes = fill.set.keys().length + fill.remove.length;
   if (changes === 0 && recorded && sameSource) return { fill: undefined, shadowed };
   if (changes > 0 && pull.immutable) return "it is immutable and cannot be filled";

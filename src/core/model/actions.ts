@@ -97,6 +97,7 @@ export type Fill = {
         readonly sourceUid: string;
         readonly sourceVersion: string;
         readonly entry: string | undefined;
+        readonly list: string | undefined;
       }
     | undefined;
 };

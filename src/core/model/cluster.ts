@@ -84,6 +84,7 @@ export type PullingObject = Identity & {
   readonly sourceVersion: string | undefined;
   /** As of a copy. */
   readonly entry: string | undefined;
+  readonly list: string | undefined;
   readonly ignored: Ignored | undefined;
 };
 
@@ -103,6 +104,8 @@ export type CopyTemplate = {
   readonly copiedKeys: string | undefined;
   /** Key of the entry of the source list that its source was one by; undefined: none. */
   readonly entry: string | undefined;
+  /** The source list of that entry; undefined: none, or an older version wrote the copy. */
+  readonly list: string | undefined;
   /** A mark of ours that this version does not know; undefined: none. */
   readonly unknownMark: string | undefined;
   readonly ignored: Ignored | undefined;
@@ -155,6 +158,9 @@ export class CopyObject implements Identity, CopyTemplate {
   }
   get entry(): string | undefined {
     return this.face.entry;
+  }
+  get list(): string | undefined {
+    return this.face.list;
   }
   get unknownMark(): string | undefined {
     return this.face.unknownMark;

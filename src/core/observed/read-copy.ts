@@ -3,7 +3,13 @@ import { parseOnDelete } from "../annotations/parse.ts";
 import { ignoredOnCopy } from "../annotations/ignored.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { annotationKey, unknownKeyOf } from "../annotations/vocabulary.ts";
-import { fingerprint, onDeleteMark, recordedEntry, type Marks } from "../desired/copy.ts";
+import {
+  fingerprint,
+  onDeleteMark,
+  recordedEntry,
+  recordedList,
+  type Marks,
+} from "../desired/copy.ts";
 import { CopyObject } from "../model/cluster.ts";
 import { digestData } from "../model/secret-data.ts";
 import { objectOf, stringsOf } from "../model/unstructured.ts";
@@ -25,6 +31,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
     dataDigest,
     onDelete,
     entry: annotations[annotationKey("entry")] ?? "",
+    list: annotations[annotationKey("list")] ?? "",
     copiedKeys,
     labels,
     annotations,
@@ -32,6 +39,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
   const face = fingerprint(digest, parts);
   const unknownMark = unknownKeyOf(annotations);
   const entry = recordedEntry(annotations);
+  const list = recordedList(annotations);
   const ignored = ignoredOnCopy(annotations);
   const { namespace, name } = marks.source;
   const rest = `${unknownMark ?? ""} ${ignored?.word ?? ""}`;
@@ -47,6 +55,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
     onDelete: recordedOnDelete(onDelete),
     copiedKeys: copiedKeys.length > LONGEST_KEPT_RECORD ? undefined : intern(copiedKeys),
     entry: entry === undefined ? undefined : intern(entry),
+    list: list === undefined ? undefined : intern(list),
     unknownMark: unknownMark === undefined ? undefined : intern(unknownMark),
     ignored,
   });

@@ -55,7 +55,7 @@ export function readSource(
   const wide = metadataExcess(labels, annotations, copyLabels, copyAnnotations, copyable);
   if (wide) return refused(annotationKey(wide.word), wide.fault);
   const own = { ...given, type, immutable, labels, annotations };
-  const content = { ...own, entries: entries.value, entry: entry?.key ?? "" };
+  const content = { ...own, entries: entries.value, entry };
   // Its copies have the same digests.
   const kept: Digest = (parts) => intern(digest(parts));
   const { replica, payload } = desiredCopy(kind, content, text, copyable, kept);

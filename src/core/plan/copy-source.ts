@@ -47,7 +47,7 @@ export function decideCopy(
   if (target.accept.kind === "problem") {
     return hold("frozen", `the namespace is not understood: ${problemText(target.accept.problem)}`);
   }
-  const listed = answerOfList(context.sources.list, copy.source, copy.entry);
+  const listed = answerOfList(context.sources.list, copy.source, copy);
   if (listed.kind === "frozen") return hold("frozen", listed.reason);
   switch (status.kind) {
     case "entry":

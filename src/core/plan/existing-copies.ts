@@ -227,6 +227,8 @@ function isEdited(
   { source, replica }: Candidate["content"],
 ): boolean {
   if (copy.sourceUid !== source.uid) return false;
+  // An older version did not write the list.
+  if (copy.entry !== undefined && copy.list === undefined) return false;
   const settled = context.pass.memory.settled.get(source.uid);
   return settled === replica.fingerprint || copy.sourceVersion === source.resourceVersion;
 }

@@ -16,7 +16,7 @@ import type { TargetNamespace } from "../desired/targets.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../annotations/names.ts";
-import { answerOfList } from "./listed-copy.ts";
+import { answerOfList, LIST_SAYS_NOTHING } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
 import type { Finding } from "./plan-builder.ts";
 import { type Desired, decisionKey } from "../model/actions.ts";
@@ -47,12 +47,11 @@ function planByList(
   target: TargetNamespace,
 ): void {
   const { sources } = context;
-  const filledBy = isFilled(pull) ? pull.entry : undefined;
-  const listed = answerOfList(sources.list, from, filledBy);
+  const isByEntry = isFilled(pull) && pull.entry !== undefined;
+  const listed = isByEntry ? answerOfList(sources.list, from, pull) : LIST_SAYS_NOTHING;
   if (listed.kind === "frozen") note(context, pull, from, "frozen", listed.reason);
   else {
-    const anywhere = filledBy !== undefined;
-    const status = anywhere ? sources.statusAnywhere(from) : sources.status(from);
+    const status = isByEntry ? sources.statusAnywhere(from) : sources.status(from);
     planByStatus(context, pull, from, target, status);
   }
 }
@@ -251,7 +250,8 @@ function isCurrent(
   { source, replica }: Desired,
 ): boolean {
   if (pull.sourceUid !== source.uid || pull.keys === undefined) return false;
-  if (isFilled(pull) && pull.entry !== source.entry?.key) return false;
+  const { entry } = source;
+  if (isFilled(pull) && (pull.entry !== entry?.key || pull.list !== entry?.list)) return false;
   if (pull.keys.text === undefined) return pull.filledDigest === replica.dataDigest;
   const { offers } = context.pass.memory;
   const before = offers.get(pull);

@@ -166,6 +166,7 @@ function annotationsOf(place: Ref, { source }: Desired, payload: SourcePayload):
     "copied-keys": payload.copiedKeys,
     "on-delete": onDeleteMark(source.rule.onDelete),
     entry: source.entry?.key ?? "",
+    list: source.entry?.list ?? "",
   };
   const annotations: Patch = { ...payload.annotations };
   for (const [mark, value] of Object.entries(marks)) {
@@ -231,6 +232,7 @@ function fillBody(target: Version, fill: Fill): Body {
     [annotationKey("source-uid")]: record ? record.sourceUid : null,
     [annotationKey("source-version")]: record ? record.sourceVersion : null,
     [annotationKey("entry")]: record?.entry ?? null,
+    [annotationKey("list")]: record?.list ?? null,
   };
   return { metadata: { ...version(target), annotations }, ...entryPatch(fill) };
 }

@@ -8,6 +8,8 @@ import type { Plan } from "../../../src/core/model/verdicts.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
 
 const EVERYWHERE = 'secret: vault/tls\nto: "*"';
+/** A list that has lost the entry: one without any entry would count as deleted. */
+const OTHERS = { unrelated: "secret: vault/unrelated\nto: nowhere" };
 
 /** `vault` is no source namespace; `shared` is the one there is. */
 function cluster(): Cluster {
@@ -122,7 +124,7 @@ test("a readable list that lacks the entry ends its copies as on-delete says, af
     ["\non-delete: keep", "release"],
   ] as const) {
     const made = copied(EVERYWHERE + words);
-    made.list({});
+    made.list(OTHERS);
     const plan = made.plan();
     assert.equal(verdictAt(plan, "team-a/tls"), "wait", "the object is read again first");
     made.pass();
@@ -141,7 +143,7 @@ test("a copy whose entry is gone stays while its source is not read, whoever els
   const targets = new Set(["team-a", "team-b"]);
   const scope = { targets, watched: new Set([...targets, "shared"]) };
   made.settings = { ...made.settings, scope };
-  made.list({});
+  made.list(OTHERS);
   made.reread();
   stays(made, /source vault\/tls is not read \(--namespaces\)/);
   made.secret("shared/tls", { to: "team-a" }, { data: { crt: "shared" } });
@@ -173,7 +175,7 @@ test("a copy whose entry is gone stays while its source is not read, whoever els
 
 test("before copies end because the list lacks their entry, the list is asked live", () => {
   const made = copied();
-  made.list({});
+  made.list(OTHERS);
   made.pass();
   made.plan();
   made.now += 10_000;
@@ -283,7 +285,7 @@ test("where the list lacks the entry, the object's own annotations take the plac
   made.list({ tls: "secret: shared/tls\nto: team-*" });
   made.settle();
   const { uid } = made.get("team-a/tls").metadata;
-  made.list({});
+  made.list(OTHERS);
   made.settle();
   const after = made.get("team-a/tls");
   assert.equal(after.metadata.uid, uid, "it was never deleted");
@@ -350,7 +352,7 @@ test("who pulls by an entry is filled, keeps it while the list is gone, and lose
   made.reread();
   assert.equal(verdictAt(made.settle(), "team-a/pulled"), "frozen");
   assert.deepEqual(Object.keys(made.get("team-a/pulled").data ?? {}), ["crt"]);
-  made.list({});
+  made.list(OTHERS);
   made.settle();
   assert.deepEqual(Object.keys(made.get("team-a/pulled").data ?? {}), []);
   assert.equal(made.get("team-a/pulled").metadata.annotations?.["secretcast.io/entry"], undefined);
@@ -383,4 +385,72 @@ test("explain names the entry, and what to type is about the list, never about t
   );
   assert.ok(changes.includes("take paused off, in entry tls of the source list"), changes.join());
   assert.ok(!changes.some((change) => /secret -n vault tls/.test(change)), changes.join("\n"));
+});
+
+/** As a version before the mark `list` left them. */
+function withoutList(made: Cluster): void {
+  for (const place of ["shared/tls", "team-a/tls", "team-b/tls"])
+    made.edit(place, ({ metadata }) => void delete metadata.annotations["secretcast.io/list"]);
+}
+
+test("a copy that an entry made records the list that contains the entry", () => {
+  const made = copied();
+  const { annotations } = made.get("team-a/tls").metadata;
+  assert.equal(annotations["secretcast.io/list"], "secretcast/secretcast-sources");
+  made.secret("shared/plain", { to: "team-a" });
+  made.settle();
+  assert.equal(made.get("team-a/plain").metadata.annotations["secretcast.io/list"], undefined);
+});
+
+test("an older version's copies get the mark list by one update each, and nothing else changes", () => {
+  const made = copied();
+  const before = structuredClone(made.get("team-a/tls"));
+  withoutList(made);
+  made.restart();
+  made.reread();
+  const plan = made.pass();
+  assert.deepEqual(
+    plan.actions.map(({ kind, cause }) => `${kind} ${cause}`),
+    ["update changed", "update changed", "update changed"],
+  );
+  const after = structuredClone(made.get("team-a/tls"));
+  before.metadata.resourceVersion = after.metadata.resourceVersion = "";
+  assert.deepEqual(after, before);
+  assert.deepEqual(made.settle().actions, []);
+});
+
+test("a second installation with a list of its own freezes the copies of the first one's list (A1)", () => {
+  for (const other of [
+    {},
+    { other: 'secret: vault/other\nto: "*"' },
+    // The same key for another Secret, and another key for the same Secret.
+    { tls: 'secret: vault/other\nto: "*"' },
+    { mine: EVERYWHERE },
+  ]) {
+    const made = copied();
+    for (const place of ["team-a/tls", "team-b/tls", "shared/tls"])
+      made.edit(place, ({ metadata }) => {
+        metadata.annotations["secretcast.io/list"] = "first/secretcast-sources";
+      });
+    made.restart();
+    made.list(other);
+    made.now += 600_000;
+    stays(made, /another installation|first\/secretcast-sources/);
+  }
+});
+
+test("a copy without the mark list counts as this list's only if the list has its key (A1)", () => {
+  const made = copied();
+  withoutList(made);
+  made.restart();
+  made.list({ other: 'secret: vault/other\nto: "*"' });
+  stays(made, /has no such entry: another installation may keep it$/);
+});
+
+test("a list without any entry counts as if it were deleted (A2)", () => {
+  const made = copied();
+  made.list({});
+  stays(made, /has no entry at all/);
+  made.list({ tls: EVERYWHERE });
+  assert.equal(made.settle().counts.current, 3);
 });

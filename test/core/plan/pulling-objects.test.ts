@@ -213,7 +213,7 @@ test("an entry that comes for a source, and goes again, is recorded and taken of
   made.reread();
   made.settle();
   assert.equal(mark(made, "entry"), "db");
-  made.list({});
+  made.list({ unrelated: "secret: vault/unrelated\nto: nowhere" });
   made.reread();
   made.settle();
   assert.equal(mark(made, "entry"), undefined);
