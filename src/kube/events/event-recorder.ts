@@ -1,14 +1,15 @@
 // The recorder of events.k8s.io/v1 Events.
 // Promises: record() never waits and never fails for want of a server; the same thing said again
 // becomes a series of the first Event: one more write at the second time, one each half hour, one when
-// it has been quiet for six minutes; about one object 25 writes at once and one each five minutes.
+// it has been quiet for six minutes; about one object 25 writes at once and one each five minutes, of each
+// type by itself, so that Normal Events use up no room for Warnings.
 // The note belongs to what makes two Events the same, so a later note is never lost (client-go's
 // recorder loses it). Does not promise that an Event arrives, nor in what order it is shown.
 import type { Clock } from "../time/clock.ts";
 import { checkDetails, checkReporter, eventTime, newEvent } from "./event-record.ts";
 import type { EventDetails, KubeEvent, ObjectReference, EventReporter } from "./event-record.ts";
 import { EventWriter } from "./event-writer.ts";
-import type { DropReason, EventClient } from "./event-writer.ts";
+import type { DropReason, EventClient, EventWrite } from "./event-writer.ts";
 import { LruMap } from "./lru.ts";
 import type { Reachability } from "../rest/reachability.ts";
 import { TimerQueue } from "../time/timer-queue.ts";
@@ -21,10 +22,17 @@ export type EventRecorderOptions = {
   readonly reporter: EventReporter;
   /** The end of an outage that it tells of is followed by a try at once. */
   readonly reachability?: Reachability;
-  /** Events waiting to be sent at most; 1000 as client-go. */
+  /** Events of each type waiting to be sent at most; 1000 as client-go. */
   readonly queueSize?: number;
-  /** An Event that will not be seen, and the error that ended it if there was one. */
-  readonly onDrop?: (reason: DropReason | "throttled", error?: unknown) => void;
+  /**
+   * An Event that will not be seen, and the error that ended it if there was one. Recorded again, it is a new
+   * Event. `details` is absent for the count of an Event that was seen.
+   */
+  readonly onDrop?: (
+    reason: DropReason | "throttled",
+    error?: unknown,
+    details?: EventDetails,
+  ) => void;
 };
 
 // client-go: tools/record, defaultSpamBurst and defaultSpamQPS.
@@ -49,11 +57,11 @@ type Series = {
   readyAt: number;
 };
 
-/** What one object may still be told of. One that is full again is as one that never was. */
+/** What may still be recorded about one object. One that is full again is as one that never was. */
 type Allowance = {
   readonly key: string;
-  readonly bucket: TokenBucket;
-  /** When it is full. */
+  readonly buckets: Readonly<Record<EventDetails["type"], TokenBucket>>;
+  /** When both are full. */
   readyAt: number;
 };
 
@@ -62,11 +70,13 @@ export class EventRecorder {
   readonly #clock: Clock;
   readonly #reporter: EventReporter;
   readonly #writer: EventWriter;
-  readonly #onDrop: (reason: DropReason | "throttled", error?: unknown) => void;
+  readonly #onDrop: NonNullable<EventRecorderOptions["onDrop"]>;
   readonly #allowances = new LruMap<string, Allowance>(REMEMBERED, (pushedOut) =>
     this.#filling.remove(pushedOut),
   );
   readonly #series = new LruMap<string, Series>(REMEMBERED, (series) => this.#finish(series));
+  /** Of Events that were not created yet. */
+  readonly #byEvent = new WeakMap<KubeEvent, Series>();
   readonly #idle: TimerQueue<Series>;
   readonly #filling: TimerQueue<Allowance>;
   #lastNanoseconds = 0n;
@@ -80,7 +90,13 @@ export class EventRecorder {
     this.#reporter = reporter;
     this.#onDrop = onDrop;
     const size = queueSize === undefined ? {} : { queueSize };
-    this.#writer = new EventWriter({ client, clock, onDrop, reachability, ...size });
+    this.#writer = new EventWriter({
+      client,
+      clock,
+      onDrop: (reason, error, write) => this.#dropped(reason, error, write),
+      reachability,
+      ...size,
+    });
     this.#idle = new TimerQueue(clock, (series) => this.#finish(series));
     this.#filling = new TimerQueue(clock, ({ key }) => this.#allowances.delete(key));
   }
@@ -88,7 +104,7 @@ export class EventRecorder {
   /** Throws a RangeError for a reason or an action that no API server takes, and nothing else. */
   record(details: EventDetails): void {
     checkDetails(details);
-    if (this.#closed) return this.#onDrop("closed");
+    if (this.#closed) return this.#onDrop("closed", undefined, details);
     const key = seriesKey(details);
     const series = this.#series.get(key);
     if (series) this.#repeat(series);
@@ -104,14 +120,25 @@ export class EventRecorder {
   }
 
   #begin(key: string, details: EventDetails): void {
-    if (!this.#allowed(details.regarding)) return this.#onDrop("throttled");
+    if (!this.#allowed(details)) return this.#onDrop("throttled", undefined, details);
     const lastSeen = this.#nanoseconds();
     const event = newEvent(details, this.#reporter, lastSeen);
     const writtenAt = this.#clock.monotonic();
     const series = { key, details, event, count: 1, written: 1, writtenAt, lastSeen, readyAt: 0 };
-    this.#writer.push({ kind: "create", event });
     this.#series.set(key, series);
+    this.#byEvent.set(event, series);
     this.#idle.set(series, writtenAt + SERIES_IDLE_MS);
+    this.#writer.push({ kind: "create", event });
+  }
+
+  // One that was not created has no series: it may be recorded again.
+  #dropped(reason: DropReason, error: unknown, { kind, event }: EventWrite): void {
+    const series = kind === "create" ? this.#byEvent.get(event) : undefined;
+    if (series && this.#series.get(series.key) === series) {
+      this.#series.delete(series.key);
+      this.#idle.remove(series);
+    }
+    this.#onDrop(reason, error, series?.details);
   }
 
   #repeat(series: Series): void {
@@ -121,7 +148,7 @@ export class EventRecorder {
     this.#idle.set(series, now + SERIES_IDLE_MS);
     const due = series.written === 1 || now - series.writtenAt >= SERIES_REFRESH_MS;
     // What the bucket holds back here is written when the series ends.
-    if (due && this.#allowed(series.details.regarding)) this.#write(series);
+    if (due && this.#allowed(series.details)) this.#write(series);
   }
 
   #finish(series: Series): void {
@@ -139,17 +166,19 @@ export class EventRecorder {
     series.writtenAt = this.#clock.monotonic();
   }
 
-  #allowed(regarding: ObjectReference): boolean {
+  #allowed({ regarding, type }: EventDetails): boolean {
     const key = referenceKey(regarding);
     let allowance = this.#allowances.get(key);
     if (!allowance) {
-      const bucket = new TokenBucket({ clock: this.#clock, perSecond: PER_SECOND, burst: BURST });
-      allowance = { key, bucket, readyAt: 0 };
+      const limits = { clock: this.#clock, perSecond: PER_SECOND, burst: BURST };
+      const buckets = { Normal: new TokenBucket(limits), Warning: new TokenBucket(limits) };
+      allowance = { key, buckets, readyAt: 0 };
       this.#allowances.set(key, allowance);
     }
-    const { bucket } = allowance;
-    const allowed = bucket.tryTake();
-    this.#filling.set(allowance, this.#clock.monotonic() + bucket.fullInMs);
+    const { Normal, Warning } = allowance.buckets;
+    const allowed = allowance.buckets[type].tryTake();
+    const fullInMs = Math.max(Normal.fullInMs, Warning.fullInMs);
+    this.#filling.set(allowance, this.#clock.monotonic() + fullInMs);
     return allowed;
   }
 

@@ -1,6 +1,7 @@
 // Sends Events to the API server, one after the other, behind everybody's back.
-// Promises: push() never waits; namespaces take turns, so that one with much to tell keeps no other's
-// Event back; what does not fit into the queue is dropped and told, of the namespace with the most; an
+// Promises: push() never waits; Warnings and Normal Events wait in a queue each and take turns, so that
+// neither kind keeps the other back; so do the namespaces of each queue; what does not fit into a queue
+// is dropped and told, of the namespace with the most; an
 // answer of the server is final, no answer is tried again, and so is a 429 after the wait that it asks
 // for, which all others share. Does not promise that an Event arrives.
 import type { Clock } from "../time/clock.ts";
@@ -32,9 +33,9 @@ export type EventWriterOptions = {
   readonly client: EventClient;
   readonly clock: Clock;
   readonly reachability?: Reachability | undefined;
-  /** Events waiting at most; 1000 as client-go. */
+  /** Events of each type waiting at most; 1000 as client-go. */
   readonly queueSize?: number;
-  readonly onDrop: (reason: DropReason, error?: unknown) => void;
+  readonly onDrop: (reason: DropReason, error: unknown, write: EventWrite) => void;
 };
 
 // client-go: tools/record, maxTriesPerEvent and defaultSleepDuration.
@@ -46,7 +47,8 @@ export class EventWriter {
   readonly #options: EventWriterOptions;
   readonly #clock: Clock;
   readonly #reachability: Reachability;
-  readonly #queue: FairQueue<EventWrite>;
+  readonly #queues: Readonly<Record<KubeEvent["type"], FairQueue<EventWrite>>>;
+  #turn: KubeEvent["type"] = "Warning";
   readonly #closing = new AbortController();
   readonly #closed = new AbortController();
   #running: Promise<void> | undefined;
@@ -54,14 +56,16 @@ export class EventWriter {
   constructor(options: EventWriterOptions) {
     this.#options = options;
     this.#clock = options.clock;
-    this.#queue = new FairQueue(options.queueSize ?? 1000);
+    const size = options.queueSize ?? 1000;
+    this.#queues = { Warning: new FairQueue(size), Normal: new FairQueue(size) };
     this.#reachability = options.reachability ?? new Reachability(options.clock);
   }
 
   push(write: EventWrite): void {
-    if (this.#closing.signal.aborted) return this.#options.onDrop("closed");
-    if (!this.#queue.push(write.event.metadata.namespace, write))
-      this.#options.onDrop("queue full");
+    if (this.#closing.signal.aborted) return this.#options.onDrop("closed", undefined, write);
+    const { type, metadata } = write.event;
+    const dropped = this.#queues[type].push(metadata.namespace, write);
+    if (dropped) this.#options.onDrop("queue full", undefined, dropped);
     this.#running ??= this.#run();
   }
 
@@ -76,24 +80,31 @@ export class EventWriter {
   async #run(): Promise<void> {
     // The caller goes on first.
     await Promise.resolve();
-    for (let write = this.#queue.shift(); write; write = this.#queue.shift())
-      await this.#attempt(write);
+    for (let write = this.#next(); write; write = this.#next()) await this.#attempt(write);
     this.#running = undefined;
+  }
+
+  #next(): EventWrite | undefined {
+    const turn = this.#turn;
+    const other = turn === "Warning" ? "Normal" : "Warning";
+    this.#turn = other;
+    return this.#queues[turn].shift() ?? this.#queues[other].shift();
   }
 
   async #attempt(write: EventWrite): Promise<void> {
     for (let tries = 1; ; tries++) {
-      if (this.#closed.signal.aborted) return this.#options.onDrop("closed");
+      if (this.#closed.signal.aborted) return this.#options.onDrop("closed", undefined, write);
       let wait = tries === 1 ? RETRY_MS * this.#clock.random() : RETRY_MS;
       try {
         return await this.#send(write);
       } catch (error) {
         if (isQuiet(error)) return;
         const refused = isAnswer(error) && askedMs(error) === undefined;
-        if (refused) return this.#options.onDrop("refused", error);
-        if (field(error, "kind") === "cancelled") return this.#options.onDrop("closed", error);
+        if (refused) return this.#options.onDrop("refused", error, write);
+        if (field(error, "kind") === "cancelled")
+          return this.#options.onDrop("closed", error, write);
         if (tries === TRIES || this.#closing.signal.aborted)
-          return this.#options.onDrop("unreachable", error);
+          return this.#options.onDrop("unreachable", error, write);
         wait = askedMs(error) ?? wait;
       }
       await this.#reachability.sleep(wait, this.#closing.signal);

@@ -10,15 +10,16 @@ export class FairQueue<T> {
     this.#size = size;
   }
 
-  /** False: something was dropped for it, or it was not taken itself. */
-  push(of: string, item: T): boolean {
+  /** What was dropped for it, or the item itself if it was not taken; undefined: nothing. */
+  push(of: string, item: T): T | undefined {
     const full = this.#waiting >= this.#size;
-    if (full && !this.#makeRoom(of)) return false;
+    const dropped = full ? this.#makeRoom(of) : undefined;
+    if (full && dropped === undefined) return item;
     const queue = this.#queues.get(of);
     if (queue) queue.push(item);
     else this.#queues.set(of, [item]);
     this.#waiting++;
-    return !full;
+    return dropped;
   }
 
   /** The oldest of whose turn it is. */
@@ -33,14 +34,13 @@ export class FairQueue<T> {
     return item;
   }
 
-  // Room for one of `of`, unless it has the most waiting itself.
-  #makeRoom(of: string): boolean {
+  // Room for one of `of`, unless it has the most waiting itself; what was dropped.
+  #makeRoom(of: string): T | undefined {
     let most = of;
     const waiting = (name: string): number => this.#queues.get(name)?.length ?? 0;
     for (const name of this.#queues.keys()) if (waiting(name) > waiting(most)) most = name;
-    if (waiting(most) <= 1 || most === of) return false;
-    this.#queues.get(most)?.pop();
+    if (waiting(most) <= 1 || most === of) return undefined;
     this.#waiting--;
-    return true;
+    return this.#queues.get(most)?.pop();
   }
 }

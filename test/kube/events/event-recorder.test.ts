@@ -192,6 +192,34 @@ test("EV-05 25 events at once about one object, then one in five minutes; others
   assert.deepEqual([server.events.length, server.events.at(-1)?.note], [27, "in time"]);
 });
 
+test("EV-05 Normal Events about an object use up no room for its Warnings (D2)", async () => {
+  const { clock, server, recorder, drops } = recording();
+  for (let i = 0; i < 40; i++) recorder.record(details({ note: `note ${i}` }));
+  for (let i = 0; i < 26; i++) recorder.record(details({ type: "Warning", note: `note ${i}` }));
+  await clock.advance(0);
+  const warnings = server.events.filter(({ type }) => type === "Warning");
+  assert.deepEqual([server.events.length, warnings.length], [50, 25]);
+  assert.equal(drops.length, 16);
+});
+
+test("EV-05 an Event that was dropped is named, and is a new one when it is recorded again (D2)", async () => {
+  const dropped: (string | undefined)[] = [];
+  const { clock, server, recorder } = recording({
+    queueSize: 1,
+    onDrop: (reason, _, lost) => dropped.push(`${reason}: ${lost?.note}`),
+  });
+  for (const note of ["one", "two", "three"]) recorder.record(details({ note }));
+  assert.deepEqual(dropped, ["queue full: two", "queue full: three"]);
+  await clock.advance(0);
+  recorder.record(details({ note: "two" }));
+  await clock.advance(0);
+  assert.deepEqual(
+    server.events.map(({ note }) => note),
+    ["one", "two"],
+  );
+  assert.deepEqual(server.requests, ["create", "create"]);
+});
+
 test("EV-09 a thousand events about one object, each with another related one, are 25", async () => {
   const { clock, server, recorder } = recording();
   for (let i = 0; i < 1000; i++) recorder.record(details({ related: about(`target-${i}`) }));

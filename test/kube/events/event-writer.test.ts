@@ -260,3 +260,17 @@ test("EV-01 a full queue drops the newest of whoever has the most waiting, and t
   assert.equal(of("tenant").length, 971);
   assert.ok(of("tenant").includes("spam-969") && !of("tenant").includes("spam-970"));
 });
+
+test("EV-01 a queue that is full of Normal Events drops no Warning, and lets none wait behind them (D2)", async () => {
+  const { clock, server, recorder, drops } = recording();
+  for (let i = 0; i < 1500; i++) recorder.record(details({ regarding: about(`secret-${i}`) }));
+  for (let i = 0; i < 10; i++)
+    recorder.record(details({ type: "Warning", regarding: about(`refused-${i}`) }));
+  await clock.advance(0);
+  const warned = server.events.flatMap(({ type }, at) => (type === "Warning" ? [at] : []));
+  assert.deepEqual([warned.length, server.events.length, drops.length], [10, 1010, 500]);
+  assert.ok(
+    (warned.at(-1) ?? Infinity) < 20,
+    `the last Warning was sent as number ${warned.at(-1)}`,
+  );
+});

@@ -69,7 +69,7 @@ test("API-51 while the server takes nothing no request of the client begins: Eve
     client: createEventClient(api),
     clock,
     reporter: { controller: "secretcast", instance: "i" },
-    onDrop: (...drop) => assert.fail(`dropped: ${String(drop)}`),
+    onDrop: (reason) => assert.fail(`dropped: ${reason}`),
   });
   await refuse(api, { seconds: 5 });
   const regarding = { apiVersion: "v1", kind: "Secret", namespace: "team-a", name: "registry" };
