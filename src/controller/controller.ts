@@ -33,7 +33,7 @@ export type ControllerDeps = {
   readonly list?: SourceListCache | undefined;
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
-  readonly events: EventRecorder | undefined;
+  readonly events: Pick<EventRecorder, "close"> | undefined;
   readonly reachability: Reachability;
   readonly clock: Clock;
   readonly log: Log;

@@ -21,26 +21,59 @@ export type FailingGroup = {
   readonly dueAt: number | undefined;
 };
 
+/** Copies that cannot be removed, of one object that they were copied from. */
+export type FailingRemovals = Pick<FailingGroup, "kind" | "source"> &
+  CopiedFrom & {
+    readonly groups: readonly FailingGroup[];
+  };
+
+/** What a copy says of its source. */
+type CopiedFrom = {
+  readonly sourceUid: string;
+  /** Key of the entry of the source list that made the copy; undefined: none. */
+  readonly entry: string | undefined;
+};
+
 type Failing = Omit<FailingGroup, "places"> & { readonly place: Ref; readonly pulling: boolean };
 
 export class FailingPlaces implements SyncHooks {
   #places = new Map<string, Failing>();
+  /** Of places whose copy could not be removed. */
+  #removals = new Map<string, CopiedFrom>();
 
-  onOutcome({ kind, action }: Outcome): void {
+  onOutcome(outcome: Outcome): void {
+    const { kind, action } = outcome;
+    if (kind === "failed" && action.kind !== "liveGet") this.#failed(outcome);
     if (kind === "done" || kind === "removed" || kind === "resolved" || kind === "leaving")
       this.#places.delete(placeKey(action.objectKind, action.place));
   }
 
+  // A source that changes all the time has no plan that waits after a failure: each change is tried at once.
+  #failed({ action, cause, reason }: Extract<Outcome, { kind: "failed" }>): void {
+    const { objectKind: kind, place, source } = action;
+    const key = placeKey(kind, place);
+    const pulling = action.kind === "fill" || action.kind === "unfill";
+    const failing = { kind, place, source, cause, reason, pulling, dueAt: undefined };
+    this.#places.set(key, failing);
+    if (action.kind !== "delete" && action.kind !== "release") return;
+    const { sourceUid, entry } = action.target;
+    this.#removals.set(key, { sourceUid, entry });
+  }
+
   onPlan(plan: Plan): void {
     const before = this.#places;
+    const removals = this.#removals;
     if (before.size === 0 && plan.states.failed === 0) return;
     this.#places = new Map();
+    this.#removals = new Map();
     for (const { verdict, kind, place, source, cause, reason, pulling, dueAt } of plan.rows) {
       const key = placeKey(kind, place);
       if (verdict === "backoff" && cause !== undefined)
         this.#places.set(key, { kind, place, source, cause, reason, pulling, dueAt });
       const known = before.get(key);
       if (known && isPending(verdict)) this.#places.set(key, { ...known, dueAt: undefined });
+      const removal = removals.get(key);
+      if (removal && this.#places.has(key)) this.#removals.set(key, removal);
     }
   }
 
@@ -50,23 +83,45 @@ export class FailingPlaces implements SyncHooks {
 
   /** By source (placeKey); `pulling`: whether pulling objects are among the places. */
   groups(pulling: boolean): ReadonlyMap<string, readonly FailingGroup[]> {
-    const groups = new Map<
-      string,
-      FailingGroup & { readonly places: Ref[]; dueAt: number | undefined }
-    >();
-    for (const { place, pulling: pulls, dueAt, ...of } of this.#places.values()) {
-      if (pulls && !pulling) continue;
-      const { kind, source, cause, reason } = of;
-      const key = `${placeKey(kind, source)} ${cause} ${reason}`;
-      const group = groups.get(key);
-      if (!group) groups.set(key, { ...of, places: [place], dueAt });
-      else {
-        group.places.push(place);
-        group.dueAt = sooner(group.dueAt, dueAt);
-      }
-    }
-    return Map.groupBy(groups.values(), ({ kind, source }) => placeKey(kind, source));
+    const shown = [...this.#places.values()].filter((each) => pulling || !each.pulling);
+    return Map.groupBy(groupsOf(shown), ({ kind, source }) => placeKey(kind, source));
   }
+
+  /** Copies that cannot be removed: whose they were, they say themselves. */
+  removals(): readonly FailingRemovals[] {
+    const of = [...this.#removals].flatMap(([key, from]) => {
+      const failing = this.#places.get(key);
+      return failing ? [{ ...from, failing }] : [];
+    });
+    const groups = Map.groupBy(of, ({ sourceUid, entry, failing: { kind, source } }) =>
+      JSON.stringify([placeKey(kind, source), sourceUid, entry]),
+    );
+    return [...groups.values()].flatMap((members) => {
+      const [first] = members;
+      if (!first) return [];
+      const { sourceUid, entry, failing } = first;
+      const { kind, source } = failing;
+      return [
+        { kind, source, sourceUid, entry, groups: groupsOf(members.map((each) => each.failing)) },
+      ];
+    });
+  }
+}
+
+function groupsOf(places: readonly Failing[]): readonly FailingGroup[] {
+  type Group = FailingGroup & { readonly places: Ref[]; dueAt: number | undefined };
+  const groups = new Map<string, Group>();
+  for (const { place, pulling: _, dueAt, ...of } of places) {
+    const { kind, source, cause, reason } = of;
+    const key = `${placeKey(kind, source)} ${cause} ${reason}`;
+    const group = groups.get(key);
+    if (!group) groups.set(key, { ...of, places: [place], dueAt });
+    else {
+      group.places.push(place);
+      group.dueAt = sooner(group.dueAt, dueAt);
+    }
+  }
+  return [...groups.values()];
 }
 
 function sooner(a: number | undefined, b: number | undefined): number | undefined {
@@ -83,6 +138,7 @@ export function failureText(
   groups: readonly FailingGroup[],
   named: boolean,
   where: (namespaces: readonly string[]) => string,
+  done: "written" | "removed" = "written",
 ): string {
   const meanings: Readonly<Record<string, string>> = FAILURE_CAUSES;
   const causes = Map.groupBy(groups, ({ reason, cause }) => {
@@ -95,5 +151,5 @@ export function failureText(
   });
   const rest = sorted.length - parts.length;
   const more = rest > 0 ? `; and ${rest} more cause${rest === 1 ? "" : "s"}` : "";
-  return `could not be written ${parts.join("; ")}${more}; will try again`;
+  return `could not be ${done} ${parts.join("; ")}${more}; will try again`;
 }

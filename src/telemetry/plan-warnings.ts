@@ -15,6 +15,8 @@ import type { Clock } from "../kube/time/clock.ts";
 import type { FailingGroup, FailingPlaces } from "./failing-places.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Log } from "./log.ts";
+import { FIGHT_OVER_MS, isFought } from "./fighting-places.ts";
+import { ReportPace } from "./report-pace.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 import { Repeats, Shares } from "./repeats.ts";
 import { problemText } from "../core/annotations/rules.ts";
@@ -36,10 +38,6 @@ const MOST_REASONS = 10_000;
 /** Rows, or lines, between two yields: a tenant can cause a hundred thousand. */
 const PER_TURN = 1024;
 const MINUTE_MS = 60_000;
-/** Between two repairs a copy looks well. The longest wait between them is five minutes. */
-const FIGHT_OVER_MS = 10 * 60_000;
-/** A stream of events may leave no plan settled. */
-const LONGEST_UNSETTLED_MS = 10_000;
 
 type Fields = Parameters<Log["warn"]>[0];
 
@@ -83,12 +81,13 @@ export class PlanWarnings implements SyncHooks {
   readonly #told = new Map<string, Told>();
   /** Failed tries since they were last told, by source and reason. */
   #tries = new Map<string, number>();
-  #lastMs = Number.NEGATIVE_INFINITY;
+  readonly #pace: ReportPace;
 
   constructor(log: Log, clock: Clock, failing: FailingPlaces) {
     this.#log = log;
     this.#clock = clock;
     this.#failing = failing;
+    this.#pace = new ReportPace(clock);
   }
 
   onOutcome(outcome: Outcome): void {
@@ -99,9 +98,8 @@ export class PlanWarnings implements SyncHooks {
   }
 
   *onPlan(plan: Plan, { settled }: SyncNote): Generator<undefined, void> {
+    if (!this.#pace.isDue(settled)) return;
     const now = this.#clock.monotonic();
-    if (!settled && now - this.#lastMs < LONGEST_UNSETTLED_MS) return;
-    this.#lastMs = now;
     const warnings = yield* this.#warnings(plan);
     const over = new Map(this.#told);
     for (const { of } of warnings) {
@@ -272,10 +270,7 @@ function messageOf(row: Row): string | undefined {
   return isFought(row) ? FOUGHT : MESSAGE[row.verdict];
 }
 
-const FOUGHT = "copies fought over, repaired less often";
-
-/** Of what is waited for after a write, all but this has a cause. */
-const isFought = ({ verdict, cause }: Row): boolean => verdict === "backoff" && cause === undefined;
+const FOUGHT = "copies are repeatedly changed by another client; backing off";
 
 function* rowWarnings({ rows }: Plan, warnings: Warning[]): Generator<undefined, void> {
   const groups = new Map<string, { readonly message: string; readonly members: Row[] }>();

@@ -5,9 +5,18 @@
 import type { Outcome } from "../writes/outcome.ts";
 import { failureText, type FailingGroup, type FailingPlaces } from "./failing-places.ts";
 import type { Fight } from "../core/state/planner-state.ts";
-import { noSourceText, type Plan, type Row, type SourceReport } from "../core/model/verdicts.ts";
+import {
+  noSourceText,
+  typeDifference,
+  type Plan,
+  type Row,
+  type SourceReport,
+} from "../core/model/verdicts.ts";
+import { CopiedPlaces } from "./copied-places.ts";
+import { EventOutbox, type EventIdentity } from "./event-outbox.ts";
+import { FightingPlaces } from "./fighting-places.ts";
 import { conflictKind, conflictReason } from "./conflicts.ts";
-import { dueText, dueWordsOf } from "../config/due-text.ts";
+import { dueText, dueWordsOf, type DueWords } from "../config/due-text.ts";
 import { ignoredText } from "../core/annotations/ignored.ts";
 import { heldRemovals, heldText, type HeldRemovals } from "./held-removals.ts";
 import type { RemovedCopies } from "./removal-log.ts";
@@ -77,60 +86,98 @@ type Told = {
   readonly uid: string;
   /** On the list, in place of an object that one of its entries names. */
   readonly listed: boolean;
+  /** Undefined: the list that it would be on is not read. */
+  readonly sent: SourceEvent | undefined;
 };
 
 export class SourceEvents {
   readonly #options: SourceEventsOptions;
-  /** Namespaces written since the last settled pass, by source. */
-  #written = new Map<string, Set<string>>();
+  readonly #copied: CopiedPlaces;
+  readonly #fighting = new FightingPlaces();
+  readonly #outbox: EventOutbox<SourceEvent>;
   /** What was told of each state that still holds, by Secret and reason. */
   #told = new Map<string, Told>();
   readonly #ignored = new Repeats(MOST_IGNORED);
   /** The list, if it is read, and by source the keys of its entries. */
   #list: Pick<SourceEvent, "kind" | "on" | "uid"> | undefined;
   #listed: ReadonlyMap<string, string> = new Map();
+  /** The newest plan's, by source. */
+  #reports: ReadonlyMap<string, SourceReport> = new Map();
+  /** Annotations without effect of which more are to be told in a later minute. */
+  #ignoredLater: Pick<Plan, "ignored" | "namespaces"> | undefined;
   /** What fails, by source. */
   #failing: ReadonlyMap<string, readonly FailingGroup[]> = new Map();
 
   constructor(options: SourceEventsOptions) {
     this.#options = options;
+    this.#copied = new CopiedPlaces({ monotonic: options.now });
+    this.#outbox = new EventOutbox(options.tell);
   }
 
   ended(outcome: Outcome): void {
     if (outcome.kind !== "done") return;
     const { action } = outcome;
-    if (isCopying(action)) {
-      const source = placeKey(action.objectKind, action.source);
-      const namespaces = this.#written.get(source) ?? new Set();
-      this.#written.set(source, namespaces.add(action.place.namespace));
-    } else if (action.kind === "fill") {
-      const note = `filled from ${refText(action.source)}`;
+    if (isCopying(action)) this.#copied.add(action);
+    else if (action.kind === "fill") {
+      const { type } = action.content.replica;
+      const difference = typeDifference(action.target.type, type);
+      const note = `filled from ${refText(action.source)}${difference ? `; ${difference}` : ""}`;
       const on = { kind: action.objectKind, on: action.place, uid: action.target.uid };
-      this.#options.tell({ ...on, type: "Normal", reason: "Copied", note });
+      this.#outbox.send({ ...on, type: "Normal", reason: "Copied", note });
     } else if (action.kind === "unfill") {
       const note = `its entries that were filled in are taken out: ${action.reason}`;
       const on = { kind: action.objectKind, on: action.place, uid: action.target.uid };
-      this.#options.tell({ ...on, type: "Normal", reason: "Removed", note });
+      this.#outbox.send({ ...on, type: "Normal", reason: "Removed", note });
     }
   }
 
-  /** A pass found nothing more to write: say what is new since the last one. */
+  /** A plan is reported: say what is new since the last one. `fights` began since then. */
   settled(plan: Plan, fights: readonly Fight[]): void {
     const told = new Map<string, Told>();
+    this.#fighting.onPlan(plan, fights, this.#options.now());
     this.#failing = this.#options.failing.groups(false);
     this.#noteList(plan);
     const copies = plan.rows.filter(({ pulling }) => !pulling);
     const rows = Map.groupBy(copies, ({ kind, source }) => placeKey(kind, source));
-    for (const report of plan.sources)
-      this.#source(report, rows.get(placeKey(report.kind, report.source)), told);
+    this.#reports = new Map(
+      plan.sources.map((report) => [placeKey(report.kind, report.source), report]),
+    );
+    const fought = this.#fighting.bySource();
+    for (const [key, report] of this.#reports) {
+      this.#source(report, rows.get(key), told);
+      this.#fights(report, fought.get(key) ?? [], told);
+    }
     for (const held of heldRemovals(copies, this.#list !== undefined)) this.#held(held, told);
+    this.#copied.keep((key) => this.#reports.has(key));
     for (const row of plan.rows) if (row.pulling) this.#pull(row, told);
+    this.#pullFights(told);
+    this.#failedRemovals(told);
     this.#refuseEntries(plan, told);
     this.#ignore(plan, told);
     this.#recover(told);
     this.#told = told;
-    this.#fights(plan, fights);
-    this.#written = new Map();
+    this.#outbox.keep([...told.values()].flatMap(({ sent }) => sent ?? []));
+  }
+
+  /** An Event was not sent; if its state holds, `resend` sends it. */
+  lost(event: EventIdentity): void {
+    this.#outbox.lost(event);
+  }
+
+  /** Something waits for room, and is sent by `resend`. */
+  get waits(): boolean {
+    const { waiting } = this.#copied;
+    return this.#outbox.waits || this.#ignoredLater !== undefined || waiting.length > 0;
+  }
+
+  /** Sends what waits, as far as there is room by now. */
+  resend(): void {
+    this.#outbox.resend();
+    if (this.#ignoredLater) this.#ignore(this.#ignoredLater, this.#told);
+    for (const key of this.#copied.waiting) {
+      const report = this.#reports.get(key);
+      if (report) this.#tellCopied(report, key);
+    }
   }
 
   /** Copies ended. Where their source is another object by now, or none, there is nobody to tell. */
@@ -147,7 +194,7 @@ export class SourceEvents {
       if (this.#options.uidOf(kind, source) !== sourceUid) return;
       this.#tell({ ...event, kind, on: source, uid: sourceUid, note });
     } else if (this.#list) {
-      this.#options.tell({ ...event, ...this.#list, note: `entry ${entry}: ${note}` });
+      this.#outbox.send({ ...event, ...this.#list, note: `entry ${entry}: ${note}` });
     }
   }
 
@@ -162,14 +209,14 @@ export class SourceEvents {
   }
 
   /** Of a source by an entry everything is told on the list: its own namespace asked for nothing. */
-  #tell(event: SourceEvent): void {
+  #tell(event: SourceEvent): SourceEvent | undefined {
     const { kind, on, note } = event;
     const key = isCopyable(kind) ? this.#listed.get(placeKey(kind, on)) : undefined;
-    if (key === undefined) this.#options.tell(event);
-    else if (this.#list) {
-      const told = note.startsWith(`entry ${key}`) ? note : `entry ${key}: ${note}`;
-      this.#options.tell({ ...event, ...this.#list, note: told });
-    }
+    if (key !== undefined && !this.#list) return undefined;
+    const whole = note.startsWith(`entry ${key}`) ? note : `entry ${key}: ${note}`;
+    const sent = key === undefined ? event : { ...event, ...this.#list, note: whole };
+    this.#outbox.send(sent);
+    return sent;
   }
 
   #refuseEntries({ list }: Plan, told: Map<string, Told>): void {
@@ -189,11 +236,7 @@ export class SourceEvents {
       this.#once({ ...on, type: "Warning", reason, note: note ?? "" }, told, which);
     if (state === "refused") once("Refused", problems.map(problemText).join("; "));
     if (state === "nowhere") once("Nowhere", NOWHERE_TEXT);
-    const written = this.#written.get(key);
-    if (written) {
-      const note = `copied to ${this.#where(report, Array.from(written).toSorted())}`;
-      this.#tell({ ...on, type: "Normal", reason: "Copied", note });
-    }
+    this.#tellCopied(report, key);
     const conflicts = rows.filter(({ verdict }) => verdict === "conflict");
     for (const [kind, group] of Map.groupBy(conflicts, conflictKind)) {
       const conflict = this.#whereOf(report, group, "conflict");
@@ -207,11 +250,7 @@ export class SourceEvents {
     if (failures.length > 0) {
       const named = this.#mayName(report);
       const note = failureText(failures, named, (places) => this.#where(report, places));
-      const gist = failures
-        .map(({ reason }) => reason)
-        .toSorted()
-        .join();
-      this.#once({ ...on, type: "Warning", reason: "Failed", note }, told, "", gist);
+      this.#once({ ...on, type: "Warning", reason: "Failed", note }, told, "", gistOf(failures));
     }
     const held = rows.filter(({ verdict, hold }) => verdict === "held" && hold === undefined);
     const where = this.#whereOf(report, held, "held");
@@ -227,7 +266,7 @@ export class SourceEvents {
     if (!object) return;
     const where = this.#where({ kind, source }, namespaces, on !== "source" || undefined);
     const prefix = entry === undefined ? "" : `entry ${entry}: `;
-    const shown = `${prefix}${heldText(held, where)}${this.#dueText(first)}`;
+    const shown = `${prefix}${heldText(held, where)}${this.#dueText(first, dueWordsOf(first))}`;
     // The time left is another one in each plan.
     const note = `${where} ${first.reason} ${Math.round((dueAt ?? 0) / 1000)}`;
     const which = on === "source" ? hold : `${hold} ${entry ?? ""} ${on}`;
@@ -252,26 +291,58 @@ export class SourceEvents {
     return { kind: "Lease", on: { namespace, name }, uid };
   }
 
+  #tellCopied(report: SourceReport, key: string): void {
+    const namespaces = this.#copied.take(key);
+    if (!namespaces) return;
+    const note = `copied to ${this.#where(report, namespaces)}`;
+    const { kind, source: on, uid } = report;
+    this.#tell({ kind, on, uid, type: "Normal", reason: "Copied", note });
+  }
+
+  /** On the object that copies were copied from, although it is a source no longer. */
+  #failedRemovals(told: Map<string, Told>): void {
+    for (const { kind, source, sourceUid, entry, groups } of this.#options.failing.removals()) {
+      if (this.#reports.has(placeKey(kind, source))) continue;
+      const named = entry !== undefined || this.#options.mayName(source.namespace);
+      const where = (namespaces: readonly string[]): string =>
+        this.#where({ kind, source }, namespaces, named);
+      const text = failureText(groups, named, where, "removed");
+      const gist = gistOf(groups);
+      const event = { type: "Warning", reason: "Failed" } as const;
+      if (entry === undefined) {
+        if (this.#options.uidOf(kind, source) !== sourceUid) continue;
+        this.#once({ ...event, kind, on: source, uid: sourceUid, note: text }, told, "", gist);
+      } else if (this.#list) {
+        const note = `entry ${entry}: ${text}`;
+        this.#once({ ...event, ...this.#list, note }, told, ` ${entry}`, gist);
+      }
+    }
+  }
+
   /** On a pulling Secret. Its owner may read nothing of the source, so `row.reason` is not for them. */
   #pull(row: Row, told: Map<string, Told>): void {
     const { kind, place } = row;
     const uid = this.#options.uidOf(kind, place);
     const event = pullEvent(row);
     if (!event || uid === undefined) return;
-    const due = event.reason === "DeletesHeld" ? this.#dueText(row) : "";
+    const { dueWords } = dueWordsOf(row);
+    // What would prevent it is a fact about the source.
+    const due = event.reason === "DeletesHeld" ? this.#dueText(row, { dueWords }) : "";
     const warning = { kind, on: place, uid, type: "Warning", ...event } as const;
     this.#once(warning, told, "", event.note, `${event.note}${due}`);
   }
 
-  #dueText(row: Row): string {
-    if (row.dueAt === undefined) return "";
+  #dueText({ dueAt }: Row, words: DueWords): string {
+    if (dueAt === undefined) return "";
     const nowMs = this.#options.wallNow();
-    const dueMs = nowMs + row.dueAt - this.#options.now();
-    return `; ${dueText(dueWordsOf(row), dueMs, nowMs)}`;
+    const dueMs = nowMs + dueAt - this.#options.now();
+    return `; ${dueText(words, dueMs, nowMs)}`;
   }
 
   /** Annotations without effect, to the owners of those that the plan has by name. */
-  #ignore({ ignored, namespaces }: Plan, told: Map<string, Told>): void {
+  #ignore(plan: Pick<Plan, "ignored" | "namespaces">, told: Map<string, Told>): void {
+    const { ignored, namespaces } = plan;
+    this.#ignoredLater = undefined;
     const events: readonly Pick<SourceEvent, "kind" | "on" | "uid" | "note">[] = [
       ...ignored.sample.map(({ kind, object, uid, ignored: why }) => {
         return { kind, on: object, uid, note: ignoredText(kind, why) };
@@ -287,6 +358,7 @@ export class SourceEvents {
       if (known?.note === note) told.set(`${uid} Ignored`, known);
       else if (this.#ignored.happened(on.namespace, this.#options.now()) !== undefined)
         this.#once({ kind, on, uid, type: "Warning", reason: "Ignored", note }, told);
+      else this.#ignoredLater = { ignored, namespaces };
     }
   }
 
@@ -320,22 +392,32 @@ export class SourceEvents {
     const at = this.#options.now();
     const same = before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS);
     const listed = isCopyable(kind) && this.#listed.has(placeKey(kind, on));
-    told.set(key, same ? before : { note, gist, at, kind, on, uid, listed });
-    if (!same) this.#tell({ ...narration, note: shown });
+    if (same) told.set(key, before);
+    else {
+      const sent = this.#tell({ ...narration, note: shown });
+      told.set(key, { note, gist, at, kind, on, uid, listed, sent });
+    }
   }
 
-  #fights(plan: Plan, fights: readonly Fight[]): void {
-    if (fights.length === 0) return;
-    const reports = new Map(plan.sources.map((one) => [placeKey(one.kind, one.source), one]));
-    for (const { kind, place, source, altered } of fights) {
-      const report = reports.get(placeKey(kind, source));
-      if (!report) continue;
-      const where = this.#where(report, [place.namespace]);
+  /** A change of the places alone is told once a minute at most. */
+  #fights(report: SourceReport, fights: readonly Fight[], told: Map<string, Told>): void {
+    const { kind, source: on, uid } = report;
+    const event = { kind, on, uid, type: "Warning", reason: "Fought" } as const;
+    for (const [altered, group] of Map.groupBy(fights, (fight) => fight.altered)) {
+      const where = this.#where(report, group.map(({ place }) => place.namespace).toSorted());
       const note = altered
-        ? `a webhook or policy makes something else of what is written in ${where}: writing it less often`
-        : `somebody keeps changing the copy in ${where}: repairing it less often`;
-      const { uid } = report;
-      this.#tell({ kind, on: source, uid, type: "Warning", reason: "Fought", note });
+        ? `what is written to copies in ${where} is altered by a webhook or policy; backing off`
+        : `copies in ${where} are repeatedly changed by another client; backing off`;
+      this.#once({ ...event, note }, told, altered ? " altered" : "", "fought");
+    }
+  }
+
+  #pullFights(told: Map<string, Told>): void {
+    for (const { kind, place: on } of this.#fighting.pulls) {
+      const uid = this.#options.uidOf(kind, on);
+      const note = "its filled entries are repeatedly changed by another client; backing off";
+      if (uid !== undefined)
+        this.#once({ kind, on, uid, type: "Warning", reason: "Fought", note }, told);
     }
   }
 
@@ -353,22 +435,34 @@ export class SourceEvents {
   }
 
   #where(of: Of, namespaces: readonly string[], named = this.#mayName(of)): string {
-    const total = namespaces.length;
+    const each = [...new Set(namespaces)];
+    const total = each.length;
     const count = `${total} namespace${total === 1 ? "" : "s"}`;
     if (!named) return count;
     const rest = total - Math.min(total, MOST_NAMED);
-    const names = namespaces.slice(0, MOST_NAMED).join(", ");
+    const names = each.slice(0, MOST_NAMED).join(", ");
     return `${count} (${names}${rest > 0 ? ` and ${rest} more` : ""})`;
   }
 }
 
 function pullEvent(row: Row): Pick<SourceEvent, "reason" | "note"> | undefined {
-  const { verdict, source, forOwner } = row;
+  const { verdict, source, cause, forOwner } = row;
   // A write follows from the source's consent, or from the record on the object, and its cause is at the place.
-  if (verdict === "backoff") return { reason: "Failed", note: row.reason };
+  if (verdict === "backoff" && cause !== undefined) {
+    const note = `its entries could not be written: ${row.reason} (cause: ${cause}); will try again`;
+    return { reason: "Failed", note };
+  }
   if (verdict === "held")
     return { reason: "DeletesHeld", note: `its entries stay for now: ${noSourceText(source)}` };
   if (verdict !== "conflict" && verdict !== "frozen") return undefined;
   const reason = forOwner?.kind === "refused" ? "Refused" : "Conflict";
   return { reason, note: forOwner?.reason ?? noSourceText(source) };
+}
+
+/** Of which a change is told at once. */
+function gistOf(failures: readonly FailingGroup[]): string {
+  return failures
+    .map(({ reason }) => reason)
+    .toSorted()
+    .join();
 }

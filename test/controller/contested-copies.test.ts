@@ -54,7 +54,7 @@ test("a source whose copies a webhook makes something else of ends in Fought, al
   }
 });
 
-const FOUGHT = "copies fought over, repaired less often";
+const FOUGHT = "copies are repeatedly changed by another client; backing off";
 
 test("a copy that a webhook makes something else of is one line in the log while it lasts, and one when it is over", async () => {
   const rig = new Rig();
@@ -79,7 +79,7 @@ test("a copy that a webhook makes something else of is one line in the log while
   const [event] = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
   assert.equal(
     event?.object["note"],
-    "a webhook or policy makes something else of what is written in 1 namespace (team-a): writing it less often",
+    "what is written to copies in 1 namespace (team-a) is altered by a webhook or policy; backing off",
   );
   assert.deepEqual(told(`over: ${FOUGHT}`), []);
   rig.api.admit = admit;

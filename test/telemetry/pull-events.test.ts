@@ -113,3 +113,73 @@ for (const word of ["to", "to-selector", "allow", "allow-selector"])
       new RegExp(`team-0/mine Warning Refused: secretcast.io/${word}: `),
     );
   });
+
+test("a pulling Secret that another client keeps changing is Fought, not Failed, and its source is not (D9)", () => {
+  const cluster = new Cluster();
+  cluster.namespace("shared");
+  cluster.namespace("team-0");
+  cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
+  cluster.secret("team-0/mine", { from: "shared/tls" });
+  const { settle } = tell(cluster);
+  settle();
+  for (let edit = 0; edit < 8; edit++) {
+    cluster.edit("team-0/mine", (pulling) => {
+      pulling.data = { a: Buffer.from(`edit ${edit}`).toString("base64") };
+    });
+    cluster.now += 2000;
+    cluster.pass();
+  }
+  const note = "its filled entries are repeatedly changed by another client; backing off";
+  assert.deepEqual(
+    settle().filter((line) => line.includes("Warning")),
+    [`team-0/mine Warning Fought: ${note}`],
+  );
+});
+
+test("the Event of a fill names the types if they differ (D6)", () => {
+  const cluster = new Cluster();
+  cluster.namespace("shared");
+  cluster.namespace("team-0");
+  const type = "kubernetes.io/dockerconfigjson";
+  const data = { ".dockerconfigjson": '{"auths":{}}' };
+  cluster.secret("shared/login", { allow: "team-0" }, { type, data });
+  cluster.secret("team-0/other", { from: "shared/login" });
+  cluster.secret("team-0/same", { from: "shared/login" }, { type, data });
+  const lines = tell(cluster).settle();
+  assert.ok(
+    lines.includes(
+      "team-0/other Normal Copied: filled from shared/login; its type is Opaque and the source's is kubernetes.io/dockerconfigjson: a fill does not change the type, so programs that look for the type kubernetes.io/dockerconfigjson do not use this Secret",
+    ),
+    lines.join("\n"),
+  );
+  for (const line of lines.filter((each) => each.includes("/same")))
+    assert.doesNotMatch(line, /type/);
+});
+
+test("a held clearing of filled entries has an Event that says when, and nothing of the source (H8)", () => {
+  const cluster = new Cluster();
+  cluster.namespace("shared");
+  cluster.secret("shared/tls", { allow: "team-*" }, { data: { a: "1" } });
+  for (let n = 0; n < 101; n++) {
+    cluster.namespace(`team-${n}`);
+    cluster.secret(`team-${n}/mine`, { from: "shared/tls" });
+  }
+  const { settle } = tell(cluster);
+  settle();
+  cluster.edit("shared/tls", ({ metadata }) => {
+    metadata.annotations["secretcast.io/allow"] = "nobody";
+  });
+  settle();
+  cluster.now += 10_000;
+  const held = settle().filter((line) => line.includes("DeletesHeld"));
+  assert.equal(held.length, 101);
+  const at = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in \d+m\)`;
+  const reason = "there is no source shared/tls, or it does not allow this namespace";
+  for (const line of held)
+    assert.match(
+      line,
+      new RegExp(
+        `^team-\\d+/mine Warning DeletesHeld: its entries stay for now: ${reason}; will be emptied at ${at}$`,
+      ),
+    );
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { FailingPlaces } from "../../src/telemetry/failing-places.ts";
 import { Cluster, globs } from "../support/planner/planner-cluster.ts";
 import { tell } from "../support/telemetry/sent-events.ts";
 
@@ -340,4 +341,101 @@ test("an Event about a Namespace, which is in default, does not quote its annota
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? "", /Ignored: .*secretcast\.io\/accept: want "true", "false" or globs/);
   assert.doesNotMatch(lines[0] ?? "", /ACME/);
+});
+
+/** Another client edits the copy in each of these namespaces, until secretcast backs off there. */
+function fight(cluster: Cluster, namespaces: readonly string[]): void {
+  for (let edit = 0; edit < 6; edit++) {
+    for (const namespace of namespaces)
+      cluster.edit(`${namespace}/registry`, (copy) => {
+        copy.data = { a: Buffer.from(`edit ${edit}`).toString("base64") };
+      });
+    cluster.now += 2000;
+    cluster.pass();
+  }
+}
+
+test("five copies that another client keeps changing are one Fought Event, with their number (D9)", () => {
+  const cluster = teams(5);
+  const { settle } = tell(cluster);
+  settle();
+  const names = ["team-0", "team-1", "team-2", "team-3"];
+  fight(cluster, names);
+  const fought = (): readonly string[] => settle().filter((line) => line.includes("Fought"));
+  assert.deepEqual(fought(), [
+    "shared/registry Warning Fought: copies in 4 namespaces (team-0, team-1, team-2, team-3) are repeatedly changed by another client; backing off",
+  ]);
+  fight(cluster, ["team-4"]);
+  assert.deepEqual(fought(), [], "another place is told once a minute at most");
+  cluster.now += 60_000;
+  assert.deepEqual(fought(), [
+    "shared/registry Warning Fought: copies in 5 namespaces (team-0, team-1, team-2, team-3, team-4) are repeatedly changed by another client; backing off",
+  ]);
+});
+
+/** Every delete that is due fails, now and for a while; how many places that are. */
+function refuseRemovals(cluster: Cluster, failing: FailingPlaces): number {
+  const refused = new Set<string>();
+  for (let round = 0; round < 3; round++)
+    for (const action of cluster.plan().actions) {
+      if (action.kind !== "delete") {
+        cluster.apply(action);
+        continue;
+      }
+      const failure = { reason: "no right to delete secrets", cause: "missingRight" } as const;
+      const error = "forbidden" as const;
+      const outcome = { kind: "failed", action, ...failure, error } as const;
+      failing.onOutcome({ ...outcome, retryAfterMs: undefined });
+      cluster.memory.failed(action, { ...failure, error }, cluster.now, 0.5);
+      refused.add(action.place.namespace);
+    }
+  return refused.size;
+}
+
+for (const [what, withdraw] of [
+  ["to is removed", "delete"],
+  ["to names nothing", "!*"],
+] as const)
+  test(`a removal that fails is an Event on the Secret when ${what} (D5)`, () => {
+    const cluster = teams(2);
+    const { settle, failing } = tell(cluster);
+    settle();
+    cluster.edit("shared/registry", ({ metadata }) => {
+      if (withdraw === "delete") metadata.annotations = {};
+      else metadata.annotations["secretcast.io/to"] = withdraw;
+    });
+    cluster.pass();
+    cluster.now += 10_000;
+    refuseRemovals(cluster, failing);
+    const failed = (lines: readonly string[]) => lines.filter((line) => line.includes("Failed"));
+    const [line = "", ...more] = failed(settle());
+    assert.deepEqual(more, []);
+    assert.match(
+      line,
+      /^shared\/registry Warning Failed: could not be \w+ in 2 namespaces.*: no right to delete secrets \(cause: missingRight\)/,
+    );
+    assert.deepEqual(failed(settle()), [], "once");
+  });
+
+test("a tenant's forged copies that cannot be removed are no Event on the Secret that they name (D5)", () => {
+  const cluster = teams(1);
+  const { settle, failing } = tell(cluster);
+  settle();
+  cluster.namespace("tenant");
+  cluster.secret("shared/vault", {}, { data: { a: "1" } });
+  const forged = structuredClone(cluster.get("team-0/registry"));
+  Object.assign(forged.metadata, { namespace: "tenant", name: "vault", uid: "uid-forged" });
+  Object.assign(forged.metadata.annotations, {
+    "secretcast.io/placed-at": "tenant/vault",
+    "secretcast.io/source": "shared/vault",
+    "secretcast.io/source-uid": "0a0a0a0a-0000-4000-8000-00000000000a",
+  });
+  cluster.secrets.set("tenant/vault", forged);
+  cluster.pass();
+  cluster.now += 20_000;
+  assert.equal(refuseRemovals(cluster, failing), 1);
+  assert.deepEqual(
+    settle().filter((line) => line.startsWith("shared/vault")),
+    [],
+  );
 });

@@ -16,6 +16,7 @@ import { SourceListCache } from "../../controller/source-list-cache.ts";
 import { toldBy, watchLines } from "../../controller/informers.ts";
 import type { ReadContext } from "../../core/observed/read-context.ts";
 import { readPayload } from "../../core/observed/read-object.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import type { EventDetails } from "../../kube/events/event-record.ts";
 import { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -23,6 +24,8 @@ import type { Clock } from "../../kube/time/clock.ts";
 import { LeaderElector, newIdentity } from "../../kube/leaderelection/leader-elector.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { SourceEvents, type SourceEvent } from "../../telemetry/source-events.ts";
+import type { EventIdentity } from "../../telemetry/event-outbox.ts";
+import { SourceEventHooks } from "../../telemetry/source-event-hooks.ts";
 import { recordLookup, rememberRead, type ReadObjects } from "../../writes/outcome.ts";
 import { FailureLines } from "../../telemetry/failure-lines.ts";
 import { FailingPlaces } from "../../telemetry/failing-places.ts";
@@ -96,7 +99,9 @@ export function buildController(
         })
       : undefined;
   const memory = new PlannerMemory();
-  const events = config.dryRun ? undefined : createEvents(parts);
+  const events = config.dryRun
+    ? undefined
+    : createEvents(parts, (details) => eventHooks.lost(details));
   const failing = new FailingPlaces();
   const sourceEvents = new SourceEvents({
     failing,
@@ -107,6 +112,7 @@ export function buildController(
     now: () => clock.monotonic(),
     wallNow: () => clock.now(),
   });
+  const eventHooks = new SourceEventHooks(sourceEvents, memory, clock);
   const syncLog = new SyncLog(log, metrics.figures, clock, () =>
     Object.values(watches).every(({ disconnectedSinceMs }) => disconnectedSinceMs === undefined),
   );
@@ -146,7 +152,7 @@ export function buildController(
       failing,
       new PlanWarnings(log, clock, failing),
       new RemovalLog(log, clock, (removed) => sourceEvents.removed(removed)),
-      sourceEventsHooks(sourceEvents, memory),
+      eventHooks,
       observer,
       feedHooks(parts.board),
     ],
@@ -160,7 +166,12 @@ export function buildController(
       list,
       sync,
       elector,
-      events,
+      events: events && {
+        close: () => {
+          eventHooks.close();
+          return events.close();
+        },
+      },
       reachability: client.reachability,
       clock,
       log,
@@ -195,15 +206,6 @@ export function buildController(
     }),
   );
   return controller;
-}
-
-function sourceEventsHooks(sourceEvents: SourceEvents, memory: PlannerMemory): SyncHooks {
-  return {
-    onOutcome: (outcome) => sourceEvents.ended(outcome),
-    onPlan: (plan, { settled }) => {
-      if (settled) sourceEvents.settled(plan, memory.takeFights());
-    },
-  };
 }
 
 function feedHooks(feed: StatusFeed | undefined): SyncHooks {
@@ -254,7 +256,10 @@ function createElector(
   });
 }
 
-function createEvents({ client, clock, log }: Dependencies): EventRecorder {
+function createEvents(
+  { client, clock, log }: Dependencies,
+  onLost: (event: EventIdentity) => void,
+): EventRecorder {
   const message = "event not sent";
   const lines = new FailureLines(log, clock, message);
   const lost = {
@@ -266,7 +271,10 @@ function createEvents({ client, clock, log }: Dependencies): EventRecorder {
     reachability: client.reachability,
     clock,
     reporter: { controller: "secretcast", instance: hostname() },
-    onDrop: (reason, error) => {
+    onDrop: (reason, error, details) => {
+      // What the API server refuses, it refuses again, unless the fault is its own.
+      if (details && (reason !== "refused" || isUnavailable(error)))
+        onLost({ ...details, uid: details.regarding.uid ?? "" });
       // What is dropped by a bound of ours is meant to be.
       if (reason === "refused" || reason === "unreachable") lost[reason].failed(error);
       else log.debug({ reason }, message);
@@ -279,4 +287,8 @@ function eventOf({ kind, on, uid, type, reason, note }: SourceEvent): EventDetai
   const apiVersion = kind === "Lease" ? "coordination.k8s.io/v1" : "v1";
   const regarding = { apiVersion, kind, ...place, uid };
   return { regarding, type, reason, action: "Copy", note };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === "unavailable";
 }

@@ -10,7 +10,7 @@ import type {
   SourceObject,
 } from "../model/cluster.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
-import type { Plan, Row, Verdict } from "../model/verdicts.ts";
+import { typeDifference, type Plan, type Row, type Verdict } from "../model/verdicts.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { targetStateOf, unwantedVerdict, wantedVerdict } from "../plan/verdict-table.ts";
@@ -214,8 +214,11 @@ class Walk {
     const refusals = [...about, ...there].filter(
       ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
     );
+    const type = object?.role === "source" ? object.replica?.type : undefined;
+    const difference = type === undefined ? undefined : typeDifference(pull.type, type);
+    const note = verdict === "current" ? difference : undefined;
     return this.#answer(
-      { place, source, verdict, present: pull, row, refusals, pulling: true },
+      { place, source, verdict, present: pull, row, refusals, pulling: true, note },
       about,
       there,
     );
@@ -230,6 +233,8 @@ class Walk {
       readonly row: Row | undefined;
       readonly refusals: readonly RuleAnswer[];
       readonly pulling: boolean;
+      /** Follows the reason. */
+      readonly note?: string | undefined;
     },
     about: readonly RuleAnswer[],
     there: readonly RuleAnswer[],
@@ -238,7 +243,8 @@ class Walk {
     const place = { namespace: found.place.namespace, name: found.place.name };
     const source = { namespace: found.source.namespace, name: found.source.name };
     const first = refusals[0];
-    const reason = row?.reason ?? reasonOf(verdict, first);
+    const because = row?.reason ?? reasonOf(verdict, first);
+    const reason = found.note === undefined ? because : `${because}; ${found.note}`;
     const owner = this.#world.objectsIn(source.namespace).get(source.name);
     const last = verdictAnswer({
       ...found,

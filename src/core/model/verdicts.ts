@@ -54,6 +54,12 @@ export function adoptionHint(kind: ObjectKind, source: string): string {
   return `a ${kind} that is not ours is in the way; its owner may annotate it ${annotationKey("adopt")}: ${source}, rename or delete it`;
 }
 
+/** What its owner should know of a pulling Secret that is filled; undefined: the types are equal. */
+export function typeDifference(pulling: string, source: string): string | undefined {
+  if (pulling === source) return undefined;
+  return `its type is ${pulling} and the source's is ${source}: a fill does not change the type, so programs that look for the type ${source} do not use this Secret`;
+}
+
 /** One place whose verdict is neither `current` nor `skip`. */
 export type Row = {
   readonly verdict: Verdict;

@@ -21,6 +21,8 @@ export type Fight = {
   readonly source: Ref;
   /** What is written is changed on its way, by a webhook or a policy; else it is changed afterwards. */
   readonly altered: boolean;
+  /** The place is a pulling object. */
+  readonly pulling: boolean;
 };
 
 export type RememberedConsent = {
@@ -90,8 +92,8 @@ export class PlannerState {
   #repaired(action: Action, place: string, now: number, chance: number, altered: boolean): void {
     if (!altered && action.cause !== "edited" && action.cause !== "deleted") return;
     if (this.backoff.repaired(place, action.inputs, now, chance, altered)) {
-      const { objectKind: kind, source } = action;
-      this.#fights.push({ kind, place: action.place, source, altered });
+      const { objectKind: kind, source, place: where } = action;
+      this.#fights.push({ kind, place: where, source, altered, pulling: action.kind === "fill" });
     }
   }
 

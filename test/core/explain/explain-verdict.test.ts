@@ -545,6 +545,22 @@ expectPlace(
 );
 
 expectPlace(
+  "a pulling Secret of another type than its source (D6)",
+  () => {
+    const made = pulled({ allow: "team-*" });
+    made.edit("shared/one", (source) => {
+      source.type = "example.com/special";
+    });
+    made.settle();
+    return made;
+  },
+  { subject: "team-a/mine" },
+  [
+    "current what is there: the copy is what it should be; its type is Opaque and the source's is example.com/special: a fill does not change the type, so programs that look for the type example.com/special do not use this Secret",
+  ],
+);
+
+expectPlace(
   "a pulling Secret whose source does not allow it",
   () => pulling({ allow: "shop" }),
   { subject: "team-a/mine" },

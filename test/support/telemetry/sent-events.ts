@@ -30,6 +30,7 @@ export function tell(cluster: Cluster, mayName = true) {
   const removals = new RemovalLog(log, systemClock, (removed) => narrator.removed(removed));
   return {
     narrator,
+    failing,
     lines,
     settle: (): readonly string[] => {
       let plan = cluster.pass();
