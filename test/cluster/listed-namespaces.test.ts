@@ -7,6 +7,7 @@ import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ACCOUNT, controllerAccount } from "../support/api-server/account.ts";
 import { ownCluster } from "../support/api-server/cluster.ts";
+import { commandLine } from "../support/programs/command-line.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
@@ -83,6 +84,39 @@ test("the account has no right on Secrets off the list, nor on all of them", () 
     ["watch", "namespaces/team-c"],
   ])
     assert.equal(may(...words), "no", words.join(" "));
+});
+
+test("check finds every right of an installation in listed namespaces, by the flags of its Deployment, and yours apart (E3)", async () => {
+  // The Role of team-b is not there yet.
+  kubectl("create", "namespace", "team-b");
+  const admin = ["--kubeconfig", cluster.kubeconfig];
+  const some = await commandLine(["check", ...admin]);
+  assert.equal(some.code, 1);
+  assert.match(
+    some.stdout,
+    /^missing +create secrets in team-b +yes +.*-n team-b -k manifests\/namespace-rights$/m,
+  );
+  assert.match(some.stdout, /^ok +create secrets in team-a +yes /m);
+  assert.doesNotMatch(some.stdout, /every namespace|clusterrole/i);
+  giveRights("team-b");
+  for (const words of [[], ["--as", ACCOUNT]]) {
+    const { code, stdout, stderr } = await commandLine(["check", ...admin, ...words]);
+    assert.equal(code, 0, stdout + stderr);
+    assert.doesNotMatch(stdout, /^missing|every namespace/m);
+    assert.match(
+      stderr,
+      /--namespaces=team-a,team-b, from those of Deployment secretcast\/secretcast/,
+    );
+  }
+  // The account itself may read neither its Deployment nor what another may do.
+  const own = await commandLine(["check", "--kubeconfig", kubeconfig, "-n", "secretcast"]);
+  assert.equal(own.code, 1);
+  assert.doesNotMatch(own.stdout, /^missing|clusterrole/im);
+  kubectl("create", "rolebinding", "ada", "--clusterrole=admin", "--user=ada", "-n", "secretcast");
+  const ada = await commandLine(["check", ...admin, "--as", "ada"]);
+  assert.match(ada.stdout, /^missing +create secrets in team-a /m);
+  kubectl("delete", "namespace", "team-b");
+  kubectl("delete", "rolebinding", "ada", "-n", "secretcast");
 });
 
 test("listed namespaces are served, one that comes later too, and no other", async (t) => {

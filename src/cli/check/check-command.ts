@@ -9,10 +9,13 @@ export const checkCommand: ClusterCommand = {
   about: "Before and after installing: server, rights, guards, other replicators, size",
   options: (argv) =>
     settingsOptions(kubectlOptions(argv), CHECKED_FLAGS)
-      .example("$0 check", "what a controller with the default flags would need, and may you do it")
+      .example(
+        "$0 check",
+        "the rights of the installed controller and yours; before installing, yours",
+      )
       .example(
         "$0 check --as system:serviceaccount:secretcast:secretcast",
-        "the rights of the controller's account",
+        "the rights of that account; all else is read as yourself",
       )
       .example("$0 check --namespaces team-a,team-b", "with rights in these namespaces alone")
       .epilogue("Exit code: 0 all that is needed is there; 1 something is not, or an error."),

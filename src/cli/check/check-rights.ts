@@ -1,49 +1,87 @@
-// Asks the API server of each right whether it is there: a SelfSubjectAccessReview each, a few at a
-// time.
+// Asks the API server for each right whether it is granted: one review each, a few at a time.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { isAllowed } from "../world/access-review.ts";
 import type { CheckFinding } from "./finding.ts";
 import { rightText, type NeededRight } from "./needed-rights.ts";
+import type { RightsOf } from "./whose-rights.ts";
 
 const AT_A_TIME = 8;
+const YOURS = new Map<boolean | string, "yes" | "no">([
+  [true, "yes"],
+  [false, "no"],
+]);
 
-/** In the order of `rights`. Rejects where the server does not answer, or does not know who asks. */
+export type Judged = {
+  /** Whose rights are needed. */
+  readonly rightsOf: RightsOf;
+  /** The user's own, where they are judged apart; undefined: they are not. */
+  readonly yours: RightsOf | undefined;
+  /** What to do where a right can be asked for by no review. */
+  readonly unasked: string;
+  /** The settings are perhaps not those of the controller: then no right is known to be needed. */
+  readonly guessed: boolean;
+};
+
+/** In the order of `rights`. Rejects where the server does not answer, or authentication fails. */
 export async function checkRights(
-  client: ApiClient,
+  judged: Judged,
   rights: readonly NeededRight[],
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
   const findings: CheckFinding[] = [];
   for (let from = 0; from < rights.length; from += AT_A_TIME) {
     const some = rights.slice(from, from + AT_A_TIME);
-    findings.push(...(await Promise.all(some.map((right) => checkRight(client, right, signal)))));
+    findings.push(...(await Promise.all(some.map((right) => checkRight(judged, right, signal)))));
   }
   return findings;
 }
 
 async function checkRight(
-  client: ApiClient,
+  { rightsOf, yours, unasked, guessed }: Judged,
   right: NeededRight,
   signal: AbortSignal,
 ): Promise<CheckFinding> {
-  const { verb, group, resource, namespace, name, why } = right;
-  const about = { area: "right", check: rightText(right) } as const;
-  try {
-    const attributes = { verb, group, resource, namespace, name };
-    if (await isAllowed(client, attributes, "ask for a right", signal))
-      return { ...about, state: "ok", says: why, advice: undefined };
-    return { ...about, state: "missing", says: `no right to it: ${why}`, advice: adviceOf(right) };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")
-      throw error;
+  const { why } = right;
+  const [granted, own] = await Promise.all([
+    answerOf(rightsOf, right, signal),
+    yours && answerOf(yours, right, signal),
+  ]);
+  const about: Pick<CheckFinding, "area" | "check" | "yours"> = {
+    area: "right",
+    check: rightText(right),
+    ...(own !== undefined && { yours: YOURS.get(own) ?? "unknown" }),
+  };
+  if (typeof granted === "string")
     return {
       ...about,
       state: "unknown",
-      says: `it could not be asked: ${causeOf(error).text}`,
-      advice: "let this user create selfsubjectaccessreviews, as system:basic-user does",
+      says: `it could not be asked: ${granted}`,
+      advice: unasked,
     };
+  if (granted) return { ...about, state: "ok", says: why, advice: undefined };
+  if (!guessed)
+    return { ...about, state: "missing", says: `no right to it: ${why}`, advice: adviceOf(right) };
+  return {
+    ...about,
+    state: "unknown",
+    says: `no right to it, and whether it is needed is not known: ${why}`,
+    advice:
+      "give the flags of the controller and its namespace (-n), or ask as a user who may read its Deployment",
+  };
+}
+
+/** A text says why it is not known. */
+async function answerOf(
+  rightsOf: RightsOf,
+  { verb, group, resource, namespace, name }: NeededRight,
+  signal: AbortSignal,
+): Promise<boolean | string> {
+  try {
+    return await rightsOf({ verb, group, resource, namespace, name }, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")
+      throw error;
+    return causeOf(error).text;
   }
 }
 

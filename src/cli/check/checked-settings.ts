@@ -1,6 +1,6 @@
 // The settings with which a cluster is checked: those of a controller that runs in it, installed or not.
 import type { FlagValues } from "../../config/config.ts";
-import type { FlagName } from "../../config/flags.ts";
+import { environmentName, type FlagName } from "../../config/flags.ts";
 import type { Program } from "../run/program-context.ts";
 import { FLAG_NAMES } from "../kubectl/run-flags.ts";
 import type { Installed } from "../world/installed-controller.ts";
@@ -19,4 +19,41 @@ export function checkedSettings(
   home: string,
 ): PlanningSettings {
   return readSettings(CHECKED_FLAGS, own, program, installed, home);
+}
+
+/** The flags from which the needed rights follow. */
+const RIGHTS_FLAGS: readonly FlagName[] = [
+  "source-namespaces",
+  "namespaces",
+  "config-maps",
+  "source-list",
+  "leader-elect",
+  "lease-namespace",
+  "lease-name",
+];
+
+/**
+ * Whether the rights that a controller needs are only guessed, because its settings cannot be read. To
+ * advise a ClusterRole then would grant rights on all Secrets where a few namespaces are served.
+ */
+export function isGuessed(
+  own: FlagValues,
+  { env }: Pick<Program, "env">,
+  installed: Installed,
+): boolean {
+  const isOwn = (name: FlagName): boolean =>
+    own[name] !== undefined || Boolean(env[environmentName(name)]);
+  switch (installed.kind) {
+    case "none":
+    case "unasked":
+      return false;
+    case "found": {
+      const { unread } = installed.controller;
+      const open = RIGHTS_FLAGS.filter((name) => !isOwn(name));
+      return unread.includes("envFrom") || open.some((name) => unread.includes(name));
+    }
+    case "several":
+    case "unknown":
+      return !isOwn("namespaces");
+  }
 }

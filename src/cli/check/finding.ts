@@ -7,6 +7,8 @@ export type CheckFinding = {
   readonly check: string;
   /** `missing`: the controller will not do; `unknown`: it could not be seen. */
   readonly state: FindingState;
+  /** Of a right of the controller: whether the user has it too. Absent where that is not asked apart. */
+  readonly yours?: "yes" | "no" | "unknown";
   readonly says: string;
   /** undefined: nothing has to be done. */
   readonly advice: string | undefined;

@@ -1,21 +1,23 @@
 // `secretcast check`: asks the cluster what a controller with these settings needs of it, and prints a
 // line for each answer with what to do about it. It writes nothing.
 import { connect, serverLine } from "../kubectl/connection.ts";
-import { readKubectlFlags, type Given } from "../kubectl/kubectl-flags.ts";
+import { readKubectlFlags, type Given, type KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import { printListing } from "../kubectl/listing.ts";
 import type { Colour, Column } from "../kubectl/table.ts";
 import type { Program } from "../run/program-context.ts";
 import { givenFlags } from "../kubectl/run-flags.ts";
-import { findController } from "../world/installed-controller.ts";
+import { findController, type Installed } from "../world/installed-controller.ts";
 import { checkAdmission } from "./check-admission.ts";
 import { checkOthers } from "./check-others.ts";
-import { checkRights } from "./check-rights.ts";
+import { checkRights, type Judged } from "./check-rights.ts";
 import { checkGroups, checkStreaming, serverVersion, versionFinding } from "./check-server.ts";
 import { checkSize } from "./check-size.ts";
 import { homeOf, settingsLine } from "../world/planning-settings.ts";
-import { CHECKED_FLAGS, checkedSettings } from "./checked-settings.ts";
+import { CHECKED_FLAGS, checkedSettings, isGuessed } from "./checked-settings.ts";
 import { isSound, type CheckFinding, type FindingState } from "./finding.ts";
 import { neededRights } from "./needed-rights.ts";
+import { rightsOfAccount, rightsOfUser } from "./whose-rights.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 
 export async function printCheck(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
@@ -24,42 +26,80 @@ export async function printCheck(given: Given, program: Program): Promise<number
   // Wrong values are told before anything is asked.
   checkedSettings(own, program, { kind: "unasked" }, home);
   const { signal, version } = program;
-  const connection = connect(flags, program);
+  // As the user: only the rights are those of another account.
+  const connection = connect({ ...flags, as: undefined, asGroups: [] }, program);
   const { client } = connection;
+  let impersonating: ApiClient | undefined;
   try {
     const server = await serverVersion(client, signal);
     const installed = await findController(client, home, signal);
     const checked = checkedSettings(own, program, installed, home);
     const { config } = checked;
+    const account = flags.as ?? accountOf(installed);
+    if (account !== undefined) impersonating = connect({ ...flags, as: account }, program).client;
+    const judged = judgedBy(client, impersonating, account, flags);
+    const guessed = isGuessed(own, program, installed);
     const findings: readonly CheckFinding[] = [
       versionFinding(server),
       await checkStreaming(client, signal),
       ...(await checkGroups(client, signal)),
-      ...(await checkRights(client, neededRights(config), signal)),
+      ...(await checkRights({ ...judged, guessed }, neededRights(config), signal)),
       ...(await checkAdmission(client, version, signal)),
       ...(await checkOthers(client, signal)),
       ...(await checkSize(client, config, signal)),
     ];
     printListing<CheckFinding>(
-      { kind: "CheckList", items: findings, columns: COLUMNS, nameOf: ({ check }) => check },
+      {
+        kind: "CheckList",
+        items: findings,
+        columns: COLUMNS.filter(({ header }) => header !== "YOURS" || judged.yours !== undefined),
+        nameOf: ({ check }) => check,
+      },
       flags,
       program,
     );
     for (const line of [
       serverLine(connection),
       settingsLine(checked),
-      `rights: ${flags.as === undefined ? "yours; the controller's by --as" : `those of ${flags.as}`}`,
+      `rights: ${whose(account, flags)}`,
       summary(findings),
     ])
       program.stderr.write(`${line}\n`);
-    if (flags.as !== undefined && findings.some(({ state }) => state === "unknown"))
-      program.stderr.write(
-        `what is unknown is what ${flags.as} may not see: ask again without --as\n`,
-      );
     return isSound(findings) ? 0 : 1;
   } finally {
-    await client.close();
+    await Promise.all([client.close(), impersonating?.close()]);
   }
+}
+
+function accountOf(installed: Installed): string | undefined {
+  return installed.kind === "found" ? installed.controller.account : undefined;
+}
+
+function judgedBy(
+  client: ApiClient,
+  impersonating: ApiClient | undefined,
+  account: string | undefined,
+  { as, asGroups: groups }: KubectlFlags,
+): Omit<Judged, "guessed"> {
+  const yours = rightsOfUser(client);
+  if (account === undefined || impersonating === undefined)
+    return {
+      rightsOf: yours,
+      yours: undefined,
+      unasked: "let this user create selfsubjectaccessreviews, as system:basic-user does",
+    };
+  return {
+    rightsOf: rightsOfAccount(client, impersonating, { user: account, groups }),
+    yours: as === undefined ? yours : undefined,
+    unasked: `ask as a user who may impersonate ${account}, or create subjectaccessreviews`,
+  };
+}
+
+function whose(account: string | undefined, { as }: KubectlFlags): string {
+  if (account === undefined) return "yours; those of the controller's account by --as";
+  return as === undefined
+    ? `those of ${account}; in the column YOURS whether you have them too`
+    : `those of ${account}`;
 }
 
 function summary(findings: readonly CheckFinding[]): string {
@@ -81,6 +121,7 @@ const COLOURS: Readonly<Record<FindingState, Colour>> = {
 const COLUMNS: readonly Column<CheckFinding>[] = [
   { header: "STATE", cell: ({ state }) => state, colour: ({ state }) => COLOURS[state] },
   { header: "CHECK", cell: ({ check }) => check },
+  { header: "YOURS", cell: ({ yours }) => yours ?? "-" },
   { header: "ANSWER", cell: ({ says }) => says },
   { header: "DO", cell: ({ advice }) => advice ?? "" },
 ];

@@ -1,9 +1,8 @@
-// Whether who asks may do something, as `kubectl auth can-i`: a SelfSubjectAccessReview, which creates
-// nothing. With --as the answer is that of whom it names.
+// Whether a user may do something, as `kubectl auth can-i` asks it: a review, which creates nothing.
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 
-const PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const GROUP = "/apis/authorization.k8s.io/v1";
 
 /** As the API calls them: resourceAttributes. */
 export type AccessAttributes = {
@@ -16,24 +15,47 @@ export type AccessAttributes = {
   readonly name?: string | undefined;
 };
 
-/** `what`: of the question, for error messages. */
-export async function isAllowed(
+/** Whether the client's own user may; with --as, the user that it names. `what`: for error messages. */
+export function isAllowed(
   client: ApiClient,
   resourceAttributes: AccessAttributes,
   what: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const review = await client.request<unknown>({
+  return review(client, "SelfSubjectAccessReview", { resourceAttributes }, what, signal);
+}
+
+/** Whether `user` may, in the groups of a service account or of any user who is logged in. */
+export function isAllowedTo(
+  client: ApiClient,
+  { user, groups }: { readonly user: string; readonly groups: readonly string[] },
+  resourceAttributes: AccessAttributes,
+  what: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user) ?? [];
+  const implied =
+    namespace === undefined || groups.length > 0
+      ? groups
+      : ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+  const spec = { user, groups: [...implied, "system:authenticated"], resourceAttributes };
+  return review(client, "SubjectAccessReview", spec, what, signal);
+}
+
+async function review(
+  client: ApiClient,
+  kind: "SelfSubjectAccessReview" | "SubjectAccessReview",
+  spec: Readonly<Record<string, unknown>>,
+  what: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const answer = await client.request<unknown>({
     method: "POST",
-    path: PATH,
-    body: {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SelfSubjectAccessReview",
-      spec: { resourceAttributes },
-    },
+    path: `${GROUP}/${kind.toLowerCase()}s`,
+    body: { apiVersion: "authorization.k8s.io/v1", kind, spec },
     what,
     signal,
   });
-  const status = isRecord(review) ? review["status"] : undefined;
+  const status = isRecord(answer) ? answer["status"] : undefined;
   return isRecord(status) && status["allowed"] === true;
 }

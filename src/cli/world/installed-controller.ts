@@ -19,6 +19,8 @@ export const APP_LABEL = "app.kubernetes.io/name=secretcast";
 export type InstalledController = {
   readonly namespace: string;
   readonly name: string;
+  /** The user that its pods are, for RBAC. */
+  readonly account: string;
   readonly flags: FlagValues;
   /** Flags whose values only the pod knows. */
   readonly unread: readonly string[];
@@ -88,12 +90,14 @@ function controllerOf(deployment: Fields): readonly InstalledController[] {
   const containers = listOf(spec["containers"]);
   const container = containers.find((each) => each["name"] === "secretcast") ?? containers[0];
   if (typeof namespace !== "string" || typeof name !== "string" || !container) return [];
+  const account = spec["serviceAccountName"];
   const words = texts(container["args"]);
   const byEnvironment = environmentFlags(container);
   return [
     {
       namespace,
       name,
+      account: `system:serviceaccount:${namespace}:${typeof account === "string" ? account : "default"}`,
       flags: { ...byEnvironment.flags, ...flagsOf(words) },
       unread: byEnvironment.unread,
     },

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkRights } from "../../../src/cli/check/check-rights.ts";
+import { checkRights, type Judged } from "../../../src/cli/check/check-rights.ts";
+import { rightsOfUser } from "../../../src/cli/check/whose-rights.ts";
+import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { neededRights, rightText } from "../../../src/cli/check/needed-rights.ts";
 import { isSound } from "../../../src/cli/check/finding.ts";
 import { readConfig } from "../../../src/config/config.ts";
@@ -10,11 +12,15 @@ import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
 const rights = neededRights(readConfig({}, around));
 const { signal } = new AbortController();
+const asked = (client: ApiClient): Judged => {
+  const unasked = "let this user create selfsubjectaccessreviews, as system:basic-user does";
+  return { rightsOf: rightsOfUser(client), yours: undefined, unasked, guessed: false };
+};
 const REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 test("each right is one line, in the order of the list, and says what it is for", async (t) => {
   const { client, sandbox } = await checkedServer(t);
-  const findings = await checkRights(client, rights, signal);
+  const findings = await checkRights(asked(client), rights, signal);
   assert.deepEqual(
     findings.map(({ check, state }) => `${state} ${check}`),
     rights.map((right) => `ok ${rightText(right)}`),
@@ -27,7 +33,7 @@ test("each right is one line, in the order of the list, and says what it is for"
 test("a right that is missing is named, with what to apply", async (t) => {
   const no = { kind: "SelfSubjectAccessReview", status: { allowed: false } };
   const { client } = await checkedServer(t, (_, path) => (path === REVIEW ? [201, no] : undefined));
-  const findings = await checkRights(client, rights, signal);
+  const findings = await checkRights(asked(client), rights, signal);
   assert.ok(findings.every(({ state }) => state === "missing"));
   assert.ok(!isSound(findings));
   const told = new Map(findings.map(({ check, advice }) => [check, advice]));
@@ -37,7 +43,7 @@ test("a right that is missing is named, with what to apply", async (t) => {
     /role\.yaml in secretcast, with secretcast among its resourceNames/,
   );
   const listed = readConfig({ namespaces: "team-a" }, around);
-  const each = await checkRights(client, neededRights(listed), signal);
+  const each = await checkRights(asked(client), neededRights(listed), signal);
   const advices = new Map(each.map(({ check, advice }) => [check, advice]));
   assert.equal(
     advices.get("create secrets in team-a"),
@@ -53,7 +59,11 @@ test("a right that is missing is named, with what to apply", async (t) => {
       "namespace-rights/config-maps",
     ],
   ] as const) {
-    const ofMaps = await checkRights(client, neededRights(readConfig(flags, around)), signal);
+    const ofMaps = await checkRights(
+      asked(client),
+      neededRights(readConfig(flags, around)),
+      signal,
+    );
     const advice = ofMaps.find((one) => one.check === check)?.advice ?? "";
     assert.ok(advice.includes(`manifests/${what}`), advice);
   }
@@ -63,7 +73,7 @@ test("a right that may not be asked for is unknown, and the whole is not sound",
   const { client } = await checkedServer(t, (_, path) =>
     path === REVIEW ? forbidden("create", "selfsubjectaccessreviews") : undefined,
   );
-  const findings = await checkRights(client, rights.slice(0, 1), signal);
+  const findings = await checkRights(asked(client), rights.slice(0, 1), signal);
   assert.deepEqual(
     findings.map(({ state, says }) => `${state}: ${says}`),
     ["unknown: it could not be asked: no right to create selfsubjectaccessreviews"],
@@ -75,7 +85,16 @@ test("who is not known to the server is told so, and nothing is guessed", async 
   const body = { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" };
   const { client } = await checkedServer(t, () => [401, body]);
   await assert.rejects(
-    checkRights(client, rights, signal),
+    checkRights(asked(client), rights, signal),
     (error) => error instanceof ApiError && error.kind === "unauthorized",
   );
+});
+
+test("a right that is not granted is unknown where the settings are guessed, and no ClusterRole is advised (E3)", async (t) => {
+  const no = { kind: "SelfSubjectAccessReview", status: { allowed: false } };
+  const { client } = await checkedServer(t, (_, path) => (path === REVIEW ? [201, no] : undefined));
+  const findings = await checkRights({ ...asked(client), guessed: true }, rights, signal);
+  assert.ok(findings.every(({ state }) => state === "unknown"));
+  assert.ok(findings.every(({ advice }) => !/ClusterRole|kubectl apply/.test(advice ?? "")));
+  assert.ok(!isSound(findings));
 });

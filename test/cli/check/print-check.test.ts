@@ -15,7 +15,7 @@ test("a cluster that has all: a table, the settings on stderr, exit code 0", asy
   assert.match(stdout, /^ok +update leases\.coordination\.k8s\.io\/secretcast in secretcast +/m);
   assert.equal(
     stderr,
-    `context secretcast-sandbox, ${sandbox.url}\njudged by --source-namespaces=secretcast --namespace-policy=opt-out, from the defaults (no controller is installed)\nrights: yours; the controller's by --as\n${lines.length - 1} ok\n`,
+    `context secretcast-sandbox, ${sandbox.url}\njudged by --source-namespaces=secretcast --namespace-policy=opt-out, from the defaults (no controller is installed)\nrights: yours; those of the controller's account by --as\n${lines.length - 1} ok\n`,
   );
   const written = sandbox.requests.filter(({ method }) => method !== "GET");
   assert.ok(written.every(({ path }) => path.endsWith("/selfsubjectaccessreviews")));
@@ -93,4 +93,51 @@ test("wrong input is one line, and exit code 1", async (t) => {
   const dead = await run(["check"]);
   assert.equal(dead.code, 1);
   assert.match(dead.stderr, /^secretcast: [^\n]+\n$/);
+});
+
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+test("with an installed controller the rights are its account's, by its own flags, and yours stand beside them (E3)", async (t) => {
+  const { run, sandbox } = await sandboxCluster(t);
+  const args = ["run", "--namespaces=team-a", "--config-maps", "--source-namespaces=platform"];
+  const spec = { serviceAccountName: "copier", containers: [{ name: "secretcast", args }] };
+  const metadata = { namespace: "platform", name: "secretcast" };
+  const items = [{ metadata, spec: { template: { spec } } }];
+  sandbox.beforeRequest = ({ path }) =>
+    path === "/apis/apps/v1/deployments" ? { status: 200, body: { items } } : undefined;
+  const plain = await run(["check"]);
+  assert.equal(plain.code, 0, plain.stdout);
+  assert.match(plain.stdout, /^STATE +CHECK +YOURS +ANSWER/);
+  assert.match(plain.stdout, /^ok +create secrets in team-a +yes +new copies$/m);
+  assert.match(plain.stdout, /^ok +create configmaps in team-a +yes +new copies$/m);
+  assert.match(plain.stdout, /^ok +list configmaps\/secretcast-sources in platform +yes /m);
+  assert.doesNotMatch(plain.stdout, /every namespace/);
+  assert.match(
+    plain.stderr,
+    /^rights: those of system:serviceaccount:platform:copier; in the column YOURS/m,
+  );
+  const other = await run(["check", "--as", "system:serviceaccount:platform:copier"]);
+  assert.match(other.stdout, /create configmaps in team-a/);
+  assert.doesNotMatch(other.stdout, /YOURS|every namespace/);
+  const { items: rows } = JSON.parse((await run(["check", "-o", "json"])).stdout);
+  const right = rows.find(({ check }: { check: string }) => check === "get secrets in team-a");
+  assert.equal(right.yours, "yes");
+});
+
+test("where the controller's flags cannot be read no ClusterRole is advised, unless the namespaces are given (E3)", async (t) => {
+  const { run, sandbox } = await sandboxCluster(t);
+  sandbox.beforeRequest = ({ path }) => {
+    if (path === REVIEWS) return { status: 201, body: { status: { allowed: false } } };
+    const [status, body] = forbidden("list", "deployments");
+    return path.endsWith("/deployments") ? { status, body } : undefined;
+  };
+  const guessed = await run(["check"]);
+  assert.equal(guessed.code, 1);
+  assert.doesNotMatch(guessed.stdout, /^missing|clusterrole/im);
+  assert.match(
+    guessed.stdout,
+    /^unknown +list secrets in every namespace +.*may read its Deployment$/m,
+  );
+  const told = await run(["check", "--namespaces", "team-a"]);
+  assert.match(told.stdout, /^missing +list secrets in team-a +/m);
 });

@@ -1,0 +1,37 @@
+// Whose rights `check` judges: those of the controller's account, or of the account that --as names, and
+// beside them the user's own. Everything else is read as the user.
+import { ApiError } from "../../kube/rest/api-error.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { isAllowed, isAllowedTo, type AccessAttributes } from "../world/access-review.ts";
+
+/** Answers whether one user has a right. */
+export type RightsOf = (right: AccessAttributes, signal: AbortSignal) => Promise<boolean>;
+
+const WHAT = "ask for a right";
+
+export function rightsOfUser(client: ApiClient): RightsOf {
+  return (right, signal) => isAllowed(client, right, WHAT, signal);
+}
+
+/**
+ * By `impersonating`, which is `client` as that account; where that is forbidden, by a review of the
+ * account, which takes another right.
+ */
+export function rightsOfAccount(
+  client: ApiClient,
+  impersonating: ApiClient,
+  account: { readonly user: string; readonly groups: readonly string[] },
+): RightsOf {
+  let mayImpersonate = true;
+  return async (right, signal) => {
+    if (mayImpersonate) {
+      try {
+        return await isAllowed(impersonating, right, WHAT, signal);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+        mayImpersonate = false;
+      }
+    }
+    return isAllowedTo(client, account, right, WHAT, signal);
+  };
+}
