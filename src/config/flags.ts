@@ -220,6 +220,25 @@ export type FlagName = (typeof FLAGS)[number]["name"];
 /** The line of the table. */
 export type FlagOf<N extends FlagName> = Extract<(typeof FLAGS)[number], { readonly name: N }>;
 
+/** The flags of `run` that a plan follows from. */
+export const PLANNING_FLAGS: readonly FlagName[] = [
+  "source-namespaces",
+  "namespaces",
+  "exclude-namespaces",
+  "other-source-namespaces",
+  "include-system-namespaces",
+  "namespace-policy",
+  "fanout-limit",
+  "copyable-keys",
+  "config-maps",
+  "source-list",
+  "delete-grace",
+  "source-grace",
+  "delete-limit",
+  "delete-hold",
+  "lease-namespace",
+];
+
 /** The environment variable that sets a flag. */
 export function environmentName(flag: FlagName): string {
   return `SECRETCAST_${flag.toUpperCase().replaceAll("-", "_")}`;

@@ -107,6 +107,26 @@ for (const [flags, home] of [
     assert.match(shell(explain), /^no +what it says is understood +secretcast\.io\/too: /m);
   });
 
+test("status, plan and check beside a demo take its settings, and the demo prints its flags in the commands (E14)", async (t) => {
+  const flags = ["--config-maps", "--exclude-namespaces=team-b"];
+  const { env, asked } = await startDemo(t, flags);
+  const run = (line: string) => spawnSync("bash", ["-c", line], { env, encoding: "utf8" });
+  for (const command of ["status", "plan", "check"]) {
+    const { stdout, stderr } = run(`secretcast ${command}`);
+    assert.match(
+      stderr,
+      /^judged by .*--exclude-namespaces=team-b --config-maps=true.*, from those of Deployment secretcast\/secretcast$/m,
+    );
+    assert.doesNotMatch(stdout + stderr, /no controller is installed/);
+  }
+  const [, status = "", explain = ""] = asked;
+  assert.equal(status, "secretcast status --exclude-namespaces='team-b' --config-maps='true'");
+  assert.match(explain, /--config-maps='true'$/);
+  assert.equal(run(status).status, 0);
+  const noMap = run("secretcast explain configmap/none -n team-a").stderr;
+  assert.match(noMap, /there is no ConfigMap none/);
+});
+
 async function startDemo(t: TestContext, flags: readonly string[]) {
   const demo = spawn(process.execPath, ["bin/secretcast.js", "sandbox", ...flags], {
     stdio: ["ignore", "pipe", "inherit"],

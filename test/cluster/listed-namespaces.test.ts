@@ -42,6 +42,7 @@ const holds = (namespace: string, text: string) =>
 const start = (t: TestContext, namespaces: string) =>
   spawnController(t, kubeconfig, {
     namespaces,
+    "source-grace": "1s",
     "source-namespaces": "secretcast",
     "leader-elect": "true",
     "lease-namespace": "secretcast",
@@ -84,39 +85,6 @@ test("the account has no right on Secrets off the list, nor on all of them", () 
     ["watch", "namespaces/team-c"],
   ])
     assert.equal(may(...words), "no", words.join(" "));
-});
-
-test("check finds every right of an installation in listed namespaces, by the flags of its Deployment, and yours apart (E3)", async () => {
-  // The Role of team-b is not there yet.
-  kubectl("create", "namespace", "team-b");
-  const admin = ["--kubeconfig", cluster.kubeconfig];
-  const some = await commandLine(["check", ...admin]);
-  assert.equal(some.code, 1);
-  assert.match(
-    some.stdout,
-    /^missing +create secrets in team-b +yes +.*-n team-b -k manifests\/namespace-rights$/m,
-  );
-  assert.match(some.stdout, /^ok +create secrets in team-a +yes /m);
-  assert.doesNotMatch(some.stdout, /every namespace|clusterrole/i);
-  giveRights("team-b");
-  for (const words of [[], ["--as", ACCOUNT]]) {
-    const { code, stdout, stderr } = await commandLine(["check", ...admin, ...words]);
-    assert.equal(code, 0, stdout + stderr);
-    assert.doesNotMatch(stdout, /^missing|every namespace/m);
-    assert.match(
-      stderr,
-      /--namespaces=team-a,team-b, from those of Deployment secretcast\/secretcast/,
-    );
-  }
-  // The account itself may read neither its Deployment nor what another may do.
-  const own = await commandLine(["check", "--kubeconfig", kubeconfig, "-n", "secretcast"]);
-  assert.equal(own.code, 1);
-  assert.doesNotMatch(own.stdout, /^missing|clusterrole/im);
-  kubectl("create", "rolebinding", "ada", "--clusterrole=admin", "--user=ada", "-n", "secretcast");
-  const ada = await commandLine(["check", ...admin, "--as", "ada"]);
-  assert.match(ada.stdout, /^missing +create secrets in team-a /m);
-  kubectl("delete", "namespace", "team-b");
-  kubectl("delete", "rolebinding", "ada", "-n", "secretcast");
 });
 
 test("listed namespaces are served, one that comes later too, and no other", async (t) => {
@@ -179,4 +147,35 @@ test("a namespace whose rights were taken away freezes, also over a restart, and
   await holds("team-b", "6");
   assert.equal(await second.metric("secretcast_unreadable_namespaces"), 0);
   assert.equal(await second.stop(), 0);
+});
+
+test("check finds every right of an installation in listed namespaces, by the flags of its Deployment, and yours apart (E3)", async () => {
+  const admin = ["--kubeconfig", cluster.kubeconfig];
+  kubectl("delete", "-n", "team-b", "-k", RIGHTS);
+  const some = await commandLine(["check", ...admin]);
+  assert.equal(some.code, 1);
+  assert.match(
+    some.stdout,
+    /^missing +create secrets in team-b +yes +.*-n team-b -k manifests\/namespace-rights$/m,
+  );
+  assert.match(some.stdout, /^ok +create secrets in team-a +yes /m);
+  // The Deployment has --config-maps, so these rights are asked for too.
+  assert.match(some.stdout, /^missing +create configmaps in team-a /m);
+  assert.doesNotMatch(some.stdout, /every namespace|clusterrole/i);
+  giveRights("team-b");
+  for (const namespace of ["secretcast", "team-a", "team-b"])
+    kubectl("apply", "-n", namespace, "-k", `${RIGHTS}/config-maps`);
+  for (const words of [[], ["--as", ACCOUNT]]) {
+    const { code, stdout, stderr } = await commandLine(["check", ...admin, ...words]);
+    assert.equal(code, 0, stdout + stderr);
+    assert.doesNotMatch(stdout, /^missing|every namespace/m);
+    assert.match(stderr, /--namespaces=team-a,team-b .*those of Deployment secretcast\/secretcast/);
+  }
+  // The account itself may read neither its Deployment nor what another may do.
+  const own = await commandLine(["check", "--kubeconfig", kubeconfig, "-n", "secretcast"]);
+  assert.equal(own.code, 1);
+  assert.doesNotMatch(own.stdout, /^missing|clusterrole/im);
+  const nobody = await commandLine(["check", ...admin, "--as", "nobody"]);
+  assert.match(nobody.stdout, /^missing +create secrets in team-a /m);
+  assert.doesNotMatch(nobody.stdout, /every namespace/);
 });

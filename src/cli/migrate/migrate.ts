@@ -26,7 +26,6 @@ import {
 } from "../../core/oldtools/old-settings.ts";
 import { createDigest } from "../../core/model/secret-data.ts";
 import { systemClock } from "../../kube/time/clock.ts";
-import type { ApiClient } from "../../kube/rest/api-client.ts";
 import {
   readKubectlFlags,
   texts,
@@ -36,6 +35,7 @@ import {
 import { Progress } from "../kubectl/progress.ts";
 import type { Program } from "../run/program-context.ts";
 import { readFileObjects } from "../world/file-objects.ts";
+import type { Installed } from "../world/installed-controller.ts";
 import { contradiction, withJudging, type Judging } from "../world/judged-world.ts";
 import {
   planningFlags,
@@ -56,12 +56,12 @@ export async function migrate(given: Given, program: Program): Promise<number> {
     );
   }
   return withJudging(flags, planningFlags(given), program, async (judging) => {
-    const { connection, planning, where } = judging;
+    const { planning, where } = judging;
     if (wish.write && !wish.cleanup) refuseBroadcast(wish, judging);
-    const first = await lookAtCluster(wish, planning, connection.client, program);
+    const first = await lookAtCluster(wish, judging, program);
     program.stderr.write(`${where}\n${settingsLine(planning)}\n`);
     const silent = { ...program, stderr: { write: () => true } };
-    const look = (): Promise<Looked> => lookAtCluster(wish, planning, connection.client, silent);
+    const look = (): Promise<Looked> => lookAtCluster(wish, judging, silent);
     if (wish.write || wish.cleanup) return performMove({ first, look, wish, flags, program });
     return showMove(first, wish, flags, program);
   });
@@ -79,8 +79,7 @@ function refuseBroadcast({ tool }: MoveWish, { installed, planning }: Judging): 
 
 async function lookAtCluster(
   wish: MoveWish,
-  planning: PlanningSettings,
-  client: ApiClient,
+  { connection: { client }, planning, installed }: Judging,
   program: Program,
 ): Promise<Looked> {
   const { tool } = wish;
@@ -95,7 +94,7 @@ async function lookAtCluster(
     const asked = wish.oldArgs === undefined && tool.settings.length > 0;
     const workloads = asked ? await oldWorkloads(tool, reading) : [];
     const old = oldSettings(wish, workloads, program);
-    const settings = settingsOf(wish, planning);
+    const settings = settingsOf(wish, planning, installed.kind);
     const migration = await planMove(tool, objects, old.flags, settings);
     return { migration, unread: [...unread, ...old.unread], settings, client };
   } finally {
@@ -144,15 +143,29 @@ function wordsOf(text: string): readonly string[] {
 
 function settingsOf(
   { newSourcesIn, byList }: MoveWish,
-  { settings, config }: PlanningSettings,
+  planning: PlanningSettings,
+  installed: Installed["kind"],
 ): MoveSettings {
+  const { settings, config } = planning;
   return {
     planner: settings,
+    present: presentOf(planning, installed),
     newSourcesIn: newSourcesIn ?? config.ownNamespace,
     list: listOf(config, byList),
     byList,
     digest: createDigest(randomBytes(32)),
   };
+}
+
+/** What publishes now, which the printed flags must not take away. */
+function presentOf(
+  { own, config, theirs }: PlanningSettings,
+  installed: Installed["kind"],
+): readonly string[] | undefined {
+  const given = own.includes("source-namespaces") ? config.sourceNamespaces : [];
+  if (theirs) return [...new Set([...theirs.sourceNamespaces, ...given])];
+  const isHidden = installed === "several" || installed === "unknown";
+  return isHidden && given.length === 0 ? undefined : given;
 }
 
 function listOf(
@@ -193,7 +206,7 @@ async function migrateFiles(
     wish.tool,
     [...objects, ...implied.map((name) => ({ kind: "Namespace", metadata: { name } }))],
     old.flags,
-    settingsOf(wish, planning),
+    settingsOf(wish, planning, "unasked"),
   );
   const migration = { ...planned, problems: [...planned.problems, ...old.unread] };
   const isIncomplete = migration.sources.some(({ incomplete }) => incomplete.length > 0);

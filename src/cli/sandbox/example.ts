@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { loadAll } from "js-yaml";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
+import { DEPLOYMENTS, NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
+import type { FlagValues } from "../../config/config.ts";
 import { isRecord } from "../../kube/json.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../manifests/example/", import.meta.url));
@@ -40,6 +41,29 @@ export async function loadExample(client: ApiClient): Promise<string> {
     }
   }
   return told;
+}
+
+/**
+ * The Deployment of a controller with these flags, by which the other commands know the settings of the one
+ * that runs here. Nobody makes Pods of it.
+ */
+export async function installController(client: ApiClient, flags: FlagValues): Promise<void> {
+  const labels = { "app.kubernetes.io/name": "secretcast" };
+  const args = ["run", ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`)];
+  const containers = [{ name: "secretcast", image: "secretcast", args }];
+  const template = { metadata: { labels }, spec: { serviceAccountName: "secretcast", containers } };
+  const metadata = { namespace: SOURCE.namespace, name: "secretcast", labels };
+  await client.request({
+    method: "POST",
+    path: resourcePath(DEPLOYMENTS, SOURCE.namespace),
+    body: {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata,
+      spec: { replicas: 0, selector: { matchLabels: labels }, template },
+    },
+    what: "create the controller's Deployment",
+  });
 }
 
 /** What is not as the example promises, a line each. */

@@ -14,7 +14,7 @@ import { loadKubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { startSandbox } from "../../sandbox/server.ts";
 import { isAllCurrent } from "../../controller/sync.ts";
-import { checkExample, loadExample, tableOf } from "./example.ts";
+import { checkExample, installController, loadExample, tableOf } from "./example.ts";
 import type { Program } from "../run/program-context.ts";
 import { runController } from "../run/run.ts";
 import { refText } from "../../core/annotations/names.ts";
@@ -78,6 +78,7 @@ async function inSandbox(
   try {
     stdout.write(`in-memory Kubernetes API on ${api.url}, kubeconfig ${kubeconfig}\n`);
     stdout.write(await loadExample(client));
+    await installController(client, given.flags);
     return await demonstrate(given, config, kubeConfig, client, program);
   } finally {
     await client.close();
@@ -122,7 +123,7 @@ async function demonstrate(
     stdout.write(`\n${await tableOf(client)}`);
     for (const line of wrong) stdout.write(`wrong: ${line}\n`);
     if (once) return wrong.length === 0 ? 0 : 1;
-    stdout.write(whatToTry(config, page));
+    stdout.write(whatToTry(config, flags, page));
     await running;
     return 0;
   } finally {

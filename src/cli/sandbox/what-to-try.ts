@@ -1,21 +1,21 @@
 // What the demo says at its end: how to reach it, four things to try, and how to ask what came of
 // them, each a line for the shell that works under the flags that were given.
-import { matchesEveryName, type Config } from "../../config/config.ts";
+import { matchesEveryName, type Config, type FlagValues } from "../../config/config.ts";
+import { PLANNING_FLAGS } from "../../config/flags.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
 
 const EXAMPLE_HOME = "secretcast";
 
-export function whatToTry(config: Config, page: string): string {
+/** `flags`: those that the demo was given. */
+export function whatToTry(config: Config, flags: FlagValues, page: string): string {
   const home = homeOf(config);
   const first = [`export KUBECONFIG=${config.kubeconfig ?? ""}`];
   if (home !== EXAMPLE_HOME) first.push(`kubectl create namespace ${home}`);
   const optIn = config.namespacePolicy === "opt-in";
   if (optIn) first.push("kubectl annotate namespace --all secretcast.io/accept=true");
-  // Without a Deployment to read them from, the other commands judge by their own flags.
-  const usual = config.sourceNamespaces.join() === EXAMPLE_HOME && !optIn;
-  const judged = usual
-    ? ""
-    : ` --source-namespaces='${config.sourceNamespaces.join()}' --namespace-policy=${config.namespacePolicy}`;
+  const judged = PLANNING_FLAGS.filter((name) => flags[name] !== undefined)
+    .map((name) => ` --${name}='${String(flags[name])}'`)
+    .join("");
   return `
 The controller keeps running; Ctrl-C ends it all. Its status page: ${page}
 In another terminal${optIn ? " (under opt-in a namespace takes what it says it takes)" : ""}:

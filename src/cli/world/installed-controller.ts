@@ -3,16 +3,10 @@
 import { FLAGS, environmentName, type Flag, type FlagName } from "../../config/flags.ts";
 import type { FlagValues } from "../../config/config.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
-import { resourcePath, type Resource } from "../../kube/rest/resource.ts";
+import { DEPLOYMENTS, resourcePath } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 
-const DEPLOYMENTS: Resource = {
-  group: "apps",
-  version: "v1",
-  plural: "deployments",
-  kind: "Deployment",
-};
 /** On the Deployment and its pods, in the manifests and in the chart. */
 export const APP_LABEL = "app.kubernetes.io/name=secretcast";
 

@@ -9,32 +9,13 @@ import {
   type Config,
   type FlagValues,
 } from "../../config/config.ts";
-import { environmentName, type FlagName } from "../../config/flags.ts";
+import { environmentName, PLANNING_FLAGS, type FlagName } from "../../config/flags.ts";
 import { readPlannerSettings } from "../../config/planner-settings.ts";
 import type { PlannerSettings } from "../../core/model/cluster.ts";
 import type { Program } from "../run/program-context.ts";
 import { givenFlags, settingsOptions } from "../kubectl/run-flags.ts";
 import type { Given } from "../kubectl/kubectl-flags.ts";
 import type { Installed } from "./installed-controller.ts";
-
-/** The flags of `run` that a plan follows from. */
-const PLANNING_FLAGS: readonly FlagName[] = [
-  "source-namespaces",
-  "namespaces",
-  "exclude-namespaces",
-  "other-source-namespaces",
-  "include-system-namespaces",
-  "namespace-policy",
-  "fanout-limit",
-  "copyable-keys",
-  "config-maps",
-  "source-list",
-  "delete-grace",
-  "source-grace",
-  "delete-limit",
-  "delete-hold",
-  "lease-namespace",
-];
 
 export type PlanningSettings = {
   readonly config: Config;
@@ -43,7 +24,11 @@ export type PlanningSettings = {
   readonly from: string;
   /** What was given by anybody, and what decides most. */
   readonly flags: Readonly<Record<string, string>>;
-  /** Flags given here, or in the environment, that differ from what the installed controller runs with. */
+  /** What the installed controller runs with; undefined: none does, or it cannot be read. */
+  readonly theirs: Config | undefined;
+  /** Flags given here, or in the environment. */
+  readonly own: readonly FlagName[];
+  /** Those of them that differ from what the installed controller runs with. */
   readonly otherwise: readonly FlagName[];
   /** What the user may have meant otherwise, as a line. */
   readonly hint: string | undefined;
@@ -117,6 +102,8 @@ export function readSettings(
     settings: readPlannerSettings(config),
     from: whence(installed, own, names, env),
     flags: shown(config, names, given, env),
+    theirs: controller && configOf(theirs, {}),
+    own: names.filter(isOwn),
     otherwise,
     hint: emptyListVariable(own, program.env),
   };

@@ -9,6 +9,7 @@ import { placeSources } from "./place-sources.ts";
 import { moveSource, type MovedSource } from "./moved-source.ts";
 import type { OldCluster, OldNamespace, OldObject } from "../oldtools/old-objects.ts";
 import type { PatternAnswers } from "../oldtools/old-patterns.ts";
+import { withNamespaces } from "./source-namespaces.ts";
 import { sourceOrder } from "./source-order.ts";
 import {
   namesOf,
@@ -55,6 +56,8 @@ export type Migration = {
 export type MoveSettings = {
   /** Of the controller as it will run; where sources lie the move itself finds out. */
   readonly planner: PlannerSettings;
+  /** Entries of --source-namespaces that the controller has; none: it is not installed; undefined: not known. */
+  readonly present: readonly string[] | undefined;
   /** Where Secrets are written whose data stand in no Secret yet. */
   readonly newSourcesIn: string;
   readonly digest: Digest;
@@ -107,9 +110,11 @@ export function planMigration(
     ...judged,
     ...strangersOf(reading.sources, judged, cluster, reaches, sources),
   ].map((copy) => settled(copy, byTitle));
-  const order = sourceOrder(sources, copies, reaches);
+  const order = sourceOrder(sources, copies, reaches, given.present ?? []);
+  const publishing = withNamespaces(given.present ?? [], order.namespaces);
   const problems = [
     ...order.problems,
+    ...publishing.problems,
     ...sources.flatMap(({ old: { title }, problems: all, incomplete }) =>
       [...all, ...incomplete].map((problem) => `${title}: ${problem}`),
     ),
@@ -120,8 +125,8 @@ export function planMigration(
     namespaces: asking,
     copies: [...copies, ...reading.unmoved.map(unmoved)],
     list: context.list,
-    flags: flagsOfMove(order.namespaces, tool.optIn, planner),
-    hints: hintsOfMove(sources, order.namespaces),
+    flags: flagsOfMove(order.namespaces.length > 0 ? publishing.entries : [], tool.optIn, planner),
+    hints: hintsOfMove(sources, order.namespaces, given.present),
     besides: reading.besides,
     problems,
   };

@@ -2,13 +2,17 @@
 import type { MovedSource } from "./moved-source.ts";
 import type { PlannerSettings } from "../model/cluster.ts";
 
+/** `namespaces`: all entries of --source-namespaces, in order. */
 export function flagsOfMove(
   namespaces: readonly string[],
   optIn: boolean,
   planner: PlannerSettings,
 ): readonly string[] {
   const flags = namespaces.length > 0 ? [`--source-namespaces=${namespaces.join(",")}`] : [];
-  if (optIn) flags.push("--namespace-policy=opt-in");
+  const policy = optIn ? "opt-in" : planner.namespacePolicy;
+  const usual = namespaces.some((entry) => /^[*?]*\*[*?]*$/.test(entry)) ? "opt-in" : "opt-out";
+  if (optIn || (namespaces.length > 0 && policy !== usual))
+    flags.push(`--namespace-policy=${policy}`);
   if (planner.includeSystemNamespaces) flags.push("--include-system-namespaces");
   return flags;
 }
@@ -18,8 +22,13 @@ const MANY = 20;
 export function hintsOfMove(
   sources: readonly MovedSource[],
   namespaces: readonly string[],
+  present: readonly string[] | undefined,
 ): readonly string[] {
   const hints: string[] = [];
+  if (present === undefined && namespaces.length > 0)
+    hints.push(
+      "the --source-namespaces of the installed controller cannot be read: put its entries before the printed ones, or the copies of its sources freeze",
+    );
   const system = new Set(
     sources.flatMap(({ lost }) =>
       lost.filter(({ why }) => why.includes("--include-system")).map(({ namespace }) => namespace),

@@ -2,6 +2,7 @@
 // that want one place the one keeps it whose copy is there.
 import type { JudgedCopy, Reach } from "./judge-copies.ts";
 import type { MovedSource } from "./moved-source.ts";
+import { publishingEntry } from "./source-namespaces.ts";
 import { refText } from "../annotations/names.ts";
 
 type Order = { readonly namespaces: readonly string[]; readonly problems: readonly string[] };
@@ -10,15 +11,20 @@ export function sourceOrder(
   sources: readonly MovedSource[],
   copies: readonly (JudgedCopy & { readonly moved: MovedSource | undefined })[],
   reaches: Reach,
+  present: readonly string[],
 ): Order {
   const moving = sources.filter(({ write }) => write !== "refused");
   // What the list names may lie anywhere, and comes first.
   const annotated = moving.filter(({ entry }) => !entry);
-  const names = [...new Set(annotated.map(({ place }) => place.namespace))].toSorted();
+  const names = [...new Set(annotated.map(({ place }) => place.namespace))];
+  // Those that the controller has already stay in its order, and first where nothing else is needed.
+  const rank = (name: string): number => publishingEntry(present, name) ?? present.length;
+  names.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const after = new Map(names.map((name) => [name, new Set<string>()]));
   const byName = Map.groupBy(moving, ({ old }) => old.copyName);
   const contests: string[] = [];
   const taken: string[] = [];
+  const overtaken: string[] = [];
   for (const { object, moved, state } of copies) {
     if (!moved || (state !== "adoptable" && state !== "adopted")) continue;
     for (const other of byName.get(object.name) ?? []) {
@@ -27,6 +33,8 @@ export function sourceOrder(
       if (other.entry) taken.push(refText(object));
       after.get(other.place.namespace)?.add(moved.place.namespace);
       contests.push(refText(object));
+      const [first, second] = [rank(other.place.namespace), rank(moved.place.namespace)];
+      if (first < second && second < present.length) overtaken.push(refText(object));
     }
   }
   const left = new Set(names);
@@ -42,7 +50,14 @@ export function sourceOrder(
     left.delete(next);
     ordered.add(next);
   }
-  if (taken.length === 0) return { namespaces: [...ordered], problems: [] };
-  const problem = `the source list comes first, so that its sources take over ${taken.slice(0, 5).join(", ")}: do without --by-list`;
-  return { namespaces: [...ordered], problems: [problem] };
+  const problems: string[] = [];
+  if (overtaken.length > 0)
+    problems.push(
+      `the order of the controller's --source-namespaces gives ${overtaken.slice(0, 5).join(", ")} to another source: change the order of its entries`,
+    );
+  if (taken.length === 0) return { namespaces: [...ordered], problems };
+  problems.push(
+    `the source list comes first, so that its sources take over ${taken.slice(0, 5).join(", ")}: do without --by-list`,
+  );
+  return { namespaces: [...ordered], problems };
 }

@@ -24,6 +24,12 @@ export const NAMESPACES: Resource = {
   kind: "Namespace",
 };
 export const PODS: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
+export const DEPLOYMENTS: Resource = {
+  group: "apps",
+  version: "v1",
+  plural: "deployments",
+  kind: "Deployment",
+};
 export const LEASES: Resource = {
   group: "coordination.k8s.io",
   version: "v1",

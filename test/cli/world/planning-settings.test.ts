@@ -141,3 +141,29 @@ test("kubeconfig and context are flags of run, so every command reads their vari
     assert.match(none.stderr, /"\/nowhere\/config" does not exist/);
   }
 });
+
+test("migrate prints --source-namespaces with what the installed controller has, in order (E10)", async (t) => {
+  const prefix = "reflector.v1.k8s.emberstack.com/";
+  const annotations = {
+    [`${prefix}reflection-allowed`]: "true",
+    [`${prefix}reflection-auto-enabled`]: "true",
+  };
+  const source = { namespace: "oldplat", name: "registry", annotations };
+  const { run, sandbox } = await sandboxCluster(t, [
+    ...["oldplat", "sys-secrets", "team-a"].map((name) => ({
+      kind: "Namespace",
+      metadata: { name },
+    })),
+    { kind: "Secret", metadata: source, data: { token: "b25l" } },
+  ]);
+  const flagsOf = async (...more: readonly string[]): Promise<unknown> =>
+    JSON.parse((await run(["migrate", "--from", "reflector", "-o", "json", ...more])).stdout).flags;
+  assert.deepEqual(await flagsOf(), ["--source-namespaces=oldplat"]);
+  install(sandbox, { args: ["run", "--source-namespaces=sys-secrets"] });
+  assert.deepEqual(await flagsOf(), ["--source-namespaces=sys-secrets,oldplat"]);
+  const given = await flagsOf("--source-namespaces=more");
+  assert.deepEqual(given, ["--source-namespaces=sys-secrets,more,oldplat"]);
+  // Without the flag the controller's own namespace publishes.
+  install(sandbox, {});
+  assert.deepEqual(await flagsOf(), ["--source-namespaces=secretcast,oldplat"]);
+});

@@ -10,6 +10,7 @@ import { settingsOf } from "../planner/planner-cluster.ts";
 export function moveSettings(planner: Partial<PlannerSettings> = {}, byList = false): MoveSettings {
   return {
     planner: settingsOf(planner),
+    present: [],
     newSourcesIn: "secretcast",
     list: { namespace: "secretcast", name: "secretcast-sources" },
     byList,
