@@ -5,10 +5,10 @@ import type { WrittenCaches } from "./outcome.ts";
 import { bytesOf } from "../core/plan/requests.ts";
 import type { ListEntry } from "../core/annotations/list-entry.ts";
 import type { Ref } from "../core/annotations/names.ts";
-import { decidesAlike, hasSameRule } from "../core/desired/same-decision.ts";
-import type { CachedObject, DesiredCopy, Namespace } from "../core/model/cluster.ts";
+import { copiesTo, decidesAlike, hasSameRule, letsPull } from "../core/desired/same-decision.ts";
+import type { CachedObject, DesiredCopy, Namespace, SourceObject } from "../core/model/cluster.ts";
 import { placeKey, type ObjectKind } from "../core/model/kinds.ts";
-import { decisionKey, type Action, actionKey } from "../core/model/actions.ts";
+import { decisionKey, type Action, actionKey, isEnding } from "../core/model/actions.ts";
 
 export type ActionWrite = PooledWrite & { readonly action: Action };
 
@@ -62,10 +62,23 @@ export function isStillDecided(
     const before = "content" in action ? action.content.source : touched.get(source);
     if (!before || !("role" in before) || !saysTheSame(before, latest, entry)) return false;
   }
-  if (!touched.has(namespace)) return true;
-  const [before, now] = [touched.get(namespace), caches.namespace(namespace)];
-  if (!before || "role" in before || !now) return false;
-  return decidesAlike(latest?.role === "source" ? latest.rule : undefined, before, now);
+  const publisher = latest?.role === "source" ? latest : undefined;
+  const now = caches.namespace(namespace);
+  if (touched.has(namespace)) {
+    const before = touched.get(namespace);
+    if (!before || "role" in before || !now) return false;
+    if (!decidesAlike(publisher?.rule, before, now)) return false;
+  }
+  // It may have been otherwise in between, when the plan looked.
+  const wanted = publisher !== undefined && now !== undefined && wantsPlace(action, publisher, now);
+  if (isEnding(action)) return !wanted;
+  return wanted || action.kind === "liveGet";
+}
+
+function wantsPlace(action: Action, source: SourceObject, namespace: Namespace): boolean {
+  return action.kind === "fill" || action.kind === "unfill"
+    ? letsPull(source, namespace)
+    : copiesTo(source, action.place, namespace);
 }
 
 function saysTheSame(
