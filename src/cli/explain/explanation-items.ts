@@ -1,7 +1,7 @@
 // An explanation as a list, one item a place, as json and yaml print it.
 import { refText } from "../../core/annotations/names.ts";
-import type { RuleAnswer } from "../../core/explain/answer.ts";
-import type { Explanation, PlaceAnswer } from "../../core/explain/explain.ts";
+import type { PlaceAnswer, RuleAnswer } from "../../core/explain/answer.ts";
+import type { Explanation } from "../../core/explain/explain.ts";
 import { KINDS } from "../../core/model/kinds.ts";
 import type { RemovalHoldCause, Verdict } from "../../core/model/verdicts.ts";
 import { dueWordsOf, isoTime } from "../../config/due-text.ts";

@@ -2,9 +2,10 @@
 // Of many places those with one reason stand together.
 import { refText } from "../../core/annotations/names.ts";
 import { dueText, dueWordsOf } from "../../config/due-text.ts";
-import type { RuleAnswer } from "../../core/explain/answer.ts";
+import type { PlaceAnswer, RuleAnswer } from "../../core/explain/answer.ts";
 import { UNDERSTOOD } from "../../core/explain/explain-object.ts";
-import type { Explanation, PlaceAnswer } from "../../core/explain/explain.ts";
+import type { Explanation } from "../../core/explain/explain.ts";
+import { awaitsRemoval, type WaysOut } from "../../core/explain/ways-out.ts";
 import { groupPlaces, type PlaceGroup } from "../../core/explain/place-groups.ts";
 import { METRIC_STATE, type Verdict } from "../../core/model/verdicts.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
@@ -25,6 +26,7 @@ export function* explanationLines(
   const [only, ...others] = places;
   if (only && others.length === 0) {
     yield* placeLines(told, only, form, program);
+    yield* wayLines(told.waysOut);
     return;
   }
   yield "\n";
@@ -37,6 +39,7 @@ export function* explanationLines(
     ...groups.flatMap((group) => changeOfGroup(told, group)),
   ];
   yield* changeLines(changes);
+  yield* wayLines(told.waysOut);
 }
 
 function whatItIs({ is, answers, subject, places }: Explanation): string {
@@ -73,7 +76,7 @@ function* placeLines(
   // Of a copy and a pulling object the rules of its source are asked, and stand with the place.
   const about = is === "source" || is === "absent" ? answers : [];
   yield* ruleLines([...about, ...there], decided, form, program);
-  yield* changeLines(decided.change === undefined ? [] : [decided.change]);
+  yield* changeLines(decided.change === undefined || awaitsRemoval(only) ? [] : [decided.change]);
 }
 
 function* ruleLines(
@@ -142,6 +145,7 @@ const MOST_CHANGES = 8;
 
 function changeOfGroup(told: Explanation, { verdict, places }: PlaceGroup): readonly string[] {
   const [first] = places;
+  if (awaitsRemoval(first)) return [];
   const { change } = first.decided;
   if (change === undefined || told.answers.some((answer) => answer.change === change)) return [];
   return [`${verdict} in ${nameOf(told, first)}: ${change}`];
@@ -153,6 +157,21 @@ function* changeLines(changes: readonly string[]): Generator<string> {
   for (const change of changes.slice(0, MOST_CHANGES)) yield `  ${printable(change)}\n`;
   if (changes.length > MOST_CHANGES)
     yield `  and ${changes.length - MOST_CHANGES} more: --in NAMESPACE\n`;
+}
+
+const MOST_WAYS = 8;
+
+/** Commands whole, each on a line of its own. */
+function* wayLines(ways: readonly WaysOut[]): Generator<string> {
+  for (const { source, count, keep, remove, note } of ways.slice(0, MOST_WAYS)) {
+    const copies = count === 1 ? "the copy" : `the ${count} copies`;
+    if (keep.length > 0) yield `\nTo keep ${copies} of ${refText(source)}:\n`;
+    for (const command of keep) yield `  ${printable(command)}\n`;
+    yield `\nTo remove ${copies} of ${refText(source)} now:\n`;
+    for (const command of remove) yield `  ${printable(command)}\n`;
+    if (note !== undefined) yield `\nNote: ${printable(note)}\n`;
+  }
+  if (ways.length > MOST_WAYS) yield `\nand ${ways.length - MOST_WAYS} more sources\n`;
 }
 
 function colourOf(verdict: Verdict): Colour | undefined {

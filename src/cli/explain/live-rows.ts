@@ -26,7 +26,28 @@ export function withLiveRows(
     });
   });
   const told = new Set(live.map(pairOf));
-  return { ...plan, rows: [...plan.rows.filter((row) => !told.has(pairOf(row))), ...live] };
+  const cut = new Map(
+    live.filter(({ hold }) => hold !== undefined).map((row) => [sourceOf(row), row]),
+  );
+  const own = plan.rows
+    .filter((row) => !told.has(pairOf(row)))
+    .map((row) => (isEnding(row) ? likeHeld(row, cut.get(sourceOf(row))) : row));
+  return { ...plan, rows: [...own, ...live] };
+}
+
+// The page names a few places of a group: the others of the source are held for the same reason.
+function likeHeld(row: Row, held: Row | undefined): Row {
+  if (!held) return row;
+  const { verdict, reason, dueAt, hold, removal } = held;
+  return { ...row, verdict, reason, dueAt, hold, removal };
+}
+
+function isEnding({ verdict }: Row): boolean {
+  return verdict === "delete" || verdict === "release";
+}
+
+function sourceOf({ kind, source }: Row): string {
+  return `${kind} ${refText(source)}`;
 }
 
 const { dueWords: RELEASED } = dueWordsOf({ verdict: "release", pulling: false });

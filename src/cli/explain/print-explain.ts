@@ -1,7 +1,7 @@
 // `secretcast explain`: reads the cluster once, plans it as a run would, and tells of one object which
 // rules decided. The answer goes to stdout, what was judged by and what is not known to stderr.
 import { UsageError } from "../../config/config.ts";
-import { isNamespaceName, isSecretName, type Ref } from "../../core/annotations/names.ts";
+import { isNamespaceName, isSecretName, refText, type Ref } from "../../core/annotations/names.ts";
 import { explain, type Explanation } from "../../core/explain/explain.ts";
 import { KINDS, type ObjectKind } from "../../core/model/kinds.ts";
 import { readKubectlFlags, texts, type Given } from "../kubectl/kubectl-flags.ts";
@@ -48,12 +48,16 @@ function print(
     for (const line of explanationLines(told, flags, program)) program.stdout.write(line);
     return;
   }
-  const { kind, subject, is, answers } = told;
+  const { kind, subject, is, answers, waysOut } = told;
+  const ways = waysOut.map((way) => ({ ...way, source: refText(way.source) }));
   printListing<ExplanationItem>(
     {
       kind: "ExplanationList",
       items: explanationItems(told),
-      beside: { object: { resource: KINDS[kind].resource.plural, ...subject, is, rules: answers } },
+      beside: {
+        object: { resource: KINDS[kind].resource.plural, ...subject, is, rules: answers },
+        waysOut: ways,
+      },
       columns: [],
       nameOf: kubectlName,
     },

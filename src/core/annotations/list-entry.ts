@@ -121,6 +121,22 @@ export function problemOf(key: string, word: string, { part, expected }: Invalid
   return { annotation: entryWord(key, word), part, expected };
 }
 
+/** The words of an entry as text, each on a line of its own; undefined: this text is no entry. */
+export function entryText(
+  object: ListedObject,
+  words: Readonly<Record<string, string | undefined>>,
+  before = "",
+): string | undefined {
+  const mapping = before === "" ? new Map<unknown, unknown>() : parseMapping(before);
+  if (!(mapping instanceof Map)) return undefined;
+  const field = Object.entries(OBJECT_WORDS).find(([, kind]) => kind === object.kind)?.[0] ?? "";
+  const all = new Map<unknown, unknown>([[field, refText(object)], ...mapping]);
+  for (const [word, value] of Object.entries(words))
+    if (value === undefined) all.delete(word);
+    else all.set(word, value);
+  return Array.from(all, ([word, value]) => `${String(word)}: ${JSON.stringify(value)}\n`).join("");
+}
+
 function entryWord(key: string, word: string): string {
   return word === "" ? `entry ${key}` : `entry ${key}: ${word}`;
 }

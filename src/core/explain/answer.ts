@@ -1,6 +1,9 @@
 // One rule on the way of an object to a place, and its answer. Answers name no namespace but where they
 // must, so that places with one answer are one group.
 
+import type { Ref } from "../annotations/names.ts";
+import type { Row, Verdict } from "../model/verdicts.ts";
+
 export type RuleAnswer = {
   readonly rule: string;
   readonly holds: boolean;
@@ -8,6 +11,22 @@ export type RuleAnswer = {
   readonly answer: string;
   /** What to type, or to do, for another answer; undefined: nothing has to be. */
   readonly change: string | undefined;
+};
+
+export type PlaceAnswer = {
+  readonly place: Ref;
+  readonly source: Ref;
+  readonly verdict: Verdict;
+  /** One line: the plan's, or that of the rule which decided. */
+  readonly reason: string;
+  /** The place is a pulling object. */
+  readonly pulling: boolean;
+  /** About the place; before them about its source, where that is not the object that is explained. */
+  readonly answers: readonly RuleAnswer[];
+  readonly decided: RuleAnswer;
+  readonly cause: string | undefined;
+  /** Of the plan: when it is looked at again by itself (ms of the plan's clock), and of a held removal why. */
+  readonly due: Pick<Row, "dueAt" | "hold" | "removal">;
 };
 
 export function holding(rule: string, text: string): RuleAnswer {

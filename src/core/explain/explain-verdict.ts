@@ -44,7 +44,8 @@ const GOOD: readonly Verdict[] = ["create", "current", "update", "replace", "ado
 
 export function verdictAnswer(found: Found): RuleAnswer {
   const { verdict, reason, pulling } = found;
-  const rule = pulling && verdict === "conflict" ? FILLABLE : RULES[verdict];
+  const usual = found.row?.hold === undefined ? RULES[verdict] : RULES.delete;
+  const rule = pulling && verdict === "conflict" ? FILLABLE : usual;
   return GOOD.includes(verdict) ? holding(rule, reason) : failing(rule, reason, changeOf(found));
 }
 
@@ -53,9 +54,9 @@ function changeOf(found: Found): string | undefined {
   if (verdict === "conflict") return changeOfConflict(found);
   switch (METRIC_STATE[verdict]) {
     case "held":
-      return present === undefined
+      return row?.hold === undefined
         ? "name fewer namespaces, make it smaller, or start the controller with a larger --fanout-limit"
-        : "by accident: put the source back as it was, and nothing goes; meant: wait for --delete-hold, or start the controller with --delete-limit 0 once";
+        : undefined;
     case "paused":
       return sourceWord({ ...source, kind, entry: found.entry }, "paused", undefined);
     case "frozen":

@@ -14,7 +14,7 @@ import { typeDifference, type Plan, type Row, type Verdict } from "../model/verd
 import type { ObjectKind } from "../model/kinds.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { targetStateOf, unwantedVerdict, wantedVerdict } from "../plan/verdict-table.ts";
-import { ruleAnswer, type RuleAnswer } from "./answer.ts";
+import { ruleAnswer, type PlaceAnswer, type RuleAnswer } from "./answer.ts";
 import {
   absentNamespaceAnswers,
   allowAnswers,
@@ -23,23 +23,8 @@ import {
 } from "./explain-namespace.ts";
 import { NOT_PAUSED, objectAnswers, pullAnswers } from "./explain-object.ts";
 import { verdictAnswer } from "./explain-verdict.ts";
+import { waysOut, type WaysOut } from "./ways-out.ts";
 import { sourceWord } from "./what-to-type.ts";
-
-export type PlaceAnswer = {
-  readonly place: Ref;
-  readonly source: Ref;
-  readonly verdict: Verdict;
-  /** One line: the plan's, or that of the rule which decided. */
-  readonly reason: string;
-  /** The place is a pulling object. */
-  readonly pulling: boolean;
-  /** About the place; before them about its source, where that is not the object that is explained. */
-  readonly answers: readonly RuleAnswer[];
-  readonly decided: RuleAnswer;
-  readonly cause: string | undefined;
-  /** Of the plan: when it is looked at again by itself (ms of the plan's clock), and of a held removal why. */
-  readonly due: Pick<Row, "dueAt" | "hold" | "removal">;
-};
 
 export type Explanation = {
   readonly kind: ObjectKind;
@@ -49,6 +34,8 @@ export type Explanation = {
   readonly answers: readonly RuleAnswer[];
   /** Where it goes, is taken from, or stands in the way; sorted by namespace. */
   readonly places: readonly PlaceAnswer[];
+  /** Of copies that are to be removed: how to keep them, and how to remove them now. */
+  readonly waysOut: readonly WaysOut[];
 };
 
 /** `namespace`: only there; undefined: in every namespace. */
@@ -66,14 +53,16 @@ export function explain(
     ...walk.pulledFrom(subject),
     ...(object ? walk.own(object) : walk.at(subject)),
   ];
+  const shown = places
+    .filter(({ place }) => namespace === undefined || place.namespace === namespace)
+    .toSorted(byPlace);
   return {
     kind: world.kind,
     subject: { namespace: subject.namespace, name: subject.name },
     is: kindOf(object),
     answers: objectAnswers(subject, object, world, settings),
-    places: places
-      .filter(({ place }) => namespace === undefined || place.namespace === namespace)
-      .toSorted(byPlace),
+    places: shown,
+    waysOut: waysOut(world, shown),
   };
 }
 

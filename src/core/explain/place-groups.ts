@@ -1,7 +1,7 @@
 // Places with one verdict for one reason, told together: a source may want thousands.
 import { VERDICTS, type Verdict } from "../model/verdicts.ts";
 import { refText } from "../annotations/names.ts";
-import type { PlaceAnswer } from "./explain.ts";
+import type { PlaceAnswer } from "./answer.ts";
 
 export type PlaceGroup = {
   readonly verdict: Verdict;

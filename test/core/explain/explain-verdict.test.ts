@@ -509,8 +509,8 @@ expectPlace(
 );
 
 expectPlace("copies above the delete limit", () => heldDeletes(), {}, [
-  "held it is within the limits: source shared/one no longer wants this place; held, because 2 deletions are due and the limit is 1 (--delete-limit)",
-  "$ by accident: put the source back as it was, and nothing goes; meant: wait for --delete-hold, or start the controller with --delete-limit 0 once",
+  "held the copy stays: source shared/one no longer wants this place; held, because 2 deletions are due and the limit is 1 (--delete-limit)",
+  "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=other,team-a",
 ]);
 
 expectPlace("creates above the fan-out limit", () => configured({ fanoutLimitBytes: 10 }), {}, [

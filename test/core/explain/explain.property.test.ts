@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { explain, type PlaceAnswer } from "../../../src/core/explain/explain.ts";
+import type { PlaceAnswer } from "../../../src/core/explain/answer.ts";
+import { explain } from "../../../src/core/explain/explain.ts";
 import { isPending, newTally, VERDICTS, type Plan } from "../../../src/core/model/verdicts.ts";
 import { refText } from "../../../src/core/annotations/names.ts";
 import { histories as plain, type Step } from "../../support/planner/history.ts";

@@ -68,7 +68,7 @@ test("copies of a source that is gone are found by its name", () => {
   made.delete("shared/one");
   const { is, places } = ask(made, "shared/one");
   assert.equal(is, "absent");
-  assert.match(places[0]?.reason ?? "", /^source shared\/one is gone; it ends when/);
+  assert.match(places[0]?.reason ?? "", /^source shared\/one is gone; will be removed after/);
   assert.ok(places[0]?.due.dueAt !== undefined);
 });
 

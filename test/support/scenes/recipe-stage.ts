@@ -72,6 +72,11 @@ export class RecipeStage {
     this.#userKubeconfig = userKubeconfig;
   }
 
+  /** Of the user who types. */
+  get kubeconfig(): string {
+    return this.#userKubeconfig;
+  }
+
   /** Puts the blocks in, one after the other. */
   async apply(blocks: readonly CodeBlock[]): Promise<void> {
     for (const { language, text } of blocks) {
@@ -94,6 +99,8 @@ export class RecipeStage {
     let [stdout, stderr] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => void (stdout += chunk));
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => void (stderr += chunk));
+    // A shell may end before it has read what it does not need.
+    child.stdin.on("error", () => undefined);
     child.stdin.end(input);
     const code = await new Promise((resolve) => child.on("close", resolve));
     assert.equal(code, 0, `${lines}: ${stderr}`);

@@ -1,0 +1,249 @@
+// What `secretcast explain` prints for removals works as it is typed: one command keeps the copies, the other one
+// removes them. By kubectl and a shell, on the sandbox and on a real API server.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { annotationKey, PREFIX } from "../../src/core/annotations/vocabulary.ts";
+import { kubectlMissing } from "../support/api-server/kubectl.ts";
+import { commandLine } from "../support/programs/command-line.ts";
+import {
+  openRecipe,
+  recipeCluster,
+  type RecipeCluster,
+  type RecipeStage,
+} from "../support/scenes/recipe-stage.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+const skip = kubectlMissing() ?? false;
+const VALUE = "hunter2-must-not-show";
+const TEAMS = ["team-a", "team-b", "other"];
+const REGISTRY = `
+kubectl create secret generic registry -n secretcast --type example.com/registry --from-literal password=${VALUE}
+kubectl patch secret registry -n secretcast -p '{"immutable": true}'
+kubectl annotate secret registry -n secretcast secretcast.io/to=${TEAMS.join()}
+`;
+
+let cluster: RecipeCluster | undefined;
+before(async () => {
+  if (process.env["CLUSTER_ACCESS"]) cluster = await recipeCluster([]);
+});
+after(() => cluster?.stop());
+
+type Ways = { readonly keep: readonly string[]; readonly remove: readonly string[] };
+
+/** Removals of one source by way of `change`, while no controller runs. */
+function waysOut(
+  name: string,
+  steps: {
+    readonly prepare: string;
+    readonly change: string;
+    readonly explain: readonly string[];
+    readonly values?: string;
+    readonly check: (stage: RecipeStage, ways: Ways) => Promise<void>;
+  },
+): void {
+  test(name, { skip }, async (t) => {
+    const stage = await openRecipe(t, cluster);
+    const { prepare, change, explain, values } = steps;
+    if (values !== undefined)
+      await stage.apply([{ language: "yaml", text: `# values.yaml\n${values}` }]);
+    await stage.shell(prepare);
+    const first = stage.start();
+    await copied(stage, TEAMS);
+    await first.stop();
+    await stage.shell(change);
+    const args = ["explain", ...explain, "--kubeconfig", stage.kubeconfig];
+    const said = await commandLine([...args, "-o", "json"]);
+    assert.equal(said.code, 0, said.stderr);
+    const { waysOut: ways } = JSON.parse(said.stdout);
+    assert.equal(ways.length, 1, said.stdout);
+    const [way] = ways;
+    assert.equal(way.count, TEAMS.length);
+    const table = await commandLine(args);
+    for (const command of [...way.keep, ...way.remove])
+      assert.ok(table.stdout.includes(`  ${command}\n`), `${command}\n${table.stdout}`);
+    for (const shown of [said.stdout, table.stdout]) {
+      assert.ok(!shown.includes(VALUE));
+      assert.ok(!shown.includes(Buffer.from(VALUE).toString("base64")));
+    }
+    await steps.check(stage, way);
+    await stage.finish();
+  });
+}
+
+async function copies(stage: RecipeStage, name = "registry") {
+  const all = await stage.scene.api.secrets();
+  return all.filter(
+    ({ metadata }) =>
+      metadata.name === name && metadata.annotations?.[annotationKey("source")] !== undefined,
+  );
+}
+
+const copied = (stage: RecipeStage, namespaces: readonly string[]): Promise<boolean> =>
+  eventually(`copies are in ${namespaces.join()}`, async () => {
+    const found = (await copies(stage)).map(({ metadata }) => metadata.namespace ?? "");
+    assert.deepEqual(found.toSorted(), [...namespaces].toSorted());
+    return true;
+  });
+
+/** The commands keep every copy: a controller that deletes without any grace deletes none. */
+async function kept(stage: RecipeStage, { keep }: Ways): Promise<void> {
+  const uids = async () =>
+    (await copies(stage)).map(({ metadata }) => metadata.uid ?? "").toSorted();
+  const earlier = await uids();
+  for (const command of keep) await stage.shell(command);
+  const running = stage.start();
+  await eventually("all are current", () => {
+    const { current, ...others } = running.settled()?.states ?? { current: 0 };
+    return current === TEAMS.length && Object.values(others).every((count) => count === 0);
+  });
+  assert.deepEqual(await uids(), earlier);
+  await running.stop();
+}
+
+async function removed(stage: RecipeStage, { remove }: Ways): Promise<void> {
+  for (const command of remove) await stage.shell(command);
+  assert.deepEqual(await copies(stage), []);
+  const running = stage.start();
+  await eventually("it has seen all", () => running.settled());
+  assert.deepEqual(await copies(stage), [], "nothing is created again");
+  await running.stop();
+}
+
+const TYPO = "kubectl annotate secret registry -n secretcast --overwrite 'secretcast.io/to=taem-*'";
+
+for (const [what, check] of [
+  ["the source names the places again", kept],
+  ["the copies are deleted at once, and not created again", removed],
+] as const)
+  waysOut(`after a typing error in to: ${what} (A4)`, {
+    prepare: REGISTRY,
+    change: TYPO,
+    explain: ["registry", "-n", "secretcast"],
+    check,
+  });
+
+waysOut("a list of exclusions gives way to names, and nothing new is wanted (A4)", {
+  prepare: REGISTRY,
+  change:
+    "kubectl annotate secret registry -n secretcast --overwrite 'secretcast.io/to=argocd*,!team-*,!argocd-*'",
+  explain: ["registry", "-n", "secretcast"],
+  check: async (stage, { keep }) => {
+    for (const command of keep) await stage.shell(command);
+    const running = stage.start();
+    await copied(stage, [...TEAMS, "argocd"]);
+    await running.stop();
+  },
+});
+
+waysOut("a selector that matches nothing any more gives way to names (A4)", {
+  prepare: `
+kubectl label namespace ${TEAMS.join(" ")} ci=on
+${REGISTRY.replace(`secretcast.io/to=${TEAMS.join()}`, "secretcast.io/to-selector=ci=on")}`,
+  change:
+    "kubectl annotate secret registry -n secretcast --overwrite secretcast.io/to-selector=ci=onn",
+  explain: ["registry", "-n", "secretcast"],
+  check: kept,
+});
+
+waysOut("a source whose to was taken off has it again (A4)", {
+  prepare: REGISTRY,
+  change: "kubectl annotate secret registry -n secretcast secretcast.io/to-",
+  explain: ["registry", "-n", "secretcast"],
+  check: kept,
+});
+
+waysOut("copies that got another name keep theirs (A4)", {
+  prepare: REGISTRY,
+  change: "kubectl annotate secret registry -n secretcast secretcast.io/name=other-name",
+  explain: ["registry", "-n", "secretcast"],
+  check: kept,
+});
+
+waysOut("a lost source is created again from a copy, with its type, and without marks (A3)", {
+  prepare: REGISTRY,
+  change: "kubectl delete secret registry -n secretcast",
+  explain: ["registry", "-n", "secretcast"],
+  check: async (stage, ways) => {
+    await kept(stage, ways);
+    const source = await stage.scene.api.secret("secretcast", "registry");
+    assert.equal(source?.type, "example.com/registry");
+    assert.equal(source.immutable, true);
+    assert.deepEqual(source.data, { password: VALUE });
+    const own = Object.keys(source.metadata.annotations ?? {}).filter((key) =>
+      key.startsWith(PREFIX),
+    );
+    assert.deepEqual(own, [annotationKey("to")]);
+    assert.equal(source.metadata.labels, undefined);
+  },
+});
+
+waysOut("copies of a lost source are deleted at once, as typed (A3)", {
+  prepare: REGISTRY,
+  change: "kubectl delete secret registry -n secretcast",
+  explain: ["registry", "-n", "secretcast"],
+  check: removed,
+});
+
+waysOut("a source is lost with its namespace, and both are created again (A5)", {
+  values: "flags: {source-namespaces: platform}",
+  prepare: REGISTRY.replaceAll("-n secretcast", "-n platform"),
+  change: "kubectl delete namespace platform --wait",
+  explain: ["registry", "-n", "platform", "--source-namespaces=platform"],
+  check: kept,
+});
+
+const LIST = (to: string): string => `
+kubectl apply -f - <<'END'
+apiVersion: v1
+kind: ConfigMap
+metadata: {namespace: secretcast, name: secretcast-sources}
+data:
+  kept: |
+    secret: platform/none
+    to: team-a
+  wildcard: |
+    secret: platform/registry
+    to: "${to}"
+END
+`;
+const LISTED = REGISTRY.replaceAll("-n secretcast", "-n platform").replace(
+  /kubectl annotate.*/,
+  "",
+);
+
+waysOut("an entry that is missing is put back into the source list (A2)", {
+  prepare: `${LISTED}${LIST(TEAMS.join())}`,
+  change: `kubectl patch configmap secretcast-sources -n secretcast --type json -p '[{"op": "remove", "path": "/data/wildcard"}]'`,
+  explain: ["registry", "-n", "platform"],
+  check: kept,
+});
+
+waysOut("an entry that no longer names the places names them again (A2)", {
+  prepare: `${LISTED}${LIST(TEAMS.join())}`,
+  change: LIST("taem-*"),
+  explain: ["registry", "-n", "platform"],
+  check: kept,
+});
+
+waysOut("what an entry copied is lost: the source comes back, and the entry makes it one (A2)", {
+  prepare: `${LISTED}${LIST(TEAMS.join())}`,
+  change: "kubectl delete secret registry -n platform",
+  explain: ["registry", "-n", "platform"],
+  check: kept,
+});
+
+waysOut("with on-delete: keep, the copies are left to their namespaces at once (A6)", {
+  prepare: `${REGISTRY}kubectl annotate secret registry -n secretcast secretcast.io/on-delete=keep`,
+  change: TYPO,
+  explain: ["registry", "-n", "secretcast"],
+  check: async (stage, { remove }) => {
+    for (const command of remove) await stage.shell(command);
+    const all = await stage.scene.api.secrets();
+    for (const namespace of TEAMS) {
+      const one = all.find((each) => each.metadata.namespace === namespace);
+      assert.ok(one);
+      assert.equal(one.metadata.labels?.["app.kubernetes.io/managed-by"], undefined);
+      await stage.scene.leaveAlone(namespace, "registry");
+    }
+  },
+});
