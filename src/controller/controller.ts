@@ -22,6 +22,7 @@ import type { Caches } from "./caches.ts";
 import type { KindCache } from "./kind-cache.ts";
 import { Once } from "./once.ts";
 import type { SyncResult, Sync } from "./sync.ts";
+import type { ReservationRecord } from "../writes/reservation-record.ts";
 
 export type ControllerDeps = {
   /** Of each kind that takes part. */
@@ -33,6 +34,8 @@ export type ControllerDeps = {
   readonly list?: SourceListCache | undefined;
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
+  /** What the last process left to be done; undefined: nothing is written. */
+  readonly record?: Pick<ReservationRecord, "load" | "close"> | undefined;
   readonly events: Pick<EventRecorder, "close"> | undefined;
   readonly reachability: Reachability;
   readonly clock: Clock;
@@ -220,13 +223,14 @@ export class Controller {
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    const { log, sync } = this.#deps;
+    const { log, sync, record } = this.#deps;
     const stop = (): void => {
       sync.interrupt();
       void this.#queue.shutDown();
     };
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
+    await record?.load(signal);
     this.#working = true;
     log.info({}, "started worker");
     this.#queue.add(KEY);
@@ -241,6 +245,7 @@ export class Controller {
     this.#working = false;
     signal.removeEventListener("abort", stop);
     await sync.stop();
+    await record?.close();
     log.info({}, "stopped worker");
   }
 

@@ -32,7 +32,9 @@ import { asTimeout, LiveReader } from "./live-reader.ts";
 import { wouldTake } from "./rehearsal.ts";
 import { isVersion, SourceData } from "./source-data.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
-import type { Action, LiveRead } from "../core/model/actions.ts";
+import { annotationKey } from "../core/annotations/vocabulary.ts";
+import type { Action, LiveRead, Reservation } from "../core/model/actions.ts";
+import { ReservationsFull } from "./reservation-record.ts";
 
 export type ApplyDeps = {
   readonly client: ApiClient;
@@ -43,8 +45,12 @@ export type ApplyDeps = {
   readonly onAnswer: (question: LiveRead, answer: LookupResult) => void;
   /** Whether nothing is ever written there, whatever the planner says. */
   readonly isReserved: (kind: ObjectKind, place: Ref) => boolean;
-  /** A copy was deleted for its successor, which is still to be made. */
-  readonly onVacated: (kind: ObjectKind, place: Ref) => void;
+  /** Makes a reservation before a copy is deleted for its successor; rejects where that is not possible. */
+  readonly reservations: {
+    /** Where the lasting ones are, for people. */
+    readonly where: string;
+    readonly reserve: (reservation: Reservation) => Promise<void>;
+  };
   /** Takes an object that was read into the cache. */
   readonly remember: (kind: ObjectKind, raw: unknown) => void;
   /** As the cache would hold it. */
@@ -133,7 +139,9 @@ export class Apply {
         if (recorded === undefined) return { kind: "moved", action };
         const requests = copyRequests(action, payload, recorded);
         const refusal =
-          action.kind === "replace" ? await this.#rehearse(action, requests, course) : undefined;
+          action.kind === "replace"
+            ? ((await this.#rehearse(action, requests, course)) ?? (await this.#reserve(action)))
+            : undefined;
         if (refusal) return refusal;
         const object = await this.#sendAll(action, requests, course);
         return { kind: "done", action, object };
@@ -187,8 +195,6 @@ export class Apply {
     let object: unknown;
     for (const request of requests) {
       object = await this.#send(action, request, course);
-      if (action.kind === "replace" && request.method === "DELETE")
-        this.#deps.onVacated(action.objectKind, action.place);
       if (request.method === "DELETE" && isLeaving(object)) throw new Leaving(object);
     }
     return object;
@@ -213,6 +219,22 @@ export class Apply {
       // Nobody else is at the place, whatever a webhook says.
       const denied = kind === "alreadyExists" || kind === "conflict";
       return failed(action, denied ? "forbidden" : kind, why, retryAfterMs);
+    }
+  }
+
+  /** Why the copy is not deleted; undefined: its place is reserved, or need not be. */
+  async #reserve(action: Action & { kind: "replace" }): Promise<Outcome | undefined> {
+    const { where, reserve } = this.#deps.reservations;
+    try {
+      await reserve(action.reservation);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ReservationsFull) return { kind: "moved", action };
+      if (!action.mustLast) return undefined;
+      const { word, text } = causeOf(error);
+      const why = `the copy is not deleted for its successor, because that cannot be recorded on the ${where} first (${text}); set ${annotationKey("accept")} on the namespace, or make the Lease writable`;
+      const kind = error instanceof ApiError ? error.kind : "unavailable";
+      return failed(action, kind === "notFound" ? "forbidden" : kind, { word, text: why });
     }
   }
 

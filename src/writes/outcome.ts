@@ -9,7 +9,7 @@ import { shownUid, versionOf } from "../core/state/live-reads.ts";
 import { objectOf, stringOf } from "../core/model/unstructured.ts";
 import type { Resolution } from "../core/state/resolutions.ts";
 import type { Ref } from "../core/annotations/names.ts";
-import type { Action, LiveRead } from "../core/model/actions.ts";
+import { isCopying, type Action, type LiveRead } from "../core/model/actions.ts";
 
 export type Outcome =
   /** Written; `object` is the raw object that the server answered with. */
@@ -93,6 +93,9 @@ export function recordOutcome(
   switch (outcome.kind) {
     case "done":
       memory.succeeded(action, now, chance, isAltered(action, cache.remember(outcome.object)));
+      // The successor exists, whatever a webhook made of it.
+      if (isCopying(action))
+        ofAll.shared.reservations.end({ kind: action.objectKind, place: action.place });
       if (outcome.resolution) memory.resolved(action.place, outcome.resolution);
       return;
     case "resolved":

@@ -71,3 +71,55 @@ for (const acted of [false, true])
     t.diagnostic(`${undisturbed.requests} requests, ${undisturbed.writes} of them writes`);
     assert.deepEqual(failed, []);
   });
+
+const space = (namespace: string, words: Texts): ChaosStep => {
+  return { kind: "namespace", namespace, words, tier: "gold", gone: false };
+};
+// Two namespaces got copies while they accepted them, and keep them since. Their source is recreated, so
+// that both are replaced, and a source of the same rank wants the same places.
+const KEPT: Script = {
+  chance: 1,
+  replicas: 1,
+  flags: { ...PLAIN_FLAGS, sourceNamespaces: "shared*", policy: "opt-in" },
+  graceMs: 1000,
+  deleteLimit: 100,
+  steps: [
+    space("team-a", { accept: "shared/*" }),
+    space("team-b", { accept: "shared/*" }),
+    source("one", { to: "team-*" }, "Opaque", true),
+    wait,
+    space("team-a", {}),
+    space("team-b", {}),
+    {
+      kind: "source",
+      namespace: "shared-2",
+      name: "one",
+      words: { to: "team-*" },
+      type: "Opaque",
+      immutable: false,
+    },
+    wait,
+    source("one", { to: "team-*" }, "example.com/x", true),
+    wait,
+  ],
+};
+
+for (const acted of [false, true])
+  test(`killed with each request, ${acted ? "after" : "before"} the API server acted, no kept copy is lost (A7)`, async (t) => {
+    const undisturbed = await play(KEPT);
+    assert.deepEqual(undisturbed.wrong, []);
+    const failed: string[] = [];
+    for (let at = 1; at <= undisturbed.requests; at++) {
+      const { wrong, secrets } = await play(KEPT, { at, acted });
+      failed.push(...wrong.map((what) => `request ${at}: ${what}`));
+      for (const place of ["team-a/one", "team-b/one"]) {
+        const copy = secrets.get(place);
+        if (copy?.metadata.annotations?.["secretcast.io/source"] !== "shared/one")
+          failed.push(`request ${at}: ${place} is not the copy of its source`);
+        else if (copy.type !== "example.com/x")
+          failed.push(`request ${at}: ${place} is the old one`);
+      }
+    }
+    t.diagnostic(`${undisturbed.requests} requests, ${undisturbed.writes} of them writes`);
+    assert.deepEqual(failed, []);
+  });

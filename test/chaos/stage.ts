@@ -47,6 +47,8 @@ export type Verdict = {
   readonly writes: number;
   /** Requests that the controller sent. */
   readonly requests: number;
+  /** The Secrets at the end, by NAMESPACE/NAME. */
+  readonly secrets: ReadonlyMap<string, Raw>;
 };
 
 /** The process ends with its request of this number, before the server acts or right after. */
@@ -58,7 +60,8 @@ export async function play(script: Script, crash?: Crash): Promise<Verdict> {
   for (const step of script.steps) await stage.take(step);
   await stage.rest();
   await stage.end();
-  return { wrong: stage.wrong, writes: stage.writes, requests: stage.requests };
+  const { wrong, writes, requests, secrets } = stage;
+  return { wrong, writes, requests, secrets };
 }
 
 class Stage {
@@ -110,6 +113,10 @@ class Stage {
 
   get writes(): number {
     return this.#writes;
+  }
+
+  get secrets(): ReadonlyMap<string, Raw> {
+    return this.#all(SECRETS.plural);
   }
 
   async begin(): Promise<void> {

@@ -70,7 +70,7 @@ function open(
       onWrite: nothing,
       onAnswer: nothing,
       isReserved: () => false,
-      onVacated: nothing,
+      reservations: { where: "Lease secretcast/secretcast", reserve: async () => {} },
       remember: nothing,
       read: () => undefined,
       sources: { cache: cluster.data, read: () => undefined, onRead: nothing },

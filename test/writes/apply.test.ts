@@ -6,6 +6,7 @@ import { Apply } from "../../src/writes/apply.ts";
 import { SecretData } from "../../src/core/model/secret-data.ts";
 import { DataCache } from "../../src/core/state/data-cache.ts";
 import { CopyObject, type SourcePayload } from "../../src/core/model/cluster.ts";
+import { ReservationsFull } from "../../src/writes/reservation-record.ts";
 import { ApiError, statusError, type ApiErrorKind } from "../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { isKubeObject } from "../../src/kube/rest/resource.ts";
@@ -31,12 +32,17 @@ type Answer = object | ApiErrorKind | "hang" | "bug";
 const data = new DataCache(2 ** 20);
 
 /** Each request gets the next of `answers`. */
-function open(answers: readonly Answer[], permission: () => number = () => Infinity, cache = data) {
+function open(
+  answers: readonly Answer[],
+  permission: () => number = () => Infinity,
+  cache = data,
+  unrecorded?: Error,
+) {
   const sent: ApiRequest[] = [];
   const counted: string[] = [];
   const heard: outcomes.LookupResult["kind"][] = [];
   const remembered: unknown[] = [];
-  const vacated: string[] = [];
+  const reserved: string[] = [];
   const request = async (asked: ApiRequest): Promise<unknown> => {
     const answer = answers[sent.length];
     if (asked.permitted?.() === false) throw refusal(asked, "cancelled");
@@ -54,7 +60,13 @@ function open(answers: readonly Answer[], permission: () => number = () => Infin
     onWrite: (verb, result) => void counted.push(`${verb} ${result}`),
     onAnswer: (_, { kind }) => void heard.push(kind),
     isReserved: (_, { name }) => name === "reserved",
-    onVacated: (_, place) => void vacated.push(refText(place)),
+    reservations: {
+      where: "Lease secretcast/secretcast",
+      reserve: async ({ place }) => {
+        if (unrecorded) throw unrecorded;
+        reserved.push(`${refText(place)} before ${sent.length + 1}`);
+      },
+    },
     remember: (_, raw) => void remembered.push(raw),
     read: () => undefined,
     sources: {
@@ -63,7 +75,7 @@ function open(answers: readonly Answer[], permission: () => number = () => Infin
       onRead: () => void counted.push("read"),
     },
   });
-  return { apply, sent, counted, heard, remembered, vacated };
+  return { apply, sent, counted, heard, remembered, reserved };
 }
 
 function until(asked: ApiRequest): Promise<never> {
@@ -389,12 +401,12 @@ test("a copy is deleted for its successor only when the API server would take th
       ),
     ),
   ]) {
-    const { apply, sent, vacated } = open([yes, {}, { metadata: {} }]);
+    const { apply, sent, reserved } = open([yes, {}, { metadata: {} }]);
     assert.equal((await apply.perform(action("replace"))).kind, "done");
     assert.deepEqual(methods(sent), ["POST", "DELETE", "POST"]);
     assert.deepEqual(sent[0]?.query, { dryRun: "All" });
     assert.deepEqual([sent[1]?.query, sent[2]?.query], [undefined, undefined]);
-    assert.deepEqual(vacated, ["team-a/registry"]);
+    assert.deepEqual(reserved, ["team-a/registry before 2"]);
   }
 });
 
@@ -423,17 +435,37 @@ test("a copy whose successor the API server would not take stays, whatever the r
       `admission webhook "x.y" denied the request: ${full("requested: secrets=1, used: secrets=5, limited: secrets=5")}`,
     ),
   ] as const) {
-    const { apply, sent, vacated, counted } = open([no]);
+    const { apply, sent, reserved, counted } = open([no]);
     assert.equal((await apply.perform(action("replace"))).kind, "failed");
     assert.deepEqual(methods(sent), ["POST"]);
-    assert.deepEqual([vacated, counted], [[], []]);
+    assert.deepEqual([reserved, counted], [[], []]);
   }
 });
 
-test("where a create fails after the delete all the same, its place is told of", async () => {
-  const { apply, vacated } = open([status(409, "AlreadyExists", TAKEN), {}, "forbidden"]);
-  assert.equal((await apply.perform(action("replace"))).kind, "failed");
-  assert.deepEqual(vacated, ["team-a/registry"]);
+test("a copy is deleted for its successor only when its place could be reserved, if it must be (A7)", async () => {
+  const full = new ReservationsFull();
+  const denied = new ApiError("update lease", {
+    kind: "forbidden",
+    status: 403,
+    reason: "Forbidden",
+  });
+  for (const [error, mustLast, kind, requests] of [
+    [denied, true, "failed", ["POST"]],
+    [full, true, "moved", ["POST"]],
+    [denied, false, "done", ["POST", "DELETE", "POST"]],
+  ] as const) {
+    const { apply, sent } = open([{ metadata: {} }, {}, { metadata: {} }], undefined, data, error);
+    const replace = action("replace");
+    assert.ok(replace.kind === "replace");
+    const outcome = await apply.perform({ ...replace, mustLast });
+    assert.equal(outcome.kind, kind);
+    assert.deepEqual(methods(sent), requests);
+    if (outcome.kind === "failed")
+      assert.match(
+        outcome.reason,
+        /recorded on the Lease secretcast\/secretcast .*secretcast\.io\/accept/,
+      );
+  }
 });
 
 test("a successor whose namespace goes or is gone by then is no failure, and the copy stays", async () => {
@@ -442,9 +474,9 @@ test("a successor whose namespace goes or is gone by then is no failure, and the
     statusError("dry-run create", 404, notFound("namespaces", "team-a")),
     statusError("dry-run create", 404, notFound("secrets", SUCCESSOR)),
   ] as const) {
-    const { apply, sent, vacated } = open([answer]);
+    const { apply, sent, reserved } = open([answer]);
     assert.equal((await apply.perform(action("replace"))).kind, "moved");
-    assert.deepEqual([methods(sent), vacated], [["POST"], []]);
+    assert.deepEqual([methods(sent), reserved], [["POST"], []]);
   }
 });
 

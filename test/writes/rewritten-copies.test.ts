@@ -37,7 +37,7 @@ async function meet(
     onWrite: () => undefined,
     onAnswer: () => undefined,
     isReserved: () => false,
-    onVacated: () => undefined,
+    reservations: { where: "Lease secretcast/secretcast", reserve: async () => {} },
     remember: () => undefined,
     read: (_, raw) => read(raw),
     sources: { cache: new DataCache(2 ** 20), read: () => undefined, onRead: () => undefined },

@@ -38,6 +38,9 @@ import { namedSources } from "../../config/planner-settings.ts";
 import { Sync } from "../../controller/sync.ts";
 import { controllerSnapshot } from "./snapshot.ts";
 import { gaugeInputs } from "./gauge-inputs.ts";
+import { LeaseAnnotation } from "../../kube/leaderelection/lease-annotation.ts";
+import { ReservationRecord } from "../../writes/reservation-record.ts";
+import { RESERVATIONS_KEY } from "../../core/state/reservation-text.ts";
 import { createLeaseClient } from "../../kube/leaderelection/lease-lock.ts";
 import { createEventClient } from "../../kube/events/event-writer.ts";
 
@@ -55,6 +58,8 @@ export type Dependencies = {
 
 // A stand-by looks after up to 2.2 times this: 3.3 s, so that it has written within 5 s of a release.
 const LEASE_RETRY_MS = 1500;
+// While it is under way, every replace waits.
+const RECORD_REQUEST_MS = 5000;
 
 export function buildController(
   config: Config,
@@ -91,14 +96,16 @@ export function buildController(
   const caches = createCaches(settings.scope?.watched, deps, contexts, dataCache);
   const { kinds, namespaces, watches, written } = caches;
   const worlds = kinds.map(({ world }) => world);
+  const identity = newIdentity();
   const elector =
     config.leaderElect && !config.dryRun
-      ? createElector(config, parts, () => {
+      ? createElector(config, parts, identity, () => {
           for (const watch of Object.values(watches)) watch.relist();
           list?.informer.relist();
         })
       : undefined;
   const memory = new PlannerMemory();
+  const record = createRecord(config, parts, identity, memory);
   const events = config.dryRun
     ? undefined
     : createEvents(parts, (details) => eventHooks.lost(details));
@@ -130,7 +137,7 @@ export function buildController(
       recordLookup(question, answer, { ...record, now, chance });
     },
     isReserved: (kind, { name }) => rulesOf(kind, settings).reserved?.includes(name) === true,
-    onVacated: (kind, place) => memory.of(kind).vacated(place),
+    reservations: { where: record.where, reserve: (reservation) => record.reserve(reservation) },
     remember: (kind, raw) => rememberRead(kind, raw, reads),
     read: (kind, raw) => written.of(kind).read(raw),
     sources: {
@@ -155,6 +162,7 @@ export function buildController(
       eventHooks,
       observer,
       feedHooks(parts.board),
+      recordHooks(config.dryRun ? undefined : record),
     ],
     dryRun: config.dryRun,
   });
@@ -166,6 +174,7 @@ export function buildController(
       list,
       sync,
       elector,
+      record: config.dryRun ? undefined : record,
       events: events && {
         close: () => {
           eventHooks.close();
@@ -208,6 +217,10 @@ export function buildController(
   return controller;
 }
 
+function recordHooks(record: ReservationRecord | undefined): SyncHooks {
+  return { onPlan: () => record?.planned() };
+}
+
 function feedHooks(feed: StatusFeed | undefined): SyncHooks {
   return { onPlan: () => feed?.changed() };
 }
@@ -235,6 +248,7 @@ const SOURCE_LIST = "source list";
 function createElector(
   config: Config,
   { leaseApi, clock, log }: Dependencies,
+  identity: string,
   relist: () => void,
 ): LeaderElector {
   const lines = new FailureLines(log, clock, "lease not taken, renewed or released");
@@ -242,7 +256,7 @@ function createElector(
   return new LeaderElector({
     client: createLeaseClient(leaseApi, config.leaseNamespace, config.leaseName),
     clock,
-    identity: newIdentity(),
+    identity,
     namespace: config.leaseNamespace,
     name: config.leaseName,
     retryPeriodMs: LEASE_RETRY_MS,
@@ -254,6 +268,24 @@ function createElector(
     onError: failed,
     onAnswer: worked,
   });
+}
+
+// By the client of the writes: a renewal must never queue behind it.
+function createRecord(
+  config: Config,
+  { client, clock }: Dependencies,
+  identity: string,
+  memory: PlannerMemory,
+): ReservationRecord {
+  const { leaseNamespace: namespace, leaseName: name } = config;
+  const annotation = new LeaseAnnotation({
+    client: createLeaseClient(client, namespace, name, RECORD_REQUEST_MS),
+    namespace,
+    name,
+    key: RESERVATIONS_KEY,
+    identity: config.leaderElect ? identity : undefined,
+  });
+  return new ReservationRecord(annotation, memory.shared.reservations, clock);
 }
 
 function createEvents(

@@ -200,11 +200,27 @@ function planCopy(
     pass.propose(tally, verdict, { kind: "update", ...write, reason: why }, target.order);
   } else if (verdict === "replace") {
     const reason = `${why}; ${unalterable(copy, winner)}`;
-    pass.propose(tally, verdict, { kind: "replace", ...write, reason }, target.order);
+    const mustLast = target.accept.kind === "kept";
+    const { namespace, name } = copy.source;
+    const reservation = {
+      kind: pass.kind,
+      place: write.place,
+      namespaceUid: target.namespace.uid,
+      source: { namespace, name },
+      copyUid: copy.uid,
+      // The next process creates every other copy anyway, and for the same source.
+      lasting: mustLast || isContested(context, copy.name),
+    };
+    const action = { kind: "replace", ...write, reason, reservation, mustLast } as const;
+    pass.propose(tally, verdict, action, target.order);
   } else {
     const reason = `${awaited(copy)}; the copy is made again afterwards`;
     pass.report(tally, { verdict, place: write.place, source: write.source, reason });
   }
+}
+
+function isContested({ sources }: PlanContext, copyName: string): boolean {
+  return (sources.group(copyName)?.candidates.length ?? 0) > 1;
 }
 
 const WHY: Readonly<Partial<Record<WriteCause, string>>> = {

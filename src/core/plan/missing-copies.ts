@@ -3,7 +3,8 @@
 // go depends on how many places it has (the fan-out limit).
 import { type CachedObject, type PlannerSettings } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
-import { type Candidate } from "../desired/sources.ts";
+import type { Candidate, CandidateGroup } from "../desired/sources.ts";
+import type { PlaceHolder, ReservedPlaces } from "./reserved-places.ts";
 import { wants } from "../desired/target-batch.ts";
 import {
   adoptionObstacle,
@@ -11,7 +12,7 @@ import {
   unwantedVerdict,
   wantedVerdict,
 } from "./verdict-table.ts";
-import { placeIn, wantOf, type TargetNamespace } from "../desired/targets.ts";
+import { placeIn, type TargetNamespace } from "../desired/targets.ts";
 import { type SourceReport } from "../model/verdicts.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { decisionKey, type Action } from "../model/actions.ts";
@@ -25,55 +26,69 @@ const FEWEST_CREATES = 16;
 export class MissingCopies {
   readonly #pass: PlanBuilder;
   readonly #settings: PlannerSettings;
+  readonly #reserved: ReservedPlaces;
   readonly #creates = new Map<Candidate, TargetNamespace[]>();
   readonly #held = new Set<Candidate>();
 
-  constructor(pass: PlanBuilder, settings: PlannerSettings) {
+  constructor(pass: PlanBuilder, settings: PlannerSettings, reserved: ReservedPlaces) {
     this.#pass = pass;
     this.#settings = settings;
+    this.#reserved = reserved;
   }
 
   /** A place of `group`'s name in `target`; `present` is not one of our copies. */
-  judge(
-    group: readonly Candidate[],
-    target: TargetNamespace,
-    present: CachedObject | undefined,
-  ): void {
+  judge(group: CandidateGroup, target: TargetNamespace, present: CachedObject | undefined): void {
     const state = targetStateWithoutCopy(present);
-    const wanting = group.filter((candidate) => {
-      if (wants(candidate, target) || this.#isOwed(candidate, target)) return true;
+    const wanting = group.candidates.filter((candidate) => {
+      if (wants(candidate, target) || this.#reserved.isKeptFor(candidate, target)) return true;
       candidate.tally[unwantedVerdict(state)]++;
       return false;
     });
+    const { copyName } = group;
+    const holder = present === undefined ? this.#reserved.holderAt(copyName, target) : undefined;
+    if (holder) {
+      this.#judgeReserved(holder, wanting, target);
+      return;
+    }
     // A paused one takes no place that it does not hold.
     const winner = adopter(wanting, present) ?? wanting.find(({ paused }) => !paused) ?? wanting[0];
     if (!winner) return;
     for (const loser of wanting) {
-      if (loser !== winner) this.#lose(loser, target, winner);
+      if (loser === winner) continue;
+      const reason = `source ${winner.text} wants the same place and comes first`;
+      this.#lose(loser, target, winner.source, reason);
     }
     this.#win(winner, target, present);
   }
 
-  /** A copy may be due there although the target takes nothing new. */
-  mayOwe({ accept }: TargetNamespace): boolean {
-    return accept.kind === "kept" && this.#pass.memory.backoff.owesAny;
+  /** Some source may want the place although the namespace accepts nothing new. */
+  mayKeepIn(target: TargetNamespace): boolean {
+    return this.#reserved.mayKeepIn(target);
   }
 
-  // Where nothing new comes, the successor of a copy that we deleted is nothing new.
-  #isOwed(candidate: Candidate, target: TargetNamespace): boolean {
-    const { backoff } = this.#pass.memory;
-    return (
-      this.mayOwe(target) &&
-      backoff.isOwed(refText(placeIn(target, candidate.source.rule.copyName))) &&
-      wantOf(candidate, target) === "kept"
+  // As at a place that has its copy: only a source of a stronger rank comes before the holder.
+  #judgeReserved(
+    holder: PlaceHolder,
+    wanting: readonly Candidate[],
+    target: TargetNamespace,
+  ): void {
+    const { held } = this.#pass.memory;
+    const stronger = wanting.find(
+      (one) => one.rank < holder.rank && !one.paused && !held.has(one.source.uid),
     );
+    const winner = stronger ?? holder.candidate;
+    const reason = stronger
+      ? `source ${stronger.text} wants the same place and comes first`
+      : `the place is reserved for source ${holder.text}, whose copy there was deleted for its successor`;
+    for (const loser of wanting)
+      if (loser !== winner) this.#lose(loser, target, winner?.source ?? holder.source, reason);
+    if (winner) this.#win(winner, target, undefined);
   }
 
-  #lose(loser: Candidate, target: TargetNamespace, winner: Candidate): void {
+  #lose(loser: Candidate, target: TargetNamespace, winner: Ref, reason: string): void {
     const place = placeIn(target, loser.source.rule.copyName);
-    const reason = `source ${winner.text} wants the same place and comes first`;
     const finding = { verdict: "conflict", place, source: loser.source, reason } as const;
-    this.#pass.report(loser.tally, { ...finding, winner: winner.source });
+    this.#pass.report(loser.tally, { ...finding, winner });
   }
 
   #win(winner: Candidate, target: TargetNamespace, present: CachedObject | undefined): void {
@@ -140,7 +155,9 @@ export class MissingCopies {
       if (held) this.#held.add(winner);
       for (const [index, target] of targets.entries()) {
         if (index % CREATES_PER_TURN === 0) yield;
-        if (held) this.#hold(winner, target, places, bytes);
+        // A reserved place had its copy before.
+        if (held && !this.#reserved.isReserved(winner, target))
+          this.#hold(winner, target, places, bytes);
         else if (this.#pass.proposals.count < end) this.#create(winner, target);
         else this.#defer(winner, target);
       }

@@ -79,6 +79,10 @@ export class PlanBuilder {
     this.#inFlight = inFlight;
   }
 
+  isInFlight(place: Ref): boolean {
+    return this.#inFlight.has(refText(place));
+  }
+
   /** Nothing more comes: what is remembered is kept for what was asked for. */
   end(): void {
     this.memory.endPass(this.#inFlight, this.now);
@@ -147,7 +151,7 @@ export class PlanBuilder {
       this.report(tally, finding);
       return;
     }
-    const owed = this.memory.backoff.owesAny && this.memory.backoff.isOwed(key);
+    const owed = this.memory.shared.reservations.at(this.kind, place) !== undefined;
     const trouble = this.memory.backoff.trouble(key, action.inputs);
     // Nobody's value is in dispute at an absent place: it is filled at once, however often its copy was
     // changed or deleted. The distance between two writes still bounds it.

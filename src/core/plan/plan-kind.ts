@@ -28,6 +28,7 @@ import {
   addTally,
   statesOf,
 } from "../model/verdicts.ts";
+import { ReservedPlaces } from "./reserved-places.ts";
 import { readForList } from "./removal-conditions.ts";
 import { reportList } from "./list-report.ts";
 import type { PlanContext } from "./plan-context.ts";
@@ -56,6 +57,7 @@ export class KindPlan {
   readonly pass: PlanBuilder;
   readonly removals: Removals;
   readonly missing: MissingCopies;
+  readonly #reserved: ReservedPlaces;
   readonly #world: ClusterState;
   readonly #sources: Sources;
   readonly #targets: readonly TargetNamespace[];
@@ -69,7 +71,8 @@ export class KindPlan {
   ) {
     this.pass = pass;
     this.removals = new Removals(pass, settings);
-    this.missing = new MissingCopies(pass, settings);
+    this.#reserved = new ReservedPlaces(pass, settings, sources, world);
+    this.missing = new MissingCopies(pass, settings, this.#reserved);
     this.#world = world;
     this.#sources = sources;
     this.#targets = targets;
@@ -109,6 +112,7 @@ export class KindPlan {
     const context = this.#context;
     yield* planPlaces(this.#targets, this.missing, context);
     const byName = new Map(this.#targets.map((target) => [target.name, target]));
+    yield* this.#reserved.settle(byName);
     yield* inTurns(this.#world.pulls, this.pass, (pull) => {
       const target = byName.get(pull.namespace);
       if (target && pull.role === "pull") planPullingObject(context, pull, target);
@@ -227,9 +231,9 @@ function planMissing(
   for (let at = from; at < end; at++) {
     const group = groups[at];
     if (!group || isHandled(group, target)) continue; // planCopies had it
-    const { only, candidates, copyName } = group;
-    if (only && !wants(only, target) && !missing.mayOwe(target)) only.tally.skip++;
-    else missing.judge(candidates, target, target.secrets.get(copyName));
+    const { only, copyName } = group;
+    if (only && !wants(only, target) && !missing.mayKeepIn(target)) only.tally.skip++;
+    else missing.judge(group, target, target.secrets.get(copyName));
   }
 }
 

@@ -1,6 +1,7 @@
 // What one plan proposes to write or to ask, of all kinds together: how much it holds, so that however
 // much is due its memory has a bound, and in which order it goes.
 import { LIVE_READ_FLIGHTS } from "../state/live-reads.ts";
+import { MOST_LASTING } from "../state/reservations.ts";
 import type { SharedState } from "../state/shared-state.ts";
 import { placeKey } from "../model/kinds.ts";
 import {
@@ -37,6 +38,7 @@ export class Proposals {
   /** Rows of verdicts that pass. */
   #passing = 0;
   #ending = 0;
+  #reserving = 0;
   #agedEnding = 0;
   readonly #agedWrites = new Map<string, number>();
   readonly #writes = new Map<string, Ordered[]>();
@@ -63,6 +65,7 @@ export class Proposals {
     const key = placeKey(action.objectKind, action.source);
     // Asked for even where there is no room, so that it ages.
     const since = this.#shared.due.since(placeKey(action.objectKind, action.place), this.#now);
+    if (!this.#mayReserve(action)) return false;
     const list = lists.get(key) ?? [];
     const aged = this.#isAged(action, since);
     if (ends ? !this.#mayEnd(aged) : !this.#mayWrite(action, key, list.length, aged)) return false;
@@ -74,6 +77,12 @@ export class Proposals {
 
   #isAged(action: Action, since: number): boolean {
     return this.#now - since >= (isEnding(action) ? DELETE_AGED_MS : WRITE_AGED_MS);
+  }
+
+  // Each that must survive the process is a part of one annotation.
+  #mayReserve(action: Action): boolean {
+    if (action.kind !== "replace" || !action.reservation.lasting) return true;
+    return this.#reserving++ < MOST_LASTING - this.#shared.reservations.lastingCount;
   }
 
   #mayEnd(aged: boolean): boolean {

@@ -126,11 +126,6 @@ export class PlannerState {
     this.backoff.notHidden(refText(place));
   }
 
-  /** A copy was deleted for its successor: until that is made the place is owed one. */
-  vacated(place: Ref): void {
-    this.backoff.vacated(refText(place));
-  }
-
   /** The watch showed a copy deleted, and not by us. */
   copyVanished(place: Ref): void {
     this.backoff.vanished(refText(place));

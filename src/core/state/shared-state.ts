@@ -6,6 +6,7 @@ import type { PlannerSettings } from "../model/cluster.ts";
 import { Ages } from "./ages.ts";
 import { DeleteGuard } from "./delete-guard.ts";
 import { LiveReads } from "./live-reads.ts";
+import { Reservations } from "./reservations.ts";
 
 /** A positive entry of a flag that lists namespaces. */
 export type FlagEntry = {
@@ -19,6 +20,7 @@ export type FlagEntry = {
 export class SharedState {
   readonly liveReads = new LiveReads();
   readonly deleteGuard = new DeleteGuard();
+  readonly reservations = new Reservations();
   /** Of places: since when their write has been due. */
   readonly due = new Ages();
   /** When the first pass began: what it found may have been so before. */

@@ -77,8 +77,6 @@ export class WriteBackoff {
   readonly #written = new Map<string, number>();
   readonly #repairs = new Map<string, Repairs>();
   readonly #vanished = new Set<string>();
-  /** Places whose copy we deleted for a successor that is not there yet. */
-  readonly #owed = new Set<string>();
   /** Of pulling Secrets that the pass now running, and the one before it, found wanting or full. */
   #filled = new Map<string, string>();
   #filledBefore: ReadonlyMap<string, string> = new Map();
@@ -198,7 +196,6 @@ export class WriteBackoff {
     this.#troubles.delete(place);
     this.#hidden.delete(place);
     this.#vanished.delete(place);
-    this.#owed.delete(place);
     this.#touch(place, now);
   }
 
@@ -246,23 +243,6 @@ export class WriteBackoff {
     return true;
   }
 
-  /** A copy was deleted for its successor. */
-  vacated(place: string): void {
-    this.#owed.add(place);
-    this.#asked.add(place);
-  }
-
-  /** The successor of a copy that we deleted is still to be made. */
-  isOwed(place: string): boolean {
-    if (!this.#owed.has(place)) return false;
-    this.#asked.add(place);
-    return true;
-  }
-
-  get owesAny(): boolean {
-    return this.#owed.size > 0;
-  }
-
   /** A pulling Secret was filled. */
   filled(place: string, inputs: string): void {
     this.#filled.set(place, inputs);
@@ -297,9 +277,8 @@ export class WriteBackoff {
       this.#forget(this.#troubles, place, inFlight);
     }
     for (const place of this.#hidden.keys()) this.#forget(this.#hidden, place, inFlight);
-    for (const places of [this.#vanished, this.#owed])
-      for (const place of places)
-        if (!this.#asked.has(place) && !inFlight.has(place)) places.delete(place);
+    for (const place of this.#vanished)
+      if (!this.#asked.has(place) && !inFlight.has(place)) this.#vanished.delete(place);
   }
 
   #forget(map: Map<string, unknown>, place: string, inFlight: ReadonlySet<string>): void {

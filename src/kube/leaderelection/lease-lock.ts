@@ -204,20 +204,30 @@ export class LeaseLock {
   }
 }
 
-/** Give it a client of its own: renewals must not wait behind bulk writes. Timeouts are the lock's. */
-export function createLeaseClient(api: ApiClient, namespace: string, name: string): LeaseClient {
+/**
+ * Give it a client of its own: renewals must not wait behind bulk writes. The lock has its own timeouts;
+ * `timeoutMs` is for others.
+ */
+export function createLeaseClient(
+  api: ApiClient,
+  namespace: string,
+  name: string,
+  timeoutMs?: number,
+): LeaseClient {
   const collection = resourcePath(LEASES, namespace);
   const path = resourcePath(LEASES, namespace, name);
   const lease = `lease ${namespace}/${name}`;
+  const bound = timeoutMs === undefined ? {} : { timeoutMs };
   return {
-    get: (signal) => api.request<Lease>({ method: "GET", path, signal, what: `get ${lease}` }),
+    get: (signal) =>
+      api.request<Lease>({ method: "GET", path, signal, what: `get ${lease}`, ...bound }),
     create(body, signal) {
       const what = `create ${lease}`;
-      return api.request<Lease>({ method: "POST", path: collection, body, signal, what });
+      return api.request<Lease>({ method: "POST", path: collection, body, signal, what, ...bound });
     },
     update(body, signal) {
       const what = `update ${lease}`;
-      return api.request<Lease>({ method: "PUT", path, body, signal, what });
+      return api.request<Lease>({ method: "PUT", path, body, signal, what, ...bound });
     },
   };
 }

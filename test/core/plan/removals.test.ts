@@ -422,36 +422,6 @@ test("what the limit holds does not hold the copies of the first vanished source
   assert.equal(copies(made), 5);
 });
 
-test("where a copy was deleted for a successor that failed, the create goes first, under opt-in too", () => {
-  const made = cluster(3);
-  made.settings = { ...made.settings, namespacePolicy: "opt-in" };
-  made.now += 60_000;
-  const [place, after] = ["team-1/one", "shared/one"];
-  made.secret(after, { to: "*" }, { type: "a/b" });
-  const replaces = made.plan().actions.filter(({ kind }) => kind === "replace");
-  assert.equal(replaces.length, 3);
-  const failed = replaces.find((action) => refText(action.place) === place);
-  assert.ok(failed);
-  made.memory.vacated(failed.place);
-  made.secrets.delete(place);
-  made.memory.failed(
-    failed,
-    { reason: "forbidden", cause: "withheld", error: "forbidden" },
-    made.now,
-    0.5,
-  );
-  assert.equal(verdictAt(made.plan(), place), "backoff");
-  made.now += 1000;
-  const again = made.plan();
-  assert.equal(refText(again.actions[0]?.place ?? { namespace: "", name: "" }), place);
-  assert.equal(again.actions[0]?.kind, "create");
-  made.settle();
-  assert.equal(made.get(place).type, "a/b");
-  made.delete(place);
-  made.settle();
-  assert.equal(made.secrets.has(place), false);
-});
-
 test("a source counts as deleted after --source-grace, and not after --delete-grace", () => {
   for (const words of [{}, { "on-delete": "keep" }]) {
     const made = cluster(2, words, { deleteGraceMs: 10_000, sourceGraceMs: 300_000 });
