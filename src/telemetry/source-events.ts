@@ -5,15 +5,11 @@
 import type { Outcome } from "../writes/outcome.ts";
 import { failureText, type FailingGroup, type FailingPlaces } from "./failing-places.ts";
 import type { Fight } from "../core/state/planner-state.ts";
-import {
-  noSourceText,
-  typeDifference,
-  type Plan,
-  type Row,
-  type SourceReport,
-} from "../core/model/verdicts.ts";
+import { type Plan, type Row, type SourceReport } from "../core/model/verdicts.ts";
 import { CopiedPlaces } from "./copied-places.ts";
-import { EventOutbox, type EventIdentity } from "./event-outbox.ts";
+import type { EventIdentity } from "./event-outbox.ts";
+import { filledEvent, FOUGHT_PULL, pullWarning } from "./pull-events.ts";
+import { StandingEvents, type StateOptions } from "./standing-events.ts";
 import { FightingPlaces } from "./fighting-places.ts";
 import { conflictKind, conflictReason } from "./conflicts.ts";
 import { dueText, dueWordsOf, type DueWords } from "../config/due-text.ts";
@@ -23,7 +19,7 @@ import type { RemovedCopies } from "./removal-log.ts";
 import { Repeats } from "./repeats.ts";
 import { NOWHERE_TEXT } from "../core/model/removal-holds.ts";
 import { expectedText, problemText } from "../core/annotations/rules.ts";
-import { type Ref, refText } from "../core/annotations/names.ts";
+import type { Ref } from "../core/annotations/names.ts";
 import { isCopying } from "../core/model/actions.ts";
 import { type ObjectKind, placeKey } from "../core/model/kinds.ts";
 
@@ -67,40 +63,16 @@ export type SourceEventsOptions = {
 const MOST_NAMED = 5;
 // Anybody may write annotations that have no effect: so many Events a minute and namespace.
 const MOST_IGNORED = 5;
-const MINUTE_MS = 60_000;
-
-function isCopyable(kind: SourceEvent["kind"]): kind is ObjectKind {
-  return kind !== "Namespace" && kind !== "Lease";
-}
 
 /** A source among those of all kinds. */
 type Of = Pick<SourceReport, "kind" | "source">;
-
-/** What was told of a state, and on which object; `gist`: of which a change is told at once. */
-type Told = {
-  readonly note: string;
-  readonly gist: string;
-  readonly at: number;
-  readonly kind: SourceEvent["kind"];
-  readonly on: Ref;
-  readonly uid: string;
-  /** On the list, in place of an object that one of its entries names. */
-  readonly listed: boolean;
-  /** Undefined: the list that it would be on is not read. */
-  readonly sent: SourceEvent | undefined;
-};
 
 export class SourceEvents {
   readonly #options: SourceEventsOptions;
   readonly #copied: CopiedPlaces;
   readonly #fighting = new FightingPlaces();
-  readonly #outbox: EventOutbox<SourceEvent>;
-  /** What was told of each state that still holds, by Secret and reason. */
-  #told = new Map<string, Told>();
+  readonly #states: StandingEvents<SourceEvent>;
   readonly #ignored = new Repeats(MOST_IGNORED);
-  /** The list, if it is read, and by source the keys of its entries. */
-  #list: Pick<SourceEvent, "kind" | "on" | "uid"> | undefined;
-  #listed: ReadonlyMap<string, string> = new Map();
   /** The newest plan's, by source. */
   #reports: ReadonlyMap<string, SourceReport> = new Map();
   /** Annotations without effect of which more are to be told in a later minute. */
@@ -111,32 +83,22 @@ export class SourceEvents {
   constructor(options: SourceEventsOptions) {
     this.#options = options;
     this.#copied = new CopiedPlaces({ monotonic: options.now });
-    this.#outbox = new EventOutbox(options.tell);
+    this.#states = new StandingEvents(options.tell, options.now);
   }
 
   ended(outcome: Outcome): void {
     if (outcome.kind !== "done") return;
     const { action } = outcome;
     if (isCopying(action)) this.#copied.add(action);
-    else if (action.kind === "fill") {
-      const { type } = action.content.replica;
-      const difference = typeDifference(action.target.type, type);
-      const note = `filled from ${refText(action.source)}${difference ? `; ${difference}` : ""}`;
-      const on = { kind: action.objectKind, on: action.place, uid: action.target.uid };
-      this.#outbox.send({ ...on, type: "Normal", reason: "Copied", note });
-    } else if (action.kind === "unfill") {
-      const note = `its entries that were filled in are taken out: ${action.reason}`;
-      const on = { kind: action.objectKind, on: action.place, uid: action.target.uid };
-      this.#outbox.send({ ...on, type: "Normal", reason: "Removed", note });
-    }
+    const event = filledEvent(action);
+    if (event) this.#states.send(event);
   }
 
   /** A plan is reported: say what is new since the last one. `fights` began since then. */
   settled(plan: Plan, fights: readonly Fight[]): void {
-    const told = new Map<string, Told>();
     this.#fighting.onPlan(plan, fights, this.#options.now());
     this.#failing = this.#options.failing.groups(false);
-    this.#noteList(plan);
+    this.#begin(plan);
     const copies = plan.rows.filter(({ pulling }) => !pulling);
     const rows = Map.groupBy(copies, ({ kind, source }) => placeKey(kind, source));
     this.#reports = new Map(
@@ -144,36 +106,34 @@ export class SourceEvents {
     );
     const fought = this.#fighting.bySource();
     for (const [key, report] of this.#reports) {
-      this.#source(report, rows.get(key), told);
-      this.#fights(report, fought.get(key) ?? [], told);
+      this.#source(report, rows.get(key));
+      this.#fights(report, fought.get(key) ?? []);
     }
-    for (const held of heldRemovals(copies, this.#list !== undefined)) this.#held(held, told);
+    for (const held of heldRemovals(copies, this.#states.list !== undefined)) this.#held(held);
     this.#copied.keep((key) => this.#reports.has(key));
-    for (const row of plan.rows) if (row.pulling) this.#pull(row, told);
-    this.#pullFights(told);
-    this.#failedRemovals(told);
-    this.#refuseEntries(plan, told);
-    this.#ignore(plan, told);
-    this.#recover(told);
-    this.#told = told;
-    this.#outbox.keep([...told.values()].flatMap(({ sent }) => sent ?? []));
+    for (const row of plan.rows) if (row.pulling) this.#pull(row);
+    for (const { kind, place } of this.#fighting.pulls) this.#pullFight(kind, place);
+    this.#failedRemovals();
+    this.#refuseEntries(plan);
+    this.#ignore(plan);
+    this.#recover();
   }
 
   /** An Event was not sent; if its state holds, `resend` sends it. */
   lost(event: EventIdentity): void {
-    this.#outbox.lost(event);
+    this.#states.lost(event);
   }
 
   /** Something waits for room, and is sent by `resend`. */
   get waits(): boolean {
     const { waiting } = this.#copied;
-    return this.#outbox.waits || this.#ignoredLater !== undefined || waiting.length > 0;
+    return this.#states.waits || this.#ignoredLater !== undefined || waiting.length > 0;
   }
 
   /** Sends what waits, as far as there is room by now. */
   resend(): void {
-    this.#outbox.resend();
-    if (this.#ignoredLater) this.#ignore(this.#ignoredLater, this.#told);
+    this.#states.resend();
+    if (this.#ignoredLater) this.#ignore(this.#ignoredLater);
     for (const key of this.#copied.waiting) {
       const report = this.#reports.get(key);
       if (report) this.#tellCopied(report, key);
@@ -192,48 +152,39 @@ export class SourceEvents {
     const event = { type: "Normal", reason: "Removed" } as const;
     if (!listed) {
       if (this.#options.uidOf(kind, source) !== sourceUid) return;
-      this.#tell({ ...event, kind, on: source, uid: sourceUid, note });
-    } else if (this.#list) {
-      this.#outbox.send({ ...event, ...this.#list, note: `entry ${entry}: ${note}` });
+      this.#states.send({ ...event, kind, on: source, uid: sourceUid, note });
+    } else if (this.#states.list) {
+      this.#states.send({ ...event, ...this.#states.list, note: `entry ${entry}: ${note}` });
     }
   }
 
-  #noteList({ list, sources }: Plan): void {
-    const { ref, uid } = list;
-    this.#list = ref && uid !== undefined ? { kind: "ConfigMap", on: ref, uid } : undefined;
-    this.#listed = new Map(
-      sources.flatMap(({ kind, source, entry }) =>
-        entry === undefined ? [] : [[placeKey(kind, source), entry] as const],
-      ),
+  #begin({ list: { ref, uid }, sources }: Plan): void {
+    const list =
+      ref && uid !== undefined ? { kind: "ConfigMap" as const, on: ref, uid } : undefined;
+    const listed = sources.flatMap(({ kind, source, entry }) =>
+      entry === undefined ? [] : [[placeKey(kind, source), entry] as const],
     );
+    this.#states.begin(list, new Map(listed));
   }
 
-  /** Of a source by an entry everything is told on the list: its own namespace asked for nothing. */
-  #tell(event: SourceEvent): SourceEvent | undefined {
-    const { kind, on, note } = event;
-    const key = isCopyable(kind) ? this.#listed.get(placeKey(kind, on)) : undefined;
-    if (key !== undefined && !this.#list) return undefined;
-    const whole = note.startsWith(`entry ${key}`) ? note : `entry ${key}: ${note}`;
-    const sent = key === undefined ? event : { ...event, ...this.#list, note: whole };
-    this.#outbox.send(sent);
-    return sent;
-  }
-
-  #refuseEntries({ list }: Plan, told: Map<string, Told>): void {
-    const { refused } = list;
-    if (!this.#list || refused.length === 0) return;
+  #refuseEntries({ list: { refused } }: Plan): void {
+    const { list } = this.#states;
+    if (!list || refused.length === 0) return;
     const first = refused.slice(0, MOST_NAMED).map(({ reason }) => reason);
     const rest = refused.length - first.length;
     const note = `${first.join("; ")}${rest > 0 ? `; and ${rest} more entries` : ""}`;
-    this.#once({ ...this.#list, type: "Warning", reason: "Refused", note }, told);
+    this.#states.once({ ...list, type: "Warning", reason: "Refused", note });
   }
 
-  #source(report: SourceReport, rows: readonly Row[] = [], told: Map<string, Told>): void {
+  #source(report: SourceReport, rows: readonly Row[] = []): void {
     const { source, problems, state } = report;
     const key = placeKey(report.kind, source);
     const on = { kind: report.kind, on: source, uid: report.uid };
-    const once = (reason: SourceEvent["reason"], note: string | undefined, which = ""): void =>
-      this.#once({ ...on, type: "Warning", reason, note: note ?? "" }, told, which);
+    const once = (
+      reason: SourceEvent["reason"],
+      note: string | undefined,
+      state: StateOptions = {},
+    ): void => this.#states.once({ ...on, type: "Warning", reason, note: note ?? "" }, state);
     if (state === "refused") once("Refused", problems.map(problemText).join("; "));
     if (state === "nowhere") once("Nowhere", NOWHERE_TEXT);
     this.#tellCopied(report, key);
@@ -242,15 +193,15 @@ export class SourceEvents {
       const conflict = this.#whereOf(report, group, "conflict");
       const why = conflictReason(
         group,
-        (namespace) => namespace === source.namespace || this.#listed.has(key),
+        (namespace) => namespace === source.namespace || this.#states.isListed(report.kind, source),
       );
-      once("Conflict", conflict && `not copied to ${conflict}: ${why}`, kind);
+      once("Conflict", conflict && `not copied to ${conflict}: ${why}`, { which: kind });
     }
     const failures = this.#failing.get(key) ?? [];
     if (failures.length > 0) {
       const named = this.#mayName(report);
       const note = failureText(failures, named, (places) => this.#where(report, places));
-      this.#once({ ...on, type: "Warning", reason: "Failed", note }, told, "", gistOf(failures));
+      once("Failed", note, { gist: gistOf(failures) });
     }
     const held = rows.filter(({ verdict, hold }) => verdict === "held" && hold === undefined);
     const where = this.#whereOf(report, held, "held");
@@ -259,7 +210,7 @@ export class SourceEvents {
   }
 
   /** Removals of one source that one condition holds, or of all that no longer exist. */
-  #held(held: HeldRemovals, told: Map<string, Told>): void {
+  #held(held: HeldRemovals): void {
     const { kind, source, hold, on, entry, first, namespaces } = held;
     const { dueAt } = first;
     const object = this.#objectOf(held);
@@ -271,7 +222,7 @@ export class SourceEvents {
     const note = `${where} ${first.reason} ${Math.round((dueAt ?? 0) / 1000)}`;
     const which = on === "source" ? hold : `${hold} ${entry ?? ""} ${on}`;
     const event = { ...object, type: "Warning", reason: "DeletesHeld", note } as const;
-    this.#once(event, told, which, hold, shown);
+    this.#states.once(event, { which, gist: hold, shown });
   }
 
   /** What is told of held removals is on; undefined: nothing that Events can be on. */
@@ -280,7 +231,7 @@ export class SourceEvents {
     source,
     on,
   }: HeldRemovals): Pick<SourceEvent, "kind" | "on" | "uid"> | undefined {
-    if (on === "list") return this.#list;
+    if (on === "list") return this.#states.list;
     if (on === "source") {
       const uid = this.#options.uidOf(kind, source);
       return uid === undefined ? undefined : { kind, on: source, uid };
@@ -296,11 +247,11 @@ export class SourceEvents {
     if (!namespaces) return;
     const note = `copied to ${this.#where(report, namespaces)}`;
     const { kind, source: on, uid } = report;
-    this.#tell({ kind, on, uid, type: "Normal", reason: "Copied", note });
+    this.#states.send({ kind, on, uid, type: "Normal", reason: "Copied", note });
   }
 
   /** On the object that copies were copied from, although it is a source no longer. */
-  #failedRemovals(told: Map<string, Told>): void {
+  #failedRemovals(): void {
     for (const { kind, source, sourceUid, entry, groups } of this.#options.failing.removals()) {
       if (this.#reports.has(placeKey(kind, source))) continue;
       const named = entry !== undefined || this.#options.mayName(source.namespace);
@@ -311,25 +262,29 @@ export class SourceEvents {
       const event = { type: "Warning", reason: "Failed" } as const;
       if (entry === undefined) {
         if (this.#options.uidOf(kind, source) !== sourceUid) continue;
-        this.#once({ ...event, kind, on: source, uid: sourceUid, note: text }, told, "", gist);
-      } else if (this.#list) {
+        this.#states.once({ ...event, kind, on: source, uid: sourceUid, note: text }, { gist });
+      } else if (this.#states.list) {
         const note = `entry ${entry}: ${text}`;
-        this.#once({ ...event, ...this.#list, note }, told, ` ${entry}`, gist);
+        this.#states.once({ ...event, ...this.#states.list, note }, { which: ` ${entry}`, gist });
       }
     }
   }
 
-  /** On a pulling Secret. Its owner may read nothing of the source, so `row.reason` is not for them. */
-  #pull(row: Row, told: Map<string, Told>): void {
-    const { kind, place } = row;
-    const uid = this.#options.uidOf(kind, place);
-    const event = pullEvent(row);
-    if (!event || uid === undefined) return;
-    const { dueWords } = dueWordsOf(row);
-    // What would prevent it is a fact about the source.
-    const due = event.reason === "DeletesHeld" ? this.#dueText(row, { dueWords }) : "";
-    const warning = { kind, on: place, uid, type: "Warning", ...event } as const;
-    this.#once(warning, told, "", event.note, `${event.note}${due}`);
+  #pull(row: Row): void {
+    const { kind, place: on } = row;
+    const uid = this.#options.uidOf(kind, on);
+    const warning = pullWarning(row);
+    if (!warning || uid === undefined) return;
+    const { reason, note, due } = warning;
+    const shown = due ? `${note}${this.#dueText(row, due)}` : note;
+    this.#states.once({ kind, on, uid, type: "Warning", reason, note }, { shown });
+  }
+
+  #pullFight(kind: ObjectKind, on: Ref): void {
+    const uid = this.#options.uidOf(kind, on);
+    const note = FOUGHT_PULL;
+    if (uid !== undefined)
+      this.#states.once({ kind, on, uid, type: "Warning", reason: "Fought", note });
   }
 
   #dueText({ dueAt }: Row, words: DueWords): string {
@@ -340,7 +295,7 @@ export class SourceEvents {
   }
 
   /** Annotations without effect, to the owners of those that the plan has by name. */
-  #ignore(plan: Pick<Plan, "ignored" | "namespaces">, told: Map<string, Told>): void {
+  #ignore(plan: Pick<Plan, "ignored" | "namespaces">): void {
     const { ignored, namespaces } = plan;
     this.#ignoredLater = undefined;
     const events: readonly Pick<SourceEvent, "kind" | "on" | "uid" | "note">[] = [
@@ -354,53 +309,27 @@ export class SourceEvents {
       }),
     ];
     for (const { kind, on, uid, note } of events) {
-      const known = this.#told.get(`${uid} Ignored`);
-      if (known?.note === note) told.set(`${uid} Ignored`, known);
-      else if (this.#ignored.happened(on.namespace, this.#options.now()) !== undefined)
-        this.#once({ kind, on, uid, type: "Warning", reason: "Ignored", note }, told);
+      const event = { kind, on, uid, type: "Warning", reason: "Ignored", note } as const;
+      if (this.#states.goesOn(event)) continue;
+      const mayTell = this.#ignored.happened(on.namespace, this.#options.now()) !== undefined;
+      if (mayTell) this.#states.once(event);
       else this.#ignoredLater = { ignored, namespaces };
     }
   }
 
   /** Refusals that are over, of objects that are still there. */
-  #recover(told: ReadonlyMap<string, Told>): void {
-    for (const [key, { kind, on, uid, listed }] of this.#told) {
-      if (key !== `${uid} Refused` || told.has(key) || !isCopyable(kind)) continue;
-      const ofList = uid === this.#list?.uid;
+  #recover(): void {
+    for (const { kind, on, uid } of this.#states.end("Refused")) {
+      if (kind === "Namespace" || kind === "Lease") continue;
+      const ofList = uid === this.#states.list?.uid;
       if (!ofList && this.#options.uidOf(kind, on) !== uid) continue;
-      if (listed && !this.#listed.has(placeKey(kind, on))) continue;
       const note = ofList ? "no entry is refused any longer" : "it is refused no longer";
-      this.#tell({ kind, on, uid, type: "Normal", reason: "Recovered", note });
-    }
-  }
-
-  /**
-   * Tells what begins or changes; an empty note says nothing. While `gist` stays the same, a change of the
-   * note is told once a minute at most. `shown` is what is told, where that changes by itself.
-   */
-  #once(
-    narration: SourceEvent,
-    told: Map<string, Told>,
-    which = "",
-    gist = narration.note,
-    shown = narration.note,
-  ): void {
-    const { kind, on, uid, reason, note } = narration;
-    if (note === "") return;
-    const key = `${uid} ${reason}${which}`;
-    const before = this.#told.get(key);
-    const at = this.#options.now();
-    const same = before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS);
-    const listed = isCopyable(kind) && this.#listed.has(placeKey(kind, on));
-    if (same) told.set(key, before);
-    else {
-      const sent = this.#tell({ ...narration, note: shown });
-      told.set(key, { note, gist, at, kind, on, uid, listed, sent });
+      this.#states.send({ kind, on, uid, type: "Normal", reason: "Recovered", note });
     }
   }
 
   /** A change of the places alone is told once a minute at most. */
-  #fights(report: SourceReport, fights: readonly Fight[], told: Map<string, Told>): void {
+  #fights(report: SourceReport, fights: readonly Fight[]): void {
     const { kind, source: on, uid } = report;
     const event = { kind, on, uid, type: "Warning", reason: "Fought" } as const;
     for (const [altered, group] of Map.groupBy(fights, (fight) => fight.altered)) {
@@ -408,22 +337,13 @@ export class SourceEvents {
       const note = altered
         ? `what is written to copies in ${where} is altered by a webhook or policy; backing off`
         : `copies in ${where} are repeatedly changed by another client; backing off`;
-      this.#once({ ...event, note }, told, altered ? " altered" : "", "fought");
-    }
-  }
-
-  #pullFights(told: Map<string, Told>): void {
-    for (const { kind, place: on } of this.#fighting.pulls) {
-      const uid = this.#options.uidOf(kind, on);
-      const note = "its filled entries are repeatedly changed by another client; backing off";
-      if (uid !== undefined)
-        this.#once({ kind, on, uid, type: "Warning", reason: "Fought", note }, told);
+      this.#states.once({ ...event, note }, { which: altered ? " altered" : "", gist: "fought" });
     }
   }
 
   // What is told on the list is told to the administrator.
   #mayName({ kind, source }: Of): boolean {
-    return this.#listed.has(placeKey(kind, source)) || this.#options.mayName(source.namespace);
+    return this.#states.isListed(kind, source) || this.#options.mayName(source.namespace);
   }
 
   #whereOf(of: Of, rows: readonly Row[], verdict: Row["verdict"]): string | undefined {
@@ -443,20 +363,6 @@ export class SourceEvents {
     const names = each.slice(0, MOST_NAMED).join(", ");
     return `${count} (${names}${rest > 0 ? ` and ${rest} more` : ""})`;
   }
-}
-
-function pullEvent(row: Row): Pick<SourceEvent, "reason" | "note"> | undefined {
-  const { verdict, source, cause, forOwner } = row;
-  // A write follows from the source's consent, or from the record on the object, and its cause is at the place.
-  if (verdict === "backoff" && cause !== undefined) {
-    const note = `its entries could not be written: ${row.reason} (cause: ${cause}); will try again`;
-    return { reason: "Failed", note };
-  }
-  if (verdict === "held")
-    return { reason: "DeletesHeld", note: `its entries stay for now: ${noSourceText(source)}` };
-  if (verdict !== "conflict" && verdict !== "frozen") return undefined;
-  const reason = forOwner?.kind === "refused" ? "Refused" : "Conflict";
-  return { reason, note: forOwner?.reason ?? noSourceText(source) };
 }
 
 /** Of which a change is told at once. */
