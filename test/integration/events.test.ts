@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test as secretsOnly } from "node:test";
-import { scenario as test } from "../support/scenes/both-kinds.ts";
+import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
 import { sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
 import { LIST, openListing } from "../support/scenes/listing.ts";
+import { proxied, refusal } from "../support/scenes/proxied.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { eventNotes, rowAt } from "../support/scenes/told.ts";
 
@@ -186,5 +187,60 @@ secretsOnly(
     assert.match(note, /acquisition-of-ACME/);
     await running.stop();
     await listing.finish();
+  },
+);
+
+test("a removal that fails is an Event on the Secret, although to was removed (D5)", async (t) => {
+  const scene = await openScene(t);
+  const team = await scene.namespace("team-a");
+  const to = { "secretcast.io/to": scene.name("team-*") };
+  await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
+  const proxy = await proxied(t, scene);
+  const hold = { "delete-hold": "1s" };
+  const running = scene.start(hold);
+  await scene.holds(team, "registry", DATA);
+  const forbidden = refusal(403, "Forbidden");
+  proxy.rule = ({ method }) => (method === "DELETE" ? forbidden : undefined);
+  await scene.api.annotate(scene.source, "registry", { "secretcast.io/to": null });
+  const [note = ""] = await eventually("the failure is told", async () => {
+    const found = await eventNotes(scene, scene.source, "registry", "Failed");
+    return found.length > 0 && found;
+  });
+  assert.match(note, /^could not be removed in 1 namespace .*\(cause: \w+\); will try again$/);
+  proxy.rule = () => undefined;
+  await running.stop();
+  const again = scene.start(hold);
+  await scene.absent(team, "registry");
+  await again.stop();
+  await scene.finish(hold);
+});
+
+secretsAlone(
+  "the Event of a fill names the types if they differ (D6)",
+  "ConfigMaps have no type",
+  async (t) => {
+    const scene = await openScene(t);
+    const team = await scene.namespace("team-a");
+    const type = "kubernetes.io/dockerconfigjson";
+    const data = { ".dockerconfigjson": '{"auths":{}}' };
+    await scene.api.createSecret(scene.source, "login", {
+      type,
+      annotations: { "secretcast.io/allow": team },
+      data,
+    });
+    const annotations = { "secretcast.io/from": `${scene.source}/login` };
+    await scene.api.createSecret(team, "pulled", { annotations });
+    const running = scene.start();
+    await scene.holds(team, "pulled", data);
+    const [note = ""] = await eventually("the fill is told", async () => {
+      const found = await eventNotes(scene, team, "pulled", "Copied");
+      return found.length > 0 && found;
+    });
+    assert.match(
+      note,
+      /^filled from .*; its type is Opaque and the source's is kubernetes.io\/docker/,
+    );
+    await running.stop();
+    await scene.finish();
   },
 );
