@@ -7,7 +7,7 @@ import type { Clock } from "../kube/time/clock.ts";
 
 export type PooledWrite = {
   readonly key: string;
-  /** Of its body and of the answer, about; absent: next to none. */
+  /** Of its body, about; absent: next to none. */
   readonly bytes?: number;
   /** Where it goes. */
   readonly namespace?: string;
@@ -26,8 +26,8 @@ export type Flight<W> = {
   overtaken: boolean;
 };
 
-// All that fly hold this much at most, but one always may: a request's text, its bytes, the answer's and
-// what is parsed of it are some four times as much in memory.
+// The bodies of all writes in flight have so many bytes at most, except that one write is always allowed. In
+// memory, the text of a body and its bytes are two or three times as much.
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_READS = 8;
 const PART = 4;

@@ -3,6 +3,7 @@
 // metadata) but the place and the source-version: a copy is current when its fingerprint equals its
 // source's, so a source's metadata may change without a write, and an edited copy shows.
 import type { KindRules } from "../model/kinds.ts";
+import { jsonSize } from "../model/json-size.ts";
 import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
 import type { Annotations, SourceText } from "../annotations/parse.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
@@ -171,11 +172,30 @@ export function desiredCopy(
       labels,
       annotations,
     }),
-    bytes: data.bytes() + METADATA_BYTES + 2 * copiedKeys.length,
+    ...sizesOf(data, { labels, annotations, copiedKeys }),
     notes,
   };
   return { replica, payload: { data, labels, annotations, copiedKeys } };
 }
 
-// What the marks, the name and the envelope of one copy add to its data in etcd, about.
+/** What the name, the envelope, our marks and a few keys of data add to one copy, about. */
 const METADATA_BYTES = 700;
+const KEYS_INCLUDED = 256;
+/** The same, when the API server writes it as JSON with its managedFields. */
+const METADATA_JSON_BYTES = 2048;
+/** What is around a key, and around its repetition in managedFields. */
+const KEY_BYTES = 16;
+
+function sizesOf(
+  data: SecretData,
+  { labels, annotations, copiedKeys }: Omit<SourcePayload, "data">,
+): Pick<DesiredCopy, "bytes" | "jsonBytes"> {
+  const keys = data.keys().reduce((sum, key) => sum + 2 * key.length + KEY_BYTES, 0);
+  let bytes = METADATA_BYTES + Math.max(0, keys - KEYS_INCLUDED) + copiedKeys.length + data.bytes();
+  let jsonBytes = METADATA_JSON_BYTES + keys + copiedKeys.length + data.jsonSize();
+  for (const [key, value] of [...Object.entries(labels), ...Object.entries(annotations)]) {
+    bytes += 2 * key.length + KEY_BYTES + Buffer.byteLength(value);
+    jsonBytes += 2 * key.length + KEY_BYTES + jsonSize(value);
+  }
+  return { bytes, jsonBytes };
+}

@@ -17,8 +17,10 @@ export type DesiredCopy = {
   readonly dataDigest: string;
   /** Digest over everything that is ours on a copy but its place and its source-version. */
   readonly fingerprint: string;
-  /** What one copy puts into etcd, about: decoded data and metadata. */
+  /** What one copy adds to etcd, about: decoded data, all that is copied beside them, and our marks. */
   readonly bytes: number;
+  /** The length of one copy in the JSON of the API server, about. */
+  readonly jsonBytes: number;
   /** What could not be copied and why, in plain words. */
   readonly notes: readonly string[];
 };

@@ -1,6 +1,7 @@
 // The kinds of objects that take part, one table each. Whatever is said or done differently for one of
 // them is a field here: nothing else asks which kind it has. Kinds never meet at a place.
 import { decodedLength } from "../annotations/bounds.ts";
+import { jsonSize } from "./json-size.ts";
 import { recordOf } from "../annotations/key-filter.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import { REFUSED_NAME_PREFIX, REFUSED_TYPES } from "../annotations/vocabulary.ts";
@@ -143,6 +144,14 @@ export function entryBytes({ fields }: KindRules, entry: string): number {
   if (!field) return 0;
   const value = entry.slice(field.tag.length);
   return field.encoding === "base64" ? decodedLength(value) : Buffer.byteLength(value);
+}
+
+/** Bytes of an entry's value in the JSON of the API server. */
+export function entryJsonSize({ fields }: KindRules, entry: string): number {
+  const field = fields.find(({ tag }) => entry.startsWith(tag));
+  if (!field) return 0;
+  const length = entry.length - field.tag.length;
+  return field.encoding === "base64" ? length : jsonSize(entry.slice(field.tag.length));
 }
 
 /** Bytes that an entry takes in memory at most: base64 one a character, other texts two. */

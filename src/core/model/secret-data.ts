@@ -4,7 +4,7 @@
 import { createHash, hash } from "node:crypto";
 import { inspect } from "node:util";
 import { filterKeys, type KeyFilter } from "../annotations/key-filter.ts";
-import { entryBytes, entryMemory, payloadFields, type KindRules } from "./kinds.ts";
+import { entryBytes, entryJsonSize, entryMemory, payloadFields, type KindRules } from "./kinds.ts";
 
 const VEIL = "[secret]";
 
@@ -36,6 +36,13 @@ export class SecretData {
   bytes(): number {
     let total = 0;
     for (const value of Object.values(this.#entries)) total += entryBytes(this.#kind, value);
+    return total;
+  }
+
+  /** Size of the values in the JSON of the API server, in bytes. */
+  jsonSize(): number {
+    let total = 0;
+    for (const value of Object.values(this.#entries)) total += entryJsonSize(this.#kind, value);
     return total;
   }
 

@@ -95,29 +95,32 @@ export function fillRequest({ place, target }: FillAction, fill: Fill): ObjectRe
   return patch(place, fillBody(target, fill));
 }
 
-// Of a request or an answer whose size is not known: the largest Secret that there can be.
-const LARGEST = 2 * 1_048_576;
+/** The data of the largest object that can be read, two bytes a character. */
+const LARGEST_READ = 2 * 1_048_576;
 const SMALLEST = 1024;
 
-/** What an action's requests and their answers hold, about; for no more than to bound what flies. */
+/**
+ * How long the bodies of an action's requests are, about; for no more than to bound what flies. Large answers
+ * are decoded two at a time (kube/rest/large-answers.ts), so the answer of a write is not counted.
+ */
 export function bytesOf(action: Action): number {
   switch (action.kind) {
     case "create":
     case "update":
     case "replace":
     case "adopt":
-      // Body and answer, each in base64.
-      return Math.ceil((2 * 4 * action.content.replica.bytes) / 3);
+      return action.content.replica.jsonBytes;
     case "fill":
-      return Math.ceil((2 * 4 * (action.content.replica.bytes + action.target.bytes)) / 3);
+      // What is there is read first.
+      return action.content.replica.jsonBytes + 2 * action.target.bytes;
     case "unfill":
-      return Math.ceil((2 * 4 * action.target.bytes) / 3);
+      return 2 * action.target.bytes;
     case "delete":
-      return SMALLEST;
     case "release":
+      return SMALLEST;
     case "liveGet":
     case "confirm":
-      return LARGEST;
+      return LARGEST_READ;
   }
 }
 

@@ -13,6 +13,7 @@ import { CredentialCache, CredentialsError } from "../kubeconfig/credentials.ts"
 import type { Credentials } from "../kubeconfig/credentials.ts";
 import { abandonable, Deadline } from "../time/deadline.ts";
 import { NotPermittedError, roundTrip, openStream } from "./round-trip.ts";
+import { LargeAnswers } from "./large-answers.ts";
 import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
 import { queryText } from "./resource.ts";
 import { Reachability } from "./reachability.ts";
@@ -60,6 +61,7 @@ class HttpClient implements ApiClient {
   readonly #transport: Transport;
   readonly #throttle: RetryAfter;
   readonly #closed = new AbortController();
+  readonly #largeAnswers = new LargeAnswers();
 
   constructor(config: KubeConfig, options: ClientOptions) {
     const { server, proxyUrl } = config.cluster;
@@ -77,10 +79,11 @@ class HttpClient implements ApiClient {
 
   async request<T>(request: ApiRequest): Promise<T> {
     const deadline = this.#deadline(request);
+    const turn = this.#largeAnswers.turn();
     try {
       const answer = await this.#send(
         "api",
-        (...asked) => roundTrip(...asked, request),
+        (...asked) => roundTrip(...asked, { ...request, turn }),
         request,
         deadline,
       );
@@ -89,6 +92,7 @@ class HttpClient implements ApiClient {
     } catch (error) {
       throw this.#classify(request, deadline, error);
     } finally {
+      turn.release();
       deadline.release();
     }
   }

@@ -8,6 +8,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { isSuccess, LONGEST_ANSWER_BYTES, LONGEST_REFUSAL_BYTES, readText } from "./response.ts";
 import type { HttpResponse } from "./response.ts";
+import { LARGE_ANSWER_BYTES, type AnswerTurn } from "./large-answers.ts";
 import type { Deadline } from "../time/deadline.ts";
 
 /** What bounds a request besides its deadline. */
@@ -16,6 +17,8 @@ export type RoundTripBounds = {
   readonly mostBytes?: number;
   /** Asked when its first byte is about to be sent. */
   readonly permitted?: () => boolean;
+  /** Among the large answers of the client; absent: an answer is read to its end at once. */
+  readonly turn?: AnswerTurn;
 };
 
 /** It was no longer permitted when its turn came; nothing of it was sent. */
@@ -99,9 +102,14 @@ class Gathering implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#length += chunk.length;
     const { mostBytes = LONGEST_ANSWER_BYTES } = this.#bounds;
-    const longest = isSuccess(this.#status) ? mostBytes : LONGEST_REFUSAL_BYTES;
+    const success = isSuccess(this.#status);
+    const longest = success ? mostBytes : LONGEST_REFUSAL_BYTES;
     if (this.#length <= longest) {
       this.#chunks.push(chunk);
+      const { turn } = this.#bounds;
+      // A refused request may be sent again, and must not wait for a connection with the turn of another.
+      if (!turn || !success || this.#length <= LARGE_ANSWER_BYTES) return;
+      if (!turn.take(() => controller.resume())) controller.pause();
       return;
     }
     this.#resolve({ status: this.#status, headers: this.#headers, text: undefined });

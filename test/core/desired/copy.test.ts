@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { test } from "node:test";
-import { copyRequests } from "../../../src/core/plan/requests.ts";
+import { bytesOf, copyRequests } from "../../../src/core/plan/requests.ts";
 import type { Given, RawSecret, Texts } from "../../support/planner/raw-cluster.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 
@@ -114,6 +114,49 @@ test("the fan-out limit holds the creates of one source, counts what it has, and
   assert.equal(big?.fanoutHeld, true);
   assert.ok(big.fanoutBytes > 5000);
   assert.equal(result.states.held, 1);
+});
+
+test("the fan-out limit counts copied labels and annotations, and the keys of data (B8)", () => {
+  const fanout = (
+    annotations: Readonly<Record<string, string>>,
+    given: Parameters<Cluster["secret"]>[2] = {},
+  ): number => {
+    const made = new Cluster();
+    for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
+    made.secret("shared/one", { to: "team-*", ...annotations }, given);
+    const raw = made.get("shared/one");
+    raw.metadata.annotations["note"] = "€".repeat(50_000);
+    raw.metadata.labels["team"] = "x".repeat(63);
+    return made.plan().sources[0]?.fanoutBytes ?? 0;
+  };
+  const plain = fanout({});
+  const noted = fanout({ "copy-annotations": "note" });
+  assert.ok(noted - plain > 2 * 150_000 && noted - plain < 2 * 151_000, `${noted} and ${plain}`);
+  const labelled = fanout({ "copy-labels": "team" });
+  assert.ok(labelled - plain > 2 * 63 && labelled - plain < 2 * 150, `${labelled} and ${plain}`);
+  const names = Array.from({ length: 1000 }, (_, at) => [`${"k".repeat(240)}${at}`, ""] as const);
+  const keyed = fanout({}, { data: Object.fromEntries(names) });
+  assert.ok(keyed - plain > 2 * 2 * 240_000, `${keyed} and ${plain}`);
+});
+
+test("what a write holds in flight counts escapes, UTF-8 and copied annotations (B8)", () => {
+  const held = (data: string, note = ""): number => {
+    const made = new Cluster({}, "ConfigMap");
+    for (const name of ["shared", "team-a"]) made.namespace(name);
+    made.secret("shared/one", { to: "*", "copy-annotations": "note" }, { data: { key: data } });
+    if (note !== "") made.get("shared/one").metadata.annotations["note"] = note;
+    const [create] = made.plan().actions;
+    assert.equal(create?.kind, "create");
+    return create ? bytesOf(create) : 0;
+  };
+  const empty = held("");
+  assert.ok(empty > 0 && empty < 4096, String(empty));
+  assert.equal(held("x".repeat(10_000)) - empty, 10_000);
+  assert.equal(held("<".repeat(10_000)) - empty, 60_000);
+  assert.equal(held("\u0001".repeat(10_000)) - empty, 60_000);
+  assert.equal(held("€".repeat(10_000)) - empty, 30_000);
+  const noted = held("", "<".repeat(10_000)) - empty;
+  assert.ok(noted >= 60_000 && noted < 60_200, String(noted));
 });
 
 test("every call that touches an existing Secret carries its UID and resourceVersion", () => {

@@ -1,0 +1,72 @@
+// Large answers of a client, two at a time. Users decide how large their objects are: the API server writes
+// six bytes for a "<", and one character beyond Latin-1 makes V8 take two bytes for each. While such an answer
+// is decoded it takes some four times its bytes. The others are not read further, so what is left of them
+// waits at the API server.
+
+/** From so many bytes on an answer is large. */
+export const LARGE_ANSWER_BYTES = 256 * 1024;
+const MOST_AT_ONCE = 2;
+
+export class LargeAnswers {
+  #free = MOST_AT_ONCE;
+  /** In the order in which they came. */
+  readonly #waiting = new Set<AnswerTurn>();
+
+  turn(): AnswerTurn {
+    return new AnswerTurn(this);
+  }
+
+  /** @internal */
+  enter(turn: AnswerTurn): boolean {
+    if (this.#free > 0) {
+      this.#free--;
+      return true;
+    }
+    this.#waiting.add(turn);
+    return false;
+  }
+
+  /** @internal */
+  leave(turn: AnswerTurn, held: boolean): void {
+    this.#waiting.delete(turn);
+    if (!held) return;
+    const [next] = this.#waiting;
+    if (!next) {
+      this.#free++;
+      return;
+    }
+    this.#waiting.delete(next);
+    next.begin();
+  }
+}
+
+/** Of one answer. */
+export class AnswerTurn {
+  readonly #answers: LargeAnswers;
+  #state: "small" | "waiting" | "reading" | "released" = "small";
+  #onBegin: () => void = () => {};
+
+  constructor(answers: LargeAnswers) {
+    this.#answers = answers;
+  }
+
+  /** Whether the answer, which has become large, is read now; otherwise `begin` is called when it is. */
+  take(begin: () => void): boolean {
+    this.#onBegin = begin;
+    if (this.#state === "small") this.#state = this.#answers.enter(this) ? "reading" : "waiting";
+    return this.#state !== "waiting";
+  }
+
+  /** @internal */
+  begin(): void {
+    this.#state = "reading";
+    this.#onBegin();
+  }
+
+  /** The answer was decoded, or is not wanted any more. */
+  release(): void {
+    const held = this.#state === "reading";
+    this.#state = "released";
+    this.#answers.leave(this, held);
+  }
+}

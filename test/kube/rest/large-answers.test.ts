@@ -1,0 +1,89 @@
+// How many large answers a client holds at a time.
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { test, type TestContext } from "node:test";
+import { createClient } from "../../../src/kube/rest/client.ts";
+import { LargeAnswers } from "../../../src/kube/rest/large-answers.ts";
+import { resourcePath, SECRETS } from "../../../src/kube/rest/resource.ts";
+import { answer, serve } from "../../support/api-server/http-server.ts";
+import { failure } from "../../support/kube/failure.ts";
+import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { eventually } from "../../support/time/eventually.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
+
+const MIB = 2 ** 20;
+
+/** A server whose answers are large, but for their ends, which the test sends. */
+async function slowServer(t: TestContext) {
+  const open = new Map<string, ServerResponse>();
+  const server = await serve(t, (request, response) => {
+    const name = String(request.url).split("/").at(-1) ?? "";
+    if (name === "small") {
+      answer(response, 200, { kind: "Secret", name });
+      return;
+    }
+    response.writeHead(200, { "Content-Type": "application/json" });
+    response.write(`{"name":"${name}","text":"${"x".repeat(8 * MIB)}`);
+    open.set(name, response);
+  });
+  const clock = new FakeClock();
+  const client = createClient(kubeConfigFor(server.url, { token: "t" }), {
+    clock,
+    userAgent: "test",
+  });
+  t.after(() => client.close());
+  const get = (name: string) =>
+    client.request<{ readonly name: string }>({
+      method: "GET",
+      path: resourcePath(SECRETS, "team-a", name),
+      what: `get secret team-a/${name}`,
+    });
+  return { open, clock, get };
+}
+
+test("of large answers two are read at a time, and small ones pass them (B8)", async (t) => {
+  const { open, get } = await slowServer(t);
+  const names = ["a", "b", "c", "d", "e"];
+  const answers = names.map(async (name) => (await get(name)).name);
+  await eventually("all are asked", () => open.size === names.length);
+  // What the client does not take stays in the buffer of the server.
+  const waiting = (): readonly string[] =>
+    [...open].filter(([, response]) => response.writableLength > MIB).map(([name]) => name);
+  await eventually("two are read", () => waiting().length === 3);
+  assert.equal((await get("small")).name, "small");
+  assert.equal(waiting().length, 3, "the others are not read meanwhile");
+  for (const response of open.values()) response.end('"}');
+  assert.deepEqual((await Promise.all(answers)).toSorted(), names);
+});
+
+test("a large answer that is given up leaves its place to another (B8)", async (t) => {
+  const { open, clock, get } = await slowServer(t);
+  const failures = ["a", "b", "c"].map(async (name) => (await failure(get(name))).kind);
+  await eventually("all are asked", () => open.size === 3);
+  await clock.advance(30_000);
+  assert.deepEqual(await Promise.all(failures), ["timeout", "timeout", "timeout"]);
+  const last = get("d");
+  await eventually("it is asked", () => open.has("d"));
+  open.get("d")?.end('"}');
+  assert.equal((await last).name, "d");
+});
+
+test("whoever waits for a turn gets it in order, and a turn is released once (B8)", () => {
+  const answers = new LargeAnswers();
+  const begun: number[] = [];
+  const turns = Array.from({ length: 5 }, () => answers.turn());
+  const taken = turns.map((turn, at) => turn.take(() => begun.push(at)));
+  assert.deepEqual(taken, [true, true, false, false, false]);
+  turns[2]?.release();
+  turns[0]?.release();
+  turns[0]?.release();
+  assert.deepEqual(begun, [3]);
+  turns[3]?.release();
+  turns[1]?.release();
+  assert.deepEqual(begun, [3, 4]);
+  turns[4]?.release();
+  assert.equal(
+    answers.turn().take(() => {}),
+    true,
+  );
+});
