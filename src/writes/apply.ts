@@ -34,6 +34,7 @@ import { isVersion, SourceData } from "./source-data.ts";
 import { type Ref, refText } from "../core/annotations/names.ts";
 import { annotationKey } from "../core/annotations/vocabulary.ts";
 import type { Action, LiveRead, Reservation } from "../core/model/actions.ts";
+import { abandonable } from "../kube/time/deadline.ts";
 import { ReservationsFull } from "./reservation-record.ts";
 
 export type ApplyDeps = {
@@ -140,7 +141,8 @@ export class Apply {
         const requests = copyRequests(action, payload, recorded);
         const refusal =
           action.kind === "replace"
-            ? ((await this.#rehearse(action, requests, course)) ?? (await this.#reserve(action)))
+            ? ((await this.#rehearse(action, requests, course)) ??
+              (await this.#reserve(action, course)))
             : undefined;
         if (refusal) return refusal;
         const object = await this.#sendAll(action, requests, course);
@@ -223,12 +225,19 @@ export class Apply {
   }
 
   /** Why the copy is not deleted; undefined: its place is reserved, or need not be. */
-  async #reserve(action: Action & { kind: "replace" }): Promise<Outcome | undefined> {
+  async #reserve(
+    action: Action & { kind: "replace" },
+    { cut }: Course,
+  ): Promise<Outcome | undefined> {
     const { where, reserve } = this.#deps.reservations;
+    const signal = cut ?? this.#cancelled.signal;
     try {
-      await reserve(action.reservation);
+      await abandonable(reserve(action.reservation), signal);
       return undefined;
     } catch (error) {
+      const what = "reserve a place";
+      const stopped = new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
+      if (signal.aborted) throw asTimeout(what, stopped, this.#cancelled.signal);
       if (error instanceof ReservationsFull) return { kind: "moved", action };
       if (!action.mustLast) return undefined;
       const { word, text } = causeOf(error);

@@ -36,7 +36,7 @@ function open(
   answers: readonly Answer[],
   permission: () => number = () => Infinity,
   cache = data,
-  unrecorded?: Error,
+  unrecorded?: Error | "hang",
 ) {
   const sent: ApiRequest[] = [];
   const counted: string[] = [];
@@ -63,7 +63,8 @@ function open(
     reservations: {
       where: "Lease secretcast/secretcast",
       reserve: async ({ place }) => {
-        if (unrecorded) throw unrecorded;
+        if (unrecorded === "hang") await new Promise(() => {});
+        else if (unrecorded) throw unrecorded;
         reserved.push(`${refText(place)} before ${sent.length + 1}`);
       },
     },
@@ -465,6 +466,19 @@ test("a copy is deleted for its successor only when its place could be reserved,
         outcome.reason,
         /recorded on the Lease secretcast\/secretcast .*secretcast\.io\/accept/,
       );
+  }
+});
+
+test("a record that gets no answer holds up neither other writes nor the end of the process (A7)", async () => {
+  for (const end of ["cut", "cancel"] as const) {
+    const { apply, sent } = open([{ metadata: {} }], undefined, data, "hang");
+    const cut = new AbortController();
+    const performed = apply.perform(action("replace"), { cut: cut.signal });
+    await new Promise(setImmediate);
+    if (end === "cancel") apply.cancel();
+    cut.abort();
+    assert.equal((await performed).kind, end === "cut" ? "failed" : "stopped");
+    assert.deepEqual(methods(sent), ["POST"], "nothing was deleted");
   }
 });
 
