@@ -4,12 +4,13 @@
 // cuts at once meets a growing wait. While nobody answers, tries are at most a second apart for the
 // first 40 s and at most 30 s later, and the end of the outage, whoever finds it, wakes. A first 410
 // is no trouble of the server's: it lists again at once.
-// Does not promise to wake for ever: who was woken three times in vain waits its own time.
+// A wait that an answer asks for is 30 s at most, or five minutes after a 429, and any request that succeeds
+// ends the wait after a 503. Does not promise to wake for ever: after three times in vain it waits its own time.
 import { Access } from "./access.ts";
 import { ApiError, type ApiErrorKind } from "../rest/api-error.ts";
 import { Backoff } from "../time/backoff.ts";
 import type { Clock } from "../time/clock.ts";
-import { longestRetryMs } from "../rest/reachability.ts";
+import { LONGEST_RETRY_MS, longestRetryMs } from "../rest/reachability.ts";
 import type { Reachability } from "../rest/reachability.ts";
 const WORTH_MS = 5000;
 // A server that was killed may start so fast that nobody finds it away, and then refuses what it will
@@ -72,8 +73,7 @@ export class Reconnect {
     if (error instanceof ApiError && error.kind === "forbidden") this.access.refused();
     if (!wait) return 0;
     const own = this.#ownMs(error, opened !== undefined);
-    const asked = (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 0;
-    return Math.max(own, asked);
+    return Math.max(own, askedMs(error));
   }
 
   #ownMs(error: Error | undefined, opened: boolean): number {
@@ -102,11 +102,18 @@ export class Reconnect {
 
   /** Resolves after `ms`, at the end of an outage, or when `signal` aborts. */
   async wait(ms: number, error: Error | undefined, signal: AbortSignal): Promise<void> {
-    // A wait that the server asked for is not cut short.
-    const bound = error instanceof ApiError && error.retryAfterMs !== undefined;
-    const deaf = bound || this.#wokenInVain >= WOKEN_IN_VAIN;
-    if (await this.#reachability.sleep(ms, signal, deaf)) this.#wokenInVain++;
+    const deaf = this.#wokenInVain >= WOKEN_IN_VAIN;
+    // A gateway that closes for maintenance names an hour, and the API server is back a second later.
+    const impatient = askedMs(error) > 0 && nobodyAnswered(error);
+    if (await this.#reachability.sleep(ms, signal, deaf, impatient)) this.#wokenInVain++;
   }
+}
+
+/** How long the answer asks to wait. A server without room is believed, others as long as our own back-off. */
+function askedMs(error: Error | undefined): number {
+  if (!(error instanceof ApiError)) return 0;
+  const { kind, retryAfterMs = 0 } = error;
+  return kind === "throttled" ? retryAfterMs : Math.min(retryAfterMs, LONGEST_RETRY_MS);
 }
 
 /** Whether `error` says that no API server was there to answer: refused, reset, or a proxy's word. */

@@ -86,7 +86,7 @@ export class ApiError extends Error {
     this.kind = details.kind;
     this.status = status;
     this.reason = details.reason;
-    this.retryAfterMs = details.retryAfterMs;
+    this.retryAfterMs = capped(details.retryAfterMs);
     this.why = why ?? causeOfKind(details.kind, status, details.reason);
     this.ownWords = details.ownWords;
   }
@@ -107,7 +107,7 @@ export function statusError(
   const causes = causesOf(details);
   const reason = knownReason(status["reason"]);
   const seconds = details["retryAfterSeconds"];
-  const asked = typeof seconds === "number" && seconds > 0 ? capped(seconds * 1000) : undefined;
+  const asked = typeof seconds === "number" && seconds > 0 ? seconds * 1000 : undefined;
   return new ApiError(what, {
     kind: kindOf(code, reason, causes, status["message"]),
     status: code,
@@ -121,14 +121,16 @@ export function statusError(
 /** Reads a Retry-After header (seconds or a date); undefined when there is none to understand. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
-  if (/^\d{1,9}$/.test(header)) return capped(Number(header) * 1000);
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
   const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : capped(date - nowMs);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
+/** Of all waits that another program names. */
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
-function capped(ms: number): number {
+function capped(ms: number | undefined): number | undefined {
+  if (ms === undefined || Number.isNaN(ms)) return undefined;
   return Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }
 

@@ -12,13 +12,15 @@ const RECOVERY_MS = 10_000;
 // Tries while the server is away: at most a second apart at first, then at most a fortieth of the
 // time that it has been away, up to the 30 s of client-go's reflector.
 const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 30_000;
+export const LONGEST_RETRY_MS = 30_000;
 const RETRY_SHARE = 1 / 40;
 
 /** Whether one API server answers, as all clients of it together find; it sends nothing itself. */
 export class Reachability {
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
+  /** Those who were refused with a time to wait, and wait for any sign that the server is well. */
+  readonly #impatient = new Set<() => void>();
   #awaySince: number | undefined;
   #backAt = Number.NEGATIVE_INFINITY;
   #returns = 0;
@@ -35,6 +37,7 @@ export class Reachability {
 
   /** A request succeeded. */
   answered(): void {
+    for (const wake of this.#impatient) wake();
     if (this.#awaySince === undefined) return;
     const now = this.#clock.monotonic();
     const lastedMs = now - this.#awaySince;
@@ -67,10 +70,10 @@ export class Reachability {
   }
 
   /**
-   * Resolves after `ms`, or as soon as `signal` aborts or, unless `deaf`, an outage ends; never
-   * rejects. True: woken by the end of an outage.
+   * Resolves after `ms`, or as soon as `signal` aborts or, unless `deaf`, an outage ends or, if `impatient`,
+   * any request succeeds; never rejects. True: woken because the server answers.
    */
-  sleep(ms: number, signal: AbortSignal, deaf = false): Promise<boolean> {
+  sleep(ms: number, signal: AbortSignal, deaf = false, impatient = false): Promise<boolean> {
     return new Promise((resolve) => {
       if (signal.aborted) {
         resolve(false);
@@ -79,12 +82,15 @@ export class Reachability {
       const finish = (woken: boolean): void => {
         timer.cancel();
         forget();
+        this.#impatient.delete(wake);
         signal.removeEventListener("abort", cancel);
         resolve(woken);
       };
       const cancel = (): void => finish(false);
+      const wake = (): void => finish(true);
       const timer = this.#clock.setTimeout(cancel, ms);
-      const forget = deaf ? () => {} : this.onBack(() => finish(true));
+      const forget = deaf ? () => {} : this.onBack(wake);
+      if (impatient && !deaf) this.#impatient.add(wake);
       signal.addEventListener("abort", cancel, { once: true });
     });
   }

@@ -720,6 +720,56 @@ test("RF-37 L19 Retry-After is honoured when it is longer than our own wait", as
   await api.next("watch");
 });
 
+const MAINTENANCE = {
+  kind: "unavailable",
+  status: 503,
+  reason: "ServiceUnavailable",
+  retryAfterMs: 3_600_000,
+} as const;
+
+test("C7 after a 503 that asks for an hour, any request that succeeds ends the wait", async (t) => {
+  const { api, clock, filled } = setup(t);
+  const stream = await filled(5);
+  await clock.advance(5000);
+  await stream.end();
+  (await api.next("watch")).fail(MAINTENANCE);
+  await clock.advance(100);
+  assert.equal(api.waiting, 0);
+  api.reachability.answered();
+  await api.next("watch");
+});
+
+test("C7 a 503 that asks for an hour is waited for 30 s at most, and a path that is always refused is not dialled more often", async (t) => {
+  const { api, clock, filled } = setup(t);
+  const stream = await filled(5);
+  await clock.advance(5000);
+  await stream.end();
+  for (let round = 0; round < 3; round++) {
+    (await api.next("watch")).fail(MAINTENANCE);
+    await clock.advance(1);
+    api.reachability.answered();
+  }
+  (await api.next("watch")).fail(MAINTENANCE);
+  await clock.advance(20_000);
+  api.reachability.answered();
+  await clock.advance(9999);
+  assert.equal(api.waiting, 0, "woken three times in vain");
+  await clock.advance(1);
+  await api.next("watch");
+});
+
+test("C7 a 429 that asks for an hour is waited for five minutes at most", async (t) => {
+  const { api, clock, filled } = setup(t);
+  const stream = await filled(5);
+  await clock.advance(5000);
+  await stream.end();
+  (await api.next("watch")).fail({ ...THROTTLED, retryAfterMs: 3_600_000 });
+  await clock.advance(299_999);
+  assert.equal(api.waiting, 0);
+  await clock.advance(1);
+  await api.next("watch");
+});
+
 test("RF-39 W1 a quiet watch is left alone until its own end, a dead one is found within five minutes", async (t) => {
   const { api, clock, filled, informer, errors, restarts } = setup(t);
   clock.chance = () => 0.9999;
