@@ -67,7 +67,9 @@ test("the schema's flags are those of `run` that a Deployment can use, with thei
   assert.equal(schema.properties["flags"]?.additionalProperties, false);
 });
 
-function shapeOf({ kind, choices }: Flag): object {
+function shapeOf({ name, kind, choices }: Flag): object {
+  // Without a name there is no list.
+  if (name === "source-list") return { type: "string" };
   switch (kind) {
     case "switch":
       return { type: "boolean" };
@@ -113,7 +115,7 @@ const FILLED_IN: readonly (readonly [RegExp, string])[] = [
     "app.kubernetes.io/name: secretcast",
   ],
   [/\{\{ include "secretcast\.sourceList" \. \}\}/g, "secretcast-sources"],
-  [/\{\{ (include "secretcast\.\w+" \.|\.Release\.Namespace) \}\}/g, "secretcast"],
+  [/\{\{ (include "secretcast\.\w+" \.|\.Release\.Namespace)( \| quote)? \}\}/g, "secretcast"],
   [/\{\{ join "," \.Values\.pullSecretNames \| quote \}\}/g, "registry"],
   [/^.*\{\{.*\}\}\n/gm, ""],
 ];

@@ -55,7 +55,9 @@ Two replicas run, one of them writes. \`helm test\` starts a Pod of the same ima
 
 ## Upgrade and uninstall
 
-\`helm upgrade\` hands the Lease over from the old pods to the new ones; copies that are right are not written. \`helm uninstall\` leaves every source and every copy where it is. Sources are in the namespace of the release: do not delete it with them in it.
+\`helm upgrade\` hands the Lease over from the old pods to the new ones; copies that are right are not written. Always give all your values, with \`-f values.yaml\` or \`--reuse-values\`: an upgrade that only sets others, such as \`--set image.tag=TAG\`, takes every entry out of the source list (\`sources\`). The notes of the upgrade name the entries that it takes away. If some entries remain, copies of the others are deleted after \`--delete-hold\`. If none remains, all of these copies stay as they are.
+
+With \`flags.namespaces\`, each namespace of that list must exist before the installation, because the chart makes a Role in it. \`helm uninstall\` leaves every source and every copy where it is. Sources are in the namespace of the release: do not delete it with them in it.
 
 ## Values
 
@@ -97,9 +99,11 @@ function inline(value: unknown): string {
   return stringify(value, flow).trim();
 }
 
+const TYPES: Readonly<Record<string, string>> = { boolean: "switch", string: "text" };
+
 function kindOf({ type, enum: choices, $ref: ref }: Schema): string {
   if (choices) return choices.map(code).join(", ");
-  return ref?.replace("#/$defs/", "") ?? (type === "boolean" ? "switch" : (type ?? ""));
+  return ref?.replace("#/$defs/", "") ?? TYPES[type ?? ""] ?? "";
 }
 
 const code = (text: string): string => `\`${text}\``;

@@ -163,3 +163,40 @@ test(
     assert.deepEqual(ofSecrets, ["patch secrets", "patch secrets"]);
   },
 );
+
+test(
+  "the notes of an upgrade name the entries that it takes out of the source list (A2)",
+  { skip: helmMissing() ?? false },
+  () => {
+    const chart = `${ROOT}manifests/chart`;
+    const upgrade = (...words: readonly string[]): string =>
+      helm.run("upgrade", "notes", chart, "--install", "--namespace", "notes", ...words);
+    const entry = (key: string): readonly string[] => [
+      "--set",
+      `sources.${key}.secret=a/${key},sources.${key}.to=team-*`,
+    ];
+    const taken =
+      /ENTRIES ARE TAKEN OUT OF THE SOURCE LIST notes\/notes-secretcast-sources: (.*)\./;
+    const first = upgrade(
+      "--create-namespace",
+      ...entry("one"),
+      ...entry("two"),
+      ...entry("three"),
+    );
+    assert.doesNotMatch(first, taken);
+    assert.doesNotMatch(upgrade("--reuse-values"), taken);
+    const narrowed = upgrade(...entry("one"), "--set", "flags.delete-hold=2h");
+    assert.equal(taken.exec(narrowed)?.[1], "three, two");
+    assert.match(narrowed, /Their copies are deleted after --delete-hold \(2h\)/);
+    assert.match(narrowed, /helm upgrade notes CHART --namespace notes -f values\.yaml/);
+    // Only without any value does Helm take those of the release before.
+    const other = ["--set", "image.tag=x"];
+    const lost = upgrade(...other);
+    assert.equal(taken.exec(lost)?.[1], "one");
+    assert.match(
+      lost,
+      /The list is empty now: the copies of these entries are neither updated nor/,
+    );
+    assert.doesNotMatch(upgrade(...other), taken, "nothing is taken away any more");
+  },
+);

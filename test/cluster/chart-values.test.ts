@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { loadAllYaml, type KubernetesObject } from "@kubernetes/client-node";
+import { loadAllYaml, type V1ConfigMap } from "@kubernetes/client-node";
+import { loadAll } from "js-yaml";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
 import { COMPONENTS, TOGETHER } from "../support/documents/components.ts";
@@ -92,6 +93,18 @@ const CASES: Readonly<Record<string, Case>> = {
       sources: { a: ENTRY, "b.c": { secret: "a/b", "allow-selector": "tier in (ci)" } },
     },
   },
+  "names and keys that YAML could take for something else (C22)": {
+    values: {
+      flags: { "lease-name": "31", "source-list": "1000" },
+      sources: { on: ENTRY, yes: ENTRY, "31": ENTRY, "1000": ENTRY, "1e3": ENTRY },
+      podLabels: { on: "1" },
+      podAnnotations: { "1000": "yes" },
+      nodeSelector: { yes: "on" },
+      commonLabels: { y: "1" },
+      leasePriority: true,
+    },
+  },
+  "no source list (E12)": { values: { flags: { "source-list": "" } } },
   "another port": {
     values: {
       flags: { "http-address": "0.0.0.0:9090" },
@@ -164,7 +177,8 @@ for (const [name, { values, release = HOME, since: minor = 0 }] of Object.entrie
       const lint = helm.run("lint", "--strict", CHART, "--namespace", HOME, ...given, ...OF_NOW);
       assert.match(lint, /1 chart\(s\) linted, 0 chart\(s\) failed/);
       const rendered = helm.run("template", release, CHART, "-n", HOME, ...OF_NOW, ...given);
-      const items: readonly KubernetesObject[] = loadAllYaml(rendered);
+      // The client's own reader calls a field "from" something else.
+      const items = loadAll(rendered);
       assert.ok(items.length >= 7);
       const list = { apiVersion: "v1", kind: "List", items };
       const dryRun = ["apply", "--dry-run=server", "--validate=strict", "-f", "-"];
@@ -190,5 +204,33 @@ test(
     const { code, stderr } = helm.try("template", HOME, CHART, ...both);
     assert.equal(code, 1);
     assert.match(stderr, /would both scrape each pod: set one of them/);
+  },
+);
+
+test(
+  "each entry of sources is one of the source list, whatever its key (C22)",
+  { skip: MISSING },
+  () => {
+    const keys = ["on", "yes", "no", "true", "null", "31", "1000", "1e3", "0x1f", "a.b"];
+    const sources = Object.fromEntries(keys.map((key) => [key, ENTRY]));
+    const given = ["--set-json", jsonOf({ sources }), "--show-only", "templates/sourcelist.yaml"];
+    const [list] = loadAllYaml(helm.run("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...given));
+    const { data } = list as V1ConfigMap;
+    assert.deepEqual(Object.keys(data ?? {}).toSorted(), keys.toSorted());
+  },
+);
+
+test(
+  "without a source list there is no object and no right of it, and entries are refused (E12)",
+  { skip: MISSING },
+  () => {
+    const off = ["--set-json", jsonOf({ flags: { "source-list": "" } })];
+    const rendered = helm.run("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...off);
+    assert.match(rendered, /- --source-list=$/m);
+    assert.doesNotMatch(rendered, /configmaps|kind: ConfigMap/);
+    const both = ["--set-json", jsonOf({ flags: { "source-list": "" }, sources: { a: ENTRY } })];
+    const { code, stderr } = helm.try("template", HOME, CHART, "-n", HOME, ...OF_NOW, ...both);
+    assert.equal(code, 1);
+    assert.match(stderr, /sources has entries, but flags.source-list is ''/);
   },
 );

@@ -43,15 +43,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- get .Values.flags "lease-name" | default (include "secretcast.fullname" .) -}}
 {{- end -}}
 
+{{- /* Empty: there is none. */ -}}
 {{- define "secretcast.sourceList" -}}
-{{- get .Values.flags "source-list" | default (printf "%s-sources" (include "secretcast.fullname" .)) -}}
+{{- $name := printf "%s-sources" (include "secretcast.fullname" .) -}}
+{{- ternary (get .Values.flags "source-list") $name (hasKey .Values.flags "source-list") -}}
 {{- end -}}
 
 {{- /* The source list, which the controller never writes. */ -}}
 {{- define "secretcast.sourceListRule" -}}
 - apiGroups: [""]
   resources: [configmaps]
-  resourceNames: [{{ include "secretcast.sourceList" . }}]
+  resourceNames: [{{ include "secretcast.sourceList" . | quote }}]
   verbs: [get, list, watch]
 {{- end -}}
 
