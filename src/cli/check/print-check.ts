@@ -27,7 +27,10 @@ export async function printCheck(given: Given, program: Program): Promise<number
   checkedSettings(own, program, { kind: "unasked" }, home);
   const { signal, version } = program;
   // As the user: only the rights are those of another account.
-  const connection = connect({ ...flags, as: undefined, asGroups: [] }, program);
+  const connection = connect(
+    flags.as === undefined ? flags : { ...flags, as: undefined, asGroups: [] },
+    program,
+  );
   const { client } = connection;
   let impersonating: ApiClient | undefined;
   try {

@@ -45,15 +45,9 @@ function accessOf(
 ): { readonly kubeConfig: KubeConfig; readonly home: string | undefined } {
   const named = kubeconfig !== undefined || context !== undefined || Boolean(env["KUBECONFIG"]);
   const inCluster = clusterNamespace !== undefined && !named;
-  const found = loadKubeConfig({ inCluster, kubeconfig, context, env });
+  const kubeConfig = loadKubeConfig({ inCluster, kubeconfig, context, env, as, asGroups });
   const home = inCluster ? clusterNamespace : undefined;
-  if (as === undefined) return { kubeConfig: found, home };
-  const user = {
-    ...found.user,
-    impersonateUser: as,
-    ...(asGroups.length > 0 && { impersonateGroups: asGroups }),
-  };
-  return { kubeConfig: { ...found, user }, home };
+  return { kubeConfig, home };
 }
 
 function limited(client: ApiClient, timeoutMs: number): ApiClient {

@@ -83,8 +83,6 @@ function text(describe: string): { type: "string"; describe: string; requiresArg
 export function readKubectlFlags(given: Given, env: Env): KubectlFlags {
   const as = lastText(given, "as");
   const asGroups = texts(given, "as-group");
-  if (asGroups.length > 0 && as === undefined)
-    throw new UsageError("--as-group needs --as: a group is only with a user in it");
   const all = isSet(given, "all-namespaces");
   return {
     kubeconfig: textOrVariable(given, env, "kubeconfig"),

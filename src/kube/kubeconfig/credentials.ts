@@ -77,13 +77,12 @@ export class CredentialCache {
     const token = user.tokenFile === undefined ? user.token : await tokenIn(user.tokenFile);
     const proof = await this.#prove();
     const credentials = {
-      headers: {
+      headers: sendable(user, {
         ...(user.username !== undefined && { Authorization: basic(user.username, user.password) }),
         ...(proof?.headers as Record<string, string> | undefined),
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        ...(user.impersonateUser !== undefined && { "Impersonate-User": user.impersonateUser }),
-        ...(user.impersonateGroups && { "Impersonate-Group": [...user.impersonateGroups] }),
-      },
+        ...impersonation(user),
+      }),
       tls: {
         ca,
         cert: proof?.cert ?? cert,
@@ -103,6 +102,52 @@ export class CredentialCache {
       throw new CredentialsError(explain(this.#config.user, error));
     }
   }
+}
+
+function impersonation(user: User): Record<string, string | string[]> {
+  const { impersonateUser, impersonateUid, impersonateGroups, impersonateExtra } = user;
+  if (impersonateUser === undefined) return {};
+  const extra = Object.entries(impersonateExtra ?? {}).map(([key, values]) => [
+    `Impersonate-Extra-${headerKey(key)}`,
+    [...values],
+  ]);
+  return {
+    "Impersonate-User": impersonateUser,
+    ...(impersonateUid !== undefined && { "Impersonate-Uid": impersonateUid }),
+    ...(impersonateGroups && { "Impersonate-Group": [...impersonateGroups] }),
+    ...Object.fromEntries(extra),
+  };
+}
+
+// client-go escapes every byte of a key that a header's name cannot hold, "%" among them, and no other.
+function headerKey(key: string): string {
+  return Array.from(Buffer.from(key, "utf8"), (byte) => {
+    const sign = String.fromCodePoint(byte);
+    return /[!#$&'*+\-.^_`|~0-9A-Za-z]/.test(sign)
+      ? sign
+      : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }).join("");
+}
+
+/** With UTF-8 in the values, as Go sends it. Throws where a value cannot be a header's. */
+function sendable(
+  { name }: User,
+  headers: Readonly<Record<string, string | string[]>>,
+): Record<string, string | string[]> {
+  const bytes = (header: string, value: string): string => {
+    // eslint-disable-next-line no-control-regex
+    if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(value))
+      throw new CredentialsError(
+        `the ${header} header for user "${name}" is not valid: its ${header === "Authorization" ? "token" : "value"} contains a line break or another control character`,
+      );
+    return Buffer.from(value, "utf8").toString("latin1");
+  };
+  return Object.fromEntries(
+    Object.entries(headers).map(([header, value]) => [
+      header,
+      typeof value === "string" ? bytes(header, value) : value.map((each) => bytes(header, each)),
+    ]),
+  );
 }
 
 async function bytesOf(file: string | undefined, base64: string | undefined) {

@@ -5,11 +5,16 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import type * as clientNode from "@kubernetes/client-node";
-import { load, YAMLException } from "js-yaml";
+import { YAMLException } from "js-yaml";
+import { loadAsKubectl } from "./kubectl-yaml.ts";
 import { KubeConfigError } from "./kubeconfig-error.ts";
 import { isRecord } from "../json.ts";
 
-export type Cluster = Partial<clientNode.Cluster> & Pick<clientNode.Cluster, "name" | "server">;
+export type Cluster = Partial<clientNode.Cluster> &
+  Pick<clientNode.Cluster, "name" | "server"> & {
+    /** What the cluster has for exec plugins, under an extension of its own. */
+    readonly execConfig?: unknown;
+  };
 
 /** An exec plugin or an auth provider, as its own reader wants it: not checked here. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,8 +22,10 @@ type Fields = Readonly<Record<string, unknown>>;
 export type User = Omit<clientNode.User, "exec" | "authProvider"> & {
   /** Counts before `token`, and is read anew as it changes. */
   readonly tokenFile?: string;
-  /** Beside `impersonateUser`; not read from a file. */
+  /** These three go with `impersonateUser`. */
+  readonly impersonateUid?: string;
   readonly impersonateGroups?: readonly string[];
+  readonly impersonateExtra?: Readonly<Record<string, readonly string[]>>;
   readonly exec?: Fields;
   readonly authProvider?: Fields;
 };
@@ -36,7 +43,7 @@ export type KubeConfigFile = {
   readonly currentContext?: string | undefined;
 };
 
-type Kind = "text" | "path" | "flag" | "mapping";
+type Kind = "text" | "path" | "flag" | "mapping" | "texts" | "texts by name";
 // Of each property: the field's name in the file, what it must be, and whether it must be there.
 type Table<T> = { readonly [P in keyof Required<T>]: readonly [string, Kind, "needed"?] };
 
@@ -44,7 +51,7 @@ const ROOT: Table<Pick<KubeConfigFile, "currentContext">> = {
   currentContext: ["current-context", "text"],
 };
 const ENTRY: Table<{ name: string }> = { name: ["name", "text", "needed"] };
-const CLUSTER: Table<Omit<Cluster, "name">> = {
+const CLUSTER: Table<Omit<Cluster, "name" | "execConfig">> = {
   server: ["server", "text", "needed"],
   caFile: ["certificate-authority", "path"],
   caData: ["certificate-authority-data", "text"],
@@ -52,7 +59,7 @@ const CLUSTER: Table<Omit<Cluster, "name">> = {
   tlsServerName: ["tls-server-name", "text"],
   proxyUrl: ["proxy-url", "text"],
 };
-const USER: Table<Omit<User, "name" | "impersonateGroups">> = {
+const USER: Table<Omit<User, "name">> = {
   token: ["token", "text"],
   tokenFile: ["tokenFile", "path"],
   username: ["username", "text"],
@@ -62,6 +69,9 @@ const USER: Table<Omit<User, "name" | "impersonateGroups">> = {
   keyFile: ["client-key", "path"],
   keyData: ["client-key-data", "text"],
   impersonateUser: ["as", "text"],
+  impersonateUid: ["as-uid", "text"],
+  impersonateGroups: ["as-groups", "texts"],
+  impersonateExtra: ["as-user-extra", "texts by name"],
   exec: ["exec", "mapping"],
   authProvider: ["auth-provider", "mapping"],
 };
@@ -75,7 +85,9 @@ export function readKubeConfigFile(file: string): KubeConfigFile {
   const root = parse(file);
   return {
     ...read(file, "", root, ROOT),
-    clusters: entries(file, root, "cluster", CLUSTER),
+    clusters: entries(file, root, "cluster", CLUSTER).map((cluster, at) =>
+      withExecConfig(file, root, cluster, at),
+    ),
     users: entries(file, root, "user", USER).map((user) => withCommand(file, user)),
     contexts: entries(file, root, "context", CONTEXT),
   };
@@ -109,7 +121,28 @@ function read<T>(file: string, where: string, fields: Fields, table: Table<T>): 
 function faultOf(kind: Kind, value: unknown): string | undefined {
   if (kind === "flag") return typeof value === "boolean" ? undefined : "is neither true nor false";
   if (kind === "mapping") return isRecord(value) ? undefined : "is no mapping";
+  if (kind === "texts") return isTexts(value) ? undefined : "is no list of texts";
+  if (kind === "texts by name")
+    return isRecord(value) && Object.values(value).every(isTexts)
+      ? undefined
+      : "is no mapping of lists of texts";
   return typeof value === "string" ? undefined : "is no text; put it in quotes";
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
+
+function withExecConfig(file: string, root: Fields, cluster: Cluster, at: number): Cluster {
+  const item: unknown = (root["clusters"] as readonly unknown[])[at];
+  const fields = isRecord(item) && isRecord(item["cluster"]) ? item["cluster"] : {};
+  const extensions = fields["extensions"] ?? [];
+  if (!Array.isArray(extensions))
+    throw wrong(file, `clusters[${at}].cluster.extensions`, "is no list");
+  const ours = extensions.filter(isRecord).find(({ name }) => name === EXEC_EXTENSION);
+  return ours === undefined ? cluster : { ...cluster, execConfig: ours["extension"] };
 }
 
 // A plugin that is named by a path is beside the file, one without is on the PATH; as for kubectl.
@@ -131,10 +164,12 @@ function parse(file: string): Fields {
   const text = readText(file);
   let raw: unknown;
   try {
-    raw = load(text);
+    raw = loadAsKubectl(text);
   } catch (error) {
     throw new KubeConfigError(`kubeconfig "${file}" is not YAML: ${reason(error)}`);
   }
+  // An empty file is an empty kubeconfig, as for kubectl.
+  if (raw === undefined) return {};
   if (!isRecord(raw)) throw new KubeConfigError(`kubeconfig "${file}" holds no configuration`);
   return raw;
 }

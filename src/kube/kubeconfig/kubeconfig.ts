@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isIPv6 } from "node:net";
 import { delimiter, join } from "node:path";
+import { environmentProxy } from "./environment-proxy.ts";
 import { KubeConfigError } from "./kubeconfig-error.ts";
 import { readKubeConfigFile } from "./kubeconfig-file.ts";
 import type { Cluster, KubeConfigFile, User } from "./kubeconfig-file.ts";
@@ -25,6 +26,9 @@ export type KubeConfigOptions = {
   readonly context?: string | undefined;
   /** The service account of the pod, and no file. */
   readonly inCluster?: boolean;
+  /** --as and --as-group: each replaces its own field of the user, as for kubectl. */
+  readonly as?: string | undefined;
+  readonly asGroups?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Put before /var/run/secrets/kubernetes.io/serviceaccount. */
   readonly root?: string;
@@ -36,10 +40,34 @@ const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 export function loadKubeConfig(options: KubeConfigOptions = {}): KubeConfig {
   const { inCluster = false, kubeconfig, context, env = process.env, root = "" } = options;
-  if (inCluster) return loadServiceAccount(env, root);
+  if (inCluster) return impersonating(proxied(loadServiceAccount(env, root), env), options);
   const files = kubeconfig === undefined ? usualFiles(env) : [kubeconfig];
   const config = merge(files.map(readKubeConfigFile));
-  return select(config, context, files.join(delimiter));
+  return impersonating(proxied(select(config, context, files.join(delimiter)), env), options);
+}
+
+function proxied(found: KubeConfig, env: NonNullable<KubeConfigOptions["env"]>): KubeConfig {
+  const proxyUrl = found.cluster.proxyUrl ?? environmentProxy(found.cluster.server, env);
+  return proxyUrl === undefined ? found : { ...found, cluster: { ...found.cluster, proxyUrl } };
+}
+
+function impersonating(
+  found: KubeConfig,
+  { as, asGroups = [] }: Pick<KubeConfigOptions, "as" | "asGroups">,
+): KubeConfig {
+  const user = {
+    ...found.user,
+    ...(as !== undefined && { impersonateUser: as }),
+    ...(asGroups.length > 0 && { impersonateGroups: asGroups }),
+  };
+  const { impersonateUser, impersonateUid, impersonateGroups, impersonateExtra } = user;
+  if (impersonateUser !== undefined || !(impersonateUid ?? impersonateGroups ?? impersonateExtra))
+    return { ...found, user };
+  throw new KubeConfigError(
+    asGroups.length > 0
+      ? "--as-group needs --as: a group is only with a user in it"
+      : `user "${user.name}" of the kubeconfig has as-uid, as-groups or as-user-extra without as: name the user to impersonate`,
+  );
 }
 
 /** The contexts that there are to choose from. */

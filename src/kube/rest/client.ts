@@ -57,6 +57,8 @@ class HttpClient implements ApiClient {
   /** Of every path: where the API lies on its host. */
   readonly #prefix: string;
   readonly #options: ClientOptions;
+  /** The proxy, for people; empty: none. */
+  readonly #via: string;
   readonly #credentials: CredentialCache;
   readonly #transport: Transport;
   readonly #throttle: RetryAfter;
@@ -73,6 +75,10 @@ class HttpClient implements ApiClient {
     this.#options = options;
     this.reachability = options.reachability ?? new Reachability(options.clock);
     this.#credentials = new CredentialCache(config, options.clock);
+    this.#via =
+      proxyUrl !== undefined && URL.canParse(proxyUrl)
+        ? ` through the proxy ${new URL(proxyUrl).host}`
+        : "";
     this.#transport = new Transport({ server, proxyUrl, connections: options.connections ?? 32 });
     this.#throttle = new RetryAfter(options.clock);
   }
@@ -234,7 +240,7 @@ class HttpClient implements ApiClient {
         reason: "NoCredentials",
         note: error.message,
       });
-    const note = `cannot reach ${this.server}`;
+    const note = `cannot reach ${this.server}${this.#via}`;
     return new ApiError(what, { kind: "unavailable", reason: networkCode(error), note });
   }
 }

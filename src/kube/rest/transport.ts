@@ -117,6 +117,6 @@ function checkProxy(proxyUrl: string): void {
   const protocol = URL.canParse(proxyUrl) ? new URL(proxyUrl).protocol : "";
   if (!["http:", "https:", "socks:", "socks5:"].includes(protocol))
     throw new Error(
-      `proxy-url of the cluster must begin with http://, https:// or socks5://, not "${protocol}"`,
+      `the proxy (proxy-url of the cluster, else HTTPS_PROXY or HTTP_PROXY) must begin with http://, https:// or socks5://, not "${protocol}"`,
     );
 }

@@ -17,7 +17,8 @@ import { createClient } from "../../../src/kube/rest/client.ts";
 import { ONE, TWO } from "../../support/api-server/certificates.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { answer } from "../../support/api-server/http-server.ts";
-import { kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { kubeConfigFile, kubeConfigFor } from "../../support/kube/kubeconfig-text.ts";
+import { commandLine } from "../../support/programs/command-line.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -127,5 +128,34 @@ test("an OIDC user sends its token while it is valid, and is told when it is not
   await assert.rejects(
     read(oidc(expired)),
     /^CredentialsError: auth provider "oidc" of user "tester" failed \([A-Z_]+\); has its token expired\?$/,
+  );
+});
+
+test("a token, user or group that no header can hold is named with its header, and not quoted (C23)", async () => {
+  for (const [user, header] of [
+    [{ token: "hunter2\n" }, "Authorization"],
+    [{ token: "a\rhunter2" }, "Authorization"],
+    [{ impersonateUser: "hunter2\n" }, "Impersonate-User"],
+    [{ impersonateUser: "jane", impersonateGroups: ["a", "hunter2\u0000"] }, "Impersonate-Group"],
+    [{ impersonateUser: "jane", impersonateExtra: { a: ["hunter2\n"] } }, "Impersonate-Extra-a"],
+  ] as const)
+    await assert.rejects(read(user), (error) => {
+      assert.ok(error instanceof CredentialsError);
+      assert.match(
+        error.message,
+        new RegExp(`^the ${header} header for user "tester" is not valid: `),
+      );
+      assert.doesNotMatch(error.message, /hunter2/);
+      return true;
+    });
+});
+
+test("an invalid token is one line of a command, which says that no request could be sent (C23)", async (t) => {
+  const kubeconfig = kubeConfigFile(t, kubeConfigFor("http://127.0.0.1:1", { token: "a\nb" }));
+  const { code, stderr } = await commandLine(["plan", "--kubeconfig", kubeconfig]);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^secretcast: [^\n]*the Authorization header for user "tester" is not valid[^\n]*\n$/,
   );
 });

@@ -82,6 +82,9 @@ users:
     client-key: key.pem
     client-key-data: a2V5
     as: other
+    as-uid: "7"
+    as-groups: [a, b]
+    as-user-extra: { scopes: [x, z] }
     exec: { command: get-token, args: [a] }
     auth-provider: { name: oidc, config: { id-token: t } }
 contexts:
@@ -107,6 +110,9 @@ contexts:
     keyFile: join(file, "..", "key.pem"),
     keyData: "a2V5",
     impersonateUser: "other",
+    impersonateUid: "7",
+    impersonateGroups: ["a", "b"],
+    impersonateExtra: { scopes: ["x", "z"] },
     exec: { command: "get-token", args: ["a"] },
     authProvider: { name: "oidc", config: { "id-token": "t" } },
   });
@@ -148,7 +154,7 @@ test("each wrong kubeconfig is one clear line that names the file and quotes no 
       undefined,
       /is not YAML: tag name cannot contain such characters \(2:\d+\)$/,
     ],
-    ["", undefined, /^kubeconfig ".*" is not YAML: .* the input is empty$/],
+    ["", undefined, /^kubeconfig ".*" has no current-context; name one with --context$/],
     ["- a", undefined, /^kubeconfig ".*" holds no configuration$/],
     ["clusters: [{}]", undefined, /^kubeconfig ".*" is not valid: clusters\[0\].name is missing$/],
     ["clusters: {}", undefined, /^kubeconfig ".*" is not valid: clusters is no list$/],
@@ -159,7 +165,7 @@ test("each wrong kubeconfig is one clear line that names the file and quotes no 
       /is not valid: users\[0\].user.password is no text; put it in quotes$/,
     ],
     [
-      TWO.replace("ca.crt", "ca.crt, insecure-skip-tls-verify: yes"),
+      TWO.replace("ca.crt", "ca.crt, insecure-skip-tls-verify: 1"),
       undefined,
       /is not valid: clusters\[0\].cluster.insecure-skip-tls-verify is neither true nor false$/,
     ],
@@ -234,4 +240,65 @@ test("in a pod the service account is taken, and what it lacks is one line", (t)
   assert.throws(() => loadKubeConfig({ inCluster: true, env: {}, root }), {
     message: "not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be set",
   });
+});
+
+const text = (value: string): string =>
+  TWO.replace("u1\n  user: { token: secret-token", `u1\n  user: { token: ${value}`);
+
+for (const [rule, changed, token] of [
+  [
+    "an anchor and a merge",
+    `x: &u { token: merged }\n${TWO.replace("{ token: secret-token, tokenFile: tok }", "{ <<: *u }")}`,
+    "merged",
+  ],
+  [
+    "of a key that is there twice the last counts",
+    `current-context: none\n${TWO.replace("current-context: first\n", "")}current-context: first`,
+    "secret-token",
+  ],
+  ["the first document counts", `---\n${TWO}\n---\na: [broken`, "secret-token"],
+  ["what follows an end marker does not count", `%YAML 1.1\n---\n${TWO}\n...\n}`, "secret-token"],
+  ["a date is text", text("2024-01-01"), "2024-01-01"],
+  ["a number of base sixty is text", text("1:30"), "1:30"],
+  ["binary text is decoded", text("!!binary YWJj"), "abc"],
+] as const)
+  test(`a kubeconfig is read as kubectl reads it: ${rule} (C18)`, (t) => {
+    const { user } = loadKubeConfig({ kubeconfig: written(t, changed) });
+    assert.equal(user.token, token);
+  });
+
+test("booleans of YAML 1.1 are booleans, and no text: as for kubectl (C18)", (t) => {
+  for (const yes of ["yes", "On", "y", "TRUE"]) {
+    const changed = TWO.replace("ca.crt", `ca.crt, insecure-skip-tls-verify: ${yes}`);
+    assert.equal(loadKubeConfig({ kubeconfig: written(t, changed) }).cluster.skipTLSVerify, true);
+  }
+  for (const odd of ["yes", "007", "0o7", "1e3", "1_000"])
+    assert.throws(
+      () => loadKubeConfig({ kubeconfig: written(t, text(odd)) }),
+      /users\[0\]\.user\.token is no text; put it in quotes$/,
+    );
+});
+
+test("an empty file of KUBECONFIG is skipped, also one of comments alone (C19)", (t) => {
+  const empty = [written(t, ""), written(t, "# nothing\n"), written(t, "---\n")];
+  const KUBECONFIG = [...empty, written(t, TWO)].join(":");
+  assert.equal(loadKubeConfig({ env: { KUBECONFIG } }).user.name, "u1");
+});
+
+test("--as replaces the user that a kubeconfig impersonates and leaves its groups; groups need a user (C10)", (t) => {
+  const as = (fields: string): string => TWO.replace("tokenFile: tok", fields);
+  const kubeconfig = written(t, as("as: jane, as-groups: [ops], as-uid: '7'"));
+  const of = (options: object) => loadKubeConfig({ kubeconfig, ...options }).user;
+  const { impersonateUser, impersonateGroups, impersonateUid } = of({ as: "joe" });
+  assert.deepEqual([impersonateUser, impersonateGroups, impersonateUid], ["joe", ["ops"], "7"]);
+  assert.deepEqual(of({ asGroups: ["dev"] }).impersonateGroups, ["dev"]);
+  assert.equal(of({ asGroups: ["dev"] }).impersonateUser, "jane");
+  const groups = written(t, as("as-groups: [ops]"));
+  assert.throws(() => loadKubeConfig({ kubeconfig: groups }), /as-groups .* without as/);
+  assert.equal(loadKubeConfig({ kubeconfig: groups, as: "joe" }).user.impersonateUser, "joe");
+  const none = written(t, TWO);
+  assert.throws(
+    () => loadKubeConfig({ kubeconfig: none, asGroups: ["a"] }),
+    /--as-group needs --as/,
+  );
 });

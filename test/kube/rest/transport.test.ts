@@ -185,7 +185,7 @@ test("a proxy-url that cannot be used is refused at once", () => {
   const config = kubeConfigFor("http://127.0.0.1:1", {}, { proxyUrl: "socks4://127.0.0.1:1" });
   assert.throws(() => createClient(config, { clock: new FakeClock(), userAgent: "test" }), {
     message:
-      'proxy-url of the cluster must begin with http://, https:// or socks5://, not "socks4:"',
+      'the proxy (proxy-url of the cluster, else HTTPS_PROXY or HTTP_PROXY) must begin with http://, https:// or socks5://, not "socks4:"',
   });
 });
 

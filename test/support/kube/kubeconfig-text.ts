@@ -47,6 +47,9 @@ export function kubeConfigText({ cluster, user }: KubeConfig): string {
           "client-key": user.keyFile,
           "client-key-data": user.keyData,
           as: user.impersonateUser,
+          "as-uid": user.impersonateUid,
+          "as-groups": user.impersonateGroups,
+          "as-user-extra": user.impersonateExtra,
           exec: user.exec,
           "auth-provider": user.authProvider,
         },
@@ -55,11 +58,18 @@ export function kubeConfigText({ cluster, user }: KubeConfig): string {
   });
 }
 
-/** The path of a file with it, which goes when the test, or whatever it is for, has ended. */
-export function kubeConfigFile(t: { after(end: () => void): void }, config: KubeConfig): string {
+type Ending = { after(end: () => void): void };
+
+/** The path of a file with it, which is deleted when the test, or whatever it is for, has ended. */
+export function kubeConfigFile(t: Ending, config: KubeConfig): string {
+  return writtenFile(t, kubeConfigText(config));
+}
+
+/** The same with a text of the test's own. */
+export function writtenFile(t: Ending, text: string): string {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-kubeconfig-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "config");
-  writeFileSync(path, kubeConfigText(config), { mode: 0o600 });
+  writeFileSync(path, text, { mode: 0o600 });
   return path;
 }

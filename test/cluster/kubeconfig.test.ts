@@ -1,0 +1,188 @@
+// Kubeconfigs as kubectl takes them: the same file is given to kubectl and to us, and the API server says
+// of both who they are; or both refuse it.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test, type TestContext } from "node:test";
+import { createClient } from "../../src/kube/rest/client.ts";
+import { loadKubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
+import { systemClock } from "../../src/kube/time/clock.ts";
+import { sharedCluster } from "../support/api-server/cluster.ts";
+import { field } from "../support/api-server/http.ts";
+import { Kubectl, kubectlMissing } from "../support/api-server/kubectl.ts";
+import { kubeConfigFor, kubeConfigText, writtenFile } from "../support/kube/kubeconfig-text.ts";
+import { PROXIED } from "../support/kube/proxied-servers.ts";
+
+type Flags = { readonly as?: string; readonly asGroups?: readonly string[] };
+
+/** A kubeconfig of the administrator; `user` and `cluster` are more fields of theirs, `head` goes before all. */
+function kubeconfig({ user = "", cluster = "", head = "", tail = "" } = {}): string {
+  const { url, caFile, token } = sharedCluster();
+  const ca = readFileSync(caFile).toString("base64");
+  return `${head}apiVersion: v1
+kind: Config
+current-context: here
+clusters:
+- name: one
+  cluster: { server: "${url}", certificate-authority-data: ${ca}${cluster} }
+users:
+- name: admin
+  user: { token: ${JSON.stringify(token)}${user} }
+contexts:
+- name: here
+  context: { cluster: one, user: admin }
+${tail}`;
+}
+
+/** Who the API server takes us for; undefined: refused. */
+async function ourselves(file: string, flags: Flags): Promise<unknown> {
+  try {
+    const client = createClient(loadKubeConfig({ kubeconfig: file, ...flags }), {
+      clock: systemClock,
+      userAgent: "tests",
+    });
+    try {
+      const review = await client.request<unknown>({
+        method: "POST",
+        path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
+        what: "ask who I am",
+      });
+      return field(review, "status", "userInfo");
+    } finally {
+      await client.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+async function kubectlSelf(t: TestContext, text: string, flags: Flags): Promise<unknown> {
+  const kubectl = new Kubectl(text);
+  t.after(() => kubectl.close());
+  const words = [
+    ...(flags.as === undefined ? [] : [`--as=${flags.as}`]),
+    ...(flags.asGroups ?? []).map((group) => `--as-group=${group}`),
+  ];
+  const { code, stdout } = await kubectl.try(["auth", "whoami", "-o", "json", ...words]);
+  return code === 0 ? field(JSON.parse(stdout), "status", "userInfo") : undefined;
+}
+
+const JANE = ", as: jane";
+const CASES: readonly (readonly [name: string, text: () => string, flags?: Flags])[] = [
+  ["nothing special", () => kubeconfig()],
+  ["as (C10)", () => kubeconfig({ user: JANE })],
+  ["as with groups (C10)", () => kubeconfig({ user: `${JANE}, as-groups: [ops, dev]` })],
+  ["as with a UID (C10)", () => kubeconfig({ user: `${JANE}, as-uid: "7"` })],
+  [
+    "as with extra fields, whose keys are escaped (C10)",
+    () =>
+      kubeconfig({ user: `${JANE}, as-user-extra: { scopes: [a, b], "example.com/a%b c": [d] }` }),
+  ],
+  ["as with letters that are not ASCII (C10)", () => kubeconfig({ user: ", as: jürgen" })],
+  ["groups without as (C10)", () => kubeconfig({ user: ", as-groups: [ops]" })],
+  ["a UID without as (C10)", () => kubeconfig({ user: ', as-uid: "7"' })],
+  [
+    "--as over as, with the groups of the file (C10)",
+    () => kubeconfig({ user: `${JANE}, as-groups: [ops]` }),
+    { as: "joe" },
+  ],
+  [
+    "--as with --as-group over as-groups (C10)",
+    () => kubeconfig({ user: `${JANE}, as-groups: [ops]` }),
+    { as: "joe", asGroups: ["dev", "qa"] },
+  ],
+  ["--as-group with as of the file (C10)", () => kubeconfig({ user: JANE }), { asGroups: ["dev"] }],
+  [
+    "--as where the file has groups alone (C10)",
+    () => kubeconfig({ user: ", as-groups: [ops]" }),
+    { as: "joe" },
+  ],
+  ["--as-group alone (C10)", () => kubeconfig(), { asGroups: ["dev"] }],
+  ["groups that are no texts (C10)", () => kubeconfig({ user: `${JANE}, as-groups: [1]` })],
+  [
+    "extra fields that are no lists (C10)",
+    () => kubeconfig({ user: `${JANE}, as-user-extra: { a: b }` }),
+  ],
+  ["a merge (C18)", () => kubeconfig({ head: "x: &x { as: jane }\n", user: ", <<: *x" })],
+  ["a key that is there twice (C18)", () => kubeconfig({ user: ", as: joe, as: jane" })],
+  ["a date (C18)", () => kubeconfig({ user: ", as: 2024-01-01" })],
+  ["a boolean of YAML 1.1 where text is wanted (C18)", () => kubeconfig({ user: ", as: yes" })],
+  [
+    "a boolean of YAML 1.1 where one is wanted (C18)",
+    () => kubeconfig({ cluster: ", insecure-skip-tls-verify: no" }),
+  ],
+  ["a number where text is wanted (C18)", () => kubeconfig({ user: ", as: 0o7" })],
+  [
+    "the first of two documents (C23)",
+    () => kubeconfig({ head: "---\n", tail: "---\nclusters: [broken\n" }),
+  ],
+  ["an empty first document (C23)", () => kubeconfig({ head: "---\n---\n" })],
+  ["a token with a line break (C23)", () => kubeconfig({ user: ', token: "a\\nb"' })],
+  ["an empty file (C19)", () => ""],
+];
+
+for (const [name, text, flags = {}] of CASES)
+  test(`a kubeconfig is taken as kubectl takes it: ${name}`, async (t) => {
+    const missing = kubectlMissing();
+    if (missing) return t.skip(missing);
+    const file = writtenFile(t, text());
+    assert.deepEqual(await ourselves(file, flags), await kubectlSelf(t, text(), flags));
+  });
+
+test("an empty file of KUBECONFIG is skipped as kubectl skips it (C19)", async (t) => {
+  const missing = kubectlMissing();
+  if (missing) return t.skip(missing);
+  const files = ["", "# comments alone\n", kubeconfig({ user: JANE })].map((text) =>
+    writtenFile(t, text),
+  );
+  const KUBECONFIG = files.join(":");
+  const kubectl = new Kubectl("");
+  t.after(() => kubectl.close());
+  const context = await kubectl.run(["config", "current-context"], { env: { KUBECONFIG } });
+  assert.equal(loadKubeConfig({ env: { KUBECONFIG } }).context, context.trim());
+});
+
+/** A proxy on loopback that counts what it is asked to connect to, and connects to nothing. */
+async function deafProxy(t: TestContext): Promise<{ readonly url: string; readonly to: string[] }> {
+  const to: string[] = [];
+  const server = createServer((_, response) => response.writeHead(501).end());
+  server.on("connect", ({ url = "" }, socket) => {
+    to.push(url);
+    socket.end("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, to };
+}
+
+test("a server is asked through the environment's proxy exactly where kubectl asks it so (C11)", async (t) => {
+  const missing = kubectlMissing();
+  if (missing) return t.skip(missing);
+  const proxy = await deafProxy(t);
+  const asked = async (ask: () => Promise<unknown>): Promise<boolean> => {
+    proxy.to.length = 0;
+    await ask();
+    return proxy.to.length > 0;
+  };
+  for (const [name, server, more, isProxied] of PROXIED) {
+    const env = { HTTPS_PROXY: proxy.url, ...more };
+    const text = kubeConfigText(kubeConfigFor(server));
+    const kubeconfig = writtenFile(t, text);
+    const byUs = await asked(async () => {
+      const client = createClient(loadKubeConfig({ kubeconfig, env }), {
+        clock: systemClock,
+        userAgent: "tests",
+      });
+      const path = "/version";
+      await client.request({ method: "GET", path, what: "ask", timeoutMs: 1000 }).catch(() => {});
+      await client.close();
+    });
+    const kubectl = new Kubectl(text);
+    const words = ["get", "--raw", "/version", "--request-timeout=1s"];
+    const byKubectl = await asked(() => kubectl.try(words, { env }));
+    kubectl.close();
+    assert.deepEqual([name, byUs, byKubectl], [name, isProxied, isProxied]);
+  }
+});
