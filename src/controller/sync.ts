@@ -169,17 +169,17 @@ export class Sync {
     return isWanted || mayBeAdopted(secret) ? "later" : "no";
   }
 
-  /** A namespace was `before`; undefined where it is new: a write there goes on if nothing that decides changed. */
+  /** A Namespace changed. `before`: how it was; undefined where it is new. */
   namespaceChanged(name: string, before: Namespace | undefined): void {
     this.#pool.touch(name, before);
   }
 
-  /** A live read, of which no event tells, showed another object than the cache: `before`. */
+  /** A live read changed the cache, for which the watch sends no event. `before`: what the cache showed. */
   readAnew(key: string, before: CachedObject | Namespace | undefined): void {
     this.#pool.touch(key, before);
   }
 
-  /** The source list changed: no write of a source of which it says something else goes on. */
+  /** The source list changed. Writes stop if the list says something else about their source. */
   listChanged(): void {
     for (const { kind, list } of this.#deps.worlds) {
       const before = this.#lists.get(kind);

@@ -37,7 +37,7 @@ export function withLatest(action: Action, { caches, entryOf }: LatestView): Act
   return { ...action, content, inputs: decisionKey(content) };
 }
 
-// Much larger content is for the next plan, which knows the limits on bytes.
+// The next plan writes content that grew more: it applies the limits on bytes.
 const MOST_GROWTH = 2;
 
 function isAsGood(latest: DesiredCopy, planned: DesiredCopy): boolean {
@@ -48,7 +48,7 @@ function isAsGood(latest: DesiredCopy, planned: DesiredCopy): boolean {
   );
 }
 
-/** Whether what the action was decided by is the same after these events of its source or namespace. */
+/** Whether the decision behind the action is still the same after these events of its source or namespace. */
 export function isStillDecided(
   { action, namespace = "", source = "" }: ActionWrite,
   touched: Touched,
@@ -58,7 +58,7 @@ export function isStillDecided(
   const latest = caches.of(objectKind).get(action.source);
   const entry = entryOf(objectKind, action.source);
   if (touched.has(source)) {
-    // What takes something away has no source of its own: it follows from how the object was.
+    // A removal carries no source. It follows from what the cache showed.
     const before = "content" in action ? action.content.source : touched.get(source);
     if (!before || !("role" in before) || !saysTheSame(before, latest, entry)) return false;
   }
@@ -69,7 +69,7 @@ export function isStillDecided(
     if (!before || "role" in before || !now) return false;
     if (!decidesAlike(publisher?.rule, before, now)) return false;
   }
-  // It may have been otherwise in between, when the plan looked.
+  // The plan may have seen a state between two events.
   const wanted = publisher !== undefined && now !== undefined && wantsPlace(action, publisher, now);
   if (isEnding(action)) return !wanted;
   return wanted || action.kind === "liveGet";

@@ -1,7 +1,7 @@
 // The only writer of Secrets and ConfigMaps: action → requests → outcome. Promises: every write carries the
 // preconditions that the planner put into it; nothing is thrown, a failure is an outcome; no write
 // begins once we may not write any more, and none outlives that permission; no request of an action is
-// sent after an event has changed what the action was decided by; a copy is deleted for its
+// sent after an event has changed the decision behind it; a copy is deleted for its
 // successor only when the API server has said that it would take that. It also asks the planner's
 // questions (live-reader.ts).
 import { causeOf } from "../kube/rest/error-text.ts";
@@ -65,11 +65,11 @@ export type ApplyDeps = {
   };
 };
 
-/** What may happen to an action on its way. */
+/** What can stop an action after it was started. */
 export type Course = {
   /** Once it aborts, the action ends as if no answer had come in time. */
   readonly cut?: AbortSignal | undefined;
-  /** Whether an event has changed what the action was decided by: no further request of it is sent. */
+  /** Whether an event has changed the decision behind the action. No further request of it is then sent. */
   readonly isOvertaken?: (() => boolean) | undefined;
 };
 
@@ -380,7 +380,7 @@ function failed(
 
 class NoPermission extends Error {}
 
-/** An event has changed what the action was decided by. */
+/** An event has changed the decision behind the action. */
 class Overtaken extends Error {}
 
 /** A finalizer holds what was deleted. */

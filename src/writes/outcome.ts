@@ -145,7 +145,7 @@ function isTaken({ action: { kind }, error }: Extract<Outcome, { kind: "failed" 
   );
 }
 
-/** Where the objects of live reads go. No event tells of them, so what shows otherwise by one is told here. */
+/** Where the objects of live reads go. The watch sends no event for them, so `onChange` reports each change of the cache. */
 export type ReadObjects = {
   readonly caches: WrittenCaches;
   readonly onChange: (key: string, before: CachedObject | Namespace | undefined) => void;
@@ -213,7 +213,7 @@ export function rememberRead(kind: ObjectKind, raw: unknown, context: ReadObject
   showing(kind, ref, context, () => void context.caches.of(kind).remember(raw));
 }
 
-// Tells where the cache shows another object after `change`.
+// Reports the object if the cache shows another version of it after `change`.
 function showing(
   kind: ObjectKind | "Namespace",
   ref: Ref,

@@ -2,8 +2,8 @@
 // plan's order, but for those that must wait for one of their own kind to land (flights.ts). A newer
 // plan replaces the waiting rest while writes fly; it must leave out the keys in flight. A write whose
 // decision an event has changed since its plan was begun is not started any more: it waits for the next
-// plan, and where all that waited was such, `outdated` asks for it. A write in flight is told, so that no
-// further request of it is sent. How many fly and how soon the next one starts follows from the 429s
+// plan, and where all that waited was such, `outdated` asks for it. A write in flight learns of such an event,
+// so that it sends no further request. How many fly and how soon the next one starts follows from the 429s
 // (write-pace.ts).
 import { Flights, type Flight, type PooledWrite } from "./flights.ts";
 import type { Clock, Timer } from "../kube/time/clock.ts";
@@ -26,8 +26,8 @@ const DROPPED = "dropped";
 type Parked<W> = { readonly writes: W[]; next: number };
 type Perform<W> = (write: W, cut: AbortSignal, isOvertaken: () => boolean) => Promise<WriteEnd>;
 /**
- * Whether the decision behind a write is the same, although there were events of what `touched` names:
- * how each was before, undefined where that does not tell.
+ * Whether the decision behind a write is still the same after events. `touched`: what changed, and how it
+ * was before; undefined where that is not known.
  */
 type IsStillDecided<W, B> = (write: W, touched: ReadonlyMap<string, B | undefined>) => boolean;
 
@@ -137,9 +137,9 @@ export class WritePool<W extends PooledWrite, B = never> {
   }
 
   /**
-   * An event came from `key`: the key of a write or of a source, or a namespace. What was planned before it
-   * starts or goes on only if its decision is still the same. `before`: how it was; undefined where that
-   * does not tell, which outweighs what was said before.
+   * An event changed `key`: the key of a write or of a source, or the name of a namespace. Writes that were
+   * planned before the event start or continue only if their decision is still the same. `before`: the
+   * object before the event; undefined where it is not known, which replaces an earlier value.
    */
   touch(key: string, before: B | undefined): void {
     for (const flight of this.#flights.all.values()) {
