@@ -241,3 +241,23 @@ test("a takeover that changes the type is one replace, and a refused create leav
   assert.equal(rig.api.get(COPY)?.["type"], "example.com/other");
   await started.stop();
 });
+
+test("a copy that was edited all the time and is then deleted is back within a second (D4)", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  for (let edit = 0; edit < 8; edit++) {
+    rig.api.secret(COPY, {}, { password: `edit ${edit}` });
+    await rig.clock.advance(5000);
+  }
+  const rows = started.passes.at(-1)?.plan.rows ?? [];
+  assert.deepEqual(
+    rows.map(({ verdict }) => verdict),
+    ["backoff"],
+  );
+  rig.api.removeSecret(COPY);
+  await rig.clock.advance(1000);
+  assert.deepEqual(rig.api.get(COPY)?.["data"], { password: btoa("one") });
+  await started.stop();
+});
