@@ -104,8 +104,11 @@ export class Reconnect {
   async wait(ms: number, error: Error | undefined, signal: AbortSignal): Promise<void> {
     const deaf = this.#wokenInVain >= WOKEN_IN_VAIN;
     // A gateway that closes for maintenance names an hour, and the API server is back a second later.
-    const impatient = askedMs(error) > 0 && nobodyAnswered(error);
-    if (await this.#reachability.sleep(ms, signal, deaf, impatient)) this.#wokenInVain++;
+    const impatient = !deaf && askedMs(error) > 0 && nobodyAnswered(error);
+    const woken = impatient
+      ? this.#reachability.sleepUntilAnswered(ms, signal)
+      : this.#reachability.sleep(ms, signal, deaf);
+    if (await woken) this.#wokenInVain++;
   }
 }
 

@@ -70,10 +70,30 @@ export class Reachability {
   }
 
   /**
-   * Resolves after `ms`, or as soon as `signal` aborts or, unless `deaf`, an outage ends or, if `impatient`,
-   * any request succeeds; never rejects. True: woken because the server answers.
+   * Resolves after `ms`, or as soon as `signal` aborts or, unless `deaf`, an outage ends; never
+   * rejects. True: woken by the end of an outage.
    */
-  sleep(ms: number, signal: AbortSignal, deaf = false, impatient = false): Promise<boolean> {
+  sleep(ms: number, signal: AbortSignal, deaf = false): Promise<boolean> {
+    const listen = (wake: () => void): (() => void) => (deaf ? () => {} : this.onBack(wake));
+    return this.#sleep(ms, signal, listen);
+  }
+
+  /**
+   * As `sleep`, but any request that succeeds wakes.
+   * @internal
+   */
+  sleepUntilAnswered(ms: number, signal: AbortSignal): Promise<boolean> {
+    return this.#sleep(ms, signal, (wake) => {
+      this.#impatient.add(wake);
+      return () => void this.#impatient.delete(wake);
+    });
+  }
+
+  #sleep(
+    ms: number,
+    signal: AbortSignal,
+    listen: (wake: () => void) => () => void,
+  ): Promise<boolean> {
     return new Promise((resolve) => {
       if (signal.aborted) {
         resolve(false);
@@ -82,15 +102,12 @@ export class Reachability {
       const finish = (woken: boolean): void => {
         timer.cancel();
         forget();
-        this.#impatient.delete(wake);
         signal.removeEventListener("abort", cancel);
         resolve(woken);
       };
       const cancel = (): void => finish(false);
-      const wake = (): void => finish(true);
       const timer = this.#clock.setTimeout(cancel, ms);
-      const forget = deaf ? () => {} : this.onBack(wake);
-      if (impatient && !deaf) this.#impatient.add(wake);
+      const forget = listen(() => finish(true));
       signal.addEventListener("abort", cancel, { once: true });
     });
   }
