@@ -1,7 +1,9 @@
 // What `secretcast explain` prints for removals works as it is typed: one command keeps the copies, the other one
 // removes them. By kubectl and a shell, on the sandbox and on a real API server.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { annotationKey, PREFIX } from "../../src/core/annotations/vocabulary.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
 import { commandLine } from "../support/programs/command-line.ts";
@@ -14,6 +16,8 @@ import {
 import { eventually } from "../support/time/eventually.ts";
 
 const skip = kubectlMissing() ?? false;
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PAGE = readFileSync(`${ROOT}docs/operations.md`, "utf8");
 const VALUE = "hunter2-must-not-show";
 const TEAMS = ["team-a", "team-b", "other"];
 const REGISTRY = `
@@ -247,3 +251,32 @@ waysOut("with on-delete: keep, the copies are left to their namespaces at once (
     }
   },
 });
+
+test(
+  "the procedure for held removals in docs/operations.md works as typed (G9)",
+  { skip },
+  async (t) => {
+    const [, block] = /<!-- held:start -->\n+```sh\n([^`]+)```/.exec(PAGE) ?? [];
+    assert.ok(block);
+    const stage = await openRecipe(t, cluster);
+    await stage.shell(REGISTRY);
+    const first = stage.start();
+    await copied(stage, TEAMS);
+    await first.stop();
+    await stage.shell("kubectl delete secret registry -n secretcast");
+    // A pipeline ends with the code of its last command; `status` says by its code that something is left to do.
+    const program = `secretcast() { node ${ROOT}bin/secretcast.js "$@" || [ $? -eq 2 ]; }`;
+    const shown: string[] = [];
+    for (const line of block.trim().split("\n"))
+      shown.push(await stage.shell(`${program}\n${line}`));
+    assert.equal(shown.length, 3);
+    const explained = shown.at(-1) ?? "";
+    const [, keep] =
+      /To keep the 3 copies of secretcast\/registry:\n {2}(.*)\n/.exec(explained) ?? [];
+    const [, remove] = /To remove the 3 copies of \S+ now:\n {2}(.*)\n/.exec(explained) ?? [];
+    assert.match(remove ?? "", /^for n in other team-a team-b; do kubectl delete secret/);
+    await kept(stage, { keep: [keep ?? ""], remove: [] });
+    await stage.shell(`${program}\nsecretcast status | grep -w current`);
+    await stage.finish();
+  },
+);
