@@ -13,6 +13,8 @@ import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
 import { readWish, type MoveWish } from "./move-wish.ts";
 import { showMove, type Looked } from "./show-move.ts";
+import { templateProblems } from "./template-problems.ts";
+import { usableObjects } from "./usable-objects.ts";
 import { UsageError } from "../../config/config.ts";
 import type { Ref } from "../../core/annotations/names.ts";
 import type { MoveSettings } from "../../core/migration/migration.ts";
@@ -190,11 +192,15 @@ async function migrateFiles(
   }
   const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
   const recursive = given["recursive"] === true;
-  const found = await readFileObjects(files, { recursive, stdin: program.stdin });
+  const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
+  const namespace = flags.namespace ?? "default";
+  const { objects: found, problems: faults } = usableObjects(reading.objects, wish.tool, namespace);
+  const passedOver = [...reading.passedOver].map(([what, count]) => `${count} ${what}`);
+  if (passedOver.length > 0) program.stderr.write(`passed over: ${passedOver.join(", ")}\n`);
   program.stderr.write(`${settingsLine(planning)}\n`);
   const objects = found.map(({ raw }) => raw);
   const old = oldSettings(wish, workloadsIn(objects, wish.tool.images), program);
-  const implied = impliedNamespaces(objects, flags.namespace ?? "default");
+  const implied = impliedNamespaces(objects, namespace);
   if (implied.length > 0) {
     const named = implied.slice(0, 10).join(", ");
     const more = implied.length > 10 ? ` and ${implied.length - 10} more` : "";
@@ -202,13 +208,16 @@ async function migrateFiles(
       `not in the files, taken for namespaces without labels: ${named}${more}\n`,
     );
   }
+  const settings = settingsOf(wish, planning, "unasked");
   const planned = await planMove(
     wish.tool,
     [...objects, ...implied.map((name) => ({ kind: "Namespace", metadata: { name } }))],
     old.flags,
-    settingsOf(wish, planning, "unasked"),
+    settings,
   );
-  const migration = { ...planned, problems: [...planned.problems, ...old.unread] };
+  const unmoved = await templateProblems(objects, wish.tool, old.flags, settings);
+  const problems = [...planned.problems, ...old.unread, ...reading.unread, ...faults, ...unmoved];
+  const migration = { ...planned, problems };
   const isIncomplete = migration.sources.some(({ incomplete }) => incomplete.length > 0);
   if (isIncomplete && !objects.some(({ kind }) => kind === "Namespace")) {
     program.stderr.write(
@@ -216,7 +225,7 @@ async function migrateFiles(
     );
   }
   if (wish.write) return writeManifests(found, migration, wish, flags, program);
-  return showMove({ migration, unread: [] }, wish, flags, program);
+  return showMove({ migration, unread: [], inFiles: true }, wish, flags, program);
 }
 
 type Raw = Readonly<Record<string, unknown>>;

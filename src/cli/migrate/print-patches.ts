@@ -7,7 +7,11 @@ import { refText } from "../../core/annotations/names.ts";
 import { yamlText } from "../kubectl/listing.ts";
 import type { Program } from "../run/program-context.ts";
 
-export function printPatches(migration: Migration, { stdout }: Pick<Program, "stdout">): void {
+export function printPatches(
+  migration: Migration,
+  inFiles: boolean,
+  { stdout }: Pick<Program, "stdout">,
+): void {
   const { sources, namespaces, copies, flags } = migration;
   stdout.write(`# Flags of the controller: ${flags.join(" ")}\n`);
   for (const source of sources) {
@@ -23,7 +27,9 @@ export function printPatches(migration: Migration, { stdout }: Pick<Program, "st
     stdout.write(document({ apiVersion: "v1", kind: "Namespace", metadata }));
   }
   for (const { object, pulls, state, named } of copies) {
-    if (!pulls || state !== "adoptable" || named === undefined) continue;
+    // In a repository a mirror is empty, so it differs from its source.
+    const isMirror = pulls && (state === "adoptable" || (inFiles && state === "drifted"));
+    if (!isMirror || named === undefined) continue;
     const { namespace, name } = object;
     const metadata = { name, namespace, annotations: { [annotationKey("from")]: named } };
     stdout.write(document({ apiVersion: "v1", kind: "Secret", metadata }));

@@ -19,15 +19,17 @@ export type Looked = {
   readonly client: ApiClient;
 };
 
+export type ShownMove = Pick<Looked, "migration" | "unread"> & { readonly inFiles?: boolean };
+
 /** Prints it in the form that was asked for; the exit code says whether all of it moves. */
 export function showMove(
-  { migration, unread }: Pick<Looked, "migration" | "unread">,
+  { migration, unread, inFiles = false }: ShownMove,
   wish: MoveWish,
   flags: KubectlFlags,
   program: Program,
 ): number {
   const items = migrationItems(migration, wish.adoptDrifted);
-  if (wish.printPatches) printPatches(migration, program);
+  if (wish.printPatches) printPatches(migration, inFiles, program);
   else if (flags.output === "table" || flags.output === "wide") {
     printMigration(migration, items, flags, program);
   } else {

@@ -24,9 +24,11 @@ export async function writeManifests(
   const edits = editsOf(migration);
   const files = [...new Set(objects.map(({ where }) => where.replace(/:\d+$/, "")))];
   const edited: (EditedManifest & { readonly file: string })[] = [];
+  const refused: string[] = [];
   for (const file of files) {
     const text = readFileSync(file, "utf8");
     const result = editManifest(file, text, edits, flags.namespace ?? "default");
+    refused.push(...result.refused);
     if (result.done.length > 0) edited.push({ file, ...result });
   }
   for (const { file, diff } of edited) stdout.write(`--- ${file}\n+++ ${file}\n${diff}`);
@@ -43,7 +45,7 @@ export async function writeManifests(
     if (write !== "enter" || !entry) return [];
     return [`${title}: its entry ${entry.key} of the source list is not put into files`];
   });
-  return tellProblems([...migration.problems, ...unwritten], flags, program);
+  return tellProblems([...migration.problems, ...unwritten, ...refused], flags, program);
 }
 
 function editsOf({ sources, namespaces, copies }: Migration): ReadonlyMap<string, Texts> {

@@ -12,7 +12,7 @@ import {
 } from "../kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../kubectl/listing.ts";
 import type { Program } from "../run/program-context.ts";
-import { readFileObjects } from "../world/file-objects.ts";
+import { readFileObjects, type FileReading } from "../world/file-objects.ts";
 import {
   contradiction,
   prospectIn,
@@ -67,13 +67,16 @@ async function planFiles(
     throw contradiction("-f", `--${odd}`, "files are planned without a cluster");
   const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
   const recursive = given["recursive"] === true;
-  const objects = await readFileObjects(files, { recursive, stdin: program.stdin });
+  const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
   const namespace = flags.namespace ?? "default";
-  const read = readFiles(objects, { ...planning, flags, namespace });
-  tellFiles(read, program);
+  const read = readFiles(reading.objects, { ...planning, flags, namespace });
+  tellFiles(read, reading.passedOver, program);
   // There -n is where an object is that names no namespace, as for kubectl apply.
   const found = { ...read, planning, where: undefined };
-  return tellPlan(found, { ...flags, namespace: undefined }, expected, program);
+  const code = await tellPlan(found, { ...flags, namespace: undefined }, expected, program);
+  const unread = [...reading.unread, ...read.unread];
+  for (const line of unread) program.stderr.write(`not read: ${line}\n`);
+  return unread.length > 0 ? 1 : code;
 }
 
 async function expectationOf(
@@ -82,11 +85,16 @@ async function expectationOf(
 ): Promise<readonly ExpectedItem[] | undefined> {
   const file = lastText(given, "expect");
   if (file === undefined) return undefined;
-  return readExpectation(file, await readFileObjects([file], { stdin: program.stdin }));
+  const { objects } = await readFileObjects([file], { stdin: program.stdin });
+  return readExpectation(file, objects);
 }
 
-function tellFiles({ builder, skipped, implied }: FileWorld, { stderr }: Program): void {
-  const kinds = [...skipped].map(([kind, count]) => `${count} ${kind}`).join(", ");
+function tellFiles(
+  { builder, skipped, implied }: FileWorld,
+  passedOver: FileReading["passedOver"],
+  { stderr }: Program,
+): void {
+  const kinds = [...skipped, ...passedOver].map(([kind, count]) => `${count} ${kind}`).join(", ");
   const passed = kinds === "" ? "" : `; passed over: ${kinds}`;
   const counts = builder.kinds.map((kind) => `${builder.count(kind)} ${kind}s`).join(" and ");
   stderr.write(

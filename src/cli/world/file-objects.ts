@@ -1,168 +1,191 @@
-// Objects of the API out of files: YAML of several documents, JSON, Lists within Lists, whatever
-// kustomize, helm and kubectl print. Promises: every object comes with the file and line that it
-// begins on; what cannot be read is a UsageError of one line with file, line and column, which quotes
-// nothing of the file. It does not judge what kind of objects they are.
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { extname, join } from "node:path";
-import { loadAll, YAMLException } from "js-yaml";
+// Objects of the API out of files: what kustomize, helm and kubectl print, and repositories as people
+// clone them. Promises: every object comes with the file and line that it begins on. In a folder, what is
+// no manifest is counted, and what cannot be read is listed; a file that is named by itself must be a
+// manifest, or a UsageError says why it is not. It does not judge what kind of objects they are.
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, normalize } from "node:path";
 import { UsageError } from "../../config/config.ts";
 import { isRecord } from "../../kube/json.ts";
+import { documentsOf, type FileDocument } from "./yaml-documents.ts";
 
 export type FileObject = {
   readonly raw: Readonly<Record<string, unknown>>;
   /** "FILE:LINE" of the document that it is in. */
   readonly where: string;
+  /** Its file was found in a folder, so that a fault of it does not end the reading of others. */
+  readonly found: boolean;
+};
+
+export type FileReading = {
+  readonly objects: readonly FileObject[];
+  /** What is no manifest, by what it is: how many. */
+  readonly passedOver: ReadonlyMap<string, number>;
+  /** What cannot be read, a line each. */
+  readonly unread: readonly string[];
 };
 
 /** Whence `-` is read; undefined: there is none. */
 export type Input = AsyncIterable<Uint8Array | string> | undefined;
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
+/** Folders of tools, in which no manifests are kept. */
+const NO_FOLDERS = /(^|[\\/])(\.git|node_modules)([\\/]|$)/;
+const KUSTOMIZATION = /^kustomization\.ya?ml$/i;
+/** Lists contain lists only so deep, and a document so many objects: aliases can multiply them. */
+const MOST_NESTED = 8;
+const MOST_OBJECTS = 200_000;
 
 /** Of `-f`, in the order in which they were given; a folder's files by name, and with `-R` those of its folders. */
 export async function readFileObjects(
   paths: readonly string[],
   { recursive = false, stdin }: { readonly recursive?: boolean; readonly stdin?: Input } = {},
-): Promise<readonly FileObject[]> {
-  const objects: FileObject[] = [];
+): Promise<FileReading> {
+  const reader = new FileReader();
   for (const path of paths) {
-    if (path === "-") objects.push(...objectsOf("stdin", await textOf(stdin)));
-    else
-      for (const file of filesAt(path, recursive))
-        objects.push(...objectsOf(file, contentOf(file)));
+    if (path === "-") reader.readNamed("stdin", await textOf(stdin));
+    else if (!isFolder(path)) reader.readNamed(path, contentOf(path));
+    else reader.readFolder(filesIn(path, recursive));
   }
-  return objects;
+  return reader;
 }
 
-/** All objects of one text. */
-function objectsOf(file: string, text: string): readonly FileObject[] {
-  return documentsOf(file, text).flatMap(({ value, line }) => {
-    const where = `${file}:${line}`;
-    if (value === undefined || value === null) return [];
-    if (!isRecord(value)) throw new UsageError(`${where}: is no object of Kubernetes`);
-    return [...itemsOf(value, where)];
+class FileReader implements FileReading {
+  readonly objects: FileObject[] = [];
+  readonly passedOver = new Map<string, number>();
+  readonly unread: string[] = [];
+
+  /** It must be a manifest. */
+  readNamed(file: string, text: string): void {
+    for (const { value, line } of documentsOf(file, text)) {
+      const where = `${file}:${line}`;
+      if (value === undefined || value === null) continue;
+      if (!isRecord(value)) throw new UsageError(`${where}: is no object of Kubernetes`);
+      if (typeof value["kind"] !== "string" || value["kind"] === "")
+        throw new UsageError(`${where}: has no kind: is it an object of Kubernetes?`);
+      this.objects.push(...itemsOf(value, where, false));
+    }
+  }
+
+  readFolder(files: readonly string[]): void {
+    const patches = new Set<string>();
+    for (const file of files)
+      if (KUSTOMIZATION.test(basename(file))) for (const one of patchesOf(file)) patches.add(one);
+    for (const file of files) {
+      const kind = knownKind(file, patches);
+      if (kind !== undefined) this.#passOver(kind);
+      else this.#readFound(file);
+    }
+  }
+
+  #readFound(file: string): void {
+    const text = contentOf(file);
+    let documents: readonly FileDocument[];
+    try {
+      documents = documentsOf(file, text);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      if (text.includes("{{")) this.#passOver("template");
+      else if (!/^[\s"']*(apiVersion|kind)["']?\s*:/m.test(text)) this.#passOver("other file");
+      else this.unread.push(error.message);
+      return;
+    }
+    for (const { value, line } of documents) {
+      if (value === undefined || value === null) continue;
+      const isManifest =
+        isRecord(value) &&
+        typeof value["kind"] === "string" &&
+        typeof value["apiVersion"] === "string";
+      if (isManifest) this.#take(value, `${file}:${line}`);
+      else this.#passOver("other file");
+    }
+  }
+
+  #take(value: FileObject["raw"], where: string): void {
+    try {
+      this.objects.push(...itemsOf(value, where, true));
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      this.unread.push(error.message);
+    }
+  }
+
+  #passOver(what: string): void {
+    this.passedOver.set(what, (this.passedOver.get(what) ?? 0) + 1);
+  }
+}
+
+/** What a file is besides a manifest, by its place; undefined: its content decides. */
+function knownKind(file: string, patches: ReadonlySet<string>): string | undefined {
+  if (patches.has(normalize(file))) return "patch";
+  if (KUSTOMIZATION.test(basename(file))) return "kustomization";
+  const [folder, above] = [dirname(file), dirname(dirname(file))];
+  const isInChart = (chart: string): boolean => existsSync(join(chart, "Chart.yaml"));
+  if (basename(folder) === "templates" && isInChart(above)) return "template";
+  return basename(above) === "templates" && isInChart(dirname(above)) ? "template" : undefined;
+}
+
+/** Files that a kustomization names as patches: they look like objects, and are parts of some. */
+function patchesOf(file: string): readonly string[] {
+  let documents: readonly FileDocument[];
+  try {
+    documents = documentsOf(file, contentOf(file));
+  } catch (error) {
+    if (error instanceof UsageError) return [];
+    throw error;
+  }
+  return documents.flatMap(({ value }) => {
+    if (!isRecord(value)) return [];
+    const named = ["patches", "patchesJson6902", "patchesStrategicMerge"].flatMap((field) => {
+      const list = value[field];
+      return Array.isArray(list) ? (list as readonly unknown[]) : [];
+    });
+    return named
+      .map((one) => (isRecord(one) ? one["path"] : one))
+      .filter((path) => typeof path === "string")
+      .map((path) => normalize(join(dirname(file), path)));
   });
 }
 
-function* itemsOf(raw: FileObject["raw"], where: string): Generator<FileObject> {
-  const { kind } = raw;
-  if (typeof kind !== "string" || kind === "")
-    throw new UsageError(`${where}: has no kind: is it an object of Kubernetes?`);
-  if (!kind.endsWith("List") || !Array.isArray(raw["items"])) {
-    yield { raw, where };
-    return;
-  }
-  for (const item of raw["items"] as readonly unknown[]) {
-    if (!isRecord(item)) throw new UsageError(`${where}: an item of its ${kind} is no object`);
-    // The items of a SecretList do not say what they are.
-    const inherited = kind === "List" ? {} : { kind: kind.slice(0, -"List".length) };
-    yield* itemsOf({ apiVersion: raw["apiVersion"], ...inherited, ...item }, where);
-  }
-}
-
-type Document = { readonly value: unknown; readonly line: number };
-
-// One document after the other, so that each is told by its own line.
-function documentsOf(file: string, text: string): readonly Document[] {
-  if (/^\s*[{[]/.test(text)) {
-    const json = jsonOf(text);
-    if (json) return json;
-  }
-  return pieces(text).flatMap(({ text: piece, line }) =>
-    yamlOf(file, piece, line - 1).map((value) => ({ value, line: firstLine(piece, line) })),
-  );
-}
-
-// Undefined where it is not JSON: then the YAML reader says what is wrong with it, and where.
-function jsonOf(text: string): readonly Document[] | undefined {
-  try {
-    return [{ value: JSON.parse(text), line: 1 }];
-  } catch {
-    return concatenated(text);
-  }
-}
-
-// As `kubectl get -o json` of several calls, one after the other.
-function concatenated(text: string): readonly Document[] | undefined {
-  const documents: Document[] = [];
-  let depth = 0;
-  let quoted = false;
-  let from = 0;
-  let line = 1;
-  let begins = 1;
-  try {
-    for (let at = 0; at < text.length; at++) {
-      const sign = text[at];
-      if (sign === "\n") line++;
-      if (quoted) {
-        if (sign === "\\") at++;
-        else if (sign === '"') quoted = false;
-      } else if (sign === '"') quoted = true;
-      else if (sign === "{" || sign === "[") {
-        if (depth++ === 0) begins = line;
-      } else if ((sign === "}" || sign === "]") && --depth === 0) {
-        documents.push({ value: JSON.parse(text.slice(from, at + 1)), line: begins });
-        from = at + 1;
-      }
+/** All objects of one document. */
+function itemsOf(raw: FileObject["raw"], where: string, found: boolean): readonly FileObject[] {
+  const objects: FileObject[] = [];
+  const take = (value: FileObject["raw"], depth: number): void => {
+    const { kind } = value;
+    if (typeof kind !== "string" || kind === "")
+      throw new UsageError(`${where}: has no kind: is it an object of Kubernetes?`);
+    if (!kind.endsWith("List") || !Array.isArray(value["items"])) {
+      if (objects.length >= MOST_OBJECTS)
+        throw new UsageError(`${where}: has more than ${MOST_OBJECTS} objects`);
+      objects.push({ raw: value, where, found });
+      return;
     }
-  } catch {
-    return undefined;
-  }
-  return depth === 0 && text.slice(from).trim() === "" ? documents : undefined;
-}
-
-type Piece = { readonly text: string; readonly line: number };
-
-// At lines of "---": within a block text they are indented. Directives stay with what follows.
-function pieces(text: string): readonly Piece[] {
-  const found: Piece[] = [];
-  let lines: string[] = [];
-  let line = 1;
-  const all = text.split("\n");
-  for (const [index, each] of all.entries()) {
-    if (/^---(\s|$)/.test(each) && !lines.every(isDirective)) {
-      found.push({ text: lines.join("\n"), line });
-      lines = [];
-      line = index + 1;
+    if (depth >= MOST_NESTED)
+      throw new UsageError(`${where}: has lists within lists, more than ${MOST_NESTED} deep`);
+    for (const item of value["items"] as readonly unknown[]) {
+      if (!isRecord(item)) throw new UsageError(`${where}: an item of its ${kind} is no object`);
+      // The items of a SecretList do not say what they are.
+      const inherited = kind === "List" ? {} : { kind: kind.slice(0, -"List".length) };
+      take({ apiVersion: value["apiVersion"], ...inherited, ...item }, depth + 1);
     }
-    lines.push(each);
-  }
-  return [...found, { text: lines.join("\n"), line }];
+  };
+  take(raw, 0);
+  return objects;
 }
 
-function isDirective(line: string): boolean {
-  return line.startsWith("%") || line.trim() === "" || line.startsWith("#");
-}
-
-function firstLine(piece: string, line: number): number {
-  const at = piece
-    .split("\n")
-    .findIndex((each) => !isDirective(each) && !/^---\s*(#.*)?$/.test(each));
-  return line + Math.max(0, at);
-}
-
-function yamlOf(file: string, text: string, before: number): readonly unknown[] {
-  try {
-    return loadAll(text);
-  } catch (error) {
-    if (!(error instanceof YAMLException)) throw error;
-    const { mark } = error;
-    const at = mark ? `:${before + mark.line + 1}:${mark.column + 1}` : "";
-    // What the error quotes may be a value: told are the reader's own words.
-    const [words = ""] = error.reason.split(/ ?["!]|: /);
-    throw new UsageError(`${file}${at}: is not YAML: ${words}`);
-  }
-}
-
-function filesAt(path: string, recursive: boolean): readonly string[] {
-  if (!isFolder(path)) return [path];
+function filesIn(path: string, recursive: boolean): readonly string[] {
   const files = readdirSync(path, { withFileTypes: true, recursive })
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => EXTENSIONS.includes(extname(file)) && !isFolder(file))
+    .filter((file) => EXTENSIONS.includes(extname(file)) && !isSkipped(path, file))
     .toSorted();
   if (files.length > 0) return files;
   const hint = recursive ? "" : "; -R looks into its folders too";
   throw new UsageError(`-f ${path}: no file in it ends with ${EXTENSIONS.join(", ")}${hint}`);
+}
+
+// A link in a clone may lead nowhere.
+function isSkipped(folder: string, file: string): boolean {
+  if (NO_FOLDERS.test(file.slice(folder.length))) return true;
+  return statSync(file, { throwIfNoEntry: false })?.isFile() !== true;
 }
 
 function isFolder(path: string): boolean {

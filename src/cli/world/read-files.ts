@@ -18,6 +18,8 @@ export type FileWorld = ReadWorld & {
   readonly skipped: ReadonlyMap<string, number>;
   /** Namespaces that objects name and no file describes. */
   readonly implied: readonly string[];
+  /** Objects that an API server would not take, a line each. */
+  readonly unread: readonly string[];
 };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -51,7 +53,15 @@ export function readFiles(
   const skipped = new Map<string, number>();
   const placed = new Map<string, Placed>();
   const origins = new Map<string, string>();
-  for (const { raw, where } of objects) {
+  const unread: string[] = [];
+  const twice: string[] = [];
+  for (const one of objects) {
+    const { raw, where } = one;
+    const fault = faultOf(one, namespace);
+    if (fault !== undefined) {
+      unread.push(fault);
+      continue;
+    }
     const read = placedOf(raw, where, namespace);
     if (!read || !(takesPart(read, config) || isList(read, config))) {
       const told = String(raw["kind"]);
@@ -60,13 +70,14 @@ export function readFiles(
     }
     const place = keyOf(read);
     const first = origins.get(place);
-    if (first !== undefined)
-      throw new UsageError(
-        `${where}: ${read.kind} ${textOf(read.ref)} is there twice; first at ${first}`,
-      );
+    if (first !== undefined) {
+      twice.push(`${where}: ${read.kind} ${textOf(read.ref)} is there twice; first at ${first}`);
+      continue;
+    }
     origins.set(place, where);
     placed.set(place, read);
   }
+  if (twice.length > 0) throw new UsageError(twiceText(twice));
   builder.list = listIn(placed, config);
   const implied = take([...placed.values()], builder, config);
   return {
@@ -75,8 +86,33 @@ export function readFiles(
     unknown: [],
     skipped,
     implied,
+    unread,
     look: (kind, ref) => Promise.resolve(placed.get(keyOf({ kind, ref }))?.object),
   };
+}
+
+const MOST_NAMED = 10;
+
+function twiceText(twice: readonly string[]): string {
+  if (twice.length === 1) return twice[0] ?? "";
+  const rest = twice.length - MOST_NAMED;
+  const more = rest > 0 ? `; and ${rest} more` : "";
+  const named = twice.slice(0, MOST_NAMED).join("; ");
+  return `${named}${more}; files of several clusters or layers are planned one cluster at a time`;
+}
+
+/**
+ * Why an API server would not take an object of a kind that takes part; undefined: it would. Throws that
+ * as a UsageError unless the file was found in a folder.
+ */
+export function faultOf({ raw, where, found }: FileObject, namespace: string): string | undefined {
+  try {
+    placedOf(raw, where, namespace);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UsageError && found) return error.message;
+    throw error;
+  }
 }
 
 /** Answers with the namespaces that only objects name. */

@@ -65,7 +65,8 @@ export function readOldCluster(objects: Iterable<unknown>, listRef: Ref | undefi
   let list: unknown;
   const read: Mutable = { namespaces: [], secrets: [], others: [], clusterSecrets: [] };
   for (const raw of objects) {
-    const { kind } = fields(raw);
+    const { kind, apiVersion } = fields(raw);
+    if (apiVersion !== undefined && apiVersion !== API_VERSIONS[stringOf(kind)]) continue;
     if (kind === "Namespace") addIf(read.namespaces, readOldNamespace(raw));
     else if (kind === "Secret") addIf(read.secrets, readOldObject(raw));
     else if (kind === "ClusterSecret") addIf(read.clusterSecrets, readClusterSecret(raw));
@@ -86,6 +87,16 @@ export function readOldCluster(objects: Iterable<unknown>, listRef: Ref | undefi
 }
 
 const OTHER_KINDS = new Set(["ConfigMap", "Role", "RoleBinding", "ServiceAccount"]);
+/** Other groups have kinds of the same names. The items of a list have no apiVersion. */
+const API_VERSIONS: Readonly<Record<string, string>> = {
+  Namespace: "v1",
+  Secret: "v1",
+  ConfigMap: "v1",
+  ServiceAccount: "v1",
+  ClusterSecret: "clustersecret.io/v1",
+  Role: "rbac.authorization.k8s.io/v1",
+  RoleBinding: "rbac.authorization.k8s.io/v1",
+};
 
 function byPlace(a: Ref, b: Ref): number {
   return refText(a) < refText(b) ? -1 : 1;

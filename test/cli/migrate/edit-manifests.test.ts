@@ -105,6 +105,8 @@ for (const [form, text] of [
     const edits = new Map([["Secret b/a", added]]);
     const edited = editManifest("f.yaml", text, edits, "b");
     assert.deepEqual(edited.done, ["Secret b/a"]);
+    // Every line ends as the others do (C23).
+    assert.equal(/(?<!\r)\n/.test(edited.text), /(?<!\r)\n/.test(text));
     const [before, after] = [loadAll(text)[0], loadAll(edited.text)[0]];
     assert.deepEqual(annotationsIn(after), { ...annotationsIn(before), ...added });
     assert.deepEqual(without(after), without(before));
