@@ -256,7 +256,7 @@ test("flags that contradict each other, or are wrong, are one line that names th
   await fails([...a, "--context", "prod"], /-f and --context contradict/);
   await fails([...a, "--as", "me"], /-f and --as contradict/);
   await fails(["-R"], /-R and a cluster contradict/);
-  await fails([...a, "--as-group", "g"], /--as-group needs --as/);
+  await fails([...a, "--as-group", "g"], /-f and --as-group contradict/);
   await fails([...a, "-o", "xml"], /--output: "xml" is not one of wide, json, yaml, name/);
   await fails([...a, "-l", "a=b,,"], /--selector: /);
   await fails([...a, "-n", "Not_One"], /--namespace: "Not_One"/);
