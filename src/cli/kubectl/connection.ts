@@ -14,6 +14,8 @@ export type Connection = {
   readonly kubeConfig: KubeConfig;
   /** Where a name without a namespace is looked for. */
   readonly namespace: string;
+  /** `--request-timeout`. */
+  readonly requestTimeoutMs?: number | undefined;
 };
 
 /** Asks nothing of the server yet. Throws a KubeConfigError of one line. */
@@ -29,6 +31,7 @@ export function connect(flags: KubectlFlags, program: Program): Connection {
     client: requestTimeoutMs === undefined ? client : limited(client, requestTimeoutMs),
     kubeConfig,
     namespace: flags.namespace ?? kubeConfig.namespace ?? home ?? "default",
+    requestTimeoutMs,
   };
 }
 

@@ -7,6 +7,7 @@ import { ApiError } from "../../kube/rest/api-error.ts";
 import { forwardPort, type ForwardedPort } from "../../kube/portforward/port-forward.ts";
 import { LEASES, PODS, resourcePath } from "../../kube/rest/resource.ts";
 import { systemClock } from "../../kube/time/clock.ts";
+import { abandonable, Deadline } from "../../kube/time/deadline.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { Status } from "../../server/status/status.ts";
 import { isAllowed } from "../world/access-review.ts";
@@ -69,13 +70,8 @@ async function readOne(
       return unreachable(`get pods/portforward is not allowed in ${namespace}`);
     const pods = await podsOf(judging, controller, signal);
     if (pods.length === 0) return unreachable(`no pod of it runs in ${namespace}`);
-    let why = "";
-    for (const pod of pods.slice(0, MOST_PODS)) {
-      const answer = await readPod(judging, { namespace, pod, port, near }, signal);
-      if (answer.kind === "read") return answer;
-      why ||= answer.why;
-    }
-    return unreachable(why);
+    const places = pods.slice(0, MOST_PODS).map((pod) => ({ namespace, pod, port, near }));
+    return await readFirst(judging.connection, places, signal);
   } catch (error) {
     if (error instanceof ApiError && error.kind === "forbidden")
       return unreachable(`its pods in ${namespace} may not be listed`);
@@ -143,25 +139,61 @@ async function holderOf(
   }
 }
 
-async function readPod(
-  { connection }: Judging,
-  at: ForwardedPort & { readonly near: string },
+type KubeConfig = Judging["connection"]["kubeConfig"];
+type PagePlace = ForwardedPort & { readonly near: string };
+
+// A forwarded port can be open and silent, or fall silent within an answer, and no socket notices. All
+// places together have one time limit.
+async function readFirst(
+  { kubeConfig, requestTimeoutMs = PAGE_TIMEOUT_MS }: Judging["connection"],
+  places: readonly PagePlace[],
   signal: AbortSignal,
 ): Promise<ControllerPage> {
-  let stream: Duplex | undefined;
+  const deadline = new Deadline(systemClock, requestTimeoutMs, signal);
   try {
-    stream = await forwardPort(connection.kubeConfig, at, { clock: systemClock, signal });
-    const status = readJson(await pageOver(stream, at.near, signal));
+    let why = "";
+    for (const place of places) {
+      const answer = await readPod(kubeConfig, place, deadline.signal);
+      signal.throwIfAborted();
+      if (answer.kind === "read") return answer;
+      why ||= deadline.expired
+        ? `pod ${place.pod}: its page was not read within ${requestTimeoutMs / 1000}s`
+        : answer.why;
+      if (deadline.over) break;
+    }
+    return unreachable(why);
+  } finally {
+    deadline.release();
+  }
+}
+
+async function readPod(
+  kubeConfig: KubeConfig,
+  at: PagePlace,
+  signal: AbortSignal,
+): Promise<ControllerPage> {
+  try {
+    const status = readJson(await abandonable(forwarded(kubeConfig, at, signal), signal));
     if (!status)
       return unreachable(`pod ${at.pod} does not serve a status that this version reads`);
     if (!status.totals) return unreachable(`pod ${at.pod} has no plan yet, or is a stand-by`);
     return { kind: "read", status, pod: `${at.namespace}/${at.pod}` };
   } catch (error) {
-    signal.throwIfAborted();
     const why = error instanceof Error ? error.message : "failed";
     return unreachable(`pod ${at.pod}: ${why}`);
+  }
+}
+
+async function forwarded(
+  kubeConfig: KubeConfig,
+  at: PagePlace,
+  signal: AbortSignal,
+): Promise<string> {
+  const stream = await forwardPort(kubeConfig, at, { clock: systemClock, signal });
+  try {
+    return await pageOver(stream, at.near, signal);
   } finally {
-    stream?.destroy();
+    stream.destroy();
   }
 }
 
@@ -174,10 +206,8 @@ function pageOver(stream: Duplex, near: string, signal: AbortSignal): Promise<st
       host: "localhost",
       path: `/api/status?limit=${MOST_SHOWN}&namespace=${encodeURIComponent(near)}`,
       headers: { connection: "close" },
-      timeout: PAGE_TIMEOUT_MS,
       signal,
     });
-    asked.on("timeout", () => asked.destroy());
     asked.on("error", () => fail("its page was not answered"));
     asked.on("response", (answer) => {
       const chunks: Buffer[] = [];

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createServer, request as httpRequest } from "node:http";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -211,6 +212,34 @@ test("where a port-forward cannot be had the status is planned, by the controlle
   made.answers.set(PODS, { status: 403, body: { kind: "Status", reason: "Forbidden", code: 403 } });
   await planned(/page is not at hand: its pods in secretcast may not be listed$/m);
 });
+
+for (const [what, answer] of [
+  ["is silent", ""],
+  [
+    "falls silent within its answer",
+    'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"version":',
+  ],
+] as const)
+  test(`a page whose port-forward is open and ${what} is given up within --request-timeout (C17)`, async (t) => {
+    const { made, status } = await opened(t);
+    const sockets = new Set<Socket>();
+    const server = createTcpServer((socket) => {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.once("data", () => socket.write(answer));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.after(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    made.page = (server.address() as AddressInfo).port;
+    const { code, stdout, stderr } = await status("--request-timeout=2s");
+    assert.equal(code, 2, stderr);
+    assert.match(stdout, /taken +conflict/);
+    const why = new RegExp(`at hand: pod ${POD}: its page was not read within 2s$`, "m");
+    assert.match(stderr, why);
+  });
 
 test("settings other than those that the controller runs with are planned, and its page is not taken (H2)", async (t) => {
   const { scene, status } = await opened(t);
