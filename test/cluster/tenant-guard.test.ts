@@ -3,6 +3,9 @@
 // the controller did not write guard nothing.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sharedCluster } from "../support/api-server/cluster.ts";
@@ -145,6 +148,60 @@ test("a copy stays guarded however many others write to it", async (t) => {
     assert.equal(as(TENANT, a, ...words).status, 0);
   }
   assert.ok(refuses(a, ["delete", "secret", "s"], "would be made again"));
+  await controller.stop();
+  await scene.finish();
+});
+
+test("a tenant cannot direct the garbage collector at a copy by an owner reference (B10)", async (t) => {
+  const { scene, a, controller } = await guarded(t);
+  const { api, source } = scene;
+  const belongs = `${a}/s is a copy of ${source}/s and belongs to secretcast: do not add an owner reference to it`;
+  const owner = (uid: string) => ({ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid });
+  const setOwners = (user: string, owners: readonly object[]) => {
+    const change = JSON.stringify({ metadata: { ownerReferences: owners } });
+    return ["patch", "secret", "s", "--type=merge", "-p", change, "--as", user];
+  };
+  const absent = owner("11111111-2222-3333-4444-555555555555");
+  assert.ok(refuses(a, setOwners(TENANT, [absent]), belongs));
+  assert.equal(as(TENANT, a, "create", "configmap", "owner").status, 0);
+  const living = owner(as(TENANT, a, "get", "cm", "owner", "-o=jsonpath={.metadata.uid}").stdout);
+  assert.ok(refuses(a, setOwners(TENANT, [living]), belongs));
+
+  // One that an administrator set stays, and no other comes in its place.
+  assert.equal(as(CARETAKER, a, ...setOwners(CARETAKER, [living])).status, 0);
+  assert.equal(as(TENANT, a, "label", "secret", "s", "team=a").status, 0);
+  assert.ok(refuses(a, setOwners(TENANT, [absent]), belongs));
+  assert.ok(refuses(a, setOwners(TENANT, [living, absent]), belongs));
+  await api.setData(source, "s", { k: "2" });
+  await scene.holds(a, "s", { k: "2" });
+  assert.equal(as(TENANT, a, ...setOwners(TENANT, [])).status, 0);
+  await controller.stop();
+  await scene.finish();
+});
+
+test("no number of annotations makes the API server slow or the guard blind (B14)", async (t) => {
+  const { scene, a, controller } = await guarded(t);
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-patch-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const annotated = (count: number, more: object) => {
+    const many = Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [at.toString(36), ""]),
+    );
+    const file = join(folder, "patch.json");
+    writeFileSync(file, JSON.stringify({ metadata: { annotations: { ...many, ...more } } }));
+    return ["patch", "secret", "s", "--type=merge", "--patch-file", file];
+  };
+  const few = "its annotations can be changed only while it has at most 1000";
+  assert.ok(refuses(a, annotated(1000, {}), few));
+  assert.equal(as(TENANT, a, ...annotated(900, {})).status, 0);
+  assert.ok(refuses(a, annotated(0, { "secretcast.io/unknown": "x" }), "change that one"));
+
+  assert.equal(as(CARETAKER, a, ...annotated(20_000, {})).status, 0);
+  assert.ok(refuses(a, annotated(0, { "secretcast.io/source-uid": "x" }), few));
+  assert.ok(refuses(a, annotated(0, { "secretcast.io/placed-at": null }), few));
+  assert.ok(refuses(a, ["patch", "secret", "s", "-p", '{"data":{"k":"Mg=="}}'], "change that one"));
+  assert.ok(refuses(a, ["delete", "secret", "s"], "would be made again"));
+  assert.equal(as(TENANT, a, "label", "secret", "s", "team=a").status, 0);
   await controller.stop();
   await scene.finish();
 });
