@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import {
   loadAllYaml,
   loadYaml,
@@ -208,8 +208,8 @@ test("kubectl builds the base into the same objects", { skip: !kubectl && "no ku
     encoding: "utf8",
   });
   assert.equal(status, 0, stderr);
-  const built: readonly KubernetesObject[] = loadAllYaml(stdout);
-  assert.deepEqual(built.map(identity).toSorted(), base.map(identity).toSorted());
+  const all: readonly KubernetesObject[] = loadAllYaml(stdout);
+  assert.deepEqual(all.map(identity).toSorted(), base.map(identity).toSorted());
   assert.match(stdout, /image: secretcast:\d+\.\d+\.\d+$/m);
 });
 
@@ -225,25 +225,32 @@ test("the README names each component", () => {
   assert.deepEqual(named.toSorted(), COMPONENTS.map(({ name }) => name).toSorted());
 });
 
-for (const component of readdirSync(new URL("components/", FOLDER)).toSorted())
+/** The base with these components in this order, as kubectl builds it. */
+function built(t: TestContext, components: readonly string[]): readonly KubernetesObject[] {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-overlay-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const manifests = relative(realpathSync(folder), FOLDER.pathname);
+  const overlay = {
+    resources: [manifests],
+    components: components.map((name) => `${manifests}/components/${name}`),
+  };
+  writeFileSync(`${folder}/kustomization.yaml`, JSON.stringify(overlay));
+  const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", folder], {
+    encoding: "utf8",
+  });
+  assert.equal(status, 0, stderr);
+  return plain(loadAllYaml(stdout));
+}
+
+const components = readdirSync(new URL("components/", FOLDER)).toSorted();
+for (const component of components)
   test(
     `kubectl builds the base with the component ${component}`,
     { skip: !kubectl && "no kubectl" },
     (t) => {
-      const folder = mkdtempSync(join(tmpdir(), "secretcast-overlay-"));
-      t.after(() => rmSync(folder, { recursive: true }));
-      const manifests = relative(realpathSync(folder), FOLDER.pathname);
-      const overlay = {
-        resources: [manifests],
-        components: [`${manifests}/components/${component}`],
-      };
-      writeFileSync(`${folder}/kustomization.yaml`, JSON.stringify(overlay));
-      const { status, stdout, stderr } = spawnSync("kubectl", ["kustomize", folder], {
-        encoding: "utf8",
-      });
-      assert.equal(status, 0, stderr);
-      const built: readonly KubernetesObject[] = loadAllYaml(stdout);
-      const added = built.map(identity).filter((one) => !base.map(identity).includes(one));
+      const added = built(t, [component])
+        .map(identity)
+        .filter((one) => !base.map(identity).includes(one));
       const files = yamlFiles(`components/${component}/`).filter(
         (file) => file !== "kustomization.yaml",
       );
@@ -253,6 +260,45 @@ for (const component of readdirSync(new URL("components/", FOLDER)).toSorted())
       assert.deepEqual(added.toSorted(), listed.toSorted());
     },
   );
+
+/** Each right as a line, whatever its role. */
+const rightsOf = (all: readonly KubernetesObject[]): readonly string[] =>
+  all
+    .flatMap((object) => ("rules" in object && Array.isArray(object.rules) ? object.rules : []))
+    .map((rule) => JSON.stringify(rule))
+    .toSorted();
+
+test(
+  "the order of two components changes no right and no flag (E11)",
+  { skip: !kubectl && "no kubectl" },
+  (t) => {
+    const pairs = components.flatMap((one, at) =>
+      components.slice(at + 1).map((other) => [one, other]),
+    );
+    assert.ok(pairs.length >= 36);
+    const sorted = (objects: readonly KubernetesObject[]) =>
+      objects
+        .toSorted((a, b) => identity(a).localeCompare(identity(b)))
+        .map((object) =>
+          JSON.stringify(object, (key, value) => (key === "args" ? value.toSorted() : value)),
+        );
+    for (const pair of pairs) {
+      const [first, second] = [built(t, pair), built(t, pair.toReversed())];
+      assert.deepEqual(rightsOf(first), rightsOf(second), pair.join(" and "));
+      assert.deepEqual(sorted(first), sorted(second), pair.join(" and "));
+    }
+  },
+);
+
+test(
+  "with listed namespaces no component grants a right in all namespaces (E11)",
+  { skip: !kubectl && "no kubectl" },
+  (t) => {
+    const alone = rightsOf(built(t, ["listed-namespaces"]));
+    for (const other of components.filter((name) => name !== "listed-namespaces"))
+      assert.deepEqual(rightsOf(built(t, ["listed-namespaces", other])), alone, other);
+  },
+);
 
 test("the policies of the components say of which version they are, and it is the program's", () => {
   const { version }: { version: string } = JSON.parse(
