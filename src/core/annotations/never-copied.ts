@@ -1,27 +1,71 @@
-// Which keys of labels and annotations never go onto copies, since other controllers act on them, and
-// which of those the administrator may let go by --copyable-keys.
+// Which keys of labels and annotations are never copied, because other controllers act on them, and which of
+// those the administrator can allow by --copyable-keys.
 import { hasPositive, METADATA_GLOBS, parseGlobList, type GlobList } from "./globs.ts";
 import { invalid, type Result } from "./result.ts";
 
 /** Globs over label and annotation keys; the README prints this list. */
 export const NEVER_COPIED: readonly string[] = [
+  // secretcast and Kubernetes, whose projects prune by these domains as well.
   "secretcast.io/*",
   "kubernetes.io/*",
   "*.kubernetes.io/*",
+  "k8s.io/*",
+  "*.k8s.io/*",
+  "*.x-k8s.io/*",
   "app.kubernetes.io/instance",
   "app.kubernetes.io/managed-by",
+  // Tools that deploy. They delete what carries their marks and is not in their source.
   "*argoproj.io/*",
   "*fluxcd.io/*",
   "helm.sh/*",
   "meta.helm.sh/*",
   "owner",
+  "cattle.io/*",
+  "*.cattle.io/*",
+  "*.k14s.io/*",
+  "*.carvel.dev/*",
+  "configsync.gke.io/*",
+  "configmanagement.gke.io/*",
+  "cnrm.cloud.google.com/*",
+  "crossplane.io/*",
+  "*.crossplane.io/*",
+  "operators.coreos.com/*",
+  "*.operatorframework.io/*",
+  "olm.managed",
+  "olm.owner",
+  "olm.owner.kind",
+  "olm.owner.namespace",
+  "*.open-cluster-management.io/*",
+  "*karmada.io/*",
+  "*.oam.dev/*",
+  "*kpt.dev/*",
+  "kluctl.io/*",
+  "kubecfg.ksonnet.io/*",
+  "projectsveltos.io/*",
+  "pulumi.com/*",
+  "qbec.io/*",
+  "tanka.dev/*",
+  // Tools that delete what is too old, and that restore.
+  "janitor/*",
+  "k8s-ttl-controller.twin.sh/*",
+  "velero.io/*",
+  // Operators that make, fill, rotate or delete Secrets and ConfigMaps, or keep values in annotations.
   "sealedsecrets.bitnami.com/*",
   "cert-manager.io/*",
   "*.cert-manager.io/*",
+  "trust-manager.io/*",
   "strimzi.io/*",
   "*external-secrets.io/*",
-  "objectset.rio.cattle.io/*",
-  "kapp.k14s.io/*",
+  "operator.1password.io/*",
+  "secrets.hashicorp.com/*",
+  "secret-generator.v1.mittwald.de/*",
+  "banzaicloud.com/*",
+  "*.banzaicloud.io/*",
+  "*.bank-vaults.io/*",
+  "*.k8s.elastic.co/*",
+  "k8ssandra.io/*",
+  "*openshift.io/*",
+  // Other replicators.
   "reflector.v1.k8s.emberstack.com/*",
   "*replicator.v1.mittwald.de/*",
   "kubed.appscode.com/*",
@@ -33,13 +77,14 @@ export const NEVER_COPIED: readonly string[] = [
   "eightypercent.net/*",
   "replicator.nadundesilva.github.io/*",
   "secret-copier.deckhouse.io/*",
-  "secretgen.carvel.dev/*",
-  "projectcapsule.dev/*",
-  "*.projectcapsule.dev/*",
-  "*hnc.x-k8s.io/*",
-  "*kyverno.io/*",
   "alexellis.io/*",
   "k8s.titansoft.com/*",
+  "synator/*",
+  // Tenancy and policy.
+  "projectcapsule.dev/*",
+  "*.projectcapsule.dev/*",
+  "vcluster.loft.sh/*",
+  "*kyverno.io/*",
 ];
 
 /** Of the keys above, these may be copied all the same. */

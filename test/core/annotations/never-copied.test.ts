@@ -24,6 +24,47 @@ test("the additions to the list: a tool's key without a slash, and two tools' do
     assert.equal(isNeverCopied(key), false, key);
 });
 
+test("marks by which tools delete or fill what they did not create are never copied (C15, D10)", () => {
+  for (const key of [
+    "configsync.gke.io/manager",
+    "configmanagement.gke.io/managed",
+    "config.k8s.io/owning-inventory",
+    "cli-utils.sigs.k8s.io/inventory-id",
+    "applyset.kubernetes.io/part-of",
+    "addonmanager.kubernetes.io/mode",
+    "cluster.x-k8s.io/cluster-name",
+    "app.hnc.x-k8s.io/inherited-from",
+    "objectset.rio.cattle.io/applied",
+    "management.cattle.io/system-namespace",
+    "field.cattle.io/projectId",
+    "fleet.cattle.io/bundle-id",
+    "kapp.k14s.io/original",
+    "secretgen.carvel.dev/status",
+    "crossplane.io/composite",
+    "meta.crossplane.io/owner",
+    "olm.owner",
+    "operators.coreos.com/operator",
+    "olm.operatorframework.io/owner-name",
+    "pulumi.com/patchForce",
+    "kluctl.io/discriminator",
+    "tanka.dev/environment",
+    "qbec.io/application",
+    "velero.io/restore-name",
+    "janitor/ttl",
+    "trust-manager.io/hash",
+    "operator.1password.io/item-path",
+    "secrets.hashicorp.com/vso-ownerRefUID",
+    "banzaicloud.com/last-applied",
+    "openshift.io/token-secret.value",
+    "service.beta.openshift.io/expiry",
+    "eck.k8s.elastic.co/owner-name",
+    "vcluster.loft.sh/managed-by",
+  ])
+    assert.equal(isNeverCopied(key), true, key);
+  for (const key of ["example.com/owner", "notk8s.io/x", "janitor", "gke.io/x", "loft.sh/x"])
+    assert.equal(isNeverCopied(key), false, key);
+});
+
 test("what never comes off the list is on it", () => {
   for (const glob of NEVER_RELEASED) assert.equal(isNeverCopied(glob), true, glob);
   for (const key of PROTECTED) assert.ok(isNeverCopied(key) && isNeverReleased(key), key);
