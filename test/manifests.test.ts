@@ -59,8 +59,8 @@ test("the cluster role allows what the controller does and no more", () => {
       resources: ["secrets"],
       verbs: ["get", "list", "watch", "create", "patch", "delete"],
     },
-    { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] },
     { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+    { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] },
   ]);
 });
 
@@ -131,10 +131,10 @@ test("the pod is probed where the program listens by default", () => {
   assert.deepEqual(container?.readinessProbe?.httpGet, { path: "/readyz", port: port?.name });
 });
 
-test("the pod has requests and a memory limit, and longer than the program's 30 s to stop", () => {
+test("the pod has requests and limits, except of CPU, and longer than the program's 30 s to stop", () => {
   assert.deepEqual(container?.resources, {
-    requests: { cpu: "50m", memory: "128Mi" },
-    limits: { memory: "384Mi" },
+    requests: { cpu: "50m", memory: "128Mi", "ephemeral-storage": "64Mi" },
+    limits: { memory: "384Mi", "ephemeral-storage": "512Mi" },
   });
   assert.ok((pod?.terminationGracePeriodSeconds ?? 0) > 30);
 });

@@ -131,11 +131,12 @@ counts a repeated one up instead of piling up. */ -}}
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
-{{- if .Values.configMaps }}
+{{- end -}}
+
+{{- define "secretcast.configMapRule" -}}
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch, create, patch, delete]
-{{- end }}
 {{- end -}}
 
 {{- /* What to do where the API server cannot change Pods by itself. */ -}}
