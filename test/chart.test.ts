@@ -114,6 +114,7 @@ const FILLED_IN: readonly (readonly [RegExp, string])[] = [
     /\{\{- include "secretcast\.(labels|selector)" [^}]*\}\}/g,
     "app.kubernetes.io/name: secretcast",
   ],
+  [/\{\{ include "secretcast\.otherSources" \. \}\}/g, "[]"],
   [/\{\{ include "secretcast\.sourceList" \. \}\}/g, "secretcast-sources"],
   [/\{\{ (include "secretcast\.\w+" \.|\.Release\.Namespace)( \| quote)? \}\}/g, "secretcast"],
   [/\{\{ join "," \.Values\.pullSecretNames \| quote \}\}/g, "registry"],

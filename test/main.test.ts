@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
+import { parseDuration } from "../src/config/units.ts";
 import { LEASES, resourcePath } from "../src/kube/rest/resource.ts";
 import { eventually } from "./support/time/eventually.ts";
 import { openScene, type Scene } from "./support/scenes/scene.ts";
@@ -86,6 +88,34 @@ test("CL-21 CL-24 probes are served first; a lease that another takes ends the p
   assert.equal(await child.ended, 1);
   const said = /serving probes.*starting informers.*waiting for the lease.*the lease is lost/s;
   assert.match(child.stdout(), said);
+});
+
+test("the first line of the log has the version and every setting that decides on copies (E18)", async (t) => {
+  const { scene } = await unanswered(t);
+  const flags = ["--source-list=mine", "--fanout-limit=1Mi", "--delete-limit=7"];
+  const child = program(t, scene, { flags });
+  await eventually("it starts", () => child.stdout().includes("\n"));
+  const line: unknown = JSON.parse(child.stdout().split("\n")[0] ?? "");
+  const { version }: { version: string } = JSON.parse(readFileSync("package.json", "utf8"));
+  const wanted = {
+    msg: "starting secretcast",
+    version,
+    sourceNamespaces: [scene.source],
+    sourceList: "mine",
+    configMaps: false,
+    namespaces: "all",
+    otherSourceNamespaces: [],
+    namespacePolicy: "opt-out",
+    deleteGraceMs: 100,
+    sourceGraceMs: parseDuration(String(scene.flags()["source-grace"])),
+    deleteLimit: 7,
+    deleteHoldMs: parseDuration(String(scene.flags()["delete-hold"])),
+    fanoutLimitBytes: 1024 * 1024,
+    dryRun: false,
+  };
+  assert.partialDeepStrictEqual(line, wanted);
+  child.kill("SIGTERM");
+  await child.ended;
 });
 
 for (const crash of ["exception", "rejection"])

@@ -18,6 +18,8 @@ import {
 import { environmentName, FLAGS } from "../src/config/flags.ts";
 import { metricsOfNothing } from "./support/documents/metrics.ts";
 import { tableRows, uncoded } from "./support/documents/markdown.ts";
+import { OBJECT_KINDS } from "../src/core/model/kinds.ts";
+import { FILTER_PARAMETERS, readFilter, SEVERITY } from "../src/server/status/filter.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
@@ -92,6 +94,20 @@ test("the README lists the keys that are never copied, and those that are all th
   );
   assert.deepEqual(COPIED_ANYWAY, ["app.kubernetes.io/*"]);
   assert.ok(readme.includes("All other `app.kubernetes.io/*` keys can be copied."));
+});
+
+test("the parameters of the status API have a row each in operations.md, with every state (H10)", () => {
+  const rows = tableRows(text("docs/operations.md"), ["parameter", "value"]);
+  assert.deepEqual(
+    rows.map(([name = ""]) => uncoded(name)),
+    FILTER_PARAMETERS,
+  );
+  const valuesOf = (parameter: string) =>
+    uncoded(rows.find(([name = ""]) => uncoded(name) === parameter)?.[1] ?? "");
+  assert.equal(valuesOf("state"), SEVERITY.join(", "));
+  assert.equal(valuesOf("kind"), OBJECT_KINDS.join(" or "));
+  for (const parameter of FILTER_PARAMETERS)
+    assert.doesNotThrow(() => readFilter(new URLSearchParams(`${parameter}=`)), parameter);
 });
 
 test("the causes of failures have a row each in operations.md, and the README knows no other", () => {

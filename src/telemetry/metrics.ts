@@ -29,10 +29,18 @@ export type Metrics = ReturnType<typeof createMetrics>;
 // client-go's buckets for the queue: exponential from 1e-6 s, factor 10, 10 buckets.
 const QUEUE_BUCKETS = Array.from({ length: 10 }, (_, power) => 1e-6 * 10 ** power);
 
-/** `ofProcess`: Node's own as well. They are observed until the process ends, whoever asked for them. */
-export function createMetrics(leaseName: string, { ofProcess = true } = {}) {
+/**
+ * `ofProcess`: Node's own as well. They are observed until the process ends. `version`: of the program.
+ */
+export function createMetrics(leaseName: string, { ofProcess = true, version = "unknown" } = {}) {
   const registry = new Registry();
   if (ofProcess) collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: "secretcast_build_info",
+    help: "Always 1; the version of the program is a label",
+    labelNames: ["version"],
+    registers: [registry],
+  }).set({ version }, 1);
   const own = ownMetrics(registry);
   return {
     registry,

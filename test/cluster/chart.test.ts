@@ -61,14 +61,6 @@ test(
   },
 );
 
-test("by default the chart is the kustomize base, but for the namespace", options, () => {
-  const built = spawnSync("kubectl", ["kustomize", `${ROOT}manifests`], { encoding: "utf8" });
-  assert.equal(built.status, 0, built.stderr);
-  // Helm makes the namespace of a release itself and would take sources along when it goes.
-  const base = objects(built.stdout).filter(({ kind }) => kind !== "Namespace");
-  assert.deepEqual(inOrder(inBaseToo(template()).map(withoutHelm)), inOrder(base));
-});
-
 function isList({ kind, metadata }: KubernetesObject): boolean {
   return kind === "ConfigMap" && metadata?.name === "secretcast-sources";
 }
@@ -276,14 +268,22 @@ test(
   "earlyCheck knows the source namespaces where these are names, and says nothing else",
   options,
   () => {
-    const of = (...values: readonly string[]): unknown => {
+    const variableOf = (name: string, ...values: readonly string[]): unknown => {
       const rendered = template(...set("earlyCheck"), ...values);
       const policy = rendered.find(({ kind }) => kind === "ValidatingAdmissionPolicy");
       const variables = field(policy, "spec", "variables");
       assert.ok(Array.isArray(variables));
-      const known = variables.find((one) => field(one, "name") === "sourceNamespaces");
-      return field(known, "expression");
+      return field(
+        variables.find((one) => field(one, "name") === name),
+        "expression",
+      );
     };
+    const of = (...values: readonly string[]) => variableOf("sourceNamespaces", ...values);
+    const others = (...values: readonly string[]) => variableOf("otherSourceNamespaces", ...values);
+    assert.equal(others(), "[]");
+    const flag = "flags.other-source-namespaces";
+    assert.equal(others("--set", `${flag}={a,b-*}`), "['a', 'b-*']");
+    assert.equal(others("--set-string", `${flag}=a\\, !b`), "['a', '!b']");
     assert.equal(of(), "['secretcast']");
     assert.equal(of("--set", "flags.source-namespaces={a,b-1}"), "['a', 'b-1']");
     assert.equal(of("--set-string", "flags.source-namespaces=a\\, b"), "['a', 'b']");

@@ -223,6 +223,26 @@ test("what is refused at once is what the controller's Event says, word for word
   await scene.finish();
 });
 
+for (const [at, [globs, silent]] of (
+  [
+    [["def?ult", "apps-*"], true],
+    [["!apps-*"], true],
+    [["*", "!default"], false],
+    [["defaul", "efault"], false],
+  ] as const
+).entries())
+  test(`with ${globs.join()} as source namespaces of others, nothing is refused there: ${silent} (E1)`, async (t) => {
+    const name = `early-check-of-others-${at}`;
+    const options = { name, sourceNamespaces: [SOURCE], action: "Deny" } as const;
+    const given = { ...options, otherSourceNamespaces: globs, namespaces: [OTHER] };
+    t.after(await installEarlyCheck(http, given));
+    const metadata = { name: "of-others", annotations: words({ to: "team-a" }) };
+    const path = `/api/v1/namespaces/${OTHER}/secrets?dryRun=All`;
+    const answer = await http.send("POST", path, { body: { metadata } });
+    assert.equal(answer.status, silent ? 201 : 422);
+    assert.equal(spokenBy(name, answer).length, silent ? 0 : 1);
+  });
+
 test("what docs/hardening.md shows of kubectl is what kubectl prints", async (t) => {
   const kubectl = (...words: readonly string[]): string => {
     const given = ["--kubeconfig", sharedCluster().kubeconfig, ...words];

@@ -5,7 +5,7 @@ import { systemClock } from "../../src/kube/time/clock.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 
 async function start(t: TestContext, health: Health): Promise<string> {
-  const metrics = createMetrics("secretcast");
+  const metrics = createMetrics("secretcast", { version: "1.2.3" });
   metrics.observe({
     copies: () => ({ secrets: { current: 3 }, configmaps: { conflict: 1 } }),
     sources: () => ({ secrets: { ok: 2, refused: 1 } }),
@@ -47,6 +47,7 @@ test("metrics carry the public names and their readings", async (t) => {
     'secretcast_watch_last_activity_timestamp_seconds{resource="secrets"} 1700000001',
     'secretcast_watch_disconnected_seconds{resource="secrets"} 41.5',
     'secretcast_watch_disconnected_seconds{resource="namespaces"} 0',
+    'secretcast_build_info{version="1.2.3"} 1',
     'leader_election_master_status{name="secretcast"} 1',
     'secretcast_drift_repaired_total{kind="edited"} 0',
     'secretcast_syncs_total{result="ok"} 0',

@@ -120,6 +120,15 @@ that are named and not globs. An empty list where all are served. */ -}}
 {{- ternary "*" (join "', '" $names) (regexMatch "[*?!]" (join "," $names)) -}}
 {{- end -}}
 
+{{- /* The source namespaces of other installations, as a list of CEL. */ -}}
+{{- define "secretcast.otherSources" -}}
+{{- $globs := list -}}
+{{- with get .Values.flags "other-source-namespaces" -}}
+{{- $globs = include "secretcast.list" . | fromJsonArray -}}
+{{- end -}}
+{{- ternary "[]" (printf "['%s']" (join "', '" $globs)) (empty $globs) -}}
+{{- end -}}
+
 {{- /* list, watch: the cache of what is there. get: a live look at a source before copies of it go,
 and at a Secret in the way. create, patch, delete: the copies. No update: every change is a patch that
 names the UID and the version it was made for. Events lie beside sources and pulling Secrets; patch

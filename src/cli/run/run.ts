@@ -51,7 +51,7 @@ export async function runController(
   observer: SyncHooks & { readonly onServing?: (statusUrl: string) => void } = {},
 ): Promise<RunEnd> {
   const settings = readPlannerSettings(config);
-  const metrics = createMetrics(config.leaseName);
+  const metrics = createMetrics(config.leaseName, { version });
   const reachability = new Reachability(systemClock);
   const connect = (own: Pick<ClientOptions, "connections" | "neverPauses">): ApiClient =>
     createClient(kubeConfig, {
@@ -67,7 +67,7 @@ export async function runController(
   // Leases have a connection of their own: a renewal must never queue behind a fan-out.
   const leaseApi = connect({ connections: 1, neverPauses: true });
   try {
-    log.info(settingsOf(config, client.server), "starting secretcast");
+    log.info({ version, server: client.server, ...settingsOf(config) }, "starting secretcast");
     warnOfEveryNamespace(config, log);
     if (!config.inCluster) await checkSurroundings(config, client, leaseApi, signal, log);
     const board = new StatusFeed(systemClock, version);
@@ -168,14 +168,28 @@ export async function withinGrace<T>(
   }
 }
 
-function settingsOf(config: Config, server: string) {
+/** What decides which copies there are and when they change, so that a log explains itself. */
+function settingsOf(config: Config) {
   return {
-    server,
     sourceNamespaces: config.sourceNamespaces,
-    namespaces: config.namespaces,
+    sourceList: config.sourceList ?? "off",
+    configMaps: config.kinds.includes("ConfigMap"),
+    namespaces: config.namespaces ?? "all",
     excludeNamespaces: config.excludeNamespaces,
+    otherSourceNamespaces: config.otherSourceNamespaces,
+    includeSystemNamespaces: config.includeSystemNamespaces,
     namespacePolicy: config.namespacePolicy,
+    copyableKeys: config.copyableKeys ?? [],
+    resyncMs: config.resyncMs,
+    concurrency: config.concurrency,
+    deleteGraceMs: config.deleteGraceMs,
+    sourceGraceMs: config.sourceGraceMs,
+    deleteLimit: config.deleteLimit,
+    deleteHoldMs: config.deleteHoldMs,
+    fanoutLimitBytes: config.fanoutLimitBytes,
+    dataCacheBytes: config.dataCacheBytes,
     leaderElect: config.leaderElect,
+    lease: `${config.leaseNamespace}/${config.leaseName}`,
     dryRun: config.dryRun,
     once: config.once,
   };

@@ -45,6 +45,15 @@ export type Filter = {
   readonly limit?: number | undefined;
 };
 
+/** The parameters of /api/status and /api/events; docs/operations.md has a row for each. */
+export const FILTER_PARAMETERS: readonly string[] = [
+  "source",
+  "namespace",
+  "state",
+  "kind",
+  "limit",
+];
+
 /** A program may ask for more than people read. */
 const HIGHEST_LIMIT = 10_000;
 
@@ -59,6 +68,11 @@ export function readFilter(query: URLSearchParams): Filter {
       throw new RangeError(`${name}: ${text.length} characters, want at most ${LONGEST}`);
     return text;
   };
+  const unknown = [...query.keys()].find((name) => !FILTER_PARAMETERS.includes(name));
+  if (unknown !== undefined)
+    throw new RangeError(
+      `${JSON.stringify(unknown.slice(0, 40))} is not one of ${FILTER_PARAMETERS.join(", ")}`,
+    );
   const state = oneOf("state", STATES, query);
   return {
     source: part("source"),

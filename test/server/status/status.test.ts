@@ -162,6 +162,10 @@ test("a filter that cannot be understood is a 400 with one line that says what w
   const wrong = await fetch(`${url}/api/events?state=green`);
   assert.equal(wrong.status, 400);
   assert.match(await wrong.text(), /^state: "green" is not one of current, .*refused, nowhere\n$/);
+  const unknown = await fetch(`${url}/api/status?namespce=a`);
+  assert.equal(unknown.status, 400);
+  const text = '"namespce" is not one of source, namespace, state, kind, limit\n';
+  assert.equal(await unknown.text(), text);
 });
 
 test("the answer stays small at 5,000 namespaces and says how much it leaves out", async (t) => {

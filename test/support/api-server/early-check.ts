@@ -13,6 +13,8 @@ export type EarlyCheckOptions = {
   readonly name: string;
   /** As --source-namespaces has them; "*": not known. */
   readonly sourceNamespaces: readonly string[];
+  /** As --other-source-namespaces has them. */
+  readonly otherSourceNamespaces?: readonly string[];
   readonly action?: "Warn" | "Deny";
   /** Fail shows what could not be judged. */
   readonly failurePolicy?: "Ignore" | "Fail";
@@ -31,13 +33,14 @@ export async function installEarlyCheck(
   http: Http,
   options: EarlyCheckOptions,
 ): Promise<() => Promise<void>> {
-  const { name, sourceNamespaces, action = "Warn", failurePolicy = "Ignore", namespaces } = options;
+  const { name, action = "Warn", failurePolicy = "Ignore", namespaces } = options;
+  const { sourceNamespaces, otherSourceNamespaces = [] } = options;
   const policy: Policy = JSON.parse(JSON.stringify(loadYaml(readFileSync(FILE, "utf8"))));
-  const variables = policy.spec.variables.map((one) =>
-    one.name === "sourceNamespaces"
-      ? { name: one.name, expression: JSON.stringify(sourceNamespaces) }
-      : one,
-  );
+  const given = new Map(Object.entries({ sourceNamespaces, otherSourceNamespaces }));
+  const variables = policy.spec.variables.map((one) => {
+    const values = given.get(one.name);
+    return values ? { name: one.name, expression: JSON.stringify(values) } : one;
+  });
   const spec = { ...policy.spec, variables, failurePolicy };
   const only = {
     namespaceSelector: {
