@@ -365,8 +365,9 @@ export class Sync {
 }
 
 /** It becomes due by itself; whether a failed write is worth another try, its failure says. */
-function isUnderWay({ verdict, dueAt }: Row): boolean {
-  return dueAt !== undefined && isPending(verdict);
+function isUnderWay({ verdict, dueAt, hold }: Row): boolean {
+  // What is certain to be held is not waited for.
+  return dueAt !== undefined && isPending(verdict) && hold === undefined;
 }
 
 function mayBeAdopted(secret: CachedObject | undefined): boolean {

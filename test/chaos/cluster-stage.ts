@@ -17,6 +17,7 @@ import { valuesOf } from "./weather.ts";
 import { wrongWrite } from "./write-judge.ts";
 
 const GRACE_MS = 1000;
+const HOLD_MS = 2000;
 /** So much later than the controller we may have heard of a change. */
 const HEARING_MS = 700;
 const LONGEST_WAIT_MS = 300;
@@ -114,7 +115,8 @@ export class ClusterStage {
       if (request.method !== "DELETE") this.#slots.know(answer);
     for (const { request, answer, now, flags: started } of this.#writes) {
       const graceMs = GRACE_MS - HEARING_MS;
-      const around = { now, flags: started, graceMs, listSlot: LIST_SLOT };
+      const waits = { graceMs, sourceGraceMs: graceMs, holdMs: Math.max(0, HOLD_MS - HEARING_MS) };
+      const around = { now, flags: started, ...waits, listSlot: LIST_SLOT };
       const wrong = wrongWrite(request, answer, this.#slots, around);
       if (wrong !== undefined) this.#wrong.push(`${request.method} ${request.path}: ${wrong}`);
     }
@@ -207,6 +209,6 @@ const givenTo = (flags: FlagSet, { replicas }: Script): FlagValues => ({
   ...valuesOf(flags),
   "delete-grace": `${GRACE_MS}ms`,
   "source-grace": `${GRACE_MS}ms`,
-  "delete-hold": "2s",
+  "delete-hold": `${HOLD_MS}ms`,
   "leader-elect": replicas > 1,
 });

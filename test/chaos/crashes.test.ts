@@ -17,6 +17,8 @@ const SCENARIO: Script = {
   flags: PLAIN_FLAGS,
   graceMs: 1000,
   deleteLimit: 100,
+  sourceGraceMs: 10_000,
+  holdMs: 0,
   steps: [
     { kind: "stranger", namespace: "team-b", name: "two", words: { adopt: "shared/two" } },
     { kind: "stranger", namespace: "team-c", name: "one", words: {} },

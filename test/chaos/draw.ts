@@ -394,6 +394,11 @@ const withOnce = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
       return { ...rest, steps: all };
     });
 
+const withHolds = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
+  fc
+    .tuple(script, fc.constantFrom(1000, 10_000, 60_000), fc.constantFrom(0, 30_000, 300_000))
+    .map(([rest, sourceGraceMs, holdMs]) => ({ ...rest, sourceGraceMs, holdMs }));
+
 /**
  * What a seed means. A draw never changes once a seed of it is kept (failed-seeds.ts); what is to be
  * drawn besides makes another.
@@ -404,9 +409,10 @@ const DRAWS: Readonly<Record<number, (least: number, most: number) => fc.Arbitra
   3: (least, most) => bounded(woven(scriptsOf(least, most))),
   4: (least, most) => ended(bounded(woven(scriptsOf(least, most)))),
   5: (least, most) => withOnce(ended(bounded(woven(scriptsOf(least, most))))),
+  6: (least, most) => withHolds(withOnce(ended(bounded(woven(scriptsOf(least, most)))))),
 };
 /** What a seed means where nobody says by which draw. */
-export const NEWEST_DRAW = 5;
+export const NEWEST_DRAW = 6;
 
 /** Of so many steps, but for the few that a later draw adds. */
 export function drawn(draw: number, least = 1, most = LONGEST_SCRIPT): fc.Arbitrary<Script> {

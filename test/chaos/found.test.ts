@@ -196,6 +196,8 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
       replicas: 1,
       graceMs: 1000,
       deleteLimit: 100,
+      sourceGraceMs: 10_000,
+      holdMs: 0,
       flags: {
         sourceNamespaces: "shared",
         policy: undefined,
@@ -381,6 +383,8 @@ for (const [name, script] of Object.entries(FOUND))
       flags: PLAIN_FLAGS,
       graceMs: 10_000,
       deleteLimit: 100,
+      sourceGraceMs: 10_000,
+      holdMs: 0,
       ...script,
     });
     assert.deepEqual(wrong, []);

@@ -300,6 +300,8 @@ for (const [
       now: NOW_MS,
       flags: FLAGS,
       graceMs: 10_000,
+      sourceGraceMs: 10_000,
+      holdMs: 0,
       listSlot: "ConfigMap controller/secretcast-sources",
     });
     if (expected) assert.match(wrong ?? "", expected);

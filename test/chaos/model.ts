@@ -121,6 +121,14 @@ export function isFrozenByList(made: Raw, flags: Flags): boolean {
   return entries.some((entry) => entry.refused && isOf(entry));
 }
 
+/** A list that can be read no longer has the entry that made it. */
+export function lostItsEntry(made: Raw, flags: Flags): boolean {
+  const key = wordOf(made, "entry");
+  if (key === undefined || isFrozenByList(made, flags)) return false;
+  const source = `${made.kind} ${wordOf(made, "source")}`;
+  return entriesOf(flags)?.some((entry) => entry.key === key && entry.object === source) !== true;
+}
+
 /** Those of the first rank; which of them came first, the world does not show. */
 const strongest = (sources: readonly Source[]): readonly Source[] =>
   sources.filter(({ rank }) => sources.every((other) => other.rank >= rank));

@@ -119,5 +119,9 @@ export type Script = {
   readonly flags: FlagSet;
   readonly graceMs: number;
   readonly deleteLimit: number;
+  /** Absent: `graceMs`. */
+  readonly sourceGraceMs?: number;
+  /** Absent: five minutes where the limit is low, and otherwise none. */
+  readonly holdMs?: number;
   readonly steps: readonly ChaosStep[];
 };

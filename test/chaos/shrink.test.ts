@@ -30,7 +30,15 @@ test("what is left of 400 steps are the two that it takes, in their order, and p
   assert.ok(LONG && isOne(LONG));
   const { steps, ...rest } = await shortest(isOne, 10_000);
   assert.deepEqual(kindsOf({ ...rest, steps }), ["restart", "roll out"]);
-  const plain = { chance: 0, replicas: 1, flags: PLAIN_FLAGS, graceMs: 10_000, deleteLimit: 100 };
+  const plain = {
+    chance: 0,
+    replicas: 1,
+    flags: PLAIN_FLAGS,
+    graceMs: 10_000,
+    deleteLimit: 100,
+    sourceGraceMs: 10_000,
+    holdMs: 0,
+  };
   assert.deepEqual(rest, plain);
 });
 

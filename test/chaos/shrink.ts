@@ -33,6 +33,8 @@ export async function shrink(
     { chance: 0 },
     { graceMs: 10_000 },
     { deleteLimit: 100 },
+    { sourceGraceMs: 10_000 },
+    { holdMs: 0 },
   ];
   for (const part of plain) await became({ ...script, ...part });
 }

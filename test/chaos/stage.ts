@@ -25,8 +25,8 @@ const REST_MOST_MS = 30 * 60_000;
 const DEAF_MS = 300_000;
 /** So long a page of a list is waited for, the longest of all that may hang. */
 const UNANSWERED_MS = 60_000;
-/** So long deletions above their limit wait. */
-const HOLD_MS = 330_000;
+/** Removals that were held are made within this time. */
+const LOOK_MS = 30_000;
 /** So long an API server is away that starts anew. */
 const REBOOT_MS = 4000;
 const COMES_AGAIN_MS = 1000;
@@ -62,6 +62,11 @@ export async function play(script: Script, crash?: Crash): Promise<Verdict> {
   await stage.end();
   const { wrong, writes, requests, secrets } = stage;
   return { wrong, writes, requests, secrets };
+}
+
+/** How long what is absent, and what is held, is waited for. */
+function waitsOf({ graceMs, deleteLimit, sourceGraceMs = graceMs, holdMs }: Script) {
+  return { sourceGraceMs, holdMs: holdMs ?? (deleteLimit < 100 ? 300_000 : 0) };
 }
 
 class Stage {
@@ -169,8 +174,10 @@ class Stage {
     this.#api.staleBy = 0;
     const all = [SECRETS, CONFIG_MAPS].flatMap(({ plural }) => [...this.#all(plural).values()]);
     await this.#actors.letGo(all.filter(isHeld));
-    const hold = this.#script.deleteLimit < 100 ? HOLD_MS : 0;
-    await this.#pass(Math.max(hold, this.#hangsUntil - this.#clock.monotonic()));
+    const { sourceGraceMs, holdMs } = waitsOf(this.#script);
+    await this.#pass(
+      Math.max(sourceGraceMs + holdMs + LOOK_MS, this.#hangsUntil - this.#clock.monotonic()),
+    );
     let wrong: readonly string[] = ["not looked at"];
     for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
       await this.#pass(REST_STEP_MS);
@@ -270,7 +277,8 @@ class Stage {
   }
 
   #written({ request, answer, now, flags }: Write): void {
-    const around = { now, flags, graceMs: this.#script.graceMs, listSlot: LIST_SLOT };
+    const { graceMs } = this.#script;
+    const around = { now, flags, graceMs, ...waitsOf(this.#script), listSlot: LIST_SLOT };
     const wrong = wrongWrite(request, answer, this.#slots, around);
     if (wrong !== undefined) this.wrong.push(`${request.method} ${request.path}: ${wrong}`);
     this.#writes++;
@@ -301,11 +309,12 @@ class Stage {
 
   #given(): FlagValues {
     const { graceMs, deleteLimit, replicas } = this.#script;
+    const { sourceGraceMs, holdMs } = waitsOf(this.#script);
     return {
       ...valuesOf(this.#flags),
       "delete-grace": `${graceMs}ms`,
-      "source-grace": `${graceMs}ms`,
-      "delete-hold": "5m",
+      "source-grace": `${sourceGraceMs}ms`,
+      "delete-hold": `${holdMs}ms`,
       "delete-limit": String(deleteLimit),
       "leader-elect": replicas > 1,
     };

@@ -4,7 +4,7 @@
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import type { Slots } from "./slots.ts";
 import { contentDifferences } from "./differences.ts";
-import { isFrozenByList } from "./model.ts";
+import { isFrozenByList, lostItsEntry } from "./model.ts";
 import { filterKeys } from "./patterns.ts";
 import { dataOf, isHidden, memoized, recordedKeys, slotOf, wordOf, wordsOn } from "./raw.ts";
 import type { Flags, Raw, Source, Standing, Texts } from "./raw.ts";
@@ -23,6 +23,10 @@ export type Circumstances = {
   readonly flags: Flags;
   readonly listSlot: string;
   readonly graceMs: number;
+  /** So long a source must be absent. */
+  readonly sourceGraceMs: number;
+  /** So long a removal is held that could be a mistake. */
+  readonly holdMs: number;
 };
 
 /** What is wrong with a write of the controller that was carried out; undefined: nothing. */
@@ -209,7 +213,7 @@ class Judge {
 
   // At some time, and since the grace, the place was not wanted by the source that the copy names.
   #ended(copy: Raw): string | undefined {
-    const { now, graceMs } = this.#around;
+    const { now } = this.#around;
     const from = now - MEMORY_MS;
     const named = `${copy.kind} ${wordOf(copy, "source")}`;
     const namespaces = this.#slots.since(copy.metadata.namespace ?? "", from);
@@ -219,13 +223,28 @@ class Judge {
         namespaces.flatMap((namespace) =>
           this.#lists().flatMap(({ since, flags }) =>
             isUnwanted(copy, moment.raw, namespace.raw, flags)
-              ? [Math.max(moment.since, namespace.since, since)]
+              ? [
+                  Math.max(moment.since, namespace.since, since) +
+                    this.#waitMs(copy, moment.raw, namespace.raw, flags),
+                ]
               : [],
           ),
         ),
       );
     if (reasons.length === 0) return "its place was wanted, frozen or paused all the time";
-    return Math.min(...reasons) <= now - graceMs ? undefined : "its grace was not over";
+    return Math.min(...reasons) <= now ? undefined : "its grace or its hold was not over";
+  }
+
+  // Of what follows from one object, and not from how many copies there are.
+  #waitMs(copy: Raw, source: Raw | undefined, namespace: Raw | undefined, flags: Flags): number {
+    const { graceMs, sourceGraceMs, holdMs } = this.#around;
+    const isAbsent =
+      !source || isHidden(source) || source.metadata.uid !== wordOf(copy, "source-uid");
+    const grace = isAbsent ? Math.max(graceMs, sourceGraceMs) : graceMs;
+    const named = wordOf(copy, "source") ?? "";
+    const declines = namespace && acceptance(namespace, named, flags) === "no";
+    const held = !declines && lostItsEntry(copy, flags);
+    return held ? grace + holdMs : grace;
   }
 
   #filled(before: Raw, after: Raw): string | undefined {

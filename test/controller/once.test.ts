@@ -225,10 +225,10 @@ test("--once waits out the grace of a source that is gone", async () => {
 
 test("--once waits out the grace of any other reason, exits unconverged on a hold, and a dry run asks too", async () => {
   const rig = new Rig();
-  rig.teams("team-a", "team-b");
+  rig.teams("team-a", "team-b", "team-c");
   once(rig);
   await rig.clock.advance(5000);
-  rig.source("shared/registry", { password: "one" }, "nowhere");
+  rig.source("shared/registry", { password: "one" }, "team-c");
   const before = rig.api.writes.length;
   const dry = once(rig, { "delete-grace": "10s", "dry-run": true });
   await rig.clock.advance(9000);
@@ -290,4 +290,17 @@ test("--once takes the lease where one is elected, and gives it back", async () 
   assert.equal(await started.ended(), "converged");
   const lease = Array.from(rig.api.objects.values()).find(({ kind }) => kind === "Lease");
   assert.match(JSON.stringify(lease), /"holderIdentity":""/);
+});
+
+test("--once ends at once where a removal is certain to be held: it has never seen the source", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  once(rig);
+  await rig.clock.advance(5000);
+  rig.api.remove("/api/v1/namespaces/shared/secrets/registry");
+  const before = rig.api.writes.length;
+  const started = once(rig, { "source-grace": "5m", "delete-hold": "30m" });
+  await rig.clock.advance(5000);
+  assert.equal(await started.ended(), "unconverged");
+  assert.equal(rig.api.writes.length, before);
 });

@@ -157,7 +157,7 @@ test("the Event of a fill names the types if they differ (D6)", () => {
 });
 
 test("a held clearing of filled entries has an Event that says when, and nothing of the source (H8)", () => {
-  const cluster = new Cluster();
+  const cluster = new Cluster({ deleteHoldMs: 300_000 });
   cluster.namespace("shared");
   cluster.secret("shared/tls", { allow: "team-*" }, { data: { a: "1" } });
   for (let n = 0; n < 101; n++) {

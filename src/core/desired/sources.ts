@@ -5,6 +5,7 @@ import {
   type CachedObject,
   type CopyObject,
   type ListState,
+  type Namespace,
   type PlannerSettings,
   type PullingObject,
   type SourceObject,
@@ -96,6 +97,7 @@ export class Sources {
   readonly #outside = new Map<string, SourceStatus>();
   readonly #world: ClusterState;
   readonly #settings: PlannerSettings;
+  #uids: ReadonlySet<string> | undefined;
   // Asked for once: the world may have to put it together.
   readonly #namespaces: ClusterState["namespaces"];
 
@@ -184,6 +186,17 @@ export class Sources {
   /** May Secrets of this namespace be sources? */
   inScope(namespace: string): boolean {
     return sourceRank(this.#settings, namespace) >= 0;
+  }
+
+  /** Undefined: the cache knows no namespace of this name. */
+  namespace(name: string): Namespace | undefined {
+    return this.#namespaces.get(name);
+  }
+
+  /** Whether a source with this UID exists. */
+  hasUid(uid: string): boolean {
+    this.#uids ??= new Set(this.entries.map(({ source }) => source.uid));
+    return this.#uids.has(uid);
   }
 
   #entry(source: SourceObject, rank: number): PlannedSource {

@@ -30,8 +30,8 @@ type Write = {
   readonly reason: string;
   /** What the write follows from, but for the target's version: a failure is remembered under it. */
   readonly inputs: string;
-  /** The absent source because of which something ends. */
-  readonly vanished?: SourceAbsence;
+  /** Of a removal: as what the delete guard counts it. */
+  readonly removal?: CountedRemoval;
 };
 
 /** A source as a write needs it. */
@@ -121,6 +121,19 @@ export type Fill = {
         readonly list: string | undefined;
       }
     | undefined;
+};
+
+/** `namespace`: in its own namespace, whose users control it, and as one removal elsewhere. */
+export type CountedAs = "everywhere" | "namespace";
+
+export type CountedRemoval = {
+  /** Key of the source (sourceKey). */
+  readonly source: string;
+  readonly countedAs: CountedAs;
+  /** The source, which exists, no longer wants the place. */
+  readonly byEdit: boolean;
+  /** The source that no longer exists, if that is why. */
+  readonly vanished: SourceAbsence | undefined;
 };
 
 export type SourceAbsence = {

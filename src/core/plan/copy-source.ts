@@ -17,10 +17,10 @@ import {
   type SourceStatus,
 } from "../desired/sources.ts";
 import { wants } from "../desired/target-batch.ts";
-import { wantOf, type TargetNamespace } from "../desired/targets.ts";
+import { acceptance, wantOf, type TargetNamespace } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
 import { refText } from "../annotations/names.ts";
-import { answerOfList } from "./listed-copy.ts";
+import { answerOfList, type ListAnswer } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
 
 /** What becomes of a copy by the word of its source. */
@@ -49,6 +49,32 @@ export function decideCopy(
   }
   const listed = answerOfList(context.sources.list, copy.source, copy);
   if (listed.kind === "frozen") return hold("frozen", listed.reason);
+  const decision = decideByStatus(context, copy, target, status, listed);
+  if (decision.kind !== "unwanted") return decision;
+  return { ...decision, lapse: qualified(decision.lapse, copy, target, listed) };
+}
+
+// What else is known of an unwanted place decides how long its copy is held.
+function qualified(
+  lapse: RemovalReason,
+  { source }: CopyObject,
+  target: TargetNamespace,
+  listed: ListAnswer,
+): RemovalReason {
+  const entryRemoved = listed.kind === "gone";
+  if (acceptance(refText(source), target.accept) !== "declined") return { ...lapse, entryRemoved };
+  const asked = lapse.follows.some(({ kind }) => kind === "Namespace");
+  const follows = asked ? lapse.follows : [...lapse.follows, readOfNamespace(target)];
+  return { ...lapse, follows, declined: true, entryRemoved };
+}
+
+function decideByStatus(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  status: SourceStatus,
+  listed: ListAnswer,
+): CopyDecision {
   switch (status.kind) {
     case "entry":
       return decideByEntry(context, copy, target, status.entry, status);
@@ -84,8 +110,12 @@ function decideByEntry(
   if (frozen !== undefined) return hold("frozen", frozen);
   if (source.rule.paused) return hold("paused", `source ${text} is paused`);
   const named = source.rule.copyName === copy.name;
-  if (candidate && named && (wants(candidate, target) || keeps(context, candidate, copy, target))) {
-    return { kind: "keep", candidate };
+  if (candidate && named) {
+    if (wants(candidate, target)) return { kind: "keep", candidate };
+    if (keeps(context, candidate, copy, target)) {
+      context.removals.kept(text);
+      return { kind: "keep", candidate };
+    }
   }
   const want = candidate && named ? wantOf(candidate, target) : "globs";
   // Another object under the source's old name says nothing of the source's copies.
@@ -98,7 +128,8 @@ function decideByEntry(
     want === "declined"
       ? `the namespace does not accept copies of ${text}`
       : `source ${text} no longer wants this place`;
-  return unwanted(word, reason, follows);
+  const { lapse, ...decision } = unwanted(word, reason, follows);
+  return { ...decision, lapse: { ...lapse, covered: want === "declined" } };
 }
 
 // Under opt-in a namespace that says nothing keeps the copies that are there, and they are kept current.
@@ -118,7 +149,7 @@ function decideAbsent(context: PlanContext, copy: CopyObject, status: SourceStat
   // Whoever looks for it finds one.
   const other = shownAt(status) ? ": another object has its name now" : "";
   const reason = `source ${refText(source)} is gone${other}`;
-  const lapse = sourceGone(context.pass, context.settings, source, sourceUid, status, reason);
+  const lapse = sourceGone(context, source, sourceUid, status, reason);
   return { kind: "unwanted", onDelete, lapse };
 }
 
@@ -130,6 +161,6 @@ function unwanted(
   onDelete: OnDelete,
   reason: string,
   follows: RemovalReason["follows"],
-): CopyDecision {
+): Extract<CopyDecision, { kind: "unwanted" }> {
   return { kind: "unwanted", onDelete, lapse: { cause: "unwanted", reason, follows } };
 }

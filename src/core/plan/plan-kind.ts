@@ -98,7 +98,9 @@ export class KindPlan {
     const sources = yield* Sources.of(world, settings);
     for (const object of sources.toBeRead) pass.confirm([readForList(world.kind, object)]);
     const targets = targetsOf(world, settings);
-    yield* memory.wants.begin(settings, targets, sources.candidates);
+    const frozen = sources.entries.filter((entry) => entry.frozen !== undefined);
+    const kept = new Set(frozen.map(({ text }) => text));
+    yield* memory.wants.begin(settings, targets, sources.candidates, kept);
     return new KindPlan(subject, pass, sources, targets);
   }
 
@@ -119,8 +121,28 @@ export class KindPlan {
     });
   }
 
-  settleSources(): Generator<undefined, void> {
-    return settleSources(this.pass.memory, this.#sources.candidates);
+  *settleSources(): Generator<undefined, void> {
+    const { memory } = this.pass;
+    yield* settleSources(memory, this.#sources.candidates);
+    const emptied = new Set<string>();
+    for (const [index, { source, text, namespace, frozen }] of this.#sources.entries.entries()) {
+      const home = this.#world.namespaces.get(namespace);
+      if (home) memory.homes.note(home);
+      const wasEmptied = memory.emptied.has(source.uid);
+      const asks = this.#sources.candidateOf(source) !== undefined;
+      if (asks ? this.removals.isEmptied(text, wasEmptied) : wasEmptied && frozen !== undefined)
+        emptied.add(source.uid);
+      if (index % SOURCES_PER_TURN === 0) yield;
+    }
+    memory.emptied = emptied;
+  }
+
+  /** Copies that are kept, whoever else is at the places. */
+  get copies(): number {
+    let count = 0;
+    for (const { tally } of this.#sources.entries)
+      count += tally.current + tally.update + tally.replace;
+    return count;
   }
 
   *report(): Generator<undefined, KindReport> {

@@ -51,7 +51,8 @@ export function reportOf(
 ): SourceReport {
   const nowhere = candidate !== undefined && isNowhere(tally);
   const notes = content?.replica.notes ?? [];
-  const state = source.problems.length > 0 ? "refused" : "ok";
+  const emptied = candidate !== undefined && memory.emptied.has(source.uid);
+  const state = source.problems.length > 0 ? "refused" : emptied ? "nowhere" : "ok";
   const states = statesOf(tally);
   const found = METRIC_STATES.filter((each) => states[each] > 0).join(" ");
   const standing = `source ${source.uid} ${state} ${source.rule.paused} ${found}`;

@@ -55,7 +55,8 @@ export function* plan(
   const creating = sum(kinds, ({ missing }) => missing.creating);
   for (const kind of kinds) yield* kind.missing.settle(creating);
   const removals = kinds.map((kind) => kind.removals);
-  yield* settleRemovals(removals, shared.deleteGuard, settings, now);
+  const copies = sum(kinds, (kind) => kind.copies);
+  yield* settleRemovals(removals, shared.deleteGuard, settings, copies, now);
   for (const kind of kinds) yield* kind.settleSources();
   const actions = yield* proposals.actions();
   for (const { pass } of kinds) pass.end();

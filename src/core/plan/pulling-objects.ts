@@ -172,15 +172,8 @@ function planAbsent(
     note(context, pull, from, "conflict", noSourceText(from));
     return;
   }
-  const { pass, settings } = context;
   const uid = pull.sourceUid ?? "";
-  end(
-    context,
-    pull,
-    from,
-    target,
-    sourceGone(pass, settings, from, uid, status, noSourceText(from)),
-  );
+  end(context, pull, from, target, sourceGone(context, from, uid, status, noSourceText(from)));
 }
 
 function end(
@@ -194,8 +187,11 @@ function end(
     note(context, pull, source, "conflict", lapse.reason);
     return;
   }
+  const { pass, removals, sources } = context;
   const { order } = target;
-  context.removals.addPull({ pull, source, tally: context.pass.withoutSource, order, lapse });
+  const entryRemoved = answerOfList(sources.list, source, pull).kind === "gone";
+  const qualified = { ...lapse, entryRemoved };
+  removals.addPull({ pull, source, tally: pass.withoutSource, order, lapse: qualified });
 }
 
 function fillFrom(

@@ -8,9 +8,10 @@ import type { Sources, SourceStatus } from "../desired/sources.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { type Ref, refText } from "../annotations/names.ts";
 import type { SourceAbsence, LiveRead } from "../model/actions.ts";
+import type { RemovalHoldCause } from "../model/verdicts.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 
-/** Why something has no reason to be any more. */
+/** Why a copy, or what was filled into a pulling object, is to be removed. */
 export type RemovalReason = {
   readonly cause: "unwanted" | "gone";
   readonly reason: string;
@@ -19,26 +20,58 @@ export type RemovalReason = {
   /** Of cause `gone`: the source, and when (ms, monotonic) it has been absent for long enough. */
   readonly vanished?: SourceAbsence;
   readonly absentUntil?: number;
+  /** Of cause `gone`: the namespace of the source was deleted with it. */
+  readonly namespaceLost?: boolean;
+  /** The namespace says that it does not accept the source. */
+  readonly declined?: boolean;
+  /** The source would want the place if the namespace accepted it. */
+  readonly covered?: boolean;
+  /** The source list no longer has the entry that made the copy. */
+  readonly entryRemoved?: boolean;
+  /** Of cause `gone`: another source has its name now, and does not want the place. */
+  readonly succeeded?: boolean;
 };
 
-/** The source `ref` of this UID is not there; `status`: who is. */
+type GoneContext = {
+  readonly pass: PlanBuilder;
+  readonly settings: PlannerSettings;
+  readonly sources: Sources;
+};
+
+/** The source `ref` with this UID no longer exists; `status`: what has its name now. */
 export function sourceGone(
-  pass: PlanBuilder,
-  settings: PlannerSettings,
+  { pass, settings, sources }: GoneContext,
   ref: Ref,
   uid: string,
   status: SourceStatus,
   reason: string,
 ): RemovalReason {
   const key = `${refText(ref)} ${uid}`;
-  const since = pass.memory.absent.of(key, pass.now);
+  const { memory, now } = pass;
+  const since = memory.absent.of(key, now);
+  const seen = memory.gone.has(uid, now) || sources.hasUid(uid);
   return {
     cause: "gone",
     reason,
     follows: [{ ...readOfSource(pass.kind, ref, shownAt(status)), gone: uid }],
-    vanished: { key, since, seen: pass.memory.gone.has(uid, pass.now) },
+    vanished: { key, since, seen },
     absentUntil: since + settings.sourceGraceMs,
+    succeeded: status.kind === "entry",
+    namespaceLost: memory.homes.isLost(key, ref.namespace, sources.namespace(ref.namespace)),
   };
+}
+
+/** The condition that holds a removal whatever else is due, as far as one place shows it. */
+export function ownHold({
+  declined,
+  namespaceLost,
+  vanished,
+  entryRemoved,
+}: RemovalReason): RemovalHoldCause | undefined {
+  if (declined) return undefined;
+  if (namespaceLost) return "namespace";
+  if (vanished?.seen === false) return "unseen";
+  return entryRemoved ? "entry" : undefined;
 }
 
 /** The object that is there under the source's name, if one is. */
@@ -99,10 +132,9 @@ export type RemovalHold = {
 export function removalHold(
   pass: PlanBuilder,
   settings: PlannerSettings,
-  place: Ref,
+  unwantedSince: number,
   lapse: RemovalReason,
 ): RemovalHold | undefined {
-  const unwantedSince = pass.memory.unwanted.of(refText(place), pass.now);
   const until = Math.max(unwantedSince + settings.deleteGraceMs, lapse.absentUntil ?? 0);
   // A read since then, so that a hold does not begin anew with each change of the object.
   const age = { same: Number.POSITIVE_INFINITY, newer: pass.now - unwantedSince };

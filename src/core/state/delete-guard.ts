@@ -1,87 +1,162 @@
-// The guard against mass deletion. Deletions and releases that are due, together with those made
-// within the last hold, are counted; above the limit none is made before it has itself been due for
-// the hold. Not counted are the copies of the first source that vanishes within a hold: deleting one
-// source is ordinary. Copies of sources that this process has never seen are counted by themselves:
-// anybody may write such a copy, and it takes neither that exemption nor the others' room. The memory
-// starts anew with the process. No clock: `now` is milliseconds of a monotonic clock.
-import type { SourceAbsence } from "../model/actions.ts";
+// The guard against removals that could be a mistake. A removal with a condition of its own, or beyond
+// the limit, is held until it has been due for the hold. Two numbers are limited: removals that are due
+// together with those made within the last hold, absolutely and as a share of all copies. Not counted are
+// the copies of one seen source that is deleted within a hold, because the deletion of one source is
+// ordinary; that source is chosen only when the limit would hold it.
+//
+// The users of one namespace never hold removals in another. What they control themselves (their consent,
+// copies that this process never saw wanted, records on pulling objects) counts fully in their own
+// namespace, and as one removal elsewhere. The memory starts anew with the process. No clock: `now` is
+// milliseconds of a monotonic clock.
+import type { CountedAs, EndAction, SourceAbsence } from "../model/actions.ts";
+import type { RemovalHoldCause } from "../model/verdicts.ts";
+import { type OfVanished, RecentRemovals } from "./recent-removals.ts";
 
-/** Something to delete or release; `vanished` is the absent source that it belongs to, if any. */
-export type DueRemoval = { readonly place: string; readonly vanished: SourceAbsence | undefined };
-export type DeleteGuardLimits = { readonly limit: number; readonly holdMs: number };
+/** A removal that is due: its grace is over and the API server has confirmed it. */
+export type DueRemoval = {
+  readonly place: string;
+  readonly namespace: string;
+  /** The source that no longer exists, if that is why. */
+  readonly vanished: SourceAbsence | undefined;
+  readonly countedAs: CountedAs;
+  /** Its own condition; undefined: only the limit can hold it. */
+  readonly hold: RemovalHoldCause | undefined;
+};
+
+/** `copies`: those that are kept, of all sources. */
+export type DeleteGuardLimits = {
+  readonly limit: number;
+  readonly holdMs: number;
+  readonly copies: number;
+};
 
 export type GuardDecision =
   | { readonly kind: "go" }
   /** Kept back until `until` (ms, monotonic). */
-  | { readonly kind: "held"; readonly until: number };
+  | {
+      readonly kind: "held";
+      readonly until: number;
+      readonly hold: RemovalHoldCause;
+      /** Of the limit: the numbers. */
+      readonly numbers?: LimitNumbers;
+    };
+
+export type LimitNumbers = {
+  readonly due: number;
+  readonly made: number;
+  /** What they exceed. */
+  readonly limit: number | "share";
+  readonly copies: number;
+};
 
 const GO: GuardDecision = { kind: "go" };
+/** More than one in five of all copies, and at least so many. */
+const SHARE = 5;
+const FEWEST_OF_SHARE = 10;
 
 export class DeleteGuard {
   /** Since when each place has been due. */
   #due = new Map<string, number>();
-  readonly #made: number[] = [];
-  /** Of sources never seen. */
-  readonly #madeUnseen: number[] = [];
+  readonly recent = new RecentRemovals();
   #exempt: SourceAbsence | undefined;
 
-  /** One ruling for each of `due`, in its order; to be asked once a pass with all that is due. */
+  /** One decision for each of `due`, in its order; to be asked once in each sync with all that is due. */
   check(
     due: readonly DueRemoval[],
     guard: DeleteGuardLimits,
     now: number,
   ): readonly GuardDecision[] {
-    if (guard.limit === 0) return due.map(() => GO);
-    this.#exempt = this.#choose(due, guard, now);
     const since = new Map<string, number>();
     for (const { place } of due) since.set(place, this.#due.get(place) ?? now);
     this.#due = since;
-    for (const made of [this.#made, this.#madeUnseen]) {
-      while ((made[0] ?? now) < now - guard.holdMs) made.shift();
-    }
-    const unseen = due.filter(isUnseen).length;
-    const seen = due.filter((one) => !isUnseen(one) && !this.#exempts(one)).length;
-    const within = seen + this.#made.length <= guard.limit;
-    const unseenWithin = unseen + this.#madeUnseen.length <= guard.limit;
+    this.recent.forget(now - guard.holdMs);
+    if (guard.holdMs === 0) return due.map(() => GO);
+    const beyond = this.#beyondLimit(due, guard, now);
     return due.map((one) => {
-      if (isUnseen(one) ? unseenWithin : within || this.#exempts(one)) return GO;
+      const numbers = one.hold === undefined ? beyond(one) : undefined;
+      const hold = one.hold ?? (numbers && "limit");
       const until = (since.get(one.place) ?? now) + guard.holdMs;
-      return until <= now ? GO : { kind: "held", until };
+      if (hold === undefined || until <= now) return GO;
+      return { kind: "held", until, hold, ...(numbers && { numbers }) };
     });
   }
 
-  /** A counted deletion or release was made. */
-  made(vanished: SourceAbsence | undefined, now: number): void {
-    if (vanished?.seen === false) this.#madeUnseen.push(now);
-    else if (vanished === undefined || vanished.key !== this.#exempt?.key) this.#made.push(now);
+  /** A removal was made. */
+  made({ place, removal }: EndAction, now: number): void {
+    if (removal) this.recent.add({ namespace: place.namespace, ...removal }, now);
+  }
+
+  #beyondLimit(
+    due: readonly DueRemoval[],
+    guard: DeleteGuardLimits,
+    now: number,
+  ): (one: DueRemoval) => LimitNumbers | undefined {
+    if (guard.limit === 0) return () => undefined;
+    const exempt = this.#exempt;
+    if (exempt && now - exempt.since >= guard.holdMs && !due.some((one) => this.#exempts(one)))
+      this.#exempt = undefined;
+    let count = this.#count(due, guard);
+    if (!this.#exempt && count.exceeded(0) !== undefined) {
+      this.#exempt = this.#largestDeleted(due, now);
+      count = this.#count(due, guard);
+    }
+    const everywhere = count.exceeded(0);
+    const inNamespace = new Map(
+      Array.from(count.own, ([name, own]) => [name, count.exceeded(own - 1)] as const),
+    );
+    return (one) =>
+      this.#exempts(one) ? undefined : (everywhere ?? inNamespace.get(one.namespace));
+  }
+
+  #count(due: readonly DueRemoval[], { limit, copies }: DeleteGuardLimits) {
+    const own = new Map(this.recent.inNamespace);
+    const ownDue = new Set<string>();
+    let dueEverywhere = 0;
+    for (const one of due) {
+      if (this.#exempts(one)) continue;
+      if (one.countedAs === "everywhere") dueEverywhere++;
+      else {
+        own.set(one.namespace, (own.get(one.namespace) ?? 0) + 1);
+        ownDue.add(one.namespace);
+      }
+    }
+    const exempted = this.recent.ofVanished.get(this.#exempt?.key ?? "")?.count ?? 0;
+    const made = this.recent.everywhere - exempted + own.size - ownDue.size;
+    const all = copies + due.length + this.recent.size;
+    /** `more`: what counts in one namespace alone. */
+    const exceeded = (more: number): LimitNumbers | undefined => {
+      const numbers = { due: dueEverywhere + ownDue.size + more, made, copies: all };
+      const count = numbers.due + made;
+      if (count > limit) return { ...numbers, limit };
+      const isShare = count >= FEWEST_OF_SHARE && count * SHARE > all;
+      return isShare ? { ...numbers, limit: "share" } : undefined;
+    };
+    return { own, exceeded };
   }
 
   #exempts(one: DueRemoval): boolean {
     return one.vanished !== undefined && one.vanished.key === this.#exempt?.key;
   }
 
-  // The exempt source stays so while its hold lasts or its copies are still being deleted.
-  #choose(
-    due: readonly DueRemoval[],
-    guard: DeleteGuardLimits,
-    now: number,
-  ): SourceAbsence | undefined {
-    const exempt = this.#exempt;
-    if (exempt && now - exempt.since < guard.holdMs) return exempt;
-    if (due.some((one) => this.#exempts(one))) return exempt;
-    let first: SourceAbsence | undefined;
-    for (const { vanished } of due) {
-      if (vanished?.seen !== true) continue;
-      if (first === undefined || earlier(vanished, first)) first = vanished;
+  // Of the seen sources that were deleted within the hold the one with most copies, of several the first.
+  #largestDeleted(due: readonly DueRemoval[], now: number): SourceAbsence | undefined {
+    const counts = new Map(this.recent.ofVanished);
+    for (const { vanished, hold } of due) {
+      if (vanished?.seen !== true || hold !== undefined) continue;
+      const { absence = vanished, count = 0 } = counts.get(vanished.key) ?? {};
+      counts.set(vanished.key, { absence, count: count + 1 });
     }
-    return first && { ...first, since: now };
+    let largest: OfVanished | undefined;
+    for (const one of counts.values()) {
+      if (!one.absence.seen) continue;
+      const isMore = largest === undefined || one.count > largest.count;
+      const isFirst = largest?.count === one.count && isEarlier(one.absence, largest.absence);
+      if (isMore || isFirst) largest = one;
+    }
+    return largest && { ...largest.absence, since: now };
   }
 }
 
-function isUnseen({ vanished }: DueRemoval): boolean {
-  return vanished?.seen === false;
-}
-
-function earlier(a: SourceAbsence, b: SourceAbsence): boolean {
+function isEarlier(a: SourceAbsence, b: SourceAbsence): boolean {
   return a.since < b.since || (a.since === b.since && a.key < b.key);
 }

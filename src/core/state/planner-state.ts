@@ -8,6 +8,8 @@ import { WriteBackoff, type Failure } from "./write-backoff.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
 import type { SharedState } from "./shared-state.ts";
 import { Since } from "./since.ts";
+import { SourceHomes } from "./source-homes.ts";
+import { UnwantedPlaces } from "./unwanted-places.ts";
 import type { CopyObject, DesiredCopy, Namespace, PullingObject } from "../model/cluster.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
 import { Wants } from "../desired/wants.ts";
@@ -37,8 +39,12 @@ export class PlannerState {
   readonly backoff = new WriteBackoff();
   /** Of sources: since when each has been absent. */
   readonly absent = new Since();
-  /** Of places: since when each has been unwanted. */
-  readonly unwanted = new Since();
+  readonly unwanted = new UnwantedPlaces();
+  readonly homes = new SourceHomes();
+  /** Of sources that lost copies by an edit: how many they had before. By "NAMESPACE/NAME". */
+  editedFrom: ReadonlyMap<string, number> = new Map();
+  /** UIDs of the sources that an edit left without any copy. */
+  emptied: ReadonlySet<string> = new Set();
   /** Of rows and reports: since when each has been so, to a tenth of a second. */
   readonly standing = new Ages(100);
   readonly resolutions = new Resolutions();
@@ -72,10 +78,10 @@ export class PlannerState {
       case "release":
         // Who makes a copy anew each time that it goes keeps us deleting.
         this.backoff.repaired(place, action.inputs, now, chance);
-        this.shared.deleteGuard.made(action.vanished, now);
+        this.shared.deleteGuard.made(action, now);
         return;
       case "unfill":
-        this.shared.deleteGuard.made(action.vanished, now);
+        this.shared.deleteGuard.made(action, now);
         return;
       case "create":
       case "update":
@@ -142,6 +148,7 @@ export class PlannerState {
     this.backoff.beginPass(now);
     this.absent.beginPass();
     this.unwanted.beginPass();
+    this.homes.beginPass();
     this.standing.beginPass();
     this.resolutions.beginPass();
   }

@@ -508,8 +508,8 @@ expectPlace(
   ],
 );
 
-expectPlace("copies above the delete limit", () => heldDeletes(), {}, [
-  "held the copy stays: source shared/one no longer wants this place; held, because 2 deletions are due and the limit is 1 (--delete-limit)",
+expectPlace("copies of which an edit would leave none", () => heldDeletes(), {}, [
+  "held the copy stays: source shared/one no longer wants this place; held, because the change leaves the source without any copy",
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=other,team-a",
 ]);
 

@@ -1,7 +1,7 @@
 // When copies end: the grace, the live GET, keep, and the held mass deletion.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Plan } from "../../../src/core/model/verdicts.ts";
+import type { Plan, Row } from "../../../src/core/model/verdicts.ts";
 import { annotate } from "../../support/planner/publishers.ts";
 import type { Texts } from "../../support/planner/raw-cluster.ts";
 import { actionsAt, Cluster, globs, verdictAt } from "../../support/planner/planner-cluster.ts";
@@ -21,6 +21,10 @@ function cluster(places: number, words = {}, changes = {}): Cluster {
   made.settle();
   made.writes.length = 0;
   return made;
+}
+
+function heldAt(result: Plan): Row | undefined {
+  return result.rows.find(({ verdict }) => verdict === "held");
 }
 
 function copies(made: Cluster): number {
@@ -321,7 +325,6 @@ test("S48 deletions above the limit are held until each has been due for the hol
   const result = made.end();
   assert.equal(result.counts.held, 10);
   assert.equal(result.deletesHeld, 10);
-  assert.match(result.rows.find(({ verdict }) => verdict === "held")?.reason ?? "", /limit is 4/);
   assert.equal(made.secrets.has("team-0/three"), true);
   assert.equal(result.nextAt, made.now + 300_000);
   made.now += 299_999;
@@ -334,15 +337,17 @@ test("S48 deletions above the limit are held until each has been due for the hol
 
 test("S48 as many deletions as the limit says are made, and one more holds them all", () => {
   for (const [deleteLimit, held] of [
-    [10, 0],
-    [9, 10],
+    [4, 0],
+    [3, 4],
   ] as const) {
     const made = cluster(5, {}, { deleteLimit });
-    for (const name of ["one", "two"])
-      made.edit(`shared/${name}`, ({ metadata }) => (metadata.annotations = {}));
+    // Two of five copies are not half of them.
+    for (const name of ["one", "two"]) annotate(made, `shared/${name}`, { to: "!team-0,!team-1" });
     made.now += 60_000;
-    assert.equal(made.end().counts.held, held);
-    assert.equal(copies(made), held);
+    const result = made.end();
+    assert.equal(result.counts.held, held);
+    assert.equal(copies(made), 6 + held);
+    if (held > 0) assert.match(heldAt(result)?.reason ?? "", /4 due; the limit is 3/);
   }
 });
 
@@ -382,23 +387,22 @@ test("the copies of the first vanished source stay uncounted when they go in sev
   assert.equal(made.secrets.has("team-0/two"), false);
 });
 
-test("deletions made within the last hold count, and 0 turns the guard off", () => {
-  const made = cluster(3, {}, { deleteLimit: 4 });
-  const narrow = (name: string): void => {
-    made.edit(
-      `shared/${name}`,
-      ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "nowhere"),
-    );
-    made.now += 5000;
-  };
-  narrow("one");
+test("removals made within the last hold count, with the numbers, and 0 turns the limit off (E13)", () => {
+  const made = cluster(5, {}, { deleteLimit: 3 });
+  annotate(made, "shared/one", { to: "!team-0,!team-1" });
   made.end();
-  assert.equal(copies(made), 3);
-  narrow("two");
-  assert.equal(made.end().counts.held, 3);
+  assert.equal(copies(made), 8);
+  annotate(made, "shared/two", { to: "!team-0,!team-1" });
+  const result = made.end();
+  assert.equal(result.counts.held, 2);
+  assert.equal(heldAt(result)?.hold, "limit");
+  assert.match(
+    heldAt(result)?.reason ?? "",
+    /2 due, and 2 made within 5m; the limit is 3 \(--delete-limit\)$/,
+  );
   made.settings = { ...made.settings, deleteLimit: 0 };
   made.pass();
-  assert.equal(copies(made), 0);
+  assert.equal(copies(made), 6);
 });
 
 test("recreated under the old name but wanting other places: the old copies have the grace", () => {

@@ -163,7 +163,7 @@ export function unreadable(): Cluster {
 export function heldDeletes(): Cluster {
   const made = settled({ to: "*" });
   made.restart();
-  configure(made, { deleteLimit: 1 });
+  configure(made, { deleteHoldMs: 300_000 });
   made.namespace("shop");
   made.settle();
   annotate(made, "shared/one", { to: "other" });

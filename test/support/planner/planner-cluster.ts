@@ -59,7 +59,8 @@ export function settingsOf(changes: Partial<PlannerSettings> = {}): PlannerSetti
     // One grace for both, unless a test is about the difference.
     sourceGraceMs: changes.deleteGraceMs ?? 10_000,
     deleteLimit: 100,
-    deleteHoldMs: 300_000,
+    // Only tests about holds hold anything.
+    deleteHoldMs: changes.deleteLimit === undefined ? 0 : 300_000,
     fanoutLimitBytes: 256 * 1024 * 1024,
     copyableKeys: undefined,
     namedSources: globs("shared"),

@@ -1,0 +1,103 @@
+// The removals made within the last hold: how many, of which sources and in which namespaces. A mistake
+// that is made in small steps shows only in what was made before. A rolling window: what is older is
+// subtracted once and passed over by an index, so a million entries cost a million steps. No clock: `now`
+// is milliseconds of a monotonic clock.
+import type { CountedAs, SourceAbsence } from "../model/actions.ts";
+
+export type RecentRemoval = {
+  readonly namespace: string;
+  /** Key of the source (sourceKey). */
+  readonly source: string;
+  readonly countedAs: CountedAs;
+  /** The source no longer wanted the place. */
+  readonly byEdit: boolean;
+  /** The source that no longer exists, if that is why. */
+  readonly vanished: SourceAbsence | undefined;
+};
+
+/** Removals that count in the whole cluster, of one source that no longer exists. */
+export type OfVanished = { readonly absence: SourceAbsence; readonly count: number };
+
+type Made = RecentRemoval & { readonly at: number };
+
+/** So many outdated entries are kept before the list is copied. */
+const MOST_OUTDATED = 1024;
+
+export class RecentRemovals {
+  #made: Made[] = [];
+  /** Of the oldest that still counts. */
+  #first = 0;
+  #everywhere = 0;
+  readonly #inNamespace = new Map<string, number>();
+  readonly #bySource = new Map<string, number>();
+  readonly #byVanished = new Map<string, OfVanished>();
+
+  /** Removals that count in the whole cluster. */
+  get everywhere(): number {
+    return this.#everywhere;
+  }
+
+  /** By namespace: removals that count in that namespace alone. */
+  get inNamespace(): ReadonlyMap<string, number> {
+    return this.#inNamespace;
+  }
+
+  get size(): number {
+    return this.#made.length - this.#first;
+  }
+
+  /** Entries in memory, outdated ones too. */
+  get kept(): number {
+    return this.#made.length;
+  }
+
+  /** Copies of this source that an edit removed. */
+  ofSource(source: string): number {
+    return this.#bySource.get(source) ?? 0;
+  }
+
+  /** By key: of the sources that no longer exist. */
+  get ofVanished(): ReadonlyMap<string, OfVanished> {
+    return this.#byVanished;
+  }
+
+  add(removal: RecentRemoval, now: number): void {
+    this.#made.push({ ...removal, at: now });
+    this.#count(removal, 1);
+  }
+
+  /** Forgets what was made before `since`. */
+  forget(since: number): void {
+    for (;;) {
+      const oldest = this.#made[this.#first];
+      if (!oldest || oldest.at >= since) break;
+      this.#count(oldest, -1);
+      this.#first++;
+    }
+    if (this.#first <= MOST_OUTDATED || this.#first * 2 < this.#made.length) return;
+    this.#made = this.#made.slice(this.#first);
+    this.#first = 0;
+  }
+
+  #count({ namespace, source, countedAs, byEdit, vanished }: RecentRemoval, by: 1 | -1): void {
+    if (countedAs === "namespace") {
+      change(this.#inNamespace, namespace, by);
+      return;
+    }
+    this.#everywhere += by;
+    if (byEdit) change(this.#bySource, source, by);
+    if (!vanished) return;
+    const { absence, count } = this.#byVanished.get(vanished.key) ?? {
+      absence: vanished,
+      count: 0,
+    };
+    if (count + by === 0) this.#byVanished.delete(vanished.key);
+    else this.#byVanished.set(vanished.key, { absence, count: count + by });
+  }
+}
+
+function change(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}

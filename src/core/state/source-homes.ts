@@ -1,0 +1,42 @@
+// Which of the sources that no longer exist lost their namespace with them, and not only themselves: whoever
+// deletes a namespace seldom means the copies elsewhere. The namespace may have been created again since,
+// so what counts is the UID that it had when a source was last seen there. It keeps nothing of sources
+// for which no sync asks.
+import type { Namespace } from "../model/cluster.ts";
+
+/** Beyond this many, namespaces in which no source has been for longest are forgotten. */
+const MOST_NAMESPACES = 10_000;
+
+export class SourceHomes {
+  /** UIDs of the namespaces in which a source was seen, the latest last. */
+  readonly #uids = new Map<string, string>();
+  #lost: ReadonlySet<string> = new Set();
+  #current = new Set<string>();
+
+  /** `key`: of the source that no longer exists; `namespace`: its own, as it is now. */
+  isLost(key: string, name: string, namespace: Namespace | undefined): boolean {
+    const uid = this.#uids.get(name);
+    const lost =
+      this.#lost.has(key) ||
+      namespace === undefined ||
+      namespace.terminating ||
+      (uid !== undefined && uid !== namespace.uid);
+    if (lost) this.#current.add(key);
+    return lost;
+  }
+
+  beginPass(): void {
+    this.#lost = this.#current;
+    this.#current = new Set();
+  }
+
+  /** A source is in this namespace; to be noted when all that no longer exist were judged. */
+  note({ name, uid }: Namespace): void {
+    this.#uids.delete(name);
+    this.#uids.set(name, uid);
+    for (const oldest of this.#uids.keys()) {
+      if (this.#uids.size <= MOST_NAMESPACES) return;
+      this.#uids.delete(oldest);
+    }
+  }
+}
