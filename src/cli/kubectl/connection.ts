@@ -25,6 +25,7 @@ export function connect(flags: KubectlFlags, program: Program): Connection {
     clock: systemClock,
     userAgent: `secretcast/${program.version}`,
     keeps: ALWAYS_READ,
+    hasReader: true,
   });
   const { requestTimeoutMs } = flags;
   return {

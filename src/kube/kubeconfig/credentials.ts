@@ -4,10 +4,13 @@
 import { promises as files } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type { Clock } from "../time/clock.ts";
-import { credentialPlugin } from "./credential-plugin.ts";
+import { authProvider } from "./auth-provider.ts";
+import { CredentialsError, type CredentialSource, type Proof } from "./credential-source.ts";
+import { execPlugin, mayAskUser } from "./exec-plugin.ts";
 import type { User } from "./kubeconfig-file.ts";
 import type { KubeConfig } from "./kubeconfig.ts";
-import { isRecord } from "../json.ts";
+
+export { CredentialsError };
 
 export type Tls = Pick<
   ConnectionOptions,
@@ -20,38 +23,48 @@ export type Credentials = {
   readonly tls: Tls;
 };
 
-/** Why no credentials could be had; its message names the source and holds nothing read from it. */
-export class CredentialsError extends Error {
-  override readonly name = "CredentialsError";
-}
-
 // Short enough for rotated files to be seen at once, long enough for 500 requests a second.
 const FRESH_MS = 10_000;
-// A plugin that takes longer hangs: the next request starts it again.
+// Files that take longer hang: the next request reads them again.
 const HUNG_MS = 60_000;
 
 export class CredentialCache {
   readonly #clock: Clock;
   readonly #config: KubeConfig;
-  #plugin: ReturnType<typeof credentialPlugin>;
-  #last: { readonly at: number; readonly credentials: Credentials } | undefined;
+  #source: CredentialSource | undefined;
+  #last: { readonly until: number; readonly credentials: Credentials } | undefined;
   #flight: { readonly since: number; readonly credentials: Promise<Credentials> } | undefined;
 
-  constructor(config: KubeConfig, clock: Clock) {
+  readonly #hasReader: boolean;
+
+  /** `hasReader`: a user reads what a plugin prints on stderr, even where that is no terminal. */
+  constructor(config: KubeConfig, clock: Clock, { hasReader = false } = {}) {
+    this.#hasReader = hasReader;
     this.#clock = clock;
     this.#config = config;
-    this.#plugin = credentialPlugin(config.user);
+  }
+
+  /** Whether a user may have to log in before there are any, which takes longer than a request may. */
+  get asksUser(): boolean {
+    const { exec } = this.#config.user;
+    return exec !== undefined && mayAskUser(exec);
+  }
+
+  /** Who is waited for, while credentials are read; undefined: nobody but this machine's files. */
+  get awaited(): Pick<CredentialSource, "title" | "limitMs"> | undefined {
+    return this.#flight && this.#source;
   }
 
   /** What was read within the last ten seconds and not refused since. */
   get fresh(): Credentials | undefined {
     if (this.#flight || !this.#last) return undefined;
-    return this.#clock.monotonic() - this.#last.at < FRESH_MS ? this.#last.credentials : undefined;
+    return this.#clock.monotonic() < this.#last.until ? this.#last.credentials : undefined;
   }
 
   get(): Promise<Credentials> {
     const now = this.#clock.monotonic();
-    if (this.#flight && now - this.#flight.since < HUNG_MS) return this.#flight.credentials;
+    if (this.#flight && now - this.#flight.since < (this.#source?.limitMs ?? HUNG_MS))
+      return this.#flight.credentials;
     if (this.fresh) return Promise.resolve(this.fresh);
     const flight = { since: now, credentials: this.#read() };
     this.#flight = flight;
@@ -66,7 +79,7 @@ export class CredentialCache {
   refused(used: Credentials): void {
     if (used !== this.#last?.credentials) return;
     this.#last = undefined;
-    this.#plugin = credentialPlugin(this.#config.user);
+    this.#source?.forget();
   }
 
   async #read(): Promise<Credentials> {
@@ -75,7 +88,7 @@ export class CredentialCache {
     const cert = await bytesOf(user.certFile, user.certData);
     const key = await bytesOf(user.keyFile, user.keyData);
     const token = user.tokenFile === undefined ? user.token : await tokenIn(user.tokenFile);
-    const proof = await this.#prove();
+    const proof = await this.#prove(ca);
     const credentials = {
       headers: sendable(user, {
         ...(user.username !== undefined && { Authorization: basic(user.username, user.password) }),
@@ -91,16 +104,22 @@ export class CredentialCache {
         rejectUnauthorized: cluster.skipTLSVerify === true ? false : undefined,
       },
     };
-    this.#last = { at: this.#clock.monotonic(), credentials };
+    const leftMs = (proof?.expiresAt ?? Infinity) - this.#clock.now();
+    this.#last = { until: this.#clock.monotonic() + Math.min(FRESH_MS, leftMs), credentials };
     return credentials;
   }
 
-  async #prove() {
-    try {
-      return await this.#plugin?.();
-    } catch (error) {
-      throw new CredentialsError(explain(this.#config.user, error));
-    }
+  async #prove(ca: Buffer | undefined): Promise<Proof | undefined> {
+    const { cluster, user } = this.#config;
+    const { exec, name } = user;
+    this.#source ??= exec
+      ? execPlugin({ name, exec }, cluster, {
+          clock: this.#clock,
+          caData: ca?.toString("base64"),
+          hasReader: this.#hasReader,
+        })
+      : authProvider(user);
+    return this.#source?.prove();
   }
 }
 
@@ -169,19 +188,6 @@ async function contentOf(file: string, what: string): Promise<Buffer> {
 
 function basic(username: string, password = ""): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-}
-
-// A plugin's error is what it wrote to stderr, which may be anything: not passed on.
-function explain({ name, exec, authProvider }: User, error: unknown): string {
-  const code = codeOf(error);
-  if (!exec)
-    return `auth provider "${String(authProvider?.["name"])}" of user "${name}" failed (${code}); has its token expired?`;
-  const command = String(exec["command"]);
-  if (code === "ENOENT" && isRecord(error) && error["path"] === command)
-    return `credential plugin "${command}" of user "${name}" was not found`;
-  if (code.startsWith("E"))
-    return `credential plugin "${command}" of user "${name}" cannot be run (${code})`;
-  return `credential plugin "${command}" of user "${name}" failed; run it by hand to see why`;
 }
 
 function codeOf(error: unknown): string {

@@ -10,6 +10,7 @@ import type { ApiClient, ApiRequest, ApiStream } from "./api-client.ts";
 import { ApiError, isWebhookDenial } from "./api-error.ts";
 import type { Clock } from "../time/clock.ts";
 import { CredentialCache, CredentialsError } from "../kubeconfig/credentials.ts";
+import { INTERACTIVE_LIMIT_MS } from "../kubeconfig/exec-plugin.ts";
 import type { Credentials } from "../kubeconfig/credentials.ts";
 import { abandonable, Deadline } from "../time/deadline.ts";
 import { NotPermittedError, roundTrip, openStream } from "./round-trip.ts";
@@ -33,6 +34,8 @@ export type ClientOptions = {
   readonly reachability?: Reachability;
   /** As ApiClient.keeps: of maps with more than 2,048 members nothing else is parsed. */
   readonly keeps?: readonly string[];
+  /** A user reads what a credential plugin prints on stderr, even where that is no terminal. */
+  readonly hasReader?: boolean;
   /** Called once for every answer; `code` is the status, or "<error>" when there was none. */
   readonly onAnswer?: ((method: string, code: string) => void) | undefined;
 };
@@ -74,7 +77,7 @@ class HttpClient implements ApiClient {
     this.keeps = options.keeps ?? [];
     this.#options = options;
     this.reachability = options.reachability ?? new Reachability(options.clock);
-    this.#credentials = new CredentialCache(config, options.clock);
+    this.#credentials = new CredentialCache(config, options.clock, options);
     this.#via =
       proxyUrl !== undefined && URL.canParse(proxyUrl)
         ? ` through the proxy ${new URL(proxyUrl).host}`
@@ -84,6 +87,7 @@ class HttpClient implements ApiClient {
   }
 
   async request<T>(request: ApiRequest): Promise<T> {
+    if (this.#credentials.asksUser) await this.#login(request);
     const deadline = this.#deadline(request);
     const turn = this.#largeAnswers.turn();
     try {
@@ -104,6 +108,7 @@ class HttpClient implements ApiClient {
   }
 
   async open(request: ApiRequest): Promise<ApiStream> {
+    if (this.#credentials.asksUser) await this.#login(request);
     const deadline = this.#deadline(request);
     try {
       const answer = await this.#send("watch", openStream, request, deadline);
@@ -162,8 +167,31 @@ class HttpClient implements ApiClient {
     return this.#dispatch(lane, means, request, anew, deadline);
   }
 
+  // The time that a user takes to log in is not the request's.
+  async #login(request: ApiRequest): Promise<void> {
+    if (this.#credentials.fresh) return;
+    const closed = this.#closed.signal;
+    const login = new Deadline(this.#options.clock, INTERACTIVE_LIMIT_MS, request.signal, closed);
+    try {
+      await this.#credentialsWithin(login);
+    } catch (error) {
+      throw this.#classify(request, login, error);
+    } finally {
+      login.release();
+    }
+  }
+
   async #credentialsWithin(deadline: Deadline): Promise<Credentials> {
-    return this.#credentials.fresh ?? abandonable(this.#credentials.get(), deadline.signal);
+    const { fresh } = this.#credentials;
+    if (fresh) return fresh;
+    const reading = this.#credentials.get();
+    try {
+      return await abandonable(reading, deadline.signal);
+    } catch (error) {
+      const { awaited } = this.#credentials;
+      if (!deadline.expired || !awaited) throw error;
+      throw new CredentialsError(`${awaited.title} has not answered in time`);
+    }
   }
 
   async #dispatch<A extends HttpResponse>(
@@ -225,6 +253,12 @@ class HttpClient implements ApiClient {
   #classify(request: ApiRequest, deadline: Deadline, error: unknown): ApiError {
     const { what, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
     if (error instanceof ApiError) return error;
+    if (error instanceof CredentialsError)
+      return new ApiError(what, {
+        kind: "unauthorized",
+        reason: "NoCredentials",
+        note: error.message,
+      });
     if (deadline.expired)
       return new ApiError(what, {
         kind: "timeout",
@@ -234,12 +268,6 @@ class HttpClient implements ApiClient {
     if (error instanceof NotPermittedError)
       return new ApiError(what, { kind: "cancelled", reason: "NotPermitted" });
     if (deadline.over) return new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
-    if (error instanceof CredentialsError)
-      return new ApiError(what, {
-        kind: "unauthorized",
-        reason: "NoCredentials",
-        note: error.message,
-      });
     const note = `cannot reach ${this.server}${this.#via}`;
     return new ApiError(what, { kind: "unavailable", reason: networkCode(error), note });
   }

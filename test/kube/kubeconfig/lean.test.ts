@@ -105,16 +105,22 @@ test("a service account and every user without a plugin are served without loadi
   assert.deepEqual(loaded.toSorted(), ["js-yaml", "undici"]);
 });
 
-test("a user with an exec plugin loads it at the first request", async (t) => {
+test("a user with an auth provider loads client-node at the first request, one with an exec plugin does not", async (t) => {
   const { port, credentials } = await listen(t);
   const print = JSON.stringify(JSON.stringify({ status: { token: "of-the-plugin" } }));
   const exec = { command: process.execPath, args: ["-p", print] };
-  const config = kubeConfigFor(`https://127.0.0.1:${port}`, { exec }, { skipTLSVerify: true });
-  const asked = JSON.stringify([{ kubeconfig: kubeConfigFile(t, config) }]);
-  const { code, loaded } = await run(t, ["test/support/programs/ask.ts", asked]);
-  assert.equal(code, 0);
-  assert.deepEqual(credentials, ["Bearer of-the-plugin"]);
-  assert.ok(loaded.includes("@kubernetes/client-node"));
+  const config = { "access-token": "of-the-provider", expiry: "2126-01-01T00:00:00Z" };
+  const ask = async (user: Partial<User>) => {
+    const at = kubeConfigFor(`https://127.0.0.1:${port}`, user, { skipTLSVerify: true });
+    const asked = JSON.stringify([{ kubeconfig: kubeConfigFile(t, at) }]);
+    return run(t, ["test/support/programs/ask.ts", asked]);
+  };
+  const plugin = await ask({ exec });
+  const provider = await ask({ authProvider: { name: "gcp", config } });
+  assert.deepEqual([plugin.code, provider.code], [0, 0]);
+  assert.deepEqual(credentials, ["Bearer of-the-plugin", "Bearer of-the-provider"]);
+  assert.ok(!plugin.loaded.includes("@kubernetes/client-node"));
+  assert.ok(provider.loaded.includes("@kubernetes/client-node"));
 });
 
 test("the whole controller on the demonstration's API does not load client-node", async (t) => {

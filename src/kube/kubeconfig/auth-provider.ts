@@ -1,0 +1,66 @@
+// Auth providers (OIDC, gcp, azure) of a kubeconfig's user, by client-node. It is loaded by the first request
+// of such a user and of no other: with its generated models it takes 44 MiB of a controller's memory and
+// half a second of CPU.
+import type { RequestOptions } from "node:https";
+import { CredentialsError, type CredentialSource } from "./credential-source.ts";
+import type { User } from "./kubeconfig-file.ts";
+import { isRecord } from "../json.ts";
+
+const KNOWN: ReadonlySet<unknown> = new Set(["oidc", "gcp", "azure"]);
+const LIMIT_MS = 60_000;
+/** Of a shell: it has not found the command. */
+const NOT_FOUND = 127;
+
+export function authProvider({ name, authProvider }: User): CredentialSource | undefined {
+  if (!authProvider) return undefined;
+  const provider = String(authProvider["name"]);
+  const title = `auth provider "${provider}" of user "${name}"`;
+  const loading = async () => {
+    if (!KNOWN.has(provider))
+      throw new CredentialsError(`${title} is not known: it is none of ${[...KNOWN].join(", ")}`);
+    const { KubeConfig } = await import("@kubernetes/client-node");
+    const config = new KubeConfig();
+    // Of the cluster it needs only that there is one. A provider puts what it has fetched into its
+    // config, which all share on purpose: what a new refresh token replaces is good no more.
+    const cluster = { name: "any", server: "https://localhost", skipTLSVerify: false };
+    config.loadFromClusterAndUser(cluster, { name, authProvider });
+    return config;
+  };
+  let loaded: ReturnType<typeof loading> | undefined;
+  return {
+    title,
+    limitMs: LIMIT_MS,
+    prove: async () => {
+      loaded ??= loading();
+      const options: RequestOptions = {};
+      try {
+        await (await loaded).applyToHTTPSOptions(options);
+      } catch (error) {
+        throw error instanceof CredentialsError
+          ? error
+          : new CredentialsError(`${title} ${faultOf(provider, authProvider, error)}`);
+      }
+      return options;
+    },
+    forget: () => (loaded = undefined),
+  };
+}
+
+// A provider's error may hold anything: not passed on.
+function faultOf(provider: string, { config }: NonNullable<User["authProvider"]>, error: unknown) {
+  if (provider === "gcp") {
+    const command = isRecord(config) ? config["cmd-path"] : undefined;
+    const fix = "use the credential plugin gke-gcloud-auth-plugin, as kubectl does";
+    if (typeof command !== "string" || command === "")
+      return `has no access token that is valid, and no cmd-path by which to get one: ${fix}`;
+    if (isNotFound(error))
+      return `has no access token that is valid, and its command "${command}" was not found: ${fix}`;
+  }
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return `failed (${typeof code === "string" ? code : "no code"}); has its token expired?`;
+}
+
+function isNotFound(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isRecord(cause) && cause["status"] === NOT_FOUND;
+}
