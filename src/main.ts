@@ -4,6 +4,7 @@ import type { Program } from "./cli/run/program-context.ts";
 import { runProgram } from "./cli/program.ts";
 import { safeErrorText } from "./kube/rest/error-text.ts";
 
+const LAST_LINES_MS = 1000;
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 export async function main(): Promise<void> {
@@ -17,10 +18,12 @@ export async function main(): Promise<void> {
   process.on("SIGINT", onSignal);
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
-  // Who reads no further (`| head`) has what it wants.
+  // A closed pipe (`| head`) is not an error. A controller listens itself, and continues without its log.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (process.stdout.listenerCount("error") > 1) return;
     process.exit(error.code === "EPIPE" ? 0 : 1);
   });
+  process.stderr.on("error", () => undefined);
   const program: Program = {
     version: version(),
     env: process.env,
@@ -31,7 +34,9 @@ export async function main(): Promise<void> {
     signal: stop.signal,
   };
   const code = await runProgram(process.argv.slice(2), program);
-  // A pipe may still hold what was written.
+  // A pipe may still hold what was written. The log of a controller is not waited for, in case nobody reads it.
+  if (process.stdout.listenerCount("error") > 1)
+    setTimeout(() => process.exit(code), LAST_LINES_MS);
   process.stdout.write("", () => process.exit(code));
 }
 

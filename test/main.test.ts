@@ -62,6 +62,44 @@ async function unanswered(t: TestContext): Promise<Stuck> {
   return { scene, writing: () => writing };
 }
 
+for (const [what, lose] of [
+  ["stdout is a closed pipe", "destroy"],
+  ["nobody reads stdout", "pause"],
+] as const)
+  test(`where ${what} a controller continues, counts lost lines and ends on SIGTERM (E5)`, async (t) => {
+    const scene = await openScene(t);
+    const flags = { ...scene.flags(), "http-address": "127.0.0.1:0", "log-level": "debug" };
+    const words = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
+    const child = spawn(
+      process.execPath,
+      ["bin/secretcast.js", "run", "--log-format=json", ...words],
+      { stdio: ["ignore", "pipe", "pipe"] },
+    );
+    t.after(() => void child.kill("SIGKILL"));
+    const ended = once(child, "close").then(() => child.exitCode);
+    let stdout = "";
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+    const address = await eventually(
+      "it serves metrics",
+      () => /"address":"(127[^"]+)".*serving probes/.exec(stdout)?.[1],
+    );
+    child.stdout[lose]();
+    const target = await scene.namespace("team-a");
+    await scene.api.createSecret(scene.source, "registry", {
+      annotations: { "secretcast.io/to": target },
+      data: { k: "v" },
+    });
+    await scene.holds(target, "registry", { k: "v" });
+    const lost = async (): Promise<number> => {
+      const text = await (await fetch(`http://${address}/metrics`)).text();
+      return Number(/^secretcast_log_lines_lost_total (\d+)$/m.exec(text)?.[1]);
+    };
+    if (lose === "destroy") await eventually("a line is lost", async () => (await lost()) > 0);
+    else assert.equal(await lost(), 0);
+    child.kill("SIGTERM");
+    assert.equal(await ended, 0);
+  });
+
 test("CL-20 a signal lets the write in flight land, a second one exits 1 at once", async (t) => {
   const { scene, writing } = await unanswered(t);
   const child = program(t, scene);

@@ -34,6 +34,7 @@ const QUEUE_BUCKETS = Array.from({ length: 10 }, (_, power) => 1e-6 * 10 ** powe
  */
 export function createMetrics(leaseName: string, { ofProcess = true, version = "unknown" } = {}) {
   const registry = new Registry();
+  const countLostLines = lostLines(registry);
   if (ofProcess) collectDefaultMetrics({ register: registry });
   new Gauge({
     name: "secretcast_build_info",
@@ -45,6 +46,8 @@ export function createMetrics(leaseName: string, { ofProcess = true, version = "
   return {
     registry,
     figures: figuresOf(own),
+    /** Where the lost log lines are counted. */
+    countLostLines,
     queue: queueSink(queueMetrics(registry)),
     /** The sink of one informer. */
     watch: (resource: string): InformerMetrics => ({
@@ -62,6 +65,22 @@ export function createMetrics(leaseName: string, { ofProcess = true, version = "
     }),
     /** Connects the gauges that are read when scraped. */
     observe: (readings: GaugeInputs) => gauges(registry, readings, leaseName),
+  };
+}
+
+function lostLines(registry: Registry): (count: () => number) => void {
+  let lost = (): number => 0;
+  const counter = new Counter({
+    name: "secretcast_log_lines_lost_total",
+    help: "Log lines that could not be written: stdout is closed, full, or not read",
+    registers: [registry],
+    collect: () => {
+      counter.reset();
+      counter.inc(lost());
+    },
+  });
+  return (count) => {
+    lost = count;
   };
 }
 

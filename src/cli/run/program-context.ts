@@ -1,7 +1,11 @@
 // What the process hands to a command, so that a command can be run without one.
 
 type Output = {
-  write(text: string): boolean;
+  write(text: string, done?: (error?: Error | null) => void): boolean;
+  /** Bytes that were not read yet. */
+  readonly writableLength?: number;
+  /** What nobody listens to ends the process. */
+  on?(event: "error", listener: (error: Error) => void): unknown;
   readonly isTTY?: boolean;
   /** Lines of the terminal, where it is one that says so. */
   readonly rows?: number;

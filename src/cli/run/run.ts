@@ -15,6 +15,7 @@ import { systemClock, type Clock, type Timer } from "../../kube/time/clock.ts";
 import { loadKubeConfig, type KubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
 import { Reachability } from "../../kube/rest/reachability.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
+import { LogOutput } from "../../telemetry/log-output.ts";
 import { StatusFeed } from "../../server/status/status-feed.ts";
 import { createMetrics } from "../../telemetry/metrics.ts";
 import type { RunEnd } from "../../controller/controller.ts";
@@ -35,10 +36,12 @@ export async function run(given: FlagValues, program: Program): Promise<number> 
   const config = readConfig(given, { env, clusterNamespace, terminal: stdout.isTTY === true });
   const { inCluster, kubeconfig, context } = config;
   const kubeConfig = loadKubeConfig({ inCluster, kubeconfig, context });
-  const log = createLog(config, stdout);
+  const output = new LogOutput(stdout);
+  const log = createLog(config, output);
   const hint = emptyListVariable(given, env);
   if (hint !== undefined) log.warn({ sourceList: config.sourceList }, hint);
-  const ended = await runController(config, kubeConfig, program, log);
+  const lostLogLines = (): number => output.lost;
+  const ended = await runController(config, kubeConfig, program, log, { lostLogLines });
   return ended === "stopped" || ended === "converged" ? 0 : 1;
 }
 
@@ -48,10 +51,14 @@ export async function runController(
   kubeConfig: KubeConfig,
   { signal, version }: Pick<Program, "signal" | "version">,
   log: Log,
-  observer: SyncHooks & { readonly onServing?: (statusUrl: string) => void } = {},
+  observer: SyncHooks & {
+    readonly onServing?: (statusUrl: string) => void;
+    readonly lostLogLines?: () => number;
+  } = {},
 ): Promise<RunEnd> {
   const settings = readPlannerSettings(config);
   const metrics = createMetrics(config.leaseName, { version });
+  if (observer.lostLogLines) metrics.countLostLines(observer.lostLogLines);
   const reachability = new Reachability(systemClock);
   const connect = (own: Pick<ClientOptions, "connections" | "neverPauses">): ApiClient =>
     createClient(kubeConfig, {
