@@ -195,7 +195,7 @@ for (const [what, provoke] of [
 
 fires({
   name: "more deletions than the limit wait for the hold",
-  fires: ["SecretcastHeld"],
+  fires: ["SecretcastHeld", "SecretcastNowhere"],
   live: async () => {
     const watched = await healthy({ "delete-limit": "1", "delete-hold": "24h" });
     watched.rig.api.secret("shared/registry", { annotations: { "secretcast.io/to": "nowhere" } });
@@ -203,6 +203,29 @@ fires({
     return watched;
   },
 });
+
+fires({
+  name: "an edit leaves a source without any copy (A4)",
+  fires: ["SecretcastNowhere"],
+  live: async () => {
+    const watched = await healthy({ "delete-hold": "0" });
+    watched.rig.api.secret("shared/registry", { annotations: { "secretcast.io/to": "taem-*" } });
+    await watched.minutes(HOURS);
+    return watched;
+  },
+});
+
+test(
+  "SecretcastHeld fires at once, for the removals of one typing error (A6)",
+  options,
+  async () => {
+    const watched = await healthy({ "delete-hold": "24h" });
+    watched.rig.api.secret("shared/registry", { annotations: { "secretcast.io/to": "taem-*" } });
+    await watched.minutes(3);
+    const both = ["SecretcastHeld", "SecretcastNowhere"];
+    await watched.end({ 9: [], 11: both, 12: both });
+  },
+);
 
 fires({
   name: "a source is too large for its places",

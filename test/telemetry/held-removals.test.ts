@@ -140,7 +140,7 @@ test("a source that an edit left without any copy has the Event Nowhere, once (A
   const reports = sources.map((report) => ({ ...report, state: "nowhere" as const }));
   const { settle } = narrator();
   assert.deepEqual(settle([], { sources: reports }), [
-    "Secret shared/registry Warning Nowhere: an edit left the source without any copy",
+    "Secret shared/registry Warning Nowhere: an edit leaves the source without any copy",
   ]);
   assert.deepEqual(settle([], { sources: reports }), []);
 });

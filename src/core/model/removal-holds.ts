@@ -37,7 +37,7 @@ export const REMOVAL_HOLDS: Readonly<Record<RemovalHoldCause, HoldText>> = {
 };
 
 /** A source's state `nowhere`, in words. */
-export const NOWHERE_TEXT = "an edit left the source without any copy";
+export const NOWHERE_TEXT = "an edit leaves the source without any copy";
 
 /** Numbers, if there are any, say more than the condition alone. */
 export function heldReason(

@@ -75,7 +75,7 @@ test("status --failing lists a source without any copy, and nothing is all curre
   const [trouble] = troublesOf(items);
   assert.deepEqual(
     [trouble?.verdict, trouble?.reason],
-    ["nowhere", "an edit left the source without any copy"],
+    ["nowhere", "an edit leaves the source without any copy"],
   );
   assert.equal(isAllCurrent(plan), false, "a run with --once exits with 1 as well");
 });
