@@ -15,7 +15,7 @@ const read = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");
 type Rule = {
   readonly alert: string;
   readonly expr: string;
-  readonly for: string;
+  readonly for?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 };
@@ -85,7 +85,7 @@ test("every label that a query selects, groups or prints by is one of its metric
 test("every value of a label that a query asks for is one that the program gives", () => {
   const values: Readonly<Record<string, readonly string[]>> = {
     "secretcast_copies state": METRIC_STATES,
-    "secretcast_sources state": ["ok", "refused"],
+    "secretcast_sources state": ["ok", "refused", "nowhere"],
     "secretcast_source_list_entries state": ["ok", "refused", "absent"],
     "secretcast_syncs_total result": ["ok", "error"],
   };
@@ -111,6 +111,9 @@ test("no rule knows a name that an installation chooses, and each tells installa
   }
 });
 
+/** What is held is deleted soon, and no namespace gets back what it lost by itself. */
+const AT_ONCE = new Set(["SecretcastHeld", "SecretcastNowhere"]);
+
 test("each alert has a severity, a duration and a word on what to do, and the page on operating lists it", () => {
   const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
   const listed = tableRows(page, ["alert", "severity", "means"]);
@@ -121,7 +124,8 @@ test("each alert has a severity, a duration and a word on what to do, and the pa
   const steps = tableRows(page, ["alert", "look at", "do"]).map(([alert = ""]) => alert);
   for (const { alert, labels, annotations, ...rule } of rules) {
     assert.ok(steps.join().includes(`\`${alert}\``), `what to do about ${alert}`);
-    assert.match(rule.for, /^\d+[mh]$/, alert);
+    if (AT_ONCE.has(alert)) assert.equal(rule.for, undefined, alert);
+    else assert.match(rule.for ?? "", /^\d+[mh]$/, alert);
     assert.match(labels["severity"] ?? "", /^(info|warning|critical)$/, alert);
     assert.ok(annotations["summary"] && annotations["description"], alert);
   }
