@@ -39,7 +39,12 @@ type ByState = Record<string, Readonly<Record<string, number>>>;
 /** By resource. */
 function copiesByState({ newestPlan: plan }: Sync): ByState {
   const kinds = plan?.kinds ?? [];
-  return Object.fromEntries(kinds.map(({ kind, states }) => [KINDS[kind].resource.plural, states]));
+  return Object.fromEntries(
+    kinds.map(({ kind, states, others }) => [
+      KINDS[kind].resource.plural,
+      { ...states, other: others },
+    ]),
+  );
 }
 
 function countSources({ newestPlan: plan }: Sync, kinds: readonly ObjectKind[]): ByState {

@@ -15,6 +15,17 @@ export function sourceRank(settings: PlannerSettings, namespace: string): number
   return settings.sourceNamespaces.rank(namespace);
 }
 
+/**
+ * Whether a source of `namespace` belongs to another installation: --other-source-namespaces says so, and
+ * it may not publish here.
+ */
+export function isOfOtherInstallation(settings: PlannerSettings, namespace: string): boolean {
+  return (
+    settings.otherSourceNamespaces?.matches(namespace) === true &&
+    sourceRank(settings, namespace) < 0
+  );
+}
+
 export type CopyableSettings = Pick<PlannerSettings, "copyableKeys" | "namedSources">;
 
 /**

@@ -9,6 +9,7 @@ import type {
   PullingObject,
   SourceObject,
 } from "../model/cluster.ts";
+import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { typeDifference, type Plan, type Row, type Verdict } from "../model/verdicts.ts";
 import type { ObjectKind } from "../model/kinds.ts";
@@ -177,10 +178,19 @@ class Walk {
     const wanted = refusals.length === 0 && object?.role === "source" ? object : undefined;
     // Another source takes it over by one update: of this one there is nothing left to say.
     const taken = !row && !wanted && this.#holder(place) !== undefined;
+    const isOthers =
+      row === undefined &&
+      present?.role === "copy" &&
+      refText(present.source) === refText(source) &&
+      isOfOtherInstallation(this.#settings, source.namespace);
     const verdict =
-      row?.verdict ?? (target && !taken ? withoutRow(wanted, source, present) : "skip");
+      row?.verdict ??
+      (isOthers ? "frozen" : target && !taken ? withoutRow(wanted, source, present) : "skip");
+    const note = isOthers
+      ? "its source belongs to another installation (--other-source-namespaces)"
+      : undefined;
     return this.#answer(
-      { place, source, verdict, present, row, refusals, pulling: false },
+      { place, source, verdict, present, row, refusals, pulling: false, note },
       about,
       there,
     );

@@ -190,6 +190,8 @@ export type IgnoredReport = {
 export type KindStates = {
   readonly kind: ObjectKind;
   readonly states: Readonly<Record<MetricState, number>>;
+  /** Places of another installation's sources (--other-source-namespaces): frozen, without a row. */
+  readonly others: number;
 };
 
 /** Of all kinds that take part, together. */

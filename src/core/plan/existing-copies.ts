@@ -24,6 +24,7 @@ import {
   type CandidateGroup,
   type SourceStatus,
 } from "../desired/sources.ts";
+import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { wants } from "../desired/target-batch.ts";
 import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
@@ -71,6 +72,10 @@ function planByDecision(
     case "hold": {
       const { verdict, reason } = decision;
       reportConflicts(context, copy, target, group, undefined);
+      if (verdict === "frozen" && isOthersCopy(context, copy)) {
+        pass.others++;
+        return;
+      }
       const differs = differsFrom(copy, status);
       pass.report(tally, { verdict, place: copy, source: copy.source, reason, differs });
       return;
@@ -78,6 +83,13 @@ function planByDecision(
     case "unwanted":
       handOver(context, copy, target, group, decision.lapse, decision.onDelete, tally);
   }
+}
+
+// An own entry may name a source anywhere.
+function isOthersCopy({ settings }: PlanContext, { source, entry, list }: CopyObject): boolean {
+  const { ownNamespace, sourceList } = settings;
+  const isListed = entry !== undefined && list === `${ownNamespace}/${sourceList}`;
+  return !isListed && isOfOtherInstallation(settings, source.namespace);
 }
 
 // The same source, but the list made it one, or does so no more: that follows from the list.

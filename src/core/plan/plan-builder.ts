@@ -52,6 +52,8 @@ export class PlanBuilder {
   /** Places whose source is not among the entries. */
   readonly withoutSource: Tally = newTally();
   pairs = 0;
+  /** Places with the copy of another installation's source, or that pull from one. */
+  others = 0;
   /** Steps of 10 ns at most that were taken beside the pairs, since the last yield. */
   steps = 0;
   deletesHeld = 0;

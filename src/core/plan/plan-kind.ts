@@ -16,6 +16,7 @@ import {
   type CandidateGroup,
 } from "../desired/sources.ts";
 import { BATCH, handle, isHandled, wants } from "../desired/target-batch.ts";
+import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import { targetsOf, type TargetNamespace } from "../desired/targets.ts";
 import { MissingCopies } from "./missing-copies.ts";
 import {
@@ -49,6 +50,7 @@ export type KindReport = {
   readonly kind: ObjectKind;
   readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
+  readonly others: number;
   readonly sources: readonly SourceReport[];
 };
 
@@ -160,7 +162,8 @@ export class KindPlan {
     const states = statesOf(counts);
     // A place counts once: with the verdict of the source that has it.
     states.conflict -= pass.lost;
-    return { kind: pass.kind, counts, states, sources: reports };
+    const { kind, others } = pass;
+    return { kind, counts, states, others, sources: reports };
   }
 
   list(): ListReport {
@@ -234,13 +237,20 @@ function planCopies(
   context: PlanContext,
 ): void {
   for (const secret of secrets) {
-    if (secret.ignored !== undefined)
+    if (secret.ignored !== undefined && !isOfOthers(context, secret))
       context.ignored.add(context.pass.kind, secret, secret.ignored);
     if (secret.role !== "copy") continue;
     const group = context.sources.group(secret.name);
     if (group) handle(group, target);
     planExistingCopy(context, secret, target, group);
   }
+}
+
+// What another installation reads has its effect there.
+function isOfOthers({ settings }: PlanContext, { ignored, namespace }: CachedObject): boolean {
+  const { reason } = ignored ?? {};
+  const isSource = reason === "namespace" || reason === "unknown";
+  return isSource && isOfOtherInstallation(settings, namespace);
 }
 
 function planMissing(

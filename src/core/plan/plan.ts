@@ -81,7 +81,7 @@ function* merged(
   return {
     rows: joined(passes.map(({ rows }) => rows)),
     sources: joined(reports.map(({ sources }) => sources)),
-    kinds: reports.map(({ kind, states }) => ({ kind, states })),
+    kinds: reports.map(({ kind, states, others }) => ({ kind, states, others })),
     counts,
     states: statesOf(counts),
     deletesHeld: sum(passes, ({ deletesHeld }) => deletesHeld),

@@ -12,6 +12,7 @@ import { consents } from "./consent.ts";
 import type { PullingObject } from "../model/cluster.ts";
 import { awaited } from "../model/finalizers.ts";
 import { justArrived, readAgain, type SourceStatus } from "../desired/sources.ts";
+import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
 import type { TargetNamespace } from "../desired/targets.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import { problemText } from "../annotations/rules.ts";
@@ -46,8 +47,12 @@ function planByList(
   from: Ref,
   target: TargetNamespace,
 ): void {
-  const { sources } = context;
+  const { settings, sources } = context;
   const isByEntry = isFilled(pull) && pull.entry !== undefined;
+  if (!isByEntry && !sources.entryOf(from) && isOfOtherInstallation(settings, from.namespace)) {
+    context.pass.others++;
+    return;
+  }
   const listed = isByEntry ? answerOfList(sources.list, from, pull) : LIST_SAYS_NOTHING;
   if (listed.kind === "frozen") note(context, pull, from, "frozen", listed.reason);
   else {

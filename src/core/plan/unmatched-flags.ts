@@ -36,10 +36,14 @@ export function* unmatchedFlags(
 }
 
 function readEntries(settings: PlannerSettings): readonly FlagEntry[] {
-  const { sourceNamespaces, excludeNamespaces } = settings;
+  const { sourceNamespaces, excludeNamespaces, otherSourceNamespaces, scope } = settings;
   return [
     ...positives("source-namespaces", sourceNamespaces),
     ...(excludeNamespaces ? positives("exclude-namespaces", excludeNamespaces) : []),
+    // With --namespaces, those of another installation need not be read.
+    ...(otherSourceNamespaces && !scope
+      ? positives("other-source-namespaces", otherSourceNamespaces)
+      : []),
   ];
 }
 
