@@ -63,6 +63,8 @@ async function liveThroughEverything(t: TestContext, isOfMaps: boolean): Promise
   const controller = spawnController(t, scene.kubeconfig, {
     "source-namespaces": source,
     "delete-grace": "100ms",
+    "source-grace": "100ms",
+    "delete-hold": "0",
     "leader-elect": "true",
     "lease-namespace": "secretcast",
     "config-maps": String(isOfMaps),
@@ -97,7 +99,8 @@ async function liveByTheList(scene: Scene, a: string): Promise<void> {
   const list = ["secretcast", "secretcast-sources"] as const;
   await api.putConfigMap(...list, { listed: `secret: ${vault}/listed\nto: ${a}` });
   await scene.holds(a, "listed", { k: "1" });
-  await api.putConfigMap(...list, {});
+  // Without any entry it would count as deleted.
+  await api.putConfigMap(...list, { unrelated: `secret: ${vault}/unrelated\nto: nobody` });
   await scene.absent(a, "listed");
   await api.putConfigMap(...list, undefined);
 }

@@ -67,7 +67,14 @@ async function grant({ api }: Scene, namespace: string): Promise<void> {
       body: { metadata, ...body },
       what: `create ${plural}`,
     });
-  await post("roles", { rules: [rule] });
+  // As the manifests have them: it looks at its Lease also where it does not lead by one.
+  const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+  const rules = [
+    rule,
+    { ...leases, verbs: ["create"] },
+    { ...leases, resourceNames: ["secretcast"], verbs: ["get", "update"] },
+  ];
+  await post("roles", { rules });
   await post("rolebindings", { roleRef, subjects });
   await eventually("the right is given", () => mayRead(api.client, namespace));
 }
