@@ -17,6 +17,8 @@ import { isOurs } from "./standing.ts";
 
 export const OWN_NAMESPACE = "controller";
 export const SOURCE_LIST = "secretcast-sources";
+/** Of a second release. */
+export const SECOND_NAMESPACE = "tools";
 export const MARKER = "planted-value-";
 const P = "secretcast.io/";
 const prefixed = (words: Texts): Record<string, string> =>
@@ -76,6 +78,8 @@ export class Actors {
         return this.#list(step);
       case "lengthen":
         return this.#lengthen(step.entries, step.besides);
+      case "forge many":
+        return this.#forgeMany(step);
       case "next version":
         return this.#nextVersion(step.marks);
       case "delete":
@@ -130,6 +134,24 @@ export class Actors {
     });
   }
 
+  async #forgeMany({ source, count }: Extract<UserStep, { kind: "forge many" }>): Promise<void> {
+    for (const name of numbered(count, (no) => `forged-${no}`))
+      await this.#forge({ kind: "forge", name, source, uid: "uid-1", words: {} });
+  }
+
+  /** The namespace and the source list of a second release; null: it has none. */
+  async installSecond(entries: Texts | null): Promise<void> {
+    await this.#namespace(SECOND_NAMESPACE, {}, "none");
+    await this.#writeList(SECOND_NAMESPACE, entries, {});
+  }
+
+  /** Changes an annotation that is not ours, as a tool does that leaves a time stamp. */
+  async touch(namespace: string, name: string, of: string | undefined): Promise<void> {
+    this.#resource = resourceOf(of);
+    const annotations = { "example.com/touched": String(++this.#values) };
+    await this.#patch(namespace, name, { metadata: { annotations } });
+  }
+
   async #admin(step: Extract<Step, { kind: "namespace" }>): Promise<void> {
     if (step.gone)
       await this.#try({
@@ -140,15 +162,18 @@ export class Actors {
   }
 
   async #list({ entries, strange }: Extract<UserStep, { kind: "list" }>): Promise<void> {
-    const path = resourcePath(CONFIG_MAPS, OWN_NAMESPACE, SOURCE_LIST);
+    // One that could be a pulling ConfigMap is not read.
+    await this.#writeList(OWN_NAMESPACE, entries, strange ? { [`${P}from`]: "shared/one" } : {});
+  }
+
+  async #writeList(namespace: string, entries: Texts | null, annotations: Texts): Promise<void> {
+    const path = resourcePath(CONFIG_MAPS, namespace, SOURCE_LIST);
     if (!entries) {
       await this.#try({ method: "DELETE", path });
       return;
     }
-    // One that could be a pulling ConfigMap is not read.
-    const annotations = strange ? { [`${P}from`]: "shared/one" } : {};
     const body = { metadata: { name: SOURCE_LIST, annotations }, data: entries };
-    const collection = resourcePath(CONFIG_MAPS, OWN_NAMESPACE);
+    const collection = resourcePath(CONFIG_MAPS, namespace);
     if (await this.#try({ method: "POST", path: collection, body })) return;
     await this.#try({ method: "PUT", path, body });
   }
@@ -201,6 +226,7 @@ export class Actors {
           | "namespace"
           | "list"
           | "lengthen"
+          | "forge many"
           | "next version";
       }
     >,

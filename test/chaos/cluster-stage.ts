@@ -10,6 +10,7 @@ import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
 import { Deployment, type Write } from "./deployment.ts";
 import { wrongAtRest } from "./rest-judge.ts";
 import { isHeld, type Flags } from "./raw.ts";
+import { SecondRelease } from "./second-release.ts";
 import { isUsers, type Circumstance, type FlagSet, type Script } from "./script.ts";
 import { SeenWorld } from "./seen-world.ts";
 import { Slots } from "./slots.ts";
@@ -22,6 +23,7 @@ const HOLD_MS = 2000;
 const HEARING_MS = 700;
 const LONGEST_WAIT_MS = 300;
 const LONGEST_FAULT_MS = 1500;
+const LONGEST_TOUCH_MS = 3000;
 /** The longest back-off is five minutes. */
 const REST_MOST_MS = 8 * 60_000;
 const QUIET_MS = 4000;
@@ -103,13 +105,21 @@ export class ClusterStage {
       onWrite: (write) => this.#writes.push(write),
       onWrong: (what) => this.#wrong.push(what),
     });
+    const second = new SecondRelease({
+      server: this.#client,
+      clock: systemClock,
+      actors: this.#actors,
+      onWrong: (what) => this.#wrong.push(what),
+    });
     deployment.start();
     for (const step of script.steps) {
       if (step.kind === "roll out") ({ flags } = step);
       if (isUsers(step)) await this.#actors.take(step);
+      else if (step.kind === "second release") await second.install(step.entries);
       else await this.#happen(step, deployment);
     }
     await this.#rest(deployment, contract);
+    second.stop();
     // What was written and written over while the judge heard nothing is known by its answer.
     for (const { request, answer } of this.#writes)
       if (request.method !== "DELETE") this.#slots.know(answer);
@@ -123,7 +133,10 @@ export class ClusterStage {
     return { wrong: [...this.#wrong], writes: this.#writes.length, kills: this.#kills };
   }
 
-  async #happen(step: Circumstance, deployment: Deployment): Promise<void> {
+  async #happen(
+    step: Exclude<Circumstance, { kind: "second release" }>,
+    deployment: Deployment,
+  ): Promise<void> {
     switch (step.kind) {
       case "pass":
       case "moment":
@@ -137,6 +150,16 @@ export class ClusterStage {
         return deployment.watches(step.fault === "expire" ? "expire" : "cut");
       case "once":
         return deployment.runOnce();
+      case "dies after":
+        return deployment.diesAfter(step.method);
+      case "touch": {
+        const { namespace, name, of, everyMs, ms } = step;
+        for (let passed = 0; passed < Math.min(ms, LONGEST_TOUCH_MS); passed += everyMs) {
+          await this.#actors.touch(namespace, name, of);
+          await delay(everyMs);
+        }
+        return undefined;
+      }
       case "restore":
         // Half a minute, and the end of the judge's own watch: test/cluster/restarts.test.ts does it.
         return deployment.watches("cut");

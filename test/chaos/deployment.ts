@@ -54,6 +54,8 @@ export class Deployment {
   readonly #comings = new Map<Replica, Timer>();
   readonly #onces: Replica[] = [];
   #weather: Weather | undefined;
+  /** The next write by this method is the last of its process. */
+  #deadly: ApiRequest["method"] | undefined;
   #leader: Replica | undefined;
   #severalLeadUntil = Number.NEGATIVE_INFINITY;
   /** Nobody comes again. */
@@ -106,6 +108,11 @@ export class Deployment {
       until: this.#options.clock.monotonic() + step.ms,
     };
     if (step?.fault === "away") this.watches("cut");
+  }
+
+  /** Whoever next writes an object by `method` is killed as soon as the server has done it. */
+  diesAfter(method: ApiRequest["method"]): void {
+    this.#deadly = method;
   }
 
   /** The Lease is as it was once, so that another may take it from a leader who does not know. */
@@ -178,13 +185,23 @@ export class Deployment {
     const replica: Replica = new Replica({
       server,
       clock,
-      fault: (request) => crash?.(replica) ?? this.#fault(request),
+      fault: (request) => crash?.(replica) ?? this.#death(request, replica) ?? this.#fault(request),
       onTold: (text) => {
         if (tellsValue(text)) onWrong(`a value was told: ${text.slice(0, 200)}`);
       },
       onEnd: (ended) => this.comeAgain(ended),
     });
     return replica;
+  }
+
+  #death(request: ApiRequest, replica: Replica): RequestFault | undefined {
+    if (request.method !== this.#deadly || changesNoObject(request)) return undefined;
+    this.#deadly = undefined;
+    const crash = (): void => {
+      replica.kill();
+      this.comeAgain(replica);
+    };
+    return { kind: "crash", acted: true, crash };
   }
 
   #fault(request: ApiRequest): RequestFault | undefined {

@@ -399,6 +399,131 @@ const withHolds = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
     .tuple(script, fc.constantFrom(1000, 10_000, 60_000), fc.constantFrom(0, 30_000, 300_000))
     .map(([rest, sourceGraceMs, holdMs]) => ({ ...rest, sourceGraceMs, holdMs }));
 
+/** What the second release's list says: nothing, or keys that the first's has too, for other objects. */
+const secondLists = fc.constantFrom<Readonly<Record<string, string>> | null>(
+  {},
+  {},
+  null,
+  { all: JSON.stringify({ secret: "elsewhere/one", to: "*" }) },
+  { tenants: JSON.stringify({ secret: "elsewhere/two", to: "*" }), gold: "- no mapping" },
+);
+const LOST_MS = [2000, 12_000, 40_000];
+/**
+ * Moments in which copies were lost: a release without values beside another, a source list that an
+ * upgrade empties, processes that come back before their sources, a death between the two requests of a
+ * replace, forged copies of living sources, and a source that is touched without pause.
+ */
+const losses: fc.Arbitrary<readonly ChaosStep[]> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: secondLists.map((entries) => [{ kind: "second release" as const, entries }]),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ before: entries, ms: fc.constantFrom(...LOST_MS) })
+      .map(({ before, ms }): readonly ChaosStep[] => [
+        { kind: "list", entries: before, strange: false },
+        { kind: "pass", ms: 2000 },
+        { kind: "list", entries: {}, strange: false },
+        { kind: "pass", ms },
+      ]),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({
+        of: ofKind,
+        namespace: fc.constantFrom(...SOURCE_NAMESPACES),
+        name: fc.constantFrom("one", "two", "three"),
+        words: fc.constantFrom({ to: "*" }, { to: "*", "on-delete": "keep" }, EVERYWHERE),
+        how: fc.constantFrom("kill" as const, "stop" as const),
+        ms: fc.constantFrom(...LOST_MS),
+        back: fc.boolean(),
+      })
+      .map(({ of, namespace, name, words: said, how, ms, back }): readonly ChaosStep[] => {
+        const source = { ...published(namespace, name, said), ...of };
+        return [
+          source,
+          { kind: "pass", ms: 2000 },
+          { kind: "delete", namespace, name, ...of },
+          { kind: "restart", replica: 0, how },
+          { kind: "pass", ms },
+          ...(back ? [source] : []),
+        ];
+      }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .record({
+        of: ofKind,
+        namespace: fc.constantFrom(...SOURCE_NAMESPACES),
+        name: fc.constantFrom("one", "two", "three"),
+        method: fc.constantFrom("DELETE" as const, "DELETE" as const, "POST" as const),
+      })
+      .map(({ of, namespace, name, method }): readonly ChaosStep[] => {
+        const source = { ...published(namespace, name, { to: "*" }), ...of, immutable: true };
+        return [
+          source,
+          { kind: "pass", ms: 2000 },
+          { kind: "dies after", method },
+          // Immutable and with other values: deleted and made anew, so its copies are replaced.
+          source,
+          { kind: "pass", ms: 2000 },
+        ];
+      }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({
+        kind: constant("forge many"),
+        source: fc.constantFrom("shared/one", "shared-2/two"),
+        count: fc.constantFrom(12, 101),
+      })
+      .map((step) => [step]),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({
+        of: ofKind,
+        namespace: fc.constantFrom(...SOURCE_NAMESPACES),
+        name: fc.constantFrom("one", "two", "three"),
+        everyMs: fc.constantFrom(100, 400),
+        ms: fc.constantFrom(3000, 12_000),
+      })
+      .map(({ of, namespace, name, everyMs, ms }): readonly ChaosStep[] => [
+        { ...published(namespace, name, { to: "*" }), ...of },
+        { kind: "pass", ms: 2000 },
+        {
+          kind: "namespace",
+          namespace: "team-b",
+          words: { accept: "false" },
+          tier: "gold",
+          gone: false,
+        },
+        { kind: "touch", namespace, name, everyMs, ms, ...of },
+      ]),
+  },
+);
+const withLosses = (script: fc.Arbitrary<Script>): fc.Arbitrary<Script> =>
+  fc
+    .tuple(
+      script,
+      fc.array(fc.tuple(fc.nat({ max: 1_000_000 }), losses), {
+        minLength: 1,
+        maxLength: 6,
+        size: "max",
+      }),
+    )
+    .map(([{ steps, ...rest }, added]) => {
+      const all = [...steps];
+      for (const [at, some] of added) all.splice(at % (all.length + 1), 0, ...some);
+      return { ...rest, steps: all };
+    });
+
 /**
  * What a seed means. A draw never changes once a seed of it is kept (failed-seeds.ts); what is to be
  * drawn besides makes another.
@@ -410,9 +535,11 @@ const DRAWS: Readonly<Record<number, (least: number, most: number) => fc.Arbitra
   4: (least, most) => ended(bounded(woven(scriptsOf(least, most)))),
   5: (least, most) => withOnce(ended(bounded(woven(scriptsOf(least, most))))),
   6: (least, most) => withHolds(withOnce(ended(bounded(woven(scriptsOf(least, most)))))),
+  7: (least, most) =>
+    withLosses(withHolds(withOnce(ended(bounded(woven(scriptsOf(least, most))))))),
 };
 /** What a seed means where nobody says by which draw. */
-export const NEWEST_DRAW = 6;
+export const NEWEST_DRAW = 7;
 
 /** Of so many steps, but for the few that a later draw adds. */
 export function drawn(draw: number, least = 1, most = LONGEST_SCRIPT): fc.Arbitrary<Script> {

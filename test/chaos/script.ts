@@ -72,7 +72,9 @@ type UserAction =
   /** The next version runs for a while and puts a mark of its own on every copy, or takes it off. */
   | { readonly kind: "next version"; readonly marks: boolean }
   /** A label of whatever is there is set, or taken off. */
-  | ({ readonly kind: "label"; readonly key: string; readonly value: string | null } & At);
+  | ({ readonly kind: "label"; readonly key: string; readonly value: string | null } & At)
+  /** A tenant makes so many copies of a living source, with its true UID, under names that it does not want. */
+  | { readonly kind: "forge many"; readonly source: string; readonly count: number };
 /** What happens to network, server and processes, and time that passes. */
 export type Circumstance =
   | Extract<Step, { kind: "pass" }>
@@ -88,6 +90,18 @@ export type Circumstance =
   | { readonly kind: "restart"; readonly replica: number; readonly how: "kill" | "stop" }
   /** A roll-out: all stop and start with other flags. */
   | { readonly kind: "roll out"; readonly flags: FlagSet }
+  /**
+   * A second release is installed, or installed again: with a source namespace of its own, and a source
+   * list with these entries; null: without a list.
+   */
+  | {
+      readonly kind: "second release";
+      readonly entries: Readonly<Record<string, string>> | null;
+    }
+  /** The process is killed as soon as its next write by this method is carried out. */
+  | { readonly kind: "dies after"; readonly method: "POST" | "PATCH" | "DELETE" }
+  /** An annotation of an object changes without pause; for a copy nothing follows from it. */
+  | ({ readonly kind: "touch"; readonly everyMs: number; readonly ms: number } & At & OfKind)
   /** Somebody starts a run with `--once` beside a controller that is alone. */
   | { readonly kind: "once" }
   /** etcd comes back as it was so many versions ago, without a history, its versions counted on. */
@@ -105,6 +119,9 @@ const CIRCUMSTANCES = [
   "restart",
   "roll out",
   "once",
+  "second release",
+  "dies after",
+  "touch",
   "restore",
   "moment",
 ];

@@ -9,6 +9,7 @@ import { SandboxApi } from "../support/controller/sandbox-api.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 import { seeded } from "../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
+import { SecondRelease } from "./second-release.ts";
 import { Deployment, type Write } from "./deployment.ts";
 import { wrongAtRest } from "./rest-judge.ts";
 import type { Replica } from "./replica.ts";
@@ -79,6 +80,7 @@ class Stage {
   readonly #actors: Actors;
   readonly #slots = new Slots();
   readonly #deployment: Deployment;
+  readonly #second: SecondRelease;
   readonly #chance: () => number;
   #flags: FlagSet;
   /** The version that the first namespaces have; no backup is older. */
@@ -112,6 +114,12 @@ class Stage {
       contract: () => this.#contract(),
       crash: (replica) => this.#crashOf(replica),
       onWrite: (write) => this.#written(write),
+      onWrong: (what) => this.wrong.push(what),
+    });
+    this.#second = new SecondRelease({
+      server: this.#api.client,
+      clock: this.#clock,
+      actors: this.#actors,
       onWrong: (what) => this.wrong.push(what),
     });
   }
@@ -156,6 +164,18 @@ class Stage {
       }
       case "once":
         return this.#deployment.runOnce();
+      case "second release":
+        return this.#second.install(step.entries);
+      case "dies after":
+        return this.#deployment.diesAfter(step.method);
+      case "touch": {
+        const { namespace, name, of, everyMs, ms } = step;
+        for (let passed = 0; passed < ms; passed += everyMs) {
+          await this.#actors.touch(namespace, name, of);
+          await this.#pass(everyMs);
+        }
+        return undefined;
+      }
       case "restore":
         return this.#restore(step.back);
       case "restart":
@@ -195,6 +215,7 @@ class Stage {
     // Leases of several are much traffic; one alone is quiet over a resync as well.
     await this.#silence("while all was quiet", this.#script.replicas > 1 ? QUIET_MS : RESYNC_MS);
     this.#deployment.finish();
+    this.#second.stop();
     for (const replica of this.#deployment.replicas) replica.stop();
     await this.#clock.advance(2000);
     for (const { end } of this.#deployment.replicas)
