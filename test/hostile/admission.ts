@@ -1,8 +1,9 @@
 // A validating webhook for the controller's writes in the tenant's namespaces, on a real server that
-// hangs, fails, overloads or denies, as it is told.
+// hangs, answers late, fails, overloads or denies, as it is told.
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { ACCOUNT } from "../support/api-server/account.ts";
 import { ONE } from "../support/api-server/certificates.ts";
 import { field, type Http } from "../support/api-server/http.ts";
@@ -10,11 +11,13 @@ import { good } from "../support/api-server/pressure.ts";
 import { TENANT_NAMESPACES } from "./tenant.ts";
 
 /** What it does to a request. deny: as the API server itself would word a Conflict. */
-export type Mood = "hangs" | "answers 500" | "denies with 429" | "denies with 409";
+export type Mood = "hangs" | "allows late" | "answers 500" | "denies with 429" | "denies with 409";
 
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 const NAME = "hostile.example.com";
 const TIMEOUT_S = 10;
+/** So late that what was decided may have changed meanwhile. */
+const LATE_MS = 3000;
 
 export const TENANT_SELECTOR = {
   matchExpressions: [
@@ -92,6 +95,8 @@ export class Admission {
       return;
     }
     const review: unknown = JSON.parse(text);
+    const allowed = this.#mood === "allows late";
+    if (allowed) await delay(LATE_MS);
     const name = String(field(review, "request", "name"));
     const status =
       this.#mood === "denies with 429"
@@ -103,7 +108,7 @@ export class Admission {
       JSON.stringify({
         apiVersion: "admission.k8s.io/v1",
         kind: "AdmissionReview",
-        response: { uid, allowed: false, status },
+        response: allowed ? { uid, allowed } : { uid, allowed, status },
       }),
     );
   }

@@ -1,11 +1,13 @@
 // Attacks on places: on the copies in the tenant's namespaces, and by Secrets that look like copies.
 import { field } from "../support/api-server/http.ts";
 import type { Attack, SecretBody, Tenant } from "./tenant.ts";
-import { longName, NONSENSE } from "./worst-texts.ts";
+import { collidingNames, longName, NONSENSE } from "./worst-texts.ts";
 
 const NOBODY = "00000000-0000-4000-8000-000000000000";
 const MANAGED = { "app.kubernetes.io/managed-by": "secretcast" };
 const COPIES = ["registry", "tls"] as const;
+/** One more than --delete-limit by default. */
+const MORE_THAN_THE_LIMIT = 101;
 
 /** What makes a Secret one of the controller's own. */
 function marked(namespace: string, name: string, source: string, uid: string): SecretBody {
@@ -62,6 +64,32 @@ export const PLACE_ATTACKS: Readonly<Record<string, Attack>> = {
       const home = tenant.home();
       const name = `forged-alone-${Math.floor(tenant.chance() * 1e6)}`;
       return tenant.create(home, name, marked(home, name, `secretcast/${name}`, NOBODY));
+    }),
+  "forged copies of a living source, more than the delete limit": async (tenant) => {
+    const home = tenant.home();
+    const uid = await sourceUid(tenant, home);
+    await tenant.many(MORE_THAN_THE_LIMIT, (at) => {
+      const name = tenant.name(`unwanted-${at}`);
+      return tenant.create(home, name, marked(home, name, "secretcast/registry", uid));
+    });
+  },
+  "forged copies whose names collide under an unkeyed hash": async (tenant) => {
+    const home = tenant.home();
+    for (const name of collidingNames(tenant.name("crafted"), 100))
+      await tenant.create(
+        home,
+        name,
+        annotated(marked(home, name, "secretcast/registry", NOBODY), {
+          "secretcast.io/unheard-of": "x",
+        }),
+      );
+  },
+  "owners that do not exist put on copies": (tenant) =>
+    tenant.many(4, (at) => {
+      const owner = { apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: NOBODY };
+      return tenant.change(tenant.home(), COPIES[at % 2] ?? "tls", {
+        metadata: { ownerReferences: [owner] },
+      });
     }),
   "forged copies of the wrong place": async (tenant) => {
     const home = tenant.home();

@@ -33,6 +33,18 @@ export const PULL_ATTACKS: Readonly<Record<string, Attack>> = {
         },
       }),
     ),
+  "forged records, more than the delete limit": (tenant) => {
+    const home = tenant.home();
+    return tenant.many(101, (at) => {
+      const annotations = {
+        [FROM]: ["secretcast/registry", "secretcast/payroll", "nowhere/nothing"][at % 3] ?? "",
+        "secretcast.io/pulled-keys": "own",
+        "secretcast.io/source-uid": "00000000-0000-4000-8000-000000000000",
+        ...(at % 2 === 0 ? { "secretcast.io/entry": "payroll" } : {}),
+      };
+      return tenant.create(home, tenant.name(`pull-forged-${at}`), { metadata: { annotations } });
+    });
+  },
   "pulled-keys as long as may be": (tenant) =>
     tenant.many(60, (at) =>
       tenant.create(tenant.home(), tenant.name(`pull-long-${at}`), {

@@ -1,5 +1,6 @@
 // What happens to a cluster while it is attacked. A fault of the tenant's namespaces must not be felt
 // elsewhere; one of the API server or the controller is felt by everybody, until it ends.
+import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ControlPlane } from "../support/api-server/control-plane.ts";
 import type { FaultProxy } from "../support/api-server/fault-proxy.ts";
@@ -13,6 +14,7 @@ import {
   type Mood,
 } from "./admission.ts";
 import type { Disturbance } from "./disturbance.ts";
+import type { Platform } from "./platform.ts";
 import { TENANT_NAMESPACES } from "./tenant.ts";
 
 export type Fault = {
@@ -29,7 +31,10 @@ export type FaultParts = {
   readonly proxy: FaultProxy;
   readonly admission: Admission;
   readonly disturbance: Disturbance;
-  /** Kills the leader, and resolves when somebody leads again. */
+  readonly platform: Pick<Platform, "touch">;
+  /** HOST:PORT of the probes and metrics of each replica. */
+  readonly addresses: () => readonly string[];
+  /** Kills the leader, and resolves when another process leads. */
   readonly killLeader: () => Promise<void>;
 };
 
@@ -40,11 +45,20 @@ const ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/secretcast";
 const POLICY = "hostile-policy";
 const MERGE = "application/merge-patch+json";
 const CUTS = 5;
+const TOUCH_EVERY_MS = 100;
+const READERS = 300;
+const PIPELINED = 20;
 
 export function faults(parts: FaultParts): readonly Fault[] {
   const { cluster, killLeader, admission } = parts;
   const nothing = async (): Promise<void> => {};
-  const moods: readonly Mood[] = ["hangs", "answers 500", "denies with 429", "denies with 409"];
+  const moods: readonly Mood[] = [
+    "hangs",
+    "allows late",
+    "answers 500",
+    "denies with 429",
+    "denies with 409",
+  ];
   return [
     ...moods.map((mood) => ({
       name: `webhook ${mood}`,
@@ -55,6 +69,8 @@ export function faults(parts: FaultParts): readonly Fault[] {
     quota(parts),
     policy(parts),
     withoutGet(parts),
+    touchedSource(parts),
+    metricsReaders(parts),
     {
       name: "watches cut",
       everywhere: true,
@@ -141,6 +157,54 @@ function withoutGet({ admin, disturbance }: FaultParts): Fault {
     end: async () => {
       await write(rules);
       disturbance.releaseLiveReads();
+    },
+  };
+}
+
+/** The source of most copies changes all the time, in an annotation from which nothing follows. */
+function touchedSource({ platform }: FaultParts): Fault {
+  const stop = { signal: new AbortController(), ended: Promise.resolve() };
+  return {
+    name: "a source touched without pause",
+    everywhere: false,
+    begin: async () => {
+      stop.signal = new AbortController();
+      const { signal } = stop.signal;
+      const touch = async (): Promise<void> => {
+        while (!signal.aborted) {
+          await platform.touch("registry");
+          await delay(TOUCH_EVERY_MS);
+        }
+      };
+      stop.ended = touch();
+    },
+    end: async () => {
+      stop.signal.abort();
+      await stop.ended;
+    },
+  };
+}
+
+/** Any Pod can reach the port of the metrics, and needs no account for it. */
+function metricsReaders({ addresses }: FaultParts): Fault {
+  let readers: readonly Socket[] = [];
+  return {
+    name: "readers of /metrics",
+    everywhere: false,
+    begin: async () => {
+      const request = "GET /metrics HTTP/1.1\r\nHost: metrics\r\n\r\n".repeat(PIPELINED);
+      readers = addresses().flatMap((address) => {
+        const [host = "", port = ""] = address.split(":");
+        return Array.from({ length: READERS }, () => {
+          const socket = connect(Number(port), host, () => socket.write(request));
+          // A refused or closed connection is what is to be seen.
+          socket.on("error", () => socket.destroy());
+          return socket.resume();
+        });
+      });
+    },
+    end: async () => {
+      for (const socket of readers) socket.destroy();
     },
   };
 }

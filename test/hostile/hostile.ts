@@ -104,7 +104,11 @@ class Run {
       return some.length > 0 ? some : all;
     };
     const attacks = Object.entries(ATTACKS).map(([name, attack]) => ({ name, attack }));
-    const parts = { ...this.#arena, killLeader: () => this.#killLeader() };
+    const parts = {
+      ...this.#arena,
+      addresses: () => this.#subjects.flatMap(({ address }) => address ?? []),
+      killLeader: () => this.#killLeader(),
+    };
     const attackTurns = inTurns(chosen(attacks), seeded(seed + 4));
     const faultTurns = inTurns(chosen(faults(parts)), seeded(seed + 5));
     const end = performance.now() + minutes * 60_000;

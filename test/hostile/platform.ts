@@ -66,6 +66,14 @@ export class Platform {
     this.#data.set(name, data);
   }
 
+  /** Changes an annotation that is no rule. */
+  async touch(name: SourceName): Promise<void> {
+    const annotations = { "example.com/touched": String(this.#chance()) };
+    const contentType = "application/merge-patch+json";
+    const body = { metadata: { annotations } };
+    await this.#admin.send("PATCH", `${SECRETS}/${name}`, { body, contentType }).catch(() => {});
+  }
+
   async remove(name: string): Promise<void> {
     await good(this.#admin.send("DELETE", `${SECRETS}/${name}`));
   }

@@ -58,6 +58,11 @@ export class Subject {
     this.#watching = this.#watch();
   }
 
+  /** HOST:PORT of its probes and metrics; undefined until it listens. */
+  get address(): string | undefined {
+    return this.#process.address();
+  }
+
   async leading(): Promise<boolean> {
     return (await this.#process.metric("leader_election_master_status").catch(() => 0)) === 1;
   }

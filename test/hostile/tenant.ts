@@ -15,6 +15,7 @@ export type SecretBody = {
     readonly labels?: Readonly<Record<string, string | null>>;
     readonly annotations?: Readonly<Record<string, string | null>>;
     readonly finalizers?: readonly string[] | null;
+    readonly ownerReferences?: readonly Readonly<Record<string, string>>[];
   };
   readonly type?: string;
   readonly immutable?: boolean;

@@ -57,3 +57,19 @@ export const NONSENSE = [
   "__proto__/constructor",
   `${"n".repeat(60_000)}/${"x".repeat(60_000)}`,
 ] as const;
+
+/** Names that fall into one of a thousand slots of a table that hashes by FNV-1a. */
+export function collidingNames(base: string, count: number): readonly string[] {
+  const names: string[] = [];
+  for (let at = 0; names.length < count; at++) {
+    const name = `${base}-${at.toString(36)}`;
+    if (fnv1a(name) % 1024 === 0) names.push(name);
+  }
+  return names;
+}
+
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
