@@ -4,12 +4,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { FlagValues } from "../../src/config/config.ts";
 import type { ApiClient } from "../../src/kube/rest/api-client.ts";
+import { ApiError } from "../../src/kube/rest/api-error.ts";
+import { LEASES, resourcePath } from "../../src/kube/rest/resource.ts";
 import { systemClock } from "../../src/kube/time/clock.ts";
 import { seeded } from "../support/time/random.ts";
 import { Actors, OWN_NAMESPACE, SOURCE_LIST } from "./actors.ts";
 import { Deployment, type Write } from "./deployment.ts";
 import { wrongAtRest } from "./rest-judge.ts";
-import { isHeld, type Flags } from "./raw.ts";
+import { isHeld, reservedBy, type Flags, type Raw } from "./raw.ts";
 import { SecondRelease } from "./second-release.ts";
 import { isUsers, type Circumstance, type FlagSet, type Script } from "./script.ts";
 import { SeenWorld } from "./seen-world.ts";
@@ -206,7 +208,10 @@ export class ClusterStage {
     let wrong: readonly string[] = ["not looked at"];
     while (wrong.length > 0 && systemClock.monotonic() < until) {
       await delay(1000);
-      wrong = this.#world.worlds().flatMap((world) => wrongAtRest(world, contract()));
+      const reserved = reservedBy(await this.#lease());
+      wrong = this.#world
+        .worlds()
+        .flatMap((world) => wrongAtRest({ ...world, reserved }, contract()));
     }
     this.#wrong.push(...wrong.map((what) => `at rest: ${what}`));
     await deployment.onceEnds();
@@ -218,6 +223,16 @@ export class ClusterStage {
     const fresh = deployment.startAnother();
     await this.#silence("of one who came anew");
     await deployment.stop(fresh);
+  }
+
+  async #lease(): Promise<Raw | undefined> {
+    const path = resourcePath(LEASES, OWN_NAMESPACE, "secretcast");
+    try {
+      return await this.#client.request<Raw>({ method: "GET", path, what: "the Lease" });
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === "notFound") return undefined;
+      throw error;
+    }
   }
 
   async #silence(when: string): Promise<void> {

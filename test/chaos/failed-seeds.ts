@@ -45,4 +45,9 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     found: "the stage judged what was on its way at a roll-out by the new flags",
   },
   { seed: 900_100_650, draw: 4, found: "the judge heard what a source says that no watch shows" },
+  {
+    seed: 177_315,
+    draw: 7,
+    found: "the model gave a place that is reserved within a replace to another source",
+  },
 ];

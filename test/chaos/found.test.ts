@@ -364,6 +364,49 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         { kind: "roll out", flags: { ...PLAIN_FLAGS, namespaces: "shared" } },
       ],
     },
+    "a place is reserved for its source after a death within a replace, also while that source is refused":
+      {
+        steps: [
+          {
+            kind: "roll out",
+            flags: { ...PLAIN_FLAGS, sourceNamespaces: "shared,*", policy: "opt-out" },
+          },
+          {
+            kind: "source",
+            words: { to: "*" },
+            type: "Opaque",
+            immutable: false,
+            namespace: "shared-2",
+            name: "one",
+          },
+          {
+            kind: "source",
+            words: { to: "*" },
+            type: "Opaque",
+            immutable: true,
+            namespace: "shared",
+            name: "one",
+          },
+          { kind: "pass", ms: 2000 },
+          { kind: "dies after", method: "DELETE" },
+          {
+            kind: "source",
+            words: { to: "*" },
+            type: "Opaque",
+            immutable: false,
+            namespace: "shared",
+            name: "one",
+          },
+          { kind: "fill", entries: 1, bytes: 524_289, namespace: "shared", name: "one" },
+          {
+            kind: "say",
+            word: "keys",
+            value: "x=filled-0,y=filled-0",
+            namespace: "shared",
+            name: "one",
+          },
+        ],
+      },
     "a process that may not release its Lease ends all the same": {
       replicas: 2,
       steps: [

@@ -15,7 +15,7 @@ import { wrongAtRest } from "./rest-judge.ts";
 import type { Replica } from "./replica.ts";
 import { isUsers, type ChaosStep, type Circumstance, type FlagSet, type Script } from "./script.ts";
 import { Slots } from "./slots.ts";
-import { isHeld, slotOf, type Flags, type Raw, type World } from "./raw.ts";
+import { isHeld, reservedBy, slotOf, type Flags, type Raw, type World } from "./raw.ts";
 import { valuesOf } from "./weather.ts";
 import { wrongWrite } from "./write-judge.ts";
 
@@ -39,6 +39,7 @@ const RESYNC_MS = 11.5 * 60_000;
 const LONGEST_OF_SEVERAL_MS = 60_000;
 
 const LIST_PLACE = `${OWN_NAMESPACE}/${SOURCE_LIST}`;
+const LEASE_PLACE = `${OWN_NAMESPACE}/secretcast`;
 const LIST_SLOT = `ConfigMap ${LIST_PLACE}`;
 
 export type Verdict = {
@@ -313,9 +314,10 @@ class Stage {
 
   #worlds(): readonly World[] {
     const namespaces = this.#all("namespaces");
+    const reserved = reservedBy(this.#all(LEASES.plural).get(LEASE_PLACE));
     return [
-      { kind: "Secret", namespaces, objects: this.#all("secrets") },
-      { kind: "ConfigMap", namespaces, objects: this.#all("configmaps") },
+      { kind: "Secret", namespaces, objects: this.#all("secrets"), reserved },
+      { kind: "ConfigMap", namespaces, objects: this.#all("configmaps"), reserved },
     ];
   }
 
