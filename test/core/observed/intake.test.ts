@@ -1,8 +1,8 @@
-// Taking in one object, whatever stands in it, takes a bounded time of the processor, measured by what
-// takes 10 ms on a quiet machine; of a long line, its longest turn. The fastest of several tries is the object's own time, without
-// compilation, garbage or what others made of the processor meanwhile. Twice the reference is allowed
-// here, where other tests share the processor's caches; npm run bench -- intake judges the 10 ms. What
-// is not bounded takes ten times as much and more.
+// Taking in one object, whatever it holds, costs bounded work. The measure is the ratio to a piece of work
+// of about 10 ms, of processor time and not of time that passes; of a long line, its longest turn counts.
+// The fastest of several tries is the object's own time, without compilation and garbage. Four times the
+// reference is allowed, because other tests share the processor's caches: unbounded work takes ten times
+// as much and more. `npm run bench -- intake` judges the 10 ms.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { intakeOf, longestTurn, reference } from "../../support/planner/intake.ts";
@@ -13,7 +13,7 @@ import { processorMs, processorMsOf } from "../../support/time/processor.ts";
 const skip = process.env["NODE_V8_COVERAGE"] ? "a time means nothing under coverage" : false;
 
 const TRIES = 20;
-const SLACK = 2;
+const SLACK = 4;
 
 for (const object of worstObjects()) {
   test(`S13 one object is taken in in bounded time: ${object.what}`, { skip }, () => {
