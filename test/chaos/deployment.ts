@@ -52,6 +52,8 @@ export class Deployment {
   readonly #options: DeploymentOptions;
   /** Who ended by himself, until he comes again or somebody else starts or stops him. */
   readonly #comings = new Map<Replica, Timer>();
+  /** Who is told to stop and dies of something else does not come again. */
+  readonly #stopping = new Set<Replica>();
   readonly #onces: Replica[] = [];
   #weather: Weather | undefined;
   /** The next write by this method is the last of its process. */
@@ -153,8 +155,10 @@ export class Deployment {
   async stop(replica: Replica): Promise<void> {
     const { wait, pollMs, onWrong } = this.#options;
     this.#comings.get(replica)?.cancel();
+    this.#stopping.add(replica);
     replica.stop();
     for (let ms = 0; replica.running && ms < STOPS_WITHIN_MS; ms += pollMs) await wait(pollMs);
+    this.#stopping.delete(replica);
     if (!replica.running) return;
     onWrong("it did not end within 30 s of being told");
     replica.kill();
@@ -164,7 +168,7 @@ export class Deployment {
   comeAgain(replica: Replica): void {
     const { clock, comesAgainMs, onWrong } = this.#options;
     if (replica.end === "failed") onWrong("the controller failed");
-    if (!this.replicas.includes(replica)) return;
+    if (!this.replicas.includes(replica) || this.#stopping.has(replica)) return;
     const timer = clock.setTimeout(() => {
       if (!replica.running && !this.#over) this.#start(replica);
     }, comesAgainMs);

@@ -50,4 +50,14 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     draw: 7,
     found: "the model gave a place that is reserved within a replace to another source",
   },
+  {
+    seed: 245_326_337,
+    draw: 7,
+    found: "the judge counted the grace of a forged copy anew that replaced another unwanted one",
+  },
+  {
+    seed: 245_426_315,
+    draw: 7,
+    found: "a reserved place waited for the resync while the fan-out limit held a stronger source",
+  },
 ];

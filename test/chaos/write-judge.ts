@@ -217,6 +217,11 @@ class Judge {
     const from = now - MEMORY_MS;
     const named = `${copy.kind} ${wordOf(copy, "source")}`;
     const namespaces = this.#slots.since(copy.metadata.namespace ?? "", from);
+    // The grace is the place's: it may be over for a copy that replaced an unwanted one of another source.
+    const isSuccessor = this.#slots
+      .since(slotOf(copy), from)
+      .some(({ raw }) => raw && isOurs(raw) && sourceOf(raw) !== sourceOf(copy));
+    const sinceMs = isSuccessor ? this.#around.graceMs : 0;
     const reasons = this.#slots
       .since(named, from)
       .flatMap((moment) =>
@@ -225,7 +230,8 @@ class Judge {
             isUnwanted(copy, moment.raw, namespace.raw, flags)
               ? [
                   Math.max(moment.since, namespace.since, since) +
-                    this.#waitMs(copy, moment.raw, namespace.raw, flags),
+                    this.#waitMs(copy, moment.raw, namespace.raw, flags) -
+                    sinceMs,
                 ]
               : [],
           ),
@@ -293,6 +299,8 @@ class Judge {
     return moments.flatMap(({ raw }) => (raw ? [raw] : []));
   }
 }
+
+const sourceOf = (copy: Raw): string => `${wordOf(copy, "source")} ${wordOf(copy, "source-uid")}`;
 
 function isUnwanted(
   copy: Raw,

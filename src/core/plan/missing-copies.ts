@@ -22,6 +22,7 @@ const CREATES_PER_TURN = 1024;
 // new sources times a thousand namespaces would take half a gigabyte of rows and writes.
 const MOST_CREATES = 10_000;
 const FEWEST_CREATES = 16;
+const HELD_AGAIN_MS = 60_000;
 
 export class MissingCopies {
   readonly #pass: PlanBuilder;
@@ -162,7 +163,21 @@ export class MissingCopies {
         else this.#defer(winner, target);
       }
     }
-    this.#pass.memory.held = new Set([...this.#held].map(({ source }) => source.uid));
+    this.#remember(new Set([...this.#held].map(({ source }) => source.uid)));
+  }
+
+  // A held source takes no place from others, and who that is is known only now: others get theirs by the
+  // next plan. Two sources can be held in turns, so each asks for a plan once a minute at most.
+  #remember(held: ReadonlySet<string>): void {
+    const { memory, now } = this.#pass;
+    const { heldSince } = memory;
+    for (const [uid, at] of heldSince) if (now - at >= HELD_AGAIN_MS) heldSince.delete(uid);
+    for (const uid of held) {
+      if (memory.held.has(uid) || heldSince.has(uid)) continue;
+      heldSince.set(uid, now);
+      this.#pass.wake(now);
+    }
+    memory.held = held;
   }
 
   fanout(candidate: Candidate): Pick<SourceReport, "fanoutBytes" | "fanoutHeld"> {

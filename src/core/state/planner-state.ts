@@ -62,6 +62,8 @@ export class PlannerState {
   readonly gone = new GoneSources();
   /** UIDs of the sources that the last pass held for their fan-out. */
   held: ReadonlySet<string> = new Set();
+  /** When each was found so, for a minute (ms, monotonic). */
+  readonly heldSince = new Map<string, number>();
   #fights: Fight[] = [];
 
   constructor(shared: SharedState) {

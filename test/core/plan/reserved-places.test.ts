@@ -288,3 +288,18 @@ test("what the Lease says of reservations is read with bounds, and what is malfo
   assert.equal(read(Array.from({ length: 1000 }, () => good)), 400);
   assert.deepEqual(parseReservations(undefined), []);
 });
+
+test("a reserved place gets its copy at once, although a stronger source that the fan-out limit holds wants it", () => {
+  const made = published({ sourceNamespaces: globs("first,*") });
+  replacedHalf(made);
+  crash(made);
+  made.namespace("spare");
+  made.secret("first/ca", { to: "*" });
+  made.settings = { ...made.settings, fanoutLimitBytes: 1 };
+  const first = made.plan();
+  assert.equal(verdictAt(first, PLACE, "first/ca"), "held");
+  assert.equal(first.nextAt, made.now, "the next plan follows at once");
+  made.settle();
+  assert.equal(made.get(PLACE).metadata.annotations["secretcast.io/source"], "trusted/ca");
+  assert.notEqual(made.plan().nextAt, made.now, "no further plan is asked for");
+});
