@@ -9,7 +9,7 @@ import {
   MANAGED_BY_LABEL,
 } from "../../src/core/annotations/vocabulary.ts";
 import type { RemovalHoldCause } from "../../src/core/model/verdicts.ts";
-import { openListing } from "../support/scenes/listing.ts";
+import { grant, openListing } from "../support/scenes/listing.ts";
 import { openScene, type Running, type Scene } from "../support/scenes/scene.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -56,6 +56,7 @@ test("a second installation leaves the copies of the first one's source list alo
   const vault = await scene.namespace("vault");
   const names = await teams(scene, 3);
   const other = await scene.namespace("other");
+  if (!scene.sandbox) await grant(scene, other);
   await scene.api.createSecret(vault, "tls", { data: DATA });
   const kind = scene.api.kind === "Secret" ? "secret" : "configMap";
   await listing.write({ tls: `${kind}: ${vault}/tls\nto: ${scene.name("team-*")}` });

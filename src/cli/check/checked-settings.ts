@@ -54,6 +54,7 @@ export function isGuessed(
     }
     case "several":
     case "unknown":
-      return !isOwn("namespaces");
+      // A command line with one of the controller's flags, as `helm test` has it, leaves out only defaults.
+      return !RIGHTS_FLAGS.some((name) => own[name] !== undefined) && !isOwn("namespaces");
   }
 }

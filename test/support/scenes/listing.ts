@@ -49,7 +49,8 @@ export async function openListing(t: TestContext): Promise<Listing> {
   return new Listing(scene, own);
 }
 
-async function grant({ api }: Scene, namespace: string): Promise<void> {
+/** The rights that the manifests give in the namespace of an installation. */
+export async function grant({ api }: Scene, namespace: string): Promise<void> {
   const metadata = { name: "list", namespace };
   const rule = {
     apiGroups: [""],
