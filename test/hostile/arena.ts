@@ -111,8 +111,6 @@ async function furnish(
     violations,
     chance: seeded(seed + 2),
     graceMs: around.graceMs,
-    // Who forges enough copies in his own namespace can have all deletions held, as the README says.
-    endingsHeld: around.deleteLimit > 0,
     optIn,
   });
   const tenantStop = new AbortController();

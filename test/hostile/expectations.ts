@@ -28,6 +28,8 @@ export type Around = {
 
 const P99_MS = 1000;
 const AT_MOST_MS = 5000;
+/** Deletes wait up to five seconds for creates and updates. */
+const BEHIND_OTHERS_MS = 5000;
 const SAME_CHANGE_MS = 250;
 const MOST_NAMED = 12;
 
@@ -118,7 +120,8 @@ export class Expectations {
   /** Tells of what is overdue. */
   round(): void {
     for (const [place, one] of this.#expected) {
-      const limit = AT_MOST_MS + this.#around.slackMs();
+      const behindMs = one.change === "ended" ? BEHIND_OTHERS_MS : 0;
+      const limit = AT_MOST_MS + behindMs + this.#around.slackMs();
       const lateMs = this.#lateMs(one);
       if (!one.pending || one.inHand || one.told || lateMs <= limit) continue;
       one.told = true;

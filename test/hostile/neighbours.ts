@@ -25,8 +25,6 @@ type Parts = {
   readonly violations: Violations;
   readonly chance: () => number;
   readonly graceMs: number;
-  /** Whether a limit may hold endings, so that nobody can say when they come. */
-  readonly endingsHeld: boolean;
   /** Whether namespaces take only what they say they accept. */
   readonly optIn: boolean;
 };
@@ -124,8 +122,7 @@ export class Neighbours {
 
   /** A namespace declines all copies, and the next time it accepts them again. */
   async decline(): Promise<void> {
-    const { admin, chance, expectations, graceMs, endingsHeld } = this.#parts;
-    if (endingsHeld) return;
+    const { admin, chance, expectations, graceMs } = this.#parts;
     const back = this.#declined;
     const namespace = back ?? pick(chance, LASTING);
     const names = this.#temporary === undefined ? COPIED : [...COPIED, this.#temporary];
@@ -146,7 +143,7 @@ export class Neighbours {
 
   /** A source for the lasting namespaces is made, and the next time it goes. */
   async come(): Promise<void> {
-    const { platform, expectations, graceMs, endingsHeld } = this.#parts;
+    const { platform, expectations, graceMs } = this.#parts;
     const name = this.#temporary;
     if (name === undefined) {
       this.#temporary = `temporary-${this.#made++}`;
@@ -159,7 +156,6 @@ export class Neighbours {
     const places = new Set(LASTING.map((namespace) => `${namespace}/${name}`));
     expectations.forget((place) => places.has(place));
     await platform.remove(name);
-    if (endingsHeld) return;
     for (const namespace of LASTING) this.#expectEnd(namespace, name, graceMs);
   }
 
