@@ -1,21 +1,21 @@
 // Plans one world again and again and prints what it took: the child of planning.ts.
-import { createDigest } from "../src/core/model/secret-data.ts";
-import { createIntern, createShare } from "../src/core/observed/intern.ts";
-import { PlannerMemory } from "../src/core/state/planner-memory.ts";
+import { createDigest } from "../src/controller/model/secret-data.ts";
+import { createIntern, createShare } from "../src/controller/observed/intern.ts";
+import { PlannerMemory } from "../src/controller/state/planner-memory.ts";
 import type {
   CopyTemplate,
   Namespace,
   CachedObject,
   ClusterState,
-} from "../src/core/model/cluster.ts";
-import { readNamespace } from "../src/core/observed/read-namespace.ts";
-import { plan } from "../src/core/plan/plan.ts";
-import { readObject } from "../src/core/observed/read-object.ts";
-import type { Plan } from "../src/core/model/verdicts.ts";
+} from "../src/controller/model/cluster.ts";
+import { readNamespace } from "../src/controller/observed/read-namespace.ts";
+import { plan } from "../src/controller/plan/plan.ts";
+import { readObject } from "../src/controller/observed/read-object.ts";
+import type { Plan } from "../src/controller/model/verdicts.ts";
 import { settingsOf } from "../test/support/planner/planner-cluster.ts";
 import type { Measured, Shape } from "./planning.ts";
 import { median } from "./scorecard.ts";
-import { KINDS } from "../src/core/model/kinds.ts";
+import { KINDS } from "../src/controller/model/kinds.ts";
 
 const ROUNDS = 7;
 const CREATED = "2026-01-01T00:00:00Z";

@@ -1,6 +1,6 @@
 // argv → command → exit code. The only file that knows process.
 import { existsSync, readFileSync } from "node:fs";
-import type { Program } from "./cli/run/program-context.ts";
+import type { Program } from "./run/program-context.ts";
 import { runProgram } from "./cli/program.ts";
 import { safeErrorText } from "./kube/rest/error-text.ts";
 

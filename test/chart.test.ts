@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadAllYaml, loadYaml, type KubernetesObject } from "@kubernetes/client-node";
-import { FLAGS, type Flag } from "../src/config/flags.ts";
-import { SOURCE_ANNOTATIONS } from "../src/core/annotations/vocabulary.ts";
-import { parseDuration, parseSize } from "../src/config/units.ts";
+import { FLAGS, type Flag } from "../src/controller/settings/flags.ts";
+import { SOURCE_ANNOTATIONS } from "../src/controller/annotations/vocabulary.ts";
+import { parseDuration, parseSize } from "../src/controller/settings/units.ts";
 import { COMPONENTS, keyOf } from "./support/documents/components.ts";
 
 const read = (file: string) =>

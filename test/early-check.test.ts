@@ -9,14 +9,14 @@ import {
   METADATA_GLOBS,
   NAMESPACE_GLOBS,
   SOURCE_GLOBS,
-} from "../src/core/annotations/globs.ts";
+} from "../src/text/globs.ts";
 import {
   DATA_KEY_FORM,
   LABEL_KEY_FORM,
   LABEL_VALUE_FORM,
   REF_FORM,
   SECRET_NAME_FORM,
-} from "../src/core/annotations/names.ts";
+} from "../src/text/names.ts";
 import {
   ANNOTATION_NAMES,
   isMark,
@@ -24,7 +24,7 @@ import {
   NAMESPACE_ANNOTATIONS,
   PULL_ANNOTATIONS,
   SOURCE_ANNOTATIONS,
-} from "../src/core/annotations/vocabulary.ts";
+} from "../src/controller/annotations/vocabulary.ts";
 
 const FILE = new URL("../manifests/components/early-check/policy.yaml", import.meta.url);
 const { spec } = loadYaml<V1ValidatingAdmissionPolicy>(readFileSync(FILE, "utf8"));

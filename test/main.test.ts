@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { parseDuration } from "../src/config/units.ts";
+import { parseDuration } from "../src/controller/settings/units.ts";
 import { LEASES, resourcePath } from "../src/kube/rest/resource.ts";
 import { eventually } from "./support/time/eventually.ts";
 import { openScene, type Scene } from "./support/scenes/scene.ts";

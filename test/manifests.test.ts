@@ -24,10 +24,10 @@ import {
   type V1Secret,
   type V1ValidatingAdmissionPolicy,
 } from "@kubernetes/client-node";
-import { FLAGS } from "../src/config/flags.ts";
+import { FLAGS } from "../src/controller/settings/flags.ts";
 import { tableRows, uncoded } from "./support/documents/markdown.ts";
 import { COMPONENTS } from "./support/documents/components.ts";
-import { isUid, marksOf } from "../src/core/desired/copy.ts";
+import { isUid, marksOf } from "../src/controller/desired/copy.ts";
 
 const FOLDER = new URL("../manifests/", import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, FOLDER), "utf8");

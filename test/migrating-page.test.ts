@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { OLD_TOOLS, type OldToolName } from "../src/core/oldtools/old-tool.ts";
+import { OLD_TOOLS, type OldToolName } from "../src/migrate/oldtools/old-tool.ts";
 import type { ApiClient } from "../src/kube/rest/api-client.ts";
 import { createClient } from "../src/kube/rest/client.ts";
 import { NAMESPACES, resourcePath, SECRETS } from "../src/kube/rest/resource.ts";

@@ -4,9 +4,13 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadAllYaml } from "@kubernetes/client-node";
-import { COPIED_ANYWAY, NEVER_COPIED } from "../src/core/annotations/never-copied.ts";
-import { TARGET_STATES, VERDICT_TABLE, type TargetState } from "../src/core/plan/verdict-table.ts";
-import { METRIC_STATE, VERDICTS } from "../src/core/model/verdicts.ts";
+import { COPIED_ANYWAY, NEVER_COPIED } from "../src/controller/annotations/never-copied.ts";
+import {
+  TARGET_STATES,
+  VERDICT_TABLE,
+  type TargetState,
+} from "../src/controller/plan/verdict-table.ts";
+import { METRIC_STATE, VERDICTS } from "../src/controller/model/verdicts.ts";
 import {
   ANNOTATION_NAMES,
   annotationsOn,
@@ -14,12 +18,12 @@ import {
   VOCABULARY,
   type AnnotatedKind,
   type AnnotationName,
-} from "../src/core/annotations/vocabulary.ts";
-import { environmentName, FLAGS } from "../src/config/flags.ts";
+} from "../src/controller/annotations/vocabulary.ts";
+import { environmentName, FLAGS } from "../src/controller/settings/flags.ts";
 import { metricsOfNothing } from "./support/documents/metrics.ts";
 import { tableRows, uncoded } from "./support/documents/markdown.ts";
-import { OBJECT_KINDS } from "../src/core/model/kinds.ts";
-import { FILTER_PARAMETERS, readFilter, SEVERITY } from "../src/server/status/filter.ts";
+import { OBJECT_KINDS } from "../src/controller/model/kinds.ts";
+import { FILTER_PARAMETERS, readFilter, SEVERITY } from "../src/page/filter.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");

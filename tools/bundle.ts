@@ -16,7 +16,7 @@ const ENTRY = "\0entry";
 /** Beside the program itself only what is started on its own, in a thread. */
 const INPUT = {
   secretcast: ENTRY,
-  "cli/migrate/pattern-worker": join(SRC, "cli/migrate/pattern-worker.ts"),
+  "migrate/command/pattern-worker": join(SRC, "migrate/command/pattern-worker.ts"),
 };
 
 export async function bundleInto(folder: string, maps: string): Promise<void> {
@@ -48,7 +48,7 @@ export async function bundleInto(folder: string, maps: string): Promise<void> {
   await bundle.close();
   for (const { fileName } of output)
     if (fileName.endsWith(".map")) move(join(dist, fileName), join(maps, fileName));
-  for (const each of ["LICENSE", "package.json", "manifests/example", "src/server/status/page"])
+  for (const each of ["LICENSE", "package.json", "manifests/example", "src/page/browser"])
     cpSync(join(ROOT, each), join(folder, each.replace(/^src\//, "dist/")), { recursive: true });
   cpSync(join(import.meta.dirname, "bundle/start.cjs"), join(dist, "start.cjs"));
   const chunks = output.filter((each): each is OutputChunk => each.type === "chunk");

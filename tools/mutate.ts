@@ -1,5 +1,5 @@
 // npm run mutate -- [--mutations 200] [--seed 1] [--results FILE] [--again] [--sockets] [--seconds 90]: changes one place of
-// src/core or src/writes at a time, in a copy of the tree, and shows it to the tests that run through
+// the rules and the writes at a time, in a copy of the tree, and shows it to the tests that run through
 // that place, to 25 scripts of chaos, and with --sockets to the tests that need those. FILE (JSON lines) is the
 // sample with what became of each; with the same FILE it goes on where it stopped, and with --again
 // it asks what survived once more. A mutation gets tests for so many seconds, as they were measured. Exit code 1 when anything survived. Takes one core, at low priority.
@@ -37,8 +37,8 @@ const mostMs = Number(values.seconds) * 1000;
 const results = values.results ?? `node_modules/.cache/mutate/seed-${seed}.jsonl`;
 
 /** Tests that need nothing but a processor, then those on sockets. */
-const NEAR = ["test/core", "test/writes", "test/controller", "test/telemetry"];
-const FAR = ["test/cli", "test/server", "test/integration"];
+const NEAR = ["test/text", "test/controller", "test/kube/flowcontrol", "test/migrate"];
+const FAR = ["test/cli", "test/page", "test/run", "test/integration"];
 const CHAOS = "tools/chaos.ts";
 const CHAOS_ARGS = [CHAOS, "--seed", "1", "--runs", "25"];
 /** A test under this is asked together with others: what it costs is mostly the process. */

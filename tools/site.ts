@@ -21,10 +21,7 @@ function build(): number {
   if (!existsSync(join(WEBSITE, "node_modules")))
     if (run("npm", ["ci", "--no-audit", "--no-fund", "--prefer-offline"]) !== 0) return 1;
   layOutPages(ROOT, join(WEBSITE, "pages"));
-  copyFileSync(
-    join(ROOT, "src/server/status/page/icon.svg"),
-    join(WEBSITE, "pages/public/icon.svg"),
-  );
+  copyFileSync(join(ROOT, "src/page/browser/icon.svg"), join(WEBSITE, "pages/public/icon.svg"));
   const generator = join(WEBSITE, "node_modules/vitepress/bin/vitepress.js");
   if (run(process.execPath, [generator, "build"]) !== 0) return 1;
   const dead = deadLinks(SITE);

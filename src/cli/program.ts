@@ -1,12 +1,12 @@
 // The command line: yargs wiring, help, and the one place where an error becomes a line on stderr
 // and an exit code. Commands are loaded when asked for, so that --help needs no Kubernetes client.
 import yargs, { type Argv } from "yargs";
-import { UsageError, type FlagValues } from "../config/config.ts";
-import { environmentName } from "../config/flags.ts";
-import type { Program } from "./run/program-context.ts";
-import { FLAG_NAMES, givenFlags, runOptions } from "./kubectl/run-flags.ts";
-import type { ClusterCommand } from "./kubectl/cluster-command.ts";
-import { migrateCommand } from "./migrate/migrate-command.ts";
+import { UsageError, type FlagValues } from "../controller/settings/config.ts";
+import { environmentName } from "../controller/settings/flags.ts";
+import type { Program } from "../run/program-context.ts";
+import { FLAG_NAMES, givenFlags, runOptions } from "../inspect/kubectl/run-flags.ts";
+import type { ClusterCommand } from "../inspect/kubectl/cluster-command.ts";
+import { migrateCommand } from "../migrate/command/migrate-command.ts";
 import { checkCommand } from "./check/check-command.ts";
 import { completionCommand } from "./completion/completion-command.ts";
 import type { HelpOf } from "./completion/complete.ts";
@@ -142,7 +142,7 @@ function parserOf(program: Program, choose: Choose): Argv {
         ),
       (given) =>
         choose(async () =>
-          (await import("./run/run.ts")).run(givenFlags(given, FLAG_NAMES), program),
+          (await import("../run/run.ts")).run(givenFlags(given, FLAG_NAMES), program),
         ),
     )
     .command(
@@ -169,7 +169,7 @@ function parserOf(program: Program, choose: Choose): Argv {
           if (Object.hasOwn(flags, name))
             throw new UsageError(`--${name} means nothing in the sandbox: ${why}; leave it out`);
         choose(async () =>
-          (await import("./sandbox/sandbox.ts")).sandbox({ once, port, flags }, program),
+          (await import("../sandbox/demo/sandbox.ts")).sandbox({ once, port, flags }, program),
         );
       },
     )

@@ -2,7 +2,7 @@
 // faults that can be made there, the same model. One script begins in the world that the one before left.
 // Promises: each write is judged by all that a watch of our own saw of its place, after quiet; waits end.
 import { setTimeout as delay } from "node:timers/promises";
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 import type { ApiClient } from "../../src/kube/rest/api-client.ts";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
 import { LEASES, resourcePath } from "../../src/kube/rest/resource.ts";

@@ -2,7 +2,7 @@
 // out with other flags, begun again when they ended by themselves; and the faults between each and the
 // API server. The same on every stage.
 // Promises: a write is told once, as it is carried out, with the flags that its writer was started with.
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { LEASES } from "../../src/kube/rest/resource.ts";
 import type { Clock, Timer } from "../../src/kube/time/clock.ts";

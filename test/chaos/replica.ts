@@ -1,15 +1,15 @@
 // One replica of the controller and its way to the API server: it can be stopped, killed, cut off and
 // told another time, and comes again as kubelet would have it. What it says is searched for values.
-import { buildController } from "../../src/cli/run/build.ts";
-import { readConfig, type FlagValues } from "../../src/config/config.ts";
-import { readPlannerSettings } from "../../src/config/planner-settings.ts";
-import type { RunEnd } from "../../src/controller/controller.ts";
+import { buildController } from "../../src/run/build.ts";
+import { readConfig, type FlagValues } from "../../src/controller/settings/config.ts";
+import { readPlannerSettings } from "../../src/controller/settings/planner-settings.ts";
+import type { RunEnd } from "../../src/controller/sync/controller.ts";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import type { Clock, Timer } from "../../src/kube/time/clock.ts";
-import { readFilter } from "../../src/server/status/filter.ts";
-import { StatusFeed } from "../../src/server/status/status-feed.ts";
-import { createLog } from "../../src/telemetry/log.ts";
-import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
+import { readFilter } from "../../src/page/filter.ts";
+import { StatusFeed } from "../../src/page/status-feed.ts";
+import { createLog } from "../../src/controller/report/log.ts";
+import { createMetrics, type Metrics } from "../../src/controller/report/metrics.ts";
 import { FaultyClient, type RequestFault } from "../support/controller/faulty-client.ts";
 import { MARKER } from "./actors.ts";
 

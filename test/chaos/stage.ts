@@ -2,7 +2,7 @@
 // actors' steps and the faults between. Judges each write as it is carried out, then waits for quiet and
 // compares the world with the model.
 import { CONFIG_MAPS, LEASES, NAMESPACES, SECRETS } from "../../src/kube/rest/resource.ts";
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 import type { StorageChange } from "../../src/sandbox/storage/storage.ts";
 import type { RequestFault } from "../support/controller/faulty-client.ts";
 import { SandboxApi } from "../support/controller/sandbox-api.ts";

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { loadYaml } from "@kubernetes/client-node";
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { refusal } from "../support/controller/memory-api.ts";
 import { faults, isWrite, Rig, unavailable } from "../support/controller/fake-clock-controller.ts";

@@ -3,7 +3,7 @@
 // itself stays within the rule is shown by all other tests: they run under the guardrail.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { parseAdopt } from "../../src/core/annotations/parse.ts";
+import { parseAdopt } from "../../src/controller/annotations/parse.ts";
 import { controllerToken } from "../support/api-server/account.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { eventually } from "../support/time/eventually.ts";

@@ -1,7 +1,7 @@
 // A real policy refuses the copies of a source in thirty namespaces: what an operator sees of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupRows } from "../../src/server/status/groups.ts";
+import { groupRows } from "../../src/page/groups.ts";
 import { openCluster, sharedCluster } from "../support/api-server/cluster.ts";
 import { field } from "../support/api-server/http.ts";
 import { openScene } from "../support/scenes/scene.ts";

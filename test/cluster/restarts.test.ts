@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { TestContext } from "node:test";
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 import { controllerAccount } from "../support/api-server/account.ts";
 import { openCluster, ownCluster } from "../support/api-server/cluster.ts";
 import type { ControlPlane } from "../support/api-server/control-plane.ts";

@@ -1,6 +1,6 @@
 // What a seed decides: under which settings a run goes, and which attacks and faults come in which
 // order. Pure: the same seed gives the same run, though not the same timing.
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 import { seeded } from "../support/time/random.ts";
 
 export type Circumstances = {

@@ -2,7 +2,7 @@
 // right what was left, and the next one finds nothing to write. And the last search for values.
 import { setTimeout as delay } from "node:timers/promises";
 import { imageCommand } from "../../bench/image.ts";
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { leaks } from "../support/programs/eavesdrop.ts";
 import type { Arena } from "./arena.ts";

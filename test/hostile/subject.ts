@@ -3,7 +3,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { cpuMs, memory } from "../../bench/proc.ts";
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 import { spawnController, type ControllerProcess } from "../support/programs/controller-process.ts";
 import { leaks } from "../support/programs/eavesdrop.ts";
 import type { Ending } from "../support/api-server/fault-proxy.ts";

@@ -1,7 +1,7 @@
 // Events of removals that are held, as kubectl shows them: on the source, on the source list, and, where the
 // source no longer exists, on the controller's Lease.
 import assert from "node:assert/strict";
-import { annotationKey } from "../../src/core/annotations/vocabulary.ts";
+import { annotationKey } from "../../src/controller/annotations/vocabulary.ts";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";

@@ -2,7 +2,7 @@
 // goes on; copies by the thousand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refText } from "../../src/core/annotations/names.ts";
+import { refText } from "../../src/text/names.ts";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../src/kube/rest/api-client.ts";
 import { openScene } from "../support/scenes/scene.ts";

@@ -2,12 +2,12 @@
 // lost, no stranger is touched, and a changed source reaches every namespace that it reached before.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refText } from "../../src/core/annotations/names.ts";
+import { refText } from "../../src/text/names.ts";
 import { openScene } from "../support/scenes/scene.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { adoptedPlaces, WorldScene } from "../support/worlds/world-scene.ts";
 import { WORLDS, worldVerdicts } from "../support/worlds/world.ts";
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 
 /** The flags that the plan names, as a controller takes them. */
 function given(flags: readonly string[]): FlagValues {

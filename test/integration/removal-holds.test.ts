@@ -7,8 +7,8 @@ import {
   annotationKey,
   MANAGED_BY,
   MANAGED_BY_LABEL,
-} from "../../src/core/annotations/vocabulary.ts";
-import type { RemovalHoldCause } from "../../src/core/model/verdicts.ts";
+} from "../../src/controller/annotations/vocabulary.ts";
+import type { RemovalHoldCause } from "../../src/controller/model/verdicts.ts";
 import { grant, openListing } from "../support/scenes/listing.ts";
 import { openScene, type Running, type Scene } from "../support/scenes/scene.ts";
 import { eventually } from "../support/time/eventually.ts";

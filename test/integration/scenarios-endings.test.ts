@@ -5,7 +5,7 @@ import { ONE } from "../support/scenes/crews.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { isWatch, proxied } from "../support/scenes/proxied.ts";
 import { openScene, type Running, type Scene } from "../support/scenes/scene.ts";
-import { refText } from "../../src/core/annotations/names.ts";
+import { refText } from "../../src/text/names.ts";
 
 const GOLD = { labels: { tier: "gold" } };
 const TEAMS = ["a", "b", "c", "d", "e", "f"];

@@ -3,7 +3,7 @@
 // Replicas are in scenarios-replicas.test.ts.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import { annotationKey } from "../../src/core/annotations/vocabulary.ts";
+import { annotationKey } from "../../src/controller/annotations/vocabulary.ts";
 import { all, copied, crews, ONE, over, source, TWO } from "../support/scenes/crews.ts";
 import { ElasticClock } from "../support/time/elastic-clock.ts";
 import { eventually } from "../support/time/eventually.ts";

@@ -3,7 +3,7 @@
 // server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { problemText } from "../../src/core/annotations/rules.ts";
+import { problemText } from "../../src/controller/annotations/rules.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
 import { ONE, publishOne, TWO } from "../support/scenes/registry.ts";

@@ -2,8 +2,8 @@
 // converges, and nothing is damaged twice.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import { refText } from "../../src/core/annotations/names.ts";
-import type { Outcome } from "../../src/writes/outcome.ts";
+import { refText } from "../../src/text/names.ts";
+import type { Outcome } from "../../src/controller/writes/outcome.ts";
 import { spawnController } from "../support/programs/controller-process.ts";
 import { crews, over, source, TWO } from "../support/scenes/crews.ts";
 import { ElasticClock } from "../support/time/elastic-clock.ts";

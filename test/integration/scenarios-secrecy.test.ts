@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
-import type { AnnotationName } from "../../src/core/annotations/vocabulary.ts";
+import type { AnnotationName } from "../../src/controller/annotations/vocabulary.ts";
 import { EVENTS, resourcePath } from "../../src/kube/rest/resource.ts";
 import { eavesdrop, leaks, planted, type Overheard } from "../support/programs/eavesdrop.ts";
 import { eventually } from "../support/time/eventually.ts";

@@ -3,7 +3,7 @@
 // what is expected is read past it.
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
-import { annotationKey } from "../../src/core/annotations/vocabulary.ts";
+import { annotationKey } from "../../src/controller/annotations/vocabulary.ts";
 import { all, copied, crews, ONE, over, TWO } from "../support/scenes/crews.ts";
 import { eventually } from "../support/time/eventually.ts";
 import type { Fault } from "../support/api-server/fault-proxy.ts";

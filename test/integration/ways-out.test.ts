@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { annotationKey, PREFIX } from "../../src/core/annotations/vocabulary.ts";
+import { annotationKey, PREFIX } from "../../src/controller/annotations/vocabulary.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
 import { commandLine } from "../support/programs/command-line.ts";
 import {

@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { cpuMs, memory } from "../../bench/proc.ts";
 import { imageCommand } from "../../bench/image.ts";
-import type { FlagValues } from "../../src/config/config.ts";
+import type { FlagValues } from "../../src/controller/settings/config.ts";
 import type { Ending } from "../support/api-server/fault-proxy.ts";
 import { spawnController, type ControllerProcess } from "../support/programs/controller-process.ts";
 import type { Vitals } from "./records.ts";

@@ -1,11 +1,11 @@
 // The controller under soak: the program's own `run` in this process, started again when it loses its
 // lease, with everything counted that it says and does.
 import { get } from "node:http";
-import { runController } from "../../src/cli/run/run.ts";
-import { readConfig, type FlagValues } from "../../src/config/config.ts";
-import type { RunEnd } from "../../src/controller/controller.ts";
+import { runController } from "../../src/run/run.ts";
+import { readConfig, type FlagValues } from "../../src/controller/settings/config.ts";
+import type { RunEnd } from "../../src/controller/sync/controller.ts";
 import type { KubeConfig } from "../../src/kube/kubeconfig/kubeconfig.ts";
-import { createLog } from "../../src/telemetry/log.ts";
+import { createLog } from "../../src/controller/report/log.ts";
 import { tellsMarker } from "./world.ts";
 
 const FLAGS: FlagValues = {

@@ -1,4 +1,4 @@
-// Where src/core and src/writes can be changed, and how: a condition turned round or dropped, a guard
+// Where the rules and the writes can be changed, and how: a condition turned round or dropped, a guard
 // removed, an operator, a constant. A place is named by its file, its line's text and its column in
 // that text, so that it is found again when lines above it came or went.
 import { readFileSync, readdirSync } from "node:fs";
@@ -15,7 +15,16 @@ export type Place = {
   readonly is: string;
 };
 
-const ROOMS = ["src/core", "src/writes"];
+const ROOMS = [
+  "src/text",
+  ...["annotations", "desired", "model", "observed", "plan", "state", "writes"].map(
+    (room) => `src/controller/${room}`,
+  ),
+  "src/kube/flowcontrol",
+  "src/cli/explanation",
+  "src/migrate/moves",
+  "src/migrate/oldtools",
+];
 
 const CHANGES: readonly (readonly [RegExp, (found: string) => string])[] = [
   [/^(?:\} else )?if \(.*\) (?:return\b.*|continue|break);$/g, () => ""],

@@ -1,7 +1,7 @@
 // `secretcast check` as a word of the command line; the work is in print-check.ts, loaded when asked for.
-import type { ClusterCommand } from "../kubectl/cluster-command.ts";
-import { kubectlOptions } from "../kubectl/kubectl-flags.ts";
-import { settingsOptions } from "../kubectl/run-flags.ts";
+import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
+import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
+import { settingsOptions } from "../../inspect/kubectl/run-flags.ts";
 import { CHECKED_FLAGS } from "./checked-settings.ts";
 
 export const checkCommand: ClusterCommand = {

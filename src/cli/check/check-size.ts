@@ -1,12 +1,12 @@
 // How large the cluster is, and what memory a controller with these settings is to be expected to take,
 // by the figures of docs/performance.md. It reads no more than one object of each kind.
-import type { Config } from "../../config/config.ts";
-import { KINDS } from "../../core/model/kinds.ts";
+import type { Config } from "../../controller/settings/config.ts";
+import { KINDS } from "../../controller/model/kinds.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { NAMESPACES, type Resource } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { countObjects } from "../world/count-objects.ts";
+import { countObjects } from "../../inspect/cluster/count-objects.ts";
 import type { CheckFinding } from "./finding.ts";
 
 const MIB = 1024 * 1024;

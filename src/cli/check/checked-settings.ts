@@ -1,10 +1,10 @@
 // The settings with which a cluster is checked: those of a controller that runs in it, installed or not.
-import type { FlagValues } from "../../config/config.ts";
-import { environmentName, type FlagName } from "../../config/flags.ts";
-import type { Program } from "../run/program-context.ts";
-import { FLAG_NAMES } from "../kubectl/run-flags.ts";
-import type { Installed } from "../world/installed-controller.ts";
-import { readSettings, type PlanningSettings } from "../world/planning-settings.ts";
+import type { FlagValues } from "../../controller/settings/config.ts";
+import { environmentName, type FlagName } from "../../controller/settings/flags.ts";
+import type { Program } from "../../run/program-context.ts";
+import { FLAG_NAMES } from "../../inspect/kubectl/run-flags.ts";
+import type { Installed } from "../../inspect/cluster/installed-controller.ts";
+import { readSettings, type PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
 
 /** All except those that say which cluster is meant, and not how a controller runs in it. */
 export const CHECKED_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(

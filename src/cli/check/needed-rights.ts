@@ -1,8 +1,8 @@
 // The rights that a controller with these settings needs, each as one question to the API server. What
 // manifests/ and the chart grant is held to this list by tests.
-import type { Config } from "../../config/config.ts";
-import { KINDS } from "../../core/model/kinds.ts";
-import { isNamespaceName } from "../../core/annotations/names.ts";
+import type { Config } from "../../controller/settings/config.ts";
+import { KINDS } from "../../controller/model/kinds.ts";
+import { isNamespaceName } from "../../text/names.ts";
 
 export type NeededRight = {
   readonly verb: string;

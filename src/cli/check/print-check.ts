@@ -1,18 +1,22 @@
 // `secretcast check`: asks the cluster what a controller with these settings needs of it, and prints a
 // line for each answer with what to do about it. It writes nothing.
-import { connect, serverLine } from "../kubectl/connection.ts";
-import { readKubectlFlags, type Given, type KubectlFlags } from "../kubectl/kubectl-flags.ts";
-import { printListing } from "../kubectl/listing.ts";
-import type { Colour, Column } from "../kubectl/table.ts";
-import type { Program } from "../run/program-context.ts";
-import { givenFlags } from "../kubectl/run-flags.ts";
-import { findController, type Installed } from "../world/installed-controller.ts";
+import { connect, serverLine } from "../../inspect/kubectl/connection.ts";
+import {
+  readKubectlFlags,
+  type Given,
+  type KubectlFlags,
+} from "../../inspect/kubectl/kubectl-flags.ts";
+import { printListing } from "../../inspect/kubectl/listing.ts";
+import type { Colour, Column } from "../../inspect/kubectl/table.ts";
+import type { Program } from "../../run/program-context.ts";
+import { givenFlags } from "../../inspect/kubectl/run-flags.ts";
+import { findController, type Installed } from "../../inspect/cluster/installed-controller.ts";
 import { checkAdmission } from "./check-admission.ts";
 import { checkOthers } from "./check-others.ts";
 import { checkRights, type Judged } from "./check-rights.ts";
 import { checkGroups, checkStreaming, serverVersion, versionFinding } from "./check-server.ts";
 import { checkSize } from "./check-size.ts";
-import { homeOf, settingsLine } from "../world/planning-settings.ts";
+import { homeOf, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { CHECKED_FLAGS, checkedSettings, isGuessed } from "./checked-settings.ts";
 import { isSound, type CheckFinding, type FindingState } from "./finding.ts";
 import { neededRights } from "./needed-rights.ts";

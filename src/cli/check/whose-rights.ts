@@ -2,7 +2,11 @@
 // beside them the user's own. Everything else is read as the user.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { isAllowed, isAllowedTo, type AccessAttributes } from "../world/access-review.ts";
+import {
+  isAllowed,
+  isAllowedTo,
+  type AccessAttributes,
+} from "../../inspect/cluster/access-review.ts";
 
 /** Answers whether one user has a right. */
 export type RightsOf = (right: AccessAttributes, signal: AbortSignal) => Promise<boolean>;

@@ -1,7 +1,7 @@
 // Names out of the cluster and the kubeconfig, for a shell that waits: one request of two seconds at
 // most, of names alone, and silence where it fails.
 import { contextNames } from "../../kube/kubeconfig/kubeconfig.ts";
-import { KINDS } from "../../core/model/kinds.ts";
+import { KINDS } from "../../controller/model/kinds.ts";
 import {
   METADATA_LIST,
   NAMESPACES,
@@ -10,9 +10,9 @@ import {
   type Resource,
 } from "../../kube/rest/resource.ts";
 import { isRecord } from "../../kube/json.ts";
-import { connect } from "../kubectl/connection.ts";
-import { readKubectlFlags, type Given } from "../kubectl/kubectl-flags.ts";
-import type { Program } from "../run/program-context.ts";
+import { connect } from "../../inspect/kubectl/connection.ts";
+import { readKubectlFlags, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
+import type { Program } from "../../run/program-context.ts";
 import type { ClusterWords, GivenWords } from "./complete.ts";
 
 const WITHOUT_RELEASES = KINDS.Secret.fieldSelector;

@@ -2,8 +2,8 @@
 // the protocol of cobra's `__complete`, which kubectl asks of its plugins: a candidate a line, what it is
 // after a tab, and in the end `:4`, or `:0` where files are to be offered. Promises: it never fails
 // and never writes to stderr; what a cluster does not answer in time is not offered.
-import { FLAGS, type Flag } from "../../config/flags.ts";
-import type { Program } from "../run/program-context.ts";
+import { FLAGS, type Flag } from "../../controller/settings/flags.ts";
+import type { Program } from "../../run/program-context.ts";
 import { SHELLS } from "./completion-script.ts";
 import type { FlagWord, HelpWords } from "./help-words.ts";
 

@@ -1,6 +1,6 @@
 // `secretcast completion` as a word of the command line: prints the script that a shell sources.
-import { UsageError } from "../../config/config.ts";
-import type { ClusterCommand } from "../kubectl/cluster-command.ts";
+import { UsageError } from "../../controller/settings/config.ts";
+import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
 import { completionScript, SHELLS } from "./completion-script.ts";
 
 export const completionCommand: ClusterCommand = {

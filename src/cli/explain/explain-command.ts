@@ -1,8 +1,8 @@
 // `secretcast explain` as a word of the command line; the work is in print-explain.ts, loaded when asked
 // for.
-import type { ClusterCommand } from "../kubectl/cluster-command.ts";
-import { kubectlOptions } from "../kubectl/kubectl-flags.ts";
-import { planningOptions } from "../world/planning-settings.ts";
+import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
+import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
+import { planningOptions } from "../../inspect/cluster/planning-settings.ts";
 
 export const explainCommand: ClusterCommand = {
   words: "explain <name>",

@@ -1,10 +1,10 @@
 // An explanation as a list, one item a place, as json and yaml print it.
-import { refText } from "../../core/annotations/names.ts";
-import type { PlaceAnswer, RuleAnswer } from "../../core/explain/answer.ts";
-import type { Explanation } from "../../core/explain/explain.ts";
-import { KINDS } from "../../core/model/kinds.ts";
-import type { RemovalHoldCause, Verdict } from "../../core/model/verdicts.ts";
-import { dueWordsOf, isoTime } from "../../config/due-text.ts";
+import { refText } from "../../text/names.ts";
+import type { PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
+import type { Explanation } from "../explanation/explain.ts";
+import { KINDS } from "../../controller/model/kinds.ts";
+import type { RemovalHoldCause, Verdict } from "../../controller/model/verdicts.ts";
+import { dueWordsOf, isoTime } from "../../controller/settings/due-text.ts";
 
 export type ExplanationItem = {
   readonly resource: string;

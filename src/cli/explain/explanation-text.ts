@@ -1,16 +1,22 @@
 // An explanation for people: the rules as a table, the one that decided marked, and below what to type.
 // Of many places those with one reason stand together.
-import { refText } from "../../core/annotations/names.ts";
-import { dueText, dueWordsOf } from "../../config/due-text.ts";
-import type { PlaceAnswer, RuleAnswer } from "../../core/explain/answer.ts";
-import { UNDERSTOOD } from "../../core/explain/explain-object.ts";
-import type { Explanation } from "../../core/explain/explain.ts";
-import { awaitsRemoval, type WaysOut } from "../../core/explain/ways-out.ts";
-import { groupPlaces, type PlaceGroup } from "../../core/explain/place-groups.ts";
-import { METRIC_STATE, type Verdict } from "../../core/model/verdicts.ts";
-import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
-import { painter, printable, tableLines, type Colour, type Column } from "../kubectl/table.ts";
-import type { Program } from "../run/program-context.ts";
+import { refText } from "../../text/names.ts";
+import { dueText, dueWordsOf } from "../../controller/settings/due-text.ts";
+import type { PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
+import { UNDERSTOOD } from "../explanation/explain-object.ts";
+import type { Explanation } from "../explanation/explain.ts";
+import { awaitsRemoval, type WaysOut } from "../explanation/ways-out.ts";
+import { groupPlaces, type PlaceGroup } from "../explanation/place-groups.ts";
+import { METRIC_STATE, type Verdict } from "../../controller/model/verdicts.ts";
+import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
+import {
+  painter,
+  printable,
+  tableLines,
+  type Colour,
+  type Column,
+} from "../../inspect/kubectl/table.ts";
+import type { Program } from "../../run/program-context.ts";
 
 type Form = Pick<KubectlFlags, "headers" | "output">;
 type Shown = Pick<Program, "env" | "stdout">;

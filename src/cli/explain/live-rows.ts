@@ -1,10 +1,10 @@
 // What only a running controller knows, put into a plan of our own: which writes failed, what is held and
 // what it waits for. Whatever else its page says was so a moment ago; the cluster was read just now.
-import { parseRef, refText } from "../../core/annotations/names.ts";
-import type { ClusterState } from "../../core/model/cluster.ts";
-import { METRIC_STATE, type Plan, type Row } from "../../core/model/verdicts.ts";
-import { dueWordsOf } from "../../config/due-text.ts";
-import type { Status } from "../../server/status/status.ts";
+import { parseRef, refText } from "../../text/names.ts";
+import type { ClusterState } from "../../controller/model/cluster.ts";
+import { METRIC_STATE, type Plan, type Row } from "../../controller/model/verdicts.ts";
+import { dueWordsOf } from "../../controller/settings/due-text.ts";
+import type { Status } from "../../page/status.ts";
 
 /** The plan with the controller's own rows in the place of ours where they say more. */
 export function withLiveRows(

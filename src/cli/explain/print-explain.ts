@@ -1,15 +1,20 @@
 // `secretcast explain`: reads the cluster once, plans it as a run would, and tells of one object which
 // rules decided. The answer goes to stdout, what was judged by and what is not known to stderr.
-import { UsageError } from "../../config/config.ts";
-import { isNamespaceName, isSecretName, refText, type Ref } from "../../core/annotations/names.ts";
-import { explain, type Explanation } from "../../core/explain/explain.ts";
-import { KINDS, type ObjectKind } from "../../core/model/kinds.ts";
-import { readKubectlFlags, texts, type Given } from "../kubectl/kubectl-flags.ts";
-import { kubectlName, printListing } from "../kubectl/listing.ts";
-import type { Program } from "../run/program-context.ts";
+import { UsageError } from "../../controller/settings/config.ts";
+import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
+import { explain, type Explanation } from "../explanation/explain.ts";
+import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import { readKubectlFlags, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
+import type { Program } from "../../run/program-context.ts";
 import { readControllerPage } from "../status/controller-page.ts";
-import { prospectIn, readJudged, tellUnknown, withJudging } from "../world/judged-world.ts";
-import { planningFlags, settingsLine } from "../world/planning-settings.ts";
+import {
+  prospectIn,
+  readJudged,
+  tellUnknown,
+  withJudging,
+} from "../../inspect/cluster/judged-world.ts";
+import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { explanationItems, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
 import { withLiveRows } from "./live-rows.ts";

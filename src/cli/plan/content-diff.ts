@@ -1,12 +1,12 @@
 // What a write changes of an object's content, by name: entries, labels and annotations that come,
 // change or go. Never a value, and none of our marks.
-import { parseRecord } from "../../core/desired/copied-metadata.ts";
-import { isCopying, type Action, type Fill } from "../../core/model/actions.ts";
-import type { CachedObject } from "../../core/model/cluster.ts";
-import { placeKey } from "../../core/model/kinds.ts";
-import { MANAGED_BY_LABEL } from "../../core/annotations/vocabulary.ts";
-import type { Prospect } from "../world/prospect.ts";
-import type { WorldBuilder } from "../world/world-builder.ts";
+import { parseRecord } from "../../controller/desired/copied-metadata.ts";
+import { isCopying, type Action, type Fill } from "../../controller/model/actions.ts";
+import type { CachedObject } from "../../controller/model/cluster.ts";
+import { placeKey } from "../../controller/model/kinds.ts";
+import { MANAGED_BY_LABEL } from "../../controller/annotations/vocabulary.ts";
+import type { Prospect } from "../../inspect/cluster/prospect.ts";
+import type { WorldBuilder } from "../../inspect/cluster/world-builder.ts";
 
 export type NamesDiff = {
   readonly added?: readonly string[];

@@ -1,13 +1,13 @@
 // `plan --expect FILE`: the verdicts that a file names, which is what `plan -o yaml` prints, compared
 // with those of a plan. Every place that the plan tells must be in the file with its verdict, and every
 // item of the file must be so; `current` and `skip` may be expected too. Reasons are not compared.
-import { UsageError } from "../../config/config.ts";
-import { VERDICTS } from "../../core/model/verdicts.ts";
-import { parseRef, refText } from "../../core/annotations/names.ts";
-import { KINDS, OBJECT_KINDS } from "../../core/model/kinds.ts";
-import type { ClusterState } from "../../core/model/cluster.ts";
-import { CLI_API_VERSION } from "../kubectl/listing.ts";
-import type { FileObject } from "../world/file-objects.ts";
+import { UsageError } from "../../controller/settings/config.ts";
+import { VERDICTS } from "../../controller/model/verdicts.ts";
+import { parseRef, refText } from "../../text/names.ts";
+import { KINDS, OBJECT_KINDS } from "../../controller/model/kinds.ts";
+import type { ClusterState } from "../../controller/model/cluster.ts";
+import { CLI_API_VERSION } from "../../inspect/kubectl/listing.ts";
+import type { FileObject } from "../../inspect/cluster/file-objects.ts";
 import type { ItemVerdict, PlanItem } from "./plan-items.ts";
 
 export type ExpectedItem = Pick<PlanItem, "resource" | "namespace" | "name" | "source" | "verdict">;

@@ -1,8 +1,8 @@
 // A plan for people: the table's columns, the colours of verdicts, and the lines beside it.
-import { whenText } from "../../config/due-text.ts";
-import { METRIC_STATE, VERDICTS, type Plan } from "../../core/model/verdicts.ts";
-import { type Colour, type Column } from "../kubectl/table.ts";
-import type { PlanningSettings } from "../world/planning-settings.ts";
+import { whenText } from "../../controller/settings/due-text.ts";
+import { METRIC_STATE, VERDICTS, type Plan } from "../../controller/model/verdicts.ts";
+import { type Colour, type Column } from "../../inspect/kubectl/table.ts";
+import type { PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
 import { diffText } from "./content-diff.ts";
 import { isChange, isRemoval, type ItemVerdict, type PlanItem } from "./plan-items.ts";
 

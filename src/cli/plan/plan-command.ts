@@ -1,7 +1,7 @@
 // `secretcast plan` as a word of the command line; the work is in print-plan.ts, loaded when asked for.
-import type { ClusterCommand } from "../kubectl/cluster-command.ts";
-import { kubectlOptions } from "../kubectl/kubectl-flags.ts";
-import { planningOptions } from "../world/planning-settings.ts";
+import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
+import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
+import { planningOptions } from "../../inspect/cluster/planning-settings.ts";
 
 export const planCommand: ClusterCommand = {
   words: "plan",

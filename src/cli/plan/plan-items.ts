@@ -1,12 +1,12 @@
 // A plan as a list: one item for each place whose verdict is neither current nor skip, and one for each
 // source that is refused; by namespace and name. The words are the planner's own.
-import { isPending, type Plan, type Row, type Verdict } from "../../core/model/verdicts.ts";
-import { problemText } from "../../core/annotations/rules.ts";
-import { KINDS, placeKey, type ObjectKind } from "../../core/model/kinds.ts";
-import { actionKey, isCopying, type Action } from "../../core/model/actions.ts";
-import { refText, type Ref } from "../../core/annotations/names.ts";
-import type { Prospect } from "../world/prospect.ts";
-import type { WorldBuilder } from "../world/world-builder.ts";
+import { isPending, type Plan, type Row, type Verdict } from "../../controller/model/verdicts.ts";
+import { problemText } from "../../controller/annotations/rules.ts";
+import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
+import { actionKey, isCopying, type Action } from "../../controller/model/actions.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import type { Prospect } from "../../inspect/cluster/prospect.ts";
+import type { WorldBuilder } from "../../inspect/cluster/world-builder.ts";
 import { contentDiff, type ContentDiff } from "./content-diff.ts";
 
 /** `refused`: of a source itself. */

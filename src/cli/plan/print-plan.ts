@@ -1,7 +1,7 @@
 // `secretcast plan`: what a run would write in a cluster, or in the one that files describe. The
 // planner is the controller's; nothing is written. The list goes to stdout, what was judged by and what
 // is not known to stderr.
-import { isoTime } from "../../config/due-text.ts";
+import { isoTime } from "../../controller/settings/due-text.ts";
 import {
   lastText,
   otherwiseCode,
@@ -9,25 +9,25 @@ import {
   texts,
   type Given,
   type KubectlFlags,
-} from "../kubectl/kubectl-flags.ts";
-import { kubectlName, printListing } from "../kubectl/listing.ts";
-import type { Program } from "../run/program-context.ts";
-import { readFileObjects, type FileReading } from "../world/file-objects.ts";
+} from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
+import type { Program } from "../../run/program-context.ts";
+import { readFileObjects, type FileReading } from "../../inspect/cluster/file-objects.ts";
 import {
   contradiction,
   prospectIn,
   readJudged,
   tellUnknown,
   withJudging,
-} from "../world/judged-world.ts";
+} from "../../inspect/cluster/judged-world.ts";
 import {
   planningFlags,
   readPlanningSettings,
   settingsLine,
   type PlanningSettings,
-} from "../world/planning-settings.ts";
-import type { ReadWorld } from "../world/read-cluster.ts";
-import { readFiles, type FileWorld } from "../world/read-files.ts";
+} from "../../inspect/cluster/planning-settings.ts";
+import type { ReadWorld } from "../../inspect/cluster/read-cluster.ts";
+import { readFiles, type FileWorld } from "../../inspect/cluster/read-files.ts";
 import { readExpectation, unexpected, type ExpectedItem, type Unexpected } from "./expectation.ts";
 import {
   planColumns,

@@ -9,10 +9,10 @@ import { LEASES, PODS, resourcePath } from "../../kube/rest/resource.ts";
 import { systemClock } from "../../kube/time/clock.ts";
 import { abandonable, Deadline } from "../../kube/time/deadline.ts";
 import { isRecord } from "../../kube/json.ts";
-import type { Status } from "../../server/status/status.ts";
-import { isAllowed } from "../world/access-review.ts";
-import { APP_LABEL, type InstalledController } from "../world/installed-controller.ts";
-import type { Judging } from "../world/judged-world.ts";
+import type { Status } from "../../page/status.ts";
+import { isAllowed } from "../../inspect/cluster/access-review.ts";
+import { APP_LABEL, type InstalledController } from "../../inspect/cluster/installed-controller.ts";
+import type { Judging } from "../../inspect/cluster/judged-world.ts";
 
 export type ControllerPage =
   | { readonly kind: "read"; readonly status: Status; readonly pod: string }

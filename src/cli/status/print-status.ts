@@ -1,20 +1,20 @@
 // `secretcast status`: from the page of the running controller, or where that cannot be reached from a
 // plan of our own, which it says. Once, again and again (-w), or until all is current (--wait).
-import { UsageError } from "../../config/config.ts";
-import { formatDuration, parseDuration } from "../../config/units.ts";
+import { UsageError } from "../../controller/settings/config.ts";
+import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
 import { sleep, systemClock } from "../../kube/time/clock.ts";
-import { readStatus, type Status } from "../../server/status/status.ts";
+import { readStatus, type Status } from "../../page/status.ts";
 import {
   lastText,
   otherwiseCode,
   readKubectlFlags,
   type Given,
   type KubectlFlags,
-} from "../kubectl/kubectl-flags.ts";
-import { kubectlName, printListing } from "../kubectl/listing.ts";
-import { screenful } from "../kubectl/screenful.ts";
-import { painter, tableLines } from "../kubectl/table.ts";
-import type { Program } from "../run/program-context.ts";
+} from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
+import { screenful } from "../../inspect/kubectl/screenful.ts";
+import { painter, tableLines } from "../../inspect/kubectl/table.ts";
+import type { Program } from "../../run/program-context.ts";
 import {
   contradiction,
   prospectIn,
@@ -22,8 +22,8 @@ import {
   tellUnknown,
   withJudging,
   type Judging,
-} from "../world/judged-world.ts";
-import { planningFlags, settingsLine } from "../world/planning-settings.ts";
+} from "../../inspect/cluster/judged-world.ts";
+import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { readControllerPage } from "./controller-page.ts";
 import { statusColumns, TROUBLE_COLUMNS, troublesOf } from "./status-columns.ts";
 import { isCurrent, isFailing, statusItems, type StatusItem } from "./status-items.ts";

@@ -1,9 +1,9 @@
 // A status for people: sources by outcome, then what is not as it should be, and why.
-import { dueText } from "../../config/due-text.ts";
-import { NOWHERE_TEXT } from "../../core/model/removal-holds.ts";
-import { METRIC_STATES, type MetricState } from "../../core/model/verdicts.ts";
-import type { RowState } from "../../server/status/filter.ts";
-import type { Colour, Column } from "../kubectl/table.ts";
+import { dueText } from "../../controller/settings/due-text.ts";
+import { NOWHERE_TEXT } from "../../controller/model/removal-holds.ts";
+import { METRIC_STATES, type MetricState } from "../../controller/model/verdicts.ts";
+import type { RowState } from "../../page/filter.ts";
+import type { Colour, Column } from "../../inspect/kubectl/table.ts";
 import type { StatusItem, StatusOutcome } from "./status-items.ts";
 
 const COLOURS: Readonly<Record<RowState, Colour>> = {

@@ -4,12 +4,12 @@ import {
   METRIC_STATES,
   type MetricState,
   type RemovalHoldCause,
-} from "../../core/model/verdicts.ts";
-import { parseRef, type Ref } from "../../core/annotations/names.ts";
-import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../core/model/kinds.ts";
-import type { StatusGroup } from "../../server/status/groups.ts";
-import type { SourceLine, Status } from "../../server/status/status.ts";
-import { isSourceState, severity, type RowState } from "../../server/status/filter.ts";
+} from "../../controller/model/verdicts.ts";
+import { parseRef, type Ref } from "../../text/names.ts";
+import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import type { StatusGroup } from "../../page/groups.ts";
+import type { SourceLine, Status } from "../../page/status.ts";
+import { isSourceState, severity, type RowState } from "../../page/filter.ts";
 
 export type StatusOutcome = {
   readonly verdict: string;

@@ -5,7 +5,7 @@ import { rightsOfUser } from "../../../src/cli/check/whose-rights.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { neededRights, rightText } from "../../../src/cli/check/needed-rights.ts";
 import { isSound } from "../../../src/cli/check/finding.ts";
-import { readConfig } from "../../../src/config/config.ts";
+import { readConfig } from "../../../src/controller/settings/config.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml, type V1ClusterRole } from "@kubernetes/client-node";
 import { neededRights, rightText } from "../../../src/cli/check/needed-rights.ts";
-import { readConfig, type FlagValues } from "../../../src/config/config.ts";
+import { readConfig, type FlagValues } from "../../../src/controller/settings/config.ts";
 
 function texts(flags: FlagValues): readonly string[] {
   const around = { env: {}, clusterNamespace: "secretcast", terminal: false };

@@ -1,7 +1,7 @@
 // What is offered where the cursor is, in the protocol that kubectl asks of its plugins.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FLAGS } from "../../../src/config/flags.ts";
+import { FLAGS } from "../../../src/controller/settings/flags.ts";
 import { sandboxCluster, type SandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 import { commandLine } from "../../support/programs/command-line.ts";
 

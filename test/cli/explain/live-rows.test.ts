@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explanationItems } from "../../../src/cli/explain/explanation-items.ts";
 import { withLiveRows } from "../../../src/cli/explain/live-rows.ts";
-import { explain } from "../../../src/core/explain/explain.ts";
-import type { Verdict } from "../../../src/core/model/verdicts.ts";
-import type { StatusGroup } from "../../../src/server/status/groups.ts";
+import { explain } from "../../../src/cli/explanation/explain.ts";
+import type { Verdict } from "../../../src/controller/model/verdicts.ts";
+import type { StatusGroup } from "../../../src/page/groups.ts";
 import { cluster } from "../../support/planner/explained.ts";
 
 function group(verdict: Verdict, reason: string, ...places: readonly string[]): StatusGroup {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TROUBLE_COLUMNS, troublesOf } from "../../../src/cli/status/status-columns.ts";
 import { statusItems } from "../../../src/cli/status/status-items.ts";
-import { groupRows } from "../../../src/server/status/groups.ts";
+import { groupRows } from "../../../src/page/groups.ts";
 import { heldRow } from "../../support/planner/held-row.ts";
 
 test("the table and the JSON of status say when a held removal is made, and unless what (A6)", async () => {

@@ -2,7 +2,7 @@
 // what it left out; a pipe and what programs read have all.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { screenful } from "../../../src/cli/kubectl/screenful.ts";
+import { screenful } from "../../../src/inspect/kubectl/screenful.ts";
 import type { JsonObject } from "../../../src/sandbox/storage/object.ts";
 import { sandboxCluster } from "../../support/cli/sandbox-cluster.ts";
 

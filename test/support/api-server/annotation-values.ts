@@ -5,7 +5,7 @@ import {
   PREFIX,
   SOURCE_ANNOTATIONS,
   type AnnotationName,
-} from "../../../src/core/annotations/vocabulary.ts";
+} from "../../../src/controller/annotations/vocabulary.ts";
 import type { Asked } from "./told-by-controller.ts";
 
 const GOOD: Readonly<Partial<Record<AnnotationName, readonly [string, ...string[]]>>> = {

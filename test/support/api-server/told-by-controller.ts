@@ -1,17 +1,17 @@
 // What the controller would say of an object's annotations, so far as a policy in CEL can say it: by the
 // controller's own parsers.
 import assert from "node:assert/strict";
-import { ignoredText } from "../../../src/core/annotations/ignored.ts";
-import { parseAccept, parsePull, parseSource } from "../../../src/core/annotations/parse.ts";
-import { problemText, type Problem } from "../../../src/core/annotations/rules.ts";
+import { ignoredText } from "../../../src/controller/annotations/ignored.ts";
+import { parseAccept, parsePull, parseSource } from "../../../src/controller/annotations/parse.ts";
+import { problemText, type Problem } from "../../../src/controller/annotations/rules.ts";
 import {
   isUnknownKey,
   PREFIX,
   SOURCE_ANNOTATIONS,
-} from "../../../src/core/annotations/vocabulary.ts";
-import { KINDS } from "../../../src/core/model/kinds.ts";
-import { createDigest } from "../../../src/core/model/secret-data.ts";
-import { readObject } from "../../../src/core/observed/read-object.ts";
+} from "../../../src/controller/annotations/vocabulary.ts";
+import { KINDS } from "../../../src/controller/model/kinds.ts";
+import { createDigest } from "../../../src/controller/model/secret-data.ts";
+import { readObject } from "../../../src/controller/observed/read-object.ts";
 
 type Annotations = Readonly<Record<string, string>>;
 export type Asked = {

@@ -1,12 +1,12 @@
 // A status page over a cluster of plain objects: what it shows follows from real plans of it.
 import type { TestContext } from "node:test";
-import type { Plan } from "../../../src/core/model/verdicts.ts";
+import type { Plan } from "../../../src/controller/model/verdicts.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
-import { StatusFeed } from "../../../src/server/status/status-feed.ts";
-import { urlOf, type HttpServer } from "../../../src/server/listen.ts";
-import { serveStatus } from "../../../src/server/status/status-server.ts";
-import type { WatchStatus } from "../../../src/server/status/freshness.ts";
-import type { ControllerSnapshot } from "../../../src/server/status/status.ts";
+import { StatusFeed } from "../../../src/page/status-feed.ts";
+import { urlOf, type HttpServer } from "../../../src/page/listen.ts";
+import { serveStatus } from "../../../src/page/status-server.ts";
+import type { WatchStatus } from "../../../src/page/freshness.ts";
+import type { ControllerSnapshot } from "../../../src/page/status.ts";
 import { Cluster } from "../planner/planner-cluster.ts";
 
 const QUOTA = {

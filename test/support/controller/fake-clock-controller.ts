@@ -2,15 +2,15 @@
 // no time, and every order of events can be had. What goes over sockets is the scenes' part.
 import assert from "node:assert/strict";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
-import { buildController } from "../../../src/cli/run/build.ts";
-import { readConfig, type FlagValues } from "../../../src/config/config.ts";
-import type { Controller, RunEnd } from "../../../src/controller/controller.ts";
-import type { Plan } from "../../../src/core/model/verdicts.ts";
-import { createLog } from "../../../src/telemetry/log.ts";
-import type { Outcome } from "../../../src/writes/outcome.ts";
-import type { SyncHooks, SyncNote } from "../../../src/telemetry/sync-log.ts";
-import { readPlannerSettings } from "../../../src/config/planner-settings.ts";
-import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { buildController } from "../../../src/run/build.ts";
+import { readConfig, type FlagValues } from "../../../src/controller/settings/config.ts";
+import type { Controller, RunEnd } from "../../../src/controller/sync/controller.ts";
+import type { Plan } from "../../../src/controller/model/verdicts.ts";
+import { createLog } from "../../../src/controller/report/log.ts";
+import type { Outcome } from "../../../src/controller/writes/outcome.ts";
+import type { SyncHooks, SyncNote } from "../../../src/controller/report/sync-log.ts";
+import { readPlannerSettings } from "../../../src/controller/settings/planner-settings.ts";
+import { createMetrics } from "../../../src/controller/report/metrics.ts";
 import { FakeClock } from "../time/fake-clock.ts";
 import { MemoryApi, refusal } from "./memory-api.ts";
 import { watched } from "../kube/queue-takers.ts";

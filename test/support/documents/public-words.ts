@@ -3,9 +3,13 @@
 // one line: its kind and itself. What secretcast/kube declares is pinned beside it (kube.txt).
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { FLAGS } from "../../../src/config/flags.ts";
-import { ANNOTATION_NAMES, isMark, PREFIX } from "../../../src/core/annotations/vocabulary.ts";
-import { METRIC_STATE, VERDICTS } from "../../../src/core/model/verdicts.ts";
+import { FLAGS } from "../../../src/controller/settings/flags.ts";
+import {
+  ANNOTATION_NAMES,
+  isMark,
+  PREFIX,
+} from "../../../src/controller/annotations/vocabulary.ts";
+import { METRIC_STATE, VERDICTS } from "../../../src/controller/model/verdicts.ts";
 import { helpWords } from "../../../src/cli/completion/help-words.ts";
 import { FAILURE_CAUSES } from "../../../src/kube/rest/failure-cause.ts";
 import { commandLine } from "../programs/command-line.ts";
@@ -20,13 +24,13 @@ const PRINTED: readonly (readonly [file: string, type: string])[] = [
   ["cli/plan/content-diff.ts", "ContentDiff"],
   ["cli/status/status-items.ts", "StatusItem"],
   ["cli/explain/explanation-items.ts", "ExplanationItem"],
-  ["cli/migrate/migration-items.ts", "MigrationItem"],
-  ["cli/migrate/migration-items.ts", "SourceItem"],
+  ["migrate/command/migration-items.ts", "MigrationItem"],
+  ["migrate/command/migration-items.ts", "SourceItem"],
   ["cli/check/finding.ts", "CheckFinding"],
-  ["server/status/status.ts", "ControllerSnapshot"],
-  ["server/status/status.ts", "Status"],
-  ["server/status/status.ts", "Totals"],
-  ["server/status/status.ts", "SourceLine"],
+  ["page/status.ts", "ControllerSnapshot"],
+  ["page/status.ts", "Status"],
+  ["page/status.ts", "Totals"],
+  ["page/status.ts", "SourceLine"],
 ];
 
 export async function publicWords(): Promise<readonly string[]> {
@@ -77,7 +81,7 @@ async function commands(): Promise<readonly string[]> {
 }
 
 function eventReasons(): readonly string[] {
-  const text = readFileSync(`${SRC}telemetry/source-events.ts`, "utf8");
+  const text = readFileSync(`${SRC}controller/report/source-events.ts`, "utf8");
   const [, union = ""] = /readonly reason:((?:\s*\| "\w+")+);/.exec(text) ?? [];
   return Array.from(union.matchAll(/"(\w+)"/g), ([, reason = ""]) => reason);
 }

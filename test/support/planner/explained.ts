@@ -1,7 +1,7 @@
 // Clusters in which something is to be explained, and the explanation in lines.
-import { explain, type Explanation } from "../../../src/core/explain/explain.ts";
-import { refText } from "../../../src/core/annotations/names.ts";
-import type { PlannerSettings } from "../../../src/core/model/cluster.ts";
+import { explain, type Explanation } from "../../../src/cli/explanation/explain.ts";
+import { refText } from "../../../src/text/names.ts";
+import type { PlannerSettings } from "../../../src/controller/model/cluster.ts";
 import { annotate } from "./publishers.ts";
 import { Cluster, globs } from "./planner-cluster.ts";
 import type { Given, Texts } from "./raw-cluster.ts";

@@ -1,6 +1,6 @@
 // A removal that is held, as the planner reports it.
-import type { Row } from "../../../src/core/model/verdicts.ts";
-import { heldReason } from "../../../src/core/model/removal-holds.ts";
+import type { Row } from "../../../src/controller/model/verdicts.ts";
+import { heldReason } from "../../../src/controller/model/removal-holds.ts";
 
 export function heldRow(namespace: string, changes: Partial<Row> = {}): Row {
   const { hold = "nowhere" } = changes;

@@ -3,7 +3,7 @@
 // fast-check can shrink it.
 import * as fc from "fast-check";
 import type { Texts } from "./raw-cluster.ts";
-import { OBJECT_KINDS, type ObjectKind } from "../../../src/core/model/kinds.ts";
+import { OBJECT_KINDS, type ObjectKind } from "../../../src/controller/model/kinds.ts";
 
 export const SOURCE_NAMESPACES = ["shared", "shared-2"] as const;
 export const TENANT = "team-a";

@@ -1,21 +1,21 @@
 // One object on its way from the bytes of a watch into the cache, as the controller takes it in.
-import { createDigest } from "../../../src/core/model/secret-data.ts";
-import { createIntern, createShare } from "../../../src/core/observed/intern.ts";
-import type { CopyTemplate } from "../../../src/core/model/cluster.ts";
+import { createDigest } from "../../../src/controller/model/secret-data.ts";
+import { createIntern, createShare } from "../../../src/controller/observed/intern.ts";
+import type { CopyTemplate } from "../../../src/controller/model/cluster.ts";
 import {
   NAMESPACE_GLOBS,
   parseGlobList,
   type GlobAlphabet,
   type GlobList,
-} from "../../../src/core/annotations/globs.ts";
-import { parseCopyableKeys } from "../../../src/core/annotations/never-copied.ts";
-import { readNamespace } from "../../../src/core/observed/read-namespace.ts";
-import { readObject } from "../../../src/core/observed/read-object.ts";
-import { ALWAYS_READ } from "../../../src/core/annotations/vocabulary.ts";
+} from "../../../src/text/globs.ts";
+import { parseCopyableKeys } from "../../../src/controller/annotations/never-copied.ts";
+import { readNamespace } from "../../../src/controller/observed/read-namespace.ts";
+import { readObject } from "../../../src/controller/observed/read-object.ts";
+import { ALWAYS_READ } from "../../../src/controller/annotations/vocabulary.ts";
 import { Store, type Stored } from "../../../src/kube/cache/store.ts";
 import { LineSplitter, eventOf } from "../../../src/kube/cache/watch-decoder.ts";
 import type { Worst } from "./worst-objects.ts";
-import { KINDS } from "../../../src/core/model/kinds.ts";
+import { KINDS } from "../../../src/controller/model/kinds.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 

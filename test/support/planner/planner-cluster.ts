@@ -1,16 +1,12 @@
 // A cluster of plain objects for tests of the pure core: a World over what raw-cluster.ts holds, plans
 // of it, and plans applied to it.
-import { createDigest, digestOffer } from "../../../src/core/model/secret-data.ts";
-import { DataCache } from "../../../src/core/state/data-cache.ts";
-import {
-  parseGlobList,
-  NAMESPACE_GLOBS,
-  type GlobList,
-} from "../../../src/core/annotations/globs.ts";
-import { PlannerMemory } from "../../../src/core/state/planner-memory.ts";
-import type { PlannerState } from "../../../src/core/state/planner-state.ts";
-import { rulesOf, type KindRules, type ObjectKind } from "../../../src/core/model/kinds.ts";
-import { NO_ENTRIES, parseSourceList } from "../../../src/core/annotations/source-list.ts";
+import { createDigest, digestOffer } from "../../../src/controller/model/secret-data.ts";
+import { DataCache } from "../../../src/controller/state/data-cache.ts";
+import { parseGlobList, NAMESPACE_GLOBS, type GlobList } from "../../../src/text/globs.ts";
+import { PlannerMemory } from "../../../src/controller/state/planner-memory.ts";
+import type { PlannerState } from "../../../src/controller/state/planner-state.ts";
+import { rulesOf, type KindRules, type ObjectKind } from "../../../src/controller/model/kinds.ts";
+import { NO_ENTRIES, parseSourceList } from "../../../src/controller/annotations/source-list.ts";
 import {
   type CachedObject,
   type ListState,
@@ -18,25 +14,25 @@ import {
   type SourcePayload,
   type SourceObject,
   type ClusterState,
-} from "../../../src/core/model/cluster.ts";
-import { readNamespace } from "../../../src/core/observed/read-namespace.ts";
-import { plan } from "../../../src/core/plan/plan.ts";
-import { emptyingFill, fillFor, readPullState } from "../../../src/core/desired/pull-fill.ts";
-import { versionOf } from "../../../src/core/state/live-reads.ts";
+} from "../../../src/controller/model/cluster.ts";
+import { readNamespace } from "../../../src/controller/observed/read-namespace.ts";
+import { plan } from "../../../src/controller/plan/plan.ts";
+import { emptyingFill, fillFor, readPullState } from "../../../src/controller/desired/pull-fill.ts";
+import { versionOf } from "../../../src/controller/state/live-reads.ts";
 import {
   copyRequests,
   endRequests,
   fillRequest,
   type ObjectRequest,
-} from "../../../src/core/plan/requests.ts";
-import type { ReadContext } from "../../../src/core/observed/read-context.ts";
-import { readRecord } from "../../../src/core/observed/read-copy.ts";
-import { readObject } from "../../../src/core/observed/read-object.ts";
-import { sourceRank } from "../../../src/core/desired/namespace-rules.ts";
-import type { Plan } from "../../../src/core/model/verdicts.ts";
+} from "../../../src/controller/plan/requests.ts";
+import type { ReadContext } from "../../../src/controller/observed/read-context.ts";
+import { readRecord } from "../../../src/controller/observed/read-copy.ts";
+import { readObject } from "../../../src/controller/observed/read-object.ts";
+import { sourceRank } from "../../../src/controller/desired/namespace-rules.ts";
+import type { Plan } from "../../../src/controller/model/verdicts.ts";
 import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
-import { type Ref, refText } from "../../../src/core/annotations/names.ts";
-import type { Action, LiveRead } from "../../../src/core/model/actions.ts";
+import { type Ref, refText } from "../../../src/text/names.ts";
+import type { Action, LiveRead } from "../../../src/controller/model/actions.ts";
 
 export function globs(text: string): GlobList {
   const list = parseGlobList(text, NAMESPACE_GLOBS);

@@ -1,5 +1,5 @@
 // A cluster with two source namespaces, and what the tests of the planner's rules ask and change there.
-import type { Plan } from "../../../src/core/model/verdicts.ts";
+import type { Plan } from "../../../src/controller/model/verdicts.ts";
 import type { Texts } from "./raw-cluster.ts";
 import { Cluster, globs } from "./planner-cluster.ts";
 

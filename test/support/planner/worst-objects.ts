@@ -1,6 +1,6 @@
 // The objects that take the longest to take in, each at the API server's own limits: 1.5 MiB in etcd,
 // annotations of 256 KiB, data of 1 MiB, labels without a bound of their own. Pure, and always the same.
-import { MANAGED_BY, MANAGED_BY_LABEL } from "../../../src/core/annotations/vocabulary.ts";
+import { MANAGED_BY, MANAGED_BY_LABEL } from "../../../src/controller/annotations/vocabulary.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { FlagValues } from "../../../src/config/config.ts";
+import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { eventually } from "../time/eventually.ts";
 import type { Ending } from "../api-server/fault-proxy.ts";
 import { field } from "../api-server/http.ts";

@@ -2,7 +2,7 @@
 // to stand still and go on, killed, and started again.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { FlagValues } from "../../../src/config/config.ts";
+import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { layCable, type Cable } from "../api-server/cable.ts";
 import type { ClusterAccess } from "../api-server/control-plane.ts";
 import type { Ending } from "../api-server/fault-proxy.ts";

@@ -10,7 +10,7 @@ import {
   resourcePath,
   type Resource,
 } from "../../../src/kube/rest/resource.ts";
-import { KINDS, type ObjectKind } from "../../../src/core/model/kinds.ts";
+import { KINDS, type ObjectKind } from "../../../src/controller/model/kinds.ts";
 
 export type Metadata = {
   readonly name: string;

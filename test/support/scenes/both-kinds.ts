@@ -1,7 +1,7 @@
 // Scenarios that hold for every kind of objects, run for each from the same test code: openScene asks here
 // which kind it is. On the sandbox the kinds of one scenario run beside each other: most of a scene's time is waiting.
 import { test, type TestContext } from "node:test";
-import { OBJECT_KINDS, type ObjectKind } from "../../../src/core/model/kinds.ts";
+import { OBJECT_KINDS, type ObjectKind } from "../../../src/controller/model/kinds.ts";
 
 const kinds = new WeakMap<TestContext, ObjectKind>();
 

@@ -1,7 +1,7 @@
 // The cast of the scenarios about watches and operations: two crews' namespaces, a stranger beside
 // their copies, and a source called registry for all crews. In a list of all Secrets the crews come
 // before the source.
-import { annotationKey } from "../../../src/core/annotations/vocabulary.ts";
+import { annotationKey } from "../../../src/controller/annotations/vocabulary.ts";
 import type { Running, Scene } from "./scene.ts";
 
 export const ONE = { password: "one" };

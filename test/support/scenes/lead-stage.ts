@@ -2,7 +2,7 @@
 // the way and moving in, and users who change all of it while leaders come and go. On a real API server.
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import type { FlagValues } from "../../../src/config/config.ts";
+import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import type { ClusterAccess } from "../api-server/control-plane.ts";
 import type { Ending } from "../api-server/fault-proxy.ts";
 import { field, type Http } from "../api-server/http.ts";

@@ -1,7 +1,7 @@
 // A scene with a source list: in a namespace of the scene's own, which its controllers take for theirs,
 // with the rights there that the manifests give in the namespace of an installation.
 import type { TestContext } from "node:test";
-import type { FlagValues } from "../../../src/config/config.ts";
+import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { LineSplitter } from "../../../src/kube/cache/watch-decoder.ts";
 import type { ApiClient, ApiStream } from "../../../src/kube/rest/api-client.ts";
 import { ACCOUNT } from "../api-server/account.ts";

@@ -8,27 +8,31 @@ import type { TestContext } from "node:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Outcome } from "../../../src/writes/outcome.ts";
-import { buildController } from "../../../src/cli/run/build.ts";
-import { readConfig, type Config, type FlagValues } from "../../../src/config/config.ts";
-import type { Controller, RunEnd } from "../../../src/controller/controller.ts";
-import type { Plan } from "../../../src/core/model/verdicts.ts";
+import type { Outcome } from "../../../src/controller/writes/outcome.ts";
+import { buildController } from "../../../src/run/build.ts";
+import {
+  readConfig,
+  type Config,
+  type FlagValues,
+} from "../../../src/controller/settings/config.ts";
+import type { Controller, RunEnd } from "../../../src/controller/sync/controller.ts";
+import type { Plan } from "../../../src/controller/model/verdicts.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { createClient } from "../../../src/kube/rest/client.ts";
 import { systemClock, type Clock } from "../../../src/kube/time/clock.ts";
 import { Reachability } from "../../../src/kube/rest/reachability.ts";
 import { loadKubeConfig, type KubeConfig } from "../../../src/kube/kubeconfig/kubeconfig.ts";
-import { createLog } from "../../../src/telemetry/log.ts";
+import { createLog } from "../../../src/controller/report/log.ts";
 import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
-import { readPlannerSettings } from "../../../src/config/planner-settings.ts";
-import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { readPlannerSettings } from "../../../src/controller/settings/planner-settings.ts";
+import { createMetrics } from "../../../src/controller/report/metrics.ts";
 import { Api, type NewSecret } from "./api.ts";
 import { sharedCluster } from "../api-server/cluster.ts";
 import { eventually } from "../time/eventually.ts";
 import { countTold } from "./told-values.ts";
 import { meddled, type Meddle } from "./meddle.ts";
-import { refText } from "../../../src/core/annotations/names.ts";
-import type { ObjectKind } from "../../../src/core/model/kinds.ts";
+import { refText } from "../../../src/text/names.ts";
+import type { ObjectKind } from "../../../src/controller/model/kinds.ts";
 import { kindOf } from "./both-kinds.ts";
 
 export type Running = {

@@ -1,10 +1,10 @@
 // What a controller tells of places and sources, for tests: the verdict of its newest settled plan and
 // the Events that it left on a Secret. Of copies that are as they should be a plan has no row.
 import { EVENTS, resourcePath } from "../../../src/kube/rest/resource.ts";
-import type { Plan, Row } from "../../../src/core/model/verdicts.ts";
+import type { Plan, Row } from "../../../src/controller/model/verdicts.ts";
 import { eventually } from "../time/eventually.ts";
 import type { Running, Scene } from "./scene.ts";
-import { type Ref, refText } from "../../../src/core/annotations/names.ts";
+import { type Ref, refText } from "../../../src/text/names.ts";
 
 export function rowAt(plan: Plan | undefined, place: string, source?: Ref): Row | undefined {
   return plan?.rows.find(

@@ -1,8 +1,8 @@
 // The Events that follow from the plans of a planner-cluster.
-import { FailingPlaces } from "../../../src/telemetry/failing-places.ts";
-import { SourceEvents, type SourceEvent } from "../../../src/telemetry/source-events.ts";
-import { RemovalLog } from "../../../src/telemetry/removal-log.ts";
-import { createLog } from "../../../src/telemetry/log.ts";
+import { FailingPlaces } from "../../../src/controller/report/failing-places.ts";
+import { SourceEvents, type SourceEvent } from "../../../src/controller/report/source-events.ts";
+import { RemovalLog } from "../../../src/controller/report/removal-log.ts";
+import { createLog } from "../../../src/controller/report/log.ts";
 import { systemClock } from "../../../src/kube/time/clock.ts";
 import type { Cluster } from "../planner/planner-cluster.ts";
 

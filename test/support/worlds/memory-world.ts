@@ -1,20 +1,20 @@
 // What another tool left, in the sandbox without its sockets, and `migrate` on it as a process that can
 // die with any of its requests. Everything is there in the same turn, so a thousand moves take seconds.
-import { planMigration, type Migration } from "../../../src/core/migration/migration.ts";
-import { refText } from "../../../src/core/annotations/names.ts";
-import { annotationKey } from "../../../src/core/annotations/vocabulary.ts";
-import { readOldCluster } from "../../../src/core/oldtools/old-objects.ts";
-import { patternsOf } from "../../../src/core/oldtools/old-tool.ts";
-import { OLD_TOOL } from "../../../src/core/oldtools/old-tools.ts";
-import type { PatternAnswers } from "../../../src/core/oldtools/old-patterns.ts";
-import { matchPatterns } from "../../../src/cli/migrate/pattern-worker.ts";
-import { performMove } from "../../../src/cli/migrate/perform-move.ts";
-import { readOldObjects } from "../../../src/cli/migrate/read-old-cluster.ts";
-import type { Looked } from "../../../src/cli/migrate/show-move.ts";
+import { planMigration, type Migration } from "../../../src/migrate/moves/migration.ts";
+import { refText } from "../../../src/text/names.ts";
+import { annotationKey } from "../../../src/controller/annotations/vocabulary.ts";
+import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
+import { patternsOf } from "../../../src/migrate/oldtools/old-tool.ts";
+import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
+import type { PatternAnswers } from "../../../src/migrate/oldtools/old-patterns.ts";
+import { matchPatterns } from "../../../src/migrate/command/pattern-worker.ts";
+import { performMove } from "../../../src/migrate/command/perform-move.ts";
+import { readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
+import type { Looked } from "../../../src/migrate/command/show-move.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { route } from "../../../src/sandbox/http/routes.ts";
-import { readKubectlFlags } from "../../../src/cli/kubectl/kubectl-flags.ts";
+import { readKubectlFlags } from "../../../src/inspect/kubectl/kubectl-flags.ts";
 import { SandboxApi } from "../controller/sandbox-api.ts";
 import { Api } from "../scenes/api.ts";
 import { FakeClock } from "../time/fake-clock.ts";

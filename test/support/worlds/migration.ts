@@ -1,10 +1,10 @@
 // What a move would make of a cluster, as the command asks it.
-import { planMove } from "../../../src/cli/migrate/plan-move.ts";
-import type { Migration, MoveSettings } from "../../../src/core/migration/migration.ts";
-import { OLD_TOOL } from "../../../src/core/oldtools/old-tools.ts";
-import type { OldToolName } from "../../../src/core/oldtools/old-tool.ts";
-import type { PlannerSettings } from "../../../src/core/model/cluster.ts";
-import { createDigest } from "../../../src/core/model/secret-data.ts";
+import { planMove } from "../../../src/migrate/command/plan-move.ts";
+import type { Migration, MoveSettings } from "../../../src/migrate/moves/migration.ts";
+import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
+import type { OldToolName } from "../../../src/migrate/oldtools/old-tool.ts";
+import type { PlannerSettings } from "../../../src/controller/model/cluster.ts";
+import { createDigest } from "../../../src/controller/model/secret-data.ts";
 import { settingsOf } from "../planner/planner-cluster.ts";
 
 export function moveSettings(planner: Partial<PlannerSettings> = {}, byList = false): MoveSettings {

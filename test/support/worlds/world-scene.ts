@@ -1,11 +1,15 @@
 // A recorded world in an API server, and a move of it: marks name UIDs and versions of the cluster in
 // which they were recorded, so the loader writes into them what the objects have here.
-import { carryOut, type MoveResult, type MoveWriter } from "../../../src/cli/migrate/carry-out.ts";
-import { planMove } from "../../../src/cli/migrate/plan-move.ts";
-import { readOldObjects } from "../../../src/cli/migrate/read-old-cluster.ts";
-import type { Migration } from "../../../src/core/migration/migration.ts";
-import { OLD_TOOL } from "../../../src/core/oldtools/old-tools.ts";
-import { refText } from "../../../src/core/annotations/names.ts";
+import {
+  carryOut,
+  type MoveResult,
+  type MoveWriter,
+} from "../../../src/migrate/command/carry-out.ts";
+import { planMove } from "../../../src/migrate/command/plan-move.ts";
+import { readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
+import type { Migration } from "../../../src/migrate/moves/migration.ts";
+import { OLD_TOOL } from "../../../src/migrate/oldtools/old-tools.ts";
+import { refText } from "../../../src/text/names.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { createClient } from "../../../src/kube/rest/client.ts";

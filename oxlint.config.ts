@@ -1,0 +1,368 @@
+// The lint rules of the project. Which folder may import which is one table, `WALLS`: a folder imports
+// its own files, the folders in its row and nothing else of ours.
+import { relative } from "node:path";
+
+const NODE = ["node:*", "node:*/promises"];
+const PURE = [
+  "controller/annotations",
+  "controller/model",
+  "controller/desired",
+  "controller/observed",
+  "controller/state",
+  "controller/plan",
+  "cli/explanation",
+  "migrate/moves",
+  "migrate/oldtools",
+  "text",
+];
+
+type Wall = {
+  /** Folders of src whose files it may import; a file is named without its extension. */
+  readonly from: readonly string[];
+  /** Packages, and `node:` modules. */
+  readonly packages: readonly string[];
+};
+
+const KUBE = (...rooms: readonly string[]): readonly string[] =>
+  rooms.map((room) => `kube/${room}`);
+const RULES = (...rooms: readonly string[]): readonly string[] =>
+  rooms.map((room) => `controller/${room}`);
+
+const WALLS: Readonly<Record<string, Wall>> = {
+  text: { from: [], packages: [] },
+
+  "kube/time": { from: [], packages: ["node:os"] },
+  "kube/kubeconfig": {
+    from: KUBE("json", "time"),
+    packages: ["@kubernetes/client-node", "js-yaml", ...NODE],
+  },
+  "kube/rest": {
+    from: KUBE("json", "time", "kubeconfig"),
+    packages: ["undici", "undici/lib/**", ...NODE],
+  },
+  "kube/cache": { from: KUBE("json", "time", "rest"), packages: NODE },
+  "kube/workqueue": { from: KUBE("time"), packages: [] },
+  "kube/flowcontrol": { from: KUBE("time"), packages: [] },
+  "kube/leaderelection": { from: KUBE("time", "rest"), packages: NODE },
+  "kube/events": { from: KUBE("time", "rest"), packages: NODE },
+  "kube/portforward": { from: KUBE("time", "rest", "kubeconfig"), packages: [...NODE, "undici"] },
+  "kube/library": {
+    from: KUBE("time", "rest", "kubeconfig", "cache", "workqueue", "leaderelection", "events"),
+    packages: [],
+  },
+  kube: { from: [], packages: [] },
+
+  "controller/annotations": { from: ["text"], packages: ["js-yaml"] },
+  "controller/model": {
+    from: [...RULES("annotations"), "text"],
+    packages: ["node:crypto", "node:util"],
+  },
+  "controller/desired": {
+    from: [...RULES("annotations", "model"), "text"],
+    packages: ["node:crypto", "node:util"],
+  },
+  "controller/observed": {
+    from: [...RULES("annotations", "model", "desired"), "text"],
+    packages: [],
+  },
+  "controller/state": { from: [...RULES("annotations", "model", "desired"), "text"], packages: [] },
+  "controller/plan": {
+    from: [...RULES("annotations", "model", "desired", "state"), "text"],
+    packages: [],
+  },
+  "controller/settings": { from: [...RULES("annotations", "model"), "text"], packages: NODE },
+  "controller/writes": {
+    from: [
+      ...RULES("annotations", "model", "desired", "observed", "state", "plan"),
+      ...KUBE("time", "rest", "flowcontrol"),
+      "text",
+    ],
+    packages: NODE,
+  },
+  "controller/report": {
+    from: [
+      ...RULES("settings", "writes", "annotations", "model", "state"),
+      ...KUBE("time", "rest", "cache", "workqueue"),
+      "text",
+    ],
+    packages: ["pino", "prom-client", ...NODE],
+  },
+  "controller/sync": {
+    from: [
+      ...RULES("writes", "report", "annotations", "model", "observed", "state", "plan"),
+      ...KUBE("time", "rest", "cache", "workqueue", "leaderelection", "events", "flowcontrol"),
+      "text",
+    ],
+    packages: NODE,
+  },
+
+  page: {
+    from: [
+      ...RULES("settings", "sync", "report", "annotations", "model"),
+      ...KUBE("time", "rest", "cache", "leaderelection"),
+      "text",
+    ],
+    packages: NODE,
+  },
+  run: {
+    from: [
+      "page",
+      ...RULES("settings", "sync", "writes", "report", "annotations", "model", "observed", "state"),
+      ...KUBE("time", "rest", "kubeconfig", "leaderelection", "events"),
+    ],
+    packages: NODE,
+  },
+
+  "inspect/kubectl": {
+    from: [
+      "run/program-context",
+      ...RULES("settings", "annotations"),
+      ...KUBE("time", "rest", "kubeconfig"),
+      "text",
+    ],
+    packages: [...NODE, "js-yaml", "yargs"],
+  },
+  "inspect/cluster": {
+    from: [
+      "run/program-context",
+      "inspect/kubectl",
+      ...RULES("settings", "annotations", "model", "desired", "observed", "state", "plan"),
+      ...KUBE("json", "time", "rest", "cache"),
+      "text",
+    ],
+    packages: [...NODE, "js-yaml", "yargs"],
+  },
+
+  "cli/explanation": {
+    from: [...RULES("annotations", "model", "desired", "plan/verdict-table"), "text"],
+    packages: [],
+  },
+  "cli/plan": {
+    from: [
+      "run/program-context",
+      "inspect/kubectl",
+      "inspect/cluster",
+      ...RULES("settings", "annotations", "model", "desired"),
+      "text",
+    ],
+    packages: NODE,
+  },
+  "cli/explain": {
+    from: [
+      "run/program-context",
+      "inspect/kubectl",
+      "inspect/cluster",
+      "cli/explanation",
+      "cli/status/controller-page",
+      "page/status",
+      ...RULES("settings", "model"),
+      "text",
+    ],
+    packages: NODE,
+  },
+  "cli/status": {
+    from: [
+      "run/program-context",
+      "inspect/kubectl",
+      "inspect/cluster",
+      "page",
+      ...RULES("settings", "model"),
+      ...KUBE("json", "time", "rest", "portforward"),
+      "text",
+    ],
+    packages: NODE,
+  },
+  "cli/check": {
+    from: [
+      "run/program-context",
+      "inspect/kubectl",
+      "inspect/cluster",
+      ...RULES("settings", "model"),
+      ...KUBE("json", "cache", "rest"),
+      "text",
+    ],
+    packages: NODE,
+  },
+  "cli/completion": {
+    from: [
+      "run/program-context",
+      "inspect/kubectl",
+      ...RULES("settings", "model/kinds"),
+      ...KUBE("json", "rest", "kubeconfig"),
+    ],
+    packages: NODE,
+  },
+  cli: {
+    from: [
+      "run",
+      "sandbox/demo",
+      "migrate/command",
+      "inspect/kubectl",
+      ...["plan", "status", "explain", "check", "completion"].map((command) => `cli/${command}`),
+      "controller/settings",
+    ],
+    packages: [...NODE, "yargs"],
+  },
+
+  "migrate/oldtools": { from: [...RULES("model"), "text"], packages: [] },
+  "migrate/moves": {
+    from: [
+      "migrate/oldtools",
+      ...RULES("annotations", "model", "desired", "observed", "plan"),
+      "text",
+    ],
+    packages: [],
+  },
+  "migrate/command": {
+    from: [
+      "migrate/oldtools",
+      "migrate/moves",
+      "run/program-context",
+      "inspect/kubectl",
+      "inspect/cluster",
+      ...RULES("settings", "annotations", "model"),
+      ...KUBE("time", "rest", "cache"),
+      "text",
+    ],
+    packages: [...NODE, "yaml", "re2js"],
+  },
+
+  "sandbox/storage": { from: [], packages: NODE },
+  "sandbox/kinds": { from: ["sandbox/storage"], packages: NODE },
+  "sandbox/http": { from: ["sandbox/storage", "sandbox/kinds"], packages: [...NODE, "js-yaml"] },
+  "sandbox/verbs": {
+    from: ["sandbox/storage", "sandbox/kinds", "sandbox/http"],
+    packages: NODE,
+  },
+  sandbox: {
+    from: ["sandbox/storage", "sandbox/kinds", "sandbox/http", "sandbox/verbs"],
+    packages: NODE,
+  },
+  "sandbox/demo": {
+    from: [
+      "sandbox",
+      "run",
+      ...RULES("settings", "sync", "writes", "report", "model"),
+      ...KUBE("json", "time", "rest", "kubeconfig"),
+      "text",
+    ],
+    packages: [...NODE, "js-yaml"],
+  },
+
+  // main.ts
+  "": { from: ["cli", "run", "kube/rest"], packages: NODE },
+};
+
+/** A name is a folder of `WALLS`, or one file in one. */
+function patternOf(room: string, from: string): string {
+  const path = relative(`/${room}`, `/${from}`);
+  const file = from in WALLS ? `${path}/*.ts` : `${path}.ts`;
+  return `!${file.startsWith(".") ? file : `./${file}`}`;
+}
+
+function wallOf([room, { from, packages }]: readonly [string, Wall]) {
+  const may = [...from, ...packages].join(", ") || "nothing else";
+  const group = [
+    "**",
+    "!./*.ts",
+    ...from.map((name) => patternOf(room, name)),
+    ...packages.map((name) => `!${name}`),
+  ];
+  return {
+    files: [`src/${room === "" ? "" : `${room}/`}*.ts`],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        { patterns: [{ group, message: `src/${room} imports ${may}` }] },
+      ],
+    },
+  };
+}
+
+export default {
+  plugins: ["typescript", "import", "unicorn", "oxc", "node", "promise"],
+  categories: { correctness: "error", suspicious: "error" },
+  rules: {
+    "typescript/no-floating-promises": [
+      "error",
+      {
+        allowForKnownSafeCalls: [
+          { from: "package", name: ["test", "it", "describe", "suite"], package: "node:test" },
+        ],
+      },
+    ],
+    "typescript/no-misused-promises": "error",
+    "typescript/switch-exhaustiveness-check": "error",
+    "typescript/no-explicit-any": "error",
+    "typescript/no-non-null-assertion": "error",
+    "import/no-cycle": ["error", { ignoreTypes: false }],
+    "import/no-default-export": "error",
+    "no-console": "error",
+    "typescript/no-unsafe-type-assertion": "off",
+    "unicorn/consistent-function-scoping": "off",
+    "no-underscore-dangle": "off",
+    "typescript/consistent-return": "off",
+    "promise/always-return": "off",
+    "no-shadow": "off",
+    "import/no-unassigned-import": "off",
+  },
+  overrides: [
+    {
+      files: PURE.map((room) => `src/${room}/*.ts`),
+      rules: {
+        "no-restricted-globals": [
+          "error",
+          "Date",
+          "process",
+          "setTimeout",
+          "setInterval",
+          "setImmediate",
+          "performance",
+          "fetch",
+        ],
+        "no-restricted-properties": ["error", { object: "Math", property: "random" }],
+      },
+    },
+    ...Object.entries(WALLS).map(wallOf),
+    {
+      files: ["examples/*.ts"],
+      rules: {
+        "no-console": "off",
+        "no-restricted-imports": [
+          "error",
+          {
+            patterns: [
+              {
+                group: ["**", "!secretcast/kube", ...NODE.map((name) => `!${name}`)],
+                message:
+                  "an example imports secretcast/kube and node:*, as the program of a user does",
+              },
+            ],
+          },
+        ],
+      },
+    },
+    {
+      files: ["model", "namespaces", "patterns", "raw", "standing"].map(
+        (name) => `test/chaos/${name}.ts`,
+      ),
+      rules: {
+        "no-restricted-imports": [
+          "error",
+          {
+            patterns: [
+              {
+                group: [
+                  "**",
+                  ...["namespaces", "patterns", "raw", "standing"].map((name) => `!./${name}.ts`),
+                ],
+                message:
+                  "the reference model is written from the contract alone: it imports nothing of the program",
+              },
+            ],
+          },
+        ],
+      },
+    },
+  ],
+};

@@ -1,0 +1,195 @@
+// What a namespace answers to a source: each rule in the order in which the planner asks them
+// (desired/targets.ts, wantOf), by the planner's own functions. A property test holds the two together.
+import type {
+  ClusterState,
+  Namespace,
+  PlannerSettings,
+  SourceObject,
+} from "../../controller/model/cluster.ts";
+import {
+  excludedBy,
+  exclusionText,
+  isRead,
+  type Exclusion,
+} from "../../controller/desired/namespace-rules.ts";
+import { acceptance, covers, type TargetNamespace } from "../../controller/desired/targets.ts";
+import { type NamespaceMatch, problemText } from "../../controller/annotations/rules.ts";
+import { refText } from "../../text/names.ts";
+import type { GlobList } from "../../text/globs.ts";
+import type { Selector } from "../../text/label-selector.ts";
+import { annotationKey, type AnnotationName } from "../../controller/annotations/vocabulary.ts";
+import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
+import {
+  annotateNamespace,
+  editNamespace,
+  labelNamespace,
+  sourceWord,
+  withEntry,
+} from "./what-to-type.ts";
+
+/** Of a namespace that takes part in nothing: it is not read, not there, or being deleted. */
+export function absentNamespaceAnswers(
+  settings: PlannerSettings,
+  world: ClusterState,
+  name: string,
+): readonly RuleAnswer[] {
+  const rule = "the namespace is there";
+  // Of what is not read it is not known whether it exists.
+  if (!isRead(settings, name)) return [failing(rule, "the namespace is not read (--namespaces)")];
+  if (world.isUnreadable?.(name) === true)
+    return [failing(rule, "the namespace cannot be read: the API server answers 403")];
+  return [there(world.namespaces.get(name), name)];
+}
+
+function there(namespace: Namespace | undefined, name: string): RuleAnswer {
+  const rule = "the namespace is there";
+  if (!namespace)
+    return failing(rule, "there is no such namespace", `kubectl create namespace ${name}`);
+  if (namespace.terminating)
+    return failing(rule, "the namespace is being deleted, and takes part in nothing");
+  return holding(rule, "it is");
+}
+
+export function namespaceAnswers(
+  source: SourceObject,
+  target: TargetNamespace,
+  settings: PlannerSettings,
+): readonly RuleAnswer[] {
+  const { name, namespace } = target;
+  const { to } = source.rule;
+  return [
+    there(namespace, name),
+    ruleAnswer("it is not the source's own", source.namespace !== name, {
+      yes: "it is not",
+      no: "it is the source's own namespace",
+    }),
+    excludedAnswer(settings, name),
+    ...(to ? matchAnswers(source, to, namespace, "to", "to-selector") : []),
+    ...(!to && source.rule.allow ? allowAnswers(source, target) : []),
+    acceptAnswer(source, target, settings),
+  ];
+}
+
+/** Which namespaces may pull of `source`. */
+export function allowAnswers(
+  source: SourceObject,
+  { namespace, name }: TargetNamespace,
+): readonly RuleAnswer[] {
+  const { allow } = source.rule;
+  if (allow) return matchAnswers(source, allow, namespace, "allow", "allow-selector");
+  const change = sourceWord(source, "allow", name);
+  const rule = `${annotationKey("allow")}, ${annotationKey("allow-selector")}`;
+  return [failing(rule, "the source carries neither", change)];
+}
+
+export function excludedAnswer(settings: PlannerSettings, name: string): RuleAnswer {
+  const excluded = excludedBy(settings, name);
+  const rule = "it is not excluded";
+  if (excluded === undefined) return holding(rule, "it is not");
+  const { flag } = excluded;
+  return failing(rule, exclusionText(excluded), `start the controller ${OTHER_FLAG[flag](name)}`);
+}
+
+const OTHER_FLAG: Readonly<Record<Exclusion["flag"], (name: string) => string>> = {
+  "--namespaces": (name) => `with ${name} among --namespaces`,
+  "--exclude-namespaces": (name) => `without ${name} in --exclude-namespaces`,
+  "--include-system-namespaces": () => "with --include-system-namespaces",
+};
+
+function matchAnswers(
+  source: SourceObject,
+  match: NamespaceMatch,
+  namespace: Namespace,
+  globWord: AnnotationName,
+  selectorWord: AnnotationName,
+): readonly RuleAnswer[] {
+  const { globs, selector, any } = match;
+  const byName = globs && nameAnswer(source, globs, namespace, globWord);
+  const byLabels = selector && labelAnswer(selector, namespace, selectorWord);
+  if (any && globs && byName && byLabels) {
+    const rule = `${byName.rule}, or ${byLabels.rule}`;
+    if (covers(match, namespace)) return [{ ...(byName.holds ? byName : byLabels), rule }];
+    if (globs.excludes(namespace.name)) return [{ ...byName, rule }];
+    const changes = `${byName.change}; or: ${byLabels.change}`;
+    return [failing(rule, `${byName.answer}, and ${byLabels.answer}`, changes)];
+  }
+  return [byName, byLabels].filter((answer) => answer !== undefined);
+}
+
+function nameAnswer(
+  source: SourceObject,
+  globs: GlobList,
+  { name }: Namespace,
+  word: AnnotationName,
+): RuleAnswer {
+  const key = annotationKey(word);
+  const rule = `${key} names it`;
+  if (globs.matches(name)) return holding(rule, `it matches ${key}: ${globs.text}`);
+  if (!globs.excludes(name)) {
+    const change = withEntry(source, word, globs.text, name);
+    return failing(rule, `it does not match ${key}: ${globs.text}`, change);
+  }
+  const change = `take the ! entry off: ${sourceWord(source, word, "NAMESPACES")}`;
+  return failing(rule, `a ! entry of ${key} excludes it: ${globs.text}`, change);
+}
+
+function labelAnswer(
+  selector: Selector,
+  { name, labels }: Namespace,
+  word: AnnotationName,
+): RuleAnswer {
+  const key = annotationKey(word);
+  return ruleAnswer(`${key} selects it`, selector.matches(labels), {
+    yes: `its labels match ${key}: ${selector.text}`,
+    no: `its labels do not match ${key}: ${selector.text}`,
+    change: labelNamespace(name, selector.changes(labels)),
+  });
+}
+
+function acceptAnswer(
+  source: SourceObject,
+  target: TargetNamespace,
+  settings: PlannerSettings,
+): RuleAnswer {
+  const want = acceptance(refText(source), target.accept);
+  const rule = "the namespace accepts it";
+  const text = acceptText(target, settings);
+  if (want === "wanted") return holding(rule, text);
+  if (want === "kept" && isHere(source, target))
+    return holding(rule, `${text}; the copy that is there stays, and is kept current`);
+  return failing(rule, text, acceptChange(target, refText(source)));
+}
+
+const LONGEST_LIST = 200;
+
+function acceptChange({ name, namespace: { accept } }: TargetNamespace, source: string): string {
+  if (accept.kind === "problem") return annotateNamespace(name, "accept", "true");
+  if (accept.kind !== "sources") return annotateNamespace(name, "accept", source);
+  const { globs } = accept;
+  if (globs.excludes(source) || globs.text.length > LONGEST_LIST)
+    return `let its ${annotationKey("accept")} take ${source}: ${editNamespace(name)}`;
+  return annotateNamespace(name, "accept", `${globs.text},${source}`);
+}
+
+/** A copy of `source` at the place that it wants. */
+function isHere(source: SourceObject, target: TargetNamespace): boolean {
+  const present = target.secrets.get(source.rule.copyName);
+  return present?.role === "copy" && refText(present.source) === refText(source);
+}
+
+function acceptText({ namespace }: TargetNamespace, settings: PlannerSettings): string {
+  const { accept } = namespace;
+  const key = annotationKey("accept");
+  switch (accept.kind) {
+    case "absent":
+      return `it carries no ${key}, and the policy is ${settings.namespacePolicy} (--namespace-policy)`;
+    case "problem":
+      return problemText(accept.problem);
+    case "all":
+      return `its ${key} is true`;
+    case "none":
+      return `its ${key} is false`;
+    case "sources":
+      return `its ${key} is ${accept.globs.text}`;
+  }
+}

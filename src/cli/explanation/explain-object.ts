@@ -1,0 +1,206 @@
+// What can be said of one object by itself on the way to being a source: each rule and its answer, in
+// the order in which they are asked.
+import type {
+  CachedObject,
+  ClusterState,
+  PlannerSettings,
+  PullingObject,
+  SourceObject,
+} from "../../controller/model/cluster.ts";
+import { isRead, sourceRank } from "../../controller/desired/namespace-rules.ts";
+import {
+  type NamespaceMatch,
+  type Problem,
+  problemText,
+} from "../../controller/annotations/rules.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
+import { ignoredText } from "../../controller/annotations/ignored.ts";
+import type { ListEntry } from "../../controller/annotations/list-entry.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import {
+  annotationKey,
+  isUnknownKey,
+  PREFIX,
+  type AnnotationName,
+} from "../../controller/annotations/vocabulary.ts";
+import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
+import {
+  annotateKey,
+  annotateObject,
+  editObject,
+  kubectlWord,
+  sourceWord,
+} from "./what-to-type.ts";
+
+export const NOT_PAUSED = "the source is not paused";
+const ASKS = "it asks for copies";
+const NEITHER = `it carries neither ${annotationKey("to")} nor ${annotationKey("to-selector")}`;
+const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
+export const UNDERSTOOD = "what it says is understood";
+
+/** `object`: undefined where there is none. */
+export function objectAnswers(
+  subject: Ref,
+  object: CachedObject | undefined,
+  world: ClusterState,
+  settings: PlannerSettings,
+): readonly RuleAnswer[] {
+  if (!object) return [scope(subject, settings), absent(subject, world, settings)];
+  const exists = holding("it exists", "it is there");
+  switch (object.role) {
+    case "copy": {
+      const source = refText(object.source);
+      return [exists, failing("it is no copy", `it is a copy of ${source}, and never a source`)];
+    }
+    case "pull":
+      return [exists, pulls(object)];
+    case "stranger":
+      return [scope(subject, settings), exists, asksNothing(object, world)];
+    case "source":
+      return [
+        object.entry ? named(object.entry) : scope(subject, settings),
+        exists,
+        ...sourceAnswers(object, world),
+        ...pushes(object),
+      ];
+  }
+}
+
+/** Of a pulling object and of what it pulls from. */
+export function pullAnswers(
+  pull: PullingObject,
+  source: CachedObject | undefined,
+  world: ClusterState,
+  settings: PlannerSettings,
+): readonly RuleAnswer[] {
+  const own = problems(pull.kind, pull, pull.problems);
+  const { from } = pull;
+  if (!from) return own;
+  const text = refText(from);
+  const entry = source?.role === "source" ? source.entry : undefined;
+  const shown = [...own, entry ? named(entry) : scope(from, settings)];
+  if (source?.role === "source") return [...shown, ...sourceAnswers(source, world), goes(source)];
+  const isSource = "what it pulls from is a source";
+  if (!source) return [...shown, failing(isSource, `there is no ${pull.kind} ${text}`)];
+  const change = annotateObject(pull.kind, from, "allow", pull.namespace);
+  return [...shown, failing(isSource, `${pull.kind} ${text} is none`, change)];
+}
+
+function absent(subject: Ref, world: ClusterState, settings: PlannerSettings): RuleAnswer {
+  const { namespace, name } = subject;
+  const rule = "it exists";
+  if (!isRead(settings, namespace))
+    return failing(rule, `namespace ${namespace} is not read (--namespaces)`);
+  if (world.isUnreadable?.(namespace) === true)
+    return failing(rule, `namespace ${namespace} cannot be read: the API server answers 403`);
+  if (!world.namespaces.has(namespace))
+    return failing(rule, `there is no namespace ${namespace}`, "kubectl get namespaces");
+  const change = `kubectl get ${kubectlWord(world.kind)} -A --field-selector metadata.name=${name}`;
+  return failing(rule, `there is no ${world.kind} ${refText(subject)}`, change);
+}
+
+function pulls(object: PullingObject): RuleAnswer {
+  const from = object.from ? `it pulls from ${refText(object.from)}` : "it wants to pull";
+  return failing("it does not pull", `${from}, and never is a source`);
+}
+
+function named({ key }: ListEntry): RuleAnswer {
+  const says = `its entry ${key} does: in any namespace, and whatever the object's annotations say`;
+  return holding("the source list names it", says);
+}
+
+function scope({ namespace }: Ref, settings: PlannerSettings): RuleAnswer {
+  const { text } = settings.sourceNamespaces;
+  return ruleAnswer("its namespace is a source namespace", sourceRank(settings, namespace) >= 0, {
+    yes: `${namespace} is one (--source-namespaces ${text})`,
+    no: `${namespace} is none (--source-namespaces ${text})`,
+    change: `put it into a source namespace, or start the controller with --source-namespaces ${text},${namespace}`,
+  });
+}
+
+function asksNothing(
+  object: CachedObject & { readonly role: "stranger" },
+  { kind }: ClusterState,
+): RuleAnswer {
+  const change = annotateObject(kind, object, "to", "NAMESPACES");
+  if (!object.ignored) return failing(ASKS, NEITHER, change);
+  return failing(ASKS, ignoredText(kind, object.ignored));
+}
+
+function sourceAnswers(source: SourceObject, world: ClusterState): readonly RuleAnswer[] {
+  const ending = world.namespaces.get(source.namespace)?.terminating === true;
+  return [
+    ...problems(source.kind, source, source.problems),
+    ruleAnswer("it is not being deleted", !source.deleting && !ending, {
+      yes: "it is not",
+      no: source.deleting ? "it is being deleted" : "its namespace is being deleted",
+    }),
+  ];
+}
+
+function pushes(source: SourceObject): readonly RuleAnswer[] {
+  const { to } = source.rule;
+  // What it asks for is told to be faulty already.
+  const faulty = source.problems.some(({ annotation }) => ASKING.has(annotation));
+  if (to === undefined && faulty) return [goes(source)];
+  if (to === undefined && source.rule.allow)
+    return [pulledOnly(source, source.rule.allow), goes(source)];
+  const asks = ruleAnswer(ASKS, to !== undefined, {
+    yes: matchText(to, "to", "to-selector"),
+    no: source.ignored ? ignoredText(source.kind, source.ignored) : NEITHER,
+    change: sourceWord(source, "to", "NAMESPACES"),
+  });
+  return [asks, goes(source)];
+}
+
+/** It goes where somebody asks for it, and nowhere else. */
+function pulledOnly(source: SourceObject, allow: NamespaceMatch): RuleAnswer {
+  const { kind } = source;
+  const who = matchText(allow, "allow", "allow-selector");
+  const taker = { namespace: "NAMESPACE", name: "NAME" };
+  return failing(
+    ASKS,
+    `it is for ${kind}s that pull from it, in namespaces of ${who}`,
+    annotateObject(kind, taker, "from", refText(source)),
+  );
+}
+
+function goes(source: SourceObject): RuleAnswer {
+  return ruleAnswer(NOT_PAUSED, !source.rule.paused, {
+    yes: "it is not",
+    no: `${annotationKey("paused")} is true: its copies stay as they are`,
+    change: sourceWord(source, "paused", undefined),
+  });
+}
+
+function problems(kind: ObjectKind, object: Ref, found: readonly Problem[]): readonly RuleAnswer[] {
+  if (found.length === 0) return [holding(UNDERSTOOD, "it is")];
+  return found.map((problem) =>
+    failing(UNDERSTOOD, problemText(problem), correction(kind, object, problem)),
+  );
+}
+
+/** What to type where an annotation, or what the object itself is, refuses it. */
+function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Problem): string {
+  // An entry of the source list is named as it is.
+  if (annotation.startsWith("entry ")) return "correct it in the source list";
+  if (annotation === "data") return `correct its data: ${editObject(kind, object)}`;
+  if (!annotation.startsWith(PREFIX))
+    return `take another ${kind}: a ${annotation} cannot be changed`;
+  const off = isUnknownKey(annotation) || expected.startsWith("it off");
+  return annotateKey(kind, object, annotation, off ? undefined : "VALUE");
+}
+
+function matchText(
+  match: NamespaceMatch | undefined,
+  globWord: AnnotationName,
+  selectorWord: AnnotationName,
+): string {
+  const { globs, selector, any = false } = match ?? {};
+  return [
+    globs && `${annotationKey(globWord)}: ${globs.text}`,
+    selector && `${annotationKey(selectorWord)}: ${selector.text}`,
+  ]
+    .filter((text) => text !== undefined)
+    .join(any ? ", or " : ", ");
+}

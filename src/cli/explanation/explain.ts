@@ -1,0 +1,329 @@
+// Why an object is, or is not, copied somewhere: every rule on the way and its answer, in the order in
+// which the planner asks them, and which one decided. The verdict is the plan's own; where the plan has
+// no row, because it has none for what is current or skipped and a bounded number for what is
+// pending, it is the verdict table's.
+import type {
+  CachedObject,
+  ClusterState,
+  PlannerSettings,
+  PullingObject,
+  SourceObject,
+} from "../../controller/model/cluster.ts";
+import { isOfOtherInstallation } from "../../controller/desired/namespace-rules.ts";
+import { targetsOf, type TargetNamespace } from "../../controller/desired/targets.ts";
+import {
+  typeDifference,
+  type Plan,
+  type Row,
+  type Verdict,
+} from "../../controller/model/verdicts.ts";
+import type { ObjectKind } from "../../controller/model/kinds.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import {
+  targetStateOf,
+  unwantedVerdict,
+  wantedVerdict,
+} from "../../controller/plan/verdict-table.ts";
+import { ruleAnswer, type PlaceAnswer, type RuleAnswer } from "./answer.ts";
+import {
+  absentNamespaceAnswers,
+  allowAnswers,
+  excludedAnswer,
+  namespaceAnswers,
+} from "./explain-namespace.ts";
+import { NOT_PAUSED, objectAnswers, pullAnswers } from "./explain-object.ts";
+import { verdictAnswer } from "./explain-verdict.ts";
+import { waysOut, type WaysOut } from "./ways-out.ts";
+import { sourceWord } from "./what-to-type.ts";
+
+export type Explanation = {
+  readonly kind: ObjectKind;
+  readonly subject: Ref;
+  readonly is: "source" | "copy" | "pulling" | "other" | "absent";
+  /** About the object itself. */
+  readonly answers: readonly RuleAnswer[];
+  /** Where it goes, is taken from, or stands in the way; sorted by namespace. */
+  readonly places: readonly PlaceAnswer[];
+  /** Of copies that are to be removed: how to keep them, and how to remove them now. */
+  readonly waysOut: readonly WaysOut[];
+};
+
+/** `namespace`: only there; undefined: in every namespace. */
+export function explain(
+  world: ClusterState,
+  settings: PlannerSettings,
+  plan: Plan,
+  subject: Ref,
+  namespace?: string,
+): Explanation {
+  const object = world.objectsIn(subject.namespace).get(subject.name);
+  const walk = new Walk(world, settings, plan, subject);
+  const places = [
+    ...(object?.role === "source" ? walk.wanted(object, namespace) : walk.named(subject)),
+    ...walk.pulledFrom(subject),
+    ...(object ? walk.own(object) : walk.at(subject)),
+  ];
+  const shown = places
+    .filter(({ place }) => namespace === undefined || place.namespace === namespace)
+    .toSorted(byPlace);
+  return {
+    kind: world.kind,
+    subject: { namespace: subject.namespace, name: subject.name },
+    is: kindOf(object),
+    answers: objectAnswers(subject, object, world, settings),
+    places: shown,
+    waysOut: waysOut(world, shown),
+  };
+}
+
+function byPlace(a: PlaceAnswer, b: PlaceAnswer): number {
+  const [one, other] = [refText(a.place), refText(b.place)];
+  return one === other ? 0 : one < other ? -1 : 1;
+}
+
+function kindOf(object: CachedObject | undefined): Explanation["is"] {
+  switch (object?.role) {
+    case undefined:
+      return "absent";
+    case "source":
+      return "source";
+    case "copy":
+      return "copy";
+    case "pull":
+      return "pulling";
+    case "stranger":
+      return "other";
+  }
+}
+
+class Walk {
+  readonly #subject: string;
+  readonly #world: ClusterState;
+  readonly #settings: PlannerSettings;
+  readonly #targets: ReadonlyMap<string, TargetNamespace>;
+  readonly #rows: readonly Row[];
+  readonly #rowOf: ReadonlyMap<string, Row>;
+  readonly #rowsAt: ReadonlyMap<string, readonly Row[]>;
+
+  constructor(world: ClusterState, settings: PlannerSettings, { rows }: Plan, subject: Ref) {
+    this.#subject = refText(subject);
+    this.#world = world;
+    this.#settings = settings;
+    this.#targets = new Map(targetsOf(world, settings).map((target) => [target.name, target]));
+    // Those of other kinds are about other places.
+    this.#rows = rows.filter(({ kind }) => kind === world.kind);
+    this.#rowOf = new Map(this.#rows.map((row) => [pairKey(row), row]));
+    this.#rowsAt = Map.groupBy(this.#rows, ({ place }) => refText(place));
+  }
+
+  /** Every namespace, or one, and what this source has elsewhere under a name of before. */
+  wanted(source: SourceObject, only: string | undefined): readonly PlaceAnswer[] {
+    const names = new Set(only === undefined ? this.#world.namespaces.keys() : [only]);
+    const { copyName } = source.rule;
+    const wanted = Array.from(names, (namespace) =>
+      this.#place(source, { namespace, name: copyName }),
+    );
+    const elsewhere = this.#of(source)
+      .filter(({ place }) => place.name !== copyName || !names.has(place.namespace))
+      .map(({ place }) => this.#place(source, place));
+    return [...wanted, ...elsewhere];
+  }
+
+  /** The places that the plan has for a source, whatever the source itself is now. */
+  named(source: Ref): readonly PlaceAnswer[] {
+    return this.#of(source).map(({ place }) => this.#place(source, place));
+  }
+
+  pulledFrom(source: Ref): readonly PlaceAnswer[] {
+    return [...this.#world.pulls]
+      .filter((pull) => pull.role === "pull")
+      .filter(({ from }) => from && refText(from) === refText(source))
+      .map((pull) => this.#pull(pull));
+  }
+
+  /** Its own place, and who else wants it. */
+  own(object: CachedObject): readonly PlaceAnswer[] {
+    const others = this.at(object);
+    if (object.role === "pull") return [this.#pull(object), ...others];
+    if (object.role !== "copy" || this.#holder(object) !== undefined) return others;
+    return [this.#place(object.source, object), ...others];
+  }
+
+  /** Every source that has a row for this place. */
+  at(place: Ref): readonly PlaceAnswer[] {
+    return this.#at(place)
+      .filter(({ pulling }) => !pulling)
+      .map((row) => this.#place(row.source, row.place));
+  }
+
+  #of(source: Ref): readonly Row[] {
+    return this.#rows.filter((row) => !row.pulling && refText(row.source) === refText(source));
+  }
+
+  #at(place: Ref): readonly Row[] {
+    return this.#rowsAt.get(refText(place)) ?? [];
+  }
+
+  // The row that says what becomes of the copy; none where it is current.
+  #holder(copy: Ref): Row | undefined {
+    return this.#at(copy).find(({ verdict }) => verdict !== "conflict");
+  }
+
+  #place(source: Ref, place: Ref): PlaceAnswer {
+    const object = this.#world.objectsIn(source.namespace).get(source.name);
+    const about = objectAnswers(source, object, this.#world, this.#settings);
+    const target = this.#targets.get(place.namespace);
+    const there =
+      object?.role === "source" && target
+        ? [nameAnswer(object, place), ...namespaceAnswers(object, target, this.#settings)]
+        : target
+          ? [excludedAnswer(this.#settings, place.namespace)]
+          : absentNamespaceAnswers(this.#settings, this.#world, place.namespace);
+    const present = target?.secrets.get(place.name);
+    const row = this.#rowOf.get(pairKey({ place, source, pulling: false }));
+    const refusals = [...about, ...there].filter(
+      ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
+    );
+    const wanted = refusals.length === 0 && object?.role === "source" ? object : undefined;
+    // Another source takes it over by one update: of this one there is nothing left to say.
+    const taken = !row && !wanted && this.#holder(place) !== undefined;
+    const isOthers =
+      row === undefined &&
+      present?.role === "copy" &&
+      refText(present.source) === refText(source) &&
+      isOfOtherInstallation(this.#settings, source.namespace);
+    const verdict =
+      row?.verdict ??
+      (isOthers ? "frozen" : target && !taken ? withoutRow(wanted, source, present) : "skip");
+    const note = isOthers
+      ? "its source belongs to another installation (--other-source-namespaces)"
+      : undefined;
+    return this.#answer(
+      { place, source, verdict, present, row, refusals, pulling: false, note },
+      about,
+      there,
+    );
+  }
+
+  #pull(pull: PullingObject): PlaceAnswer {
+    const place = { namespace: pull.namespace, name: pull.name };
+    const target = this.#targets.get(pull.namespace);
+    const source = pull.from ?? place;
+    const object = pull.from && this.#world.objectsIn(source.namespace).get(source.name);
+    const about = pullAnswers(pull, object, this.#world, this.#settings);
+    const there = target
+      ? [
+          excludedAnswer(this.#settings, pull.namespace),
+          ...(object?.role === "source" ? allowAnswers(object, target) : []),
+        ]
+      : absentNamespaceAnswers(this.#settings, this.#world, pull.namespace);
+    const row = this.#rowOf.get(pairKey({ place, source, pulling: true }));
+    const verdict = row?.verdict ?? (target ? "current" : "skip");
+    const refusals = [...about, ...there].filter(
+      ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
+    );
+    const type = object?.role === "source" ? object.replica?.type : undefined;
+    const difference = type === undefined ? undefined : typeDifference(pull.type, type);
+    const note = verdict === "current" ? difference : undefined;
+    return this.#answer(
+      { place, source, verdict, present: pull, row, refusals, pulling: true, note },
+      about,
+      there,
+    );
+  }
+
+  #answer(
+    found: {
+      readonly place: Ref;
+      readonly source: Ref;
+      readonly verdict: Verdict;
+      readonly present: CachedObject | undefined;
+      readonly row: Row | undefined;
+      readonly refusals: readonly RuleAnswer[];
+      readonly pulling: boolean;
+      /** Follows the reason. */
+      readonly note?: string | undefined;
+    },
+    about: readonly RuleAnswer[],
+    there: readonly RuleAnswer[],
+  ): PlaceAnswer {
+    const { verdict, row, refusals, pulling } = found;
+    const place = { namespace: found.place.namespace, name: found.place.name };
+    const source = { namespace: found.source.namespace, name: found.source.name };
+    const first = refusals[0];
+    const because = row?.reason ?? reasonOf(verdict, first);
+    const reason = found.note === undefined ? because : `${because}; ${found.note}`;
+    const owner = this.#world.objectsIn(source.namespace).get(source.name);
+    const last = verdictAnswer({
+      ...found,
+      kind: this.#world.kind,
+      entry: owner?.role === "source" ? owner.entry : undefined,
+      reason,
+    });
+    const whole =
+      last.holds || last.change !== undefined ? last : { ...last, change: first?.change };
+    const decided =
+      verdict === "paused"
+        ? (about.find(({ rule }) => rule === NOT_PAUSED) ?? whole)
+        : BY_RULE.includes(verdict)
+          ? (first ?? whole)
+          : whole;
+    return {
+      place,
+      source,
+      verdict,
+      reason,
+      pulling,
+      answers: [
+        ...(this.#subject === refText(source) && !pulling ? [] : about),
+        ...there,
+        ...(verdict === "skip" ? [] : [whole]),
+      ],
+      decided,
+      cause: row?.cause,
+      due: { dueAt: row?.dueAt, hold: row?.hold, removal: row?.removal },
+    };
+  }
+}
+
+/** Verdicts that follow from the first rule that says no. */
+const BY_RULE: readonly Verdict[] = ["skip", "delete", "release"];
+
+type Pair = Pick<Row, "place" | "source" | "pulling">;
+
+function pairKey({ place, source, pulling }: Pair): string {
+  return `${refText(place)} ${refText(source)} ${pulling}`;
+}
+
+function nameAnswer(source: SourceObject, place: Ref): RuleAnswer {
+  const { copyName } = source.rule;
+  return ruleAnswer("its copies have this name", copyName === place.name, {
+    yes: `they are called ${copyName}`,
+    no: `its copies are called ${copyName}, no more ${place.name}`,
+    change: sourceWord(source, "name", place.name),
+  });
+}
+
+function withoutRow(
+  wanted: SourceObject | undefined,
+  source: Ref,
+  present: CachedObject | undefined,
+): Verdict {
+  const replica = wanted?.replica;
+  if (present?.role === "copy") {
+    if (wanted && replica)
+      return wantedVerdict(targetStateOf(present, { source: wanted, replica }));
+    return refText(present.source) === refText(source)
+      ? unwantedVerdict("equal", present.onDelete)
+      : "skip";
+  }
+  if (!wanted) return "skip";
+  return present === undefined ? wantedVerdict("absent") : wantedVerdict("foreign", true);
+}
+
+function reasonOf(verdict: Verdict, first: RuleAnswer | undefined): string {
+  if (verdict === "current") return "the copy is what it should be";
+  if (verdict === "skip" || verdict === "delete" || verdict === "release")
+    return first?.answer ?? "it is not wanted there";
+  return "its turn comes with the next writes";
+}

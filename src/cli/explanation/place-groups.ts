@@ -1,0 +1,29 @@
+// Places with one verdict for one reason, told together: a source may want thousands.
+import { VERDICTS, type Verdict } from "../../controller/model/verdicts.ts";
+import { refText } from "../../text/names.ts";
+import type { PlaceAnswer } from "./answer.ts";
+
+export type PlaceGroup = {
+  readonly verdict: Verdict;
+  readonly reason: string;
+  /** Sorted by namespace; never empty. */
+  readonly places: readonly [PlaceAnswer, ...PlaceAnswer[]];
+};
+
+/** In the order of the verdicts, the largest group of each first. */
+export function groupPlaces(places: readonly PlaceAnswer[]): readonly PlaceGroup[] {
+  const groups = new Map<string, [PlaceAnswer, ...PlaceAnswer[]]>();
+  for (const place of places) {
+    const key = `${place.verdict} ${refText(place.source)} ${place.pulling} ${place.reason}`;
+    const group = groups.get(key);
+    if (group) group.push(place);
+    else groups.set(key, [place]);
+  }
+  return [...groups.values()]
+    .map((group) => ({ verdict: group[0].verdict, reason: group[0].reason, places: group }))
+    .toSorted(
+      (a, b) =>
+        VERDICTS.indexOf(a.verdict) - VERDICTS.indexOf(b.verdict) ||
+        b.places.length - a.places.length,
+    );
+}

@@ -1,0 +1,103 @@
+// Commands that keep or make removals, ready for a shell. They hold names and no value: what a lost source
+// held, kubectl takes from a copy by itself. Each has a bounded length.
+import type { Ref } from "../../text/names.ts";
+import {
+  annotationKey,
+  MANAGED_BY_LABEL,
+  type AnnotationName,
+} from "../../controller/annotations/vocabulary.ts";
+import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import { deleteObject, kubectlWord, shellWord } from "./what-to-type.ts";
+
+/** Of a command, in characters: a quarter of what a system takes as one argument. */
+export const LONGEST_COMMAND = 32_768;
+/** Places that one command names. */
+const MOST_PLACES = 500;
+
+/** By annotation without its prefix; undefined: take it off. */
+export type Words = Readonly<Partial<Record<AnnotationName, string | undefined>>>;
+
+export function annotateAll(kind: ObjectKind, { namespace, name }: Ref, words: Words): string {
+  const assignments = Object.entries(words).map(([word, value]) => {
+    const key = annotationKey(word as AnnotationName);
+    return value === undefined ? `${key}-` : shellWord(`${key}=${value}`);
+  });
+  return `kubectl annotate ${kubectlWord(kind)} -n ${namespace} ${name} --overwrite ${assignments.join(" ")}`;
+}
+
+/** Puts an entry into the source list, or in the place of the one that is there. */
+export function patchList({ namespace, name }: Ref, key: string, text: string): string {
+  const patch = JSON.stringify({ data: { [key]: text } });
+  return `kubectl patch configmap ${name} -n ${namespace} --type merge -p ${shellWord(patch)}`;
+}
+
+/** What kubectl makes of a copy: the source of that name, without any mark. */
+function templateOf(kind: ObjectKind, source: Ref, words: Words): string {
+  const annotations = Object.fromEntries(
+    Object.entries(words).flatMap(([word, value]) =>
+      value === undefined ? [] : [[annotationKey(word as AnnotationName), value]],
+    ),
+  );
+  const { namespace, name } = source;
+  const metadata = JSON.stringify({ namespace, name, annotations });
+  const { fields, types } = KINDS[kind];
+  const type = types ? ['type: {{printf "%q" .type}}'] : [];
+  const entries = (field: string): string =>
+    `${field}: { {{range $k, $v := .${field}}}{{printf "%q: %q, " $k $v}}{{end}} }`;
+  // As YAML, whose quoted texts have all that %q writes: those of JSON have not.
+  const lines = [
+    "apiVersion: v1",
+    `kind: ${kind}`,
+    `metadata: ${metadata}`,
+    ...type,
+    "{{if .immutable}}immutable: true{{end}}",
+    ...fields.map((field) => entries(field.name)),
+  ];
+  return lines.map((line) => `${line}{{"\\n"}}`).join("");
+}
+
+/** The namespace of a source that no longer exists, as far as it has to be made first. */
+export type Home = "there" | "absent" | "terminating";
+
+/** Creates a source anew from a copy of it. */
+export function recreateSource(
+  kind: ObjectKind,
+  source: Ref,
+  copy: Ref,
+  words: Words,
+  home: Home,
+): string {
+  const { namespace } = source;
+  const first = {
+    there: "",
+    absent: `kubectl create namespace ${namespace} && `,
+    terminating: `kubectl wait --for=delete namespace/${namespace} --timeout=10m && kubectl create namespace ${namespace} && `,
+  }[home];
+  const template = shellWord(templateOf(kind, source, words));
+  return `${first}kubectl get ${kubectlWord(kind)} -n ${copy.namespace} ${copy.name} -o go-template=${template} | kubectl create -f -`;
+}
+
+/** Deletes the copies, or takes the label off by which they are managed; a command for each name that they have. */
+export function removeNow(
+  kind: ObjectKind,
+  places: readonly Ref[],
+  removal: "delete" | "release",
+): readonly string[] {
+  const byName = Map.groupBy(places.slice(0, MOST_PLACES), ({ name }) => name);
+  return Array.from(byName, ([name, members]) => {
+    const [only, ...others] = members;
+    if (only && others.length === 0) return one(kind, only, removal);
+    const namespaces = members.map(({ namespace }) => namespace).join(" ");
+    return `for n in ${namespaces}; do ${one(kind, { namespace: '"$n"', name }, removal)}; done`;
+  });
+}
+
+function one(kind: ObjectKind, place: Ref, removal: "delete" | "release"): string {
+  if (removal === "delete") return deleteObject(kind, place);
+  return `kubectl label ${kubectlWord(kind)} -n ${place.namespace} ${place.name} ${MANAGED_BY_LABEL}-`;
+}
+
+/** How many of so many places the commands of removeNow do not name. */
+export function unnamed(count: number): number {
+  return Math.max(0, count - MOST_PLACES);
+}

@@ -1,0 +1,215 @@
+// The two ways out of removals of one source, as commands that work as typed: what keeps the copies, and what
+// removes them now. Only namespaces whose copy has the content of most copies are kept: a copy that a tenant
+// forged gives nobody the source's content.
+import type {
+  ClusterState,
+  CopyObject,
+  Namespace,
+  SourceObject,
+} from "../../controller/model/cluster.ts";
+import type { RemovalHoldCause } from "../../controller/model/verdicts.ts";
+import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
+import { entryText } from "../../controller/annotations/list-entry.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import type { NamespaceMatch } from "../../controller/annotations/rules.ts";
+import { covers } from "../../controller/desired/targets.ts";
+import type { PlaceAnswer } from "./answer.ts";
+import {
+  annotateAll,
+  LONGEST_COMMAND,
+  patchList,
+  recreateSource,
+  removeNow,
+  unnamed,
+  type Home,
+  type Words,
+} from "./removal-commands.ts";
+
+export type WaysOut = {
+  readonly source: Ref;
+  readonly hold: RemovalHoldCause | undefined;
+  readonly count: number;
+  /** Commands, to be run in this order; empty: there is none, and `note` says why. */
+  readonly keep: readonly string[];
+  /** Commands. */
+  readonly remove: readonly string[];
+  readonly note: string | undefined;
+};
+
+/** `places`: those of an explanation. */
+export function waysOut(world: ClusterState, places: readonly PlaceAnswer[]): readonly WaysOut[] {
+  const removals = places.filter(awaitsRemoval);
+  const groups = Map.groupBy(removals, ({ source, due, verdict }) => {
+    const removal = removalOf({ due, verdict });
+    return `${refText(source)} ${due.hold} ${removal}`;
+  });
+  return Array.from(groups.values(), (members) => wayOut(world, members));
+}
+
+export function awaitsRemoval({ verdict, pulling, due }: PlaceAnswer): boolean {
+  if (pulling) return false;
+  return verdict === "delete" || verdict === "release" || due.hold !== undefined;
+}
+
+function removalOf({ verdict, due }: Pick<PlaceAnswer, "verdict" | "due">): "delete" | "release" {
+  return verdict === "release" || due.removal === "release" ? "release" : "delete";
+}
+
+function wayOut(world: ClusterState, members: readonly PlaceAnswer[]): WaysOut {
+  const [first] = members;
+  const source = first ? first.source : { namespace: "", name: "" };
+  const places = members.map(({ place }) => place);
+  const removal = first ? removalOf(first) : "delete";
+  const rest = unnamed(places.length);
+  const notes = rest > 0 ? [`${rest} more copies are not named: run this again afterwards`] : [];
+  const common = {
+    source,
+    hold: first?.due.hold,
+    count: places.length,
+    remove: removeNow(world.kind, places, removal),
+  };
+  const kept = keep(world, source, members);
+  const note = [kept.note, ...notes].filter((text) => text !== undefined).join("; ");
+  return { ...common, keep: kept.commands, note: note === "" ? undefined : note };
+}
+
+type Kept = { readonly commands: readonly string[]; readonly note?: string | undefined };
+
+function keep(world: ClusterState, source: Ref, members: readonly PlaceAnswer[]): Kept {
+  const all = members.flatMap(({ place }) => copyAt(world, place) ?? []);
+  const copies = ofMost(all);
+  const [copy] = copies;
+  if (!copy) return { commands: [], note: "there is no copy to be kept" };
+  const others = all.length - copies.length;
+  const note = others > 0 ? `${others} copies with other content are not kept` : undefined;
+  const commands = keptBy({ world, source, copies, copy });
+  if (typeof commands === "string") return { commands: [], note: commands };
+  if (commands.some(({ length }) => length > LONGEST_COMMAND))
+    return { commands: [], note: `${copies.length} namespaces are too many for one command` };
+  return commands.length > 0 ? { commands, note } : byNamespaces(members, note);
+}
+
+function copyAt(world: ClusterState, { namespace, name }: Ref): CopyObject | undefined {
+  const object = world.objectsIn(namespace).get(name);
+  return object?.role === "copy" ? object : undefined;
+}
+
+/** Those of the content that most of them have, by namespace. */
+function ofMost(copies: readonly CopyObject[]): readonly CopyObject[] {
+  const groups = [
+    ...Map.groupBy(copies, ({ dataDigest, type }) => `${type} ${dataDigest}`).values(),
+  ];
+  const [most = []] = groups.toSorted((a, b) => b.length - a.length);
+  return most.toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
+}
+
+type Question = {
+  readonly world: ClusterState;
+  readonly source: Ref;
+  readonly copies: readonly CopyObject[];
+  readonly copy: CopyObject;
+};
+
+/** Commands by which the source wants the places again; a text: why there is none; none: it does already. */
+function keptBy(question: Question): readonly string[] | string {
+  const { world, source, copy } = question;
+  const { list } = world;
+  const object = world.objectsIn(source.namespace).get(source.name);
+  const exists =
+    object !== undefined && (object.role === "source" || object.uid === copy.sourceUid);
+  if (object !== undefined && !exists)
+    return `another ${world.kind} is called ${refText(source)}: delete it first, then run this again`;
+  const entry = copy.entry !== undefined && list?.state === "read" ? list : undefined;
+  const known = entry?.of(source);
+  const listed = entry && copy.entry !== undefined && (known ?? { key: copy.entry, text: "" });
+  // What its own annotations say does not count beside an entry.
+  const decides = listed === undefined || known !== undefined;
+  const rule = object?.role === "source" && decides ? object : undefined;
+  // What the list says of an object that is not there is not known to be wrong.
+  const words = exists || known === undefined ? wordsFor(question, rule) : {};
+  if (words === undefined) return [];
+  const commands: string[] = [];
+  if (!exists) {
+    const home = homeOf(world.namespaces.get(source.namespace));
+    const own = listed ? {} : words;
+    commands.push(recreateSource(world.kind, source, copy, own, home));
+  }
+  if (listed) {
+    const free = known !== undefined || entry.get(listed.key) === undefined;
+    const key = free ? listed.key : `${source.namespace}.${source.name}`.slice(0, LONGEST_KEY);
+    const { kind } = world;
+    const text = entryText({ kind, ...bare(source) }, words, free ? listed.text : "");
+    if (Object.keys(words).length > 0 && text !== undefined)
+      commands.push(patchList(entry.ref, key, text));
+  } else if (exists) commands.push(annotateAll(world.kind, source, words));
+  return commands;
+}
+
+const LONGEST_KEY = 253;
+
+function bare({ namespace, name }: Ref): Ref {
+  return { namespace, name };
+}
+
+function homeOf(namespace: Namespace | undefined): Home {
+  if (!namespace) return "absent";
+  return namespace.terminating ? "terminating" : "there";
+}
+
+/** undefined: it wants them all already, and something else says no. */
+function wordsFor({ world, source, copies, copy }: Question, rule: SourceObject | undefined) {
+  const names = copies.map(({ namespace }) => namespace);
+  const to = rule?.rule.to;
+  const copyName = rule?.rule.copyName ?? source.name;
+  const renamed = copyName === copy.name ? {} : nameWord(source, copy.name);
+  const unwanted = to === undefined || !names.every((name) => isCovered(world, to, name));
+  const wanted = unwanted ? namesWords(world, to, names) : {};
+  const keeps = rule === undefined && copy.onDelete === "keep" ? { "on-delete": "keep" } : {};
+  const words: Words = { ...wanted, ...renamed, ...keeps };
+  return Object.keys(words).length > 0 ? words : undefined;
+}
+
+function nameWord(source: Ref, name: string): Words {
+  return { name: name === source.name ? undefined : name };
+}
+
+function isCovered(world: ClusterState, match: NamespaceMatch, name: string): boolean {
+  const namespace = world.namespaces.get(name);
+  return namespace !== undefined && covers(match, namespace);
+}
+
+/** The list that also names these, and what is wanted now; where a selector or a "!" is in the way, names alone. */
+function namesWords(
+  world: ClusterState,
+  to: NamespaceMatch | undefined,
+  names: readonly string[],
+): Words {
+  if (to === undefined) return { to: names.join() };
+  const { globs, selector } = to;
+  if (selector === undefined && globs !== undefined) {
+    const longer = `${globs.text},${names.join()}`;
+    const list = parseGlobList(longer, NAMESPACE_GLOBS);
+    if (list.ok && names.every((name) => list.value.matches(name))) return { to: longer };
+  }
+  const now = [...world.namespaces.values()].filter((namespace) => covers(to, namespace));
+  const all = new Set([...now.map(({ name }) => name), ...names]);
+  return {
+    to: [...all].toSorted().join(),
+    ...(selector && { "to-selector": undefined }),
+    ...(to.any && { match: undefined }),
+  };
+}
+
+const MOST_NAMESPACES = 8;
+
+/** The source wants the places: what their namespaces would have to say. */
+function byNamespaces(members: readonly PlaceAnswer[], note: string | undefined): Kept {
+  const changes = members.flatMap(
+    ({ answers }) => answers.find(({ holds }) => !holds)?.change ?? [],
+  );
+  const commands = [...new Set(changes)];
+  const rest = commands.length - MOST_NAMESPACES;
+  const more = rest > 0 ? `${rest} more namespaces are not named` : undefined;
+  const notes = [note, more].filter((text) => text !== undefined).join("; ");
+  return { commands: commands.slice(0, MOST_NAMESPACES), note: notes === "" ? undefined : notes };
+}

@@ -1,0 +1,241 @@
+// One entry of the source list: a YAML mapping that names an object and says of it what the annotations
+// of a source say, each word without its prefix. Total: any text gives an entry, or the Problems that
+// refuse it, in a bounded time. What stands in a text that is no entry is never repeated: it may have
+// been meant for another place.
+import {
+  constructFromEvents,
+  EVENT_ID,
+  FAILSAFE_SCHEMA,
+  parseEvents,
+  realMapTag,
+  YAMLException,
+  type Event,
+} from "js-yaml";
+import { parseRef, refText, type Ref } from "../../text/names.ts";
+import { parseSource, type SourceText } from "./parse.ts";
+import { invalid, type Invalid } from "../../text/result.ts";
+import type { Problem } from "./rules.ts";
+import { annotationKey, PREFIX, REFUSED_NAME_PREFIX, SOURCE_ANNOTATIONS } from "./vocabulary.ts";
+
+export type ListedKind = "Secret" | "ConfigMap";
+export type ListedObject = Ref & { readonly kind: ListedKind };
+
+export type ListEntry = {
+  readonly key: string;
+  /** As it is written. */
+  readonly text: string;
+  /** undefined where it names none. */
+  readonly object: ListedObject | undefined;
+  /** The list that contains it: "NAMESPACE/NAME". */
+  readonly list: string;
+  /** What it says; nothing where it is refused. */
+  readonly source: SourceText;
+  /** Not empty: refused. */
+  readonly problems: readonly Problem[];
+};
+
+export type ListTerms = {
+  /** Where the list itself is. */
+  readonly list: Ref;
+  /** Whether ConfigMaps take part. */
+  readonly configMaps: boolean;
+  /** Names of ConfigMaps that are no sources, the list's own apart. */
+  readonly reserved?: readonly string[] | undefined;
+};
+
+/** As of annotations: the API takes no more of them on one object. */
+const LONGEST_ENTRY = 262_144;
+/** YAML is read at a microsecond a line or item, and plain text in next to no time. */
+const MOST_LINES = 4000;
+const DEEPEST = 8;
+const YAML = FAILSAFE_SCHEMA.withTags(realMapTag);
+
+const OBJECT_WORDS: Readonly<Record<string, ListedKind>> = {
+  secret: "Secret",
+  configMap: "ConfigMap",
+};
+/** They take a list in an annotation as well. */
+const LIST_WORDS: ReadonlySet<string> = new Set([
+  "to",
+  "to-selector",
+  "keys",
+  "copy-labels",
+  "copy-annotations",
+  "allow",
+  "allow-selector",
+]);
+const ONE_OF_THESE = `one of ${[...Object.keys(OBJECT_WORDS), ...SOURCE_ANNOTATIONS].join(", ")}`;
+const SOURCE_WORDS: ReadonlySet<string> = new Set(SOURCE_ANNOTATIONS);
+const ASKING_WORDS = ["to", "to-selector", "allow", "allow-selector"] as const;
+
+const NO_WORDS: SourceText = parseSource({}, "");
+
+/** Yields once, between the YAML and its words. */
+export function* parseEntry(
+  key: string,
+  text: string,
+  terms: ListTerms,
+): Generator<undefined, ListEntry> {
+  const mapping = parseMapping(text);
+  yield;
+  const list = refText(terms.list);
+  if (!(mapping instanceof Map))
+    return refused({ key, text, list, object: undefined }, [problemOf(key, "", mapping)]);
+  const problems: Problem[] = [];
+  const annotations: Record<string, string> = {};
+  const objects: ListedObject[] = [];
+  for (const [word, value] of mapping) {
+    const given = read(word, value, terms);
+    if ("expected" in given) problems.push(problemOf(key, given.word, given));
+    else if ("kind" in given) objects.push(given);
+    else annotations[annotationKey(given.word)] = given.text;
+  }
+  const [object] = objects;
+  if (mapping.has("secret") === mapping.has("configMap")) {
+    const { fault } = invalid(objects.map(refText).join(" "), "one of secret, configMap");
+    problems.push(problemOf(key, "", fault));
+  }
+  if (!ASKING_WORDS.some((word) => mapping.has(word))) {
+    const { fault } = invalid("", `one of ${ASKING_WORDS.join(", ")}`);
+    problems.push(problemOf(key, "", fault));
+  }
+  const only = objects.length === 1 ? object : undefined;
+  const source = parseSource(annotations, only?.name ?? "");
+  problems.push(...source.problems.map((problem) => entryProblem(key, problem)));
+  if (problems.length > 0)
+    return refused({ key, text, list, object: only }, problems.slice(0, MOST_PROBLEMS));
+  return { key, text, list, object: only, source, problems };
+}
+
+const MOST_PROBLEMS = 5;
+
+export function refused(
+  { key, text, list, object }: Omit<ListEntry, "source" | "problems">,
+  problems: readonly Problem[],
+): ListEntry {
+  return { key, text, list, object, source: NO_WORDS, problems };
+}
+
+/** `word`: of the entry that is at fault; "" where it is the entry itself. */
+export function problemOf(key: string, word: string, { part, expected }: Invalid): Problem {
+  return { annotation: entryWord(key, word), part, expected };
+}
+
+/** The words of an entry as text, each on a line of its own; undefined: this text is no entry. */
+export function entryText(
+  object: ListedObject,
+  words: Readonly<Record<string, string | undefined>>,
+  before = "",
+): string | undefined {
+  const mapping = before === "" ? new Map<unknown, unknown>() : parseMapping(before);
+  if (!(mapping instanceof Map)) return undefined;
+  const field = Object.entries(OBJECT_WORDS).find(([, kind]) => kind === object.kind)?.[0] ?? "";
+  const all = new Map<unknown, unknown>([[field, refText(object)], ...mapping]);
+  for (const [word, value] of Object.entries(words))
+    if (value === undefined) all.delete(word);
+    else all.set(word, value);
+  return Array.from(all, ([word, value]) => `${String(word)}: ${JSON.stringify(value)}\n`).join("");
+}
+
+function entryWord(key: string, word: string): string {
+  return word === "" ? `entry ${key}` : `entry ${key}: ${word}`;
+}
+
+/** The same fault as of an annotation, in the words of an entry. */
+export function entryProblem(key: string, { annotation, part, expected }: Problem): Problem {
+  const word = annotation.startsWith(PREFIX) ? annotation.slice(PREFIX.length) : annotation;
+  const inEntry = expected.replaceAll("the annotation", "the word").replaceAll(PREFIX, "");
+  return { annotation: entryWord(key, word), part, expected: inEntry };
+}
+
+type Given =
+  | ListedObject
+  | { readonly word: (typeof SOURCE_ANNOTATIONS)[number]; readonly text: string }
+  | (Invalid & { readonly word: string });
+
+function read(key: unknown, value: unknown, terms: ListTerms): Given {
+  const word = typeof key === "string" ? key : "";
+  const fault = (part: string, expected: string): Given => ({
+    word: known(word) ? word : "",
+    ...invalid(part, expected).fault,
+  });
+  if (!known(word)) return fault(word, ONE_OF_THESE);
+  const text = textOf(value, LIST_WORDS.has(word));
+  if (text === undefined) {
+    return fault("", LIST_WORDS.has(word) ? "a text, or a list of texts" : "one text, no list");
+  }
+  const source = SOURCE_ANNOTATIONS.find((each) => each === word);
+  if (source) return { word: source, text };
+  const kind = OBJECT_WORDS[word] ?? "Secret";
+  const ref = parseRef(text.trim());
+  if (!ref) return fault(text, `NAMESPACE/NAME of a ${kind}`);
+  if (kind === "ConfigMap" && !terms.configMaps) {
+    return fault(text, "a Secret: ConfigMaps take part with --config-maps alone");
+  }
+  const { list, reserved = [] } = terms;
+  if (kind === "ConfigMap" && [list.name, ...reserved].includes(ref.name)) {
+    return fault(text, "another ConfigMap: one called so tells secretcast what to do");
+  }
+  if (kind === "Secret" && ref.name.startsWith(REFUSED_NAME_PREFIX)) {
+    return fault(text, "another Secret: those called so are Helm's");
+  }
+  return { kind, ...ref };
+}
+
+function known(word: string): boolean {
+  return Object.hasOwn(OBJECT_WORDS, word) || SOURCE_WORDS.has(word);
+}
+
+function textOf(value: unknown, mayBeList: boolean): string | undefined {
+  if (typeof value === "string") return value;
+  if (!mayBeList || !Array.isArray(value)) return undefined;
+  const items: readonly unknown[] = value;
+  const texts = items.filter((item) => typeof item === "string");
+  return texts.length === items.length ? texts.join(",") : undefined;
+}
+
+// The mapping that a text of YAML is, or why it is none.
+function parseMapping(text: string): Map<unknown, unknown> | Invalid {
+  const { length } = text;
+  if (length > LONGEST_ENTRY) {
+    return invalid(`${length} characters`, `at most ${LONGEST_ENTRY} characters`).fault;
+  }
+  const lines = linesOf(text);
+  if (lines > MOST_LINES) {
+    const expected = `at most ${MOST_LINES} lines and items; a text with commas is one`;
+    return invalid(`${lines} lines and items`, expected).fault;
+  }
+  try {
+    const events = parseEvents(text, { maxDepth: DEEPEST });
+    const reference = events.find(refersTo);
+    if (reference) return invalid("", NO_REFERENCES).fault;
+    const documents = constructFromEvents(events, { source: text, schema: YAML });
+    const [mapping] = documents;
+    if (documents.length === 1 && mapping instanceof Map) return mapping;
+    return invalid("", "a YAML mapping, such as secret: NAMESPACE/NAME and a line with to:").fault;
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    // Names that stand in quotes are of the text.
+    const reason = error.reason.replaceAll(/"[^"]*"?/g, "...").slice(0, 100);
+    const line = error.mark ? `line ${error.mark.line + 1}` : "";
+    return invalid(line, `YAML (${reason}); a value that begins with *, &, ! or % is quoted`).fault;
+  }
+}
+
+const NO_REFERENCES = "no anchors, aliases or tags; a value that begins with *, & or ! is quoted";
+
+function refersTo(event: Event): boolean {
+  if (event.type === EVENT_ID.ALIAS) return true;
+  return "tagStart" in event && (event.tagStart >= 0 || event.anchorStart >= 0);
+}
+
+// What YAML takes its time for: lines, and what stands between the signs of a list in brackets.
+function linesOf(text: string): number {
+  const flow = /[[{]/.test(text);
+  let count = 1;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 10 || code === 13 || (flow && code === 44)) count++;
+  }
+  return count;
+}

@@ -1,0 +1,66 @@
+// What the annotations of a user say, once they are understood, and why one is not.
+import type { GlobList } from "../../text/globs.ts";
+import type { Selector } from "../../text/label-selector.ts";
+
+/** Why a text of a user cannot be taken as it is. */
+export type Problem = {
+  /** The annotation's full key; "type", "name" or "data" where the Secret itself is at fault. */
+  readonly annotation: string;
+  /** The offending part as the user wrote it, shortened. */
+  readonly part: string;
+  /** What would be right. */
+  readonly expected: string;
+};
+
+export function problemText(problem: Problem): string {
+  return `${problem.annotation}: ${quoted(problem.part)}: want ${problem.expected}`;
+}
+
+/** The same without the text of the user: for readers who may not read the object. */
+export function expectedText({ annotation, expected }: Problem): string {
+  return `${annotation}: want ${expected}`;
+}
+
+// Control characters, and what is not seen itself but turns, joins or hides what stands beside it.
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** As JSON, with nothing that could steer a terminal or mislead a reader: an Event is read in both. */
+function quoted(part: string): string {
+  return JSON.stringify(part).replace(UNSEEN, (unseen) =>
+    Array.from({ length: unseen.length }, (_, at) => escaped(unseen.charCodeAt(at))).join(""),
+  );
+}
+
+function escaped(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, "0")}`;
+}
+
+/** Which namespaces a source names: where both are given, both must hold, or with `any` one of them. */
+export type NamespaceMatch = {
+  readonly globs: GlobList | undefined;
+  readonly selector: Selector | undefined;
+  /** A "!" glob excludes all the same. Both are given then, the globs with one that is no "!". */
+  readonly any: boolean;
+};
+
+export type OnDelete = "delete" | "keep";
+
+/** The annotations of a source, understood. */
+export type Rule = {
+  /** From `to` and `to-selector`; undefined: it pushes nowhere. */
+  readonly to: NamespaceMatch | undefined;
+  /** From `allow` and `allow-selector`; undefined: nobody may pull. */
+  readonly allow: NamespaceMatch | undefined;
+  readonly copyName: string;
+  /** undefined: the source does not say, which means delete. */
+  readonly onDelete: OnDelete | undefined;
+  readonly paused: boolean;
+};
+
+/** Which copies a namespace takes. */
+export type Accept =
+  | { readonly kind: "absent" }
+  | { readonly kind: "all" }
+  | { readonly kind: "none" }
+  | { readonly kind: "sources"; readonly globs: GlobList }
+  | { readonly kind: "problem"; readonly problem: Problem };

@@ -1,0 +1,93 @@
+// The source list: from the data of a ConfigMap to its entries, by key and by the object that they name.
+// Each entry is refused alone; of those that name one object all are. What was read before and is
+// written alike stays the same JavaScript object.
+import { parseEntry, problemOf, refused, type ListEntry, type ListTerms } from "./list-entry.ts";
+import type { ListedKind, ListedObject } from "./list-entry.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import { invalid } from "../../text/result.ts";
+
+export const MOST_LIST_ENTRIES = 1000;
+
+export class SourceList {
+  /** By key, as they are written. */
+  readonly #parsed: ReadonlyMap<string, ListEntry>;
+  readonly #byKey: ReadonlyMap<string, ListEntry>;
+  readonly #byObject: ReadonlyMap<string, ListEntry>;
+
+  constructor(parsed: ReadonlyMap<string, ListEntry> = new Map()) {
+    this.#parsed = parsed;
+    const judged = [...parsed.values()];
+    const groups = Map.groupBy(judged, ({ object }) => object && objectKey(object));
+    const byKey = new Map(parsed);
+    const byObject = new Map<string, ListEntry>();
+    for (const [key, entries] of groups) {
+      if (key === undefined) continue;
+      for (const entry of entries) {
+        const one = entries.length === 1 ? entry : refusedOf(entry, entries);
+        byKey.set(entry.key, one);
+        // The first speaks for the object: all are refused alike.
+        if (!byObject.has(key)) byObject.set(key, one);
+      }
+    }
+    this.#byKey = byKey;
+    this.#byObject = byObject;
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  entries(): Iterable<ListEntry> {
+    return this.#byKey.values();
+  }
+
+  get(key: string): ListEntry | undefined {
+    return this.#byKey.get(key);
+  }
+
+  /** What makes this object a source, or would if it were not refused. */
+  of(kind: ListedKind, { namespace, name }: Ref): ListEntry | undefined {
+    return this.#byObject.get(objectKey({ kind, namespace, name }));
+  }
+
+  /** The entry `key` as it stands, if it is written so. */
+  parsed(key: string, text: string): ListEntry | undefined {
+    const entry = this.#parsed.get(key);
+    return entry?.text === text ? entry : undefined;
+  }
+}
+
+export const NO_ENTRIES = new SourceList();
+
+/** Yields between entries: none takes more than a few milliseconds. At most MOST_LIST_ENTRIES of them. */
+export function* parseSourceList(
+  data: Readonly<Record<string, string>>,
+  terms: ListTerms,
+  before: SourceList,
+): Generator<undefined, SourceList> {
+  const entries = new Map<string, ListEntry>();
+  for (const key of Object.keys(data).toSorted()) {
+    const text = data[key] ?? "";
+    entries.set(key, before.parsed(key, text) ?? (yield* parseEntry(key, text, terms)));
+    yield;
+  }
+  return new SourceList(entries);
+}
+
+const MOST_NAMED = 5;
+
+function refusedOf(entry: ListEntry, all: readonly ListEntry[]): ListEntry {
+  const { key, object } = entry;
+  const named = all.slice(0, MOST_NAMED).map((each) => each.key);
+  const rest = all.length - named.length;
+  const keys = `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  const { fault } = invalid(
+    object ? refText(object) : "",
+    `one entry for an object: ${keys} name it`,
+  );
+  return refused(entry, [...entry.problems, problemOf(key, "", fault)]);
+}
+
+function objectKey({ kind, namespace, name }: ListedObject): string {
+  return `${kind} ${namespace}/${name}`;
+}

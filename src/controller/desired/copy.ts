@@ -1,0 +1,201 @@
+// What a copy of a source must look like, whether an object is ours, and whether it looks so.
+// One fingerprint stands for everything of ours on a copy (marks, type, immutable, data, copied
+// metadata) but the place and the source-version: a copy is current when its fingerprint equals its
+// source's, so a source's metadata may change without a write, and an edited copy shows.
+import type { KindRules } from "../model/kinds.ts";
+import { jsonSize } from "../model/json-size.ts";
+import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
+import type { Annotations, SourceText } from "../annotations/parse.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
+import type { GlobList } from "../../text/globs.ts";
+import { chooseMetadata, parseRecord } from "./copied-metadata.ts";
+import { type DesiredCopy, type SourcePayload } from "../model/cluster.ts";
+import { parseRef, type Ref, refText } from "../../text/names.ts";
+import { annotationKey, MANAGED_BY, MANAGED_BY_LABEL } from "../annotations/vocabulary.ts";
+import type { OnDelete } from "../annotations/rules.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+// The keys that kube-apiserver's validation requires of a type, all of them ...
+const REQUIRED: ReadonlyMap<string, readonly string[]> = new Map([
+  ["kubernetes.io/tls", ["tls.crt", "tls.key"]],
+  ["kubernetes.io/dockerconfigjson", [".dockerconfigjson"]],
+  ["kubernetes.io/dockercfg", [".dockercfg"]],
+  ["kubernetes.io/ssh-auth", ["ssh-privatekey"]],
+]);
+// ... or one of them.
+const BASIC_AUTH = "kubernetes.io/basic-auth";
+const BASIC_AUTH_KEYS = ["username", "password"];
+
+/** The API server would not take `type` without `key`. */
+export function requiredKeys(type: string, key: string): boolean {
+  if (type === BASIC_AUTH) return BASIC_AUTH_KEYS.includes(key);
+  return REQUIRED.get(type)?.includes(key) ?? false;
+}
+
+/** The type of a copy that holds `keys`: the source's, or Opaque where a required key is left out. */
+function copyType(type: string, keys: readonly string[]): string {
+  const enough =
+    type === BASIC_AUTH
+      ? BASIC_AUTH_KEYS.some((key) => keys.includes(key))
+      : (REQUIRED.get(type) ?? []).every((key) => keys.includes(key));
+  return enough ? type : "Opaque";
+}
+
+export type Marks = {
+  readonly source: Ref;
+  readonly sourceUid: string;
+  /** "" where there is none, or none that could be. */
+  readonly sourceVersion: string;
+};
+
+/**
+ * The marks of an object that is ours; undefined for a stranger's. A source in the copy's own
+ * namespace cannot be ours either, since a source never targets its own namespace.
+ */
+export function marksOf(place: Ref, labels: Texts, annotations: Annotations): Marks | undefined {
+  if (labels[MANAGED_BY_LABEL] !== MANAGED_BY) return undefined;
+  if (annotations[annotationKey("placed-at")] !== refText(place)) return undefined;
+  const source = parseRef(annotations[annotationKey("source")] ?? "");
+  const sourceUid = annotations[annotationKey("source-uid")] ?? "";
+  if (!source || source.namespace === place.namespace || !isUid(sourceUid)) return undefined;
+  const version = annotations[annotationKey("source-version")] ?? "";
+  return { source, sourceUid, sourceVersion: VERSION.test(version) ? version : "" };
+}
+
+/** Longer than any that the API server gives out. */
+const LONGEST_UID = 253;
+
+export function isUid(text: string): boolean {
+  return text !== "" && text.length <= LONGEST_UID;
+}
+
+// As long as a key of a ConfigMap's data may be; what is longer is no key of ours, and is restored.
+const LONGEST_KEY = 253;
+
+/** The mark `entry`, as far as it can be ours. */
+export function recordedEntry(annotations: Annotations): string | undefined {
+  return annotations[annotationKey("entry")]?.slice(0, LONGEST_KEY + 1);
+}
+
+/** A namespace and a name of the API, and the "/" between them. */
+const LONGEST_REF = 63 + 1 + 253;
+
+/** The mark `list`, as far as it can be ours. */
+export function recordedList(annotations: Annotations): string | undefined {
+  return annotations[annotationKey("list")]?.slice(0, LONGEST_REF + 1);
+}
+
+/** How the API compares resourceVersions; what is none was not written by us and is restored. */
+export const VERSION = /^[1-9]\d{0,19}$/;
+
+type Face = {
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly dataDigest: string;
+  readonly source: Ref;
+  readonly sourceUid: string;
+  readonly onDelete: string;
+  readonly entry: string;
+  readonly list: string;
+  readonly copiedKeys: string;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+};
+
+const ABSENT = "\u0000";
+
+/** `face.labels` and `face.annotations` may hold more than the record names. */
+export function fingerprint(digest: Digest, face: Face): string {
+  const { labels, annotations } = parseRecord(face.copiedKeys);
+  return digest([
+    face.type,
+    face.immutable ? "immutable" : "",
+    face.dataDigest,
+    refText(face.source),
+    face.sourceUid,
+    face.onDelete,
+    face.entry,
+    face.list,
+    face.copiedKeys,
+    ...labels.map((key) => face.labels[key] ?? ABSENT),
+    ...annotations.map((key) => face.annotations[key] ?? ABSENT),
+  ]);
+}
+
+/** The value of the mark `on-delete`: not written where it is the default. */
+export function onDeleteMark(onDelete: OnDelete | undefined): string {
+  return onDelete === "keep" ? "keep" : "";
+}
+
+export type SourceContent = Ref & {
+  readonly uid: string;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+  /** After the `keys` filter. */
+  readonly entries: Texts;
+  /** By which it is a source; undefined: by its own annotations. */
+  readonly entry: Pick<ListEntry, "key" | "list"> | undefined;
+};
+
+export function desiredCopy(
+  kind: KindRules,
+  content: SourceContent,
+  text: SourceText,
+  copyable: GlobList | undefined,
+  digest: Digest,
+): { readonly replica: DesiredCopy; readonly payload: SourcePayload } {
+  const { copyLabels, copyAnnotations } = text;
+  const { labels: given, annotations: noted } = content;
+  const copied = chooseMetadata(given, noted, copyLabels, copyAnnotations, copyable);
+  const data = new SecretData(kind, content.entries);
+  const type = copyType(content.type, data.keys());
+  const dataDigest = digestData(digest, content.entries);
+  const { immutable } = content;
+  const { labels, annotations, record: copiedKeys, notes } = copied;
+  const replica: DesiredCopy = {
+    type,
+    immutable,
+    dataDigest,
+    fingerprint: fingerprint(digest, {
+      type,
+      immutable,
+      dataDigest,
+      source: { namespace: content.namespace, name: content.name },
+      sourceUid: content.uid,
+      onDelete: onDeleteMark(text.rule.onDelete),
+      entry: content.entry?.key ?? "",
+      list: content.entry?.list ?? "",
+      copiedKeys,
+      labels,
+      annotations,
+    }),
+    ...sizesOf(data, { labels, annotations, copiedKeys }),
+    notes,
+  };
+  return { replica, payload: { data, labels, annotations, copiedKeys } };
+}
+
+/** What the name, the envelope, our marks and a few keys of data add to one copy, about. */
+const METADATA_BYTES = 700;
+const KEYS_INCLUDED = 256;
+/** The same, when the API server writes it as JSON with its managedFields. */
+const METADATA_JSON_BYTES = 2048;
+/** What is around a key, and around its repetition in managedFields. */
+const KEY_BYTES = 16;
+
+function sizesOf(
+  data: SecretData,
+  { labels, annotations, copiedKeys }: Omit<SourcePayload, "data">,
+): Pick<DesiredCopy, "bytes" | "jsonBytes"> {
+  const keys = data.keys().reduce((sum, key) => sum + 2 * key.length + KEY_BYTES, 0);
+  let bytes = METADATA_BYTES + Math.max(0, keys - KEYS_INCLUDED) + copiedKeys.length + data.bytes();
+  let jsonBytes = METADATA_JSON_BYTES + keys + copiedKeys.length + data.jsonSize();
+  for (const [key, value] of [...Object.entries(labels), ...Object.entries(annotations)]) {
+    bytes += 2 * key.length + KEY_BYTES + Buffer.byteLength(value);
+    jsonBytes += 2 * key.length + KEY_BYTES + jsonSize(value);
+  }
+  return { bytes, jsonBytes };
+}

@@ -1,0 +1,71 @@
+// What the settings say of a namespace: may it publish, may it receive.
+import type { GlobList } from "../../text/globs.ts";
+import type { PlannerSettings } from "../model/cluster.ts";
+
+const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
+
+/** Whether what is in a namespace is known; where namespaces are listed, of others it is not. */
+export function isRead({ scope }: PlannerSettings, namespace: string): boolean {
+  return scope?.watched.has(namespace) !== false;
+}
+
+/** Place of a namespace in `--source-namespaces`, the smaller the stronger; -1: it may not publish. */
+export function sourceRank(settings: PlannerSettings, namespace: string): number {
+  if (!isRead(settings, namespace)) return -1;
+  return settings.sourceNamespaces.rank(namespace);
+}
+
+/**
+ * Whether a source of `namespace` belongs to another installation: --other-source-namespaces says so, and
+ * it may not publish here.
+ */
+export function isOfOtherInstallation(settings: PlannerSettings, namespace: string): boolean {
+  return (
+    settings.otherSourceNamespaces?.matches(namespace) === true &&
+    sourceRank(settings, namespace) < 0
+  );
+}
+
+export type CopyableSettings = Pick<PlannerSettings, "copyableKeys" | "namedSources">;
+
+/**
+ * Of the keys that are never copied, those that a source of `namespace` may have copied all the same;
+ * `byEntry`: the source list names it, which is the administrator's own word.
+ */
+export function copyableKeys(
+  { copyableKeys: keys, namedSources }: CopyableSettings,
+  namespace: string,
+  byEntry = false,
+): GlobList | undefined {
+  return byEntry || namedSources?.matches(namespace) === true ? keys : undefined;
+}
+
+/** Why a namespace is never a target, and which flag says so. */
+export type Exclusion = {
+  readonly why: string;
+  readonly flag: "--namespaces" | "--exclude-namespaces" | "--include-system-namespaces";
+};
+
+/** undefined where a namespace may be a target. */
+export function excludedBy(settings: PlannerSettings, namespace: string): Exclusion | undefined {
+  if (settings.scope?.targets.has(namespace) === false) {
+    return { why: "is not listed", flag: "--namespaces" };
+  }
+  if (settings.excludeNamespaces?.matches(namespace)) {
+    return { why: "is excluded", flag: "--exclude-namespaces" };
+  }
+  if (settings.includeSystemNamespaces) return undefined;
+  const flag = "--include-system-namespaces";
+  if (namespace === settings.ownNamespace) return { why: "is the controller's own", flag };
+  if (SYSTEM_NAMESPACES.includes(namespace)) return { why: "is a system namespace", flag };
+  return undefined;
+}
+
+export function exclusionText({ why, flag }: Exclusion): string {
+  return `the namespace ${why} (${flag})`;
+}
+
+export function exclusion(settings: PlannerSettings, namespace: string): string | undefined {
+  const excluded = excludedBy(settings, namespace);
+  return excluded && exclusionText(excluded);
+}

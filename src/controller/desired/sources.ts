@@ -1,0 +1,319 @@
+// The sources as one pass sees them: which take part, in which order they win, and how the source
+// stands that a copy names. It is a snapshot: a source that arrives while the pass runs is `unsettled`
+// and left to the next.
+import {
+  type CachedObject,
+  type CopyObject,
+  type ListState,
+  type Namespace,
+  type PlannerSettings,
+  type PullingObject,
+  type SourceObject,
+  type ClusterState,
+} from "../model/cluster.ts";
+import { isRead, sourceRank } from "./namespace-rules.ts";
+import { problemOf, type ListEntry } from "../annotations/list-entry.ts";
+import { alsoAwaited } from "../model/finalizers.ts";
+import type { Handled, Wanting } from "./target-batch.ts";
+import type { TargetNamespace } from "./targets.ts";
+import { type Tally, newTally } from "../model/verdicts.ts";
+import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import type { Desired } from "../model/actions.ts";
+
+export type PlannedSource = {
+  readonly source: SourceObject;
+  /** refText(source). */
+  readonly text: string;
+  readonly namespace: string;
+  readonly rank: number;
+  /** Why nothing of its copies may change. */
+  readonly frozen: string | undefined;
+  readonly content: Desired | undefined;
+  readonly tally: Tally;
+};
+
+/** An entry that may put copies somewhere: neither frozen nor without `to` and `to-selector`. */
+export type Candidate = PlannedSource &
+  Wanting & {
+    readonly content: Desired;
+    readonly push: NamespaceMatch;
+    /** Of the replica, and it covers the source's name and UID: a copy that has it is of this source. */
+    readonly fingerprint: string;
+    readonly paused: boolean;
+  };
+
+/** All that want places of one name. */
+export type CandidateGroup = Handled<TargetNamespace> & {
+  readonly copyName: string;
+  /** Who alone wants them; undefined where several do. */
+  only: Candidate | undefined;
+  /** The strongest first. */
+  readonly candidates: Candidate[];
+};
+
+/** How the source stands that a copy or a pulling Secret names. */
+export type SourceStatus =
+  | {
+      readonly kind: "entry";
+      readonly entry: PlannedSource;
+      readonly candidate: Candidate | undefined;
+    }
+  | { readonly kind: "frozen"; readonly reason: string }
+  /** The Secret is there and has nothing to say. */
+  | { readonly kind: "notASource"; readonly uid: string; readonly resourceVersion: string }
+  | { readonly kind: "absent" }
+  | { readonly kind: "arrivedDuringPlan" }
+  /** The source list says something else of it than when it was read. */
+  | { readonly kind: "toBeRead" };
+
+/** What a place waits for whose source arrived during the plan. */
+export function justArrived(source: Ref): string {
+  return `source ${refText(source)} has just arrived: it waits for the next pass, which comes at once`;
+}
+
+/** What a place waits for whose source is read again. */
+export function readAgain(source: Ref): string {
+  return `source ${refText(source)} is read again, because the source list says something new of it`;
+}
+
+// Stronger than every namespace of --source-namespaces.
+const RANK_BY_LIST = -1;
+
+/** So many lie between two yields: less than two milliseconds. */
+export const SOURCES_PER_TURN = 1024;
+
+export class Sources {
+  /** In the order in which they win. */
+  entries: readonly PlannedSource[] = [];
+  readonly candidates: Candidate[] = [];
+  /** The source list, as it was when the pass began. */
+  readonly list: ListState | undefined;
+  /** Cached as something else than the list makes of them by now. */
+  readonly toBeRead: CachedObject[] = [];
+  readonly #groups = new Map<string, CandidateGroup>();
+  readonly #standings = new Map<string, Map<string, SourceStatus>>();
+  /** Of sources out of scope, by their texts. */
+  readonly #outside = new Map<string, SourceStatus>();
+  readonly #world: ClusterState;
+  readonly #settings: PlannerSettings;
+  #uids: ReadonlySet<string> | undefined;
+  // Asked for once: the world may have to put it together.
+  readonly #namespaces: ClusterState["namespaces"];
+
+  private constructor(world: ClusterState, settings: PlannerSettings) {
+    this.#world = world;
+    this.#namespaces = world.namespaces;
+    this.#settings = settings;
+    this.list = world.list;
+  }
+
+  static *of(world: ClusterState, settings: PlannerSettings): Generator<undefined, Sources> {
+    const sources = new Sources(world, settings);
+    // The index of the cache changes while this yields.
+    const secrets = [...world.sources];
+    const entries: PlannedSource[] = [];
+    for (const [index, secret] of secrets.entries()) {
+      if (secret.role === "source") sources.#take(secret, entries);
+      if (index % SOURCES_PER_TURN === 0) yield;
+    }
+    yield* sources.#findUnread();
+    sources.entries = entries.toSorted(strongerFirst);
+    for (const [index, entry] of sources.entries.entries()) {
+      sources.#admit(entry);
+      if (index % SOURCES_PER_TURN === 0) yield;
+    }
+    return sources;
+  }
+
+  /** Who may want a place of this name; undefined: nobody. */
+  group(copyName: string): CandidateGroup | undefined {
+    return this.#groups.get(copyName);
+  }
+
+  groups(): Iterable<CandidateGroup> {
+    return this.#groups.values();
+  }
+
+  /** What the list says of an object; undefined: nothing, as far as is known. */
+  entryOf(object: Ref): ListEntry | undefined {
+    return this.list?.state === "read" ? this.list.of(object) : undefined;
+  }
+
+  #take(source: SourceObject, entries: PlannedSource[]): void {
+    const { entry, namespace } = source;
+    if (entry !== this.entryOf(source)) {
+      this.toBeRead.push(source);
+      return;
+    }
+    const rank = entry ? RANK_BY_LIST : sourceRank(this.#settings, namespace);
+    if (entry ? isRead(this.#settings, namespace) : rank >= 0)
+      entries.push(this.#entry(source, rank));
+  }
+
+  // What the list names and the cache holds as something that asks for nothing.
+  *#findUnread(): Generator<undefined, void> {
+    if (this.list?.state !== "read") return;
+    let count = 0;
+    for (const { object } of this.list.entries()) {
+      if (++count % SOURCES_PER_TURN === 0) yield;
+      if (object?.kind !== this.#world.kind) continue;
+      const cached = this.#world.objectsIn(object.namespace).get(object.name);
+      if (cached?.role === "stranger") this.toBeRead.push(cached);
+    }
+  }
+
+  candidateOf(source: Ref): Candidate | undefined {
+    const status = this.status(source);
+    return status.kind === "entry" ? status.candidate : undefined;
+  }
+
+  status(ref: Ref): SourceStatus {
+    const known = this.#standings.get(ref.namespace)?.get(ref.name);
+    if (known) return known;
+    const outside = this.#outOfScope(ref);
+    if (outside) return outside;
+    const status = this.#planAnywhere(ref);
+    this.#remember(ref, status);
+    return status;
+  }
+
+  /** As it is, whatever --source-namespaces says of its namespace: of a copy that an entry made. */
+  statusAnywhere(ref: Ref): SourceStatus {
+    return this.#standings.get(ref.namespace)?.get(ref.name) ?? this.#planAnywhere(ref);
+  }
+
+  /** May Secrets of this namespace be sources? */
+  inScope(namespace: string): boolean {
+    return sourceRank(this.#settings, namespace) >= 0;
+  }
+
+  /** Undefined: the cache knows no namespace of this name. */
+  namespace(name: string): Namespace | undefined {
+    return this.#namespaces.get(name);
+  }
+
+  /** Whether a source with this UID exists. */
+  hasUid(uid: string): boolean {
+    this.#uids ??= new Set(this.entries.map(({ source }) => source.uid));
+    return this.#uids.has(uid);
+  }
+
+  #entry(source: SourceObject, rank: number): PlannedSource {
+    return {
+      source,
+      text: refText(source),
+      namespace: source.namespace,
+      rank,
+      frozen: this.#frozen(source),
+      content: source.replica && { source, replica: source.replica },
+      tally: newTally(),
+    };
+  }
+
+  #frozen(source: SourceObject): string | undefined {
+    const problem = source.problems[0];
+    if (problem) return `source ${refText(source)} is refused: ${problemText(problem)}`;
+    if (source.deleting) return `source ${refText(source)} is being deleted${alsoAwaited(source)}`;
+    if (this.#namespaces.get(source.namespace)?.terminating === true) {
+      return `namespace ${source.namespace} of source ${refText(source)} is being deleted`;
+    }
+    return undefined;
+  }
+
+  #admit(entry: PlannedSource): void {
+    const { source, content, frozen } = entry;
+    const { to } = source.rule;
+    if (!content || !to || frozen !== undefined) {
+      this.#remember(source, { kind: "entry", entry, candidate: undefined });
+      return;
+    }
+    const { fingerprint } = content.replica;
+    const { paused } = source.rule;
+    const candidate = { ...entry, content, push: to, fingerprint, paused, wanted: 0 };
+    this.candidates.push(candidate);
+    this.#remember(source, { kind: "entry", entry: candidate, candidate });
+    this.#join(candidate);
+  }
+
+  #join(candidate: Candidate): void {
+    const { copyName } = candidate.source.rule;
+    const group = this.#groups.get(copyName);
+    if (group) {
+      group.candidates.push(candidate);
+      group.only = undefined;
+    } else {
+      const alone = { copyName, only: candidate, candidates: [candidate], handledIn: undefined };
+      this.#groups.set(copyName, alone);
+    }
+  }
+
+  #remember(ref: Ref, status: SourceStatus): void {
+    const inNamespace = this.#standings.get(ref.namespace);
+    if (inNamespace) inNamespace.set(ref.name, status);
+    else this.#standings.set(ref.namespace, new Map([[ref.name, status]]));
+  }
+
+  // Remembered by itself: of a copy that an entry made it is not asked.
+  #outOfScope(ref: Ref): SourceStatus | undefined {
+    if (this.inScope(ref.namespace) || this.entryOf(ref)) return undefined;
+    const text = refText(ref);
+    const known = this.#outside.get(text);
+    if (known) return known;
+    const flag = isRead(this.#settings, ref.namespace) ? "source-namespaces" : "namespaces";
+    const reason = `source ${text} is not in a source namespace (--${flag})`;
+    const status = { kind: "frozen", reason } as const;
+    this.#outside.set(text, status);
+    return status;
+  }
+
+  #planAnywhere(ref: Ref): SourceStatus {
+    if (!isRead(this.#settings, ref.namespace)) {
+      return { kind: "frozen", reason: `source ${refText(ref)} is not read (--namespaces)` };
+    }
+    if (this.#world.isUnreadable?.(ref.namespace) === true) {
+      const reason = `namespace ${ref.namespace} of source ${refText(ref)} cannot be read: the API server answers 403`;
+      return { kind: "frozen", reason };
+    }
+    return standingOf(this.#world.objectsIn(ref.namespace).get(ref.name), this.entryOf(ref));
+  }
+}
+
+/** `entry`: what the list says of it, if it could be read. */
+function standingOf(secret: CachedObject | undefined, entry: ListEntry | undefined): SourceStatus {
+  if (secret === undefined) return { kind: "absent" };
+  switch (secret.role) {
+    case "source":
+      return { kind: secret.entry === entry ? "arrivedDuringPlan" : "toBeRead" };
+    case "pull": {
+      if (entry) return { kind: "frozen", reason: misnamed(entry, secret) };
+      const problem = secret.problems[0];
+      if (problem === undefined) return silent(secret);
+      const reason = `source ${refText(secret)} is refused: ${problemText(problem)}`;
+      return { kind: "frozen", reason };
+    }
+    case "copy":
+      return entry ? { kind: "frozen", reason: misnamed(entry, secret) } : silent(secret);
+    case "stranger":
+      return entry ? { kind: "toBeRead" } : silent(secret);
+  }
+}
+
+/** Why an entry cannot make a source of an object that is something else of ours. */
+export function misnamed({ key }: ListEntry, object: PullingObject | CopyObject): string {
+  const what =
+    object.role === "copy" ? "a copy is never a source" : "a pulling Secret is no source";
+  return problemText(problemOf(key, "", { part: refText(object), expected: `another: ${what}` }));
+}
+
+function silent({ uid, resourceVersion }: CachedObject): SourceStatus {
+  return { kind: "notASource", uid, resourceVersion };
+}
+
+// The order of --source-namespaces, then the older, then namespace/name.
+function strongerFirst(a: PlannedSource, b: PlannedSource): number {
+  if (a.rank !== b.rank) return a.rank - b.rank;
+  const [older, younger] = [a.source.createdAt, b.source.createdAt];
+  if (older !== younger) return older < younger ? -1 : 1;
+  return a.text < b.text ? -1 : 1;
+}

@@ -1,0 +1,154 @@
+// The writes that follow from verdicts, and the questions to ask before some of them. All of it is data.
+import type { Ref } from "../../text/names.ts";
+import type {
+  DesiredCopy,
+  SourceObject,
+  CopyObject,
+  PullingObject,
+  UnmanagedObject,
+} from "./cluster.ts";
+import { type ObjectKind, placeKey } from "./kinds.ts";
+import type { SecretData } from "./secret-data.ts";
+
+/** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
+export type WriteCause =
+  | "new"
+  | "changed"
+  | "edited"
+  | "deleted"
+  | "handover"
+  | "unwanted"
+  | "gone";
+
+type Write = {
+  /** Of the object at the place, and of its source. */
+  readonly objectKind: ObjectKind;
+  readonly place: Ref;
+  readonly source: Ref;
+  readonly cause: WriteCause;
+  /** Why, in plain words. */
+  readonly reason: string;
+  /** What the write follows from, but for the target's version: a failure is remembered under it. */
+  readonly inputs: string;
+  /** Of a removal: as what the delete guard counts it. */
+  readonly removal?: CountedRemoval;
+};
+
+/** A source as a write needs it. */
+export type Desired = { readonly source: SourceObject; readonly replica: DesiredCopy };
+
+/** What a write that makes a place so follows from: its failure is remembered under it. */
+export function decisionKey({ source, replica }: Desired): string {
+  return `${source.uid} ${replica.fingerprint}`;
+}
+
+/** A place whose copy is deleted for its successor belongs to a source until the successor exists. */
+export type Reservation = {
+  readonly kind: ObjectKind;
+  readonly place: Ref;
+  /** A namespace that was created again under the same name has kept nothing. */
+  readonly namespaceUid: string;
+  /** The source that the deleted copy names. */
+  readonly source: Ref;
+  readonly copyUid: string;
+  /** It must survive the process. */
+  readonly lasting: boolean;
+};
+
+export type Action =
+  | (Write & { readonly kind: "create"; readonly content: Desired })
+  | (Write & { readonly kind: "update"; readonly content: Desired; readonly target: CopyObject })
+  | (Write & {
+      readonly kind: "replace";
+      readonly content: Desired;
+      readonly target: CopyObject;
+      /** Made before the copy is deleted. */
+      readonly reservation: Reservation;
+      /** Where a lasting reservation cannot be made, the copy is not deleted. */
+      readonly mustLast: boolean;
+    })
+  | (Write & {
+      readonly kind: "adopt";
+      readonly content: Desired;
+      readonly target: UnmanagedObject;
+    })
+  | (Write & { readonly kind: "delete"; readonly target: CopyObject })
+  | (Write & { readonly kind: "release"; readonly target: CopyObject })
+  /** A pulling Secret gets or refreshes its entries; which, a look at it shows (pull-fill.ts) ... */
+  | (Write & { readonly kind: "fill"; readonly content: Desired; readonly target: PullingObject })
+  /** ... or loses them. */
+  | (Write & { readonly kind: "unfill"; readonly target: PullingObject })
+  /** No write: one live GET of a place where a Secret is that the cache does not show. */
+  | (Write & { readonly kind: "liveGet" })
+  /** No write: one live GET of each object that endings follow from, one after the other. */
+  | (Write & {
+      readonly kind: "confirm";
+      readonly flight: string;
+      readonly questions: readonly LiveRead[];
+    });
+
+/** Actions that make what a source wants out of whatever is at the place. */
+export type CopyAction = Extract<Action, { kind: "create" | "update" | "replace" | "adopt" }>;
+
+/** Actions after which there is less of ours. */
+export type EndAction = Extract<Action, { kind: "delete" | "release" | "unfill" }>;
+
+export function isCopying(action: Action): action is CopyAction {
+  const { kind } = action;
+  return kind === "create" || kind === "update" || kind === "replace" || kind === "adopt";
+}
+
+export function isEnding(action: Action): action is EndAction {
+  return action.kind === "delete" || action.kind === "release" || action.kind === "unfill";
+}
+
+/** What must not be under way twice at a time: a place, or one of the few flights of questions. */
+export function actionKey(action: Action): string {
+  return action.kind === "confirm" ? action.flight : placeKey(action.objectKind, action.place);
+}
+
+/** Entries to write into and take out of a pulling Secret, and the record to leave on it. */
+export type Fill = {
+  readonly set: SecretData;
+  readonly remove: readonly string[];
+  /** undefined: take the record off. */
+  readonly record:
+    | {
+        readonly keys: readonly string[];
+        readonly sourceUid: string;
+        readonly sourceVersion: string;
+        readonly entry: string | undefined;
+        readonly list: string | undefined;
+      }
+    | undefined;
+};
+
+/** `namespace`: in its own namespace, whose users control it, and as one removal elsewhere. */
+export type CountedAs = "everywhere" | "namespace";
+
+export type CountedRemoval = {
+  /** Key of the source (sourceKey). */
+  readonly source: string;
+  readonly countedAs: CountedAs;
+  /** The source, which exists, no longer wants the place. */
+  readonly byEdit: boolean;
+  /** The source that no longer exists, if that is why. */
+  readonly vanished: SourceAbsence | undefined;
+};
+
+export type SourceAbsence = {
+  readonly key: string;
+  readonly since: number;
+  /** Whether this process had the source in its cache at some time. */
+  readonly seen: boolean;
+};
+
+export type LiveRead = {
+  readonly kind: ObjectKind | "Namespace" | "SourceList";
+  /** Of a namespace its name in `namespace`, and "" in `name`. */
+  readonly ref: Ref;
+  /** What the cache shows: versionOf. */
+  readonly shown: string;
+  /** UID of an object that must no longer exist, whatever has its name by now. */
+  readonly gone?: string;
+};

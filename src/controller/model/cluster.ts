@@ -1,0 +1,275 @@
+// The words of the planner: what it reads (a ClusterState of reduced objects) and nothing else. Objects
+// of the API become these once, on their way into the cache (core/observed); from there on nothing is optional by accident. What the planner answers is in verdicts.ts.
+// Times of objects are RFC 3339 texts in UTC, which sort as they are; times of the planner are
+// milliseconds of a monotonic clock.
+import type { KeyFilter } from "../../text/key-filter.ts";
+import type { GlobList } from "../../text/globs.ts";
+import type { ObjectKind } from "./kinds.ts";
+import type { SecretData } from "./secret-data.ts";
+import type { Problem, OnDelete, Rule, Accept } from "../annotations/rules.ts";
+import type { Ignored } from "../annotations/ignored.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
+import type { Ref } from "../../text/names.ts";
+/** What is known of the copies of one version of a source; their content is a SourcePayload. */
+export type DesiredCopy = {
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly dataDigest: string;
+  /** Digest over everything that is ours on a copy but its place and its source-version. */
+  readonly fingerprint: string;
+  /** What one copy adds to etcd, about: decoded data, all that is copied beside them, and our marks. */
+  readonly bytes: number;
+  /** The length of one copy in the JSON of the API server, about. */
+  readonly jsonBytes: number;
+  /** What could not be copied and why, in plain words. */
+  readonly notes: readonly string[];
+};
+
+/** What the copies of one version of a source hold; only a DataCache keeps it. */
+export type SourcePayload = {
+  readonly data: SecretData;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Copied from the source; our own marks are not among them. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The value of the mark `copied-keys`; "" where nothing is copied. */
+  readonly copiedKeys: string;
+};
+
+/** What is kept of every object, whatever its role. */
+export type Identity = Ref & {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** It carries a deletionTimestamp. */
+  readonly deleting: boolean;
+};
+
+/** Carries a source's annotations in a source namespace, and is neither a copy nor pulling. */
+export type SourceObject = Identity & {
+  readonly role: "source";
+  readonly kind: ObjectKind;
+  readonly createdAt: string;
+  /** Of the source list, by which it is one; undefined: by its own annotations. */
+  readonly entry: ListEntry | undefined;
+  /** Not empty: refused. */
+  readonly problems: readonly Problem[];
+  readonly rule: Rule;
+  /** Over the texts of all its annotations that make the rule; "" where an entry makes it. */
+  readonly ruleDigest: string;
+  /** It carries annotations that ask for nothing. */
+  readonly ignored: Ignored | undefined;
+  /** undefined where refused. */
+  readonly replica: DesiredCopy | undefined;
+  /** Where refused: of what its copies would hold if it were not, as far as that can be known. */
+  readonly refusedDigest: string | undefined;
+};
+
+/** Carries `from`. */
+export type PullingObject = Identity & {
+  readonly role: "pull";
+  readonly kind: ObjectKind;
+  readonly type: string;
+  readonly immutable: boolean;
+  /** undefined where it cannot be read: problems then say so. */
+  readonly from: Ref | undefined;
+  /** The first few. */
+  readonly problems: readonly Problem[];
+  /** undefined: too long to be kept. */
+  readonly keys: KeyFilter | undefined;
+  readonly onDelete: OnDelete;
+  /** Decoded size of its data. */
+  readonly bytes: number;
+  /** How many entries the record of what we filled in names. */
+  readonly filled: number;
+  /** Over those entries as they are. */
+  readonly filledDigest: string;
+  readonly sourceUid: string | undefined;
+  readonly sourceVersion: string | undefined;
+  /** As of a copy. */
+  readonly entry: string | undefined;
+  readonly list: string | undefined;
+  readonly ignored: Ignored | undefined;
+};
+
+/** What all copies of one version of a source have in common: one object for all of them. */
+export type CopyTemplate = {
+  readonly source: Ref;
+  readonly sourceUid: string;
+  readonly sourceVersion: string;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly dataDigest: string;
+  /** As Replica.fingerprint, over what is there. */
+  readonly fingerprint: string;
+  /** Its record of `on-delete`; one that cannot be read means keep. */
+  readonly onDelete: OnDelete;
+  /** undefined: too long to be kept. */
+  readonly copiedKeys: string | undefined;
+  /** Key of the entry of the source list that its source was one by; undefined: none. */
+  readonly entry: string | undefined;
+  /** The source list of that entry; undefined: none, or an older version wrote the copy. */
+  readonly list: string | undefined;
+  /** A mark of ours that this version does not know; undefined: none. */
+  readonly unknownMark: string | undefined;
+  readonly ignored: Ignored | undefined;
+};
+
+/**
+ * Carries our marks for its own place. There are up to a million of them, so each is its identity and
+ * a face that it shares.
+ */
+export class CopyObject implements Identity, CopyTemplate {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deleting: boolean;
+  readonly face: CopyTemplate;
+
+  constructor({ namespace, name, uid, resourceVersion, deleting }: Identity, face: CopyTemplate) {
+    this.namespace = namespace;
+    this.name = name;
+    this.uid = uid;
+    this.resourceVersion = resourceVersion;
+    this.deleting = deleting;
+    this.face = face;
+  }
+
+  get role(): "copy" {
+    return "copy";
+  }
+  get source(): Ref {
+    return this.face.source;
+  }
+  get sourceUid(): string {
+    return this.face.sourceUid;
+  }
+  get sourceVersion(): string {
+    return this.face.sourceVersion;
+  }
+  get type(): string {
+    return this.face.type;
+  }
+  get immutable(): boolean {
+    return this.face.immutable;
+  }
+  get dataDigest(): string {
+    return this.face.dataDigest;
+  }
+  get fingerprint(): string {
+    return this.face.fingerprint;
+  }
+  get entry(): string | undefined {
+    return this.face.entry;
+  }
+  get list(): string | undefined {
+    return this.face.list;
+  }
+  get unknownMark(): string | undefined {
+    return this.face.unknownMark;
+  }
+  get ignored(): Ignored | undefined {
+    return this.face.ignored;
+  }
+  get onDelete(): OnDelete {
+    return this.face.onDelete;
+  }
+  get copiedKeys(): string | undefined {
+    return this.face.copiedKeys;
+  }
+}
+
+/** Anything else: a name in the way. */
+export type UnmanagedObject = Identity & {
+  readonly role: "stranger";
+  readonly adopt: Adoptable | undefined;
+  readonly ignored: Ignored | undefined;
+};
+
+export type Adoptable = {
+  /** undefined: the annotation cannot be read. */
+  readonly source: Ref | undefined;
+  readonly type: string;
+  readonly immutable: boolean;
+  /** It has labels. */
+  readonly labelled: boolean;
+  /** A key under our prefix that this version does not know: as a copy it would be frozen for ever. */
+  readonly unknownKey: string | undefined;
+};
+
+export type CachedObject = SourceObject | PullingObject | CopyObject | UnmanagedObject;
+export type Namespace = {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly createdAt: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly terminating: boolean;
+  readonly accept: Accept;
+};
+
+/** The source list as it is known, for objects of one kind. */
+export type ListState =
+  /** `unread`: it is there, perhaps, and cannot be read or is not understood. */
+  | { readonly state: "off" | "absent" | "unread"; readonly reason: string }
+  | (Pick<Identity, "uid" | "resourceVersion"> & {
+      readonly state: "read";
+      /** Where it is. */
+      readonly ref: Ref;
+      /** By key: those that name objects of other kinds, and of none, too. */
+      get(key: string): ListEntry | undefined;
+      /** What is said of this object. */
+      of(object: Ref): ListEntry | undefined;
+      entries(): Iterable<ListEntry>;
+    });
+
+/** The cache as the planner sees it, of one kind. Objects of other roles in the two lists are passed over. */
+export type ClusterState = {
+  readonly kind: ObjectKind;
+  readonly namespaces: ReadonlyMap<string, Namespace>;
+  /** By name; an empty map where the cache knows none. */
+  objectsIn(namespace: string): ReadonlyMap<string, CachedObject>;
+  readonly sources: Iterable<CachedObject>;
+  readonly pulls: Iterable<CachedObject>;
+  /**
+   * Digest of what a pulling Secret with these `keys` gets of the source; undefined where the source's
+   * data are not at hand, or give it nothing.
+   */
+  readonly offerOf: (source: SourceObject, keys: KeyFilter) => string | undefined;
+  /** Whether the API server refuses to show this listed namespace; then it is not in the world. */
+  readonly isUnreadable?: (namespace: string) => boolean;
+  /** Absent: there is none. */
+  readonly list?: ListState | undefined;
+};
+
+/** By name, where namespaces are listed: which may receive, and which of them and of the sources' are read. */
+export type ControllerScope = {
+  readonly targets: ReadonlySet<string>;
+  readonly watched: ReadonlySet<string>;
+};
+
+export type PlannerSettings = {
+  /** In order of precedence. */
+  readonly sourceNamespaces: GlobList;
+  /** undefined: the whole cluster. */
+  readonly scope: ControllerScope | undefined;
+  readonly excludeNamespaces: GlobList | undefined;
+  /** Whose sources belong to another installation; undefined: none. */
+  readonly otherSourceNamespaces: GlobList | undefined;
+  readonly includeSystemNamespaces: boolean;
+  /** The controller's own namespace, never a target; undefined outside a cluster. */
+  readonly ownNamespace: string | undefined;
+  /** Name of the ConfigMap that lists sources; undefined: there is none. */
+  readonly sourceList: string | undefined;
+  readonly namespacePolicy: "opt-out" | "opt-in";
+  readonly deleteGraceMs: number;
+  /** How long a source must be absent before it counts as deleted. */
+  readonly sourceGraceMs: number;
+  /** 0: no guard. */
+  readonly deleteLimit: number;
+  readonly deleteHoldMs: number;
+  readonly fanoutLimitBytes: number;
+  /** Taken off the list of keys that are never copied; undefined: none. */
+  readonly copyableKeys: GlobList | undefined;
+  /** Of `sourceNamespaces`, what is more than `*`: only such namespaces may use those keys. */
+  readonly namedSources: GlobList | undefined;
+};

@@ -1,0 +1,250 @@
+// What the planner answers: verdicts, and the reports that logs, metrics, `plan`, `status`, `explain`
+// and the status page print. All of it is data; the writes that follow are in actions.ts.
+import type { Ignored, IgnoredReason } from "../annotations/ignored.ts";
+import type { Problem } from "../annotations/rules.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import { annotationKey } from "../annotations/vocabulary.ts";
+import type { Action } from "./actions.ts";
+import type { ObjectKind } from "./kinds.ts";
+
+export const METRIC_STATES = [
+  "current",
+  "pending",
+  "conflict",
+  "failed",
+  "held",
+  "paused",
+  "frozen",
+] as const;
+export type MetricState = (typeof METRIC_STATES)[number];
+
+/**
+ * Each verdict and its metric state: the one table from which the words, the zero counts, the metric's
+ * labels and the page's states follow. A skipped place is nobody's copy and is not counted.
+ */
+const STATE_BY_VERDICT = {
+  create: "pending",
+  current: "current",
+  update: "pending",
+  replace: "pending",
+  adopt: "pending",
+  delete: "pending",
+  release: "pending",
+  wait: "pending",
+  conflict: "conflict",
+  skip: undefined,
+  held: "held",
+  paused: "paused",
+  frozen: "frozen",
+  backoff: "failed",
+} as const satisfies Readonly<Record<string, MetricState | undefined>>;
+export type Verdict = keyof typeof STATE_BY_VERDICT;
+export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = STATE_BY_VERDICT;
+/** It becomes another state without anybody's doing. */
+export function isPending(verdict: Verdict): boolean {
+  return METRIC_STATE[verdict] === "pending";
+}
+
+export const VERDICTS: readonly Verdict[] = Object.keys(METRIC_STATE).filter(
+  (word): word is Verdict => word in METRIC_STATE,
+);
+
+/** To the owner of an object that is in the way of `source`, and to who wonders why it is not copied. */
+export function adoptionHint(kind: ObjectKind, source: string): string {
+  return `a ${kind} that is not ours is in the way; its owner may annotate it ${annotationKey("adopt")}: ${source}, rename or delete it`;
+}
+
+/** What its owner should know of a pulling Secret that is filled; undefined: the types are equal. */
+export function typeDifference(pulling: string, source: string): string | undefined {
+  if (pulling === source) return undefined;
+  return `its type is ${pulling} and the source's is ${source}: a fill does not change the type, so programs that look for the type ${source} do not use this Secret`;
+}
+
+/** One place whose verdict is neither `current` nor `skip`. */
+export type Row = {
+  readonly verdict: Verdict;
+  /** Of place and source. */
+  readonly kind: ObjectKind;
+  readonly place: Ref;
+  readonly source: Ref;
+  /** Without the place: places of one source with one reason are told together. */
+  readonly reason: string;
+  /** Of a write that failed: a word of a closed list for the reason. */
+  readonly cause: string | undefined;
+  /** When it is looked at again without any event (ms, monotonic); undefined: nothing is waited for. */
+  readonly dueAt: number | undefined;
+  /** Since when it is so (ms, monotonic); no later than Plan.beganAt: perhaps before. */
+  readonly since: number;
+  /** Of `backoff`: when its write was last tried (ms, monotonic). */
+  readonly triedAt: number | undefined;
+  /** Of `paused` and `frozen`: whether the copy is other than the source wants; undefined: unknown. */
+  readonly differs: boolean | undefined;
+  /** The place is a pulling Secret. */
+  readonly pulling: boolean;
+  /** Of a conflict with another source: the one that has the place. */
+  readonly winner: Ref | undefined;
+  /** Of a pulling object: what its owner may be told. Absent: only `noSourceText`. */
+  readonly forOwner?: OwnerNotice | undefined;
+  /** Of a removal with the verdict `held`: why it could be a mistake. `dueAt` is when it is made. */
+  readonly hold?: RemovalHoldCause | undefined;
+  /** Of a held removal: what is done with the copy in the end. */
+  readonly removal?: "delete" | "release" | undefined;
+  /** Of a held removal: the key of the source list entry that made the copy. */
+  readonly entry?: string | undefined;
+  /** Of a held removal: the source no longer exists. */
+  readonly lost?: boolean | undefined;
+};
+
+/** A reason that follows from the pulling object and its namespace alone, so its owner may read it. */
+export type OwnerNotice = {
+  /** `refused`: the owner must correct the object itself. */
+  readonly kind: "refused" | "notFilled";
+  readonly reason: string;
+};
+
+/**
+ * To the owner of a pulling object. They may read neither the source, nor the source list, nor the flags, so
+ * everything that is wrong there has this one reason.
+ */
+export function noSourceText(from: Ref): string {
+  return `there is no source ${refText(from)}, or it does not allow this namespace`;
+}
+
+/** Why a removal could be a mistake, so that it waits for --delete-hold. */
+export type RemovalHoldCause =
+  /** A change leaves the source without any copy ... */
+  | "nowhere"
+  /** ... or removes more than half of its copies, and at least three. */
+  | "half"
+  /** The source list no longer has the entry that made the copy. */
+  | "entry"
+  /** This process has never seen the source. */
+  | "unseen"
+  /** The source's namespace is deleted or being deleted. */
+  | "namespace"
+  /** More than --delete-limit removals are due, or more than a fifth of all copies. */
+  | "limit";
+
+export type VerdictCounts = Readonly<Record<Verdict, number>>;
+
+export type SourceReport = {
+  readonly kind: ObjectKind;
+  readonly source: Ref;
+  readonly uid: string;
+  /** Key of the entry of the source list by which it is one. */
+  readonly entry: string | undefined;
+  /** `nowhere`: an edit left it without any copy. */
+  readonly state: "ok" | "refused" | "nowhere";
+  readonly problems: readonly Problem[];
+  readonly paused: boolean;
+  readonly notes: readonly string[];
+  /** It asks for copies, and no namespace takes one. */
+  readonly nowhere: boolean;
+  readonly counts: VerdictCounts;
+  /** Since when its places have been in just these states (ms, monotonic). */
+  readonly since: number;
+  /** Bytes × places, and whether that is above the limit. */
+  readonly fanoutBytes: number;
+  readonly fanoutHeld: boolean;
+};
+
+/** What a pass found of the source list; `entries`: all that there are. */
+export type ListReport = {
+  readonly state: "off" | "absent" | "unread" | "read";
+  /** Why it is not read. */
+  readonly reason: string;
+  /** Where it is. */
+  readonly ref: Ref | undefined;
+  readonly uid: string | undefined;
+  readonly entries: number;
+  /** Refused, and no source that could be reported so: by key. */
+  readonly refused: readonly { readonly key: string; readonly reason: string }[];
+  /** Which name an object that is not there, or not read: by key. */
+  readonly absent: readonly { readonly key: string; readonly object: Ref }[];
+};
+
+export type NamespaceReport = {
+  readonly namespace: string;
+  readonly uid: string;
+  readonly problem: Problem;
+  readonly since: number;
+};
+
+/** An object that carries annotations of ours which have no effect. */
+export type IgnoredObject = {
+  readonly kind: ObjectKind;
+  readonly object: Ref;
+  readonly uid: string;
+  readonly ignored: Ignored;
+};
+
+export type IgnoredReport = {
+  readonly counts: Readonly<Record<IgnoredReason, number>>;
+  /** A few of each namespace, the last that came first; not those of all namespaces. */
+  readonly sample: readonly IgnoredObject[];
+  /** Entries of flags that match no namespace, as `--FLAG ENTRY`. */
+  readonly flags: readonly string[];
+};
+
+/** What a plan counts of one kind; each place counts once. */
+export type KindStates = {
+  readonly kind: ObjectKind;
+  readonly states: Readonly<Record<MetricState, number>>;
+  /** Places of another installation's sources (--other-source-namespaces): frozen, without a row. */
+  readonly others: number;
+};
+
+/** Of all kinds that take part, together. */
+export type Plan = {
+  /** Questions first, then creates and updates, youngest namespace first among them; then deletes. */
+  readonly actions: readonly Action[];
+  readonly rows: readonly Row[];
+  readonly sources: readonly SourceReport[];
+  readonly kinds: readonly KindStates[];
+  /** Of each source with each of its places: a source that lost a place has its conflict there. */
+  readonly counts: VerdictCounts;
+  readonly states: Readonly<Record<MetricState, number>>;
+  /** When the first pass of this process began (ms, monotonic): what has been so since then was so before. */
+  readonly beganAt: number;
+  /** Namespaces whose annotations cannot be understood: nothing changes there. */
+  readonly namespaces: readonly NamespaceReport[];
+  readonly ignored: IgnoredReport;
+  readonly list: ListReport;
+  /** Deletions and releases kept back by the delete limit. */
+  readonly deletesHeld: number;
+  /** Pairs looked at. */
+  readonly pairs: number;
+  /** Earliest time (ms, monotonic) at which something becomes due without any event. */
+  readonly nextAt: number | undefined;
+};
+export type Tally = Record<Verdict, number>;
+
+function zeros<K extends string>(keys: readonly K[]): Record<K, number> {
+  return Object.fromEntries(keys.map((key) => [key, 0])) as Record<K, number>;
+}
+
+const NOTHING: Readonly<Tally> = zeros(VERDICTS);
+
+export function newTally(): Tally {
+  return { ...NOTHING };
+}
+
+export function addTally(into: Tally, tally: Readonly<Tally>): void {
+  for (const verdict of VERDICTS) into[verdict] += tally[verdict];
+}
+
+export function statesOf(tally: Readonly<Tally>): Record<MetricState, number> {
+  const states = zeros(METRIC_STATES);
+  for (const verdict of VERDICTS) {
+    const state = METRIC_STATE[verdict];
+    if (state !== undefined) states[state] += tally[verdict];
+  }
+  return states;
+}
+
+/** Of all kinds together, each place once. */
+export function placeStates({ kinds }: Pick<Plan, "kinds">): Record<MetricState, number> {
+  const sum = zeros(METRIC_STATES);
+  for (const { states } of kinds) for (const state of METRIC_STATES) sum[state] += states[state];
+  return sum;
+}

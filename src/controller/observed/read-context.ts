@@ -1,0 +1,45 @@
+// What the readers of the four roles are given: an object of the API as far as every role reads it, and
+// what is asked, and told, on the way.
+import type { Annotations } from "../annotations/parse.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
+import type { Ref } from "../../text/names.ts";
+import type { CopyableSettings } from "../desired/namespace-rules.ts";
+import type { CopyTemplate, Identity, SourceObject, SourcePayload } from "../model/cluster.ts";
+import type { KindRules } from "../model/kinds.ts";
+import type { Digest } from "../model/secret-data.ts";
+import type { Intern, Share } from "./intern.ts";
+
+export type ReadContext = {
+  /** Of the objects that are read. */
+  readonly kind: KindRules;
+  readonly digest: Digest;
+  readonly intern: Intern;
+  readonly share: Share<CopyTemplate>;
+  isSourceNamespace(namespace: string): boolean;
+  readonly copyable: CopyableSettings;
+  /** What the source list says of an object. */
+  readonly entryOf?: (object: Ref) => ListEntry | undefined;
+  /** Where the data of sources go, which the cache of Secrets does not keep. */
+  keep(source: SourceObject, payload: SourcePayload): void;
+};
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What every role has, and what is read only where a role needs it. */
+export type ReadingObject = {
+  readonly given: Identity;
+  readonly createdAt: string;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly labels: Texts;
+  readonly annotations: Annotations;
+  data(): Texts;
+};
+
+// The API takes a type of any length; none that means anything is longer than a name.
+export const LONGEST_TYPE = 253;
+
+/** Of a type that is too long only that it is. */
+export function boundedType(type: string): string {
+  return type.length > LONGEST_TYPE ? `${type.length} characters` : type;
+}

@@ -1,0 +1,66 @@
+// A pulling object: from where, and what is ours in it already. It is its owner's, and never a copy.
+import { parsePull } from "../annotations/parse.ts";
+import { ignoredOnPull } from "../annotations/ignored.ts";
+import { invalid } from "../../text/result.ts";
+import type { Problem } from "../annotations/rules.ts";
+import { annotationKey } from "../annotations/vocabulary.ts";
+import { marksOf } from "../desired/copy.ts";
+import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
+import type { PullingObject } from "../model/cluster.ts";
+import type { KindRules } from "../model/kinds.ts";
+import { digestData, SecretData } from "../model/secret-data.ts";
+import { boundedType, type ReadContext, type ReadingObject } from "./read-context.ts";
+import { dataExcess, everywhereRefusals, refusals } from "./refusals.ts";
+
+// Nobody reads more of them, and each is kept as long as the Secret is.
+const MOST_PULL_PROBLEMS = 3;
+/** A longer `keys` is read again when the Secret is to be filled. */
+const LONGEST_KEPT_KEYS = 4096;
+
+export function readPull(
+  whole: ReadingObject,
+  { digest, intern, kind }: ReadContext,
+): PullingObject {
+  const { given, type, immutable, annotations } = whole;
+  const text = parsePull(annotations);
+  const data = whole.data();
+  const filled = filledEntries(annotations, data);
+  const problems = [
+    ...refusals(whole, kind),
+    ...everywhereRefusals(kind, "name", given.name),
+    ...excesses(kind, data),
+    ...forgeries(whole, kind),
+    ...text.problems,
+  ];
+  return {
+    role: "pull",
+    kind: kind.kind,
+    ...given,
+    type: intern(boundedType(type)),
+    immutable,
+    from: text.from && { namespace: intern(text.from.namespace), name: intern(text.from.name) },
+    problems: problems.slice(0, MOST_PULL_PROBLEMS),
+    keys: (text.keys.text?.length ?? 0) > LONGEST_KEPT_KEYS ? undefined : text.keys,
+    onDelete: text.onDelete,
+    bytes: new SecretData(kind, data).bytes(),
+    filled: Object.keys(filled).length,
+    filledDigest: intern(digestData(digest, filled)),
+    ...recordedSource(annotations),
+    ignored: ignoredOnPull(annotations),
+  };
+}
+
+function excesses(kind: KindRules, data: Readonly<Record<string, string>>): Problem[] {
+  const excess = dataExcess(kind, data);
+  return excess ? [{ annotation: "data", ...excess }] : [];
+}
+
+// A fill records source-uid. With the other marks there already, the Secret would be a copy as soon as
+// its owner takes `from` off, and could be deleted.
+function forgeries({ given, labels, annotations }: ReadingObject, { kind }: KindRules): Problem[] {
+  const sourceUid = { [annotationKey("source-uid")]: "of a fill" };
+  if (!marksOf(given, labels, { ...annotations, ...sourceUid })) return [];
+  const annotation = annotationKey("placed-at");
+  const expected = `it off, or ${annotationKey("from")} off: a pulling ${kind} is no copy`;
+  return [{ annotation, ...invalid(annotations[annotation] ?? "", expected).fault }];
+}

@@ -1,0 +1,88 @@
+// A source, by its own annotations or by an entry of the source list: its rule, or why it is refused, and
+// what its copies hold.
+import { parseSource } from "../annotations/parse.ts";
+import { ignoredOnSource } from "../annotations/ignored.ts";
+import { filterKeys, type KeyFilter } from "../../text/key-filter.ts";
+import { entryProblem, type ListEntry } from "../annotations/list-entry.ts";
+import type { Invalid } from "../../text/result.ts";
+import type { Problem } from "../annotations/rules.ts";
+import { annotationKey, SOURCE_ANNOTATIONS } from "../annotations/vocabulary.ts";
+import { metadataExcess } from "../desired/copied-metadata.ts";
+import { desiredCopy } from "../desired/copy.ts";
+import { copyableKeys } from "../desired/namespace-rules.ts";
+import type { SourceObject } from "../model/cluster.ts";
+import { digestData, type Digest } from "../model/secret-data.ts";
+import type { ReadContext, ReadingObject } from "./read-context.ts";
+import { copyNameRefusals, refusals, dataExcess } from "./refusals.ts";
+
+export function readSource(
+  whole: ReadingObject,
+  context: ReadContext,
+  entry: ListEntry | undefined,
+): SourceObject {
+  const { digest, intern, kind } = context;
+  const { createdAt } = whole;
+  const given = { ...whole.given, name: intern(whole.given.name) };
+  const text = entry?.source ?? parseSource(whole.annotations, given.name);
+  const say = (problem: Problem): Problem => (entry ? entryProblem(entry.key, problem) : problem);
+  const refusing = [...refusals(whole, kind), ...copyNameRefusals(kind, text.rule.copyName)];
+  const problems = [...refusing.map(say), ...(entry?.problems ?? text.problems)];
+  const { to, allow } = text.rule;
+  const silent = !to && !allow && problems.length === 0;
+  const ignored = silent ? ignoredOnSource(whole.annotations) : undefined;
+  const identity = { role: "source", kind: kind.kind, ...given } as const;
+  const ruleDigest = entry ? "" : digestOfRule(whole, context);
+  const source = { ...identity, createdAt, entry, rule: text.rule, ruleDigest, ignored };
+  if (problems.length > 0) {
+    const known = entry ? entry.problems.length === 0 : problems.every(isNotOfKeys);
+    const refusedDigest = known ? digestOf(whole, text.keys, context) : undefined;
+    return { ...source, problems, replica: undefined, refusedDigest };
+  }
+  const refused = (annotation: string, fault: Invalid): SourceObject => {
+    const problem = say({ annotation, ...fault });
+    return { ...source, problems: [problem], replica: undefined, refusedDigest: undefined };
+  };
+  const data = whole.data();
+  const excess = dataExcess(kind, data);
+  if (excess) return refused("data", excess);
+  const entries = filterKeys(text.keys, data);
+  if (!entries.ok) return refused(annotationKey("keys"), entries.fault);
+  const excessive = dataExcess(kind, entries.value);
+  if (excessive) return refused(annotationKey("keys"), excessive);
+  const { type, immutable, labels, annotations } = whole;
+  const { copyLabels, copyAnnotations } = text;
+  const copyable = copyableKeys(context.copyable, given.namespace, entry !== undefined);
+  const wide = metadataExcess(labels, annotations, copyLabels, copyAnnotations, copyable);
+  if (wide) return refused(annotationKey(wide.word), wide.fault);
+  const own = { ...given, type, immutable, labels, annotations };
+  const content = { ...own, entries: entries.value, entry };
+  // Its copies have the same digests.
+  const kept: Digest = (parts) => intern(digest(parts));
+  const { replica, payload } = desiredCopy(kind, content, text, copyable, kept);
+  const read = { ...source, problems: [], replica, refusedDigest: undefined };
+  context.keep(read, payload);
+  return read;
+}
+
+function isNotOfKeys({ annotation }: Problem): boolean {
+  return annotation !== annotationKey("keys");
+}
+
+const ABSENT = "\u0000";
+
+function digestOfRule({ annotations }: ReadingObject, { digest, intern }: ReadContext): string {
+  const words = SOURCE_ANNOTATIONS.map((word) => annotations[annotationKey(word)] ?? ABSENT);
+  return intern(digest(words));
+}
+
+/** Of what a source gives its copies; undefined where it can give nothing. */
+function digestOf(
+  whole: ReadingObject,
+  keys: KeyFilter,
+  { digest, intern, kind }: ReadContext,
+): string | undefined {
+  const data = whole.data();
+  if (dataExcess(kind, data)) return undefined;
+  const entries = filterKeys(keys, data);
+  return entries.ok ? intern(digestData(digest, entries.value)) : undefined;
+}

@@ -1,0 +1,319 @@
+// The verdict for a place that one of our copies occupies, whatever brought it there: first what its
+// source says of it, then who else wants the place, and only then whether it ends.
+//   its source wants the place        current, update, replace, wait
+//   paused / refused / unreadable / out of scope / namespace excluded or not understood
+//                                     paused, frozen: it stays as it is and keeps the place
+//   absent, within the grace          wait, and it keeps the place
+//   gone, or wants it no more         the strongest other source that wants the place takes it over
+//                                     by one update; where there is none it ends
+import {
+  readOfNamespace,
+  readOfSource,
+  readsOfList,
+  handoverHold,
+  unconfirmed,
+  type RemovalReason,
+} from "./removal-conditions.ts";
+import { decideCopy } from "./copy-source.ts";
+import { type CopyObject } from "../model/cluster.ts";
+import { awaited } from "../model/finalizers.ts";
+import type { Finding, PlanBuilder } from "./plan-builder.ts";
+import {
+  type Candidate,
+  type PlannedSource,
+  type CandidateGroup,
+  type SourceStatus,
+} from "../desired/sources.ts";
+import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
+import { wants } from "../desired/target-batch.ts";
+import { targetStateOf, wantedVerdict } from "./verdict-table.ts";
+import type { TargetNamespace } from "../desired/targets.ts";
+import type { OnDelete } from "../annotations/rules.ts";
+import { refText } from "../../text/names.ts";
+import type { PlanContext } from "./plan-context.ts";
+import { type WriteCause, decisionKey } from "../model/actions.ts";
+
+/** `group`: who wants places of the copy's name. */
+export function planExistingCopy(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  group: CandidateGroup | undefined,
+): void {
+  const only = group?.only;
+  if (only && isCurrent(copy, target, only)) only.tally.current++;
+  else planByDecision(context, copy, target, group?.candidates ?? []);
+}
+
+// Almost every copy of a quiet cluster ends here, so nothing is allocated, and of the copy as little is
+// read as can be: the long way round gives the same answer.
+function isCurrent(copy: CopyObject, target: TargetNamespace, only: Candidate): boolean {
+  return (
+    copy.fingerprint === only.fingerprint && !copy.deleting && !only.paused && wants(only, target)
+  );
+}
+
+function planByDecision(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  group: readonly Candidate[],
+): void {
+  const { pass, sources } = context;
+  const status =
+    copy.entry === undefined ? sources.status(copy.source) : sources.statusAnywhere(copy.source);
+  const tally = status.kind === "entry" ? status.entry.tally : pass.withoutSource;
+  const decision = decideCopy(context, copy, target, status);
+  switch (decision.kind) {
+    case "keep":
+      if (group.length > 1) contest(context, copy, target, group, decision.candidate);
+      else planKept(context, copy, target, decision.candidate);
+      return;
+    case "hold": {
+      const { verdict, reason } = decision;
+      reportConflicts(context, copy, target, group, undefined);
+      if (verdict === "frozen" && isOthersCopy(context, copy)) {
+        pass.others++;
+        return;
+      }
+      const differs = differsFrom(copy, status);
+      pass.report(tally, { verdict, place: copy, source: copy.source, reason, differs });
+      return;
+    }
+    case "unwanted":
+      handOver(context, copy, target, group, decision.lapse, decision.onDelete, tally);
+  }
+}
+
+// An own entry may name a source anywhere.
+function isOthersCopy({ settings }: PlanContext, { source, entry, list }: CopyObject): boolean {
+  const { ownNamespace, sourceList } = settings;
+  const isListed = entry !== undefined && list === `${ownNamespace}/${sourceList}`;
+  return !isListed && isOfOtherInstallation(settings, source.namespace);
+}
+
+// The same source, but the list made it one, or does so no more: that follows from the list.
+function planKept(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  holder: Candidate,
+): void {
+  const { pass, sources } = context;
+  const { entry } = holder.source;
+  const asked = entry?.key === copy.entry ? [] : readsOfList(sources.list, entry, copy.entry);
+  const hold = unconfirmed(pass, "the source list says something new of its source", asked);
+  if (!hold || copy.deleting) planCopy(context, copy, target, holder, "changed");
+  else {
+    const verdict = wantedVerdict(targetStateOf(copy, holder.content));
+    pass.report(holder.tally, { verdict, place: copy, source: holder.source, ...hold });
+  }
+}
+
+/** Whether what a copy holds is other than its source would have it; undefined where that is unknown. */
+function differsFrom(copy: CopyObject, status: SourceStatus): boolean | undefined {
+  if (status.kind !== "entry") return undefined;
+  const { source, content } = status.entry;
+  if (content) return copy.fingerprint !== content.replica.fingerprint;
+  if (source.refusedDigest === undefined) return undefined;
+  return copy.sourceUid !== source.uid || copy.dataDigest !== source.refusedDigest;
+}
+
+// The order of --source-namespaces decides, whoever came first; within one entry of it the holder keeps
+// the place. While the stronger cannot take it, the holder goes on being served.
+function contest(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  group: readonly Candidate[],
+  holder: Candidate,
+): void {
+  const { pass } = context;
+  const { held } = pass.memory;
+  const taker = group.find(
+    (one) =>
+      one.rank < holder.rank && wants(one, target) && !one.paused && !held.has(one.source.uid),
+  );
+  if (!taker || copy.deleting) {
+    reportConflicts(context, copy, target, group, holder);
+    planKept(context, copy, target, holder);
+    return;
+  }
+  const hold = failingTakeover(pass, copy, taker) ?? unreadTakeover(context, copy, target, taker);
+  reportConflicts(context, copy, target, group, hold ? holder : taker, taker);
+  if (!hold) {
+    planCopy(context, copy, target, taker, "handover");
+    return;
+  }
+  pass.report(taker.tally, { place: copy, source: taker.source, winner: holder.source, ...hold });
+  planKept(context, copy, target, holder);
+}
+
+type TakeoverHold = Pick<Finding, "verdict" | "reason" | "cause" | "dueAt">;
+
+function failingTakeover(
+  pass: PlanBuilder,
+  copy: CopyObject,
+  taker: Candidate,
+): TakeoverHold | undefined {
+  const trouble = pass.memory.backoff.trouble(refText(copy), decisionKey(taker.content));
+  if (trouble?.kind !== "failed" || trouble.until <= pass.now) return undefined;
+  return {
+    verdict: "conflict",
+    reason: `it cannot take this place over: ${trouble.reason}`,
+    cause: trouble.cause,
+    dueAt: trouble.until,
+  };
+}
+
+// A take-over follows from what the cache shows of the taker and of the namespace.
+function unreadTakeover(
+  { pass, sources }: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  taker: Candidate,
+) {
+  const reason = `source ${taker.text} comes before ${refText(copy.source)}`;
+  const asked = [
+    readOfSource(pass.kind, taker.source, taker.source),
+    readOfNamespace(target),
+    ...readsOfList(sources.list, taker.source.entry, copy.entry),
+  ];
+  const hold = unconfirmed(pass, reason, asked);
+  return hold && { ...hold, verdict: "conflict" as const };
+}
+
+// The copy's place with the source that has it: the table's upper line.
+function planCopy(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  winner: Candidate,
+  cause: WriteCause,
+): void {
+  const { pass } = context;
+  const { content, tally } = winner;
+  const verdict = wantedVerdict(targetStateOf(copy, content));
+  if (verdict === "current") {
+    tally.current++;
+    return;
+  }
+  const write = {
+    objectKind: pass.kind,
+    place: { namespace: copy.namespace, name: copy.name },
+    source: { namespace: winner.source.namespace, name: winner.source.name },
+    cause: cause === "changed" && isEdited(context, copy, content) ? "edited" : cause,
+    inputs: decisionKey(winner.content),
+    content,
+    target: copy,
+  } as const;
+  const why = WHY[write.cause] ?? "";
+  if (verdict === "update") {
+    pass.propose(tally, verdict, { kind: "update", ...write, reason: why }, target.order);
+  } else if (verdict === "replace") {
+    const reason = `${why}; ${unalterable(copy, winner)}`;
+    const mustLast = target.accept.kind === "kept";
+    const { namespace, name } = copy.source;
+    const reservation = {
+      kind: pass.kind,
+      place: write.place,
+      namespaceUid: target.namespace.uid,
+      source: { namespace, name },
+      copyUid: copy.uid,
+      // The next process creates every other copy anyway, and for the same source.
+      lasting: mustLast || isContested(context, copy.name),
+    };
+    const action = { kind: "replace", ...write, reason, reservation, mustLast } as const;
+    pass.propose(tally, verdict, action, target.order);
+  } else {
+    const reason = `${awaited(copy)}; the copy is made again afterwards`;
+    pass.report(tally, { verdict, place: write.place, source: write.source, reason });
+  }
+}
+
+function isContested({ sources }: PlanContext, copyName: string): boolean {
+  return (sources.group(copyName)?.candidates.length ?? 0) > 1;
+}
+
+const WHY: Readonly<Partial<Record<WriteCause, string>>> = {
+  changed: "the source changed",
+  edited: "the copy was changed by somebody else",
+  handover: "another source has this place now",
+};
+
+function unalterable(copy: CopyObject, { content }: Candidate): string {
+  if (copy.type !== content.replica.type) {
+    return `the type ${copy.type} cannot be changed to ${content.replica.type}`;
+  }
+  return "the copy is immutable";
+}
+
+// Somebody changed the copy although its source has not changed since it was written.
+function isEdited(
+  context: PlanContext,
+  copy: CopyObject,
+  { source, replica }: Candidate["content"],
+): boolean {
+  if (copy.sourceUid !== source.uid) return false;
+  // An older version did not write the list.
+  if (copy.entry !== undefined && copy.list === undefined) return false;
+  const settled = context.pass.memory.settled.get(source.uid);
+  return settled === replica.fingerprint || copy.sourceVersion === source.resourceVersion;
+}
+
+function handOver(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  group: readonly Candidate[],
+  lapse: RemovalReason,
+  onDelete: OnDelete,
+  tally: PlannedSource["tally"],
+): void {
+  const { pass, settings, removals } = context;
+  const successors = group.filter((candidate) => wants(candidate, target));
+  // A paused one takes no place that it does not hold.
+  const successor = successors.find(({ paused }) => !paused) ?? successors[0];
+  if (!successor) {
+    removals.add({ copy, tally, order: target.order, lapse, onDelete });
+    return;
+  }
+  reportConflicts(context, copy, target, group, successor);
+  if (successor.source.rule.paused) {
+    const reason = `source ${successor.text}, which has this place now, is paused`;
+    const paused = { verdict: "paused", place: copy, source: successor.source, reason } as const;
+    pass.report(successor.tally, { ...paused, differs: true });
+    return;
+  }
+  const hold = copy.deleting ? undefined : handoverHold(pass, settings, lapse);
+  if (!hold) {
+    planCopy(context, copy, target, successor, "handover");
+    return;
+  }
+  const verdict = wantedVerdict(targetStateOf(copy, successor.content));
+  pass.report(successor.tally, { verdict, place: copy, source: successor.source, ...hold });
+}
+
+// Whoever else wants the place is reported that it is taken.
+function reportConflicts(
+  context: PlanContext,
+  copy: CopyObject,
+  target: TargetNamespace,
+  group: readonly Candidate[],
+  winner: Candidate | undefined,
+  reported?: Candidate,
+): void {
+  const holder = winner?.text ?? refText(copy.source);
+  for (const candidate of group) {
+    if (candidate === winner || candidate === reported || candidate.text === holder) continue;
+    if (!wants(candidate, target)) continue;
+    const reason = `the copy of ${holder} has this place`;
+    context.pass.report(candidate.tally, {
+      verdict: "conflict",
+      place: copy,
+      source: candidate.source,
+      reason,
+      winner: winner?.source ?? copy.source,
+    });
+  }
+}

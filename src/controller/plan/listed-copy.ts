@@ -1,0 +1,64 @@
+// What the source list says of a copy that an entry made, or of a pulling Secret that an entry filled.
+// What the list cannot answer removes nothing.
+//   another list made it: it belongs to another installation   it is frozen
+//   an older version did not record the list, and the key is
+//   not in this list                                            it is frozen
+//   the list is deleted, empty, unreadable or turned off        it is frozen
+//   its entry is refused                                        it is frozen
+//   the list has the entry, and it names the same source        the source decides
+//   the list no longer has it                                   the source decides, if it is still one: by
+//                                                               another entry or its own annotations; otherwise
+//                                                               the place is unwanted
+import type { ListState } from "../model/cluster.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import { problemText } from "../annotations/rules.ts";
+
+/** `gone`: under this key the list no longer names that source. */
+export type ListAnswer =
+  | { readonly kind: "kept" }
+  | { readonly kind: "gone"; readonly reason: string }
+  | { readonly kind: "frozen"; readonly reason: string };
+
+export const LIST_SAYS_NOTHING: ListAnswer = { kind: "kept" };
+
+/** The marks `entry` and `list`. */
+type ListMarks = { readonly entry: string | undefined; readonly list: string | undefined };
+
+export function answerOfList(
+  list: ListState | undefined,
+  source: Ref,
+  { entry: key, list: madeBy }: ListMarks,
+): ListAnswer {
+  if (key === undefined) return LIST_SAYS_NOTHING;
+  if (list?.state !== "read") return frozen(list?.reason ?? NO_LIST);
+  const own = refText(list.ref);
+  if (madeBy !== undefined && madeBy !== own) {
+    return frozen(
+      `entry ${key} of the source list ${madeBy} made it, and this controller reads ${own}: another installation keeps it`,
+    );
+  }
+  if (isEmpty(list)) {
+    return frozen(`the source list ${own} has no entry at all, which counts as if it were deleted`);
+  }
+  const known = list.get(key);
+  if (madeBy === undefined && !known) {
+    return frozen(
+      `entry ${key} of a source list made it, and ${own} has no such entry: another installation may keep it`,
+    );
+  }
+  const problem = known?.problems[0] ?? list.of(source)?.problems[0];
+  if (problem) return frozen(problemText(problem));
+  if (list.of(source)?.key === key) return LIST_SAYS_NOTHING;
+  const reason = `the source list ${own} has no entry ${key} for ${refText(source)}`;
+  return { kind: "gone", reason };
+}
+
+const NO_LIST = "it was made by an entry of the source list, and there is none (--source-list)";
+
+function isEmpty(list: ListState & { state: "read" }): boolean {
+  return list.entries()[Symbol.iterator]().next().done === true;
+}
+
+function frozen(reason: string): ListAnswer {
+  return { kind: "frozen", reason };
+}

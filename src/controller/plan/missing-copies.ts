@@ -1,0 +1,238 @@
+// The verdict for a place that no copy of ours occupies and that at least one source wants: it is
+// empty, or somebody else's Secret is there. Creates are gathered per source, because whether they may
+// go depends on how many places it has (the fan-out limit).
+import { type CachedObject, type PlannerSettings } from "../model/cluster.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
+import type { Candidate, CandidateGroup } from "../desired/sources.ts";
+import type { PlaceHolder, ReservedPlaces } from "./reserved-places.ts";
+import { wants } from "../desired/target-batch.ts";
+import {
+  adoptionObstacle,
+  targetStateWithoutCopy,
+  unwantedVerdict,
+  wantedVerdict,
+} from "./verdict-table.ts";
+import { placeIn, type TargetNamespace } from "../desired/targets.ts";
+import { type SourceReport } from "../model/verdicts.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import { decisionKey, type Action } from "../model/actions.ts";
+
+const CREATES_PER_TURN = 1024;
+// A plan holds so many creates; what is beyond is counted, and planned once these are made: a thousand
+// new sources times a thousand namespaces would take half a gigabyte of rows and writes.
+const MOST_CREATES = 10_000;
+const FEWEST_CREATES = 16;
+const HELD_AGAIN_MS = 60_000;
+
+export class MissingCopies {
+  readonly #pass: PlanBuilder;
+  readonly #settings: PlannerSettings;
+  readonly #reserved: ReservedPlaces;
+  readonly #creates = new Map<Candidate, TargetNamespace[]>();
+  readonly #held = new Set<Candidate>();
+
+  constructor(pass: PlanBuilder, settings: PlannerSettings, reserved: ReservedPlaces) {
+    this.#pass = pass;
+    this.#settings = settings;
+    this.#reserved = reserved;
+  }
+
+  /** A place of `group`'s name in `target`; `present` is not one of our copies. */
+  judge(group: CandidateGroup, target: TargetNamespace, present: CachedObject | undefined): void {
+    const state = targetStateWithoutCopy(present);
+    const wanting = group.candidates.filter((candidate) => {
+      if (wants(candidate, target) || this.#reserved.isKeptFor(candidate, target)) return true;
+      candidate.tally[unwantedVerdict(state)]++;
+      return false;
+    });
+    const { copyName } = group;
+    const holder = present === undefined ? this.#reserved.holderAt(copyName, target) : undefined;
+    if (holder) {
+      this.#judgeReserved(holder, wanting, target);
+      return;
+    }
+    // A paused one takes no place that it does not hold.
+    const winner = adopter(wanting, present) ?? wanting.find(({ paused }) => !paused) ?? wanting[0];
+    if (!winner) return;
+    for (const loser of wanting) {
+      if (loser === winner) continue;
+      const reason = `source ${winner.text} wants the same place and comes first`;
+      this.#lose(loser, target, winner.source, reason);
+    }
+    this.#win(winner, target, present);
+  }
+
+  /** Some source may want the place although the namespace accepts nothing new. */
+  mayKeepIn(target: TargetNamespace): boolean {
+    return this.#reserved.mayKeepIn(target);
+  }
+
+  // As at a place that has its copy: only a source of a stronger rank comes before the holder.
+  #judgeReserved(
+    holder: PlaceHolder,
+    wanting: readonly Candidate[],
+    target: TargetNamespace,
+  ): void {
+    const { held } = this.#pass.memory;
+    const stronger = wanting.find(
+      (one) => one.rank < holder.rank && !one.paused && !held.has(one.source.uid),
+    );
+    const winner = stronger ?? holder.candidate;
+    const reason = stronger
+      ? `source ${stronger.text} wants the same place and comes first`
+      : `the place is reserved for source ${holder.text}, whose copy there was deleted for its successor`;
+    for (const loser of wanting)
+      if (loser !== winner) this.#lose(loser, target, winner?.source ?? holder.source, reason);
+    if (winner) this.#win(winner, target, undefined);
+  }
+
+  #lose(loser: Candidate, target: TargetNamespace, winner: Ref, reason: string): void {
+    const place = placeIn(target, loser.source.rule.copyName);
+    const finding = { verdict: "conflict", place, source: loser.source, reason } as const;
+    this.#pass.report(loser.tally, { ...finding, winner });
+  }
+
+  #win(winner: Candidate, target: TargetNamespace, present: CachedObject | undefined): void {
+    const { source, content, tally } = winner;
+    const place = placeIn(target, source.rule.copyName);
+    const obstacle = present && adoptionObstacle(present, content);
+    const verdict = wantedVerdict(targetStateWithoutCopy(present), obstacle === undefined);
+    if (verdict === "conflict") {
+      this.#pass.report(tally, { verdict, place, source, reason: obstacle ?? "" });
+      return;
+    }
+    if (source.rule.paused) {
+      const reason = `source ${winner.text} is paused`;
+      this.#pass.report(tally, { verdict: "paused", place, source, reason, differs: true });
+      return;
+    }
+    if (verdict === "create" || present?.role !== "stranger") {
+      this.#vacant(winner, target, place);
+      return;
+    }
+    const write = { ...writeOf(winner, place), cause: "new", target: present } as const;
+    const why = "its owner lets this source adopt it";
+    this.#pass.propose(tally, verdict, { kind: verdict, ...write, reason: why }, target.order);
+  }
+
+  #vacant(winner: Candidate, target: TargetNamespace, place: Ref): void {
+    const hidden = this.#pass.memory.backoff.hiddenAt(refText(place));
+    if (hidden === undefined) {
+      const targets = this.#creates.get(winner);
+      if (targets) targets.push(target);
+      else this.#creates.set(winner, [target]);
+      return;
+    }
+    const unread = hidden.unread === undefined ? "" : ` and cannot be read: ${hidden.unread}`;
+    const reason = `a ${this.#pass.kind} that the cache does not show is in the way${unread}`;
+    const { source, tally } = winner;
+    const finding = { verdict: "conflict", place, source, reason } as const;
+    if (hidden.until > this.#pass.now) {
+      this.#pass.report(tally, { ...finding, dueAt: hidden.until });
+      return;
+    }
+    this.#pass.report(tally, finding);
+    const { content: _, ...write } = writeOf(winner, place);
+    this.#pass.look({ kind: "liveGet", ...write, cause: "new", reason }, target.order);
+  }
+
+  /** How many sources have places to be made. */
+  get creating(): number {
+    return this.#creates.size;
+  }
+
+  /**
+   * Proposes or holds the creates; to be run once, when every copy has been judged. `creating`: of all
+   * kinds, which share the room.
+   */
+  *settle(creating: number): Generator<undefined, void> {
+    const most = Math.max(FEWEST_CREATES, Math.floor(MOST_CREATES / creating));
+    for (const [winner, targets] of this.#creates) {
+      const end = this.#pass.proposals.count + most;
+      this.#pass.pendingSince(winner.source);
+      const places = placesOf(winner) + targets.length;
+      const bytes = places * winner.content.replica.bytes;
+      const held = bytes > this.#settings.fanoutLimitBytes;
+      if (held) this.#held.add(winner);
+      for (const [index, target] of targets.entries()) {
+        if (index % CREATES_PER_TURN === 0) yield;
+        // A reserved place had its copy before.
+        if (held && !this.#reserved.isReserved(winner, target))
+          this.#hold(winner, target, places, bytes);
+        else if (this.#pass.proposals.count < end) this.#create(winner, target);
+        else this.#defer(winner, target);
+      }
+    }
+    this.#remember(new Set([...this.#held].map(({ source }) => source.uid)));
+  }
+
+  // A held source takes no place from others, and who that is is known only now: others get theirs by the
+  // next plan. Two sources can be held in turns, so each asks for a plan once a minute at most.
+  #remember(held: ReadonlySet<string>): void {
+    const { memory, now } = this.#pass;
+    const { heldSince } = memory;
+    for (const [uid, at] of heldSince) if (now - at >= HELD_AGAIN_MS) heldSince.delete(uid);
+    for (const uid of held) {
+      if (memory.held.has(uid) || heldSince.has(uid)) continue;
+      heldSince.set(uid, now);
+      this.#pass.wake(now);
+    }
+    memory.held = held;
+  }
+
+  fanout(candidate: Candidate): Pick<SourceReport, "fanoutBytes" | "fanoutHeld"> {
+    const held = this.#held.has(candidate);
+    const places = placesOf(candidate) + (held ? candidate.tally.held : candidate.tally.create);
+    return { fanoutBytes: places * candidate.content.replica.bytes, fanoutHeld: held };
+  }
+
+  #hold(
+    { source, tally }: Candidate,
+    target: TargetNamespace,
+    places: number,
+    bytes: number,
+  ): void {
+    const { fanoutLimitBytes } = this.#settings;
+    const reason = `${places} places need ${bytes} bytes, more than ${fanoutLimitBytes} (--fanout-limit)`;
+    const place = placeIn(target, source.rule.copyName);
+    this.#pass.report(tally, { verdict: "held", place, source, reason });
+  }
+
+  // Asked for, so that what is remembered of the place is not forgotten.
+  #defer(winner: Candidate, target: TargetNamespace): void {
+    const { place, inputs } = writeOf(winner, placeIn(target, winner.source.rule.copyName));
+    const { backoff } = this.#pass.memory;
+    backoff.hasVanished(refText(place));
+    if (backoff.trouble(refText(place), inputs)) this.#create(winner, target);
+    else winner.tally.create++;
+  }
+
+  #create(winner: Candidate, target: TargetNamespace): void {
+    const place = placeIn(target, winner.source.rule.copyName);
+    const deleted = this.#pass.memory.backoff.hasVanished(refText(place));
+    const cause = deleted ? "deleted" : "new";
+    const reason = deleted ? "the copy was deleted by somebody else" : "there is no copy yet";
+    const action: Action = { kind: "create", ...writeOf(winner, place), cause, reason };
+    this.#pass.propose(winner.tally, "create", action, target.order);
+  }
+}
+
+// The places that a source has already, so that a create beyond them shows the whole size.
+function placesOf({ tally }: Candidate): number {
+  return tally.current + tally.update + tally.replace + tally.adopt;
+}
+
+function adopter(
+  wanting: readonly Candidate[],
+  present: CachedObject | undefined,
+): Candidate | undefined {
+  if (present?.role !== "stranger" || present.adopt?.source === undefined) return undefined;
+  const text = refText(present.adopt.source);
+  return wanting.find((candidate) => candidate.text === text);
+}
+
+function writeOf({ source, content }: Candidate, place: Ref) {
+  const inputs = decisionKey(content);
+  const { kind: objectKind, namespace, name } = source;
+  return { objectKind, place, source: { namespace, name }, inputs, content };
+}

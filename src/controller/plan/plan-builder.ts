@@ -1,0 +1,209 @@
+// What one pass gathers of one kind: counts, rows and writes. It also holds back a write that is in flight, in
+// back-off, or too close upon the last one at its place, and remembers when each becomes due.
+import type { PlannerState } from "../state/planner-state.ts";
+import type { PlaceBackoff } from "../state/write-backoff.ts";
+import type { AnswerAge, LiveReadReply } from "../state/live-reads.ts";
+import {
+  isPending,
+  newTally,
+  type OwnerNotice,
+  type RemovalHoldCause,
+  type Row,
+  type Tally,
+  type Verdict,
+} from "../model/verdicts.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import type { Action, LiveRead } from "../model/actions.ts";
+import type { ObjectKind } from "../model/kinds.ts";
+import { STEPS_PER_TURN } from "../desired/wants.ts";
+import type { Proposals } from "./proposals.ts";
+
+/** One place's verdict, before it is known whether its write may go now. */
+export type Finding = {
+  readonly verdict: Verdict;
+  readonly place: Ref;
+  readonly source: Ref;
+  readonly reason: string;
+  readonly cause?: string | undefined;
+  readonly dueAt?: number;
+  readonly triedAt?: number;
+  readonly differs?: boolean | undefined;
+  readonly pulling?: boolean;
+  /** Of a conflict: the source that has the place. */
+  readonly winner?: Ref;
+  readonly forOwner?: OwnerNotice | undefined;
+  /** Of a removal that is held. */
+  readonly hold?: RemovalHoldCause;
+  readonly removal?: "delete" | "release";
+  readonly entry?: string | undefined;
+  readonly lost?: boolean;
+};
+
+/** About this many pairs lie between two yields: half a millisecond. */
+const PAIRS_PER_TURN = 4096;
+/** A verdict with a row, or with a write. */
+const STEPS_A_ROW = 256;
+
+export class PlanBuilder {
+  readonly kind: ObjectKind;
+  readonly memory: PlannerState;
+  readonly now: number;
+  readonly rows: Row[] = [];
+  /** Places whose source is not among the entries. */
+  readonly withoutSource: Tally = newTally();
+  pairs = 0;
+  /** Places with the copy of another installation's source, or that pull from one. */
+  others = 0;
+  /** Steps of 10 ns at most that were taken beside the pairs, since the last yield. */
+  steps = 0;
+  deletesHeld = 0;
+  /** Conflicts at places that count with the verdict of the source that has them. */
+  lost = 0;
+  nextAt: number | undefined;
+  /** Those of all kinds. */
+  readonly proposals: Proposals;
+  readonly #inFlight: ReadonlySet<string>;
+  /** Pairs at the last yield. */
+  #turnPairs = 0;
+
+  /** `inFlight`: places of this kind ("NAMESPACE/NAME") whose write is under way. */
+  constructor(
+    kind: ObjectKind,
+    memory: PlannerState,
+    now: number,
+    proposals: Proposals,
+    inFlight: ReadonlySet<string>,
+  ) {
+    this.kind = kind;
+    this.memory = memory;
+    this.now = now;
+    this.proposals = proposals;
+    this.#inFlight = inFlight;
+  }
+
+  isInFlight(place: Ref): boolean {
+    return this.#inFlight.has(refText(place));
+  }
+
+  /** Nothing more comes: what is remembered is kept for what was asked for. */
+  end(): void {
+    this.memory.endPass(this.#inFlight, this.now);
+  }
+
+  /** Whether so much was done since the last yield that the event loop should have its turn now. */
+  turnIsOver(): boolean {
+    if (this.pairs - this.#turnPairs < PAIRS_PER_TURN && this.steps < STEPS_PER_TURN) return false;
+    this.#turnPairs = this.pairs;
+    this.steps = 0;
+    return true;
+  }
+
+  /** A verdict without a write. */
+  report(tally: Tally, finding: Finding): void {
+    tally[finding.verdict]++;
+    if (finding.verdict === "current" || finding.verdict === "skip") return;
+    this.steps += STEPS_A_ROW;
+    const { verdict, reason, cause, dueAt, triedAt, differs, pulling = false, forOwner } = finding;
+    const { hold, removal, entry, lost } = finding;
+    const winner = finding.winner && bare(finding.winner);
+    if (winner) this.lost++;
+    const [place, source] = [bare(finding.place), bare(finding.source)];
+    if (dueAt !== undefined) this.wake(dueAt);
+    if (!pulling && isPending(verdict) && !this.proposals.takesRow()) return;
+    const since = this.#since(verdict, place, source);
+    this.rows.push({
+      since,
+      triedAt,
+      differs,
+      verdict,
+      kind: this.kind,
+      place,
+      source,
+      reason,
+      cause,
+      dueAt,
+      pulling,
+      winner,
+      ...(forOwner && { forOwner }),
+      ...(hold && { hold, removal, entry, lost }),
+    });
+  }
+
+  // A write that failed is due again in between, and one that is due waits in several ways.
+  #since(verdict: Verdict, place: Ref, source: Ref): number {
+    const due = isPending(verdict);
+    const what = due || verdict === "backoff" ? "due" : verdict;
+    const key = `${what} ${refText(place)} ${refText(source)}`;
+    const since = this.memory.standing.since(key, this.now);
+    return due ? Math.min(since, this.pendingSince(source)) : since;
+  }
+
+  /** Since when places of this source have been pending: of a large fan-out each gets its row in its turn. */
+  pendingSince(source: Ref): number {
+    return this.memory.standing.since(`pending ${refText(source)}`, this.now);
+  }
+
+  /** A verdict with its write; `order`: the target's, the youngest namespace first. */
+  propose(tally: Tally, verdict: Verdict, action: Action, order: number): void {
+    const { place, source, reason } = action;
+    const pulling = action.kind === "fill" || action.kind === "unfill";
+    const finding = { verdict, place, source, reason, pulling };
+    const key = refText(place);
+    if (this.#inFlight.has(key)) {
+      this.report(tally, finding);
+      return;
+    }
+    const owed = this.memory.shared.reservations.at(this.kind, place) !== undefined;
+    const trouble = this.memory.backoff.trouble(key, action.inputs);
+    // Nobody's value is in dispute at an absent place: it is filled at once, however often its copy was
+    // changed or deleted. The distance between two writes still bounds it.
+    const fills = trouble?.kind === "fight" && action.kind === "create";
+    if (trouble && !fills && trouble.until > this.now) {
+      this.report(tally, { ...finding, ...delayed(trouble, verdict, reason) });
+      return;
+    }
+    const dueAt = this.memory.backoff.nextWriteAt(key, this.now);
+    if (dueAt === undefined) {
+      if (this.proposals.push(action, order, owed)) this.report(tally, finding);
+      else tally[verdict]++;
+    } else this.report(tally, { ...finding, dueAt });
+  }
+
+  /** Asks to be run again at `at`. */
+  wake(at: number): void {
+    if (this.nextAt === undefined || at < this.nextAt) this.nextAt = at;
+  }
+
+  /** Looks at a place again by a live GET, which is no write. */
+  look(action: Action & { kind: "liveGet" }, order: number): void {
+    if (!this.#inFlight.has(refText(action.place))) this.proposals.push(action, order);
+  }
+
+  /** Whether live reads of at most this age confirm what the cache shows of all these; others are asked. */
+  confirm(questions: readonly LiveRead[], age?: AnswerAge): LiveReadReply {
+    let worst: LiveReadReply = { kind: "confirmed" };
+    for (const question of questions) {
+      const reply = this.memory.shared.liveReads.reply(question, this.now, age);
+      if (reply.kind === "confirmed" || worst.kind === "unreadable") continue;
+      if (reply.until !== undefined) this.wake(reply.until);
+      worst = reply;
+    }
+    return worst;
+  }
+}
+
+// A row is printed: it must not carry the object that was given as its place.
+function bare({ namespace, name }: Ref): Ref {
+  return { namespace, name };
+}
+
+function delayed(trouble: PlaceBackoff, verdict: Verdict, reason: string): Partial<Finding> {
+  if (trouble.kind === "stale") return { verdict, reason, dueAt: trouble.until };
+  return {
+    verdict: "backoff",
+    reason: trouble.reason,
+    cause: trouble.cause,
+    dueAt: trouble.until,
+    triedAt: trouble.triedAt,
+  };
+}

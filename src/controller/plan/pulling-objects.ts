@@ -1,0 +1,266 @@
+// Pulling Secrets: filled from a source that allows it, through its `keys` and then through their own.
+// The cache keeps digests of them: where those do not show that one is as it is to be, a look at the
+// Secret itself (pull-fill.ts) decides what to write, if anything. It is its owner's object: never deleted, entries of its own survive; what we filled is recorded and
+// taken out when consent or source goes. To its owner there is one reason for both.
+import {
+  sourceGone,
+  readOfNamespace,
+  readsOfSourceAndList,
+  type RemovalReason,
+} from "./removal-conditions.ts";
+import { consents } from "./consent.ts";
+import type { PullingObject } from "../model/cluster.ts";
+import { awaited } from "../model/finalizers.ts";
+import { justArrived, readAgain, type SourceStatus } from "../desired/sources.ts";
+import { isOfOtherInstallation } from "../desired/namespace-rules.ts";
+import type { TargetNamespace } from "../desired/targets.ts";
+import { STEPS_PER_TURN } from "../desired/wants.ts";
+import { problemText } from "../annotations/rules.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import { answerOfList, LIST_SAYS_NOTHING } from "./listed-copy.ts";
+import type { PlanContext } from "./plan-context.ts";
+import type { Finding } from "./plan-builder.ts";
+import { type Desired, decisionKey } from "../model/actions.ts";
+import { noSourceText, type OwnerNotice } from "../model/verdicts.ts";
+
+export function planPullingObject(
+  context: PlanContext,
+  pull: PullingObject,
+  target: TargetNamespace,
+): void {
+  const { from } = pull;
+  const problem = pull.problems[0];
+  if (from === undefined || problem) {
+    const reason = problem ? problemText(problem) : "";
+    noteForOwner(context, pull, from ?? pull, "frozen", { kind: "refused", reason });
+  } else if (pull.deleting) note(context, pull, from, "wait", awaited(pull));
+  else if (target.excluded !== undefined) {
+    const notice = { kind: "notFilled", reason: target.excluded } as const;
+    noteForOwner(context, pull, from, isFilled(pull) ? "frozen" : "conflict", notice);
+  } else planByList(context, pull, from, target);
+}
+
+// What an entry filled in stays as long as the list cannot say that it is over.
+function planByList(
+  context: PlanContext,
+  pull: PullingObject,
+  from: Ref,
+  target: TargetNamespace,
+): void {
+  const { settings, sources } = context;
+  const isByEntry = isFilled(pull) && pull.entry !== undefined;
+  if (!isByEntry && !sources.entryOf(from) && isOfOtherInstallation(settings, from.namespace)) {
+    context.pass.others++;
+    return;
+  }
+  const listed = isByEntry ? answerOfList(sources.list, from, pull) : LIST_SAYS_NOTHING;
+  if (listed.kind === "frozen") note(context, pull, from, "frozen", listed.reason);
+  else {
+    const status = isByEntry ? sources.statusAnywhere(from) : sources.status(from);
+    planByStatus(context, pull, from, target, status);
+  }
+}
+
+type Noted = "frozen" | "wait" | "conflict" | "paused" | "current";
+
+function note(
+  context: PlanContext,
+  pull: PullingObject,
+  source: Ref,
+  verdict: Noted,
+  reason: string,
+  { differs, forOwner }: Pick<Finding, "differs" | "forOwner"> = {},
+): void {
+  const place = { namespace: pull.namespace, name: pull.name };
+  context.pass.report(context.pass.withoutSource, {
+    verdict,
+    place,
+    source,
+    reason,
+    differs,
+    pulling: true,
+    forOwner,
+  });
+}
+
+/** What follows from the object and its namespace alone. */
+function noteForOwner(
+  context: PlanContext,
+  pull: PullingObject,
+  source: Ref,
+  verdict: Noted,
+  forOwner: OwnerNotice,
+): void {
+  note(context, pull, source, verdict, forOwner.reason, { forOwner });
+}
+
+function isFilled(pull: PullingObject): boolean {
+  return pull.filled > 0;
+}
+
+function planByStatus(
+  context: PlanContext,
+  pull: PullingObject,
+  from: Ref,
+  target: TargetNamespace,
+  status: SourceStatus,
+): void {
+  switch (status.kind) {
+    case "entry":
+      planEntry(context, pull, from, target, status);
+      return;
+    case "frozen":
+      if (isFilled(pull)) note(context, pull, from, "frozen", status.reason);
+      else note(context, pull, from, "conflict", noSourceText(from));
+      return;
+    case "arrivedDuringPlan":
+      note(context, pull, from, "wait", justArrived(from));
+      return;
+    case "toBeRead":
+      note(context, pull, from, "wait", readAgain(from));
+      return;
+    case "notASource":
+      if (status.uid === pull.sourceUid) {
+        const asked = readsOfSourceAndList(context, from, status, pull.entry);
+        end(context, pull, from, target, unwanted(from, asked));
+      } else planAbsent(context, pull, from, target, status);
+      return;
+    case "absent":
+      planAbsent(context, pull, from, target, status);
+  }
+}
+
+function planEntry(
+  context: PlanContext,
+  pull: PullingObject,
+  from: Ref,
+  target: TargetNamespace,
+  status: Extract<SourceStatus, { kind: "entry" }>,
+): void {
+  const { entry } = status;
+  const { source, content, frozen } = entry;
+  const mine = source.uid === pull.sourceUid;
+  if (frozen !== undefined || content === undefined) {
+    if (isFilled(pull) && mine) note(context, pull, from, "frozen", frozen ?? "");
+    else note(context, pull, from, "conflict", noSourceText(from));
+    return;
+  }
+  const { allow: allowed, paused } = source.rule;
+  const allows = allowed !== undefined && consents(context.pass, allowed, pull, target);
+  if (allows && paused)
+    note(context, pull, from, "paused", `source ${entry.text} is paused`, {
+      differs: differs(context, pull, content),
+    });
+  else if (allows) fillFrom(context, pull, from, target, content);
+  else if (mine && paused) note(context, pull, from, "paused", `source ${entry.text} is paused`);
+  else if (mine) {
+    const bySelector = allowed?.selector !== undefined;
+    const asked = readsOfSourceAndList(context, source, source, source.entry, pull.entry);
+    const follows = bySelector ? [...asked, readOfNamespace(target)] : asked;
+    end(context, pull, from, target, unwanted(from, follows));
+  } else planAbsent(context, pull, from, target, status);
+}
+
+function unwanted(from: Ref, follows: RemovalReason["follows"]): RemovalReason {
+  return { cause: "unwanted", reason: noSourceText(from), follows };
+}
+
+// What it was filled from is not there any more: gone, or `from` names another source now.
+function planAbsent(
+  context: PlanContext,
+  pull: PullingObject,
+  from: Ref,
+  target: TargetNamespace,
+  status: SourceStatus,
+): void {
+  if (!isFilled(pull)) {
+    note(context, pull, from, "conflict", noSourceText(from));
+    return;
+  }
+  const uid = pull.sourceUid ?? "";
+  end(context, pull, from, target, sourceGone(context, from, uid, status, noSourceText(from)));
+}
+
+function end(
+  context: PlanContext,
+  pull: PullingObject,
+  source: Ref,
+  target: TargetNamespace,
+  lapse: RemovalReason,
+): void {
+  if (!isFilled(pull) || pull.onDelete === "keep") {
+    note(context, pull, source, "conflict", lapse.reason);
+    return;
+  }
+  const { pass, removals, sources } = context;
+  const { order } = target;
+  const entryRemoved = answerOfList(sources.list, source, pull).kind === "gone";
+  const qualified = { ...lapse, entryRemoved };
+  removals.addPull({ pull, source, tally: pass.withoutSource, order, lapse: qualified });
+}
+
+function fillFrom(
+  context: PlanContext,
+  pull: PullingObject,
+  from: Ref,
+  target: TargetNamespace,
+  content: Desired,
+): void {
+  const { source } = content;
+  const { memory } = context.pass;
+  const place = { namespace: pull.namespace, name: pull.name };
+  const inputs = decisionKey(content);
+  const sameFill = memory.backoff.lastFill(refText(place)) === inputs;
+  const known = memory.resolutions.of(refText(place), pull, inputs);
+  if (known?.conflict !== undefined) {
+    const notice = { kind: "notFilled", reason: known.conflict } as const;
+    noteForOwner(context, pull, from, "conflict", notice);
+    return;
+  }
+  if (known || isCurrent(context, pull, content)) {
+    context.pass.withoutSource.current++;
+    return;
+  }
+  const sameVersion =
+    pull.sourceUid === source.uid && pull.sourceVersion === source.resourceVersion;
+  const edited = sameFill || (isFilled(pull) && sameVersion);
+  const action = {
+    kind: "fill",
+    objectKind: pull.kind,
+    place,
+    source: from,
+    cause: edited ? "edited" : isFilled(pull) ? "changed" : "new",
+    reason: "its entries are not the source's, as far as is known",
+    inputs,
+    target: pull,
+    content,
+  } as const;
+  context.pass.propose(context.pass.withoutSource, "update", action, target.order);
+}
+
+// Of keys that are long, or whose source's data are not at hand, it is not known.
+function differs(context: PlanContext, pull: PullingObject, content: Desired): boolean | undefined {
+  if (isCurrent(context, pull, content)) return false;
+  return pull.keys !== undefined && pull.keys.text === undefined ? true : undefined;
+}
+
+// All that the source offers is there and recorded as ours, and nothing else is recorded.
+function isCurrent(
+  context: PlanContext,
+  pull: PullingObject,
+  { source, replica }: Desired,
+): boolean {
+  if (pull.sourceUid !== source.uid || pull.keys === undefined) return false;
+  const { entry } = source;
+  if (isFilled(pull) && (pull.entry !== entry?.key || pull.list !== entry?.list)) return false;
+  if (pull.keys.text === undefined) return pull.filledDigest === replica.dataDigest;
+  const { offers } = context.pass.memory;
+  const before = offers.get(pull);
+  if (before?.replica === replica) return before.digest === pull.filledDigest;
+  // What it asks of 1,000 entries takes a turn of its own.
+  context.pass.steps += STEPS_PER_TURN;
+  const digest = context.offerOf(source, pull.keys);
+  if (digest === undefined) return false;
+  offers.set(pull, { replica, digest });
+  return digest === pull.filledDigest;
+}

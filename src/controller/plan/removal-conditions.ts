@@ -1,0 +1,199 @@
+// When a source that is not there counts as gone: absent for the grace, and the API server, asked live,
+// says so too. And when anything may end: its place has been unwanted for the grace, whatever the
+// reason, and the objects from which that follows are what the cache shows.
+import type { CachedObject, ListState, PlannerSettings, SourceObject } from "../model/cluster.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
+import { type AnswerAge, versionOf } from "../state/live-reads.ts";
+import type { Sources, SourceStatus } from "../desired/sources.ts";
+import type { TargetNamespace } from "../desired/targets.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import type { SourceAbsence, LiveRead } from "../model/actions.ts";
+import type { RemovalHoldCause } from "../model/verdicts.ts";
+import type { ObjectKind } from "../model/kinds.ts";
+
+/** Why a copy, or what was filled into a pulling object, is to be removed. */
+export type RemovalReason = {
+  readonly cause: "unwanted" | "gone";
+  readonly reason: string;
+  /** The objects that say so. */
+  readonly follows: readonly LiveRead[];
+  /** Of cause `gone`: the source, and when (ms, monotonic) it has been absent for long enough. */
+  readonly vanished?: SourceAbsence;
+  readonly absentUntil?: number;
+  /** Of cause `gone`: the namespace of the source was deleted with it. */
+  readonly namespaceLost?: boolean;
+  /** The namespace says that it does not accept the source. */
+  readonly declined?: boolean;
+  /** The source would want the place if the namespace accepted it. */
+  readonly covered?: boolean;
+  /** The source list no longer has the entry that made the copy. */
+  readonly entryRemoved?: boolean;
+  /** Of cause `gone`: another source has its name now, and does not want the place. */
+  readonly succeeded?: boolean;
+};
+
+type GoneContext = {
+  readonly pass: PlanBuilder;
+  readonly settings: PlannerSettings;
+  readonly sources: Sources;
+};
+
+/** The source `ref` with this UID no longer exists; `status`: what has its name now. */
+export function sourceGone(
+  { pass, settings, sources }: GoneContext,
+  ref: Ref,
+  uid: string,
+  status: SourceStatus,
+  reason: string,
+): RemovalReason {
+  const key = `${refText(ref)} ${uid}`;
+  const { memory, now } = pass;
+  const since = memory.absent.of(key, now);
+  const seen = memory.gone.has(uid, now) || sources.hasUid(uid);
+  return {
+    cause: "gone",
+    reason,
+    follows: [{ ...readOfSource(pass.kind, ref, shownAt(status)), gone: uid }],
+    vanished: { key, since, seen },
+    absentUntil: since + settings.sourceGraceMs,
+    succeeded: status.kind === "entry",
+    namespaceLost: memory.homes.isLost(key, ref.namespace, sources.namespace(ref.namespace)),
+  };
+}
+
+/** The condition that holds a removal whatever else is due, as far as one place shows it. */
+export function ownHold({
+  declined,
+  namespaceLost,
+  vanished,
+  entryRemoved,
+}: RemovalReason): RemovalHoldCause | undefined {
+  if (declined) return undefined;
+  if (namespaceLost) return "namespace";
+  if (vanished?.seen === false) return "unseen";
+  return entryRemoved ? "entry" : undefined;
+}
+
+/** The object that is there under the source's name, if one is. */
+export function shownAt(status: SourceStatus): Shown {
+  if (status.kind === "entry") return status.entry.source;
+  return status.kind === "notASource" ? status : undefined;
+}
+
+type Shown = Pick<SourceObject, "uid" | "resourceVersion"> | undefined;
+
+export function readOfSource(kind: ObjectKind, { namespace, name }: Ref, shown: Shown): LiveRead {
+  return { kind, ref: { namespace, name }, shown: versionOf(shown) };
+}
+
+/** Of the source list, where something follows from what it says; none where it does not. */
+export function readsOfList(
+  list: ListState | undefined,
+  ...entries: readonly unknown[]
+): readonly LiveRead[] {
+  const follows = entries.some((entry) => entry !== undefined);
+  if (!follows || list?.state !== "read") return [];
+  return [{ kind: "SourceList", ref: list.ref, shown: versionOf(list) }];
+}
+
+/** Of a source, and of the list where it has a word in that: `entries` as readsOfList takes them. */
+export function readsOfSourceAndList(
+  { pass, sources }: { readonly pass: PlanBuilder; readonly sources: Pick<Sources, "list"> },
+  ref: Ref,
+  shown: Shown,
+  ...entries: readonly unknown[]
+): readonly LiveRead[] {
+  return [readOfSource(pass.kind, ref, shown), ...readsOfList(sources.list, ...entries)];
+}
+
+/** A source that the list says something new of, or no more: its data are another by that. */
+export function readForList(kind: ObjectKind, object: CachedObject): LiveRead {
+  const { namespace, name } = object;
+  // No version is called so: the answer is taken, and does not confirm what is there.
+  return { kind, ref: { namespace, name }, shown: `${versionOf(object)} unread` };
+}
+
+export function readOfNamespace({ name, namespace }: TargetNamespace): LiveRead {
+  return {
+    kind: "Namespace",
+    ref: { namespace: name, name: "" },
+    shown: versionOf(namespace),
+  };
+}
+
+/** What keeps something from ending now; a `verdict` only where it is not the ending's own. */
+export type RemovalHold = {
+  readonly verdict?: "frozen";
+  readonly reason: string;
+  readonly dueAt?: number;
+};
+
+/** Of a lapse at a place that nobody else wants: the whole grace counts. */
+export function removalHold(
+  pass: PlanBuilder,
+  settings: PlannerSettings,
+  unwantedSince: number,
+  lapse: RemovalReason,
+): RemovalHold | undefined {
+  const until = Math.max(unwantedSince + settings.deleteGraceMs, lapse.absentUntil ?? 0);
+  // A read since then, so that a hold does not begin anew with each change of the object.
+  const age = { same: Number.POSITIVE_INFINITY, newer: pass.now - unwantedSince };
+  return stayUntil(pass, settings, lapse, until, age);
+}
+
+/** Of a lapse at a place that another source takes over: only an absent source is waited for. */
+export function handoverHold(
+  pass: PlanBuilder,
+  settings: PlannerSettings,
+  lapse: RemovalReason,
+): RemovalHold | undefined {
+  return stayUntil(pass, settings, lapse, lapse.absentUntil ?? 0);
+}
+
+function stayUntil(
+  pass: PlanBuilder,
+  settings: PlannerSettings,
+  lapse: RemovalReason,
+  until: number,
+  age?: AnswerAge,
+): RemovalHold | undefined {
+  const { reason, follows } = lapse;
+  if (until > pass.now) {
+    const bySource = lapse.absentUntil === until;
+    const [ms, flag] = bySource
+      ? [settings.sourceGraceMs, "--source-grace"]
+      : [settings.deleteGraceMs, "--delete-grace"];
+    return { reason: `${reason}; will be removed after ${ms / 1000}s (${flag})`, dueAt: until };
+  }
+  return unconfirmedAt(pass, reason, follows, age);
+}
+
+/** `freshMs`: how old the API server's answer may be. */
+export function unconfirmed(
+  pass: PlanBuilder,
+  reason: string,
+  follows: readonly LiveRead[],
+  freshMs?: number,
+): RemovalHold | undefined {
+  const age = freshMs === undefined ? undefined : { same: freshMs, newer: freshMs };
+  return unconfirmedAt(pass, reason, follows, age);
+}
+
+function unconfirmedAt(
+  pass: PlanBuilder,
+  reason: string,
+  follows: readonly LiveRead[],
+  age: AnswerAge | undefined,
+): RemovalHold | undefined {
+  const reply = pass.confirm(follows, age);
+  switch (reply.kind) {
+    case "confirmed":
+      return undefined;
+    case "asked":
+      return { reason: `${reason}; the API server is asked whether it is so` };
+    case "unreadable": {
+      const dueAt = reply.until === undefined ? {} : { dueAt: reply.until };
+      return { verdict: "frozen", reason: `${reason}, but ${reply.reason}`, ...dueAt };
+    }
+  }
+}

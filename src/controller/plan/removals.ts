@@ -1,0 +1,274 @@
+// Unwanted copies, gathered over a sync, because how many there are decides whether one of them is held. Each
+// waits for its grace and for a live read (removal-conditions.ts), and then for what delete-guard.ts
+// decides. A copy is then deleted or, with `keep`, released.
+import {
+  ownHold,
+  removalHold,
+  unconfirmed,
+  type RemovalReason,
+  type RemovalHold,
+} from "./removal-conditions.ts";
+import { EditedSources } from "./edited-sources.ts";
+import type {
+  DeleteGuard,
+  DueRemoval,
+  GuardDecision,
+  LimitNumbers,
+} from "../state/delete-guard.ts";
+import { type CopyObject, type PullingObject, type PlannerSettings } from "../model/cluster.ts";
+import type { UnwantedPlace } from "../state/unwanted-places.ts";
+import { awaited } from "../model/finalizers.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
+import { unwantedVerdict } from "./verdict-table.ts";
+import type { Tally } from "../model/verdicts.ts";
+import type { OnDelete } from "../annotations/rules.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import type { CountedRemoval, EndAction } from "../model/actions.ts";
+import { heldReason } from "../model/removal-holds.ts";
+import { type ObjectKind, placeKey } from "../model/kinds.ts";
+
+type Because = {
+  readonly tally: Tally;
+  readonly order: number;
+  readonly lapse: RemovalReason;
+};
+
+type CopyEnding = Because & { readonly copy: CopyObject; readonly onDelete: OnDelete };
+type PullEnding = Because & {
+  readonly pull: PullingObject;
+  readonly source: Ref;
+};
+type Ending = {
+  readonly because: Because;
+  readonly verdict: "delete" | "release";
+  readonly action: EndAction & { readonly removal: CountedRemoval };
+};
+
+const ENDINGS_PER_TURN = 1024;
+/** An answer from before a hold is asked for once more. */
+const FRESH_MS = 60_000;
+
+export class Removals {
+  readonly #due: Ending[] = [];
+  readonly #edited = new EditedSources();
+  readonly #pass: PlanBuilder;
+  readonly #settings: PlannerSettings;
+
+  constructor(pass: PlanBuilder, settings: PlannerSettings) {
+    this.#pass = pass;
+    this.#settings = settings;
+  }
+
+  add(ending: CopyEnding): void {
+    const { copy, lapse, tally } = ending;
+    const verdict = unwantedVerdict(copy.deleting ? "deleting" : "equal", ending.onDelete);
+    const place = placeOf(copy);
+    const { source } = copy;
+    if (verdict === "wait") {
+      const reason = `${lapse.reason}; ${awaited(copy)}`;
+      this.#pass.report(tally, { verdict, place, source, reason });
+      return;
+    }
+    const inputs = `${verdict} ${copy.sourceUid}`;
+    const objectKind = this.#pass.kind;
+    const { since, wasWanted } = this.#unwanted(place, source);
+    const removal = this.#countedCopy(copy, lapse, since, wasWanted);
+    const { cause, reason } = lapse;
+    const write = { objectKind, place, source, inputs, cause, reason, removal };
+    const action = { kind: verdict, target: copy, ...write } as const;
+    this.#add({ because: ending, verdict, action }, since);
+  }
+
+  /** Its namespace keeps a copy of `source`, although it accepts nothing new. */
+  kept(source: string): void {
+    this.#edited.kept(source);
+  }
+
+  /** Whether an edit left the source without any copy; `wasEmptied`: the sync before found it so. */
+  isEmptied(source: string, wasEmptied: boolean): boolean {
+    return this.#edited.isEmptied(this.#pass.memory.wants, source, wasEmptied);
+  }
+
+  #unwanted(place: Ref, source: Ref): UnwantedPlace {
+    const { memory, now } = this.#pass;
+    return memory.unwanted.of(refText(place), now, () =>
+      memory.wants.wasWanted(refText(source), place),
+    );
+  }
+
+  #countedCopy(
+    { source, namespace }: CopyObject,
+    lapse: RemovalReason,
+    since: number,
+    wasWanted: boolean,
+  ): CountedRemoval {
+    const { kind, memory } = this.#pass;
+    const { declined = false, covered = false, vanished } = lapse;
+    const text = refText(source);
+    const byEdit = isByEdit(lapse);
+    if (covered) this.#edited.declined(text);
+    else if (byEdit) {
+      const found = since === memory.shared.beganAt;
+      this.#edited.removed(text, namespace, wasWanted, found);
+    }
+    const countedAs = wasWanted && !declined ? "everywhere" : "namespace";
+    return { source: sourceKey(kind, text), countedAs, byEdit, vanished };
+  }
+
+  addPull(ending: PullEnding): void {
+    const { pull, source, lapse } = ending;
+    const inputs = `unfill ${pull.sourceUid ?? ""}`;
+    const place = placeOf(pull);
+    const { kind: objectKind } = this.#pass;
+    const { cause, reason, vanished } = lapse;
+    const action = {
+      kind: "unfill",
+      objectKind,
+      place,
+      source,
+      inputs,
+      cause,
+      reason,
+      removal: {
+        source: sourceKey(objectKind, refText(source)),
+        countedAs: "namespace",
+        byEdit: false,
+        vanished,
+      },
+      target: pull,
+    } as const;
+    const { since } = this.#unwanted(place, source);
+    this.#add({ because: ending, verdict: "release", action }, since);
+  }
+
+  #add(ending: Ending, unwantedSince: number): void {
+    const { lapse } = ending.because;
+    const hold = removalHold(this.#pass, this.#settings, unwantedSince, lapse);
+    if (hold) this.#wait(ending, hold);
+    else this.#due.push(ending);
+  }
+
+  // A removal that is certain to be held afterwards says so already, and when it is made.
+  #wait({ because, verdict, action }: Ending, waiting: RemovalHold): void {
+    const { place, source } = action;
+    const pulling = action.kind === "unfill";
+    const finding = { verdict, place, source, pulling, ...waiting };
+    const { deleteHoldMs } = this.#settings;
+    const hold = deleteHoldMs > 0 ? ownHold(because.lapse) : undefined;
+    if (hold === undefined || waiting.verdict !== undefined || waiting.dueAt === undefined) {
+      this.#pass.report(because.tally, finding);
+      return;
+    }
+    this.#pass.wake(waiting.dueAt);
+    const held = { hold, removal: verdict, entry: action.target.entry, ...lost(because.lapse) };
+    const dueAt = waiting.dueAt + deleteHoldMs;
+    this.#pass.report(because.tally, { ...finding, ...held, dueAt });
+  }
+
+  /** All that is due, each with the condition of its own that holds it. */
+  due(): readonly DueRemoval[] {
+    const { kind, memory } = this.#pass;
+    memory.editedFrom = this.#edited.settle(
+      memory.wants,
+      memory.shared.deleteGuard.recent,
+      memory.editedFrom,
+      (source) => sourceKey(kind, source),
+    );
+    return this.#due.map(({ because: { lapse }, action }) => {
+      const { place, source, removal } = action;
+      const edited = removal.byEdit ? this.#edited.holdOf(refText(source)) : undefined;
+      return {
+        place: placeKey(action.objectKind, place),
+        namespace: place.namespace,
+        vanished: removal.vanished,
+        countedAs: removal.countedAs,
+        hold: ownHold(lapse) ?? edited,
+      };
+    });
+  }
+
+  /** Proposes what is removed now and reports what is held; a decision for each that is due. */
+  *settle(decisions: readonly GuardDecision[]): Generator<undefined, void> {
+    for (const [index, ending] of this.#due.entries()) {
+      if (index % ENDINGS_PER_TURN === 0) yield;
+      const decision = decisions[index];
+      if (decision?.kind === "held") this.#hold(ending, decision);
+      else this.#go(ending);
+    }
+  }
+
+  #go(ending: Ending): void {
+    const { because, verdict, action } = ending;
+    const { reason, follows } = because.lapse;
+    const hold = unconfirmed(this.#pass, reason, follows, FRESH_MS);
+    if (hold) this.#wait(ending, hold);
+    else this.#pass.propose(because.tally, verdict, action, because.order);
+  }
+
+  #hold(
+    { because, verdict: removal, action }: Ending,
+    { hold, until: dueAt, numbers }: GuardDecision & { kind: "held" },
+  ): void {
+    const { lapse, tally } = because;
+    const pulling = action.kind === "unfill";
+    const numbersText = numbers && this.#arithmetic(numbers);
+    const reason = heldReason(lapse.reason, hold, numbersText);
+    const { place, source } = action;
+    const rest = { hold, removal, entry: action.target.entry, ...lost(lapse) };
+    this.#pass.report(tally, { verdict: "held", place, source, reason, dueAt, pulling, ...rest });
+    this.#pass.deletesHeld++;
+  }
+
+  #arithmetic({ due, made, limit, copies }: LimitNumbers): string {
+    const window = spanText(this.#settings.deleteHoldMs);
+    const count = made > 0 ? `${due} due, and ${made} made within ${window}` : `${due} due`;
+    return limit === "share"
+      ? `of too many removals at once: ${count}; the limit is a fifth of ${copies} copies (--delete-limit)`
+      : `of too many removals at once: ${count}; the limit is ${limit} (--delete-limit)`;
+  }
+}
+
+/**
+ * The removals of all kinds count together; to be run once, at the end of a plan. `copies`: that are
+ * kept, of all kinds.
+ */
+export function* settleRemovals(
+  ofKinds: readonly Removals[],
+  deletions: DeleteGuard,
+  { deleteLimit: limit, deleteHoldMs: holdMs }: PlannerSettings,
+  copies: number,
+  now: number,
+): Generator<undefined, void> {
+  const lists = ofKinds.map((removals) => removals.due());
+  const decisions = deletions.check(lists.flat(), { limit, holdMs, copies }, now);
+  let from = 0;
+  for (const [index, removals] of ofKinds.entries()) {
+    const count = lists[index]?.length ?? 0;
+    yield* removals.settle(decisions.slice(from, from + count));
+    from += count;
+  }
+}
+
+/** The source exists, and no longer wants the place. */
+function isByEdit({ cause, declined, succeeded }: RemovalReason): boolean {
+  return declined !== true && (cause === "unwanted" || succeeded === true);
+}
+
+function lost({ cause, succeeded }: RemovalReason): { readonly lost: boolean } {
+  return { lost: cause === "gone" && succeeded !== true };
+}
+
+function sourceKey(kind: ObjectKind, source: string): string {
+  return `${kind} ${source}`;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+function spanText(ms: number): string {
+  return ms % MINUTE_MS === 0 ? `${ms / MINUTE_MS}m` : `${ms / SECOND_MS}s`;
+}
+
+function placeOf({ namespace, name }: Ref): Ref {
+  return { namespace, name };
+}

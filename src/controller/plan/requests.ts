@@ -1,0 +1,280 @@
+// From an action to the calls of the API that carry it out, bodies included. Every call that touches
+// an existing object carries its UID and resourceVersion, so it cannot hit another object or another
+// version than the one that was judged. Updates are patches: what they do not name stays, so labels,
+// annotations, owner references and finalizers of others survive.
+import { preconditions, textOperations, type Operation } from "./json-patch.ts";
+import { parseRecord } from "../desired/copied-metadata.ts";
+import { KINDS } from "../model/kinds.ts";
+import { type CopyObject, type SourcePayload } from "../model/cluster.ts";
+import { recordOf } from "../../text/key-filter.ts";
+import { onDeleteMark } from "../desired/copy.ts";
+import {
+  annotationKey,
+  annotationsOn,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  PREFIX,
+  type CopyMark,
+} from "../annotations/vocabulary.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import type { Desired, Action, CopyAction, Fill } from "../model/actions.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+type Patch = Record<string, string | null>;
+type Version = { readonly uid: string; readonly resourceVersion: string };
+
+/** One call of the API that an action needs; an action's calls are made in order. */
+export type ObjectRequest = {
+  readonly method: "POST" | "PATCH" | "DELETE" | "GET";
+  readonly namespace: string;
+  readonly name: string;
+  /** Only for PATCH. */
+  readonly contentType?: "application/merge-patch+json" | "application/json-patch+json";
+  readonly body?: Body | readonly Operation[];
+};
+
+export type RemovalAction = Extract<Action, { kind: "delete" | "release" }>;
+export type FillAction = Extract<Action, { kind: "fill" | "unfill" }>;
+
+/** `recorded`: the copy's record of what was copied onto it, of which an update takes off what is no more. */
+export function copyRequests(
+  action: CopyAction,
+  payload: SourcePayload,
+  recorded = "",
+): readonly ObjectRequest[] {
+  const { place, content } = action;
+  switch (action.kind) {
+    case "create":
+      return [post(place, content, payload)];
+    case "update":
+      return [jsonPatch(place, updateOperations(action, payload, recorded))];
+    case "replace":
+      return [remove(place, action.target), post(place, content, payload)];
+    case "adopt":
+      return [jsonPatch(place, adoptOperations(action, payload))];
+  }
+}
+
+/** A Secret of another tool that holds what a copy of ours would. */
+export type ClaimedObject = Ref &
+  Version & {
+    readonly immutable: boolean;
+    /** Has a map of labels, of annotations. */
+    readonly labelled: boolean;
+    readonly annotated: boolean;
+  };
+
+/** Makes it a copy of ours, and leaves its data and all that is not ours as they are. */
+export function claimRequest(
+  target: ClaimedObject,
+  content: Desired,
+  payload: SourcePayload,
+): ObjectRequest {
+  const { namespace, name, labelled, annotated } = target;
+  const labels = { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  return jsonPatch({ namespace, name }, [
+    ...preconditions(target),
+    ...textOperations("labels", labels, labelled),
+    ...textOperations(
+      "annotations",
+      annotationsOf({ namespace, name }, content, payload),
+      annotated,
+    ),
+    // What is immutable stays so.
+    ...immutability(content.replica.immutable || target.immutable, target.immutable),
+  ]);
+}
+
+export function endRequests(action: RemovalAction): readonly ObjectRequest[] {
+  return action.kind === "delete"
+    ? [remove(action.place, action.target)]
+    : [patch(action.place, releaseBody(action.target))];
+}
+
+export function fillRequest({ place, target }: FillAction, fill: Fill): ObjectRequest {
+  return patch(place, fillBody(target, fill));
+}
+
+/** The data of the largest object that can be read, two bytes a character. */
+const LARGEST_READ = 2 * 1_048_576;
+const SMALLEST = 1024;
+
+/**
+ * How long the bodies of an action's requests are, about; for no more than to bound what flies. Large answers
+ * are decoded two at a time (kube/rest/large-answers.ts), so the answer of a write is not counted.
+ */
+export function bytesOf(action: Action): number {
+  switch (action.kind) {
+    case "create":
+    case "update":
+    case "replace":
+    case "adopt":
+      return action.content.replica.jsonBytes;
+    case "fill":
+      // What is there is read first.
+      return action.content.replica.jsonBytes + 2 * action.target.bytes;
+    case "unfill":
+      return 2 * action.target.bytes;
+    case "delete":
+    case "release":
+      return SMALLEST;
+    case "liveGet":
+    case "confirm":
+      return LARGEST_READ;
+  }
+}
+
+function patch({ namespace, name }: Ref, body: Body): ObjectRequest {
+  const contentType = "application/merge-patch+json";
+  return { method: "PATCH", namespace, name, contentType, body };
+}
+
+function jsonPatch({ namespace, name }: Ref, body: readonly Operation[]): ObjectRequest {
+  const contentType = "application/json-patch+json";
+  return { method: "PATCH", namespace, name, contentType, body };
+}
+
+function remove({ namespace, name }: Ref, { uid, resourceVersion }: Version): ObjectRequest {
+  const preconditions = { uid, resourceVersion };
+  const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions };
+  return { method: "DELETE", namespace, name, body };
+}
+
+function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload): ObjectRequest {
+  const { replica } = content;
+  const metadata = {
+    name,
+    namespace,
+    labels: { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY },
+    annotations: withoutNulls(annotationsOf({ namespace, name }, content, payload)),
+  };
+  const body = {
+    apiVersion: "v1",
+    kind: content.source.kind,
+    metadata,
+    ...(KINDS[content.source.kind].types ? { type: replica.type } : {}),
+    ...withoutEmpty(payload.data.revealFields()),
+    ...(replica.immutable ? { immutable: true } : {}),
+  };
+  return { method: "POST", namespace, name, body };
+}
+
+// What is copied and our marks; null where a mark is not to be there.
+function annotationsOf(place: Ref, { source }: Desired, payload: SourcePayload): Patch {
+  const marks: Readonly<Record<CopyMark, string>> = {
+    source: refText(source),
+    "source-uid": source.uid,
+    "placed-at": refText(place),
+    "source-version": source.resourceVersion,
+    "copied-keys": payload.copiedKeys,
+    "on-delete": onDeleteMark(source.rule.onDelete),
+    entry: source.entry?.key ?? "",
+    list: source.entry?.list ?? "",
+  };
+  const annotations: Patch = { ...payload.annotations };
+  for (const [mark, value] of Object.entries(marks)) {
+    annotations[PREFIX + mark] = value === "" ? null : value;
+  }
+  return annotations;
+}
+
+function withoutNulls(patch: Patch): Readonly<Record<string, string>> {
+  return recordOf(
+    Object.entries(patch).flatMap(([key, value]) =>
+      value === null ? [] : [[key, value] as const],
+    ),
+  );
+}
+
+type Of<K extends Action["kind"]> = Extract<Action, { kind: K }>;
+
+function updateOperations(
+  { place, content, target }: Of<"update">,
+  payload: SourcePayload,
+  recorded: string,
+): readonly Operation[] {
+  const { replica } = content;
+  const before = parseRecord(recorded);
+  const labels = { ...nulls(before.labels), ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  const annotations = { ...nulls(before.annotations), ...annotationsOf(place, content, payload) };
+  return [
+    ...preconditions(target),
+    ...textOperations("labels", labels),
+    ...textOperations("annotations", annotations),
+    ...immutability(replica.immutable, target.immutable),
+    // An immutable copy takes new metadata only; the planner replaces it where its data differ.
+    ...(target.dataDigest === replica.dataDigest ? [] : newData(payload)),
+  ];
+}
+
+function adoptOperations(
+  { place, content, target }: Of<"adopt">,
+  payload: SourcePayload,
+): readonly Operation[] {
+  const annotations = annotationsOf(place, content, payload);
+  annotations[annotationKey("adopt")] = null;
+  const labels = { ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
+  return [
+    ...preconditions(target),
+    ...textOperations("labels", labels, target.adopt?.labelled),
+    ...textOperations("annotations", annotations),
+    ...immutability(content.replica.immutable, false),
+    ...newData(payload),
+  ];
+}
+
+function releaseBody(target: CopyObject): Body {
+  const annotations = nulls(annotationsOn("copy").map(annotationKey));
+  return { metadata: { ...version(target), labels: nulls([MANAGED_BY_LABEL]), annotations } };
+}
+
+function fillBody(target: Version, fill: Fill): Body {
+  const { record } = fill;
+  const annotations: Patch = {
+    [annotationKey("pulled-keys")]: record ? record.keys.join(",") : null,
+    [annotationKey("source-uid")]: record ? record.sourceUid : null,
+    [annotationKey("source-version")]: record ? record.sourceVersion : null,
+    [annotationKey("entry")]: record?.entry ?? null,
+    [annotationKey("list")]: record?.list ?? null,
+  };
+  return { metadata: { ...version(target), annotations }, ...entryPatch(fill) };
+}
+
+// What is set in one field is taken out of the others: a key stands in one of them only.
+function entryPatch({ set, remove }: Fill): Readonly<Record<string, Patch>> {
+  const gone = Object.entries(nulls([...set.keys(), ...remove]));
+  return Object.fromEntries(
+    Object.entries(set.revealFields()).map(([field, entries]) => [
+      field,
+      recordOf<string | null>([...gone, ...Object.entries(entries)]),
+    ]),
+  );
+}
+
+// A create says nothing of a field in which there is nothing, but for the first.
+function withoutEmpty(fields: Readonly<Record<string, Readonly<Record<string, string>>>>) {
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, entries], index) => index === 0 || Object.keys(entries).length > 0,
+    ),
+  );
+}
+
+function version({ uid, resourceVersion }: Version): Version {
+  return { uid, resourceVersion };
+}
+
+function immutability(wanted: boolean, present: boolean): readonly Operation[] {
+  return wanted === present ? [] : [{ op: "add", path: "/immutable", value: wanted }];
+}
+
+// In place of all that was there, in every field.
+function newData(payload: SourcePayload): readonly Operation[] {
+  return Object.entries(payload.data.revealFields()).map(([field, value]) => {
+    return { op: "add", path: `/${field}`, value };
+  });
+}
+
+function nulls(keys: readonly string[]): Patch {
+  return recordOf<string | null>(keys.map((key) => [key, null] as const));
+}

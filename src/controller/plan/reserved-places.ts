@@ -1,0 +1,235 @@
+// Places that are reserved (state/reservations.ts), as one plan sees them: who has an empty one, and when a
+// reservation ends.
+//   its source wants the place            it gets the place before every other source of its rank
+//   refused, being deleted, unreadable    nobody of its rank or below gets the place meanwhile
+//   absent                                the same, until --source-grace is over and a live read confirms it
+//   it no longer wants the place          others get the place at once; the reservation ends after
+//                                         --delete-grace and a live read
+//   another object is at the place, or    the reservation ends
+//   the namespace is another
+import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
+import { isRead, sourceRank } from "../desired/namespace-rules.ts";
+import {
+  justArrived,
+  readAgain,
+  type Candidate,
+  type PlannedSource,
+  type Sources,
+} from "../desired/sources.ts";
+import { placeIn, wantOf, type TargetNamespace } from "../desired/targets.ts";
+import { problemText } from "../annotations/rules.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import type { HeldReservation } from "../state/reservations.ts";
+import type { LiveRead } from "../model/actions.ts";
+import type { PlanBuilder } from "./plan-builder.ts";
+import {
+  readOfNamespace,
+  readOfSource,
+  readsOfList,
+  shownAt,
+  unconfirmed,
+} from "./removal-conditions.ts";
+
+/** Who has an empty place. */
+export type PlaceHolder = {
+  readonly source: Ref;
+  readonly text: string;
+  readonly rank: number;
+  /** undefined: it gets no copy now. */
+  readonly candidate: Candidate | undefined;
+};
+
+type Claim =
+  | { readonly kind: "wants"; readonly candidate: Candidate }
+  | (Waiting & { readonly kind: "waits" | "absent" })
+  | { readonly kind: "unwanted"; readonly reason: string; readonly follows: readonly LiveRead[] };
+type Waiting = {
+  readonly verdict: "frozen" | "wait";
+  readonly reason: string;
+  readonly entry?: PlannedSource;
+  readonly follows: readonly LiveRead[];
+};
+
+const PER_TURN = 64;
+/**
+ * A delete of a process that ended may be carried out so much later: the longest time-out of a write.
+ * Until then the copy may still be deleted.
+ */
+const LATE_DELETE_MS = 30_000;
+
+export class ReservedPlaces {
+  readonly #pass: PlanBuilder;
+  readonly #settings: PlannerSettings;
+  readonly #sources: Sources;
+  readonly #world: ClusterState;
+  readonly #judged = new Set<string>();
+
+  constructor(pass: PlanBuilder, settings: PlannerSettings, sources: Sources, world: ClusterState) {
+    this.#pass = pass;
+    this.#settings = settings;
+    this.#sources = sources;
+    this.#world = world;
+  }
+
+  get #reservations() {
+    return this.#pass.memory.shared.reservations;
+  }
+
+  /** A copy may be due there although the namespace accepts nothing new. */
+  mayKeepIn({ accept }: TargetNamespace): boolean {
+    return accept.kind === "kept" && this.#reservations.any;
+  }
+
+  /** A namespace that accepts nothing new gets back the copy that was deleted for its successor. */
+  isKeptFor(candidate: Candidate, target: TargetNamespace): boolean {
+    if (!this.mayKeepIn(target)) return false;
+    const reservation = this.#at(candidate.source.rule.copyName, target);
+    return (
+      reservation !== undefined &&
+      refText(reservation.source) === candidate.text &&
+      wantOf(candidate, target) === "kept"
+    );
+  }
+
+  isReserved(candidate: Candidate, target: TargetNamespace): boolean {
+    const reservation = this.#at(candidate.source.rule.copyName, target);
+    return reservation !== undefined && refText(reservation.source) === candidate.text;
+  }
+
+  /** Of a place where no object is; undefined: it is not reserved. */
+  holderAt(copyName: string, target: TargetNamespace): PlaceHolder | undefined {
+    const reservation = this.#at(copyName, target);
+    if (!reservation) return undefined;
+    const claim = this.#claimOf(reservation, target);
+    if (claim.kind === "unwanted") return undefined;
+    this.#judged.add(refText(reservation.place));
+    const { source } = reservation;
+    const candidate = claim.kind === "wants" ? claim.candidate : undefined;
+    const rank = candidate?.rank ?? this.#rankOf(source);
+    if (claim.kind !== "wants") this.#report(reservation, claim);
+    return { source, text: refText(source), rank, candidate };
+  }
+
+  /** Ends what is over; to be run once, when every place has been judged. */
+  *settle(targets: ReadonlyMap<string, TargetNamespace>): Generator<undefined, void> {
+    for (const [index, reservation] of this.#reservations.of(this.#pass.kind).entries()) {
+      if (index % PER_TURN === PER_TURN - 1) yield;
+      const { place } = reservation;
+      if (this.#pass.isInFlight(place)) continue;
+      this.#settle(reservation, targets.get(place.namespace));
+    }
+  }
+
+  #at(copyName: string, target: TargetNamespace): HeldReservation | undefined {
+    if (!this.#reservations.any) return undefined;
+    const reservation = this.#reservations.at(this.#pass.kind, placeIn(target, copyName));
+    return reservation?.namespaceUid === target.namespace.uid ? reservation : undefined;
+  }
+
+  #settle(reservation: HeldReservation, target: TargetNamespace | undefined): void {
+    const { place, namespaceUid, copyUid, madeAt } = reservation;
+    if (!target) {
+      if (this.#isKnown(place.namespace)) this.#reservations.end(reservation);
+      return;
+    }
+    const present = target.secrets.get(place.name);
+    if (target.namespace.uid !== namespaceUid) {
+      this.#reservations.end(reservation);
+    } else if (present?.role === "copy") {
+      const until = madeAt + LATE_DELETE_MS;
+      const mayVanish = present.uid === copyUid && (present.deleting || until > this.#pass.now);
+      if (!mayVanish) this.#reservations.end(reservation);
+      else if (!present.deleting) this.#pass.wake(until);
+    } else this.#settleEmpty(reservation, target, present === undefined);
+  }
+
+  #settleEmpty(reservation: HeldReservation, target: TargetNamespace, empty: boolean): void {
+    const claim = this.#claimOf(reservation, target);
+    const judged = this.#judged.has(refText(reservation.place));
+    if (empty && !judged && (claim.kind === "waits" || claim.kind === "absent"))
+      this.#report(reservation, claim);
+    if (claim.kind === "wants" || claim.kind === "waits") {
+      this.#reservations.wanted(reservation);
+      return;
+    }
+    const { now } = this.#pass;
+    const { deleteGraceMs, sourceGraceMs } = this.#settings;
+    const graceMs =
+      claim.kind === "absent" ? Math.max(deleteGraceMs, sourceGraceMs) : deleteGraceMs;
+    const until = this.#reservations.unwanted(reservation, now) + graceMs;
+    if (until > now) this.#pass.wake(until);
+    else if (!unconfirmed(this.#pass, claim.reason, claim.follows)) {
+      this.#reservations.end(reservation);
+      // Others may have waited for it.
+      this.#pass.wake(now);
+    }
+  }
+
+  /** Whether the cache would show the namespace and its objects. */
+  #isKnown(namespace: string): boolean {
+    return isRead(this.#settings, namespace) && this.#world.isUnreadable?.(namespace) !== true;
+  }
+
+  #report({ place, source }: HeldReservation, { verdict, reason, entry }: Waiting): void {
+    const why = `${reason}; its copy was deleted for a successor, and the place is reserved for it`;
+    const tally = entry?.tally ?? this.#pass.withoutSource;
+    this.#pass.report(tally, { verdict, place, source, reason: why });
+  }
+
+  #rankOf(source: Ref): number {
+    if (this.#sources.entryOf(source)) return -1;
+    const status = this.#sources.statusAnywhere(source);
+    if (status.kind === "entry") return status.entry.rank;
+    const rank = sourceRank(this.#settings, source.namespace);
+    return rank < 0 ? Number.POSITIVE_INFINITY : rank;
+  }
+
+  #claimOf({ place, source }: HeldReservation, target: TargetNamespace): Claim {
+    const status = this.#sources.statusAnywhere(source);
+    const text = refText(source);
+    const reads = (): readonly LiveRead[] => [
+      readOfSource(this.#pass.kind, source, shownAt(status)),
+      readOfNamespace(target),
+      ...readsOfList(this.#sources.list, this.#sources.entryOf(source)),
+    ];
+    const unwanted = (reason: string): Claim => ({ kind: "unwanted", reason, follows: reads() });
+    const waits = (verdict: "frozen" | "wait", reason: string, entry?: PlannedSource): Claim => {
+      return { kind: "waits", verdict, reason, follows: [], ...(entry && { entry }) };
+    };
+    switch (status.kind) {
+      case "frozen":
+        return waits("frozen", status.reason);
+      case "arrivedDuringPlan":
+        return waits("wait", justArrived(source));
+      case "toBeRead":
+        return waits("wait", readAgain(source));
+      case "notASource":
+        return unwanted(`${text} is not a source`);
+      case "absent":
+        return {
+          kind: "absent",
+          verdict: "wait",
+          reason: `source ${text} is absent`,
+          follows: reads(),
+        };
+      case "entry":
+        break;
+    }
+    const { entry, candidate } = status;
+    if (entry.frozen !== undefined) return waits("frozen", entry.frozen, entry);
+    if (target.excluded !== undefined) return waits("frozen", target.excluded, entry);
+    if (target.accept.kind === "problem") {
+      const problem = problemText(target.accept.problem);
+      return waits("frozen", `the namespace is not understood: ${problem}`, entry);
+    }
+    if (!candidate || candidate.source.rule.copyName !== place.name)
+      return unwanted(`source ${text} no longer wants this place`);
+    const want = wantOf(candidate, target);
+    if (want === "wanted" || want === "kept") return { kind: "wants", candidate };
+    return unwanted(
+      want === "declined"
+        ? `the namespace does not accept copies of ${text}`
+        : `source ${text} no longer wants this place`,
+    );
+  }
+}

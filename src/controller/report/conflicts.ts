@@ -1,0 +1,44 @@
+// The three refusals that share the verdict `conflict`, each in its own words: another source has the
+// place, a Secret that is not ours is in the way, a pulling Secret is not filled.
+import { adoptionHint, type Row } from "../model/verdicts.ts";
+import { refText } from "../../text/names.ts";
+
+export type ConflictKind = "source" | "stranger" | "pull";
+
+export function conflictKind({ pulling, winner }: Row): ConflictKind {
+  if (pulling) return "pull";
+  return winner ? "source" : "stranger";
+}
+
+export const CONFLICT_LINES: Readonly<Record<ConflictKind, string>> = {
+  source: "in conflict with another source",
+  stranger: "in conflict with Secrets that are not ours",
+  pull: "pulling Secret not filled",
+};
+
+const MOST_WINNERS = 3;
+
+/**
+ * Why a source is not copied to places, for readers in its namespace; `rows` are its own, of one kind. What is
+ * at the places is of other namespaces, so nothing of it is quoted. `mayRead`: whether such a reader may
+ * read what is in this namespace.
+ */
+export function conflictReason(
+  rows: readonly Row[],
+  mayRead: (namespace: string) => boolean,
+): string {
+  const [first] = rows;
+  if (!first) return "";
+  if (!first.winner) return adoptionHint(first.kind, refText(first.source));
+  const winners = rows.flatMap(({ winner }) => winner ?? []);
+  if (!winners.every(({ namespace }) => mayRead(namespace)))
+    return "another source has the place and comes first";
+  return winnersText([...new Set(winners.map(refText))]);
+}
+
+function winnersText(winners: readonly string[]): string {
+  const named = winners.slice(0, MOST_WINNERS).join(", ");
+  const rest = winners.length - MOST_WINNERS;
+  if (winners.length === 1) return `source ${named} has the place and comes first`;
+  return `sources ${named}${rest > 0 ? ` and ${rest} more` : ""} have these places and come first`;
+}

@@ -1,0 +1,47 @@
+// What is said on a pulling object. Its owner may read nothing of the source, of the source list or of the
+// flags, so a row's `reason` and what would prevent a removal are not for them.
+import { dueWordsOf, type DueWords } from "../settings/due-text.ts";
+import { noSourceText, typeDifference, type Row } from "../model/verdicts.ts";
+import { refText } from "../../text/names.ts";
+import type { Action } from "../model/actions.ts";
+
+export const FOUGHT_PULL =
+  "its filled entries are repeatedly changed by another client; backing off";
+
+/** Of a write that was made; undefined: it was not made on a pulling object. */
+export function filledEvent(action: Action) {
+  if (action.kind !== "fill" && action.kind !== "unfill") return undefined;
+  const { objectKind: kind, place: on, source, target } = action;
+  const event = { kind, on, uid: target.uid, type: "Normal" } as const;
+  if (action.kind === "unfill") {
+    const note = `its entries that were filled in are taken out: ${noSourceText(source)}`;
+    return { ...event, reason: "Removed", note } as const;
+  }
+  const difference = typeDifference(target.type, action.content.replica.type);
+  const note = `filled from ${refText(source)}${difference === undefined ? "" : `; ${difference}`}`;
+  return { ...event, reason: "Copied", note } as const;
+}
+
+type PullWarning = {
+  readonly reason: "Conflict" | "DeletesHeld" | "Failed" | "Refused";
+  readonly note: string;
+  /** What happens by itself at the time that the row names. */
+  readonly due?: DueWords;
+};
+
+export function pullWarning(row: Row): PullWarning | undefined {
+  const { verdict, source, cause, forOwner } = row;
+  // A write follows from the source's consent, or from the record on the object, and its cause is at the place.
+  if (verdict === "backoff" && cause !== undefined) {
+    const note = `its entries could not be written: ${row.reason} (cause: ${cause}); will try again`;
+    return { reason: "Failed", note };
+  }
+  if (verdict === "held") {
+    const { dueWords } = dueWordsOf(row);
+    const note = `its entries stay for now: ${noSourceText(source)}`;
+    return { reason: "DeletesHeld", note, due: { dueWords } };
+  }
+  if (verdict !== "conflict" && verdict !== "frozen") return undefined;
+  const reason = forOwner?.kind === "refused" ? "Refused" : "Conflict";
+  return { reason, note: forOwner?.reason ?? noSourceText(source) };
+}

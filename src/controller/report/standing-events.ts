@@ -1,0 +1,139 @@
+// What was told of each state that holds: a Warning when the state begins or changes, and not again. What is
+// said of a source that an entry of the source list made is on the list, because its own namespace asked for
+// nothing. Promises: it remembers one Event for each state that the newest plan shows; a Warning that was not
+// sent is sent later, if its state holds.
+import type { Ref } from "../../text/names.ts";
+import { placeKey, type ObjectKind } from "../model/kinds.ts";
+import { EventOutbox, type EventIdentity } from "./event-outbox.ts";
+
+type ObjectEvent = EventIdentity & {
+  readonly kind: ObjectKind | "Namespace" | "Lease";
+  readonly on: Ref;
+  readonly type: "Normal" | "Warning";
+};
+
+/** What an Event is on. */
+export type EventObject = Pick<ObjectEvent, "on" | "uid"> & { readonly kind: "ConfigMap" };
+
+type Told<E> = {
+  readonly note: string;
+  readonly gist: string;
+  readonly at: number;
+  /** As it would be on the object itself. */
+  readonly event: E;
+  /** On the list, in place of an object that one of its entries names. */
+  readonly listed: boolean;
+  readonly sent: E;
+};
+
+export type StateOptions = {
+  /** Tells states of one object and reason apart. */
+  readonly which?: string;
+  /** While it is the same, a change of the note is told once a minute at most. Default: the note. */
+  readonly gist?: string;
+  /** What is told, where that changes by itself. Default: the note. */
+  readonly shown?: string;
+};
+
+const MINUTE_MS = 60_000;
+
+export class StandingEvents<E extends ObjectEvent> {
+  readonly #now: () => number;
+  readonly #outbox: EventOutbox<E>;
+  #told = new Map<string, Told<E>>();
+  /** Of the plan that is being reported. */
+  #begun: Map<string, Told<E>> | undefined;
+  #list: EventObject | undefined;
+  #listed: ReadonlyMap<string, string> = new Map();
+
+  constructor(send: (event: E) => void, now: () => number) {
+    this.#outbox = new EventOutbox(send);
+    this.#now = now;
+  }
+
+  /** A plan is reported. `list`: if it is read; `listed`: by source (placeKey) the keys of its entries. */
+  begin(list: EventObject | undefined, listed: ReadonlyMap<string, string>): void {
+    this.#list = list;
+    this.#listed = listed;
+    this.#begun = new Map();
+  }
+
+  get list(): EventObject | undefined {
+    return this.#list;
+  }
+
+  isListed(kind: ObjectEvent["kind"], source: Ref): boolean {
+    return this.#entryOf(kind, source) !== undefined;
+  }
+
+  /** An empty note says nothing. */
+  once(event: E, { which = "", gist = event.note, shown = event.note }: StateOptions = {}): void {
+    const { kind, on, note } = event;
+    if (note === "") return;
+    const told = this.#begun ?? this.#told;
+    const key = stateKey(event, which);
+    const before = this.#told.get(key);
+    const at = this.#now();
+    if (before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS)) {
+      told.set(key, before);
+      return;
+    }
+    const sent = this.send({ ...event, note: shown });
+    if (sent) told.set(key, { note, gist, at, event, listed: this.isListed(kind, on), sent });
+  }
+
+  /** Whether exactly this was told; the state then goes on. */
+  goesOn(event: EventIdentity): boolean {
+    const key = stateKey(event);
+    const known = this.#told.get(key);
+    if (known?.note !== event.note) return false;
+    this.#begun?.set(key, known);
+    return true;
+  }
+
+  /** What was sent; undefined: the list on which it would be is not read. */
+  send(event: E): E | undefined {
+    const { kind, on, note } = event;
+    const entry = this.#entryOf(kind, on);
+    if (entry !== undefined && !this.#list) return undefined;
+    const whole = note.startsWith(`entry ${entry}`) ? note : `entry ${entry}: ${note}`;
+    const sent = entry === undefined ? event : { ...event, ...this.#list, note: whole };
+    this.#outbox.send(sent);
+    return sent;
+  }
+
+  /** The report is complete. The Events of the states with this reason that are over. */
+  end(reason: string): readonly E[] {
+    const now = this.#begun ?? this.#told;
+    const over = [...this.#told].flatMap(([key, { event, listed }]) => {
+      if (event.reason !== reason || now.has(key)) return [];
+      return listed && !this.isListed(event.kind, event.on) ? [] : [event];
+    });
+    this.#told = now;
+    this.#begun = undefined;
+    this.#outbox.keep(Array.from(now.values(), ({ sent }) => sent));
+    return over;
+  }
+
+  /** An Event was not sent. */
+  lost(event: EventIdentity): void {
+    this.#outbox.lost(event);
+  }
+
+  get waits(): boolean {
+    return this.#outbox.waits;
+  }
+
+  resend(): void {
+    this.#outbox.resend();
+  }
+
+  #entryOf(kind: ObjectEvent["kind"], source: Ref): string | undefined {
+    if (kind === "Namespace" || kind === "Lease") return undefined;
+    return this.#listed.get(placeKey(kind, source));
+  }
+}
+
+function stateKey({ uid, reason }: Pick<EventIdentity, "uid" | "reason">, which = ""): string {
+  return `${uid} ${reason}${which}`;
+}

@@ -1,0 +1,144 @@
+// What a pass says of itself: one log line for a pass that changed something, one for each write of a dry
+// run, and metrics. A quiet cluster logs nothing, and so does a retry that fails again: what somebody
+// should mend is told by PlanWarnings. Only names, counts and reasons pass through here, never a Secret's
+// content.
+import type { Outcome } from "../writes/outcome.ts";
+import type { Plan } from "../model/verdicts.ts";
+import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
+import type { CauseWord } from "../../kube/rest/failure-cause.ts";
+import type { Clock } from "../../kube/time/clock.ts";
+import type { Log } from "./log.ts";
+import { Repeats } from "./repeats.ts";
+import { refText } from "../../text/names.ts";
+import { placeKey } from "../model/kinds.ts";
+import type { Action } from "../model/actions.ts";
+
+/** Where figures go; the edge gives it prom-client's counters. */
+export type SyncMetrics = {
+  write(verb: string, result: "ok" | ApiErrorKind): void;
+  /** A write, or the look before one, failed. */
+  failed(cause: CauseWord): void;
+  sync(result: "ok" | "error", seconds: number): void;
+  repaired(kind: "edited" | "deleted"): void;
+  propagated(seconds: number): void;
+  /** A source's data were not in memory any more and were read again. */
+  sourceRead(): void;
+};
+
+export type SyncNote = {
+  readonly settled: boolean;
+  readonly dryRun: boolean;
+  readonly planMs: number;
+  readonly tookMs: number;
+};
+
+/** What a sync tells of itself as it goes on, to each who wants to know. */
+export type SyncHooks = {
+  /** A namespace or a source changed. */
+  readonly onChange?: () => void;
+  readonly onOutcome?: (outcome: Outcome) => void;
+  /** What it returns are steps of work that is long: others have their turn between them. */
+  readonly onPlan?: (plan: Plan, note: SyncNote) => void | Iterator<undefined, void>;
+  /** A sync threw, and is tried again. */
+  readonly onError?: (tookMs: number) => void;
+};
+
+export class SyncLog implements SyncHooks {
+  readonly #log: Log;
+  readonly #figures: SyncMetrics;
+  readonly #clock: Clock;
+  /** Writes by kind since the last settled pass. */
+  #tally = new Map<string, number>();
+  #changedAt: number | undefined;
+  #busySince: number | undefined;
+  #told = new Set<string>();
+  readonly #writes = new Repeats(5);
+  #convergedMs: number | undefined;
+  readonly #followsCluster: () => boolean;
+
+  /** `followsCluster`: whether every watch is connected; a plan over old caches proves nothing. */
+  constructor(
+    log: Log,
+    figures: SyncMetrics,
+    clock: Clock,
+    followsCluster: () => boolean = () => true,
+  ) {
+    this.#followsCluster = followsCluster;
+    this.#log = log;
+    this.#figures = figures;
+    this.#clock = clock;
+  }
+
+  /** Wall time of the last pass that left nothing pending or failed. */
+  get convergedMs(): number | undefined {
+    return this.#convergedMs;
+  }
+
+  /** A namespace or a source changed. */
+  onChange(): void {
+    this.#changedAt ??= this.#clock.monotonic();
+  }
+
+  onOutcome(outcome: Outcome): void {
+    const { action } = outcome;
+    if (outcome.kind === "done" || outcome.kind === "removed") {
+      this.#tally.set(action.kind, (this.#tally.get(action.kind) ?? 0) + 1);
+      if (action.cause === "edited" || action.cause === "deleted")
+        this.#figures.repaired(action.cause);
+      this.#log.debug(keysOf(action), "written");
+    } else if (outcome.kind === "failed") {
+      this.#tally.set("failed", (this.#tally.get("failed") ?? 0) + 1);
+      this.#figures.failed(outcome.cause);
+    }
+  }
+
+  /** A pass threw, and is tried again. */
+  onError(tookMs: number): void {
+    this.#figures.sync("error", tookMs / 1000);
+  }
+
+  onPlan(plan: Plan, note: SyncNote): void {
+    this.#busySince ??= this.#clock.monotonic() - note.tookMs;
+    this.#figures.sync("ok", note.tookMs / 1000);
+    if (note.settled) this.#settled(plan, note);
+  }
+
+  #settled(plan: Plan, { dryRun }: SyncNote): void {
+    const now = this.#clock.monotonic();
+    const { states } = plan;
+    const converged = states.pending + states.failed === 0 && this.#followsCluster();
+    if (converged) this.#convergedMs = this.#clock.now();
+    if (dryRun) this.#tellOnce(plan);
+    if ([...this.#tally.keys()].some((kind) => kind !== "failed")) {
+      const tookMs = Math.round(now - (this.#busySince ?? now));
+      this.#log.info({ ...Object.fromEntries(this.#tally), ...nonZero(states), tookMs }, "synced");
+      if (this.#changedAt !== undefined) this.#figures.propagated((now - this.#changedAt) / 1000);
+    }
+    this.#tally = new Map();
+    this.#changedAt = undefined;
+    this.#busySince = undefined;
+  }
+
+  /** Logs each write of a dry run when it becomes due, and not again. */
+  #tellOnce({ actions }: Plan): void {
+    const told = new Set<string>();
+    const now = this.#clock.monotonic();
+    for (const action of actions) {
+      const id = `${action.kind} ${placeKey(action.objectKind, action.place)}`;
+      if (!this.#told.has(id)) {
+        if (this.#writes.happened(id, now) === undefined) continue;
+        this.#log.info({ ...keysOf(action), reason: action.reason }, "would write");
+      }
+      told.add(id);
+    }
+    this.#told = told;
+  }
+}
+
+function keysOf({ kind, objectKind, place, source, cause }: Action) {
+  return { action: kind, kind: objectKind, place: refText(place), source: refText(source), cause };
+}
+
+function nonZero(states: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(states).filter(([, count]) => count > 0));
+}

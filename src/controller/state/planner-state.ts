@@ -1,0 +1,164 @@
+// What is remembered of one kind beside the plan, as long as the process lives: it is never
+// written anywhere and a controller that starts anew starts without it. plan() reads it and notes in
+// it since when something has been so; apply tells it what became of each action.
+// Every `now` is milliseconds of a monotonic clock, every `chance` uniform in [0, 1).
+import { Ages } from "./ages.ts";
+import { GoneSources } from "./gone-sources.ts";
+import { WriteBackoff, type Failure } from "./write-backoff.ts";
+import { Resolutions, type Resolution } from "./resolutions.ts";
+import type { SharedState } from "./shared-state.ts";
+import { Since } from "./since.ts";
+import { SourceHomes } from "./source-homes.ts";
+import { UnwantedPlaces } from "./unwanted-places.ts";
+import type { CopyObject, DesiredCopy, Namespace, PullingObject } from "../model/cluster.ts";
+import type { NamespaceMatch } from "../annotations/rules.ts";
+import { Wants } from "../desired/wants.ts";
+import { type Ref, refText } from "../../text/names.ts";
+import type { Action } from "../model/actions.ts";
+import type { ObjectKind } from "../model/kinds.ts";
+
+export type Fight = {
+  readonly kind: ObjectKind;
+  readonly place: Ref;
+  readonly source: Ref;
+  /** What is written is changed on its way, by a webhook or a policy; else it is changed afterwards. */
+  readonly altered: boolean;
+  /** The place is a pulling object. */
+  readonly pulling: boolean;
+};
+
+export type RememberedConsent = {
+  readonly rule: NamespaceMatch;
+  readonly namespace: Namespace;
+  readonly allows: boolean;
+};
+
+export class PlannerState {
+  /** What this kind shares with the others. */
+  readonly shared: SharedState;
+  readonly backoff = new WriteBackoff();
+  /** Of sources: since when each has been absent. */
+  readonly absent = new Since();
+  readonly unwanted = new UnwantedPlaces();
+  readonly homes = new SourceHomes();
+  /** Of sources that lost copies by an edit: how many they had before. By "NAMESPACE/NAME". */
+  editedFrom: ReadonlyMap<string, number> = new Map();
+  /** UIDs of the sources that an edit left without any copy. */
+  emptied: ReadonlySet<string> = new Set();
+  /** Of rows and reports: since when each has been so, to a tenth of a second. */
+  readonly standing = new Ages(100);
+  readonly resolutions = new Resolutions();
+  readonly wants = new Wants();
+  /** Whether a source consents to what names it; as long as both objects live. */
+  readonly consents = new WeakMap<PullingObject | CopyObject, RememberedConsent>();
+  /** The digest of what a version of a source offers to the keys of a pulling Secret. */
+  readonly offers = new WeakMap<
+    PullingObject,
+    { readonly replica: DesiredCopy; readonly digest: string }
+  >();
+  /** By a source's UID, the fingerprint that all its copies had when a pass last found them so. */
+  settled: ReadonlyMap<string, string> = new Map();
+  /** Of sources that the cache held, and holds no more. */
+  readonly gone = new GoneSources();
+  /** UIDs of the sources that the last pass held for their fan-out. */
+  held: ReadonlySet<string> = new Set();
+  /** When each was found so, for a minute (ms, monotonic). */
+  readonly heldSince = new Map<string, number>();
+  #fights: Fight[] = [];
+
+  constructor(shared: SharedState) {
+    this.shared = shared;
+  }
+
+  /** The write was made; `altered`: what is there now is not what it asked for. */
+  succeeded(action: Action, now: number, chance: number, altered = false): void {
+    const place = refText(action.place);
+    if (action.kind === "liveGet" || action.kind === "confirm") return;
+    this.backoff.written(place, now);
+    switch (action.kind) {
+      case "delete":
+      case "release":
+        // Who makes a copy anew each time that it goes keeps us deleting.
+        this.backoff.repaired(place, action.inputs, now, chance);
+        this.shared.deleteGuard.made(action, now);
+        return;
+      case "unfill":
+        this.shared.deleteGuard.made(action, now);
+        return;
+      case "create":
+      case "update":
+      case "replace":
+      case "adopt":
+        this.#repaired(action, place, now, chance, altered);
+        return;
+      case "fill":
+        this.backoff.filled(place, action.inputs);
+        this.#repaired(action, place, now, chance, altered);
+    }
+  }
+
+  #repaired(action: Action, place: string, now: number, chance: number, altered: boolean): void {
+    if (!altered && action.cause !== "edited" && action.cause !== "deleted") return;
+    if (this.backoff.repaired(place, action.inputs, now, chance, altered)) {
+      const { objectKind: kind, source, place: where } = action;
+      this.#fights.push({ kind, place: where, source, altered, pulling: action.kind === "fill" });
+    }
+  }
+
+  /** A pulling Secret was looked at, or what a fill left of it. */
+  resolved(place: Ref, resolution: Resolution): void {
+    this.resolutions.learn(refText(place), resolution);
+  }
+
+  failed(action: Action, failure: Failure, now: number, chance: number): void {
+    this.backoff.failed(refText(action.place), action.inputs, failure, now, chance);
+  }
+
+  /** The API server answers again after an outage: what failed for want of it is due now. */
+  serverIsBack(): void {
+    this.backoff.serverIsBack();
+  }
+
+  /** The write met a 409 (version, UID) or a 404: the world has moved; not a failure. */
+  outdated(action: Action, now: number, ofSource = false): void {
+    this.backoff.stale(refText(action.place), action.inputs, now, ofSource);
+  }
+
+  /** A Secret is at a place that the cache shows empty; `unread`: why a live GET did not say whose. */
+  hidden(place: Ref, now: number, chance: number, unread?: string): void {
+    this.backoff.hidden(refText(place), now, chance, unread);
+  }
+
+  /** A live GET found nothing there any more. */
+  notHidden(place: Ref): void {
+    this.backoff.notHidden(refText(place));
+  }
+
+  /** The watch showed a copy deleted, and not by us. */
+  copyVanished(place: Ref): void {
+    this.backoff.vanished(refText(place));
+  }
+
+  /** Fights that began since this was last asked. */
+  takeFights(): readonly Fight[] {
+    const fights = this.#fights;
+    this.#fights = [];
+    return fights;
+  }
+
+  beginPass(now: number): void {
+    this.backoff.beginPass(now);
+    this.absent.beginPass();
+    this.unwanted.beginPass();
+    this.homes.beginPass();
+    this.standing.beginPass();
+    this.resolutions.beginPass();
+  }
+
+  /** Of the pass that began at `now`. */
+  endPass(inFlight: ReadonlySet<string>, now: number): void {
+    this.gone.endPass(now);
+    this.backoff.endPass(inFlight);
+    this.resolutions.endPass(inFlight);
+  }
+}

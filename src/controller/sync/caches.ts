@@ -1,0 +1,55 @@
+// The caches that the planner reads: of the whole cluster by one watch a resource (cluster-caches.ts), or
+// of listed namespaces (listed-caches.ts).
+import { KINDS, type ObjectKind } from "../model/kinds.ts";
+import type { DataCache } from "../state/data-cache.ts";
+import { digestOffer } from "../model/secret-data.ts";
+import type { Watched } from "../../kube/cache/informer-group.ts";
+import { NAMESPACES } from "../../kube/rest/resource.ts";
+import type { WrittenCache, WrittenCaches } from "../writes/outcome.ts";
+import type { InformerDeps, ReadContexts } from "./informers.ts";
+import { createListedCaches } from "./listed-caches.ts";
+import { clusterCaches } from "./cluster-caches.ts";
+import type { Offers, ReadCaches } from "./kind-cache.ts";
+
+/** A watch, whatever it shows. */
+export type AnyWatch = Omit<Watched<never>, "addHandler">;
+
+export type Caches = ReadCaches & {
+  /** By resource. */
+  readonly watches: Readonly<Record<string, AnyWatch>>;
+  readonly written: WrittenCaches;
+};
+
+/** `listed`: the only namespaces to read; undefined: all. */
+export function createCaches(
+  listed: ReadonlySet<string> | undefined,
+  deps: InformerDeps,
+  contexts: ReadContexts,
+  data: DataCache,
+): Caches {
+  const [first] = contexts;
+  const offerOf: Offers = (source, keys) =>
+    first && digestOffer(first.digest, data.get(source)?.data, keys);
+  const caches = listed
+    ? createListedCaches(listed, deps, contexts, offerOf)
+    : clusterCaches(deps, contexts, offerOf);
+  // So that what is gone does not push out what is there.
+  for (const { objects } of caches.kinds)
+    objects.addHandler({
+      delete: ({ role, uid }) => {
+        if (role === "source") data.forget(uid);
+      },
+    });
+  const written = new Map(caches.kinds.map((each) => [each.kind, each.written]));
+  const of = (kind: ObjectKind): WrittenCache => {
+    const cache = written.get(kind);
+    if (!cache) throw new Error(`Cannot keep a ${kind}: this kind does not take part`);
+    return cache;
+  };
+  const watches = caches.kinds.map(({ kind, objects }) => [KINDS[kind].resource.plural, objects]);
+  return {
+    ...caches,
+    watches: Object.fromEntries([...watches, [NAMESPACES.plural, caches.namespaces]]),
+    written: { of, ...caches.writtenNamespaces },
+  };
+}

@@ -1,0 +1,63 @@
+// What /healthz fails for: only what a restart may mend. Promises: an API server that is away, however
+// long, is no trouble, because a restart of every replica would not bring it back; a quiet watch is
+// none, and neither is a fan-out that takes hours while its writes end one after the other.
+// And what /readyz fails for: caches that are not filled, or that have been growing old for so long that
+// this replica could not take over. A short outage takes nobody out, and a long one restarts nobody.
+import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
+
+export type LivenessInputs = {
+  /** By resource: when each watch last showed that it is alive. */
+  readonly watches: Readonly<Record<string, { readonly lastSignOfLifeMs: number }>>;
+  /** Of the pass that is running. */
+  readonly passStartedMs: number | undefined;
+  readonly lastWriteMs: number;
+  readonly elector: Pick<LeaderElector, "healthy"> | undefined;
+};
+
+// A healthy watch may be quiet for two minutes, and ends after five at most.
+const SILENCE_MS = 10 * 60_000;
+// An API server that restarts is back by then, and within it tries are a second apart.
+const DISCONNECTED_MS = 30_000;
+// A write ends within 30 s, and a pause that the server asks for within five minutes.
+const STUCK_MS = 10 * 60_000;
+
+/** In plain words; `now` and the vitals in ms of the same monotonic clock. */
+export function livenessProblems(
+  now: number,
+  { watches, passStartedMs, lastWriteMs, elector }: LivenessInputs,
+): readonly string[] {
+  const found: string[] = [];
+  for (const [resource, { lastSignOfLifeMs }] of Object.entries(watches)) {
+    const silentMs = now - lastSignOfLifeMs;
+    if (silentMs > SILENCE_MS) found.push(`${resource}: no sign of life for ${seconds(silentMs)}`);
+  }
+  if (passStartedMs !== undefined) {
+    const stuckMs = now - Math.max(passStartedMs, lastWriteMs);
+    if (stuckMs > STUCK_MS) found.push(`sync: nothing has moved for ${seconds(stuckMs)}`);
+  }
+  if (elector && !elector.healthy()) found.push("lease: held but not renewed");
+  return found;
+}
+
+export type WatchReadiness = {
+  readonly hasSynced: boolean;
+  /** Undefined while its watch is open. */
+  readonly disconnectedSinceMs: number | undefined;
+};
+
+/** By resource, in plain words; `now` and the watches in ms of the same monotonic clock. */
+export function readinessProblems(
+  now: number,
+  watches: Readonly<Record<string, WatchReadiness>>,
+): readonly string[] {
+  return Object.entries(watches).flatMap(([resource, { hasSynced, disconnectedSinceMs }]) => {
+    if (!hasSynced) return [`${resource}: cache not filled yet`];
+    const forMs = now - (disconnectedSinceMs ?? now);
+    if (forMs <= DISCONNECTED_MS) return [];
+    return [`${resource}: watch disconnected for ${seconds(forMs)}, its cache grows old`];
+  });
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}

@@ -1,0 +1,128 @@
+// The informers that read a cluster, or one namespace of it: its Namespace, and its objects of each kind
+// that takes part.
+import { readNamespace } from "../observed/read-namespace.ts";
+import type { Namespace, CachedObject, ListState } from "../model/cluster.ts";
+import type { ReadContext } from "../observed/read-context.ts";
+import { readObject } from "../observed/read-object.ts";
+import { isWatched, type ObjectKind } from "../model/kinds.ts";
+import { objectOf } from "../model/unstructured.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import type { Clock } from "../../kube/time/clock.ts";
+import { Informer, type InformerOptions } from "../../kube/cache/informer.ts";
+import type { Stored } from "../../kube/cache/store.ts";
+import { NAMESPACES } from "../../kube/rest/resource.ts";
+import type { Log } from "../report/log.ts";
+import { FailureLines } from "../report/failure-lines.ts";
+import type { WrittenCache } from "../writes/outcome.ts";
+import type { Metrics } from "../report/metrics.ts";
+
+export type InformerDeps = {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Of lists and watches. */
+  readonly lines: FailureLines;
+  /** What is known of the source list. */
+  readonly listState: (kind: ObjectKind) => ListState;
+};
+
+/** How the objects of each kind that takes part are read. */
+export type ReadContexts = readonly ReadContext[];
+
+export type Informers = {
+  readonly namespaces: Informer<Namespace>;
+  readonly objects: ReadonlyMap<ObjectKind, Informer<CachedObject>>;
+};
+
+export const ROLE = "role";
+
+/** A line for each failure of a resource's list or watch, but not for each of a long row, and one at its end. */
+export const watchLines = (log: Log, clock: Clock): FailureLines =>
+  new FailureLines(log, clock, "list or watch failed, will try again");
+
+/** The hooks of one informer. */
+export function toldBy(
+  lines: FailureLines,
+  resource: string,
+): Required<Pick<InformerOptions<Stored>, "onError" | "onConnected">> {
+  const { failed, worked } = lines.of(resource, { resource });
+  return { onError: failed, onConnected: worked };
+}
+
+/** Of one namespace, or of all. */
+export function createInformers(
+  deps: InformerDeps,
+  contexts: ReadContexts,
+  only: string | undefined,
+): Informers {
+  const { client, clock, metrics, lines } = deps;
+  const objectsOf = (context: ReadContext): Informer<CachedObject> => {
+    const { resource, fieldSelector } = context.kind;
+    const { plural } = resource;
+    const objects = new Informer<CachedObject>({
+      client,
+      resource,
+      namespace: only,
+      fieldSelector,
+      transform: (raw) => readObject(raw, context),
+      clock,
+      metrics: metrics.watch(plural),
+      ...toldBy(lines, plural),
+    });
+    objects.store.addIndex(ROLE, ({ role }) =>
+      role === "source" || role === "pull" ? [role] : [],
+    );
+    return objects;
+  };
+  const namespaces = new Informer<Namespace>({
+    client,
+    resource: NAMESPACES,
+    // What a right on the one name allows to list and watch.
+    fieldSelector: only === undefined ? undefined : `metadata.name=${only}`,
+    transform: (raw) => readNamespace(raw),
+    clock,
+    metrics: metrics.watch(NAMESPACES.plural),
+    ...toldBy(lines, NAMESPACES.plural),
+  });
+  const objects = new Map(
+    contexts.map((context) => [context.kind.kind, objectsOf(context)] as const),
+  );
+  return { objects, namespaces };
+}
+
+/** Where the answers of our own requests go, to the informer of their namespace. */
+export function writtenCache(
+  context: ReadContext,
+  objectsIn: (namespace: string) => Informer<CachedObject> | undefined,
+): WrittenCache {
+  const read = (raw: unknown): CachedObject | undefined =>
+    isWatched(context.kind, objectOf(raw)) ? readObject(raw, context) : undefined;
+  return {
+    get: ({ namespace, name }) => objectsIn(namespace)?.store.get(namespace, name),
+    remember: (raw) => {
+      const object = read(raw);
+      if (object) objectsIn(object.namespace)?.store.recordReading(object);
+      return object;
+    },
+    read,
+    forget: (namespace, name, uid) =>
+      objectsIn(namespace)?.store.recordDelete(namespace, name, uid),
+  };
+}
+
+/** The same of namespaces. */
+export function writtenNamespaces(
+  namespaced: (namespace: string) => Informer<Namespace> | undefined,
+) {
+  return {
+    namespace: (name: string): Namespace | undefined =>
+      namespaced(name)?.store.get(undefined, name),
+    rememberNamespace: (raw: unknown): void => {
+      const namespace = readNamespace(raw);
+      if (namespace) namespaced(namespace.name)?.store.recordWrite(namespace);
+    },
+    forgetNamespace: (name: string, uid: string): void =>
+      namespaced(name)?.store.recordDelete(undefined, name, uid),
+  };
+}

@@ -1,0 +1,173 @@
+// The caches of listed namespaces: a watch a resource in each, so that rights in each are enough.
+// Promises: a namespace is in the world of a kind only with its objects, all of them as of some moment,
+// and only while the API server shows both. One that is not there, or is answered by 403, keeps nobody
+// waiting; it takes part as soon as it can be read.
+import type { Namespace, CachedObject } from "../model/cluster.ts";
+import type { ObjectKind } from "../model/kinds.ts";
+import type { ReadContext } from "../observed/read-context.ts";
+import {
+  createInformers,
+  ROLE,
+  writtenCache,
+  writtenNamespaces,
+  type InformerDeps,
+  type Informers,
+  type ReadContexts,
+} from "./informers.ts";
+import type { Informer } from "../../kube/cache/informer.ts";
+import { InformerGroup } from "../../kube/cache/informer-group.ts";
+import type { Log } from "../report/log.ts";
+import type { KindCache, Offers, ReadCaches } from "./kind-cache.ts";
+
+const NONE: ReadonlyMap<string, CachedObject> = new Map<string, CachedObject>();
+
+/** The watches of one namespace that a kind needs. */
+type Pair = { readonly objects: Informer<CachedObject>; readonly namespaces: Informer<Namespace> };
+
+export function createListedCaches(
+  listed: ReadonlySet<string>,
+  deps: InformerDeps,
+  contexts: ReadContexts,
+  offerOf: Offers,
+): ReadCaches {
+  const informers = new Map(
+    Array.from(listed, (name) => [name, createInformers(deps, contexts, name)] as const),
+  );
+  const all = [...informers.values()];
+  return {
+    kinds: contexts.map((context) => kindCache(context, informers, deps, offerOf)),
+    namespaces: new NamespaceGroup(all),
+    writtenNamespaces: writtenNamespaces((namespace) => informers.get(namespace)?.namespaces),
+    unreadable: () =>
+      Array.from(informers).flatMap(([name, each]) => (pairsOf(each).some(isDenied) ? [name] : [])),
+  };
+}
+
+function kindCache(
+  context: ReadContext,
+  informers: ReadonlyMap<string, Informers>,
+  { log, listState }: InformerDeps,
+  offerOf: Offers,
+): KindCache {
+  const { kind } = context.kind;
+  const pairs = new Map(
+    Array.from(informers).flatMap(([name, { objects: ofKinds, namespaces }]) => {
+      const objects = ofKinds.get(kind);
+      return objects ? [[name, { objects, namespaces }] as const] : [];
+    }),
+  );
+  const all = [...pairs.values()];
+  const readable = (): readonly Pair[] => all.filter((pair) => !isDenied(pair));
+  for (const [namespace, pair] of pairs) tellAccess(kind, namespace, pair, log);
+  const ofRole = (role: string): Iterable<CachedObject> =>
+    readable().flatMap(({ objects }) => [...objects.store.byIndex(ROLE, role)]);
+  return {
+    kind,
+    objects: new InformerGroup(
+      all.map(({ objects, namespaces }) => ({
+        informer: objects,
+        spared: () => Promise.race([notThere(namespaces), denied(objects), denied(namespaces)]),
+      })),
+    ),
+    written: writtenCache(context, (namespace) => pairs.get(namespace)?.objects),
+    world: {
+      kind,
+      offerOf,
+      get list() {
+        return listState(kind);
+      },
+      isUnreadable: (namespace) => {
+        const pair = pairs.get(namespace);
+        return pair !== undefined && isDenied(pair);
+      },
+      get namespaces() {
+        const filled = readable().filter(({ objects }) => objects.hasSynced);
+        return new Map(filled.flatMap((pair) => [...entries(pair)]));
+      },
+      objectsIn: (namespace) => pairs.get(namespace)?.objects.store.inNamespace(namespace) ?? NONE,
+      get sources() {
+        return ofRole("source");
+      },
+      get pulls() {
+        return ofRole("pull");
+      },
+    },
+  };
+}
+
+function pairsOf({ objects, namespaces }: Informers): readonly Pair[] {
+  return Array.from(objects.values(), (each) => ({ objects: each, namespaces }));
+}
+
+const entries = ({ namespaces }: Pick<Pair, "namespaces">): Iterable<[string, Namespace]> =>
+  namespaces.store.inNamespace("").entries();
+
+const isDenied = ({ objects, namespaces }: Pair): boolean =>
+  objects.access.denied || namespaces.access.denied;
+
+/** Resolves if the API server does not let it list and watch. */
+function denied({ access }: Pick<Informer<never>, "access">): Promise<void> {
+  return new Promise((resolve) => {
+    if (access.denied) resolve();
+    else access.onChange((is) => is && resolve());
+  });
+}
+
+/** One line each time that what is in `namespace` can no longer be read, or can again. */
+function tellAccess(kind: ObjectKind, namespace: string, pair: Pair, log: Log): void {
+  let told = false;
+  const changed = (): void => {
+    const is = isDenied(pair);
+    if (is === told) return;
+    told = is;
+    if (is)
+      log.warn(
+        { kind, namespace },
+        "namespace cannot be read (403): its copies and those of its sources stay as they are",
+      );
+    else log.info({ kind, namespace }, "namespace can be read again");
+  };
+  pair.objects.access.onChange(changed);
+  pair.namespaces.access.onChange(changed);
+}
+
+/** Resolves if its informer finds that the namespace is not there. */
+async function notThere(namespaces: Informer<Namespace>): Promise<void> {
+  if ((await namespaces.waitForSync()) && namespaces.store.size === 0) return;
+  await new Promise(() => {});
+}
+
+/**
+ * As a namespace is in the world only with its objects, and while both can be read, its handlers hear
+ * of it again when that changes.
+ */
+class NamespaceGroup extends InformerGroup<Namespace> {
+  readonly #all: readonly Informers[];
+
+  constructor(all: readonly Informers[]) {
+    super(
+      all.map(({ objects, namespaces }) => ({
+        informer: namespaces,
+        // Whichever kind needs it: what of it cannot be read waits for nothing.
+        spared: async () => {
+          const ofKinds = Array.from(objects.values(), denied);
+          await Promise.race([Promise.all(ofKinds), denied(namespaces)]);
+        },
+      })),
+    );
+    this.#all = all;
+  }
+
+  override addHandler(handler: Parameters<Informer<Namespace>["addHandler"]>[0]) {
+    for (const informers of this.#all) {
+      const { objects, namespaces } = informers;
+      const tell = (): void => {
+        for (const [, namespace] of entries(informers)) handler.add?.(namespace, true, false);
+      };
+      for (const each of objects.values())
+        void each.waitForSync().then((synced) => synced && tell());
+      for (const { access } of [...objects.values(), namespaces]) access.onChange(tell);
+    }
+    return super.addHandler(handler);
+  }
+}

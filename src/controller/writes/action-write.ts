@@ -1,0 +1,103 @@
+// An action of the plan as a write of the pool: what is newest when it starts, and whether its decision
+// still holds after an event. Promise: a write carries the rule and the value of one moment.
+import type { PooledWrite } from "../../kube/flowcontrol/write-pool.ts";
+import type { WrittenCaches } from "./outcome.ts";
+import { bytesOf } from "../plan/requests.ts";
+import type { ListEntry } from "../annotations/list-entry.ts";
+import type { Ref } from "../../text/names.ts";
+import { copiesTo, decidesAlike, hasSameRule, letsPull } from "../desired/same-decision.ts";
+import type { CachedObject, DesiredCopy, Namespace, SourceObject } from "../model/cluster.ts";
+import { placeKey, type ObjectKind } from "../model/kinds.ts";
+import { decisionKey, type Action, actionKey, isEnding } from "../model/actions.ts";
+
+export type ActionWrite = PooledWrite & { readonly action: Action };
+
+/** How objects and Namespaces were before the events that came since the plan was begun, by key. */
+export type Touched = ReadonlyMap<string, CachedObject | Namespace | undefined>;
+
+/** What is known now. */
+export type LatestView = {
+  readonly caches: Pick<WrittenCaches, "of" | "namespace">;
+  /** What the source list says of an object. */
+  readonly entryOf: (kind: ObjectKind, object: Ref) => ListEntry | undefined;
+};
+
+/**
+ * A source that changes all the time is written although the plan knows an older version: with its
+ * newest content, if that is as good for this write and the rule is the one that was planned with.
+ */
+export function withLatest(action: Action, { caches, entryOf }: LatestView): Action {
+  if (!("content" in action)) return action;
+  const { source, replica } = action.content;
+  const latest = caches.of(action.objectKind).get(source);
+  if (latest === source || !hasSameRule(source, latest, entryOf(action.objectKind, source)))
+    return action;
+  if (!latest.replica || !isAsGood(latest.replica, replica)) return action;
+  const content = { source: latest, replica: latest.replica };
+  return { ...action, content, inputs: decisionKey(content) };
+}
+
+// The next plan writes content that grew more: it applies the limits on bytes.
+const MOST_GROWTH = 2;
+
+function isAsGood(latest: DesiredCopy, planned: DesiredCopy): boolean {
+  return (
+    latest.type === planned.type &&
+    latest.immutable === planned.immutable &&
+    latest.bytes <= MOST_GROWTH * planned.bytes
+  );
+}
+
+/** Whether the decision behind the action is still the same after these events of its source or namespace. */
+export function isStillDecided(
+  { action, namespace = "", source = "" }: ActionWrite,
+  touched: Touched,
+  { caches, entryOf }: LatestView,
+): boolean {
+  const { objectKind } = action;
+  const latest = caches.of(objectKind).get(action.source);
+  const entry = entryOf(objectKind, action.source);
+  if (touched.has(source)) {
+    // A removal carries no source. It follows from what the cache showed.
+    const before = "content" in action ? action.content.source : touched.get(source);
+    if (!before || !("role" in before) || !saysTheSame(before, latest, entry)) return false;
+  }
+  const publisher = latest?.role === "source" ? latest : undefined;
+  const now = caches.namespace(namespace);
+  if (touched.has(namespace)) {
+    const before = touched.get(namespace);
+    if (!before || "role" in before || !now) return false;
+    if (!decidesAlike(publisher?.rule, before, now)) return false;
+  }
+  // The plan may have seen a state between two events.
+  const wanted = publisher !== undefined && now !== undefined && wantsPlace(action, publisher, now);
+  if (isEnding(action)) return !wanted;
+  return wanted || action.kind === "liveGet";
+}
+
+function wantsPlace(action: Action, source: SourceObject, namespace: Namespace): boolean {
+  return action.kind === "fill" || action.kind === "unfill"
+    ? letsPull(source, namespace)
+    : copiesTo(source, action.place, namespace);
+}
+
+function saysTheSame(
+  before: CachedObject,
+  latest: CachedObject | undefined,
+  entry: ListEntry | undefined,
+): boolean {
+  if (before.role === "source") return hasSameRule(before, latest, entry);
+  const silent = before.role === "stranger" && latest?.role === "stranger" && entry === undefined;
+  return silent && before.uid === latest.uid;
+}
+
+/** What the pool must know of an action to bound it. */
+export function pooledWriteOf(action: Action): ActionWrite {
+  const { objectKind, place } = action;
+  const key = actionKey(action);
+  if (action.kind === "confirm") return { key, reads: true, action };
+  const reads = action.kind === "liveGet";
+  const bytes = bytesOf(action);
+  const source = placeKey(objectKind, action.source);
+  return { key, namespace: place.namespace, source, bytes, reads, action };
+}

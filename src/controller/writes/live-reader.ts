@@ -1,0 +1,87 @@
+// Live GETs: of an object as the API server has it now, and the planner's questions about what endings
+// follow from. Promises: an object counts as absent only by the API server's own words; a read that was
+// cut off because others waited ended as if its time had run out.
+import { ApiError, type ApiErrorKind } from "../../kube/rest/api-error.ts";
+import { causeOf } from "../../kube/rest/error-text.ts";
+import { causeText } from "../../kube/rest/failure-cause.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { NAMESPACES, resourcePath } from "../../kube/rest/resource.ts";
+import { KINDS, type ObjectKind } from "../model/kinds.ts";
+import type { Ref } from "../../text/names.ts";
+import type { LookupResult } from "./outcome.ts";
+import type { LiveRead } from "../model/actions.ts";
+
+const TIMEOUT_MS = 30_000;
+const QUESTION_TIMEOUT_MS = 10_000;
+// Answers that say something of one object only.
+const OF_ONE_OBJECT: readonly ApiErrorKind[] = ["forbidden", "notFound", "invalid", "badRequest"];
+
+export class LiveReader {
+  readonly #client: ApiClient;
+  /** Ends every read under way. */
+  readonly #cancelled: AbortSignal;
+
+  constructor(client: ApiClient, cancelled: AbortSignal) {
+    this.#client = client;
+    this.#cancelled = cancelled;
+  }
+
+  /** The raw object, or undefined. */
+  async object(kind: ObjectKind, place: Ref, cut?: AbortSignal): Promise<unknown> {
+    try {
+      return await this.#read(kind, place, TIMEOUT_MS, cut);
+    } catch (thrown) {
+      const error = asTimeout(readText(kind, place), thrown, this.#cancelled);
+      if (error instanceof ApiError && error.kind === "notFound") return undefined;
+      throw error;
+    }
+  }
+
+  /** Never rejects. */
+  async answerTo({ kind, ref }: LiveRead): Promise<LookupResult> {
+    try {
+      return { kind: "found", object: await this.#read(kind, ref, QUESTION_TIMEOUT_MS) };
+    } catch (error) {
+      const words = error instanceof ApiError ? error.ownWords : undefined;
+      const { plural } = resourceOf(kind);
+      const name = kind === "Namespace" ? ref.namespace : ref.name;
+      // Any other 404 may be a proxy's.
+      const absent = words?.kind === "notFound" && words.resource === plural && words.name === name;
+      if (absent) return { kind: "absent" };
+      const silent = !(error instanceof ApiError) || !OF_ONE_OBJECT.includes(error.kind);
+      return { kind: "unreadable", reason: causeText(causeOf(error), ref.namespace), silent };
+    }
+  }
+
+  #read(kind: LiveRead["kind"], ref: Ref, timeoutMs: number, cut?: AbortSignal): Promise<unknown> {
+    const { namespace, name } = ref;
+    return this.#client.request<unknown>({
+      method: "GET",
+      path:
+        kind === "Namespace"
+          ? resourcePath(NAMESPACES, undefined, namespace)
+          : resourcePath(resourceOf(kind), namespace, name),
+      what: readText(kind, ref),
+      signal: cut ?? this.#cancelled,
+      timeoutMs,
+    });
+  }
+}
+
+function resourceOf(kind: LiveRead["kind"]) {
+  if (kind === "Namespace") return NAMESPACES;
+  return KINDS[kind === "SourceList" ? "ConfigMap" : kind].resource;
+}
+
+function readText(kind: LiveRead["kind"], { namespace, name }: Ref): string {
+  const place = kind === "Namespace" ? namespace : `${namespace}/${name}`;
+  return `get ${resourceOf(kind).kind.toLowerCase()} ${place}`;
+}
+
+/** Of a request that was cut off because others waited: as if its time had run out. */
+export function asTimeout(what: string, error: unknown, cancelled: AbortSignal): unknown {
+  const cut = error instanceof ApiError && error.kind === "cancelled";
+  if (!cut || cancelled.aborted) return error;
+  const note = "cut off, because others waited";
+  return new ApiError(what, { kind: "timeout", reason: "NoAnswer", note });
+}

@@ -1,0 +1,148 @@
+// The reservations that must survive the process (controller/state/reservations.ts), as an annotation on the
+// controller's Lease.
+// Promises: reserve() resolves when the reservation is on the Lease; one request is under way at a time
+// and carries all that wait; what the Lease already has is read before the first sync and is not
+// overwritten unread; a quiet cluster sees no write.
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { sleep, type Clock, type Timer } from "../../kube/time/clock.ts";
+import type { Reservation } from "../model/actions.ts";
+import type { Reservations } from "../state/reservations.ts";
+import {
+  LONGEST_RESERVATIONS,
+  parseReservations,
+  reservationText,
+} from "../state/reservation-text.ts";
+
+/** One annotation of the controller's Lease. */
+export type RecordAnnotation = {
+  /** Where it is, for people. */
+  readonly where: string;
+  read(signal: AbortSignal): Promise<string | undefined>;
+  write(
+    change: (before: string | undefined) => string | undefined,
+    signal: AbortSignal,
+  ): Promise<void>;
+};
+
+/** There is no room for more. */
+export class ReservationsFull extends Error {}
+
+const FIRST_READ_MS = 10_000;
+const READ_AGAIN_MS = 1000;
+const SAVE_AGAIN_MS = 5000;
+const LAST_SAVE_MS = 2000;
+/** What another attempt does not change. */
+const SETTLED: ReadonlySet<string> = new Set(["forbidden", "unauthorized", "notFound", "invalid"]);
+
+export class ReservationRecord {
+  readonly #annotation: RecordAnnotation;
+  readonly #reservations: Reservations;
+  readonly #clock: Clock;
+  readonly #closed = new AbortController();
+  #read = false;
+  /** Version of the reservations that the Lease has. */
+  #savedVersion = 0;
+  #saving: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  #again: Timer | undefined;
+
+  constructor(annotation: RecordAnnotation, reservations: Reservations, clock: Clock) {
+    this.#annotation = annotation;
+    this.#reservations = reservations;
+    this.#clock = clock;
+  }
+
+  get where(): string {
+    return this.#annotation.where;
+  }
+
+  /** Reads what an earlier process left. Gives up after ten seconds: the next save reads it. */
+  async load(signal: AbortSignal): Promise<void> {
+    const end = this.#clock.monotonic() + FIRST_READ_MS;
+    while (!signal.aborted && !this.#read && this.#clock.monotonic() < end) {
+      try {
+        this.#take(await this.#annotation.read(signal));
+      } catch (error) {
+        if (error instanceof ApiError && SETTLED.has(error.kind)) return;
+        await sleep(this.#clock, READ_AGAIN_MS, signal);
+      }
+    }
+  }
+
+  async reserve(reservation: Reservation): Promise<void> {
+    this.#reservations.reserve(reservation, this.#clock.monotonic());
+    if (!reservation.lasting) return;
+    try {
+      await this.#save();
+    } catch (error) {
+      // Nothing is deleted for it.
+      this.#reservations.end(reservation);
+      throw error;
+    }
+  }
+
+  /** A plan was made, which may have ended some. */
+  planned(): void {
+    if (this.#reservations.version !== this.#savedVersion && !this.#saving && !this.#again)
+      this.#saveLater();
+  }
+
+  /** Writes what is still to be written. */
+  async close(): Promise<void> {
+    this.#again?.cancel();
+    const timer = this.#clock.setTimeout(() => this.#closed.abort(), LAST_SAVE_MS);
+    if (this.#reservations.version !== this.#savedVersion)
+      await this.#save().catch(() => undefined);
+    timer.cancel();
+    this.#closed.abort();
+  }
+
+  #saveLater(): void {
+    this.#save().catch((error: unknown) => {
+      const settled = error instanceof ApiError && SETTLED.has(error.kind);
+      if (settled || this.#closed.signal.aborted) return;
+      this.#again = this.#clock.setTimeout(() => {
+        this.#again = undefined;
+        this.planned();
+      }, SAVE_AGAIN_MS);
+    });
+  }
+
+  // What is reserved while a request is under way is in the next one.
+  #save(): Promise<void> {
+    if (this.#next) return this.#next;
+    if (!this.#saving) return (this.#saving = this.#saveNow());
+    this.#next = this.#saving
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        return (this.#saving = this.#saveNow());
+      });
+    return this.#next;
+  }
+
+  async #saveNow(): Promise<void> {
+    try {
+      let version = 0;
+      await this.#annotation.write((before) => {
+        this.#take(before);
+        version = this.#reservations.version;
+        const text = reservationText(this.#reservations.lasting());
+        if (text !== undefined && text.length > LONGEST_RESERVATIONS) throw new ReservationsFull();
+        return text;
+      }, this.#closed.signal);
+      this.#savedVersion = version;
+    } finally {
+      this.#saving = undefined;
+    }
+  }
+
+  #take(text: string | undefined): void {
+    if (this.#read) return;
+    this.#read = true;
+    const now = this.#clock.monotonic();
+    for (const reservation of parseReservations(text))
+      if (!this.#reservations.at(reservation.kind, reservation.place))
+        this.#reservations.reserve(reservation, now);
+  }
+}

@@ -1,0 +1,220 @@
+// Objects of the API out of files: what kustomize, helm and kubectl print, and repositories as people
+// clone them. Promises: every object comes with the file and line that it begins on. In a folder, what is
+// no manifest is counted, and what cannot be read is listed; a file that is named by itself must be a
+// manifest, or a UsageError says why it is not. It does not judge what kind of objects they are.
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, normalize } from "node:path";
+import { UsageError } from "../../controller/settings/config.ts";
+import { isRecord } from "../../kube/json.ts";
+import { documentsOf, type FileDocument } from "./yaml-documents.ts";
+
+export type FileObject = {
+  readonly raw: Readonly<Record<string, unknown>>;
+  /** "FILE:LINE" of the document that it is in. */
+  readonly where: string;
+  /** Its file was found in a folder, so that a fault of it does not end the reading of others. */
+  readonly found: boolean;
+};
+
+export type FileReading = {
+  readonly objects: readonly FileObject[];
+  /** What is no manifest, by what it is: how many. */
+  readonly passedOver: ReadonlyMap<string, number>;
+  /** What cannot be read, a line each. */
+  readonly unread: readonly string[];
+};
+
+/** Whence `-` is read; undefined: there is none. */
+export type Input = AsyncIterable<Uint8Array | string> | undefined;
+
+const EXTENSIONS = [".yaml", ".yml", ".json"];
+/** Folders of tools, in which no manifests are kept. */
+const NO_FOLDERS = /(^|[\\/])(\.git|node_modules)([\\/]|$)/;
+const KUSTOMIZATION = /^kustomization\.ya?ml$/i;
+/** Lists contain lists only so deep, and a document so many objects: aliases can multiply them. */
+const MOST_NESTED = 8;
+const MOST_OBJECTS = 200_000;
+
+/** Of `-f`, in the order in which they were given; a folder's files by name, and with `-R` those of its folders. */
+export async function readFileObjects(
+  paths: readonly string[],
+  { recursive = false, stdin }: { readonly recursive?: boolean; readonly stdin?: Input } = {},
+): Promise<FileReading> {
+  const reader = new FileReader();
+  for (const path of paths) {
+    if (path === "-") reader.readNamed("stdin", await textOf(stdin));
+    else if (!isFolder(path)) reader.readNamed(path, contentOf(path));
+    else reader.readFolder(filesIn(path, recursive));
+  }
+  return reader;
+}
+
+class FileReader implements FileReading {
+  readonly objects: FileObject[] = [];
+  readonly passedOver = new Map<string, number>();
+  readonly unread: string[] = [];
+
+  /** It must be a manifest. */
+  readNamed(file: string, text: string): void {
+    for (const { value, line } of documentsOf(file, text)) {
+      const where = `${file}:${line}`;
+      if (value === undefined || value === null) continue;
+      if (!isRecord(value)) throw new UsageError(`${where}: is no object of Kubernetes`);
+      if (typeof value["kind"] !== "string" || value["kind"] === "")
+        throw new UsageError(`${where}: has no kind: is it an object of Kubernetes?`);
+      this.objects.push(...itemsOf(value, where, false));
+    }
+  }
+
+  readFolder(files: readonly string[]): void {
+    const patches = new Set<string>();
+    for (const file of files)
+      if (KUSTOMIZATION.test(basename(file))) for (const one of patchesOf(file)) patches.add(one);
+    for (const file of files) {
+      const kind = knownKind(file, patches);
+      if (kind !== undefined) this.#passOver(kind);
+      else this.#readFound(file);
+    }
+  }
+
+  #readFound(file: string): void {
+    const text = contentOf(file);
+    let documents: readonly FileDocument[];
+    try {
+      documents = documentsOf(file, text);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      if (text.includes("{{")) this.#passOver("template");
+      else if (!/^[\s"']*(apiVersion|kind)["']?\s*:/m.test(text)) this.#passOver("other file");
+      else this.unread.push(error.message);
+      return;
+    }
+    for (const { value, line } of documents) {
+      if (value === undefined || value === null) continue;
+      const isManifest =
+        isRecord(value) &&
+        typeof value["kind"] === "string" &&
+        typeof value["apiVersion"] === "string";
+      if (isManifest) this.#take(value, `${file}:${line}`);
+      else this.#passOver("other file");
+    }
+  }
+
+  #take(value: FileObject["raw"], where: string): void {
+    try {
+      this.objects.push(...itemsOf(value, where, true));
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      this.unread.push(error.message);
+    }
+  }
+
+  #passOver(what: string): void {
+    this.passedOver.set(what, (this.passedOver.get(what) ?? 0) + 1);
+  }
+}
+
+/** What a file is besides a manifest, by its place; undefined: its content decides. */
+function knownKind(file: string, patches: ReadonlySet<string>): string | undefined {
+  if (patches.has(normalize(file))) return "patch";
+  if (KUSTOMIZATION.test(basename(file))) return "kustomization";
+  const [folder, above] = [dirname(file), dirname(dirname(file))];
+  const isInChart = (chart: string): boolean => existsSync(join(chart, "Chart.yaml"));
+  if (basename(folder) === "templates" && isInChart(above)) return "template";
+  return basename(above) === "templates" && isInChart(dirname(above)) ? "template" : undefined;
+}
+
+/** Files that a kustomization names as patches: they look like objects, and are parts of some. */
+function patchesOf(file: string): readonly string[] {
+  let documents: readonly FileDocument[];
+  try {
+    documents = documentsOf(file, contentOf(file));
+  } catch (error) {
+    if (error instanceof UsageError) return [];
+    throw error;
+  }
+  return documents.flatMap(({ value }) => {
+    if (!isRecord(value)) return [];
+    const named = ["patches", "patchesJson6902", "patchesStrategicMerge"].flatMap((field) => {
+      const list = value[field];
+      return Array.isArray(list) ? (list as readonly unknown[]) : [];
+    });
+    return named
+      .map((one) => (isRecord(one) ? one["path"] : one))
+      .filter((path) => typeof path === "string")
+      .map((path) => normalize(join(dirname(file), path)));
+  });
+}
+
+/** All objects of one document. */
+function itemsOf(raw: FileObject["raw"], where: string, found: boolean): readonly FileObject[] {
+  const objects: FileObject[] = [];
+  const take = (value: FileObject["raw"], depth: number): void => {
+    const { kind } = value;
+    if (typeof kind !== "string" || kind === "")
+      throw new UsageError(`${where}: has no kind: is it an object of Kubernetes?`);
+    if (!kind.endsWith("List") || !Array.isArray(value["items"])) {
+      if (objects.length >= MOST_OBJECTS)
+        throw new UsageError(`${where}: has more than ${MOST_OBJECTS} objects`);
+      objects.push({ raw: value, where, found });
+      return;
+    }
+    if (depth >= MOST_NESTED)
+      throw new UsageError(`${where}: has lists within lists, more than ${MOST_NESTED} deep`);
+    for (const item of value["items"] as readonly unknown[]) {
+      if (!isRecord(item)) throw new UsageError(`${where}: an item of its ${kind} is no object`);
+      // The items of a SecretList do not say what they are.
+      const inherited = kind === "List" ? {} : { kind: kind.slice(0, -"List".length) };
+      take({ apiVersion: value["apiVersion"], ...inherited, ...item }, depth + 1);
+    }
+  };
+  take(raw, 0);
+  return objects;
+}
+
+function filesIn(path: string, recursive: boolean): readonly string[] {
+  const files = readdirSync(path, { withFileTypes: true, recursive })
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => EXTENSIONS.includes(extname(file)) && !isSkipped(path, file))
+    .toSorted();
+  if (files.length > 0) return files;
+  const hint = recursive ? "" : "; -R looks into its folders too";
+  throw new UsageError(`-f ${path}: no file in it ends with ${EXTENSIONS.join(", ")}${hint}`);
+}
+
+// A link in a clone may lead nowhere.
+function isSkipped(folder: string, file: string): boolean {
+  if (NO_FOLDERS.test(file.slice(folder.length))) return true;
+  return statSync(file, { throwIfNoEntry: false })?.isFile() !== true;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): UsageError {
+  const code = isRecord(error) ? error["code"] : undefined;
+  const why = code === "ENOENT" ? "does not exist" : `cannot be read (${String(code)})`;
+  return new UsageError(`-f ${path}: ${why}`);
+}
+
+async function textOf(stdin: Input): Promise<string> {
+  if (stdin === undefined) throw new UsageError("-f -: there is nothing on stdin");
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks)
+    .toString("utf8")
+    .replace(/^\ufeff/, "");
+}

@@ -1,0 +1,148 @@
+// The controller that is installed in a cluster, as its Deployment tells: where it runs, and the flags
+// of `run` that it was given. What cannot be read of it is said, not guessed.
+import {
+  FLAGS,
+  environmentName,
+  type Flag,
+  type FlagName,
+} from "../../controller/settings/flags.ts";
+import type { FlagValues } from "../../controller/settings/config.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { DEPLOYMENTS, resourcePath } from "../../kube/rest/resource.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { isRecord } from "../../kube/json.ts";
+
+/** On the Deployment and its pods, in the manifests and in the chart. */
+export const APP_LABEL = "app.kubernetes.io/name=secretcast";
+
+export type InstalledController = {
+  readonly namespace: string;
+  readonly name: string;
+  /** The user that its pods are, for RBAC. */
+  readonly account: string;
+  readonly flags: FlagValues;
+  /** Flags whose values only the pod knows. */
+  readonly unread: readonly string[];
+};
+
+export type Installed =
+  | { readonly kind: "found"; readonly controller: InstalledController }
+  /** Nobody has looked: there is no cluster, or not yet. */
+  | { readonly kind: "unasked" }
+  | { readonly kind: "none" }
+  | { readonly kind: "several"; readonly names: readonly string[] }
+  /** The API server does not let us look. */
+  | { readonly kind: "unknown" };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `home`: where it is looked for when the whole cluster may not be searched. */
+export async function findController(
+  client: ApiClient,
+  home: string,
+  signal: AbortSignal,
+): Promise<Installed> {
+  const found =
+    (await deployments(client, undefined, signal)) ?? (await deployments(client, home, signal));
+  if (!found) return { kind: "unknown" };
+  const controllers = found.flatMap((each) => controllerOf(each));
+  const [first, ...others] = controllers;
+  if (!first) return { kind: "none" };
+  if (others.length === 0) return { kind: "found", controller: first };
+  const atHome = controllers.filter(({ namespace }) => namespace === home);
+  const [only] = atHome;
+  if (only && atHome.length === 1) return { kind: "found", controller: only };
+  return {
+    kind: "several",
+    names: controllers.map(({ namespace, name }) => `${namespace}/${name}`),
+  };
+}
+
+/** undefined: it may not be listed there. */
+async function deployments(
+  client: ApiClient,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly Fields[] | undefined> {
+  try {
+    const list = await client.request<unknown>({
+      method: "GET",
+      path: resourcePath(DEPLOYMENTS, namespace),
+      query: { labelSelector: APP_LABEL, limit: 50 },
+      what: "look for the controller's Deployment",
+      signal,
+    });
+    const items = isRecord(list) ? list["items"] : undefined;
+    return Array.isArray(items) ? items.filter(isRecord) : [];
+  } catch (error) {
+    // Not every API server has Deployments: the sandbox has none.
+    if (!(error instanceof ApiError)) throw error;
+    if (error.kind === "notFound") return [];
+    if (error.kind === "forbidden") return undefined;
+    throw error;
+  }
+}
+
+function controllerOf(deployment: Fields): readonly InstalledController[] {
+  const { namespace, name } = fields(deployment["metadata"]);
+  const spec = fields(fields(fields(deployment["spec"])["template"])["spec"]);
+  const containers = listOf(spec["containers"]);
+  const container = containers.find((each) => each["name"] === "secretcast") ?? containers[0];
+  if (typeof namespace !== "string" || typeof name !== "string" || !container) return [];
+  const account = spec["serviceAccountName"];
+  const words = texts(container["args"]);
+  const byEnvironment = environmentFlags(container);
+  return [
+    {
+      namespace,
+      name,
+      account: `system:serviceaccount:${namespace}:${typeof account === "string" ? account : "default"}`,
+      flags: { ...byEnvironment.flags, ...flagsOf(words) },
+      unread: byEnvironment.unread,
+    },
+  ];
+}
+
+/** Of the words of a command line; what is no flag of `run` is passed over. */
+function flagsOf(words: readonly string[]): FlagValues {
+  const flags: Partial<Record<FlagName, string | boolean>> = {};
+  for (const [index, word] of words.entries()) {
+    const [, name = "", value] = /^--([a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
+    const plain = flagCalled(name);
+    const negated = name.startsWith("no-") ? flagCalled(name.slice(3)) : undefined;
+    if (plain?.kind === "switch") flags[plain.name] = value ?? true;
+    else if (plain) flags[plain.name] = value ?? words[index + 1] ?? "";
+    else if (negated) flags[negated.name] = false;
+  }
+  return flags;
+}
+
+function flagCalled(name: string): (Flag & { readonly name: FlagName }) | undefined {
+  return FLAGS.find((flag) => flag.name === name);
+}
+
+function environmentFlags(container: Fields): Pick<InstalledController, "flags" | "unread"> {
+  const flags: Partial<Record<FlagName, string>> = {};
+  const unread: string[] = [];
+  for (const { name, value, valueFrom } of listOf(container["env"])) {
+    const flag = FLAGS.find((each) => environmentName(each.name) === name);
+    // An empty variable counts as not set, there as here.
+    if (!flag || value === "") continue;
+    if (typeof value === "string" && !value.includes("$(")) flags[flag.name] = value;
+    else if (valueFrom !== undefined || value !== undefined) unread.push(flag.name);
+  }
+  if (listOf(container["envFrom"]).length > 0) unread.push("envFrom");
+  return { flags, unread };
+}
+
+function fields(value: unknown): Fields {
+  return isRecord(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}

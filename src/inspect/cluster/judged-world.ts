@@ -1,0 +1,80 @@
+// What every command that judges a cluster begins with: connect, find the settings to judge by, read
+// the cluster once.
+import { UsageError, type FlagValues } from "../../controller/settings/config.ts";
+import type { Connection } from "../kubectl/connection.ts";
+import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
+import type { Program } from "../../run/program-context.ts";
+import { findController, type Installed } from "./installed-controller.ts";
+import { homeOf, readPlanningSettings, type PlanningSettings } from "./planning-settings.ts";
+import { readCluster, type ReadWorld } from "./read-cluster.ts";
+import { prospectOf, type Prospect } from "./prospect.ts";
+
+export type Judging = {
+  readonly connection: Connection;
+  /** Which cluster it is, as a line. */
+  readonly where: string;
+  readonly installed: Installed;
+  readonly planning: PlanningSettings;
+};
+
+/** `own`: the flags of `run` that the command was given. Runs `work` and closes what it opened. */
+export async function withJudging<T>(
+  flags: KubectlFlags,
+  own: FlagValues,
+  program: Program,
+  work: (judging: Judging) => Promise<T>,
+): Promise<T> {
+  // Wrong values are told before anything is asked.
+  readPlanningSettings(own, program, { kind: "unasked" });
+  // What talks HTTP takes longer to load than all else, and who plans files asks no server.
+  const { connect, serverLine } = await import("../kubectl/connection.ts");
+  const connection = connect(flags, program);
+  try {
+    const home = homeOf(own, program);
+    const installed = await findController(connection.client, home, program.signal);
+    const planning = readPlanningSettings(own, program, installed);
+    return await work({ connection, where: serverLine(connection), installed, planning });
+  } finally {
+    await connection.client.close();
+  }
+}
+
+/** The cluster of a connection, read now; `outlined`: with what a diff needs. */
+export function readJudged(
+  { connection, planning }: Judging,
+  flags: KubectlFlags,
+  program: Program,
+  { outlined = false }: { readonly outlined?: boolean } = {},
+): Promise<ReadWorld> {
+  const { settings, config } = planning;
+  return readCluster({
+    client: connection.client,
+    settings,
+    config,
+    fallback: flags.namespace === undefined ? [] : [flags.namespace],
+    flags,
+    outlined,
+    program,
+  });
+}
+
+export function prospectIn(
+  { builder, worlds, look }: ReadWorld,
+  { settings }: PlanningSettings,
+): Promise<Prospect> {
+  return prospectOf({ builder, worlds, look, settings });
+}
+
+/** Tells what is not known; false: something is not. */
+export function tellUnknown(
+  { unknown }: Pick<ReadWorld, "unknown">,
+  { stderr }: Pick<Program, "stderr">,
+): boolean {
+  for (const line of unknown) stderr.write(`secretcast: ${line}\n`);
+  return unknown.length === 0;
+}
+
+/** Flags that ask for two things that cannot both be. */
+export function contradiction(one: string, other: string, why: string): UsageError {
+  return new UsageError(`${one} and ${other} contradict each other: ${why}`);
+}

@@ -1,0 +1,61 @@
+// What of an object's content a diff needs: the names of its entries, labels and annotations, each with
+// a keyed digest of its value. Outlines of objects with equal content are one, so that copies cost next
+// to nothing.
+import { createShare } from "../../controller/observed/intern.ts";
+import { objectOf, stringsOf } from "../../controller/model/unstructured.ts";
+import { annotationKey, PREFIX } from "../../controller/annotations/vocabulary.ts";
+import { entriesOf, typeOf, type KindRules } from "../../controller/model/kinds.ts";
+import type { Digest } from "../../controller/model/secret-data.ts";
+import type { SourcePayload } from "../../controller/model/cluster.ts";
+
+type Digests = ReadonlyMap<string, string>;
+
+export type ObjectOutline = {
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly data: Digests;
+  readonly labels: Digests;
+  /** Without ours. */
+  readonly annotations: Digests;
+  /** The mark `copied-keys`. */
+  readonly copiedKeys: string;
+};
+
+export type OutlineOf = (kind: KindRules, raw: unknown) => ObjectOutline;
+
+export function createOutlines(digest: Digest): {
+  readonly ofObject: OutlineOf;
+  readonly ofPayload: (
+    payload: SourcePayload,
+  ) => Pick<ObjectOutline, "data" | "labels" | "annotations">;
+} {
+  const share = createShare<ObjectOutline>();
+  const digests = (texts: Readonly<Record<string, string>>, all = true): Digests => {
+    const found = new Map<string, string>();
+    for (const key of Object.keys(texts))
+      if (all || !key.startsWith(PREFIX)) found.set(key, digest([texts[key] ?? ""]));
+    return found;
+  };
+  return {
+    ofObject: (kind, raw) => {
+      const object = objectOf(raw);
+      const metadata = objectOf(object.metadata);
+      const annotations = stringsOf(metadata.annotations);
+      const outline = {
+        type: typeOf(kind, object),
+        immutable: object.immutable === true,
+        data: digests(entriesOf(kind, object)),
+        labels: digests(stringsOf(metadata.labels)),
+        annotations: digests(annotations, false),
+        copiedKeys: annotations[annotationKey("copied-keys")] ?? "",
+      };
+      const { data, labels, annotations: others, ...rest } = outline;
+      return share(JSON.stringify([...data, ...labels, ...others, rest]), outline);
+    },
+    ofPayload: ({ data, labels, annotations }) => ({
+      data: digests(data.reveal()),
+      labels: digests(labels),
+      annotations: digests(annotations),
+    }),
+  };
+}

@@ -1,0 +1,179 @@
+// The settings by which a command judges, most of all the flags of `run` that decide what is copied where.
+// Each comes from the first that has it: the command line, the environment, the flags of the installed
+// controller, the defaults. The order is the same for all commands, and the settings are printed.
+import { isDeepStrictEqual } from "node:util";
+import type { Argv } from "yargs";
+import {
+  emptyListVariable,
+  readConfig,
+  type Config,
+  type FlagValues,
+} from "../../controller/settings/config.ts";
+import { environmentName, PLANNING_FLAGS, type FlagName } from "../../controller/settings/flags.ts";
+import { readPlannerSettings } from "../../controller/settings/planner-settings.ts";
+import type { PlannerSettings } from "../../controller/model/cluster.ts";
+import type { Program } from "../../run/program-context.ts";
+import { givenFlags, settingsOptions } from "../kubectl/run-flags.ts";
+import type { Given } from "../kubectl/kubectl-flags.ts";
+import type { Installed } from "./installed-controller.ts";
+
+export type PlanningSettings = {
+  readonly config: Config;
+  readonly settings: PlannerSettings;
+  /** Where they are from, in words: "the flags of Deployment secretcast/secretcast". */
+  readonly from: string;
+  /** What was given by anybody, and what decides most. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** What the installed controller runs with; undefined: none does, or it cannot be read. */
+  readonly theirs: Config | undefined;
+  /** Flags given here, or in the environment. */
+  readonly own: readonly FlagName[];
+  /** Those of them that differ from what the installed controller runs with. */
+  readonly otherwise: readonly FlagName[];
+  /** What the user may have meant otherwise, as a line. */
+  readonly hint: string | undefined;
+};
+
+export function planningOptions(argv: Argv): Argv {
+  return settingsOptions(argv, PLANNING_FLAGS);
+}
+
+/** Those of the command line. */
+export function planningFlags(given: Given): FlagValues {
+  return givenFlags(given, PLANNING_FLAGS);
+}
+
+export function readPlanningSettings(
+  own: FlagValues,
+  program: Pick<Program, "env">,
+  installed: Installed,
+): PlanningSettings {
+  return readSettings(PLANNING_FLAGS, own, program, installed, undefined);
+}
+
+/** The namespace where a controller is looked for first. */
+export function homeOf(own: FlagValues, { env }: Pick<Program, "env">): string {
+  const home = own["lease-namespace"] ?? env[environmentName("lease-namespace")];
+  return typeof home === "string" && home !== "" ? home : USUAL_HOME;
+}
+
+const USUAL_HOME = "secretcast";
+
+/**
+ * Each flag of `names` from the first that has it: `own`, the environment, the installed controller, the
+ * defaults. `home`: the namespace of a controller that is not installed; undefined: it runs outside.
+ */
+export function readSettings(
+  names: readonly FlagName[],
+  own: FlagValues,
+  program: Pick<Program, "env">,
+  installed: Installed,
+  home: string | undefined,
+): PlanningSettings {
+  const controller = installed.kind === "found" ? installed.controller : undefined;
+  const env = Object.fromEntries(
+    names.map((name) => [environmentName(name), program.env[environmentName(name)]]),
+  );
+  const isOwn = (name: FlagName): boolean =>
+    own[name] !== undefined || Boolean(env[environmentName(name)]);
+  const theirs = flagsAmong(names, controller?.flags ?? {});
+  const given = {
+    ...flagsAmong(
+      names.filter((name) => !isOwn(name)),
+      theirs,
+    ),
+    ...own,
+  };
+  const clusterNamespace = controller?.namespace ?? home;
+  const configOf = (flags: FlagValues, variables: Program["env"]): Config =>
+    readConfig(flags, { env: variables, clusterNamespace, terminal: false });
+  const config = configOf(given, env);
+  const differs = (name: FlagName): boolean => {
+    const changed = { ...theirs, [name]: own[name] ?? env[environmentName(name)] };
+    return !isDeepStrictEqual(configOf(changed, {}), configOf(theirs, {}));
+  };
+  const unread = new Set(controller?.unread);
+  const otherwise =
+    controller && !unread.has("envFrom")
+      ? names.filter((name) => isOwn(name) && !unread.has(name) && differs(name))
+      : [];
+  return {
+    config,
+    settings: readPlannerSettings(config),
+    from: whence(installed, own, names, env),
+    flags: shown(config, names, given, env),
+    theirs: controller && configOf(theirs, {}),
+    own: names.filter(isOwn),
+    otherwise,
+    hint: emptyListVariable(own, program.env),
+  };
+}
+
+function flagsAmong(names: readonly FlagName[], flags: FlagValues): FlagValues {
+  return Object.fromEntries(
+    names.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])),
+  );
+}
+
+// The order of sources and what an absent `accept` means are never left to be guessed.
+function shown(
+  config: Config,
+  names: readonly FlagName[],
+  given: FlagValues,
+  env: Program["env"],
+): Readonly<Record<string, string>> {
+  const flags: Record<string, string> = {
+    "source-namespaces": config.sourceNamespaces.join(","),
+    "namespace-policy": config.namespacePolicy,
+  };
+  for (const name of names) {
+    const value = given[name] ?? (env[environmentName(name)] || undefined);
+    if (value !== undefined) flags[name] ??= String(value);
+  }
+  return flags;
+}
+
+function whence(
+  installed: Installed,
+  own: FlagValues,
+  names: readonly FlagName[],
+  env: Program["env"],
+): string {
+  const variables = names
+    .filter((name) => own[name] === undefined && env[environmentName(name)])
+    .map(environmentName);
+  const first = [
+    ...(Object.keys(own).length > 0 ? ["the flags given here"] : []),
+    ...(variables.length > 0 ? [`the environment (${variables.join(", ")})`] : []),
+  ];
+  return [...first, rest(installed)].join(", then ");
+}
+
+function rest(installed: Installed): string {
+  switch (installed.kind) {
+    case "found": {
+      const { namespace, name, unread } = installed.controller;
+      const missing = unread.length > 0 ? ` (not readable there: ${unread.join(", ")})` : "";
+      return `those of Deployment ${namespace}/${name}${missing}`;
+    }
+    case "unasked":
+      return "the defaults";
+    case "none":
+      return "the defaults (no controller is installed)";
+    case "several":
+      return `the defaults (several controllers are installed: ${installed.names.join(", ")}; --lease-namespace chooses one)`;
+    case "unknown":
+      return "the defaults (whether a controller is installed cannot be read)";
+  }
+}
+
+/** For people, in one line, or two. */
+export function settingsLine({ from, flags, hint }: PlanningSettings): string {
+  const words = Object.entries(flags).map(([name, value]) => `--${name}=${shellWord(value)}`);
+  const line = `judged by ${words.join(" ")}, from ${from}`;
+  return hint === undefined ? line : `${line}\n${hint}`;
+}
+
+function shellWord(value: string): string {
+  return value === "" ? "''" : value;
+}

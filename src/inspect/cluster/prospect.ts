@@ -1,0 +1,138 @@
+// What a run would come to write in this world: the controller's own planner, with all waiting counted
+// as over. Grace and hold have passed, and what the planner asks the API server before something ends
+// is answered by the world itself, which was read a moment ago. What is to be written into a pulling
+// Secret a look at it decides, as in a run.
+import { setImmediate } from "node:timers/promises";
+import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
+import { PlannerMemory } from "../../controller/state/planner-memory.ts";
+import { plan } from "../../controller/plan/plan.ts";
+import { fillFor, readPullState, emptyingFill } from "../../controller/desired/pull-fill.ts";
+import type { Ref } from "../../text/names.ts";
+import type { Action, Fill } from "../../controller/model/actions.ts";
+import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
+import type { Plan } from "../../controller/model/verdicts.ts";
+import type { WorldBuilder } from "./world-builder.ts";
+
+export type Prospect = {
+  readonly plan: Plan;
+  /** What pulling objects get, by kind and place. */
+  readonly fills: ReadonlyMap<string, Fill>;
+};
+
+export type ProspectParts = {
+  readonly builder: WorldBuilder;
+  readonly worlds: readonly ClusterState[];
+  readonly settings: PlannerSettings;
+  /** The object at a place as it is now; undefined: there is none. */
+  readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
+};
+
+// Each round answers what the one before asked; what an answer changes is asked once more.
+const MOST_ROUNDS = 50;
+/** Live reads at a time. */
+const LOOKS = 16;
+// The planner's clock stands still: nothing becomes due by waiting.
+const NOW = 0;
+
+/** The settings of a plan that does not wait. */
+function withoutWaiting(settings: PlannerSettings): PlannerSettings {
+  return { ...settings, deleteGraceMs: 0, sourceGraceMs: 0, deleteHoldMs: 0 };
+}
+
+export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
+  const { worlds } = parts;
+  const settings = withoutWaiting(parts.settings);
+  const memory = new PlannerMemory();
+  const fills = new Map<string, Fill>();
+  for (let round = 0; ; round++) {
+    const made = await planned(worlds, settings, memory);
+    const answered = answerQuestions(made.actions, memory);
+    const looked = await lookAtPulls(made.actions, memory, fills, parts);
+    if ((!answered && !looked) || round === MOST_ROUNDS) return { plan: timeless(made), fills };
+  }
+}
+
+/** No time of a clock that stands still means anything to a reader. */
+function timeless(made: Plan): Plan {
+  if (made.rows.every(({ dueAt }) => dueAt === undefined)) return made;
+  return { ...made, rows: made.rows.map((row) => ({ ...row, dueAt: undefined })) };
+}
+
+async function planned(
+  worlds: readonly ClusterState[],
+  settings: PlannerSettings,
+  memory: PlannerMemory,
+): Promise<Plan> {
+  const planning = plan(worlds, settings, memory, NOW, new Set());
+  for (;;) {
+    const step = planning.next();
+    if (step.done) return step.value;
+    // A signal is heard in between.
+    await setImmediate();
+  }
+}
+
+function answerQuestions(actions: readonly Action[], { shared }: PlannerMemory): boolean {
+  let asked = false;
+  for (const action of actions) {
+    if (action.kind !== "confirm") continue;
+    for (const question of action.questions)
+      shared.liveReads.answered(question, question.shown, NOW, 0);
+    asked = true;
+  }
+  return asked;
+}
+
+type PullAction = Extract<Action, { kind: "fill" | "unfill" }>;
+
+/** Whether a look has shown something that the planner could not know. */
+async function lookAtPulls(
+  actions: readonly Action[],
+  memory: PlannerMemory,
+  fills: Map<string, Fill>,
+  parts: ProspectParts,
+): Promise<boolean> {
+  const due = actions.filter(
+    (action): action is PullAction =>
+      (action.kind === "fill" || action.kind === "unfill") &&
+      !fills.has(placeKey(action.objectKind, action.place)),
+  );
+  let resolved = false;
+  for (let from = 0; from < due.length; from += LOOKS) {
+    const some = due.slice(from, from + LOOKS);
+    const learned = await Promise.all(
+      some.map((action) => lookAtPull(action, memory, fills, parts)),
+    );
+    resolved ||= learned.includes(true);
+  }
+  return resolved;
+}
+
+async function lookAtPull(
+  action: PullAction,
+  memory: PlannerMemory,
+  fills: Map<string, Fill>,
+  { builder, look }: ProspectParts,
+): Promise<boolean> {
+  const { objectKind, place, target, inputs } = action;
+  const raw = await look(objectKind, place);
+  if (raw === undefined) return false;
+  const pull = readPullState(KINDS[objectKind], raw);
+  if (action.kind === "unfill") {
+    fills.set(placeKey(objectKind, place), emptyingFill(pull));
+    return false;
+  }
+  const { source } = action.content;
+  const payload = await builder.payloadOf(source, () => look(objectKind, source));
+  if (!payload) return false;
+  const filling = fillFor(pull, source, payload);
+  const fill = typeof filling === "string" ? undefined : filling.fill;
+  if (fill) {
+    fills.set(placeKey(objectKind, place), fill);
+    return false;
+  }
+  const conflict = typeof filling === "string" ? filling : filling.shadowed;
+  const { uid, resourceVersion } = target;
+  memory.of(objectKind).resolved(place, { uid, resourceVersion, inputs, conflict });
+  return true;
+}

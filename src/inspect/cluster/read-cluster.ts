@@ -1,0 +1,238 @@
+// A cluster, read once: its Namespaces and Secrets by lists in pages, of which no more than one is held
+// whole. Promises: what the API server refuses to show is named, and never taken for absent; where it
+// does not list a whole cluster, the namespaces that matter most are read each for itself.
+import { listAll } from "../../kube/cache/list.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import {
+  CONFIG_MAPS,
+  NAMESPACES,
+  resourcePath,
+  SECRETS,
+  type Resource,
+} from "../../kube/rest/resource.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
+import { countObjects } from "./count-objects.ts";
+import { Progress } from "../kubectl/progress.ts";
+import type { Program } from "../../run/program-context.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import { KINDS, type KindRules, type ObjectKind } from "../../controller/model/kinds.ts";
+import type { Config } from "../../controller/settings/config.ts";
+import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
+import { WorldBuilder } from "./world-builder.ts";
+import { forbiddenList } from "../../controller/observed/list-state.ts";
+import { NO_LIST, worldList, type WorldList } from "./world-list.ts";
+
+export type ReadWorld = {
+  readonly builder: WorldBuilder;
+  /** One a kind. */
+  readonly worlds: readonly ClusterState[];
+  /** What could not be read, each in a line; empty: all is known. */
+  readonly unknown: readonly string[];
+  readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
+};
+
+export type ReadOptions = {
+  readonly client: ApiClient;
+  readonly settings: PlannerSettings;
+  readonly config: Config;
+  /** Names of namespaces to fall back on where the whole cluster may not be listed. */
+  readonly fallback: readonly string[];
+  readonly flags: Pick<KubectlFlags, "selector">;
+  readonly outlined: boolean;
+  readonly program: Pick<Program, "stderr" | "signal">;
+};
+
+/** Rejects with an ApiError when the server does not answer, or not to us. */
+export async function readCluster(options: ReadOptions): Promise<ReadWorld> {
+  const { client, settings, config, flags, program, outlined } = options;
+  const { selector } = flags;
+  const { kinds, dataCacheBytes } = config;
+  const builder = new WorldBuilder({ settings, kinds, selector, dataCacheBytes, outlined });
+  const reading = new Reading(client, builder, program);
+  const look = (kind: ObjectKind, place: Ref): Promise<unknown> =>
+    reading.one(KINDS[kind].resource, place);
+  const names = settings.scope ? [...settings.scope.watched] : undefined;
+  try {
+    builder.list = await reading.list(config);
+    const denied = names
+      ? await reading.listed(names)
+      : await reading.whole(() => fallbackOf(options));
+    return { builder, look, worlds: builder.states(denied), unknown: reading.unknown };
+  } finally {
+    reading.end();
+  }
+}
+
+function fallbackOf({ fallback, settings }: ReadOptions): readonly string[] {
+  const literal = settings.sourceNamespaces.text
+    .split(",")
+    .filter((entry) => /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(entry));
+  return [...new Set([...literal, ...fallback])];
+}
+
+class Reading {
+  readonly unknown: string[] = [];
+  readonly #client: ApiClient;
+  readonly #builder: WorldBuilder;
+  readonly #signal: AbortSignal;
+  readonly #progress: Progress;
+  #counted = false;
+
+  constructor(
+    client: ApiClient,
+    builder: WorldBuilder,
+    program: Pick<Program, "stderr" | "signal">,
+  ) {
+    this.#client = client;
+    this.#builder = builder;
+    this.#signal = program.signal;
+    this.#progress = new Progress("objects read", program, systemClock);
+  }
+
+  end(): void {
+    this.#progress.end();
+  }
+
+  /** All of it; where it may not be listed as a whole, `fallback`. Answers with what cannot be read. */
+  async whole(fallback: () => readonly string[]): Promise<ReadonlySet<string>> {
+    const [namespaces, secrets] = await Promise.all([
+      this.#may(() => this.#listNamespaces()),
+      this.#may(() => this.#listObjects()),
+    ]);
+    if (namespaces && secrets) return new Set();
+    const names = fallback();
+    const instead = names.length > 0 ? `; read instead: ${names.join(", ")}` : "";
+    if (!namespaces)
+      this.unknown.push(
+        `namespaces cannot be listed (403 Forbidden): whether others want copies is not known${instead}`,
+      );
+    if (!secrets)
+      this.unknown.push(
+        `${this.#resources} cannot be listed in all namespaces (403 Forbidden): only some are known${instead}`,
+      );
+    const denied = await this.listed(names, { namespaces, secrets });
+    // A namespace whose Secrets are unknown has no place that could be judged.
+    if (secrets) return denied;
+    return new Set([
+      ...denied,
+      ...[...this.#builder.namespaces.keys()].filter((name) => !names.includes(name)),
+    ]);
+  }
+
+  /** Each for itself. */
+  async listed(
+    names: readonly string[],
+    known = { namespaces: false, secrets: false },
+  ): Promise<ReadonlySet<string>> {
+    const denied = new Set<string>();
+    for (const name of names) {
+      const shown =
+        (known.namespaces || (await this.#may(() => this.#getNamespace(name)))) &&
+        (known.secrets || (await this.#may(() => this.#listObjects(name))));
+      if (shown) continue;
+      denied.add(name);
+      this.unknown.push(`namespace ${name} cannot be read (403 Forbidden)`);
+    }
+    return denied;
+  }
+
+  /** undefined: there is none. */
+  async one(resource: Resource, { namespace, name }: Ref): Promise<unknown> {
+    const place = namespace === "" ? undefined : namespace;
+    const what = `get ${resource.kind.toLowerCase()} ${place === undefined ? "" : `${place}/`}${name}`;
+    try {
+      return await this.#client.request<unknown>({
+        method: "GET",
+        path: resourcePath(resource, place, name),
+        what,
+        signal: this.#signal,
+      });
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === "notFound") return undefined;
+      throw error;
+    }
+  }
+
+  async #getNamespace(name: string): Promise<void> {
+    const raw = await this.one(NAMESPACES, { namespace: "", name });
+    if (raw !== undefined) this.#builder.addNamespace(raw);
+  }
+
+  get #resources(): string {
+    return this.#builder.kinds.map((kind) => KINDS[kind].resource.plural).join(" or ");
+  }
+
+  async #listObjects(namespace?: string): Promise<void> {
+    for (const kind of this.#builder.kinds)
+      await this.#list(KINDS[kind], (raw) => this.#builder.addObject(kind, raw), namespace);
+  }
+
+  #listNamespaces(): Promise<unknown> {
+    const add = (raw: unknown): void => this.#builder.addNamespace(raw);
+    return this.#list({ resource: NAMESPACES, fieldSelector: undefined }, add);
+  }
+
+  async #list(
+    what: Pick<KindRules, "fieldSelector"> & {
+      readonly resource: Resource;
+      readonly kind?: ObjectKind;
+    },
+    add: (raw: unknown) => void,
+    namespace?: string,
+  ): Promise<unknown> {
+    const { resource, fieldSelector, kind } = what;
+    return listAll({
+      client: this.#client,
+      scope: { resource, namespace, fieldSelector },
+      signal: this.#signal,
+      onPage: (items) => {
+        for (const item of items) add(item);
+        if (kind === undefined) return;
+        this.#progress.advance(items.length);
+        if (this.#progress.isLong) void this.#count();
+      },
+      onRestart: () => {
+        if (kind !== undefined) this.#builder.forgetObjects(kind, namespace);
+      },
+    });
+  }
+
+  /** The source list, before what it makes sources of. */
+  async list({ sourceList, ownNamespace, kinds }: Config): Promise<WorldList> {
+    if (sourceList === undefined) return NO_LIST;
+    const ref = { namespace: ownNamespace, name: sourceList };
+    try {
+      return worldList(await this.one(CONFIG_MAPS, ref), ref, kinds.includes("ConfigMap"));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+      this.unknown.push(
+        `the source list ${refText(ref)} cannot be read (403 Forbidden): what it orders is not known; --source-list '' leaves it out`,
+      );
+      return () => forbiddenList(ref);
+    }
+  }
+
+  /** How many Secrets there are, for who waits. */
+  async #count(): Promise<void> {
+    if (this.#counted) return;
+    this.#counted = true;
+    try {
+      this.#progress.expect(await countObjects(this.#client, SECRETS, this.#signal));
+    } catch {
+      // It is told without a total.
+    }
+  }
+
+  /** false: the API server does not let us. */
+  async #may(read: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await read();
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.kind === "forbidden") return false;
+      throw error;
+    }
+  }
+}

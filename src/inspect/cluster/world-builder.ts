@@ -1,0 +1,187 @@
+// A ClusterState for one look: objects of the API are taken in one after the other, reduced as the
+// controller's caches do, and never change. Beside it what a command line wants to know more: outlines
+// for the diff, and which sources carry the labels that were asked for. No value of a stranger or a
+// copy is kept.
+import { randomBytes } from "node:crypto";
+import { DataCache } from "../../controller/state/data-cache.ts";
+import { createDigest, digestOffer } from "../../controller/model/secret-data.ts";
+import { createIntern, createShare } from "../../controller/observed/intern.ts";
+import { readNamespace } from "../../controller/observed/read-namespace.ts";
+import type { ReadContext } from "../../controller/observed/read-context.ts";
+import { readObject, readPayload } from "../../controller/observed/read-object.ts";
+import type { Ref } from "../../text/names.ts";
+import { KINDS, placeKey, rulesOf, type ObjectKind } from "../../controller/model/kinds.ts";
+import { objectOf, stringsOf } from "../../controller/model/unstructured.ts";
+import type { Selector } from "../../text/label-selector.ts";
+import type {
+  CachedObject,
+  ClusterState,
+  Namespace,
+  PlannerSettings,
+  SourceObject,
+  SourcePayload,
+} from "../../controller/model/cluster.ts";
+import { NO_LIST, type WorldList } from "./world-list.ts";
+import { createOutlines, type ObjectOutline } from "./object-outline.ts";
+
+export type PayloadOutline = Pick<ObjectOutline, "data" | "labels" | "annotations">;
+
+export type BuilderOptions = {
+  readonly settings: PlannerSettings;
+  /** Which take part. */
+  readonly kinds: readonly ObjectKind[];
+  /** Over the labels of sources; undefined: all. */
+  readonly selector?: Selector | undefined;
+  readonly dataCacheBytes: number;
+  /** Whether outlines are kept: digesting every value takes long, and only a diff asks for them. */
+  readonly outlined: boolean;
+};
+
+type Objects = Map<string, Map<string, CachedObject>>;
+
+const NO_OBJECTS: ReadonlyMap<string, CachedObject> = new Map();
+
+export class WorldBuilder {
+  /** What is read of an object follows from it: it comes before the objects. */
+  list: WorldList = NO_LIST;
+  readonly kinds: readonly ObjectKind[];
+  readonly #contexts: ReadonlyMap<ObjectKind, ReadContext>;
+  readonly #selector: Selector | undefined;
+  readonly #data: DataCache;
+  readonly #outlines: ReturnType<typeof createOutlines> | undefined;
+  readonly #namespaces = new Map<string, Namespace>();
+  readonly #objects: ReadonlyMap<ObjectKind, Objects>;
+  readonly #ofObjects = new WeakMap<CachedObject, ObjectOutline>();
+  readonly #ofPayloads = new WeakMap<SourceObject, PayloadOutline>();
+  readonly #selected = new Set<string>();
+
+  constructor({ settings, kinds, selector, dataCacheBytes, outlined }: BuilderOptions) {
+    // The key makes digests meaningless outside this process.
+    const digest = createDigest(randomBytes(32));
+    const intern = createIntern();
+    this.kinds = kinds;
+    this.#selector = selector;
+    this.#data = new DataCache(dataCacheBytes);
+    this.#outlines = outlined ? createOutlines(digest) : undefined;
+    const contextOf = (kind: ObjectKind): ReadContext => ({
+      kind: rulesOf(kind, settings),
+      digest,
+      intern,
+      share: createShare(),
+      copyable: settings,
+      isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
+      entryOf: (object) => {
+        const list = this.list(kind);
+        return list.state === "read" ? list.of(object) : undefined;
+      },
+      keep: (source, payload) => {
+        this.#data.put(source, payload);
+        if (this.#outlines) this.#ofPayloads.set(source, this.#outlines.ofPayload(payload));
+      },
+    });
+    this.#contexts = new Map(kinds.map((kind) => [kind, contextOf(kind)]));
+    this.#objects = new Map(kinds.map((kind) => [kind, new Map()]));
+  }
+
+  /** How many objects were taken in that can take part or be in the way. */
+  count(kind: ObjectKind): number {
+    let count = 0;
+    for (const { size } of this.#of(kind).values()) count += size;
+    return count;
+  }
+
+  get namespaces(): ReadonlyMap<string, Namespace> {
+    return this.#namespaces;
+  }
+
+  addNamespace(raw: unknown): void {
+    const namespace = readNamespace(raw);
+    if (namespace) this.#namespaces.set(namespace.name, namespace);
+  }
+
+  addObject(kind: ObjectKind, raw: unknown): void {
+    const context = this.#contexts.get(kind);
+    const object = context && readObject(raw, context);
+    if (!object) return;
+    const { namespace, name, role } = object;
+    const objects = this.#of(kind);
+    const there = objects.get(namespace) ?? new Map<string, CachedObject>();
+    objects.set(namespace, there.set(name, object));
+    if (role === "source") this.#select(kind, object, raw);
+    if (!this.#outlines) return;
+    if (role === "copy" || role === "pull" || (role === "stranger" && object.adopt))
+      this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));
+  }
+
+  /** What was taken in comes again; `namespace`: only what is in it. */
+  forgetObjects(kind: ObjectKind, namespace?: string): void {
+    if (namespace === undefined) this.#of(kind).clear();
+    else this.#of(kind).delete(namespace);
+  }
+
+  #of(kind: ObjectKind): Objects {
+    return this.#objects.get(kind) ?? new Map();
+  }
+
+  #select(kind: ObjectKind, source: SourceObject, raw: unknown): void {
+    const labels = stringsOf(objectOf(objectOf(raw).metadata).labels);
+    if (this.#selector?.matches(labels)) this.#selected.add(placeKey(kind, source));
+  }
+
+  /** `unreadable`: namespaces that could not be read; they are not in the world. */
+  states(unreadable: ReadonlySet<string> = new Set()): readonly ClusterState[] {
+    const known = [...this.#namespaces].filter(([name]) => !unreadable.has(name));
+    const namespaces = new Map(known);
+    return this.kinds.map((kind) => this.#state(kind, namespaces, unreadable));
+  }
+
+  #state(
+    kind: ObjectKind,
+    namespaces: ClusterState["namespaces"],
+    unreadable: ReadonlySet<string>,
+  ): ClusterState {
+    const all = this.#of(kind);
+    const sources: CachedObject[] = [];
+    const pulls: CachedObject[] = [];
+    for (const objects of all.values())
+      for (const object of objects.values()) {
+        if (object.role === "source") sources.push(object);
+        else if (object.role === "pull") pulls.push(object);
+      }
+    return {
+      kind,
+      namespaces,
+      objectsIn: (namespace) => all.get(namespace) ?? NO_OBJECTS,
+      sources,
+      pulls,
+      list: this.list(kind),
+      offerOf: (source, keys) => {
+        const digest = this.#contexts.get(kind)?.digest;
+        return digest && digestOffer(digest, this.#data.get(source)?.data, keys);
+      },
+      isUnreadable: (namespace) => unreadable.has(namespace),
+    };
+  }
+
+  outlineOf(object: CachedObject): ObjectOutline | undefined {
+    return this.#ofObjects.get(object);
+  }
+
+  payloadOutline(source: SourceObject): PayloadOutline | undefined {
+    return this.#ofPayloads.get(source);
+  }
+
+  /** What a source gives, out of the cache or by `look`; undefined: it gives nothing. */
+  async payloadOf(
+    source: SourceObject,
+    look: () => Promise<unknown>,
+  ): Promise<SourcePayload | undefined> {
+    const context = this.#contexts.get(source.kind);
+    return this.#data.get(source) ?? (context && readPayload(await look(), source, context));
+  }
+
+  /** Whether the labels that were asked for are on this source; without a selector all are meant. */
+  isSelected(kind: ObjectKind, source: Ref): boolean {
+    return this.#selector === undefined || this.#selected.has(placeKey(kind, source));
+  }
+}

@@ -1,0 +1,42 @@
+// The source list as one look finds it: understood at once, or the reason why none of its entries counts.
+import type { ListedKind } from "../../controller/annotations/list-entry.ts";
+import type { Ref } from "../../text/names.ts";
+import {
+  NO_ENTRIES,
+  parseSourceList,
+  type SourceList,
+} from "../../controller/annotations/source-list.ts";
+import { KINDS } from "../../controller/model/kinds.ts";
+import type { ListState } from "../../controller/model/cluster.ts";
+import { heardList, LIST_OFF, unusableList } from "../../controller/observed/list-state.ts";
+import { readList } from "../../controller/observed/read-list.ts";
+
+/** What it says of objects of a kind. */
+export type WorldList = (kind: ListedKind) => ListState;
+
+/** `--source-list ''`. */
+export const NO_LIST: WorldList = () => LIST_OFF;
+
+/** `raw`: the ConfigMap; undefined: there is none. */
+export function worldList(raw: unknown, ref: Ref, configMaps: boolean): WorldList {
+  const object = raw === undefined ? undefined : readList(raw);
+  if (!object?.entries) {
+    const state = unusableList(ref, object);
+    return () => state;
+  }
+  const list = understood(object.entries, ref, configMaps);
+  return (kind) => heardList(ref, object, list, kind);
+}
+
+function understood(
+  entries: Readonly<Record<string, string>>,
+  list: Ref,
+  configMaps: boolean,
+): SourceList {
+  const { reserved } = KINDS.ConfigMap;
+  const steps = parseSourceList(entries, { list, configMaps, reserved }, NO_ENTRIES);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}

@@ -1,0 +1,117 @@
+// The documents of one text: YAML of several documents, JSON, JSON after JSON. YAML is read as kubectl
+// reads it: merge keys, and YAML 1.1's words for true and false. An error is a UsageError with file, line
+// and column that quotes nothing of the file.
+import {
+  boolYaml11Tag,
+  CORE_SCHEMA,
+  floatYaml11Tag,
+  intYaml11Tag,
+  loadAll,
+  mergeTag,
+  nullYaml11Tag,
+  YAMLException,
+} from "js-yaml";
+import { UsageError } from "../../controller/settings/config.ts";
+
+/** sigs.k8s.io/yaml, which kubectl uses, leaves time stamps as text. */
+const KUBECTL_SCHEMA = CORE_SCHEMA.withTags([
+  nullYaml11Tag,
+  boolYaml11Tag,
+  intYaml11Tag,
+  floatYaml11Tag,
+  mergeTag,
+]);
+
+export type FileDocument = { readonly value: unknown; readonly line: number };
+
+/** One document after the other, each with its own line. */
+export function documentsOf(file: string, text: string): readonly FileDocument[] {
+  if (/^\s*[{[]/.test(text)) {
+    const json = jsonOf(text);
+    if (json) return json;
+  }
+  return pieces(text).flatMap(({ text: piece, line }) =>
+    yamlOf(file, piece, line - 1).map((value) => ({ value, line: firstLine(piece, line) })),
+  );
+}
+
+// Undefined where it is not JSON: then the YAML reader says what is wrong with it, and where.
+function jsonOf(text: string): readonly FileDocument[] | undefined {
+  try {
+    return [{ value: JSON.parse(text), line: 1 }];
+  } catch {
+    return concatenated(text);
+  }
+}
+
+// As `kubectl get -o json` of several calls, one after the other.
+function concatenated(text: string): readonly FileDocument[] | undefined {
+  const documents: FileDocument[] = [];
+  let depth = 0;
+  let quoted = false;
+  let from = 0;
+  let line = 1;
+  let begins = 1;
+  try {
+    for (let at = 0; at < text.length; at++) {
+      const sign = text[at];
+      if (sign === "\n") line++;
+      if (quoted) {
+        if (sign === "\\") at++;
+        else if (sign === '"') quoted = false;
+      } else if (sign === '"') quoted = true;
+      else if (sign === "{" || sign === "[") {
+        if (depth++ === 0) begins = line;
+      } else if ((sign === "}" || sign === "]") && --depth === 0) {
+        documents.push({ value: JSON.parse(text.slice(from, at + 1)), line: begins });
+        from = at + 1;
+      }
+    }
+  } catch {
+    return undefined;
+  }
+  return depth === 0 && text.slice(from).trim() === "" ? documents : undefined;
+}
+
+type Piece = { readonly text: string; readonly line: number };
+
+// At lines of "---": within a block text they are indented. Directives stay with what follows.
+function pieces(text: string): readonly Piece[] {
+  const found: Piece[] = [];
+  let lines: string[] = [];
+  let line = 1;
+  const all = text.split("\n");
+  for (const [index, each] of all.entries()) {
+    if (/^---(\s|$)/.test(each) && !lines.every(isDirective)) {
+      found.push({ text: lines.join("\n"), line });
+      lines = [];
+      line = index + 1;
+    }
+    lines.push(each);
+  }
+  return [...found, { text: lines.join("\n"), line }];
+}
+
+function isDirective(line: string): boolean {
+  return line.startsWith("%") || line.trim() === "" || line.startsWith("#");
+}
+
+function firstLine(piece: string, line: number): number {
+  const at = piece
+    .split("\n")
+    .findIndex((each) => !isDirective(each) && !/^---\s*(#.*)?$/.test(each));
+  return line + Math.max(0, at);
+}
+
+function yamlOf(file: string, text: string, before: number): readonly unknown[] {
+  try {
+    return loadAll(text, { schema: KUBECTL_SCHEMA });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    const { mark } = error;
+    const at = mark ? `:${before + mark.line + 1}:${mark.column + 1}` : "";
+    // What the error quotes may be a value, so only the reader's own words are printed.
+    const [words = ""] = error.reason.split(/ ?["!]|: /);
+    throw new UsageError(`${file}${at}: is not YAML: ${words}`);
+  }
+}

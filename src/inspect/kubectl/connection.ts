@@ -1,0 +1,66 @@
+// From kubectl's flags to a client of the API server: the same kubeconfig, context, impersonation and
+// time limit as kubectl would take.
+import type { KubectlFlags } from "./kubectl-flags.ts";
+import { printable } from "./table.ts";
+import type { Program } from "../../run/program-context.ts";
+import type { ApiClient, ApiRequest } from "../../kube/rest/api-client.ts";
+import { createClient } from "../../kube/rest/client.ts";
+import { loadKubeConfig, type KubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import { ALWAYS_READ } from "../../controller/annotations/vocabulary.ts";
+
+export type Connection = {
+  readonly client: ApiClient;
+  readonly kubeConfig: KubeConfig;
+  /** Where a name without a namespace is looked for. */
+  readonly namespace: string;
+  /** `--request-timeout`. */
+  readonly requestTimeoutMs?: number | undefined;
+};
+
+/** Asks nothing of the server yet. Throws a KubeConfigError of one line. */
+export function connect(flags: KubectlFlags, program: Program): Connection {
+  const { kubeConfig, home } = accessOf(flags, program);
+  const client = createClient(kubeConfig, {
+    clock: systemClock,
+    userAgent: `secretcast/${program.version}`,
+    keeps: ALWAYS_READ,
+    hasReader: true,
+  });
+  const { requestTimeoutMs } = flags;
+  return {
+    client: requestTimeoutMs === undefined ? client : limited(client, requestTimeoutMs),
+    kubeConfig,
+    namespace: flags.namespace ?? kubeConfig.namespace ?? home ?? "default",
+    requestTimeoutMs,
+  };
+}
+
+/** For who has many contexts, and believes no table that does not say of which cluster it is. */
+export function serverLine({ kubeConfig: { context }, client }: Connection): string {
+  const where = context === undefined ? "in the cluster" : `context ${context}`;
+  return printable(`${where}, ${client.server}`);
+}
+
+// A pod without a kubeconfig is its service account, as for kubectl.
+function accessOf(
+  { kubeconfig, context, as, asGroups }: KubectlFlags,
+  { env, clusterNamespace }: Program,
+): { readonly kubeConfig: KubeConfig; readonly home: string | undefined } {
+  const named = kubeconfig !== undefined || context !== undefined || Boolean(env["KUBECONFIG"]);
+  const inCluster = clusterNamespace !== undefined && !named;
+  const kubeConfig = loadKubeConfig({ inCluster, kubeconfig, context, env, as, asGroups });
+  const home = inCluster ? clusterNamespace : undefined;
+  return { kubeConfig, home };
+}
+
+function limited(client: ApiClient, timeoutMs: number): ApiClient {
+  return {
+    server: client.server,
+    reachability: client.reachability,
+    keeps: client.keeps ?? [],
+    request: <T>(request: ApiRequest) => client.request<T>({ ...request, timeoutMs }),
+    open: (request) => client.open({ ...request, timeoutMs }),
+    close: () => client.close(),
+  };
+}

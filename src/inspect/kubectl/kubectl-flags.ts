@@ -1,0 +1,158 @@
+// The flags that every command but run and sandbox takes as kubectl does: which cluster, who asks, of
+// what, and in which form the answer is printed. Wrong values are a UsageError that names the flag.
+import type { Argv } from "yargs";
+import { UsageError } from "../../controller/settings/config.ts";
+import { environmentName, type FlagName } from "../../controller/settings/flags.ts";
+import { parseDuration } from "../../controller/settings/units.ts";
+import { isNamespaceName } from "../../text/names.ts";
+import { parseSelector, type Selector } from "../../text/label-selector.ts";
+
+const OUTPUT_FORMS = ["table", "wide", "json", "yaml", "name"] as const;
+export type OutputForm = (typeof OUTPUT_FORMS)[number];
+
+export type KubectlFlags = {
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  /** undefined: not given, or outweighed by `-A`. */
+  readonly namespace: string | undefined;
+  readonly as: string | undefined;
+  readonly asGroups: readonly string[];
+  /** Of each request; undefined: what each request takes by itself. */
+  readonly requestTimeoutMs: number | undefined;
+  readonly selector: Selector | undefined;
+  readonly headers: boolean;
+  readonly output: OutputForm;
+  /** false: what would be 2 is 0. */
+  readonly exitCode: boolean;
+};
+
+/** What yargs read, by the names of the flags. */
+export type Given = Readonly<Record<string, unknown>>;
+type Env = Readonly<Record<string, string | undefined>>;
+
+const CLUSTER = "Which cluster, and who asks:";
+const PRINTING = "What is printed:";
+
+export function kubectlOptions(argv: Argv): Argv {
+  return (
+    argv
+      .option("kubeconfig", {
+        ...text("path to a kubeconfig, as kubectl finds it"),
+        group: CLUSTER,
+      })
+      .option("context", { ...text("context of the kubeconfig to use"), group: CLUSTER })
+      .option("as", { ...text("who to be for this: a user or service account"), group: CLUSTER })
+      .option("as-group", { ...text("group to be in for this; repeatable"), group: CLUSTER })
+      .option("request-timeout", {
+        ...text("how long one request may take, like 30s; 0: as long as it does by itself"),
+        group: CLUSTER,
+      })
+      .option("namespace", { ...text("only this namespace"), alias: "n", group: PRINTING })
+      .option("all-namespaces", {
+        type: "boolean",
+        alias: "A",
+        describe: "every namespace, whatever -n says",
+        group: PRINTING,
+      })
+      .option("selector", {
+        ...text("only sources whose labels match, like app=web,tier!=test"),
+        alias: "l",
+        group: PRINTING,
+      })
+      .option("output", {
+        ...text("wide, json, yaml or name; else a table"),
+        alias: "o",
+        group: PRINTING,
+      })
+      .option("no-headers", { type: "boolean", describe: "no line of headers", group: PRINTING })
+      // yargs reads --no-headers as the opposite of this.
+      .option("headers", { type: "boolean", hidden: true })
+      .option("exit-code", {
+        type: "boolean",
+        default: true,
+        describe: "--exit-code=false: 0 where it would be 2",
+        group: PRINTING,
+      })
+  );
+}
+
+function text(describe: string): { type: "string"; describe: string; requiresArg: true } {
+  return { type: "string", describe, requiresArg: true };
+}
+
+export function readKubectlFlags(given: Given, env: Env): KubectlFlags {
+  const as = lastText(given, "as");
+  const asGroups = texts(given, "as-group");
+  const all = isSet(given, "all-namespaces");
+  return {
+    kubeconfig: textOrVariable(given, env, "kubeconfig"),
+    context: textOrVariable(given, env, "context"),
+    namespace: all ? undefined : namespaceOf(lastText(given, "namespace")),
+    as,
+    asGroups,
+    requestTimeoutMs: timeoutOf(lastText(given, "request-timeout")),
+    selector: selectorOf(lastText(given, "selector")),
+    headers: given["headers"] !== false && !isSet(given, "no-headers"),
+    output: outputOf(lastText(given, "output")),
+    exitCode: given["exit-code"] !== false,
+  };
+}
+
+/** As kubectl reads it: the last one counts. */
+export function lastText(given: Given, name: string): string | undefined {
+  return texts(given, name).at(-1);
+}
+
+// Only flags of `run` have a variable.
+function textOrVariable(given: Given, env: Env, name: FlagName): string | undefined {
+  return lastText(given, name) ?? (env[environmentName(name)] || undefined);
+}
+
+/** All values of a flag that may be repeated. */
+export function texts(given: Given, name: string): readonly string[] {
+  const value = given[name];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.filter((each) => typeof each === "string");
+}
+
+function isSet(given: Given, name: string): boolean {
+  const value = given[name];
+  return (Array.isArray(value) ? value.at(-1) : value) === true;
+}
+
+function namespaceOf(name: string | undefined): string | undefined {
+  if (name === undefined || isNamespaceName(name)) return name;
+  throw new UsageError(`--namespace: "${name}" is not the name of a namespace`);
+}
+
+function selectorOf(selector: string | undefined): Selector | undefined {
+  if (selector === undefined) return undefined;
+  const parsed = parseSelector(selector);
+  if (parsed.ok) return parsed.value;
+  const { part, expected } = parsed.fault;
+  throw new UsageError(`--selector: "${part}" is wrong: want ${expected}`);
+}
+
+function outputOf(form: string | undefined): OutputForm {
+  if (form === undefined) return "table";
+  const found = OUTPUT_FORMS.find((each) => each === form && each !== "table");
+  if (found !== undefined) return found;
+  throw new UsageError(`--output: "${form}" is not one of wide, json, yaml, name`);
+}
+
+// A bare number is seconds; 0 is no limit of ours.
+function timeoutOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  try {
+    const ms = /^\d+$/.test(given) ? Number(given) * 1000 : parseDuration(given);
+    return ms === 0 ? undefined : ms;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "not a duration";
+    throw new UsageError(`--request-timeout: ${why}`);
+  }
+}
+
+/** The exit code of something that is not as it is to be. */
+export function otherwiseCode({ exitCode }: Pick<KubectlFlags, "exitCode">): number {
+  return exitCode ? 2 : 0;
+}

@@ -1,0 +1,78 @@
+// What a command found, printed in the form that `-o` asks for. Data goes to stdout; in json and yaml
+// as one List of this program's own kind, whose version changes when a field does.
+import { dump } from "js-yaml";
+import type { KubectlFlags } from "./kubectl-flags.ts";
+import type { Program } from "../../run/program-context.ts";
+import { painter, tableLines, type Column } from "./table.ts";
+
+export const CLI_API_VERSION = "cli.secretcast.io/v1alpha1";
+
+export type Listing<T> = {
+  /** `PlanList`. */
+  readonly kind: string;
+  readonly items: readonly T[];
+  /** Beside the items, in json and yaml. */
+  readonly beside?: Readonly<Record<string, unknown>>;
+  readonly columns: readonly Column<T>[];
+  /** As `-o name` prints it. */
+  readonly nameOf: (item: T) => string;
+};
+
+// Written in pieces: a large plan is not held as one text.
+const PIECE = 64 * 1024;
+
+export function printListing<T extends object>(
+  listing: Listing<T>,
+  flags: Pick<KubectlFlags, "headers" | "output">,
+  program: Pick<Program, "env" | "stdout">,
+): void {
+  const { kind, items, beside = {}, columns, nameOf } = listing;
+  const list = { apiVersion: CLI_API_VERSION, kind, ...beside, items };
+  switch (flags.output) {
+    case "json":
+      program.stdout.write(`${JSON.stringify(list, undefined, 4)}\n`);
+      return;
+    case "yaml":
+      program.stdout.write(yamlText(list));
+      return;
+    case "name":
+      writeAll(
+        items.map((item) => `${nameOf(item)}\n`),
+        program,
+      );
+      return;
+    case "table":
+    case "wide":
+      writeAll(tableLines(items, columns, flags, painter(program)), program);
+  }
+}
+
+type NamedItem = {
+  /** As kubectl names it, in the plural. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+};
+
+/** A word to go on with: kubectl get secret/NAME -n NAMESPACE. */
+export function kubectlName({ resource, namespace, name }: NamedItem): string {
+  return `${resource.slice(0, -1)}/${name} -n ${namespace}`;
+}
+
+/** As kubectl writes YAML: no anchors, no folded lines. */
+export function yamlText(value: unknown): string {
+  // What is undefined is not there, as in JSON.
+  const plain: unknown = JSON.parse(JSON.stringify(value));
+  return dump(plain, { lineWidth: -1, noRefs: true });
+}
+
+function writeAll(lines: Iterable<string>, { stdout }: Pick<Program, "stdout">): void {
+  let piece = "";
+  for (const line of lines) {
+    piece += line;
+    if (piece.length < PIECE) continue;
+    stdout.write(piece);
+    piece = "";
+  }
+  if (piece !== "") stdout.write(piece);
+}

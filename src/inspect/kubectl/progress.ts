@@ -1,0 +1,66 @@
+// How far work has come, on stderr, once it has taken two seconds: count, rate and, where the total is
+// known, the time left. On a terminal one line that is written over and gone at the end; elsewhere a
+// line now and then. Work that is quicker says nothing.
+import { formatDuration } from "../../controller/settings/units.ts";
+import type { Clock } from "../../kube/time/clock.ts";
+import type { Program } from "../../run/program-context.ts";
+
+const QUIET_MS = 2000;
+const TERMINAL_EVERY_MS = 200;
+const ELSEWHERE_EVERY_MS = 10_000;
+const CLEAR_LINE = "\r\u001b[2K";
+
+export class Progress {
+  readonly #what: string;
+  readonly #stderr: Program["stderr"];
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #since: number;
+  #done = 0;
+  #total: number | undefined;
+  #told = Number.NEGATIVE_INFINITY;
+
+  /** `what`: of what there are so many, like "Secrets read". */
+  constructor(what: string, { stderr }: Pick<Program, "stderr">, clock: Pick<Clock, "monotonic">) {
+    this.#what = what;
+    this.#stderr = stderr;
+    this.#clock = clock;
+    this.#since = clock.monotonic();
+  }
+
+  /** It has taken so long that its reader wonders. */
+  get isLong(): boolean {
+    return this.#clock.monotonic() - this.#since >= QUIET_MS;
+  }
+
+  /** How many there are in all. */
+  expect(total: number): void {
+    this.#total = total;
+  }
+
+  advance(count: number): void {
+    this.#done += count;
+    if (!this.isLong) return;
+    const now = this.#clock.monotonic();
+    const terminal = this.#stderr.isTTY === true;
+    if (now - this.#told < (terminal ? TERMINAL_EVERY_MS : ELSEWHERE_EVERY_MS)) return;
+    this.#told = now;
+    const line = this.#line(now - this.#since);
+    this.#stderr.write(terminal ? CLEAR_LINE + line : `${line}\n`);
+  }
+
+  /** Takes its line off a terminal. */
+  end(): void {
+    if (this.#stderr.isTTY === true && this.#told > Number.NEGATIVE_INFINITY)
+      this.#stderr.write(CLEAR_LINE);
+  }
+
+  #line(tookMs: number): string {
+    const rate = (this.#done * 1000) / tookMs;
+    const total = this.#total ?? 0;
+    const of = total > this.#done ? ` of ${total}` : "";
+    const leftMs = total > this.#done ? ((total - this.#done) * 1000) / rate : undefined;
+    const left =
+      leftMs === undefined ? "" : `, ${formatDuration(Math.ceil(leftMs / 1000) * 1000)} left`;
+    return `${this.#what}: ${this.#done}${of}, ${Math.round(rate)} a second${left}`;
+  }
+}

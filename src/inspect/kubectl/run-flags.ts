@@ -1,0 +1,52 @@
+// The flags of `run` on a command line: offered as words of a command, and read as text. What they mean
+// config.ts says, so that the environment gets the same errors.
+import type { Argv } from "yargs";
+import { UsageError, type FlagValues } from "../../controller/settings/config.ts";
+import { FLAGS, type Flag, type FlagName } from "../../controller/settings/flags.ts";
+
+export const FLAG_NAMES: readonly FlagName[] = FLAGS.map(({ name }) => name);
+
+/** As `run` itself takes them; what `hides` holds is taken too, and not shown. */
+export function runOptions(argv: Argv, hides: FlagValues = {}): Argv {
+  for (const flag of FLAGS as readonly Flag[])
+    argv.option(flag.name, {
+      ...optionOf(flag),
+      describe: `${flag.description}${flag.default && ` [default: ${flag.default}]`}`,
+      hidden: Object.hasOwn(hides, flag.name),
+    });
+  return argv;
+}
+
+/** As a command takes them that judges by the settings of a controller: left out, they are that one's. */
+export function settingsOptions(argv: Argv, names: readonly FlagName[]): Argv {
+  for (const flag of FLAGS) {
+    if (!names.includes(flag.name)) continue;
+    argv.option(flag.name, {
+      ...optionOf(flag),
+      describe: flag.description,
+      group:
+        "Settings, as flags of run (else the environment, the installed controller, the defaults):",
+    });
+  }
+  return argv;
+}
+
+function optionOf({ kind }: Pick<Flag, "kind">) {
+  return kind === "switch"
+    ? ({ type: "boolean", requiresArg: false } as const)
+    : ({ type: "string", requiresArg: true } as const);
+}
+
+/** What was given of `names`; each may be given once. */
+export function givenFlags(
+  parsed: Readonly<Record<string, unknown>>,
+  names: readonly FlagName[],
+): FlagValues {
+  const given: Partial<Record<FlagName, string | boolean>> = {};
+  for (const name of names) {
+    const value = parsed[name];
+    if (Array.isArray(value)) throw new UsageError(`--${name} is given more than once`);
+    if (typeof value === "string" || typeof value === "boolean") given[name] = value;
+  }
+  return given;
+}

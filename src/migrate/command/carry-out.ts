@@ -1,0 +1,204 @@
+// The writes of a move, in the one order that is safe at every moment: the sources' new annotations
+// while the old ones stay, then what namespaces say, then the copies, each under the UID and the version
+// that was judged. Stopped anywhere it can be run again: what is done already is seen to be. What another
+// writer changed meanwhile is left alone and told.
+import {
+  copyRequest,
+  listRequest,
+  namespaceRequest,
+  sourceRequest,
+  type MoveRequest,
+} from "../moves/move-requests.ts";
+import type { Migration, MovedCopy } from "../moves/migration.ts";
+import { rawSource, readMoved, type MovedContent } from "../moves/moved-content.ts";
+import type { MovedSource } from "../moves/moved-source.ts";
+import { refText } from "../../text/names.ts";
+import type { PlannerSettings } from "../../controller/model/cluster.ts";
+import type { Digest } from "../../controller/model/secret-data.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/resource.ts";
+
+export type RequestSender = {
+  readonly client: ApiClient;
+  readonly signal: AbortSignal;
+  /** Why no write may be made any more; undefined: one may. Asked again now and then. */
+  readonly obstacle: () => Promise<string | undefined>;
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+export type MoveWriter = RequestSender & {
+  readonly settings: PlannerSettings;
+  readonly digest: Digest;
+  /** Places of copies with other data that are to be adopted all the same. */
+  readonly adoptDrifted: ReadonlySet<string>;
+};
+
+export type MoveResult = {
+  readonly written: {
+    readonly sources: number;
+    readonly namespaces: number;
+    readonly copies: number;
+  };
+  /** What was not written, and why. */
+  readonly failures: readonly string[];
+};
+
+const AT_ONCE = 16;
+const ASK_EVERY = 200;
+
+export async function carryOut(migration: Migration, writer: MoveWriter): Promise<MoveResult> {
+  const written = { sources: 0, namespaces: 0, copies: 0 };
+  const failures: string[] = [];
+  const contents = new Map<MovedSource, MovedContent>();
+  const copies = migration.copies.filter((copy) => isToAdopt(copy, writer.adoptDrifted));
+  const queue = new WriteQueue(writer, failures);
+  const total = migration.sources.length + migration.namespaces.length + copies.length;
+  queue.expect(total);
+
+  await queue.each(migration.sources, async (source) => {
+    const request = sourceRequest(source);
+    const raw = request ? await queue.send(request) : presentOf(source);
+    if (request && raw !== undefined) written.sources++;
+    if (raw !== undefined) contents.set(source, readMoved(raw, writer, source.entry));
+  });
+  written.sources += await enter(migration, writer, queue, contents);
+  await queue.each(migration.namespaces, async (namespace) => {
+    const request = namespaceRequest(namespace);
+    if (request && (await queue.send(request)) !== undefined) written.namespaces++;
+  });
+  await queue.each(copies, async (copy) => {
+    const content = copy.moved && contents.get(copy.moved);
+    const request = content && copyRequest(copy, content);
+    if (!request) {
+      failures.push(`Secret ${refText(copy.object)}: not adopted, its source was not written`);
+    } else if ((await queue.send(request)) !== undefined) {
+      written.copies++;
+    }
+  });
+  if (queue.stopped !== undefined) failures.unshift(queue.stopped);
+  return { written, failures };
+}
+
+/** Resolves with what was not written, and why. */
+export async function sendAll(
+  requests: readonly MoveRequest[],
+  sender: RequestSender,
+): Promise<readonly string[]> {
+  const failures: string[] = [];
+  const queue = new WriteQueue(sender, failures);
+  queue.expect(requests.length);
+  await queue.each(requests, async (request) => void (await queue.send(request)));
+  if (queue.stopped !== undefined) failures.unshift(queue.stopped);
+  return failures;
+}
+
+/** Surely the old tool's, or named by the one who asked. */
+export function isToAdopt(
+  { state, object, moved }: MovedCopy,
+  adoptDrifted: ReadonlySet<string>,
+): boolean {
+  if (state === "adoptable") return true;
+  const named = adoptDrifted.has(refText(object)) && !object.deleting;
+  return named && moved !== undefined && moved.write !== "refused" && MAY_BE_NAMED.has(state);
+}
+
+/** What only a person can settle; of the rest no source of ours would want the place. */
+const MAY_BE_NAMED: ReadonlySet<string> = new Set(["drifted", "merged", "doubtful", "stranger"]);
+
+// All of them at once, before their copies: a copy whose entry is not in the list would end.
+async function enter(
+  { sources, list }: Migration,
+  writer: MoveWriter,
+  queue: WriteQueue,
+  contents: Map<MovedSource, MovedContent>,
+): Promise<number> {
+  const entering = sources.filter(({ write }) => write === "enter");
+  const entries = entering.flatMap(({ entry }) => (entry ? [entry] : []));
+  const request = list && listRequest(list, entries);
+  if (!request || (await queue.send(request)) === undefined) return 0;
+  for (const source of entering) {
+    const { place, object, content, entry } = source;
+    if (!content) continue;
+    contents.set(source, readMoved(rawSource(place, object, content, {}), writer, entry));
+  }
+  return entering.length;
+}
+
+// A source that was written by an earlier run.
+function presentOf({ write, object, content, place }: MovedSource): unknown {
+  if (write !== "none" || !object || !content) return undefined;
+  return rawSource(place, object, content, {});
+}
+
+const RESOURCES = { Secret: SECRETS, Namespace: NAMESPACES, ConfigMap: CONFIG_MAPS } as const;
+
+class WriteQueue {
+  readonly #writer: RequestSender;
+  readonly #failures: string[];
+  #done = 0;
+  #total = 0;
+  #sinceAsked = ASK_EVERY;
+  #asked: Promise<string | undefined> = Promise.resolve(undefined);
+  /** Why no more writes are made. */
+  stopped: string | undefined;
+
+  constructor(writer: RequestSender, failures: string[]) {
+    this.#writer = writer;
+    this.#failures = failures;
+  }
+
+  expect(total: number): void {
+    this.#total = total;
+  }
+
+  async each<T>(items: readonly T[], write: (item: T) => Promise<void>): Promise<void> {
+    const left = items.values();
+    const worker = async (): Promise<void> => {
+      for (const item of left) {
+        if (this.stopped !== undefined) return;
+        await write(item);
+        this.#writer.onProgress(++this.#done, this.#total);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  }
+
+  /** What the API server made of it; undefined: nothing was written, and it is told why. */
+  async send(request: MoveRequest): Promise<unknown> {
+    if (await this.#isStopped()) return undefined;
+    const { method, kind, namespace, name, what, contentType, body } = request;
+    const resource = RESOURCES[kind];
+    const path = resourcePath(resource, namespace, method === "POST" ? undefined : name);
+    const { client, signal } = this.#writer;
+    try {
+      return await client.request<unknown>({ method, path, contentType, body, what, signal });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#failures.push(failureText(what, error));
+      if (error.kind === "cancelled") this.stopped = "stopped: run it again to go on";
+      return undefined;
+    }
+  }
+
+  async #isStopped(): Promise<boolean> {
+    const { signal, obstacle } = this.#writer;
+    if (signal.aborted) this.stopped ??= "stopped: run it again to go on";
+    if (this.stopped !== undefined) return true;
+    if (++this.#sinceAsked > ASK_EVERY) {
+      this.#sinceAsked = 0;
+      this.#asked = obstacle();
+    }
+    // Who comes while it is asked waits for the answer as well.
+    this.stopped ??= await this.#asked;
+    return this.stopped !== undefined;
+  }
+}
+
+function failureText(what: string, error: ApiError): string {
+  if (error.kind === "conflict" || error.kind === "notFound") {
+    return `${what}: somebody changed it meanwhile; left alone, run it again to look at it anew`;
+  }
+  // Made of what was asked, status and reason, never of the answer.
+  return error.message;
+}

@@ -1,0 +1,243 @@
+// `secretcast migrate`: looks at what another tool left in a cluster, or in files, shows what a move
+// would make of it and, with --write, makes it. What does not move is said, and the exit code with it.
+import { randomBytes } from "node:crypto";
+import {
+  differingWorkloads,
+  oldWorkloads,
+  workloadsIn,
+  type OldWorkload,
+} from "./old-workloads.ts";
+import { readOldObjects } from "./read-old-cluster.ts";
+import { writeManifests } from "./write-manifests.ts";
+import { performMove } from "./perform-move.ts";
+import { planMove } from "./plan-move.ts";
+import { readWish, type MoveWish } from "./move-wish.ts";
+import { showMove, type Looked } from "./show-move.ts";
+import { templateProblems } from "./template-problems.ts";
+import { usableObjects } from "./usable-objects.ts";
+import { UsageError } from "../../controller/settings/config.ts";
+import type { Ref } from "../../text/names.ts";
+import type { MoveSettings } from "../moves/migration.ts";
+import { fields } from "../oldtools/old-objects.ts";
+import {
+  hiddenSettings,
+  oldFlags,
+  WITHOUT_SETTINGS,
+  wordsAlone,
+  type OldFlags,
+} from "../oldtools/old-settings.ts";
+import { createDigest } from "../../controller/model/secret-data.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import {
+  readKubectlFlags,
+  texts,
+  type Given,
+  type KubectlFlags,
+} from "../../inspect/kubectl/kubectl-flags.ts";
+import { Progress } from "../../inspect/kubectl/progress.ts";
+import type { Program } from "../../run/program-context.ts";
+import { readFileObjects } from "../../inspect/cluster/file-objects.ts";
+import type { Installed } from "../../inspect/cluster/installed-controller.ts";
+import { contradiction, withJudging, type Judging } from "../../inspect/cluster/judged-world.ts";
+import {
+  planningFlags,
+  readPlanningSettings,
+  settingsLine,
+  type PlanningSettings,
+} from "../../inspect/cluster/planning-settings.ts";
+
+export async function migrate(given: Given, program: Program): Promise<number> {
+  const flags = readKubectlFlags(given, program.env);
+  const wish = readWish(given);
+  if (flags.selector) throw new UsageError("--selector: a move is of everything that a tool left");
+  const files = texts(given, "filename");
+  if (files.length > 0) return migrateFiles(given, wish, flags, files, program);
+  if (flags.namespace !== undefined) {
+    throw new UsageError(
+      "--namespace: a move is of a whole cluster; with -f it is where objects are that name none",
+    );
+  }
+  return withJudging(flags, planningFlags(given), program, async (judging) => {
+    const { planning, where } = judging;
+    if (wish.write && !wish.cleanup) refuseBroadcast(wish, judging);
+    const first = await lookAtCluster(wish, judging, program);
+    program.stderr.write(`${where}\n${settingsLine(planning)}\n`);
+    const silent = { ...program, stderr: { write: () => true } };
+    const look = (): Promise<Looked> => lookAtCluster(wish, judging, silent);
+    if (wish.write || wish.cleanup) return performMove({ first, look, wish, flags, program });
+    return showMove(first, wish, flags, program);
+  });
+}
+
+// Where namespaces ask for copies, a source names all of them and each says in `accept` that it takes some.
+function refuseBroadcast({ tool }: MoveWish, { installed, planning }: Judging): void {
+  if (!tool.optIn || installed.kind !== "found") return;
+  if (planning.settings.namespacePolicy === "opt-in") return;
+  const { namespace, name } = installed.controller;
+  throw new UsageError(
+    `the controller ${namespace}/${name} runs with --namespace-policy=opt-out and would copy into every namespace: give it the printed flags first, or stop it`,
+  );
+}
+
+async function lookAtCluster(
+  wish: MoveWish,
+  { connection: { client }, planning, installed }: Judging,
+  program: Program,
+): Promise<Looked> {
+  const { tool } = wish;
+  const progress = new Progress("objects read", program, systemClock);
+  const reading = {
+    client,
+    signal: program.signal,
+    onRead: (count: number) => progress.advance(count),
+  };
+  try {
+    const { objects, unread } = await readOldObjects(tool, reading);
+    const asked = wish.oldArgs === undefined && tool.settings.length > 0;
+    const workloads = asked ? await oldWorkloads(tool, reading) : [];
+    const old = oldSettings(wish, workloads, program);
+    const settings = settingsOf(wish, planning, installed.kind);
+    const migration = await planMove(tool, objects, old.flags, settings);
+    return { migration, unread: [...unread, ...old.unread], settings, client };
+  } finally {
+    progress.end();
+  }
+}
+
+type OldSettings = { readonly flags: OldFlags; readonly unread: readonly string[] };
+
+function oldSettings(
+  { tool, oldArgs }: MoveWish,
+  workloads: readonly OldWorkload[],
+  program: Program,
+): OldSettings {
+  const { settings } = tool;
+  if (oldArgs !== undefined) {
+    return { flags: oldFlags(settings, wordsAlone(wordsOf(oldArgs))), unread: [] };
+  }
+  const [first] = workloads;
+  if (first) {
+    const { title, container } = first;
+    const unread = hiddenSettings(settings, container).map(
+      (name) => `${title}: ${name} may be set from a ConfigMap or Secret; give it as --old-args`,
+    );
+    const differing = differingWorkloads(workloads);
+    if (differing.length > 0) {
+      unread.push(`${differing.join(" and ")} run with different settings; give --old-args`);
+    }
+    return { flags: oldFlags(settings, container), unread };
+  }
+  if (settings.length > 0) {
+    const names = settings.map(({ name }) => name).join(", ");
+    program.stderr.write(
+      `no workload of ${tool.name} was found: it is taken to run without ${names} (--old-args)\n`,
+    );
+  }
+  return { flags: WITHOUT_SETTINGS, unread: [] };
+}
+
+// Words in quotes may hold blanks, which one of the tools minds.
+function wordsOf(text: string): readonly string[] {
+  return [...text.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
+  );
+}
+
+function settingsOf(
+  { newSourcesIn, byList }: MoveWish,
+  planning: PlanningSettings,
+  installed: Installed["kind"],
+): MoveSettings {
+  const { settings, config } = planning;
+  return {
+    planner: settings,
+    present: presentOf(planning, installed),
+    newSourcesIn: newSourcesIn ?? config.ownNamespace,
+    list: listOf(config, byList),
+    byList,
+    digest: createDigest(randomBytes(32)),
+  };
+}
+
+/** What publishes now, which the printed flags must not take away. */
+function presentOf(
+  { own, config, theirs }: PlanningSettings,
+  installed: Installed["kind"],
+): readonly string[] | undefined {
+  const given = own.includes("source-namespaces") ? config.sourceNamespaces : [];
+  if (theirs) return [...new Set([...theirs.sourceNamespaces, ...given])];
+  const isHidden = installed === "several" || installed === "unknown";
+  return isHidden && given.length === 0 ? undefined : given;
+}
+
+function listOf(
+  { sourceList, ownNamespace }: PlanningSettings["config"],
+  byList: boolean,
+): Ref | undefined {
+  if (sourceList !== undefined) return { namespace: ownNamespace, name: sourceList };
+  if (!byList) return undefined;
+  throw new UsageError("--by-list: the source list is turned off (--source-list)");
+}
+
+async function migrateFiles(
+  given: Given,
+  wish: MoveWish,
+  flags: KubectlFlags,
+  files: readonly string[],
+  program: Program,
+): Promise<number> {
+  if (wish.cleanup) throw contradiction("-f", "--cleanup", "it is for a cluster");
+  if (wish.write && files.includes("-")) {
+    throw contradiction("-f -", "--write", "there is no file to write to");
+  }
+  const planning = readPlanningSettings(planningFlags(given), program, { kind: "unasked" });
+  const recursive = given["recursive"] === true;
+  const reading = await readFileObjects(files, { recursive, stdin: program.stdin });
+  const namespace = flags.namespace ?? "default";
+  const { objects: found, problems: faults } = usableObjects(reading.objects, wish.tool, namespace);
+  const passedOver = [...reading.passedOver].map(([what, count]) => `${count} ${what}`);
+  if (passedOver.length > 0) program.stderr.write(`passed over: ${passedOver.join(", ")}\n`);
+  program.stderr.write(`${settingsLine(planning)}\n`);
+  const objects = found.map(({ raw }) => raw);
+  const old = oldSettings(wish, workloadsIn(objects, wish.tool.images), program);
+  const implied = impliedNamespaces(objects, namespace);
+  if (implied.length > 0) {
+    const named = implied.slice(0, 10).join(", ");
+    const more = implied.length > 10 ? ` and ${implied.length - 10} more` : "";
+    program.stderr.write(
+      `not in the files, taken for namespaces without labels: ${named}${more}\n`,
+    );
+  }
+  const settings = settingsOf(wish, planning, "unasked");
+  const planned = await planMove(
+    wish.tool,
+    [...objects, ...implied.map((name) => ({ kind: "Namespace", metadata: { name } }))],
+    old.flags,
+    settings,
+  );
+  const unmoved = await templateProblems(objects, wish.tool, old.flags, settings);
+  const problems = [...planned.problems, ...old.unread, ...reading.unread, ...faults, ...unmoved];
+  const migration = { ...planned, problems };
+  const isIncomplete = migration.sources.some(({ incomplete }) => incomplete.length > 0);
+  if (isIncomplete && !objects.some(({ kind }) => kind === "Namespace")) {
+    program.stderr.write(
+      "the files contain no Namespace, so no pattern was compared with one: run the command without -f as well\n",
+    );
+  }
+  if (wish.write) return writeManifests(found, migration, wish, flags, program);
+  return showMove({ migration, unread: [], inFiles: true }, wish, flags, program);
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+function impliedNamespaces(objects: readonly Raw[], otherwise: string): readonly string[] {
+  const named = new Set<string>();
+  const described = new Set<string>();
+  for (const raw of objects) {
+    const { name, namespace } = fields(raw["metadata"]);
+    if (raw["kind"] === "Namespace") described.add(String(name));
+    else if (raw["kind"] === "Secret")
+      named.add(typeof namespace === "string" ? namespace : otherwise);
+  }
+  return [...named].filter((name) => !described.has(name)).toSorted();
+}

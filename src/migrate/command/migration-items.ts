@@ -1,0 +1,87 @@
+// A migration as a list of items, for programs: names, words and reasons, and never data.
+import { isToAdopt } from "./carry-out.ts";
+import type { Migration, MovedCopy } from "../moves/migration.ts";
+import type { CopyState } from "../moves/judge-copies.ts";
+import type { MovedSource } from "../moves/moved-source.ts";
+import type { LostNamespace } from "../moves/reach-difference.ts";
+import { refText } from "../../text/names.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** An object that bears a mark of the old tool, or is in the way of a copy. */
+export type MigrationItem = {
+  /** "Secret NAMESPACE/NAME". */
+  readonly object: string;
+  /** NAMESPACE/NAME of its source as it will be, or as the mark names it; null: none is known. */
+  readonly source: string | null;
+  readonly adopt: boolean;
+  readonly state: CopyState;
+  readonly why: string;
+};
+
+export type SourceItem = {
+  readonly source: string;
+  /** What holds it now: "Secret NAMESPACE/NAME", "ClusterSecret NAME". */
+  readonly from: string;
+  readonly write: MovedSource["write"];
+  readonly annotations: Texts;
+  /** Of the source list, which says what the annotations would. */
+  readonly entry?: { readonly key: string; readonly text: string };
+  readonly namespaces: number;
+  readonly gained: readonly string[];
+  readonly lost: readonly LostNamespace[];
+  readonly madeBy?: string;
+  readonly notes: readonly string[];
+  readonly problems: readonly string[];
+};
+
+export function migrationItems(
+  { copies }: Migration,
+  adoptDrifted: ReadonlySet<string>,
+): readonly MigrationItem[] {
+  return copies.map((copy) => ({
+    object: `${copy.object.kind} ${refText(copy.object)}`,
+    source: sourceText(copy),
+    adopt: isToAdopt(copy, adoptDrifted) || copy.state === "adopted",
+    state: copy.state,
+    why: copy.why,
+  }));
+}
+
+function sourceText({ moved, named }: MovedCopy): string | null {
+  return moved ? refText(moved.place) : (named ?? null);
+}
+
+export function sourceItems({ sources }: Migration): readonly SourceItem[] {
+  return sources.map(({ place, old, write, annotations, madeBy, entry, ...rest }) => ({
+    source: refText(place),
+    from: old.title,
+    write,
+    annotations,
+    ...(entry && { entry: { key: entry.key, text: entry.text } }),
+    namespaces: rest.reached.length,
+    gained: rest.gained,
+    lost: rest.lost,
+    ...(madeBy !== undefined && { madeBy }),
+    notes: rest.notes,
+    problems: rest.problems,
+  }));
+}
+
+/** Everything but the items, as it stands beside them in json and yaml. */
+export function besideItems(
+  migration: Migration,
+  unread: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const { tool, flags, hints, besides, problems, namespaces } = migration;
+  return {
+    from: tool.name,
+    complete: problems.length + unread.length === 0,
+    flags,
+    hints,
+    besides,
+    problems: [...problems, ...unread],
+    sources: sourceItems(migration),
+    namespaces: namespaces.map(({ namespace: { name }, accept }) => ({ name, accept })),
+  };
+}

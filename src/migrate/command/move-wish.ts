@@ -1,0 +1,54 @@
+// What a move is asked to do, from its flags. Wrong values are a UsageError that names the flag.
+import { UsageError } from "../../controller/settings/config.ts";
+import { isNamespaceName, parseRef } from "../../text/names.ts";
+import { OLD_TOOLS, type OldTool } from "../oldtools/old-tool.ts";
+import { OLD_TOOL } from "../oldtools/old-tools.ts";
+import { lastText, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
+import { contradiction } from "../../inspect/cluster/judged-world.ts";
+
+export type MoveWish = {
+  readonly tool: OldTool;
+  readonly write: boolean;
+  readonly yes: boolean;
+  readonly cleanup: boolean;
+  readonly printPatches: boolean;
+  readonly althoughRunning: boolean;
+  readonly adoptDrifted: ReadonlySet<string>;
+  /** Sources that something else makes go into the source list. */
+  readonly byList: boolean;
+  readonly oldArgs: string | undefined;
+  readonly newSourcesIn: string | undefined;
+};
+
+export function readWish(given: Given): MoveWish {
+  const from = lastText(given, "from");
+  const name = OLD_TOOLS.find((one) => one === from);
+  if (!name)
+    throw new UsageError(
+      `--from: ${from === undefined ? "is missing" : `"${from}" is unknown`}: want one of ${OLD_TOOLS.join(", ")}`,
+    );
+  const is = (flag: string): boolean => given[flag] === true;
+  const newSourcesIn = lastText(given, "new-sources-in");
+  if (newSourcesIn !== undefined && !isNamespaceName(newSourcesIn)) {
+    throw new UsageError(`--new-sources-in: "${newSourcesIn}" is not the name of a namespace`);
+  }
+  const drifted = texts(given, "adopt-drifted").flatMap((text) => text.split(","));
+  const odd = drifted.find((place) => !parseRef(place));
+  if (odd !== undefined)
+    throw new UsageError(`--adopt-drifted: "${odd}" is not NAMESPACE/NAME of a copy`);
+  if (is("cleanup") && is("print-patches")) {
+    throw contradiction("--cleanup", "--print-patches", "patches are for the first step");
+  }
+  return {
+    tool: OLD_TOOL[name],
+    write: is("write"),
+    yes: is("yes"),
+    cleanup: is("cleanup"),
+    printPatches: is("print-patches"),
+    althoughRunning: is("although-running"),
+    adoptDrifted: new Set(drifted),
+    byList: is("by-list"),
+    oldArgs: lastText(given, "old-args"),
+    newSourcesIn,
+  };
+}

@@ -1,0 +1,134 @@
+// The workloads that run the old tool: the settings that they give it, and whether one of them can still
+// write. A CronJob counts as running between its Pods.
+import { isDeepStrictEqual } from "node:util";
+import { listed, orRefused, type Reading } from "./read-old-cluster.ts";
+import { fields } from "../oldtools/old-objects.ts";
+import type { OldContainer } from "../oldtools/old-settings.ts";
+import type { OldTool } from "../oldtools/old-tool.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import type { KubeObject, Resource } from "../../kube/rest/resource.ts";
+
+const APPS = { group: "apps", version: "v1" } as const;
+const PODS: Resource = { group: "", version: "v1", plural: "pods", kind: "Pod" };
+const CRON_JOBS: Resource = {
+  group: "batch",
+  version: "v1",
+  plural: "cronjobs",
+  kind: "CronJob",
+};
+/** What the charts of the tools render, or what people have made of it. */
+const WORKLOADS: readonly Resource[] = [
+  { ...APPS, plural: "deployments", kind: "Deployment" },
+  { ...APPS, plural: "statefulsets", kind: "StatefulSet" },
+  { ...APPS, plural: "daemonsets", kind: "DaemonSet" },
+  CRON_JOBS,
+];
+
+/** A workload of the tool, and the container that runs it. */
+export type OldWorkload = { readonly title: string; readonly container: OldContainer };
+
+/** Also those that are scaled to zero. */
+export async function oldWorkloads(
+  { images }: OldTool,
+  reading: Reading,
+): Promise<readonly OldWorkload[]> {
+  const found: (readonly KubeObject[])[] = [];
+  for (const resource of WORKLOADS) found.push((await orRefused({ resource }, reading)) ?? []);
+  return workloadsIn(found.flat(), images);
+}
+
+/** Those of `objects` that run one of `images`. */
+export function workloadsIn(objects: readonly unknown[], images: RegExp): readonly OldWorkload[] {
+  return objects.flatMap((raw) => {
+    const { kind, metadata, spec } = fields(raw);
+    if (!WORKLOADS.some((resource) => resource.kind === kind)) return [];
+    const found = containersOf(podSpec(fields(spec))).find(({ image }) =>
+      images.test(String(image)),
+    );
+    if (!found) return [];
+    const { namespace, name } = fields(metadata);
+    const title = `${String(kind)} ${typeof namespace === "string" ? namespace : "default"}/${String(name)}`;
+    return [{ title, container: containerOf(found) }];
+  });
+}
+
+/** Workloads whose settings differ from those of the first. */
+export function differingWorkloads([first, ...others]: readonly OldWorkload[]): readonly string[] {
+  if (!first) return [];
+  const differing = others.filter(
+    ({ container }) => !isDeepStrictEqual(container, first.container),
+  );
+  return differing.length > 0 ? [first, ...differing].map(({ title }) => title) : [];
+}
+
+// A CronJob has its Pod one level deeper.
+function podSpec(spec: Fields): Fields {
+  const jobSpec = fields(fields(spec["jobTemplate"])["spec"]);
+  const { template } = spec["jobTemplate"] === undefined ? spec : jobSpec;
+  return fields(fields(template)["spec"]);
+}
+
+function containerOf(container: Fields): OldContainer {
+  const variables = listOf(container["env"]).map(fields);
+  const environment = variables.flatMap(({ name, value }) =>
+    typeof name === "string" && typeof value === "string" ? [[name, value] as const] : [],
+  );
+  const words = [...listOf(container["command"]), ...listOf(container["args"])];
+  return {
+    words: words.filter((word) => typeof word === "string"),
+    environment: Object.fromEntries(environment),
+    hidden: variables.flatMap(({ name, valueFrom }) =>
+      typeof name === "string" && valueFrom !== undefined ? [name] : [],
+    ),
+    hiddenNames: listOf(container["envFrom"]).length > 0,
+  };
+}
+
+/**
+ * "Pod NAMESPACE/NAME" that runs the tool, or "CronJob NAMESPACE/NAME" that is not suspended; undefined:
+ * none. Throws an ApiError where Pods or CronJobs may not be listed.
+ */
+export async function runningWorkload(
+  { images }: OldTool,
+  reading: Reading,
+): Promise<string | undefined> {
+  const live = "status.phase!=Succeeded,status.phase!=Failed";
+  const pods = await listedOrNone({ resource: PODS, fieldSelector: live }, reading);
+  const jobs = await listedOrNone({ resource: CRON_JOBS }, reading);
+  const isOfTool = (spec: Fields): boolean =>
+    containersOf(spec).some(({ image }) => images.test(String(image)));
+  const pod = pods.find(({ spec }) => isOfTool(fields(spec)));
+  if (pod) return titleOf("Pod", pod);
+  const job = jobs.find(({ spec }) => {
+    const own = fields(spec);
+    return own["suspend"] !== true && isOfTool(podSpec(own));
+  });
+  return job && titleOf("CronJob", job);
+}
+
+function titleOf(kind: string, { metadata }: KubeObject): string {
+  return `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
+}
+
+// Not every API server has every kind: the sandbox has few.
+async function listedOrNone(
+  scope: Parameters<typeof listed>[0],
+  reading: Reading,
+): Promise<readonly KubeObject[]> {
+  try {
+    return await listed(scope, reading);
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === "notFound") return [];
+    throw error;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function containersOf(spec: Fields): readonly Fields[] {
+  return [...listOf(spec["initContainers"]), ...listOf(spec["containers"])].map(fields);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,175 @@
+// The two steps of a move that write: first the sources and the copies, and later, when all is well, the
+// clean-up of what the old tool left. Each refuses while the old tool runs, asks first, and looks at the
+// cluster once more at the end.
+import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
+import { agree } from "./agree.ts";
+import type { MoveWish } from "./move-wish.ts";
+import { runningWorkload } from "./old-workloads.ts";
+import { showMove, tellProblems, unmatchedNames, type Looked } from "./show-move.ts";
+import { UsageError } from "../../controller/settings/config.ts";
+import { refText } from "../../text/names.ts";
+import type { Migration } from "../moves/migration.ts";
+import { cleanupRequests } from "../moves/move-requests.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
+import { Progress } from "../../inspect/kubectl/progress.ts";
+import type { Program } from "../../run/program-context.ts";
+
+/** A step that writes, as it was asked for. */
+export type MoveStep = {
+  /** The cluster as it was when it was looked at. */
+  readonly first: Looked;
+  /** Looks once more, and says nothing of it. */
+  readonly look: () => Promise<Looked>;
+  readonly wish: MoveWish;
+  readonly flags: KubectlFlags;
+  readonly program: Program;
+};
+
+export async function performMove(step: MoveStep): Promise<number> {
+  return step.wish.cleanup ? cleanUp(step) : move(step);
+}
+
+async function move(step: MoveStep): Promise<number> {
+  const { first, look, wish, flags, program } = step;
+  const { migration, settings, client, unread } = first;
+  showMove(first, wish, flags, program);
+  const obstacle = await noObstacle(step);
+  const keeper = migration.list?.present?.keeper;
+  const entering = migration.sources.filter(({ write }) => write === "enter");
+  if (keeper !== undefined && entering.length > 0) {
+    throw new UsageError(
+      `the source list is made by ${keeper}, which would take new entries off, and their copies with them: put the entries into its own values, then run this again`,
+    );
+  }
+  const toAdopt = migration.copies.filter((copy) => isToAdopt(copy, wish.adoptDrifted));
+  const toWrite = migration.sources.filter(({ write }) => write !== "none" && write !== "refused");
+  const asked = `write ${toWrite.length} sources and adopt ${toAdopt.length} copies`;
+  await agree(asked, wish, program);
+  const progress = new Progress("written", program, systemClock);
+  const result = await carryOut(migration, {
+    client,
+    signal: program.signal,
+    settings: settings.planner,
+    digest: settings.digest,
+    adoptDrifted: wish.adoptDrifted,
+    obstacle,
+    onProgress: (_, total) => {
+      progress.expect(total);
+      progress.advance(1);
+    },
+  });
+  progress.end();
+  const { sources, namespaces, copies } = result.written;
+  program.stderr.write(
+    `written: ${sources} sources, ${namespaces} namespaces, ${copies} copies adopted\n`,
+  );
+  if (program.signal.aborted) return tellProblems(result.failures, flags, program);
+  const after = await look();
+  const wrong = verify(migration, after.migration, wish, program);
+  return tellProblems(
+    [
+      ...result.failures,
+      ...wrong,
+      ...after.migration.problems,
+      ...unread,
+      ...unmatchedNames(migration, wish),
+    ],
+    flags,
+    program,
+  );
+}
+
+// Of the cluster as it is now, not of what was sent.
+function verify(
+  before: Migration,
+  after: Migration,
+  { adoptDrifted }: MoveWish,
+  { stderr }: Program,
+): readonly string[] {
+  const now = new Map(after.copies.map((copy) => [refText(copy.object), copy]));
+  const wrong: string[] = [];
+  let [ours, untouched] = [0, 0];
+  for (const copy of before.copies) {
+    const place = refText(copy.object);
+    const found = now.get(place);
+    const same = found?.object.resourceVersion === copy.object.resourceVersion;
+    if (isToAdopt(copy, adoptDrifted) || copy.state === "adopted") {
+      const marked = found?.state === "adopted" && sameData(found, copy);
+      if (marked) ours++;
+      else wrong.push(`Secret ${place}: is not a copy of ours with the data that it had`);
+    } else if (copy.state === "source" || same) untouched++;
+    else wrong.push(`${copy.object.kind} ${place}: somebody else changed it meanwhile`);
+  }
+  const sources = after.sources.filter(({ write }) => write === "none").length;
+  stderr.write(
+    `verified: ${sources} of ${after.sources.length} sources are as they are to be, ${ours} copies are ours with the data that they had, ${untouched} others were not touched\n`,
+  );
+  return wrong;
+}
+
+type Copy = Migration["copies"][number];
+
+function sameData({ object: a }: Copy, { object: b }: Copy): boolean {
+  const [now, then] = [a.data.reveal(), b.data.reveal()];
+  const keys = Object.keys(now);
+  return keys.length === b.data.keys().length && keys.every((key) => now[key] === then[key]);
+}
+
+async function cleanUp(step: MoveStep): Promise<number> {
+  const { first, look, wish, flags, program } = step;
+  const { migration, client, unread } = first;
+  const steps = cleanupRequests(migration);
+  const requests = [...steps.copies, ...steps.sources];
+  for (const { what } of requests) program.stdout.write(`${what}\n`);
+  program.stderr.write(`${requests.length} objects bear traces of ${wish.tool.name}\n`);
+  if (!wish.write || requests.length === 0) return tellProblems(unread, flags, program);
+  const obstacle = await noObstacle(step);
+  await agree(
+    `take the old tool's marks off ${requests.length} objects; there is no way back after it`,
+    wish,
+    program,
+  );
+  const progress = new Progress("cleaned up", program, systemClock);
+  const { signal } = program;
+  progress.expect(requests.length);
+  const sender = { client, signal, obstacle, onProgress: () => progress.advance(1) };
+  const failures: string[] = [];
+  for (const part of [steps.copies, steps.sources]) {
+    if (failures.length === 0) failures.push(...(await sendAll(part, sender)));
+  }
+  progress.end();
+  if (signal.aborted) return tellProblems(failures, flags, program);
+  const left = cleanupRequests((await look()).migration);
+  const count = left.copies.length + left.sources.length;
+  program.stderr.write(`verified: ${count} objects bear traces still\n`);
+  return tellProblems([...failures, ...unread], flags, program);
+}
+
+type Obstacle = () => Promise<string | undefined>;
+
+/** Asks whether something is in the way of a write; a UsageError where something is already. */
+async function noObstacle({ first, wish, program }: MoveStep): Promise<Obstacle> {
+  const obstacle: Obstacle = () => obstacleNow(first, wish, program);
+  const running = await obstacle();
+  if (running !== undefined) throw new UsageError(running);
+  return obstacle;
+}
+
+async function obstacleNow(
+  { client }: Looked,
+  { tool, althoughRunning }: MoveWish,
+  { signal }: Program,
+): Promise<string | undefined> {
+  if (althoughRunning) return undefined;
+  try {
+    const running = await runningWorkload(tool, { client, signal, onRead: () => undefined });
+    if (running === undefined) return undefined;
+    const stop = running.startsWith("CronJob") ? "suspend it" : "scale it to zero";
+    return `${running} runs ${tool.name}, which deletes copies or writes them anew: ${stop} first (--although-running continues all the same)`;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+    return `whether ${tool.name} still runs is unknown, because Pods or CronJobs may not be listed: make sure that it does not, and set --although-running`;
+  }
+}

@@ -1,0 +1,19 @@
+// From objects, whether of a cluster or of files, to what a move would make of them.
+import { matchPatterns } from "./pattern-worker.ts";
+import { planMigration, type Migration, type MoveSettings } from "../moves/migration.ts";
+import { readOldCluster } from "../oldtools/old-objects.ts";
+import type { OldFlags } from "../oldtools/old-settings.ts";
+import { patternsOf, type OldTool } from "../oldtools/old-tool.ts";
+
+export async function planMove(
+  tool: OldTool,
+  objects: Iterable<unknown>,
+  flags: OldFlags,
+  settings: MoveSettings,
+): Promise<Migration> {
+  const cluster = readOldCluster(objects, settings.list);
+  const reading = tool.read(cluster, flags);
+  const names = cluster.namespaces.map(({ name }) => name);
+  const answers = await matchPatterns(patternsOf(reading), names);
+  return planMigration(tool, cluster, reading, answers, settings);
+}

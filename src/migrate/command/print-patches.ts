@@ -1,0 +1,55 @@
+// The new annotations as patches that kustomize takes, for who keeps sources in Git: there a write to the
+// cluster would be undone. Where a Certificate makes the Secret, the patch is of the Certificate.
+import type { Migration } from "../moves/migration.ts";
+import type { MovedSource } from "../moves/moved-source.ts";
+import { annotationKey } from "../../controller/annotations/vocabulary.ts";
+import { refText } from "../../text/names.ts";
+import { yamlText } from "../../inspect/kubectl/listing.ts";
+import type { Program } from "../../run/program-context.ts";
+
+export function printPatches(
+  migration: Migration,
+  inFiles: boolean,
+  { stdout }: Pick<Program, "stdout">,
+): void {
+  const { sources, namespaces, copies, flags } = migration;
+  stdout.write(`# Flags of the controller: ${flags.join(" ")}\n`);
+  for (const source of sources) {
+    if (source.write === "create") {
+      stdout.write(
+        `# Secret ${refText(source.place)} is new and holds data, so that it is not printed: ${source.old.title} has them.\n`,
+      );
+    } else if (source.write === "annotate") stdout.write(document(patchOf(source)));
+  }
+  for (const { namespace, accept, done } of namespaces) {
+    if (done) continue;
+    const metadata = { name: namespace.name, annotations: { [annotationKey("accept")]: accept } };
+    stdout.write(document({ apiVersion: "v1", kind: "Namespace", metadata }));
+  }
+  for (const { object, pulls, state, named } of copies) {
+    // In a repository a mirror is empty, so it differs from its source.
+    const isMirror = pulls && (state === "adoptable" || (inFiles && state === "drifted"));
+    if (!isMirror || named === undefined) continue;
+    const { namespace, name } = object;
+    const metadata = { name, namespace, annotations: { [annotationKey("from")]: named } };
+    stdout.write(document({ apiVersion: "v1", kind: "Secret", metadata }));
+  }
+}
+
+function patchOf({ place, object, annotations }: MovedSource): unknown {
+  const certificate = object?.annotations["cert-manager.io/certificate-name"];
+  const { namespace, name } = place;
+  if (certificate === undefined) {
+    return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace, annotations } };
+  }
+  return {
+    apiVersion: "cert-manager.io/v1",
+    kind: "Certificate",
+    metadata: { name: certificate, namespace },
+    spec: { secretTemplate: { annotations } },
+  };
+}
+
+function document(patch: unknown): string {
+  return `---\n${yamlText(patch)}`;
+}

@@ -1,0 +1,113 @@
+// What a move needs to know of a cluster, read once, in pages: nothing is watched. What the API server
+// does not show is named, so that nothing is concluded from its absence.
+import { fields } from "../oldtools/old-objects.ts";
+import type { OldTool } from "../oldtools/old-tool.ts";
+import { listAll } from "../../kube/cache/list.ts";
+import type { ListScope } from "../../kube/cache/list-scope.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import {
+  CONFIG_MAPS,
+  NAMESPACES,
+  SECRETS,
+  type KubeObject,
+  type Resource,
+} from "../../kube/rest/resource.ts";
+
+const CORE = { group: "", version: "v1" } as const;
+const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
+/** What a tool may replicate besides Secrets, for the report. */
+const BESIDES: readonly Resource[] = [
+  CONFIG_MAPS,
+  { ...CORE, plural: "serviceaccounts", kind: "ServiceAccount" },
+  { ...RBAC, plural: "roles", kind: "Role" },
+  { ...RBAC, plural: "rolebindings", kind: "RoleBinding" },
+];
+const CLUSTER_SECRETS: Resource = {
+  group: "clustersecret.io",
+  version: "v1",
+  plural: "clustersecrets",
+  kind: "ClusterSecret",
+};
+// A Helm release is nobody's source, and there are many of them.
+const NO_RELEASES = "type!=helm.sh/release.v1";
+
+export type OldClusterObjects = {
+  readonly objects: readonly unknown[];
+  /** What could not be looked at, in plain words. */
+  readonly unread: readonly string[];
+};
+
+export type Reading = {
+  readonly client: ApiClient;
+  readonly signal: AbortSignal;
+  /** Told how many objects came. */
+  readonly onRead: (count: number) => void;
+};
+
+export async function readOldObjects(tool: OldTool, reading: Reading): Promise<OldClusterObjects> {
+  const unread: string[] = [];
+  const namespaces = await listed({ resource: NAMESPACES }, reading);
+  const read: (readonly unknown[])[] = [namespaces, await secretsOf(namespaces, reading, unread)];
+  for (const resource of BESIDES) {
+    // Told are counts: without the right to look there are none to tell.
+    const found = await orRefused({ resource }, reading);
+    if (found) read.push(found);
+    else unread.push(`${resource.plural}: may not be listed, so that none are counted`);
+  }
+  if (tool.hasClusterSecrets) read.push(await listed({ resource: CLUSTER_SECRETS }, reading));
+  return { objects: read.flat(), unread };
+}
+
+// In each namespace alone where all of them may not be listed at once.
+async function secretsOf(
+  namespaces: readonly unknown[],
+  reading: Reading,
+  unread: string[],
+): Promise<readonly unknown[]> {
+  const scope = { resource: SECRETS, fieldSelector: NO_RELEASES };
+  const all = await orRefused(scope, reading);
+  if (all) return all;
+  const found: (readonly unknown[])[] = [];
+  for (const raw of namespaces) {
+    const namespace = String(fields(fields(raw)["metadata"])["name"]);
+    const some = await orRefused({ ...scope, namespace }, reading);
+    if (some) found.push(some);
+    else unread.push(`Secrets in ${namespace}: may not be listed`);
+  }
+  return found.flat();
+}
+
+/** undefined: forbidden. */
+export async function orRefused(
+  scope: ListScope,
+  reading: Reading,
+): Promise<readonly KubeObject[] | undefined> {
+  try {
+    return await listed(scope, reading);
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === "forbidden") return undefined;
+    // Not every API server has every kind: the sandbox has few.
+    if (error instanceof ApiError && error.kind === "notFound") return [];
+    throw error;
+  }
+}
+
+export async function listed(
+  scope: ListScope,
+  { client, signal, onRead }: Reading,
+): Promise<readonly KubeObject[]> {
+  let objects: KubeObject[] = [];
+  await listAll({
+    client,
+    scope,
+    signal,
+    onPage: (items) => {
+      // A list does not say of its items what they are.
+      for (const item of items) objects.push({ ...item, kind: scope.resource.kind });
+      onRead(items.length);
+    },
+    onRestart: () => void (objects = []),
+  });
+  return objects;
+}

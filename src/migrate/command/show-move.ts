@@ -1,0 +1,67 @@
+// A move in the form that was asked for, and what of it does not move.
+import { isToAdopt } from "./carry-out.ts";
+import { besideItems, migrationItems } from "./migration-items.ts";
+import { printMigration } from "./migration-text.ts";
+import type { MoveWish } from "./move-wish.ts";
+import { printPatches } from "./print-patches.ts";
+import { refText } from "../../text/names.ts";
+import type { Migration, MoveSettings } from "../moves/migration.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { otherwiseCode, type KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
+import { printListing } from "../../inspect/kubectl/listing.ts";
+import type { Program } from "../../run/program-context.ts";
+
+/** A cluster as it is now, and what a move would make of it. */
+export type Looked = {
+  readonly migration: Migration;
+  readonly unread: readonly string[];
+  readonly settings: MoveSettings;
+  readonly client: ApiClient;
+};
+
+export type ShownMove = Pick<Looked, "migration" | "unread"> & { readonly inFiles?: boolean };
+
+/** Prints it in the form that was asked for; the exit code says whether all of it moves. */
+export function showMove(
+  { migration, unread, inFiles = false }: ShownMove,
+  wish: MoveWish,
+  flags: KubectlFlags,
+  program: Program,
+): number {
+  const items = migrationItems(migration, wish.adoptDrifted);
+  if (wish.printPatches) printPatches(migration, inFiles, program);
+  else if (flags.output === "table" || flags.output === "wide") {
+    printMigration(migration, items, flags, program);
+  } else {
+    const beside = besideItems(migration, unread);
+    const listing = { kind: "MigrationList", items, beside, columns: [] };
+    printListing({ ...listing, nameOf: ({ object }) => object.replace(" ", "/") }, flags, program);
+  }
+  const problems = [...migration.problems, ...unread, ...unmatchedNames(migration, wish)];
+  return tellProblems(problems, flags, program);
+}
+
+/** Of --adopt-drifted, what is no copy that could be adopted. */
+export function unmatchedNames(
+  { copies }: Migration,
+  { adoptDrifted }: Pick<MoveWish, "adoptDrifted">,
+): readonly string[] {
+  const adoptable = copies.filter(
+    (copy) => copy.state === "adopted" || isToAdopt(copy, adoptDrifted),
+  );
+  const places = new Set(adoptable.map(({ object }) => refText(object)));
+  return [...adoptDrifted]
+    .filter((name) => !places.has(name))
+    .map((name) => `--adopt-drifted ${name}: no copy that a source of the move wants is there`);
+}
+
+export function tellProblems(
+  problems: readonly string[],
+  flags: KubectlFlags,
+  { stderr }: Pick<Program, "stderr">,
+): number {
+  if (problems.length === 0) return 0;
+  stderr.write("not complete:\n");
+  for (const problem of problems) stderr.write(`  ${problem}\n`);
+  return otherwiseCode(flags);
+}

@@ -1,0 +1,58 @@
+// Which objects of files a move may use. An object that an API server would not take is left out. So is a
+// Secret with a rule that the files contain more than once: layers of one object, or several clusters, and
+// the rule of one must never be written into the manifest of another.
+import { fields } from "../oldtools/old-objects.ts";
+import type { OldTool } from "../oldtools/old-tool.ts";
+import type { FileObject } from "../../inspect/cluster/file-objects.ts";
+import { faultOf } from "../../inspect/cluster/read-files.ts";
+
+export type UsableObjects = {
+  readonly objects: readonly FileObject[];
+  /** What is left out, and why. */
+  readonly problems: readonly string[];
+};
+
+/** `namespace`: of objects that name none. */
+export function usableObjects(
+  all: readonly FileObject[],
+  tool: OldTool,
+  namespace: string,
+): UsableObjects {
+  const problems: string[] = [];
+  const sound = all.filter((object) => {
+    const fault = faultOf(object, namespace);
+    if (fault !== undefined) problems.push(fault);
+    return fault === undefined;
+  });
+  const byKey = Map.groupBy(sound, (object) => manifestKey(object.raw, namespace));
+  const objects = sound.filter((object) => {
+    const key = manifestKey(object.raw, namespace);
+    const versions = key === undefined ? [] : (byKey.get(key) ?? []);
+    if (versions.length < 2 || !versions.some(({ raw }) => hasRule(raw, tool))) return true;
+    if (versions[0] === object) {
+      const places = versions.map(({ where }) => where).join(" and ");
+      problems.push(
+        `${key} is at ${places}: layers or clusters; it is not moved, so migrate the files of one cluster at a time`,
+      );
+    }
+    return false;
+  });
+  return { objects, problems };
+}
+
+const EDITED_KINDS = ["Secret", "ClusterSecret"];
+
+/** "KIND NAMESPACE/NAME" of a kind that a move edits; undefined: it is of no such kind. */
+function manifestKey(raw: FileObject["raw"], otherwise: string): string | undefined {
+  const kind = EDITED_KINDS.find((each) => each === raw["kind"]);
+  if (kind === undefined) return undefined;
+  const { namespace, name } = fields(raw["metadata"]);
+  return `${kind} ${typeof namespace === "string" ? namespace : otherwise}/${String(name)}`;
+}
+
+function hasRule(raw: FileObject["raw"], { prefixes, hasClusterSecrets }: OldTool): boolean {
+  if (hasClusterSecrets && raw["kind"] === "ClusterSecret") return true;
+  const { annotations, labels } = fields(raw["metadata"]);
+  const keys = [...Object.keys(fields(annotations)), ...Object.keys(fields(labels))];
+  return keys.some((key) => prefixes.some((prefix) => key.startsWith(prefix)));
+}

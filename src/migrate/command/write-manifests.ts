@@ -1,0 +1,66 @@
+// A move of manifests in a repository: the new annotations are put into the files, and told as a diff.
+import { readFileSync, writeFileSync } from "node:fs";
+import { agree } from "./agree.ts";
+import { editManifest, type EditedManifest } from "./edit-manifests.ts";
+import type { MoveWish } from "./move-wish.ts";
+import { tellProblems } from "./show-move.ts";
+import { refText } from "../../text/names.ts";
+import { annotationKey } from "../../controller/annotations/vocabulary.ts";
+import type { Migration } from "../moves/migration.ts";
+import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
+import type { Program } from "../../run/program-context.ts";
+import type { FileObject } from "../../inspect/cluster/file-objects.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+export async function writeManifests(
+  objects: readonly FileObject[],
+  migration: Migration,
+  wish: MoveWish,
+  flags: KubectlFlags,
+  program: Program,
+): Promise<number> {
+  const { stdout, stderr } = program;
+  const edits = editsOf(migration);
+  const files = [...new Set(objects.map(({ where }) => where.replace(/:\d+$/, "")))];
+  const edited: (EditedManifest & { readonly file: string })[] = [];
+  const refused: string[] = [];
+  for (const file of files) {
+    const text = readFileSync(file, "utf8");
+    const result = editManifest(file, text, edits, flags.namespace ?? "default");
+    refused.push(...result.refused);
+    if (result.done.length > 0) edited.push({ file, ...result });
+  }
+  for (const { file, diff } of edited) stdout.write(`--- ${file}\n+++ ${file}\n${diff}`);
+  const count = edited.reduce((sum, { done }) => sum + done.length, 0);
+  if (edited.length > 0) {
+    await agree(`change ${count} objects in ${edited.length} files`, wish, program);
+    for (const { file, text } of edited) writeFileSync(file, text);
+  }
+  stderr.write(`changed: ${count} objects in ${edited.length} files\n`);
+  for (const flag of migration.flags) stderr.write(`flag of the controller: ${flag}\n`);
+  const unwritten = migration.sources.flatMap(({ write, place, entry, old: { title } }) => {
+    if (write === "create")
+      return [`${title}: its new source ${refText(place)} is not put into files`];
+    if (write !== "enter" || !entry) return [];
+    return [`${title}: its entry ${entry.key} of the source list is not put into files`];
+  });
+  return tellProblems([...migration.problems, ...unwritten, ...refused], flags, program);
+}
+
+function editsOf({ sources, namespaces, copies }: Migration): ReadonlyMap<string, Texts> {
+  const edits = new Map<string, Texts>();
+  for (const { write, place, annotations } of sources) {
+    if (write === "annotate") edits.set(`Secret ${refText(place)}`, annotations);
+  }
+  for (const { namespace, accept, done } of namespaces) {
+    if (!done) edits.set(`Namespace /${namespace.name}`, { [annotationKey("accept")]: accept });
+  }
+  for (const { object, pulls, state, named } of copies) {
+    // In a repository a mirror is empty: its entries come with the first fill.
+    const allowed = state === "adoptable" || state === "drifted";
+    if (!pulls || !allowed || named === undefined) continue;
+    edits.set(`Secret ${refText(object)}`, { [annotationKey("from")]: named });
+  }
+  return edits;
+}

@@ -1,0 +1,167 @@
+// Which of the objects that bear a tool's mark may become copies of ours as they are: those of which it is
+// certain that the tool made them of this source, in a namespace that the source names, with equal data
+// and type. Marks alone prove little: of some tools they agree on Secrets of others that were merged into.
+import { marksOf } from "../../controller/desired/copy.ts";
+import type { OldContent, OldMark, OldSource } from "../oldtools/old-tool.ts";
+import type { OldObject } from "../oldtools/old-objects.ts";
+import { annotationKey, unknownKeyOf } from "../../controller/annotations/vocabulary.ts";
+import { parseRef, refText } from "../../text/names.ts";
+import type { SecretData } from "../../controller/model/secret-data.ts";
+
+/**
+ * adoptable: as it is. adopted: by a move before. drifted: the tool's, with other data by now. merged:
+ * holds entries of somebody else as well. outside: no rule names its place any more. orphan: its source
+ * is gone. doubtful: not surely the tool's. source: marked as a copy of itself. stranger: unmarked, and in
+ * the way. other: no Secret.
+ */
+export type CopyState =
+  | "adoptable"
+  | "adopted"
+  | "drifted"
+  | "merged"
+  | "outside"
+  | "orphan"
+  | "doubtful"
+  | "source"
+  | "stranger"
+  | "other";
+
+export type JudgedCopy = {
+  readonly object: OldObject;
+  readonly pulls: boolean;
+  readonly source: OldSource | undefined;
+  /** The source that the mark names, where it is none that moves. */
+  readonly named: string | undefined;
+  readonly state: CopyState;
+  readonly why: string;
+};
+
+/** Whether the source names a namespace, for copies or for mirrors; a text: why that is unknown. */
+export type Reach = (
+  source: OldSource,
+  what: "push" | "allow",
+  namespace: string,
+) => boolean | string;
+
+export function judgeCopy(mark: OldMark, reaches: Reach): JudgedCopy {
+  const { object, pulls, named } = mark;
+  const verdict = (state: CopyState, why: string, source?: OldSource): JudgedCopy => {
+    return { object, pulls, source: source ?? mark.sources[0], named, state, why };
+  };
+  const self = mark.sources.find(({ object: own }) => own && refText(own) === refText(object));
+  if (self) return verdict("source", "it is the source, marked as a copy of itself", self);
+  if (object.deleting) return verdict("doubtful", "it is being deleted");
+  if (mark.sources.length === 0) {
+    return verdict("orphan", `its source${named ? ` ${named}` : ""} is gone, or is none`);
+  }
+  return pulls ? judgePull(mark, reaches, verdict) : judgePush(mark, reaches, verdict);
+}
+
+type Verdict = (state: CopyState, why: string, source?: OldSource) => JudgedCopy;
+
+function judgePush(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy {
+  const { object } = mark;
+  const ours = marksOf(object, object.labels, object.annotations);
+  const known = ours && mark.sources.find((source) => isSource(source, refText(ours.source)));
+  if (known) return verdict("adopted", "a copy of ours already", known);
+  const doubt = mark.doubt ?? doubtOfWords(mark);
+  if (doubt !== undefined) return verdict("doubtful", doubt);
+  const wanting: OldSource[] = [];
+  let unknown: string | undefined;
+  for (const source of mark.sources) {
+    const reached = reaches(source, "push", object.namespace);
+    if (typeof reached === "string") unknown = reached;
+    else if (reached) wanting.push(source);
+  }
+  const [first] = wanting;
+  if (!first) {
+    if (unknown !== undefined) return verdict("doubtful", unknown);
+    return verdict("outside", "its source does not name this namespace any more");
+  }
+  const equal = wanting.filter(({ content }) => content && isEqualContent(object, content));
+  const winner = equal.find((source) => mark.wroteLast(source)) ?? equal[0];
+  if (!winner) return differing(object, first, verdict);
+  if (winner.going !== undefined) return verdict("doubtful", winner.going, winner);
+  const contested = wanting.length > 1 ? "; of several sources that want this place, its own" : "";
+  const frozen =
+    object.immutable && winner.content?.immutable === false
+      ? "; immutable, which its source is not: made again once"
+      : "";
+  return verdict("adoptable", `equal data and type${contested}${frozen}`, winner);
+}
+
+function judgePull(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy {
+  const { object, named } = mark;
+  const [source] = mark.sources;
+  if (source === undefined) return verdict("orphan", "its source is gone");
+  const from = object.annotations[annotationKey("from")];
+  if (from !== undefined) {
+    return from === named
+      ? verdict("adopted", "it pulls by our own annotation already", source)
+      : verdict("doubtful", `it has ${annotationKey("from")} already, and names ${from}`, source);
+  }
+  const reached = reaches(source, "allow", object.namespace);
+  if (typeof reached === "string") return verdict("doubtful", reached, source);
+  if (!reached) {
+    const why = "a mirror that its source does not allow: secretcast refuses it as well";
+    return verdict("outside", why, source);
+  }
+  const doubt = mark.doubt ?? doubtOfWords(mark);
+  if (doubt !== undefined) return verdict("doubtful", doubt, source);
+  const other = source.content && otherKeys(source.content.data, object.data);
+  if (!other) return verdict("doubtful", "its source cannot be read", source);
+  if (other.length > 0) {
+    return verdict("drifted", `a mirror that is out of date in ${keysText(other)}`, source);
+  }
+  return verdict("adoptable", "a mirror with all entries of its source", source);
+}
+
+// Moved, a copy would be frozen and a mirror refused.
+function doubtOfWords({ object }: OldMark): string | undefined {
+  const key = unknownKeyOf(object.annotations);
+  return key && `it carries ${key}, which secretcast does not know: correct it or take it off`;
+}
+
+function isSource(source: OldSource, place: string): boolean {
+  if (source.object) return refText(source.object) === place;
+  return parseRef(place)?.name === source.copyName;
+}
+
+/** In data and type. */
+export function isEqualContent(object: OldObject, content: OldContent): boolean {
+  const same = otherKeys(content.data, object.data).length === 0;
+  return same && extraKeys(content, object).length === 0 && object.type === content.type;
+}
+
+function differing(object: OldObject, source: OldSource, verdict: Verdict): JudgedCopy {
+  const { content } = source;
+  if (!content) return verdict("doubtful", "what its source holds is not known", source);
+  const other = otherKeys(content.data, object.data);
+  const extra = extraKeys(content, object);
+  const type =
+    object.type === content.type ? [] : [`type ${object.type}, its source's is ${content.type}`];
+  const values = other.length > 0 ? [`other values than its source's in ${keysText(other)}`] : [];
+  const own = extra.length > 0 ? [`entries of somebody else: ${keysText(extra)}`] : [];
+  const merged = extra.length > 0 && other.length === 0;
+  return verdict(merged ? "merged" : "drifted", [...values, ...own, ...type].join("; "), source);
+}
+
+/** Keys of the source that the copy lacks, or has with another value. */
+function otherKeys(source: SecretData, copy: SecretData): readonly string[] {
+  const [wanted, present] = [source.reveal(), copy.reveal()];
+  return Object.keys(wanted).filter(
+    (key) => !Object.hasOwn(present, key) || present[key] !== wanted[key],
+  );
+}
+
+function extraKeys({ data }: OldContent, copy: OldObject): readonly string[] {
+  const wanted = data.reveal();
+  return copy.data.keys().filter((key) => !Object.hasOwn(wanted, key));
+}
+
+const MOST_NAMED = 5;
+
+function keysText(keys: readonly string[]): string {
+  const rest = keys.length - MOST_NAMED;
+  return `${keys.slice(0, MOST_NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}

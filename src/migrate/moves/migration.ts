@@ -1,0 +1,216 @@
+// From what another tool left in a cluster to what a move would make of it: pure, and nothing is written.
+// Both rules, the tool's and ours, are asked of every namespace there is; what cannot be known is said
+// and does not move.
+import { isEqualContent, judgeCopy, type JudgedCopy, type Reach } from "./judge-copies.ts";
+import { readMoveList, type MoveList } from "./list-moves.ts";
+import type { MoveContext } from "./move-context.ts";
+import { flagsOfMove, hintsOfMove } from "./move-flags.ts";
+import { placeSources } from "./place-sources.ts";
+import { moveSource, type MovedSource } from "./moved-source.ts";
+import type { OldCluster, OldNamespace, OldObject } from "../oldtools/old-objects.ts";
+import type { PatternAnswers } from "../oldtools/old-patterns.ts";
+import { withNamespaces } from "./source-namespaces.ts";
+import { sourceOrder } from "./source-order.ts";
+import {
+  namesOf,
+  type OldReading,
+  type OldSet,
+  type OldSource,
+  type OldTool,
+} from "../oldtools/old-tool.ts";
+import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import { annotationKey } from "../../controller/annotations/vocabulary.ts";
+import type { Namespace, PlannerSettings } from "../../controller/model/cluster.ts";
+import type { Digest } from "../../controller/model/secret-data.ts";
+import { readNamespace } from "../../controller/observed/read-namespace.ts";
+
+/** A namespace that asks for copies, and what its `accept` has to be. */
+export type MovedNamespace = {
+  readonly namespace: OldNamespace;
+  readonly accept: string;
+  /** It says so already. */
+  readonly done: boolean;
+};
+
+export type MovedCopy = JudgedCopy & {
+  /** Where its source lies, or will; undefined: it has none that moves. */
+  readonly moved: MovedSource | undefined;
+};
+
+export type Migration = {
+  readonly tool: OldTool;
+  readonly sources: readonly MovedSource[];
+  readonly namespaces: readonly MovedNamespace[];
+  readonly copies: readonly MovedCopy[];
+  /** For the controller, so that the sources may publish and the copies are whose they are. */
+  readonly flags: readonly string[];
+  /** The source list that sources are entered into; undefined: none is. */
+  readonly list: MoveList | undefined;
+  readonly hints: readonly string[];
+  readonly besides: readonly string[];
+  /** What could not be known or said; not empty: the move is not complete. */
+  readonly problems: readonly string[];
+};
+
+export type MoveSettings = {
+  /** Of the controller as it will run; where sources lie the move itself finds out. */
+  readonly planner: PlannerSettings;
+  /** Entries of --source-namespaces that the controller has; none: it is not installed; undefined: not known. */
+  readonly present: readonly string[] | undefined;
+  /** Where Secrets are written whose data stand in no Secret yet. */
+  readonly newSourcesIn: string;
+  readonly digest: Digest;
+  /** The source list; undefined: there is none to be. */
+  readonly list: Ref | undefined;
+  /** Sources that something else makes are to be entered into it. */
+  readonly byList: boolean;
+};
+
+export function planMigration(
+  tool: OldTool,
+  cluster: OldCluster,
+  reading: OldReading,
+  answers: PatternAnswers,
+  given: MoveSettings,
+): Migration {
+  const planner = {
+    ...given.planner,
+    sourceNamespaces: everyNamespace(),
+    namespacePolicy: tool.optIn ? "opt-in" : given.planner.namespacePolicy,
+  } as const;
+  const old = cluster.namespaces.filter(({ terminating }) => !terminating);
+  const asking = reading.asking.map((one) => movedNamespace(one, reading.sources));
+  const sets = new Map<string, OldSet>();
+  const reaches: Reach = (source, what, namespace) => {
+    const targets = source[what];
+    if (!targets) return false;
+    const key = `${what} ${source.title}`;
+    const set = sets.get(key) ?? namesOf(targets, old, answers);
+    sets.set(key, set);
+    return set.kind === "unknown" ? set.why : set.names.has(namespace);
+  };
+  const judged = reading.marks.map((mark) => judgeCopy(mark, reaches));
+  const context: MoveContext = {
+    old,
+    namespaces: asBefore(old, asking),
+    answers,
+    settings: planner,
+    digest: given.digest,
+    list: given.list && readMoveList(given.list, cluster.list),
+    byList: given.byList,
+  };
+  const places = placeSources(reading.sources, judged, cluster, given.newSourcesIn);
+  const sources = places.map(({ old: source, place, object, problem }) => {
+    const moved = moveSource(source, place, object, context);
+    return problem === undefined ? moved : refused(moved, problem);
+  });
+  const byTitle = new Map(sources.map((source) => [source.old.title, source]));
+  const copies = [
+    ...judged,
+    ...strangersOf(reading.sources, judged, cluster, reaches, sources),
+  ].map((copy) => settled(copy, byTitle));
+  const order = sourceOrder(sources, copies, reaches, given.present ?? []);
+  const publishing = withNamespaces(given.present ?? [], order.namespaces);
+  const problems = [
+    ...order.problems,
+    ...publishing.problems,
+    ...sources.flatMap(({ old: { title }, problems: all, incomplete }) =>
+      [...all, ...incomplete].map((problem) => `${title}: ${problem}`),
+    ),
+  ];
+  return {
+    tool,
+    sources,
+    namespaces: asking,
+    copies: [...copies, ...reading.unmoved.map(unmoved)],
+    list: context.list,
+    flags: flagsOfMove(order.namespaces.length > 0 ? publishing.entries : [], tool.optIn, planner),
+    hints: hintsOfMove(sources, order.namespaces, given.present),
+    besides: reading.besides,
+    problems,
+  };
+}
+
+function refused(moved: MovedSource, problem: string): MovedSource {
+  return { ...moved, write: "refused", problems: [...moved.problems, problem] };
+}
+
+function everyNamespace(): PlannerSettings["sourceNamespaces"] {
+  const globs = parseGlobList("*", NAMESPACE_GLOBS);
+  if (!globs.ok) throw new Error("no list of every namespace");
+  return globs.value;
+}
+
+function movedNamespace(namespace: OldNamespace, sources: readonly OldSource[]): MovedNamespace {
+  const key = annotationKey("accept");
+  const present = namespace.annotations[key];
+  const wanted = [...new Set(sources.map(({ object }) => `${object?.namespace ?? ""}/*`))];
+  const listed = present?.split(",").map((entry) => entry.trim()) ?? [];
+  const missing = wanted.filter((glob) => !listed.includes(glob));
+  const done = present === "true" || missing.length === 0;
+  const accept = done ? (present ?? "") : [...listed, ...missing].join(",");
+  return { namespace, accept, done };
+}
+
+// As they will be, with the `accept` that the move writes.
+function asBefore(
+  namespaces: readonly OldNamespace[],
+  asking: readonly MovedNamespace[],
+): readonly Namespace[] {
+  const accepts = new Map(asking.map(({ namespace, accept }) => [namespace.name, accept]));
+  return namespaces.flatMap(({ name, annotations, labels }) => {
+    const accept = accepts.get(name);
+    const own = accept === undefined ? {} : { [annotationKey("accept")]: accept };
+    const read = readNamespace({
+      metadata: { name, labels, annotations: { ...annotations, ...own } },
+    });
+    return read ? [read] : [];
+  });
+}
+
+// Secrets without a mark where a source wants to have its copy.
+function strangersOf(
+  sources: readonly OldSource[],
+  judged: readonly JudgedCopy[],
+  { secrets }: OldCluster,
+  reaches: Reach,
+  moved: readonly MovedSource[],
+): readonly JudgedCopy[] {
+  const marked = new Set(judged.map(({ object }) => refText(object)));
+  const own = new Set(moved.map(({ place }) => refText(place)));
+  for (const { object } of sources) if (object) own.add(refText(object));
+  const byName = Map.groupBy(sources, ({ copyName }) => copyName);
+  return secrets.flatMap((object): JudgedCopy[] => {
+    if (marked.has(refText(object)) || own.has(refText(object))) return [];
+    const source = (byName.get(object.name) ?? []).find(
+      (one) => reaches(one, "push", object.namespace) === true,
+    );
+    if (!source) return [];
+    const equal = source.content && isEqualContent(object, source.content);
+    const why = equal
+      ? "a Secret without the tool's mark is in the way; its data are equal, but it is not known to be a copy"
+      : "a Secret without the tool's mark is in the way";
+    return [{ object, pulls: false, source, named: undefined, state: "stranger", why }];
+  });
+}
+
+function settled(copy: JudgedCopy, byTitle: ReadonlyMap<string, MovedSource>): MovedCopy {
+  const moved = copy.source && byTitle.get(copy.source.title);
+  if (!moved || copy.state !== "adoptable") return { ...copy, moved };
+  if (refText(moved.place) === refText(copy.object)) {
+    return { ...copy, moved, state: "source", why: "it becomes the source" };
+  }
+  if (moved.write !== "refused") return { ...copy, moved };
+  return {
+    ...copy,
+    moved,
+    state: "doubtful",
+    why: `its source does not move: ${moved.problems[0]}`,
+  };
+}
+
+function unmoved(object: OldObject): MovedCopy {
+  const copy = { object, pulls: false, source: undefined, named: undefined, moved: undefined };
+  return { ...copy, state: "other", why: "not a Secret: it stays as it is" };
+}

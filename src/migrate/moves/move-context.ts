@@ -1,0 +1,19 @@
+// What each source of a move is judged by.
+import type { MoveList } from "./list-moves.ts";
+import type { OldNamespace } from "../oldtools/old-objects.ts";
+import type { PatternAnswers } from "../oldtools/old-patterns.ts";
+import type { Namespace, PlannerSettings } from "../../controller/model/cluster.ts";
+import type { Digest } from "../../controller/model/secret-data.ts";
+
+export type MoveContext = {
+  readonly old: readonly OldNamespace[];
+  /** As they will be. */
+  readonly namespaces: readonly Namespace[];
+  readonly answers: PatternAnswers;
+  readonly settings: PlannerSettings;
+  readonly digest: Digest;
+  /** undefined: there is none to be. */
+  readonly list: MoveList | undefined;
+  /** Sources that something else makes are entered into it. */
+  readonly byList: boolean;
+};

@@ -1,0 +1,201 @@
+// The requests of a move. Each carries UID and version of the object that was judged, so that it cannot
+// hit another; none deletes anything, and none but that of a new source holds data.
+import { newSource, type MovedContent } from "./moved-content.ts";
+import { secretcastWords, type MovedSource } from "./moved-source.ts";
+import type { MoveList } from "./list-moves.ts";
+import type { ListEntry } from "../../controller/annotations/list-entry.ts";
+import type { Migration, MovedCopy, MovedNamespace } from "./migration.ts";
+import type { OldObject } from "../oldtools/old-objects.ts";
+import type { OldContent, OldTool } from "../oldtools/old-tool.ts";
+import { refText } from "../../text/names.ts";
+import {
+  annotationKey,
+  MANAGED_BY_LABEL,
+  PREFIX,
+} from "../../controller/annotations/vocabulary.ts";
+import { isNeverCopied } from "../../controller/annotations/never-copied.ts";
+import { marksOf } from "../../controller/desired/copy.ts";
+import {
+  preconditions,
+  textOperations,
+  type Operation,
+  type Texts,
+} from "../../controller/plan/json-patch.ts";
+import { claimRequest } from "../../controller/plan/requests.ts";
+
+export type MoveRequest = {
+  /** For people: "annotate Secret a/b". */
+  readonly what: string;
+  readonly method: "POST" | "PATCH";
+  readonly kind: "Secret" | "Namespace" | "ConfigMap";
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly contentType: "application/json" | "application/json-patch+json";
+  readonly body: unknown;
+};
+
+/** undefined: nothing is to be written. */
+export function sourceRequest(source: MovedSource): MoveRequest | undefined {
+  const { write, place, object, content, annotations } = source;
+  if (write === "annotate" && object) {
+    const operations = textOperations("annotations", annotations, object.annotated);
+    return patch(`annotate Secret ${refText(place)}`, object, operations);
+  }
+  if (write !== "create" || !content) return undefined;
+  return {
+    what: `create Secret ${refText(place)}`,
+    method: "POST",
+    kind: "Secret",
+    ...place,
+    contentType: "application/json",
+    body: newSource(place, content, annotations),
+  };
+}
+
+export function namespaceRequest({
+  namespace,
+  accept,
+  done,
+}: MovedNamespace): MoveRequest | undefined {
+  if (done) return undefined;
+  const { name } = namespace;
+  const annotated = Object.keys(namespace.annotations).length > 0;
+  const body = [
+    ...preconditions(namespace),
+    ...textOperations("annotations", { [annotationKey("accept")]: accept }, annotated),
+  ];
+  return {
+    what: `annotate Namespace ${name}`,
+    method: "PATCH",
+    kind: "Namespace",
+    namespace: undefined,
+    name,
+    contentType: "application/json-patch+json",
+    body,
+  };
+}
+
+/** All entries at once; undefined: nothing is to be written. */
+export function listRequest(
+  { ref, present }: MoveList,
+  entries: readonly ListEntry[],
+): MoveRequest | undefined {
+  if (entries.length === 0) return undefined;
+  const data = Object.fromEntries(entries.map(({ key, text }) => [key, text]));
+  const what = `put ${entries.length} entries into the source list ${refText(ref)}`;
+  if (!present) {
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: ref, data };
+    const contentType = "application/json";
+    return { what, method: "POST", kind: "ConfigMap", ...ref, contentType, body };
+  }
+  const begun = present.data ? [] : [{ op: "add" as const, path: "/data", value: {} }];
+  const body = [
+    ...preconditions(present),
+    ...begun,
+    ...entries.map(({ key, text }) => ({ op: "add" as const, path: `/data/${key}`, value: text })),
+  ];
+  const contentType = "application/json-patch+json";
+  return { what, method: "PATCH", kind: "ConfigMap", ...ref, contentType, body };
+}
+
+/** Makes what the old tool copied a copy of ours, or its mirror a pulling Secret; its data stay. */
+export function copyRequest(
+  { object, pulls, named }: MovedCopy,
+  { content, payload }: MovedContent,
+): MoveRequest | undefined {
+  if (!content || !payload) return undefined;
+  const what = `adopt Secret ${refText(object)}`;
+  if (!pulls) {
+    const { namespace, name, body } = claimRequest(object, content, payload);
+    const contentType = "application/json-patch+json";
+    return { what, method: "PATCH", kind: "Secret", namespace, name, contentType, body };
+  }
+  const { source } = content;
+  const offered = payload.data.reveal();
+  const filled = Object.keys(offered).filter((key) => object.data.keys().includes(key));
+  const annotations = {
+    [annotationKey("from")]: named ?? refText(source),
+    [annotationKey("pulled-keys")]: filled.toSorted().join(","),
+    [annotationKey("source-uid")]: source.uid,
+    [annotationKey("source-version")]: source.resourceVersion,
+  };
+  return patch(what, object, textOperations("annotations", annotations, object.annotated));
+}
+
+function patch(what: string, object: OldObject, operations: readonly Operation[]): MoveRequest {
+  const { namespace, name } = object;
+  const body = [...preconditions(object), ...operations];
+  const contentType = "application/json-patch+json";
+  return { what, method: "PATCH", kind: "Secret", namespace, name, contentType, body };
+}
+
+/**
+ * Takes the old tool's keys off sources, copies and mirrors that are ours by now, and off copies what the
+ * tool copied of the marks of others.
+ */
+export function cleanupRequests({ tool, sources, copies }: Migration): CleanupRequests {
+  // A Secret may be a source and marked as a copy of itself.
+  const ofSources = new Map<string, MoveRequest>();
+  for (const { object, write, entry } of sources) {
+    if (!object || write !== "none") continue;
+    if (!entry && Object.keys(secretcastWords(object)).length === 0) continue;
+    addIf(ofSources, object, keysOff(tool, object, undefined));
+  }
+  const ofCopies = new Map<string, MoveRequest>();
+  for (const { object, state, source } of copies) {
+    if (isOurs(object) || state === "adopted") {
+      addIf(ofCopies, object, keysOff(tool, object, source?.content));
+    }
+  }
+  return { copies: [...ofCopies.values()], sources: [...ofSources.values()] };
+}
+
+/** The copies come first: what they are is known by their sources. */
+export type CleanupRequests = {
+  readonly copies: readonly MoveRequest[];
+  readonly sources: readonly MoveRequest[];
+};
+
+function isOurs(object: OldObject): boolean {
+  return marksOf(object, object.labels, object.annotations) !== undefined;
+}
+
+function addIf(
+  requests: Map<string, MoveRequest>,
+  object: OldObject,
+  request: MoveRequest | undefined,
+): void {
+  if (request) requests.set(refText(object), request);
+}
+
+function keysOff(
+  tool: OldTool,
+  object: OldObject,
+  copied: OldContent | undefined,
+): MoveRequest | undefined {
+  const isCopy = isOurs(object);
+  const labels = useless(tool, object.labels, isCopy ? copied?.labels : undefined);
+  const annotations = useless(tool, object.annotations, isCopy ? copied?.annotations : undefined);
+  if (labels.length + annotations.length === 0) return undefined;
+  const removed = (map: "labels" | "annotations", keys: readonly string[]): readonly Operation[] =>
+    textOperations(map, Object.fromEntries(keys.map((key) => [key, null])));
+  return patch(`clean up Secret ${refText(object)}`, object, [
+    ...removed("labels", labels),
+    ...removed("annotations", annotations),
+  ]);
+}
+
+function useless(
+  { prefixes }: OldTool,
+  present: Readonly<Record<string, string>>,
+  copied: Texts = {},
+): readonly string[] {
+  return Object.entries(present)
+    .filter(([key, value]) => {
+      if (key.startsWith(PREFIX) || key === MANAGED_BY_LABEL) return false;
+      if (prefixes.some((prefix) => key.startsWith(prefix))) return true;
+      // With the very value of its source: with another it is the copy's own.
+      return isNeverCopied(key) && copied[key] === value;
+    })
+    .map(([key]) => key);
+}

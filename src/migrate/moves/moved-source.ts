@@ -1,0 +1,187 @@
+// A source as it will be: where it lies, its new annotations, the namespaces that it gains and loses by
+// them. Whether we take it as a source at all is asked of the reader that the controller uses.
+import { newWords, type NewWords } from "./new-words.ts";
+import { entryFor } from "./list-moves.ts";
+import type { MoveContext } from "./move-context.ts";
+import { rawSource, readMoved } from "./moved-content.ts";
+import { reachDifference, type ReachDifference } from "./reach-difference.ts";
+import type { OldContent, OldSource } from "../oldtools/old-tool.ts";
+import type { OldObject } from "../oldtools/old-objects.ts";
+import type { ListEntry } from "../../controller/annotations/list-entry.ts";
+import type { Ref } from "../../text/names.ts";
+import {
+  annotationKey,
+  PREFIX,
+  isMark,
+  ANNOTATION_NAMES,
+} from "../../controller/annotations/vocabulary.ts";
+import { isNeverCopied } from "../../controller/annotations/never-copied.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+export type MovedSource = ReachDifference & {
+  readonly old: OldSource;
+  readonly place: Ref;
+  /** `none`: it is so already, or reaches nothing. `refused`: it does not move; problems say why. */
+  readonly write: "annotate" | "create" | "enter" | "none" | "refused";
+  /** Of the source list, which it moves by; then its annotations are not written. */
+  readonly entry: ListEntry | undefined;
+  /** Present unless it is to be created. */
+  readonly object: OldObject | undefined;
+  readonly annotations: Texts;
+  /** Of a Secret that is to be created. */
+  readonly content: OldContent | undefined;
+  /** Who else writes it, so that annotations may have to be put elsewhere as well. */
+  readonly madeBy: string | undefined;
+  readonly notes: readonly string[];
+  /** What its annotations do not express of the tool's rule. */
+  readonly incomplete: readonly string[];
+  readonly problems: readonly string[];
+};
+
+/** `object`: the Secret that is to be annotated; undefined: one is to be created at `place`. */
+export function moveSource(
+  old: OldSource,
+  place: Ref,
+  object: OldObject | undefined,
+  context: MoveContext,
+): MovedSource {
+  const { content } = old;
+  const notes = [...old.notes];
+  const problems = [...old.problems];
+  if (old.going !== undefined) problems.push(old.going);
+  if (!content) problems.push("what it holds is not known");
+  const pieces = [wordsFor("push", old, place, context), wordsFor("allow", old, place, context)];
+  const incomplete = pieces.flatMap((piece) => piece.incomplete);
+  for (const { notes: found, problem } of pieces) {
+    notes.push(...found);
+    if (problem !== undefined) problems.push(problem);
+  }
+  const annotations = {
+    ...pieces[0]?.annotations,
+    ...pieces[1]?.annotations,
+    ...shape(old, place, content),
+  };
+  const named = ["to", "to-selector", "allow", "allow-selector"] as const;
+  const isNamed = named.some((word) => annotationKey(word) in annotations);
+  if (!isNamed && incomplete.length > 0) {
+    return { ...NOTHING, write: "refused", old, place, object, content, notes, incomplete };
+  }
+  if (problems.length === 0 && !isNamed) {
+    const note = "it reaches no namespace and allows none: there is nothing to move";
+    return { ...NOTHING, old, place, object, content, notes: [...notes, note] };
+  }
+  const madeBy = object && makerOf(object);
+  const entry = entryOf(place, annotations, madeBy, context);
+  const done = entry
+    ? context.list?.present?.data?.[entry.key] === entry.text
+    : object && isAnnotated(object, annotations, problems);
+  const raw = content && rawSource(place, object, content, entry ? {} : annotations);
+  const read = raw === undefined ? undefined : readMoved(raw, context, entry);
+  if (read && problems.length === 0) problems.push(...read.problems);
+  const refused = problems.length > 0;
+  const writing = entry ? "enter" : object ? "annotate" : "create";
+  return {
+    old,
+    place,
+    write: refused ? "refused" : done === true ? "none" : writing,
+    entry,
+    object,
+    annotations,
+    content,
+    ...reachDifference(old, place, refused ? undefined : read?.content?.source, context),
+    madeBy,
+    notes,
+    incomplete,
+    problems,
+  };
+}
+
+// Of a source that something else makes, where that is wished, and of one that is entered already.
+function entryOf(
+  place: Ref,
+  annotations: Texts,
+  madeBy: string | undefined,
+  { list, byList }: MoveContext,
+): ListEntry | undefined {
+  const entry = list && entryFor(place, annotations, list.ref);
+  if (!entry) return undefined;
+  const listed = list.present?.data?.[entry.key] === entry.text;
+  return listed || (byList && madeBy !== undefined) ? entry : undefined;
+}
+
+// As it is to be; other words of ours are a problem.
+function isAnnotated(object: OldObject, annotations: Texts, problems: string[]): boolean {
+  const present = secretcastWords(object);
+  const keys = Object.keys(present);
+  const equal = Object.keys(annotations).every((key) => present[key] === annotations[key]);
+  if (equal && keys.length === Object.keys(annotations).length) return true;
+  if (keys.length > 0) {
+    problems.push(`it has annotations of ours already, other ones: ${keys.join(", ")}`);
+  }
+  return false;
+}
+
+const NOTHING = {
+  write: "none",
+  annotations: {},
+  reached: [],
+  gained: [],
+  lost: [],
+  madeBy: undefined,
+  entry: undefined,
+  incomplete: [],
+  problems: [],
+} as const;
+
+function wordsFor(
+  what: "push" | "allow",
+  old: OldSource,
+  place: Ref,
+  context: MoveContext,
+): NewWords {
+  const targets = old[what];
+  if (!targets) return { annotations: {}, notes: [], incomplete: [], problem: undefined };
+  return newWords(what, targets, place.namespace, context);
+}
+
+// Name, keys, and what is copied of labels and annotations.
+function shape(old: OldSource, place: Ref, content: OldContent | undefined): Texts {
+  const texts: Record<string, string> = {};
+  if (old.copyName !== place.name) texts[annotationKey("name")] = old.copyName;
+  // A Secret that is created holds the chosen entries alone.
+  if (old.keys && old.object) texts[annotationKey("keys")] = old.keys.join(",");
+  const kept = (all: Texts): string =>
+    Object.keys(all)
+      .filter((key) => !isNeverCopied(key))
+      .toSorted()
+      .join(",");
+  const [labels, annotations] = [kept(content?.labels ?? {}), kept(content?.annotations ?? {})];
+  if (old.push && labels !== "") texts[annotationKey("copy-labels")] = labels;
+  if (old.push && annotations !== "") texts[annotationKey("copy-annotations")] = annotations;
+  return texts;
+}
+
+const OUR_MARKS = new Set(ANNOTATION_NAMES.filter(isMark).map(annotationKey));
+
+/** What stands on an object of our words, marks left out. */
+export function secretcastWords({ annotations }: OldObject): Texts {
+  return Object.fromEntries(
+    Object.entries(annotations).filter(([key]) => key.startsWith(PREFIX) && !OUR_MARKS.has(key)),
+  );
+}
+
+/** Who else writes an object, as far as it shows; undefined: nobody that shows. */
+function makerOf({ owners, labels, annotations }: OldObject): string | undefined {
+  const certificate = annotations["cert-manager.io/certificate-name"];
+  if (certificate !== undefined) return `the Certificate ${certificate}`;
+  const [owner] = owners;
+  if (owner !== undefined) return `its owner, a ${owner}`;
+  if ("argocd.argoproj.io/tracking-id" in annotations) return "Argo CD";
+  if (Object.keys(labels).some((key) => key.includes("fluxcd.io/"))) return "Flux";
+  if ("meta.helm.sh/release-name" in annotations) {
+    return `the Helm release ${annotations["meta.helm.sh/release-name"]}`;
+  }
+  const manager = labels["app.kubernetes.io/managed-by"];
+  return manager === undefined ? undefined : manager;
+}

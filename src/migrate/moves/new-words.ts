@@ -1,0 +1,271 @@
+// From the namespaces that a tool's rule names to annotations of secretcast. What globs and a selector
+// express exactly is written so. Of the rest, the namespaces that it names now are listed by name, and the
+// move is reported as incomplete: a namespace that is created later would be missed.
+import type { MoveContext } from "./move-context.ts";
+import { patternKey, shownPattern, type PatternUse } from "../oldtools/old-patterns.ts";
+import { namesOf, type OldMatch, type OldTargets } from "../oldtools/old-tool.ts";
+import { globsOfPattern, widerGlob } from "../oldtools/pattern-globs.ts";
+import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
+import { parseSource } from "../../controller/annotations/parse.ts";
+import { annotationKey } from "../../controller/annotations/vocabulary.ts";
+import { covers } from "../../controller/desired/targets.ts";
+import type { Namespace } from "../../controller/model/cluster.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+export type NewWords = {
+  /** Full keys; empty: no namespace is named. */
+  readonly annotations: Texts;
+  readonly notes: readonly string[];
+  /** What the annotations do not express of the rule, and what to do about it. */
+  readonly incomplete: readonly string[];
+  /** Why there are no annotations without guessing. */
+  readonly problem: string | undefined;
+};
+
+type WordPair = {
+  readonly list: "to" | "allow";
+  readonly selector: "to-selector" | "allow-selector";
+};
+const PUSH: WordPair = { list: "to", selector: "to-selector" };
+const PULL: WordPair = { list: "allow", selector: "allow-selector" };
+
+/** `own`: the source's namespace, which is never named. */
+export function newWords(
+  what: "push" | "allow",
+  given: OldTargets,
+  own: string,
+  context: MoveContext,
+): NewWords {
+  const words = what === "push" ? PUSH : PULL;
+  const { targets, notes, leftOut } = readablePart(given, words, context);
+  const set = namesOf(targets, context.old, context.answers);
+  if (set.kind === "unknown") return { ...NO_WORDS, notes, problem: `${words.list}: ${set.why}` };
+  const names = [...set.names].filter((name) => name !== own).toSorted();
+  const isExact = (annotations: Texts | undefined): annotations is Texts =>
+    annotations !== undefined && says(annotations, words, names, own, context.namespaces, targets);
+  const exact = wordsOf(targets, words);
+  if (isExact(exact)) {
+    const doubtful = names.length === 0 ? meantAsGlobs(targets, words) : [];
+    return { ...NO_WORDS, annotations: exact, notes, incomplete: [...leftOut, ...doubtful] };
+  }
+  const partial = partialWords(targets, words, own, context);
+  if (partial && isExact(partial.annotations)) {
+    return { ...partial, notes, incomplete: [...leftOut, ...partial.incomplete] };
+  }
+  if (names.length === 0) {
+    const reasons = [...leftOut, ...(partial?.incomplete ?? [beyondGlobs(words, 0)])];
+    const advice = `${words.list}: set ${annotationKey(words.list)} yourself`;
+    return { ...NO_WORDS, notes, incomplete: [...reasons, advice] };
+  }
+  const annotations = { [annotationKey(words.list)]: names.join(",") };
+  const incomplete = [...leftOut, beyondGlobs(words, names.length)];
+  return { ...NO_WORDS, annotations, notes, incomplete };
+}
+
+const NO_WORDS: NewWords = { annotations: {}, notes: [], incomplete: [], problem: undefined };
+
+function beyondGlobs({ list }: WordPair, count: number): string {
+  return `${list}: globs and a selector cannot express its rule; the ${count} namespaces of now are listed by name, and a later one must be added by hand`;
+}
+
+type Readable = {
+  readonly targets: OldTargets;
+  readonly notes: readonly string[];
+  readonly leftOut: readonly string[];
+};
+
+// Of a list, one pattern that cannot be read takes nothing from the others. Where two lists must both
+// hold, leaving one pattern out of either would change the other as well.
+function readablePart(given: OldTargets, { list }: WordPair, { answers }: MoveContext): Readable {
+  const notes: string[] = [];
+  const leftOut: string[] = [];
+  const isAlone = factorsOf(given).length === 1;
+  const isReadable = (use: PatternUse): boolean => {
+    const answer = answers.get(patternKey(use));
+    if (answer?.kind === "refused" && use.engine === "RE2") {
+      notes.push(
+        `${list}: the old tool does not accept the pattern ${shownPattern(use.pattern)} and ignores it`,
+      );
+      return false;
+    }
+    if (!isAlone || answer?.kind === "names" || answer === undefined) return true;
+    const why =
+      answer.kind === "unknown"
+        ? answer.why
+        : `${use.engine} does not accept the pattern ${shownPattern(use.pattern)}`;
+    leftOut.push(`${list}: ${why}; it is left out, so add by hand what it stands for`);
+    return false;
+  };
+  const matches = given.matches.map((match) =>
+    match.kind === "some" ? { ...match, patterns: match.patterns.filter(isReadable) } : match,
+  );
+  return {
+    targets: { ...given, matches },
+    notes: [...new Set(notes)],
+    leftOut: [...new Set(leftOut)],
+  };
+}
+
+// Globs for the patterns that have some, and the names of now for the others.
+function partialWords(
+  targets: OldTargets,
+  words: WordPair,
+  own: string,
+  { old, answers }: MoveContext,
+): NewWords | undefined {
+  const excluded = globsOfAll(targets.except);
+  const [factor, ...others] = factorsOf(targets);
+  if (!excluded || !factor || others.length > 0) return undefined;
+  const globs: string[] = [];
+  const incomplete: string[] = [];
+  for (const use of factor.patterns) {
+    const exact = globsOfPattern(use);
+    if (exact) globs.push(...exact);
+    else {
+      const match = { ...factor, patterns: [use], selector: undefined };
+      const set = namesOf({ ...targets, matches: [match] }, old, answers);
+      const names = set.kind === "names" ? [...set.names].filter((name) => name !== own) : [];
+      globs.push(...names.toSorted());
+      incomplete.push(withoutGlob(use, words, names.length));
+    }
+  }
+  const parts = { globs: [...new Set(globs)], selector: factor.selector };
+  const annotations = ofOne(words, parts, excluded);
+  return { ...NO_WORDS, annotations: annotations ?? {}, incomplete };
+}
+
+function withoutGlob(use: PatternUse, { list }: WordPair, count: number): string {
+  const wider = widerGlob(use);
+  const hint = wider === undefined ? "" : ` (${wider} matches these names and others)`;
+  return `${list}: no glob expresses the pattern ${shownPattern(use.pattern)}${hint}; the ${count} namespaces that it matches now are listed by name`;
+}
+
+// "team-*" is a regular expression to these tools, for "team" and any number of "-". Where it matches
+// nothing, its author may have meant a glob.
+function meantAsGlobs(targets: OldTargets, { list }: WordPair): readonly string[] {
+  const uses = factorsOf(targets).flatMap(({ patterns }) => patterns);
+  const texts = uses.map(({ pattern }) => pattern.replaceAll(/^\^|\$$/g, ""));
+  return [...new Set(texts)]
+    .filter((text) => /^[a-z0-9-]*\*[a-z0-9*-]*$/.test(text))
+    .map(
+      (text) =>
+        `${list}: the old tool reads ${shownPattern(text)} as a regular expression, and no namespace of now matches it; if it was meant as a glob, set ${annotationKey(list)}: ${text}`,
+    );
+}
+
+type Factor = Extract<OldMatch, { kind: "some" }>;
+
+/** The lists and selectors that must all hold, each once. */
+function factorsOf({ matches }: OldTargets): readonly Factor[] {
+  const some = matches.filter((match) => match.kind === "some");
+  return [...new Map(some.map((match) => [JSON.stringify(match), match])).values()];
+}
+
+function wordsOf(targets: OldTargets, words: WordPair): Texts | undefined {
+  const excluded = globsOfAll(targets.except);
+  if (!excluded) return undefined;
+  const [first, second, ...rest] = factorsOf(targets);
+  if (rest.length > 0) return undefined;
+  if (!first) return texts(words, ["*"], excluded, undefined);
+  const one = partsOf(first);
+  if (!one) return undefined;
+  if (!second) return ofOne(words, one, excluded);
+  const two = partsOf(second);
+  if (!two) return undefined;
+  const both = [one, two];
+  const common = commonNames(both);
+  if (common) return texts(words, common, excluded, undefined);
+  const list = both.find(({ selector }) => selector === undefined);
+  const selecting = both.find(({ globs, selector }) => globs.length === 0 && selector);
+  if (!list || !selecting || list.globs.length === 0) return undefined;
+  return texts(words, list.globs, excluded, selecting.selector);
+}
+
+type Parts = { readonly globs: readonly string[]; readonly selector: string | undefined };
+
+function partsOf(match: Factor): Parts | undefined {
+  const globs = globsOfAll(match.patterns);
+  return globs && { globs, selector: match.selector };
+}
+
+function globsOfAll(uses: readonly PatternUse[]): readonly string[] | undefined {
+  const globs: string[] = [];
+  for (const use of uses) {
+    const some = globsOfPattern(use);
+    if (!some) return undefined;
+    globs.push(...some);
+  }
+  return [...new Set(globs)];
+}
+
+// Of two lists of which one has names alone, those names that the other matches too.
+function commonNames(both: readonly Parts[]): readonly string[] | undefined {
+  const isLiteral = ({ globs, selector }: Parts): boolean =>
+    selector === undefined && globs.length > 0 && !globs.some((glob) => /[*?]/.test(glob));
+  const names = both.find(isLiteral);
+  const other = both.find((parts) => parts !== names && parts.selector === undefined);
+  const list = other && parseGlobList(other.globs.join(","), NAMESPACE_GLOBS);
+  if (!names || !list?.ok) return undefined;
+  const common = names.globs.filter((name) => list.value.matches(name));
+  return common.length > 0 ? common : undefined;
+}
+
+// Either is enough, where there are both.
+function ofOne(
+  words: WordPair,
+  { globs, selector }: Parts,
+  excluded: readonly string[],
+): Texts | undefined {
+  if (globs.length === 0 && selector === undefined) return undefined;
+  if (globs.length === 0 || selector === undefined) return texts(words, globs, excluded, selector);
+  const both = texts(words, globs, excluded, selector);
+  return { ...both, [annotationKey("match")]: "any" };
+}
+
+function texts(
+  words: WordPair,
+  globs: readonly string[],
+  excluded: readonly string[],
+  selector: string | undefined,
+): Texts {
+  const excluding = needless(globs, selector, excluded) ? [] : excluded;
+  const list = [...globs, ...excluding.map((glob) => `!${glob}`)].join(",");
+  return {
+    ...(list === "" ? {} : { [annotationKey(words.list)]: list }),
+    ...(selector === undefined ? {} : { [annotationKey(words.selector)]: selector }),
+  };
+}
+
+// Of a list of names alone, none of which is excluded.
+function needless(
+  globs: readonly string[],
+  selector: string | undefined,
+  excluded: readonly string[],
+): boolean {
+  if (selector !== undefined || globs.some((glob) => /[*?]/.test(glob))) return false;
+  const list = parseGlobList(excluded.join(","), NAMESPACE_GLOBS);
+  return list.ok && !globs.some((name) => list.value.matches(name));
+}
+
+// Asked of our own parser and our own rule, of every namespace there is.
+function says(
+  annotations: Texts,
+  words: WordPair,
+  names: readonly string[],
+  own: string,
+  namespaces: readonly Namespace[],
+  targets: OldTargets,
+): boolean {
+  const { rule, problems } = parseSource(annotations, "any");
+  const match = words === PUSH ? rule.to : rule.allow;
+  if (problems.length > 0 || !match) return false;
+  // Who asks for copies by an annotation says so in `accept` from now on.
+  const asked = targets.matches.some(({ kind }) => kind === "annotated");
+  const wanted = new Set(names);
+  if (asked) return true;
+  return namespaces.every((namespace) => {
+    const { name } = namespace;
+    return name === own || covers(match, namespace) === wanted.has(name);
+  });
+}

@@ -1,0 +1,61 @@
+// Where the sources of a move lie. A Secret has one rule: where several sources of the tool stand on one
+// Secret, the one with the most copies keeps it, and the others get Secrets of their own.
+import { isEqualContent, type JudgedCopy } from "./judge-copies.ts";
+import type { OldCluster, OldObject } from "../oldtools/old-objects.ts";
+import type { OldSource } from "../oldtools/old-tool.ts";
+import { refText, type Ref } from "../../text/names.ts";
+
+export type PlacedSource = {
+  /** As it is to be moved, which may be without the Secret that it has now. */
+  readonly old: OldSource;
+  readonly place: Ref;
+  /** The Secret that is there; undefined: one is to be created. */
+  readonly object: OldObject | undefined;
+  /** Why it cannot lie there. */
+  readonly problem: string | undefined;
+};
+
+export function placeSources(
+  sources: readonly OldSource[],
+  judged: readonly JudgedCopy[],
+  { secrets }: OldCluster,
+  newSourcesIn: string,
+): readonly PlacedSource[] {
+  const counts = new Map<string, number>();
+  for (const { source, state } of judged) {
+    if (!source || (state !== "adoptable" && state !== "adopted")) continue;
+    counts.set(source.title, (counts.get(source.title) ?? 0) + 1);
+  }
+  const count = ({ title }: OldSource): number => counts.get(title) ?? 0;
+  const holders = new Map<string, OldSource>();
+  for (const source of sources) {
+    if (!source.object) continue;
+    const holder = holders.get(refText(source.object));
+    if (!holder || count(source) > count(holder)) holders.set(refText(source.object), source);
+  }
+  const present = new Map(secrets.map((secret) => [refText(secret), secret]));
+  return sources.map((old): PlacedSource => {
+    const { object } = old;
+    if (object && holders.get(refText(object)) === old) {
+      return { old, place: placeOf(object), object, problem: undefined };
+    }
+    const apart = object ? splitOff(old, object) : old;
+    const place = { namespace: newSourcesIn, name: old.copyName };
+    const there = present.get(refText(place));
+    if (!there) return { old: apart, place, object: undefined, problem: undefined };
+    if (old.content && isEqualContent(there, old.content)) {
+      return { old: apart, place, object: there, problem: undefined };
+    }
+    const problem = `a Secret with other data is in the way of its new source ${refText(place)}`;
+    return { old: apart, place, object: there, problem };
+  });
+}
+
+function splitOff(old: OldSource, object: OldObject): OldSource {
+  const note = `another rule has the Secret ${refText(object)}, so that this one gets a Secret of its own, which holds its data of now and does not follow it`;
+  return { ...old, object: undefined, notes: [note] };
+}
+
+function placeOf({ namespace, name }: Ref): Ref {
+  return { namespace, name };
+}

@@ -1,0 +1,63 @@
+// Which namespaces a source reaches by its new words, and which of those it reached it gains and loses.
+import type { MoveContext } from "./move-context.ts";
+import { namesOf, type OldSource } from "../oldtools/old-tool.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import { exclusion } from "../../controller/desired/namespace-rules.ts";
+import { accepts, covers, withPolicy } from "../../controller/desired/targets.ts";
+import type { Namespace, PlannerSettings, SourceObject } from "../../controller/model/cluster.ts";
+
+export type LostNamespace = { readonly namespace: string; readonly why: string };
+
+export type ReachDifference = {
+  /** Namespaces that it names from now on and may reach. */
+  readonly reached: readonly string[];
+  readonly gained: readonly string[];
+  readonly lost: readonly LostNamespace[];
+};
+
+export function reachDifference(
+  old: OldSource,
+  place: Ref,
+  source: SourceObject | undefined,
+  context: MoveContext,
+): ReachDifference {
+  const before = reachedBefore(old, place, context);
+  const reached: string[] = [];
+  const lost: LostNamespace[] = [];
+  for (const namespace of context.namespaces) {
+    const { name } = namespace;
+    const why = source && whyNot(source, place, namespace, context.settings);
+    if (source && why === undefined) reached.push(name);
+    else if (before.has(name))
+      lost.push({ namespace: name, why: why ?? "its source does not move" });
+  }
+  return { reached, gained: reached.filter((name) => !before.has(name)), lost };
+}
+
+function reachedBefore(
+  { object, copyName, push }: OldSource,
+  place: Ref,
+  { old, answers }: MoveContext,
+): ReadonlySet<string> {
+  const set = push && namesOf(push, old, answers);
+  if (set?.kind !== "names") return new Set();
+  const self = object ?? place;
+  return new Set(
+    [...set.names].filter((name) => name !== self.namespace || copyName !== self.name),
+  );
+}
+
+/** Why a namespace is not reached; undefined: it is. */
+function whyNot(
+  { rule }: SourceObject,
+  place: Ref,
+  namespace: Namespace,
+  settings: PlannerSettings,
+): string | undefined {
+  if (namespace.name === place.namespace) return "it is the source's own namespace";
+  if (!rule.to || !covers(rule.to, namespace)) return "its new words do not name it";
+  const excluded = exclusion(settings, namespace.name);
+  if (excluded !== undefined) return excluded;
+  const accept = withPolicy(namespace.accept, settings.namespacePolicy);
+  return accepts(accept, refText(place)) ? undefined : "the namespace does not accept it";
+}

@@ -1,0 +1,129 @@
+// zakkg3/ClusterSecret. What of its ways counts here:
+//   patterns are Python's and match from the beginning of a name, so that "dev" also names dev-2
+//   no matchNamespace is every namespace, an empty one none
+//   data stand in the ClusterSecret itself, or in a Secret that it names and does not watch
+//   a copy names neither the ClusterSecret's UID nor a version: its name and its data are all there is
+import type { OldClusterSecret, OldCluster, OldObject } from "./old-objects.ts";
+import {
+  titleOf,
+  withoutKeys,
+  type OldContent,
+  type OldMark,
+  type OldMatch,
+  type OldReading,
+  type OldSource,
+  type OldTool,
+} from "./old-tool.ts";
+import { markOfOne } from "./secret-source.ts";
+import type { PatternUse } from "./old-patterns.ts";
+import type { OldFlags } from "./old-settings.ts";
+import { KINDS } from "../../controller/model/kinds.ts";
+import { SecretData } from "../../controller/model/secret-data.ts";
+
+const [CREATED_BY, LABEL] = ["clustersecret.io/created-by", "clustersecret.io"];
+/** Its own defaults, in consts.py. */
+const BLOCKED_ANNOTATIONS = ["kopf.zalando.org", "kubectl.kubernetes.io"];
+const BLOCKED_LABELS = "app.kubernetes.io";
+/** Its own marks. */
+const OWN = "clustersecret";
+
+export const clustersecret: OldTool = {
+  name: "clustersecret",
+  images: /(^|\/)clustersecret([-/:@]|$)/i,
+  settings: [{ name: "blocked-labels", kind: "text", variable: "BLOCKED_LABELS" }],
+  prefixes: ["clustersecret.io"],
+  hasClusterSecrets: true,
+  optIn: false,
+  read: readClusterSecrets,
+};
+
+function readClusterSecrets({ clusterSecrets, secrets }: OldCluster, flags: OldFlags): OldReading {
+  // An empty variable counts as not set.
+  const blocked = (flags.flag("blocked-labels") || BLOCKED_LABELS).split(",");
+  const blockedLabels = [...blocked.map((label) => label.trim()), OWN];
+  const byPlace = new Map(secrets.map((secret) => [titleOf("Secret", secret), secret]));
+  const sources = clusterSecrets.map((one) => sourceOf(one, byPlace, blockedLabels));
+  const byName = new Map(sources.map((source) => [source.copyName, source]));
+  const marks = secrets.flatMap((object): OldMark[] => {
+    const [created, labelled] = [CREATED_BY in object.annotations, LABEL in object.labels];
+    if (!created && !labelled) return [];
+    const source = byName.get(object.name);
+    const sure = created && object.labels[LABEL] === "true";
+    return [
+      markOfOne(object, source, { doubt: sure ? undefined : "one of its two marks is gone" }),
+    ];
+  });
+  const besides =
+    clusterSecrets.length === 0
+      ? []
+      : [
+          "deleting a ClusterSecret deletes every Secret of its name that its status lists, whoever made it, as soon as the operator runs: with the operator gone take its finalizer off first, then delete it",
+        ];
+  return { sources, marks, asking: [], unmoved: [], besides };
+}
+
+function sourceOf(
+  one: OldClusterSecret,
+  secrets: ReadonlyMap<string, OldObject>,
+  blockedLabels: readonly string[],
+): OldSource {
+  const { name, valueFrom } = one;
+  const object = valueFrom && secrets.get(titleOf("Secret", valueFrom));
+  const notes: string[] = [];
+  const problems: string[] = [];
+  if (valueFrom && !object) {
+    problems.push(`the Secret ${valueFrom.namespace}/${valueFrom.name} that it names is not there`);
+  }
+  if (object) {
+    notes.push("copies follow the Secret from now on; the old tool read it at its start alone");
+  } else if (!valueFrom) {
+    notes.push("its data stand in the ClusterSecret: a Secret is written that holds them");
+  }
+  const patterns = pythonPatterns(one.matchNamespace ?? []);
+  const match: OldMatch =
+    one.matchNamespace === undefined
+      ? { kind: "all" }
+      : { kind: "some", patterns, selector: undefined };
+  return {
+    title: `ClusterSecret ${name}`,
+    object,
+    copyName: name,
+    push: { matches: [match], except: pythonPatterns(one.avoidNamespace) },
+    allow: undefined,
+    keys: valueFrom && valueFrom.keys.length > 0 ? valueFrom.keys : undefined,
+    content: contentOf(one, object, blockedLabels),
+    going: one.deleting ? "its ClusterSecret is being deleted: somebody wanted it gone" : undefined,
+    notes,
+    problems,
+  };
+}
+
+function pythonPatterns(list: readonly string[]): readonly PatternUse[] {
+  return list.map((pattern) => ({ engine: "Python", mode: "prefix", pattern }));
+}
+
+function contentOf(
+  { type, inline, valueFrom, labels, annotations }: OldClusterSecret,
+  object: OldObject | undefined,
+  blockedLabels: readonly string[],
+): OldContent | undefined {
+  const data = inline ?? (object && chosen(object.data, valueFrom?.keys ?? []));
+  if (!data) return undefined;
+  // Of a Secret that is named the labels are its own, of which nothing was copied.
+  const own = inline !== undefined;
+  return {
+    type: own ? type : (object?.type ?? type),
+    immutable: object?.immutable ?? false,
+    data,
+    labels: own ? withoutKeys(labels, blockedLabels) : {},
+    annotations: own ? withoutKeys(annotations, [...BLOCKED_ANNOTATIONS, OWN]) : {},
+  };
+}
+
+function chosen(data: SecretData, keys: readonly string[]): SecretData {
+  if (keys.length === 0) return data;
+  return new SecretData(
+    KINDS.Secret,
+    Object.fromEntries(Object.entries(data.reveal()).filter(([key]) => keys.includes(key))),
+  );
+}

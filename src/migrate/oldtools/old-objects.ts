@@ -1,0 +1,195 @@
+// What another tool left behind, as the planner of a move reads it: whole objects, with their data held
+// as our own are. Everything may be absent or of another type than it should be, and nothing here throws.
+import { refText, type Ref } from "../../text/names.ts";
+import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
+import { KINDS } from "../../controller/model/kinds.ts";
+import { SecretData } from "../../controller/model/secret-data.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+export type OldObject = Ref & {
+  readonly kind: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deleting: boolean;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly data: SecretData;
+  readonly finalizers: readonly string[];
+  /** Kinds of its owners. */
+  readonly owners: readonly string[];
+  /** Has a map of labels, of annotations. */
+  readonly labelled: boolean;
+  readonly annotated: boolean;
+};
+
+export type OldNamespace = {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+  readonly terminating: boolean;
+};
+
+export type OldClusterSecret = {
+  readonly name: string;
+  readonly deleting: boolean;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+  readonly type: string;
+  /** undefined: absent, which means every namespace. */
+  readonly matchNamespace: readonly string[] | undefined;
+  readonly avoidNamespace: readonly string[];
+  readonly inline: SecretData | undefined;
+  readonly valueFrom: (Ref & { readonly keys: readonly string[] }) | undefined;
+};
+
+export type OldCluster = {
+  readonly namespaces: readonly OldNamespace[];
+  readonly secrets: readonly OldObject[];
+  /** ConfigMaps, Roles, RoleBindings and ServiceAccounts. */
+  readonly others: readonly OldObject[];
+  readonly clusterSecrets: readonly OldClusterSecret[];
+  /** The source list of ours, as it is; undefined: it is not there. */
+  readonly list: unknown;
+};
+
+type Lists = Omit<OldCluster, "list">;
+type Mutable = { [K in keyof Lists]: Lists[K][number][] };
+
+/** Objects as the API or a manifest has them; what is of no use to a move is passed over. */
+export function readOldCluster(objects: Iterable<unknown>, listRef: Ref | undefined): OldCluster {
+  let list: unknown;
+  const read: Mutable = { namespaces: [], secrets: [], others: [], clusterSecrets: [] };
+  for (const raw of objects) {
+    const { kind, apiVersion } = fields(raw);
+    if (apiVersion !== undefined && apiVersion !== API_VERSIONS[stringOf(kind)]) continue;
+    if (kind === "Namespace") addIf(read.namespaces, readOldNamespace(raw));
+    else if (kind === "Secret") addIf(read.secrets, readOldObject(raw));
+    else if (kind === "ClusterSecret") addIf(read.clusterSecrets, readClusterSecret(raw));
+    else if (OTHER_KINDS.has(stringOf(kind))) {
+      const object = readOldObject(raw);
+      addIf(read.others, object);
+      const isList = kind === "ConfigMap" && listRef && object;
+      if (isList && refText(object) === refText(listRef)) list = raw;
+    }
+  }
+  return {
+    list,
+    namespaces: read.namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    secrets: read.secrets.toSorted(byPlace),
+    others: read.others.toSorted(byKindAndPlace),
+    clusterSecrets: read.clusterSecrets.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+const OTHER_KINDS = new Set(["ConfigMap", "Role", "RoleBinding", "ServiceAccount"]);
+/** Other groups have kinds of the same names. The items of a list have no apiVersion. */
+const API_VERSIONS: Readonly<Record<string, string>> = {
+  Namespace: "v1",
+  Secret: "v1",
+  ConfigMap: "v1",
+  ServiceAccount: "v1",
+  ClusterSecret: "clustersecret.io/v1",
+  Role: "rbac.authorization.k8s.io/v1",
+  RoleBinding: "rbac.authorization.k8s.io/v1",
+};
+
+function byPlace(a: Ref, b: Ref): number {
+  return refText(a) < refText(b) ? -1 : 1;
+}
+
+function byKindAndPlace(a: OldObject, b: OldObject): number {
+  if (a.kind === b.kind) return byPlace(a, b);
+  return a.kind < b.kind ? -1 : 1;
+}
+
+function addIf<T>(list: T[], item: T | undefined): void {
+  if (item !== undefined) list.push(item);
+}
+
+export function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function readOldObject(raw: unknown): OldObject | undefined {
+  const { kind } = fields(raw);
+  const object = objectOf(raw);
+  const metadata = objectOf(object.metadata);
+  const name = stringOf(metadata.name);
+  if (name === "") return undefined;
+  const { labels, annotations, finalizers } = metadata;
+  const owners = fields(metadata)["ownerReferences"];
+  return {
+    kind: stringOf(kind),
+    namespace: stringOf(metadata.namespace) || "default",
+    name,
+    uid: stringOf(metadata.uid),
+    resourceVersion: stringOf(metadata.resourceVersion),
+    deleting: stringOf(metadata.deletionTimestamp) !== "",
+    labels: stringsOf(labels),
+    annotations: stringsOf(annotations),
+    type: stringOf(object.type) || "Opaque",
+    immutable: object.immutable === true,
+    data: kind === "Secret" ? dataOf(raw) : new SecretData(KINDS.Secret, {}),
+    finalizers: textsOf(finalizers) ?? [],
+    owners: Array.isArray(owners) ? owners.map((owner) => stringOf(fields(owner)["kind"])) : [],
+    labelled: typeof labels === "object" && labels !== null,
+    annotated: typeof annotations === "object" && annotations !== null,
+  };
+}
+
+// A manifest may write in plain text what the API server would make base64 of.
+function dataOf(raw: unknown): SecretData {
+  const { data, stringData } = fields(raw);
+  const plain = Object.entries(stringsOf(stringData)).map(
+    ([key, value]) => [key, Buffer.from(value).toString("base64")] as const,
+  );
+  return new SecretData(KINDS.Secret, { ...stringsOf(data), ...Object.fromEntries(plain) });
+}
+
+function readOldNamespace(raw: unknown): OldNamespace | undefined {
+  const object = objectOf(raw);
+  const metadata = objectOf(object.metadata);
+  const name = stringOf(metadata.name);
+  if (name === "") return undefined;
+  return {
+    name,
+    uid: stringOf(metadata.uid),
+    resourceVersion: stringOf(metadata.resourceVersion),
+    labels: stringsOf(metadata.labels),
+    annotations: stringsOf(metadata.annotations),
+    terminating:
+      stringOf(metadata.deletionTimestamp) !== "" ||
+      objectOf(object.status).phase === "Terminating",
+  };
+}
+
+function readClusterSecret(raw: unknown): OldClusterSecret | undefined {
+  const all = fields(raw);
+  const metadata = objectOf(all["metadata"]);
+  const name = stringOf(metadata.name);
+  if (name === "") return undefined;
+  const reference = fields(fields(fields(all["data"])["valueFrom"])["secretKeyRef"]);
+  const from = { namespace: stringOf(reference["namespace"]), name: stringOf(reference["name"]) };
+  const referenced = Object.hasOwn(fields(all["data"]), "valueFrom");
+  return {
+    name,
+    deleting: stringOf(metadata.deletionTimestamp) !== "",
+    labels: stringsOf(metadata.labels),
+    annotations: stringsOf(metadata.annotations),
+    type: stringOf(all["type"]) || "Opaque",
+    matchNamespace: textsOf(all["matchNamespace"]),
+    avoidNamespace: textsOf(all["avoidNamespaces"]) ?? [],
+    inline: referenced ? undefined : new SecretData(KINDS.Secret, stringsOf(all["data"])),
+    valueFrom: referenced ? { ...from, keys: textsOf(reference["keys"]) ?? [] } : undefined,
+  };
+}
+
+function textsOf(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.filter((item): item is string => typeof item === "string");
+}

@@ -1,0 +1,173 @@
+// What a tool's own marks say, in words that are the same for every tool: sources with the namespaces
+// that they reach, and objects that bear a mark.
+import type { OldCluster, OldNamespace, OldObject } from "./old-objects.ts";
+import { patternKey, type PatternAnswers, type PatternUse } from "./old-patterns.ts";
+import type { OldFlags, OldSetting } from "./old-settings.ts";
+import { parseSelector } from "../../text/label-selector.ts";
+import type { Ref } from "../../text/names.ts";
+import type { SecretData } from "../../controller/model/secret-data.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+export const OLD_TOOLS = ["reflector", "replicator", "kubed", "clustersecret", "tgik"] as const;
+export type OldToolName = (typeof OLD_TOOLS)[number];
+
+/** Namespaces that one of the patterns matches, or the selector; or those that bear an annotation. */
+export type OldMatch =
+  | { readonly kind: "all" }
+  | {
+      readonly kind: "some";
+      readonly patterns: readonly PatternUse[];
+      readonly selector: string | undefined;
+    }
+  | { readonly kind: "annotated"; readonly annotation: string };
+
+/** Namespaces of which all of the matches hold, and none of the patterns. */
+export type OldTargets = {
+  readonly matches: readonly OldMatch[];
+  readonly except: readonly PatternUse[];
+};
+
+export type OldContent = {
+  readonly type: string;
+  readonly immutable: boolean;
+  readonly data: SecretData;
+  /** What the tool copies of labels and annotations, those of other tools among them. */
+  readonly labels: Texts;
+  readonly annotations: Texts;
+};
+
+export type OldSource = {
+  /** As people know it: "Secret NAMESPACE/NAME", "ClusterSecret NAME". */
+  readonly title: string;
+  /** The Secret that holds it; undefined: there is none yet. */
+  readonly object: OldObject | undefined;
+  readonly copyName: string;
+  readonly push: OldTargets | undefined;
+  readonly allow: OldTargets | undefined;
+  /** Of its data; undefined: all. */
+  readonly keys: readonly string[] | undefined;
+  /** undefined: it cannot be known. */
+  readonly content: OldContent | undefined;
+  /** Why its copies are to be left as they are. */
+  readonly going: string | undefined;
+  readonly notes: readonly string[];
+  /** Why it cannot be moved over as it is. */
+  readonly problems: readonly string[];
+};
+
+/** An object that bears a mark of the tool. */
+export type OldMark = {
+  readonly object: OldObject;
+  /** A mirror that asks for its source itself: its owner's object. */
+  readonly pulls: boolean;
+  /** Whose copy it may be; more than one where the mark names no source. */
+  readonly sources: readonly OldSource[];
+  /** The source that the mark names, as text; undefined where it names none. */
+  readonly named: string | undefined;
+  /** Why the mark does not prove that the tool made it; undefined: it does. */
+  readonly doubt: string | undefined;
+  /** Whether of several sources this one wrote it last, as far as the mark tells. */
+  wroteLast(source: OldSource): boolean;
+};
+
+export type OldReading = {
+  readonly sources: readonly OldSource[];
+  readonly marks: readonly OldMark[];
+  /** Namespaces that ask for copies by the tool's own annotation. */
+  readonly asking: readonly OldNamespace[];
+  /** Marked objects of kinds that do not move. */
+  readonly unmoved: readonly OldObject[];
+  /** What the tool does besides, that we do not. */
+  readonly besides: readonly string[];
+};
+
+export type OldTool = {
+  readonly name: OldToolName;
+  /** Part of the images that its Pods run. */
+  readonly images: RegExp;
+  readonly settings: readonly OldSetting[];
+  /** Beginnings of the keys of labels and annotations that are the tool's. */
+  readonly prefixes: readonly string[];
+  /** Its sources are ClusterSecrets. */
+  readonly hasClusterSecrets: boolean;
+  /** It copies into namespaces that ask for it alone, which by our words is opt-in. */
+  readonly optIn: boolean;
+  read(cluster: OldCluster, flags: OldFlags): OldReading;
+};
+
+/** The patterns that have to be matched before a reading can be judged. */
+export function patternsOf({ sources }: OldReading): readonly PatternUse[] {
+  const found = new Map<string, PatternUse>();
+  for (const { push, allow } of sources) {
+    for (const targets of [push, allow]) {
+      const matches = targets?.matches ?? [];
+      const uses = matches.flatMap((match) => (match.kind === "some" ? match.patterns : []));
+      for (const use of [...uses, ...(targets?.except ?? [])]) found.set(patternKey(use), use);
+    }
+  }
+  return [...found.values()];
+}
+
+export type OldSet =
+  | { readonly kind: "names"; readonly names: ReadonlySet<string> }
+  | { readonly kind: "unknown"; readonly why: string };
+
+/** The namespaces that `targets` name, as the tool itself reads them. */
+export function namesOf(
+  targets: OldTargets,
+  namespaces: readonly OldNamespace[],
+  answers: PatternAnswers,
+): OldSet {
+  const sets: ((namespace: OldNamespace) => boolean)[] = [];
+  for (const match of targets.matches) {
+    const test = testOf(match, answers);
+    if (typeof test === "string") return { kind: "unknown", why: test };
+    sets.push(test);
+  }
+  const except = anyOf(targets.except, answers);
+  if (typeof except === "string") return { kind: "unknown", why: except };
+  const names = namespaces
+    .filter((one) => sets.every((test) => test(one)) && !except(one))
+    .map(({ name }) => name);
+  return { kind: "names", names: new Set(names) };
+}
+
+type Test = (namespace: OldNamespace) => boolean;
+
+function testOf(match: OldMatch, answers: PatternAnswers): Test | string {
+  if (match.kind === "all") return () => true;
+  if (match.kind === "annotated") {
+    return ({ annotations }) => Object.hasOwn(annotations, match.annotation);
+  }
+  const named = anyOf(match.patterns, answers);
+  if (typeof named === "string" || match.selector === undefined) return named;
+  const selector = parseSelector(match.selector);
+  if (!selector.ok) {
+    const { part, expected } = selector.fault;
+    return `its selector cannot be read: ${JSON.stringify(part)}: want ${expected}`;
+  }
+  return (namespace) => named(namespace) || selector.value.matches(namespace.labels);
+}
+
+function anyOf(uses: readonly PatternUse[], answers: PatternAnswers): Test | string {
+  const sets: ReadonlySet<string>[] = [];
+  for (const use of uses) {
+    const answer = answers.get(patternKey(use));
+    if (answer === undefined) return `the pattern ${JSON.stringify(use.pattern)} was not matched`;
+    if (answer.kind === "unknown") return answer.why;
+    if (answer.kind === "names") sets.push(answer.names);
+  }
+  return ({ name }) => sets.some((names) => names.has(name));
+}
+
+/** Without what is in `prefixes`. */
+export function withoutKeys(texts: Texts, prefixes: readonly string[]): Texts {
+  return Object.fromEntries(
+    Object.entries(texts).filter(([key]) => !prefixes.some((prefix) => key.startsWith(prefix))),
+  );
+}
+
+export function titleOf(kind: string, { namespace, name }: Ref): string {
+  return `${kind} ${namespace}/${name}`;
+}

@@ -1,0 +1,161 @@
+// The rows of a plan for reading: filtered, then those of one source with one verdict for one reason
+// put together, the worst first, and objects that pull behind the others. Lists can be long: the work lets the event loop go on in between.
+import { setImmediate } from "node:timers/promises";
+import { dueWordsOf, isoTime } from "../controller/settings/due-text.ts";
+import {
+  METRIC_STATE,
+  type MetricState,
+  type RemovalHoldCause,
+  type Row,
+  type Verdict,
+} from "../controller/model/verdicts.ts";
+import { isSourceState, severity, type Filter } from "./filter.ts";
+import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
+import { refText } from "../text/names.ts";
+import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
+
+/** The first of a list, and how long it is. */
+export type Truncated<T> = { readonly total: number; readonly shown: readonly T[] };
+
+/** Places of one source that have one verdict for one reason. */
+export type StatusGroup = {
+  readonly kind: ObjectKind;
+  readonly source: string;
+  readonly verdict: Verdict;
+  readonly state: MetricState;
+  readonly reason: string;
+  /** Of failed writes: a word of the closed list of causes. */
+  readonly cause: string | undefined;
+  readonly places: Truncated<string>;
+  /** When the first of them is looked at again without any event. */
+  readonly dueMs: number | undefined;
+  /** The same as RFC 3339, and what happens then: `will be deleted`. */
+  readonly dueAt: string | undefined;
+  readonly dueWords: string | undefined;
+  /** Of held removals: why one could be a mistake, and what prevents it: `the change is undone`. */
+  readonly hold: RemovalHoldCause | undefined;
+  readonly unless: string | undefined;
+  /** Since when the first of them has been so. */
+  readonly since: SinceWhen;
+  /** When a write that failed was last tried. */
+  readonly triedMs: number | undefined;
+  /** Of `paused` and `frozen`: how many are other than the source wants, and of how many nobody knows. */
+  readonly differing: { readonly known: number; readonly unknown: number } | undefined;
+};
+
+const MOST_PLACES = 50;
+// Well under 10 ms of work between two turns of the event loop.
+const PER_TURN = 4096;
+
+/** The rows that the filter lets through; `sources`: those in its state, where it is one of a source. */
+export async function pickRows(
+  rows: readonly Row[],
+  filter: Filter,
+  sources: ReadonlySet<string>,
+): Promise<readonly Row[]> {
+  const { state } = filter;
+  const kept: Row[] = [];
+  const wanted = (row: Row): boolean => {
+    if (filter.kind !== undefined && row.kind !== filter.kind) return false;
+    if (!row.place.namespace.includes(filter.namespace)) return false;
+    const source = refText(row.source);
+    if (!source.includes(filter.source)) return false;
+    if (state === undefined) return true;
+    return isSourceState(state)
+      ? sources.has(placeKey(row.kind, row.source))
+      : METRIC_STATE[row.verdict] === state;
+  };
+  for await (const slice of inSlices(rows))
+    for (const row of slice) if (wanted(row)) kept.push(row);
+  return kept;
+}
+
+export async function groupRows(
+  rows: readonly Row[],
+  times: PlanTimes,
+): Promise<readonly StatusGroup[]> {
+  const groups = new Map<string, Row[]>();
+  for await (const slice of inSlices(rows))
+    for (const row of slice) {
+      const end = `${row.hold} ${row.removal}`;
+      const key = `${placeKey(row.kind, row.source)} ${row.verdict} ${end} ${row.pulling} ${row.reason}`;
+      const group = groups.get(key);
+      if (group) group.push(row);
+      else groups.set(key, [row]);
+    }
+  // What pulls, and why not, any tenant may write thousands of: it hides nothing of a source's.
+  const [pulls, others] = [true, false].map((pulling) =>
+    [...groups.values()]
+      .filter(([first]) => first?.pulling === pulling)
+      .flatMap((group) => groupOf(group, times))
+      .toSorted((a, b) => severity(a.state) - severity(b.state) || b.places.total - a.places.total),
+  );
+  return [...(others ?? []), ...(pulls ?? [])];
+}
+
+function groupOf(rows: readonly Row[], times: PlanTimes): readonly StatusGroup[] {
+  const [first] = rows;
+  const state = first && METRIC_STATE[first.verdict];
+  if (!first || !state) return [];
+  const tried = rows.reduce((most, { triedAt = -1 }) => Math.max(most, triedAt), -1);
+  const since = rows.reduce((least, row) => Math.min(least, row.since), Infinity);
+  const places = rows.slice(0, MOST_PLACES).map(({ place }) => refText(place));
+  return [
+    {
+      kind: first.kind,
+      source: refText(first.source),
+      verdict: first.verdict,
+      state,
+      reason: first.reason,
+      cause: first.cause,
+      places: { total: rows.length, shown: places },
+      ...dueOf(first, rows, times),
+      hold: first.hold,
+      since: sinceWhen(since, times),
+      triedMs: tried < 0 ? undefined : Math.round(tried + times.offsetMs),
+      differing: differing(rows, state),
+    },
+  ];
+}
+
+const NEVER_DUE = {
+  dueMs: undefined,
+  dueAt: undefined,
+  dueWords: undefined,
+  unless: undefined,
+};
+
+function dueOf(
+  first: Row,
+  rows: readonly Row[],
+  { offsetMs }: PlanTimes,
+): Pick<StatusGroup, "dueMs" | "dueAt" | "dueWords" | "unless"> {
+  const least = rows.reduce((found, { dueAt = Infinity }) => Math.min(found, dueAt), Infinity);
+  if (least === Infinity) return NEVER_DUE;
+  const dueMs = Math.round(least + offsetMs);
+  const { dueWords, unless } = dueWordsOf(first);
+  return { dueMs, dueAt: isoTime(dueMs), dueWords, unless };
+}
+
+function differing(rows: readonly Row[], state: MetricState): StatusGroup["differing"] {
+  if (state !== "paused" && state !== "frozen") return undefined;
+  const count = (told: boolean | undefined): number =>
+    rows.reduce((sum, { differs }) => (differs === told ? sum + 1 : sum), 0);
+  return { known: count(true), unknown: count(undefined) };
+}
+
+export function truncate<T>(list: readonly T[], most: number): Truncated<T> {
+  return { total: list.length, shown: list.slice(0, most) };
+}
+
+/** All of them, with the event loop let go on between two slices. */
+export async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<readonly T[], void> {
+  let slice: T[] = [];
+  for (const item of items) {
+    if (slice.push(item) < PER_TURN) continue;
+    yield slice;
+    slice = [];
+    await setImmediate();
+  }
+  yield slice;
+}

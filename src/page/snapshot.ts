@@ -1,0 +1,83 @@
+// What the status page asks of a running controller, read at the moment it asks.
+import type { Controller } from "../controller/sync/controller.ts";
+import type { Sync } from "../controller/sync/sync.ts";
+import type { ClusterState } from "../controller/model/cluster.ts";
+import { wallOffsetMs, type Clock } from "../kube/time/clock.ts";
+import type { Watched } from "../kube/cache/informer-group.ts";
+import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
+import type { SyncLog } from "../controller/report/sync-log.ts";
+import type { Reachability } from "../kube/rest/reachability.ts";
+import { leaderPageCommand, type OwnPod } from "./leader-page.ts";
+import { outdatedSince, type WatchStatus } from "./freshness.ts";
+import type { ControllerSnapshot, Leader } from "./status.ts";
+
+export type Observed = {
+  readonly worlds: readonly ClusterState[];
+  readonly watches: Readonly<Record<string, ObservedWatch>>;
+  readonly reachability: Reachability;
+  readonly elector: LeaderElector | undefined;
+  /** Where this is a pod. */
+  readonly pod: OwnPod | undefined;
+  readonly controller: Controller;
+  readonly sync: Sync;
+  readonly syncLog: SyncLog;
+  readonly clock: Clock;
+  readonly dryRun: boolean;
+};
+
+type ObservedWatch = Pick<
+  Watched<never>,
+  "hasSynced" | "lastActivityMs" | "disconnectedSinceMs" | "scheduledReconnect"
+>;
+
+export function controllerSnapshot(observed: Observed): () => ControllerSnapshot {
+  const { worlds, controller, sync, syncLog, clock, dryRun, reachability } = observed;
+  return () => {
+    const offsetMs = wallOffsetMs(clock);
+    const watches = Object.entries(observed.watches).map(([resource, watch]) =>
+      watchStatus(resource, watch, offsetMs),
+    );
+    const serverAwayMs = wallTime(reachability.awaySinceMs, offsetMs);
+    return {
+      worlds,
+      plan: sync.newestPlan,
+      convergedMs: syncLog.convergedMs,
+      offsetMs,
+      dryRun,
+      leader: leaderOf(observed),
+      watches,
+      serverAwayMs,
+      outdated: outdatedSince(clock.now(), watches, serverAwayMs),
+      // That a watch is disconnected, which makes it not ready, its own lines say with times.
+      troubles: [...controller.live(), ...watches.filter(({ filled }) => !filled).map(unfilled)],
+    };
+  };
+}
+
+function watchStatus(resource: string, watch: ObservedWatch, offsetMs: number): WatchStatus {
+  const disconnectedMs = wallTime(watch.disconnectedSinceMs, offsetMs);
+  return {
+    resource,
+    filled: watch.hasSynced,
+    aliveMs: Math.round(watch.lastActivityMs + offsetMs),
+    disconnectedMs,
+    nextTryMs:
+      disconnectedMs === undefined ? undefined : wallTime(watch.scheduledReconnect, offsetMs),
+  };
+}
+
+function unfilled({ resource }: WatchStatus): string {
+  return `${resource}: cache not filled yet`;
+}
+
+function wallTime(monotonicMs: number | undefined, offsetMs: number): number | undefined {
+  return monotonicMs === undefined ? undefined : Math.round(monotonicMs + offsetMs);
+}
+
+function leaderOf({ elector, pod }: Observed): Leader {
+  if (!elector) return { state: "alone", holder: undefined, command: undefined };
+  const holder = elector.holder === "" ? undefined : elector.holder;
+  if (elector.isLeader) return { state: "leading", holder, command: undefined };
+  const command = pod && holder !== undefined ? leaderPageCommand(holder, pod) : undefined;
+  return { state: "stand-by", holder, command };
+}

@@ -1,0 +1,265 @@
+// What the status page shows, as JSON: the newest plan, made small. Places that are current are only
+// counted, the others are put together by source, verdict and reason; each list is cut at a bound and
+// says how much there is. So the answer has the same size at 5 and at 5,000 namespaces. Names, counts
+// and reasons only, never a Secret's content. The work yields to the event loop.
+import { type ClusterState } from "../controller/model/cluster.ts";
+import {
+  type MetricState,
+  type Plan,
+  type SourceReport,
+  placeStates,
+  statesOf,
+} from "../controller/model/verdicts.ts";
+import { isSourceState, SEVERITY, severity, type Filter, type RowState } from "./filter.ts";
+import type { Outdated, WatchStatus } from "./freshness.ts";
+import { drawGrid, type Grid } from "./grid.ts";
+import { truncate, groupRows, pickRows, type Truncated, type StatusGroup } from "./groups.ts";
+import {
+  IGNORED_HEADLINES,
+  IGNORED_REASONS,
+  ignoredText,
+  type IgnoredReason,
+} from "../controller/annotations/ignored.ts";
+import { problemText } from "../controller/annotations/rules.ts";
+import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
+import { refText } from "../text/names.ts";
+import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
+
+/** What the controller knows of itself at this moment. Times are milliseconds since the epoch. */
+export type ControllerSnapshot = {
+  readonly dryRun: boolean;
+  /** Of each kind that takes part. */
+  readonly worlds: readonly ClusterState[];
+  readonly plan: Plan | undefined;
+  readonly convergedMs: number | undefined;
+  /** What a monotonic time of the plan lacks to be one since the epoch. */
+  readonly offsetMs: number;
+  readonly leader: Leader;
+  readonly watches: readonly WatchStatus[];
+  /** Undefined: every watch is followed, as far as anybody can know. */
+  readonly outdated: Outdated | undefined;
+  /** Since when no request has been answered; undefined: the API server answers. */
+  readonly serverAwayMs: number | undefined;
+  /** What the probes complain about. */
+  readonly troubles: readonly string[];
+};
+
+/** `alone`: there is no election. */
+export type Leader = {
+  readonly state: "leading" | "alone" | "stand-by";
+  readonly holder: string | undefined;
+  /** The command that shows the leader's page; undefined: this is it, or it cannot be known. */
+  readonly command: string | undefined;
+};
+
+export type Status = Omit<ControllerSnapshot, "worlds" | "plan" | "offsetMs"> & {
+  readonly version: string;
+  /** When the plan was made; undefined: there is none, as on a stand-by. */
+  readonly plannedMs: number | undefined;
+  /** When this process made its first plan: what was so then may have been so before. */
+  readonly firstPlanMs: number | undefined;
+  /** The kinds of objects that take part. */
+  readonly kinds: readonly ObjectKind[];
+  readonly totals: Totals | undefined;
+  readonly groups: Truncated<StatusGroup>;
+  readonly sources: Truncated<SourceLine>;
+  /** Namespaces whose annotations cannot be understood. */
+  readonly unclear: Truncated<UnclearNamespace>;
+  readonly ignored: IgnoredStatus;
+  readonly list: ListStatus;
+  readonly grid: Grid | undefined;
+};
+
+/** Annotations of ours that have no effect: counted by reason, and some of the objects by name. */
+export type IgnoredStatus = {
+  readonly reasons: readonly {
+    readonly reason: IgnoredReason;
+    readonly text: string;
+    readonly count: number;
+  }[];
+  readonly objects: Truncated<{
+    readonly kind: ObjectKind;
+    readonly object: string;
+    readonly text: string;
+  }>;
+  /** Entries of flags that match no namespace, as `--FLAG ENTRY`. */
+  readonly flags: readonly string[];
+};
+
+/** The source list: whether it is read, and what of it has no effect. */
+export type ListStatus = {
+  readonly state: Plan["list"]["state"];
+  readonly reason: string;
+  readonly entries: number;
+  readonly refused: Truncated<string>;
+  /** Entries whose object is not there. */
+  readonly absent: Truncated<string>;
+};
+
+export type UnclearNamespace = {
+  readonly namespace: string;
+  readonly problem: string;
+  readonly since: SinceWhen;
+};
+
+export type Totals = {
+  readonly namespaces: number;
+  readonly sources: number;
+  readonly refused: number;
+  /** Sources that an edit left without any copy. */
+  readonly nowhere: number;
+  readonly deletesHeld: number;
+  readonly states: Readonly<Record<MetricState, number>>;
+};
+
+export type SourceLine = {
+  readonly kind: ObjectKind;
+  readonly source: string;
+  /** Key of the entry of the source list by which it is one; undefined: by its annotations. */
+  readonly entry: string | undefined;
+  /** The worst that is true of it. */
+  readonly state: RowState;
+  readonly paused: boolean;
+  /** Since when its places have been in just these states. */
+  readonly since: SinceWhen;
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
+  readonly states: Readonly<Record<MetricState, number>>;
+};
+
+const MOST_GROUPS = 100;
+const MOST_SOURCES = 200;
+const MOST_UNCLEAR = 50;
+const MOST_IGNORED = 50;
+
+/** Of which program, and from when the plan is. */
+export type Origin = Pick<Status, "version" | "plannedMs">;
+
+export async function readStatus(
+  glance: ControllerSnapshot,
+  origin: Origin,
+  filter: Filter,
+): Promise<Status> {
+  const { worlds, plan, offsetMs, ...rest } = glance;
+  const told = { ...origin, ...rest, kinds: worlds.map(({ kind }) => kind) };
+  const nothing = { total: 0, shown: [] };
+  if (!plan)
+    return {
+      ...told,
+      firstPlanMs: undefined,
+      totals: undefined,
+      groups: nothing,
+      sources: nothing,
+      unclear: nothing,
+      ignored: { reasons: [], objects: nothing, flags: [] },
+      list: { state: "off", reason: "", entries: 0, refused: nothing, absent: nothing },
+      grid: undefined,
+    };
+  const times = { offsetMs, beganAt: plan.beganAt };
+  const sources = plan.sources
+    .map((each) => lineOf(each, times))
+    .filter((line) => isWanted(line, filter));
+  const inState = (wanted: RowState | undefined): readonly SourceReport[] =>
+    plan.sources.filter(({ state }) => state === wanted);
+  const rows = await pickRows(
+    plan.rows,
+    filter,
+    new Set(inState(filter.state).map(({ kind, source }) => placeKey(kind, source))),
+  );
+  const lines = sources.toSorted(worstFirst);
+  return {
+    ...told,
+    firstPlanMs: Math.round(plan.beganAt + offsetMs),
+    totals: {
+      namespaces: Math.max(0, ...worlds.map(({ namespaces }) => namespaces.size)),
+      sources: plan.sources.length,
+      refused: inState("refused").length,
+      nowhere: inState("nowhere").length,
+      deletesHeld: plan.deletesHeld,
+      states: placeStates(plan),
+    },
+    groups: truncate(await groupRows(rows, times), filter.limit ?? MOST_GROUPS),
+    sources: truncate(lines, filter.limit ?? MOST_SOURCES),
+    unclear: truncate(unclear(plan, filter, times), MOST_UNCLEAR),
+    ignored: ignoredOf(plan, filter),
+    list: listOf(plan),
+    grid: await drawGrid(worlds, rows, lines, filter),
+  };
+}
+
+function lineOf(
+  { kind, source, entry, state, paused, problems, notes, counts, since }: SourceReport,
+  times: PlanTimes,
+): SourceLine {
+  const states = statesOf(counts);
+  const found = SEVERITY.find((each) => !isSourceState(each) && states[each] > 0);
+  return {
+    kind,
+    source: refText(source),
+    entry,
+    state: state === "ok" ? (found ?? "current") : state,
+    paused,
+    since: sinceWhen(since, times),
+    problems: problems.map(problemText),
+    notes,
+    states,
+  };
+}
+
+function isWanted(line: SourceLine, { kind, source, state }: Filter): boolean {
+  if (kind !== undefined && line.kind !== kind) return false;
+  if (!line.source.includes(source)) return false;
+  if (state === undefined) return true;
+  return isSourceState(state) ? line.state === state : line.states[state] > 0;
+}
+
+function worstFirst(a: SourceLine, b: SourceLine): number {
+  return severity(a.state) - severity(b.state) || (a.source < b.source ? -1 : 1);
+}
+
+function ignoredOf({ ignored }: Plan, filter: Filter): IgnoredStatus {
+  const named = ignored.sample
+    .map((each) => ({ ...each, text: refText(each.object) }))
+    .filter(
+      ({ kind, object, text }) =>
+        (filter.kind === undefined || kind === filter.kind) &&
+        object.namespace.includes(filter.namespace) &&
+        text.includes(filter.source),
+    )
+    .map(({ kind, text, ignored: why }) => {
+      return { kind, object: text, text: ignoredText(kind, why) };
+    });
+  return {
+    reasons: IGNORED_REASONS.flatMap((reason) => {
+      const count = ignored.counts[reason];
+      return count > 0 ? [{ reason, text: IGNORED_HEADLINES[reason], count }] : [];
+    }),
+    objects: truncate(named, MOST_IGNORED),
+    flags: ignored.flags.slice(0, MOST_IGNORED),
+  };
+}
+
+function listOf({ list }: Plan): ListStatus {
+  const { state, reason, entries, refused, absent } = list;
+  return {
+    state,
+    reason,
+    entries,
+    refused: truncate(
+      refused.map((entry) => entry.reason),
+      MOST_IGNORED,
+    ),
+    absent: truncate(
+      absent.map(({ key, object }) => `entry ${key}: ${refText(object)} is not there, or not read`),
+      MOST_IGNORED,
+    ),
+  };
+}
+
+function unclear({ namespaces }: Plan, filter: Filter, times: PlanTimes) {
+  return namespaces
+    .filter(({ namespace }) => namespace.includes(filter.namespace))
+    .map(({ namespace, problem, since }) => {
+      return { namespace, problem: problemText(problem), since: sinceWhen(since, times) };
+    });
+}

@@ -1,0 +1,92 @@
+// What the metrics ask of a running controller, read when they are scraped.
+import type { Caches } from "../controller/sync/caches.ts";
+import type { Controller } from "../controller/sync/controller.ts";
+import type { Sync } from "../controller/sync/sync.ts";
+import { KINDS, type ObjectKind } from "../controller/model/kinds.ts";
+import { wallOffsetMs, type Clock } from "../kube/time/clock.ts";
+import type { SourceReport } from "../controller/model/verdicts.ts";
+import type { GaugeInputs } from "../controller/report/metrics.ts";
+import type { SyncLog } from "../controller/report/sync-log.ts";
+
+export type Measured = {
+  /** Those that take part. */
+  readonly kinds: readonly ObjectKind[];
+  readonly caches: Pick<Caches, "watches" | "unreadable">;
+  readonly controller: Controller;
+  readonly sync: Sync;
+  readonly syncLog: SyncLog;
+  readonly clock: Clock;
+};
+
+export function gaugeInputs(measured: Measured): GaugeInputs {
+  const { kinds, caches, controller, sync, syncLog, clock } = measured;
+  const { watches } = caches;
+  return {
+    copies: () => copiesByState(sync),
+    sources: () => countSources(sync, kinds),
+    ignored: () => sync.newestPlan?.ignored.counts ?? {},
+    listEntries: () => countEntries(sync),
+    lastConvergedMs: () => syncLog.convergedMs,
+    unreadableNamespaces: () => caches.unreadable().length,
+    watchActivityMs: () => lastActivity(watches, clock),
+    watchDisconnectedMs: () => disconnected(watches, clock),
+    leading: () => controller.leading,
+  };
+}
+
+type ByState = Record<string, Readonly<Record<string, number>>>;
+
+/** By resource. */
+function copiesByState({ newestPlan: plan }: Sync): ByState {
+  const kinds = plan?.kinds ?? [];
+  return Object.fromEntries(
+    kinds.map(({ kind, states, others }) => [
+      KINDS[kind].resource.plural,
+      { ...states, other: others },
+    ]),
+  );
+}
+
+function countSources({ newestPlan: plan }: Sync, kinds: readonly ObjectKind[]): ByState {
+  // Entries of the list of which no source came are refused too, of the kind that comes first.
+  let entries = plan?.list.refused.length ?? 0;
+  const counted = kinds.map((kind) => {
+    const own = plan?.sources.filter((source) => source.kind === kind) ?? [];
+    const count = (wanted: SourceReport["state"]): number =>
+      own.filter(({ state }) => state === wanted).length;
+    const [ok, nowhere] = [count("ok"), count("nowhere")];
+    const states = { ok, nowhere, refused: count("refused") + entries };
+    entries = 0;
+    return [KINDS[kind].resource.plural, states] as const;
+  });
+  return Object.fromEntries(counted);
+}
+
+function countEntries({ newestPlan: plan }: Sync): Record<string, number> {
+  const { entries = 0, refused = [], absent = [] } = plan?.list ?? {};
+  const ofSources = plan?.sources.filter(
+    ({ entry, state }) => entry !== undefined && state === "refused",
+  );
+  const faulty = refused.length + (ofSources?.length ?? 0);
+  return { ok: entries - faulty - absent.length, refused: faulty, absent: absent.length };
+}
+
+/** Wall times out of monotonic ones. */
+function lastActivity(watches: Caches["watches"], clock: Clock): Record<string, number> {
+  const offset = wallOffsetMs(clock);
+  return mapped(watches, ({ lastActivityMs }) => lastActivityMs + offset);
+}
+
+function disconnected(watches: Caches["watches"], clock: Clock): Record<string, number> {
+  const now = clock.monotonic();
+  return mapped(watches, ({ disconnectedSinceMs }) => now - (disconnectedSinceMs ?? now));
+}
+
+function mapped(
+  watches: Caches["watches"],
+  of: (watch: Caches["watches"][string]) => number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(watches).map(([resource, watch]) => [resource, of(watch)]),
+  );
+}

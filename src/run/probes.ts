@@ -1,0 +1,65 @@
+// /healthz, /readyz and /metrics for the kubelet and Prometheus. Read only; a problem is named in the
+// answer's text. It promises nothing about who may reach it: that is the address's and a network
+// policy's part, and nothing served here holds a Secret's value.
+import type { ServerResponse } from "node:http";
+import type { Address } from "../controller/settings/config.ts";
+import type { Clock } from "../kube/time/clock.ts";
+import { listenOn, targetOf, type HttpServer } from "../page/listen.ts";
+
+/** Problems in plain words; empty means all is well. */
+export type Health = { live(): readonly string[]; ready(): readonly string[] };
+export type Scrape = { readonly contentType: string; metrics(): Promise<string> };
+
+// Rendering takes 2 ms of the only thread, so it must not be done for each request.
+const METRICS_FRESH_MS = 1000;
+
+/** Rejects with a one-line error when the address cannot be listened on. */
+export async function serveHttp(
+  address: Address,
+  health: Health,
+  scrape: Scrape,
+  clock: Clock,
+): Promise<HttpServer> {
+  const metrics = sharedMetrics(scrape, clock);
+  return listenOn(address, clock, (request, response) => {
+    const { path } = targetOf(request);
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      response.setHeader("Allow", "GET, HEAD");
+      answer(response, 405, "only GET is served here\n");
+    } else if (path === "/healthz") probe(response, health.live());
+    else if (path === "/readyz") probe(response, health.ready());
+    else if (path === "/metrics")
+      metrics().then(
+        (text) => answer(response, 200, text, scrape.contentType),
+        () => answer(response, 500, "the metrics could not be read\n"),
+      );
+    else answer(response, 404, "not found: /healthz, /readyz and /metrics are served here\n");
+  });
+}
+
+/** Renders at most once a second. All clients of that second share the text, in memory too. */
+function sharedMetrics(scrape: Scrape, clock: Clock): () => Promise<Buffer> {
+  let last: { readonly at: number; readonly text: Promise<Buffer> } | undefined;
+  return () => {
+    const at = clock.monotonic();
+    if (!last || at - last.at >= METRICS_FRESH_MS)
+      last = { at, text: scrape.metrics().then((text) => Buffer.from(text)) };
+    return last.text;
+  };
+}
+
+function probe(response: ServerResponse, problems: readonly string[]): void {
+  if (problems.length === 0) answer(response, 200, "ok\n");
+  else answer(response, 503, `${problems.join("\n")}\n`);
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  type = "text/plain; charset=utf-8",
+): void {
+  response.statusCode = status;
+  response.setHeader("Content-Type", type);
+  response.end(body);
+}

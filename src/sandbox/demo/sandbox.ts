@@ -1,0 +1,164 @@
+// `secretcast sandbox`: an in-memory Kubernetes API with an example in it, and the real controller
+// on it through its kubeconfig, with the flags of `run` that mean something there. Prints what is copied
+// as it happens, then a table, then what to try.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Outcome } from "../../controller/writes/outcome.ts";
+import { readConfig, type Config, type FlagValues } from "../../controller/settings/config.ts";
+import { readPlannerSettings } from "../../controller/settings/planner-settings.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { createClient } from "../../kube/rest/client.ts";
+import { systemClock } from "../../kube/time/clock.ts";
+import { loadKubeConfig } from "../../kube/kubeconfig/kubeconfig.ts";
+import { createLog } from "../../controller/report/log.ts";
+import { startSandbox } from "../server.ts";
+import { isAllCurrent } from "../../controller/sync/sync.ts";
+import { checkExample, installController, loadExample, tableOf } from "./example.ts";
+import type { Program } from "../../run/program-context.ts";
+import { runController } from "../../run/run.ts";
+import { refText } from "../../text/names.ts";
+import { whatToTry } from "./what-to-try.ts";
+import type { Action } from "../../controller/model/actions.ts";
+
+type Given = { readonly once: boolean; readonly port: number; readonly flags: FlagValues };
+
+const CONVERGE_MS = 30_000;
+
+const DONE: Readonly<Record<Action["kind"], string>> = {
+  create: "copied  ",
+  update: "updated ",
+  replace: "replaced",
+  adopt: "adopted ",
+  delete: "deleted ",
+  release: "released",
+  fill: "filled  ",
+  unfill: "emptied ",
+  liveGet: "looked  ",
+  confirm: "asked   ",
+};
+
+export async function sandbox(given: Given, program: Program): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "secretcast-sandbox-"));
+  try {
+    const kubeconfig = join(folder, "kubeconfig");
+    const config = configOf(kubeconfig, given.flags);
+    // Globs that are none are said before anything is started.
+    readPlannerSettings(config);
+    return await inSandbox(kubeconfig, config, given, program);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function configOf(kubeconfig: string, flags: FlagValues): Config {
+  const given: FlagValues = {
+    "http-address": "127.0.0.1:0",
+    "status-address": "127.0.0.1:0",
+    "log-level": "warn",
+    "log-format": "pretty",
+    ...flags,
+    kubeconfig,
+    "leader-elect": false,
+  };
+  return readConfig(given, { env: {}, clusterNamespace: undefined, terminal: false });
+}
+
+async function inSandbox(
+  kubeconfig: string,
+  config: Config,
+  given: Given,
+  program: Program,
+): Promise<number> {
+  const { stdout } = program;
+  const api = await startSandbox({ port: given.port, shallowKinds: true });
+  writeFileSync(kubeconfig, api.kubeconfig(), { mode: 0o600 });
+  const kubeConfig = loadKubeConfig({ kubeconfig });
+  const client = createClient(kubeConfig, { clock: systemClock, userAgent: "secretcast-sandbox" });
+  try {
+    stdout.write(`in-memory Kubernetes API on ${api.url}, kubeconfig ${kubeconfig}\n`);
+    stdout.write(await loadExample(client));
+    await installController(client, given.flags);
+    return await demonstrate(given, config, kubeConfig, client, program);
+  } finally {
+    await client.close();
+    await api.stop();
+  }
+}
+
+/** Runs the controller until it has converged (`once`) or until a signal. */
+async function demonstrate(
+  { once, flags }: Given,
+  config: Config,
+  kubeConfig: ReturnType<typeof loadKubeConfig>,
+  client: ApiClient,
+  program: Program,
+): Promise<number> {
+  const { signal, stdout, version } = program;
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  let converged = (): void => undefined;
+  let wrong: readonly string[] = [`not all is current after ${CONVERGE_MS / 1000} s`];
+  let page = "";
+  const firstTime = new Promise<void>((resolve) => (converged = resolve));
+  const running = runController(
+    config,
+    kubeConfig,
+    { signal: either, version },
+    createLog(config, stdout),
+    {
+      onServing: (statusUrl) => (page = statusUrl),
+      onOutcome: (outcome) => stdout.write(lineOf(outcome)),
+      onPlan: (plan, { settled }) => {
+        if (!settled || !isAllCurrent(plan)) return;
+        wrong = [];
+        converged();
+      },
+    },
+  );
+  try {
+    await Promise.race([firstTime, running, timeout(either)]);
+    // What the example promises, it promises without flags.
+    if (Object.keys(flags).length === 0) wrong = await checkExample(client);
+    stdout.write(`\n${await tableOf(client)}`);
+    for (const line of wrong) stdout.write(`wrong: ${line}\n`);
+    if (once) return wrong.length === 0 ? 0 : 1;
+    stdout.write(whatToTry(config, flags, page));
+    await running;
+    return 0;
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+function timeout(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, CONVERGE_MS);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function lineOf(outcome: Outcome): string {
+  const { action } = outcome;
+  const from = refText(action.source);
+  const to = refText(action.place);
+  switch (outcome.kind) {
+    case "done":
+      return `${DONE[action.kind]}  ${from} -> ${to}\n`;
+    case "removed":
+      return `deleted   ${to}\n`;
+    case "failed":
+      return `failed    ${from} -> ${to}: ${outcome.reason}\n`;
+    case "moved":
+    case "leaving":
+    case "resolved":
+    case "found":
+    case "answered":
+    case "stopped":
+      return "";
+  }
+}

@@ -1,0 +1,100 @@
+// What is explained is what the planner says: of random histories, by every source, every copy and every
+// pulling Secret, with the plan's rows and without them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import type { PlaceAnswer } from "../../../src/cli/explanation/answer.ts";
+import { explain } from "../../../src/cli/explanation/explain.ts";
+import {
+  isPending,
+  newTally,
+  VERDICTS,
+  type Plan,
+} from "../../../src/controller/model/verdicts.ts";
+import { refText } from "../../../src/text/names.ts";
+import { histories as plain, type Step } from "../../support/planner/history.ts";
+import { live } from "../../support/planner/live.ts";
+import type { Cluster } from "../../support/planner/planner-cluster.ts";
+
+const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
+const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? String(Date.now() % 2 ** 31));
+
+// Of those that say both words, some are to hold by one of them.
+const histories = plain.map((history) => ({ ...history, steps: history.steps.map(eitherWord) }));
+
+function eitherWord(step: Step): Step {
+  if (step.kind !== "source" || step.name !== "two") return step;
+  const { to, "to-selector": selector } = step.words;
+  const both = to !== undefined && selector !== undefined;
+  return both ? { ...step, words: { ...step.words, match: "any" } } : step;
+}
+
+/** Every answer there is, each pair of source and place once. */
+function everything(made: Cluster, plan: Plan): ReadonlyMap<string, PlaceAnswer> {
+  const world = made.world();
+  const subjects = [...made.secrets.values()].map(({ metadata }) => metadata);
+  const answers = new Map<string, PlaceAnswer>();
+  for (const subject of [...subjects, ...plan.rows.map(({ source }) => source)]) {
+    for (const answer of explain(world, made.settings, plan, subject).places) {
+      const pair = `${refText(answer.source)} ${refText(answer.place)} ${answer.pulling}`;
+      const before = answers.get(pair);
+      if (before) assert.equal(answer.verdict, before.verdict, pair);
+      answers.set(pair, answer);
+    }
+  }
+  return answers;
+}
+
+function ofHistories(rule: string, check: (made: Cluster) => void): void {
+  test(rule, (context) => {
+    context.diagnostic(`seed ${seed}, ${runs} runs`);
+    fc.assert(
+      fc.property(histories, (history) => void live(history, check)),
+      { numRuns: runs, seed },
+    );
+  });
+}
+
+ofHistories(
+  "explain's verdicts are the plan's, counted over every pair of source and place",
+  (made) => {
+    const plan = made.plan();
+    const counted = newTally();
+    for (const { verdict } of everything(made, plan).values()) counted[verdict]++;
+    for (const verdict of VERDICTS) {
+      // The planner counts no skip where a copy of another source has the place.
+      if (verdict === "skip") assert.ok(counted.skip >= plan.counts.skip);
+      else assert.equal(counted[verdict], plan.counts[verdict], verdict);
+    }
+  },
+);
+
+ofHistories(
+  "every row of the plan is explained with its verdict and its reason, and one rule decided",
+  (made) => {
+    const plan = made.plan();
+    const answers = everything(made, plan);
+    for (const row of plan.rows) {
+      const answer = answers.get(`${refText(row.source)} ${refText(row.place)} ${row.pulling}`);
+      assert.equal(answer?.verdict, row.verdict);
+      assert.equal(answer.reason, row.reason);
+      assert.ok(answer.decided.answer !== "");
+    }
+  },
+);
+
+ofHistories(
+  "what is pending beyond the rows that a plan holds has its verdict by the table",
+  (made) => {
+    const plan = made.plan();
+    const few = { ...plan, rows: plan.rows.filter(({ verdict }) => !isPending(verdict)) };
+    const whole = everything(made, plan);
+    for (const [pair, { verdict }] of everything(made, few)) {
+      const planned = whole.get(pair)?.verdict;
+      // Without rows it cannot be known that another source takes a copy over, in place of its end.
+      if (planned === undefined || planned === verdict || planned === "skip") continue;
+      assert.ok(isPending(planned), `${pair}: ${planned}, and ${verdict} without rows`);
+      assert.ok(isPending(verdict) || verdict === "current", `${pair}: ${planned} ${verdict}`);
+    }
+  },
+);

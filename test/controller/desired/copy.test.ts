@@ -1,0 +1,207 @@
+// What a copy holds, and what a write of it says.
+import assert from "node:assert/strict";
+import { inspect } from "node:util";
+import { test } from "node:test";
+import { bytesOf, copyRequests } from "../../../src/controller/plan/requests.ts";
+import type { Given, RawSecret, Texts } from "../../support/planner/raw-cluster.ts";
+import { Cluster } from "../../support/planner/planner-cluster.ts";
+
+function copied(words: Texts, given: Given = {}): { made: Cluster; copy: RawSecret } {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/one", { to: "*", ...words }, given);
+  made.settle();
+  return { made, copy: made.get("team-a/one") };
+}
+
+test("a copy carries our marks for its own place, and data, type and immutable of the source", () => {
+  const given = { type: "example.com/x", immutable: true, data: { a: "1" }, labels: { team: "x" } };
+  const { made, copy } = copied({ "on-delete": "keep" }, given);
+  const source = made.get("shared/one");
+  assert.deepEqual(copy.metadata.labels, { "app.kubernetes.io/managed-by": "secretcast" });
+  assert.deepEqual(copy.metadata.annotations, {
+    "secretcast.io/source": "shared/one",
+    "secretcast.io/source-uid": source.metadata.uid,
+    "secretcast.io/placed-at": "team-a/one",
+    "secretcast.io/source-version": source.metadata.resourceVersion,
+    "secretcast.io/on-delete": "keep",
+  });
+  assert.deepEqual([copy.data, copy.type, copy.immutable], [source.data, source.type, true]);
+});
+
+test("S30 a source of 253 characters: nothing derived from its name is in a label value", () => {
+  const name = "n".repeat(253);
+  const made = new Cluster();
+  for (const space of ["shared", "team-a"]) made.namespace(space);
+  made.secret(`shared/${name}`, { to: "*" });
+  made.settle();
+  const { labels } = made.get(`team-a/${name}`).metadata;
+  assert.ok(Object.values(labels).every((value) => value.length <= 63));
+});
+
+test("S27 a mere metadata change of the source rewrites nothing", () => {
+  const { made } = copied({});
+  made.edit("shared/one", ({ metadata }) => (metadata.labels["team"] = "b"));
+  made.now += 5000;
+  assert.deepEqual(made.pass().actions, []);
+});
+
+test("S23 S24 an edited copy is restored, a deleted one made again, and the causes are told", () => {
+  const { made } = copied({});
+  made.edit("team-a/one", ({ data }) => (data["extra"] = "eA=="));
+  made.now += 5000;
+  assert.equal(made.pass().actions[0]?.cause, "edited");
+  assert.deepEqual(made.get("team-a/one").data, made.get("shared/one").data);
+  made.delete("team-a/one");
+  made.memory.copyVanished({ namespace: "team-a", name: "one" });
+  made.now += 5000;
+  assert.equal(made.pass().actions[0]?.cause, "deleted");
+  made.edit("shared/one", ({ data }) => (data["key"] = "bmV3"));
+  made.now += 5000;
+  assert.equal(made.pass().actions[0]?.cause, "changed");
+});
+
+test("S34 a source without data has copies without data", () => {
+  const { made, copy } = copied({}, { data: {} });
+  assert.deepEqual(copy.data, {});
+  assert.deepEqual(made.pass().actions, []);
+});
+
+for (const [type, keep, expected] of [
+  ["kubernetes.io/tls", "tls.crt", "Opaque"],
+  ["kubernetes.io/tls", "tls.*", "kubernetes.io/tls"],
+  ["kubernetes.io/basic-auth", "username", "kubernetes.io/basic-auth"],
+  ["kubernetes.io/basic-auth", "tls.crt", "Opaque"],
+  ["example.com/x", "tls.crt", "example.com/x"],
+  ["constructor", "tls.crt", "constructor"],
+] as const) {
+  test(`a copy of ${type} with keys ${keep} is of type ${expected}`, () => {
+    const data = { "tls.crt": "c", "tls.key": "k", username: "u" };
+    assert.equal(copied({ keys: keep }, { type, data }).copy.type, expected);
+  });
+}
+
+test("adopt: equal type only, the named source only, not an immutable one", () => {
+  for (const [words, given, adopted] of [
+    [{ adopt: "shared/one" }, {}, true],
+    [{ adopt: "shared/other" }, {}, false],
+    [{ adopt: "one" }, {}, false],
+    [{ adopt: "shared/one" }, { type: "example.com/x" }, false],
+    [{ adopt: "shared/one" }, { immutable: true }, false],
+  ] as const) {
+    const made = new Cluster();
+    for (const name of ["shared", "team-a"]) made.namespace(name);
+    made.secret("team-a/one", words, given);
+    made.secret("shared/one", { to: "*" });
+    made.settle();
+    assert.equal(made.cached("team-a/one").role === "copy", adopted);
+  }
+});
+
+test("the fan-out limit holds the creates of one source, counts what it has, and lets the others go", () => {
+  const made = new Cluster({ fanoutLimitBytes: 5000 });
+  for (const name of ["shared", "team-a", "team-b", "team-c"]) made.namespace(name);
+  made.secret("shared/big", { to: "team-a,team-b" }, { data: { key: "x".repeat(1500) } });
+  made.secret("shared/small", { to: "*" });
+  made.settle();
+  assert.equal(made.secrets.has("team-b/big"), true);
+  made.edit("shared/big", ({ metadata }) => (metadata.annotations["secretcast.io/to"] = "*"));
+  made.now += 5000;
+  const result = made.pass();
+  assert.equal(made.secrets.has("team-c/big"), false);
+  assert.equal(made.secrets.has("team-c/small"), true);
+  const big = result.sources.find(({ source }) => source.name === "big");
+  assert.equal(big?.fanoutHeld, true);
+  assert.ok(big.fanoutBytes > 5000);
+  assert.equal(result.states.held, 1);
+});
+
+test("the fan-out limit counts copied labels and annotations, and the keys of data (B8)", () => {
+  const fanout = (
+    annotations: Readonly<Record<string, string>>,
+    given: Parameters<Cluster["secret"]>[2] = {},
+  ): number => {
+    const made = new Cluster();
+    for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
+    made.secret("shared/one", { to: "team-*", ...annotations }, given);
+    const raw = made.get("shared/one");
+    raw.metadata.annotations["note"] = "€".repeat(50_000);
+    raw.metadata.labels["team"] = "x".repeat(63);
+    return made.plan().sources[0]?.fanoutBytes ?? 0;
+  };
+  const plain = fanout({});
+  const noted = fanout({ "copy-annotations": "note" });
+  assert.ok(noted - plain > 2 * 150_000 && noted - plain < 2 * 151_000, `${noted} and ${plain}`);
+  const labelled = fanout({ "copy-labels": "team" });
+  assert.ok(labelled - plain > 2 * 63 && labelled - plain < 2 * 150, `${labelled} and ${plain}`);
+  const names = Array.from({ length: 1000 }, (_, at) => [`${"k".repeat(240)}${at}`, ""] as const);
+  const keyed = fanout({}, { data: Object.fromEntries(names) });
+  assert.ok(keyed - plain > 2 * 2 * 240_000, `${keyed} and ${plain}`);
+});
+
+test("what a write holds in flight counts escapes, UTF-8 and copied annotations (B8)", () => {
+  const held = (data: string, note = ""): number => {
+    const made = new Cluster({}, "ConfigMap");
+    for (const name of ["shared", "team-a"]) made.namespace(name);
+    made.secret("shared/one", { to: "*", "copy-annotations": "note" }, { data: { key: data } });
+    if (note !== "") made.get("shared/one").metadata.annotations["note"] = note;
+    const [create] = made.plan().actions;
+    assert.equal(create?.kind, "create");
+    return create ? bytesOf(create) : 0;
+  };
+  const empty = held("");
+  assert.ok(empty > 0 && empty < 4096, String(empty));
+  assert.equal(held("x".repeat(10_000)) - empty, 10_000);
+  assert.equal(held("<".repeat(10_000)) - empty, 60_000);
+  assert.equal(held("\u0001".repeat(10_000)) - empty, 60_000);
+  assert.equal(held("€".repeat(10_000)) - empty, 30_000);
+  const noted = held("", "<".repeat(10_000)) - empty;
+  assert.ok(noted >= 60_000 && noted < 60_200, String(noted));
+});
+
+test("every call that touches an existing Secret carries its UID and resourceVersion", () => {
+  const { made } = copied({});
+  made.edit("team-a/one", ({ data }) => (data["key"] = "ZWRpdGVk"));
+  made.now += 5000;
+  const [action] = made.plan().actions;
+  assert.equal(action?.kind, "update");
+  const { uid, resourceVersion } = made.get("team-a/one").metadata;
+  const [request] = copyRequests(action, made.payload(action.content.source));
+  assert.ok(Array.isArray(request?.body));
+  assert.deepEqual(request.body.slice(0, 2), [
+    { op: "replace", path: "/metadata/uid", value: uid },
+    { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
+  ]);
+});
+
+test("S50 no value shows when plans, rows or cached Secrets are printed", () => {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a", "team-b"]) made.namespace(name);
+  const data = { key: "TOPSECRETVALUE" };
+  made.secret("shared/one", { to: "team-a", allow: "*" }, { data });
+  made.secret("team-b/pull", { from: "shared/one" }, { data });
+  const result = made.plan();
+  assert.equal(result.actions.length, 2);
+  const base64 = Buffer.from(data.key).toString("base64");
+  for (const printed of [
+    result,
+    result.actions,
+    [...made.world().sources],
+    [...made.world().pulls],
+  ]) {
+    const text = inspect(printed, { depth: 20, showHidden: true }) + JSON.stringify(printed);
+    assert.equal(text.includes(base64), false);
+    assert.equal(text.includes(data.key), false);
+  }
+});
+
+test("rows and reports are names only: no digest leaves with them", () => {
+  const { made } = copied({});
+  made.edit("team-a/one", ({ data }) => (data["key"] = "ZWRpdGVk"));
+  const result = made.plan();
+  const cached = made.cached("team-a/one");
+  assert.ok(cached.role === "copy");
+  const text = JSON.stringify([result.rows, result.sources]);
+  assert.equal(text.includes(cached.dataDigest), false);
+  assert.equal(text.includes(cached.fingerprint), false);
+});

@@ -1,0 +1,65 @@
+// Whether a Secret is ours, by its marks.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { marksOf } from "../../../src/controller/desired/copy.ts";
+import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
+
+const PLACE = { namespace: "team-a", name: "registry" };
+const LABELS = { "app.kubernetes.io/managed-by": "secretcast" };
+const ANNOTATIONS = {
+  "secretcast.io/source": "infra/registry",
+  "secretcast.io/source-uid": "u-1",
+  "secretcast.io/placed-at": "team-a/registry",
+  "secretcast.io/source-version": "17",
+};
+
+test("S20 a Secret that lacks one of the four marks, or has one that is not so, is a stranger's", () => {
+  assert.ok(marksOf(PLACE, LABELS, ANNOTATIONS));
+  assert.equal(marksOf(PLACE, {}, ANNOTATIONS), undefined);
+  for (const [word, bad] of [
+    ["source", ""],
+    ["source", "registry"],
+    ["source", "infra/registry/x"],
+    ["source", "team-a/other"],
+    ["source-uid", ""],
+    ["placed-at", ""],
+    ["placed-at", "team-b/registry"],
+    ["placed-at", "team-a/renamed"],
+  ] as const) {
+    const annotations = { ...ANNOTATIONS, [`secretcast.io/${word}`]: bad };
+    assert.equal(marksOf(PLACE, LABELS, annotations), undefined, `${word}: "${bad}"`);
+  }
+});
+
+test("S25 a source-version that no API server gives out counts as none, so that it is restored", () => {
+  for (const bad of ["tampered", "", "0", "-1", "1.5", "1e9", " 17", "1".repeat(21)]) {
+    const annotations = { ...ANNOTATIONS, "secretcast.io/source-version": bad };
+    assert.equal(marksOf(PLACE, LABELS, annotations)?.sourceVersion, "", `"${bad}"`);
+  }
+  assert.equal(marksOf(PLACE, LABELS, ANNOTATIONS)?.sourceVersion, "17");
+});
+
+test("a copy with a mark that this version does not know is frozen, whatever becomes of its source", () => {
+  for (const end of [
+    (made: Cluster) => made.delete("shared/one"),
+    (made: Cluster) => void made.secret("shared/one", { to: "nowhere" }),
+    (made: Cluster) => void made.secret("shared/one", { to: "*" }, { data: { key: "second" } }),
+    (made: Cluster) => void made.namespace("team-a", { accept: "false" }),
+    (made: Cluster) => void made.secret("other/one", { to: "*" }),
+  ]) {
+    const made = new Cluster({ sourceNamespaces: globs("other,shared") });
+    for (const name of ["shared", "other", "team-a"]) made.namespace(name);
+    made.secret("shared/one", { to: "team-*" });
+    made.settle();
+    made.edit("team-a/one", ({ metadata }) => {
+      metadata.annotations["secretcast.io/from-the-future"] = "wildcard-tls";
+    });
+    const before = made.get("team-a/one");
+    made.now += 60_000;
+    end(made);
+    made.settle();
+    assert.deepEqual(made.get("team-a/one"), before);
+    const row = made.plan().rows.find(({ verdict }) => verdict === "frozen");
+    assert.match(row?.reason ?? "", /secretcast\.io\/from-the-future/);
+  }
+});

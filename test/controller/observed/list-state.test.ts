@@ -1,0 +1,53 @@
+// How the source list stands, in one line that names it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NO_ENTRIES } from "../../../src/controller/annotations/source-list.ts";
+import {
+  forbiddenList,
+  heardList,
+  LIST_OFF,
+  pendingList,
+  unusableList,
+} from "../../../src/controller/observed/list-state.ts";
+import { readList } from "../../../src/controller/observed/read-list.ts";
+
+const REF = { namespace: "secretcast", name: "sources" };
+
+test("a list that is not heard says why, and which list it is", () => {
+  const marked = readList({
+    metadata: { ...REF, annotations: { "secretcast.io/from": "a/b" } },
+  });
+  assert.deepEqual(
+    [LIST_OFF, pendingList(REF), forbiddenList(REF), unusableList(REF, undefined)].concat(
+      unusableList(REF, marked),
+    ),
+    [
+      { state: "off", reason: "the source list is turned off (--source-list)" },
+      {
+        state: "unread",
+        reason: "the source list secretcast/sources has not been read yet",
+      },
+      {
+        state: "unread",
+        reason:
+          "the source list secretcast/sources cannot be read: the API server answers 403 (get, list, watch)",
+      },
+      { state: "absent", reason: "the source list secretcast/sources is not there" },
+      {
+        state: "unread",
+        reason:
+          "the source list secretcast/sources is not read: it carries secretcast.io/from, as no list does: take it off",
+      },
+    ],
+  );
+});
+
+test("a list that is heard is of one version", () => {
+  const object = readList({ metadata: { ...REF, uid: "u", resourceVersion: "7" } });
+  assert.ok(object);
+  const state = heardList(REF, object, NO_ENTRIES, "Secret");
+  assert.ok(state.state === "read");
+  const { ref, uid, resourceVersion } = state;
+  assert.deepEqual({ ref, uid, resourceVersion }, { ref: REF, uid: "u", resourceVersion: "7" });
+  assert.deepEqual([...state.entries()], []);
+});

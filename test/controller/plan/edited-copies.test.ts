@@ -1,0 +1,80 @@
+// Whether a copy differs because its source changed, or because somebody changed the copy: repairs of the
+// second kind, again and again, are a fight.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { annotate } from "../../support/planner/publishers.ts";
+import { Cluster } from "../../support/planner/planner-cluster.ts";
+import type { Plan } from "../../../src/controller/model/verdicts.ts";
+
+const FAILURE = { reason: "no", cause: "withheld", error: "forbidden" };
+
+function causes({ actions }: Plan): readonly string[] {
+  return actions.map(({ kind, cause, place }) => `${kind} ${cause} ${place.namespace}`).toSorted();
+}
+
+/** Copies of a source that has changed since, of which that in team-b cannot be updated. */
+function changed(teams: readonly string[]): Cluster {
+  const made = new Cluster();
+  for (const name of ["shared", ...teams]) made.namespace(name);
+  made.secret("shared/db", { to: "*" }, { data: { password: "one" } });
+  made.settle();
+  if (teams.includes("team-b")) made.edit("team-b/db", (secret) => (secret.immutable = true));
+  made.secret("shared/db", { to: "*" }, { data: { password: "two" } });
+  made.now += 5000;
+  return made;
+}
+
+test("as long as an update or a replace of a change is still to come, what differs was not edited", () => {
+  for (const [teams, expected] of [
+    [["team-a"], ["update changed team-a"]],
+    [["team-b"], ["replace changed team-b"]],
+    [
+      ["team-a", "team-b"],
+      ["replace changed team-b", "update changed team-a"],
+    ],
+  ] as const) {
+    const made = changed(teams);
+    made.plan();
+    assert.deepEqual(causes(made.plan()), expected);
+  }
+});
+
+test("as long as a write of a change goes on failing, what differs was not edited", () => {
+  for (const teams of [["team-a"], ["team-b"], ["team-a", "team-b"]]) {
+    const made = changed(teams);
+    for (let round = 0; round < 3; round++) {
+      for (const action of made.plan().actions) {
+        assert.equal(action.cause, "changed");
+        if (action.kind !== "update") continue;
+        made.memory.failed(action, FAILURE, made.now, 0.5);
+      }
+      made.plan();
+      made.now += 600_000;
+    }
+  }
+});
+
+test("what somebody changes where all are current was edited, though the record of its version be gone", () => {
+  const made = changed(["team-a", "team-c"]);
+  made.settle();
+  made.edit("team-a/db", ({ metadata, data }) => {
+    data["password"] = "ZWRpdGVk";
+    metadata.annotations["secretcast.io/source-version"] = "1";
+  });
+  made.now += 5000;
+  assert.deepEqual(causes(made.plan()), ["update edited team-a"]);
+});
+
+test("a copy that somebody deleted is told so once, and not when the place is wanted anew later", () => {
+  const made = changed(["team-a"]);
+  made.settle();
+  made.now += 5000;
+  made.delete("team-a/db");
+  made.memory.copyVanished({ namespace: "team-a", name: "db" });
+  assert.deepEqual(causes(made.plan()), ["create deleted team-a"]);
+  annotate(made, "shared/db", { to: "nowhere" });
+  made.settle();
+  annotate(made, "shared/db", { to: "*" });
+  made.now += 5000;
+  assert.deepEqual(causes(made.plan()), ["create new team-a"]);
+});

@@ -1,0 +1,71 @@
+// Two installations with sources of their own, in one cluster: what belongs to the other one is counted
+// apart, and reported nowhere.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isAllCurrent } from "../../../src/controller/sync/sync.ts";
+import { explain } from "../../../src/cli/explanation/explain.ts";
+import { refText } from "../../../src/text/names.ts";
+import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
+
+/** A copy of the other installation's source, and that source with its annotations. */
+function cluster(otherSourceNamespaces = globs("apps-*")): Cluster {
+  const made = new Cluster({ sourceNamespaces: globs("apps-sc") });
+  for (const name of ["shared", "apps-sc", "team-a", "team-b"]) made.namespace(name);
+  made.secret("apps-sc/appsec", { to: "team-*" });
+  made.settle();
+  made.settings = { ...made.settings, sourceNamespaces: globs("shared"), otherSourceNamespaces };
+  made.restart();
+  made.reread();
+  made.secret("shared/own", { to: "team-a" });
+  return made;
+}
+
+test("copies of another installation's sources are counted apart, and all is current (E1)", () => {
+  const made = cluster();
+  const before = made.get("team-a/appsec").metadata.resourceVersion;
+  const plan = made.settle();
+  assert.equal(plan.kinds[0]?.others, 2);
+  assert.equal(plan.states.frozen, 0);
+  assert.equal(plan.states.current, 1);
+  assert.equal(plan.rows.length, 0);
+  assert.ok(isAllCurrent(plan));
+  assert.equal(plan.ignored.counts.namespace, 0);
+  assert.deepEqual(plan.ignored.sample, []);
+  assert.equal(made.get("team-a/appsec").metadata.resourceVersion, before);
+});
+
+test("without the flag the same copies are frozen, and the annotations ignored (E1)", () => {
+  const made = cluster(globs("others-*"));
+  const plan = made.settle();
+  assert.equal(plan.kinds[0]?.others, 0);
+  assert.equal(plan.states.frozen, 2);
+  assert.ok(!isAllCurrent(plan));
+  assert.equal(plan.ignored.counts.namespace, 1);
+});
+
+test("an own source of a namespace that is named as another installation's stays its own (E1)", () => {
+  const made = cluster(globs("*"));
+  const plan = made.settle();
+  assert.equal(plan.states.current, 1);
+  assert.equal(plan.kinds[0]?.others, 2);
+});
+
+test("a pulling Secret that names another installation's source is no conflict here (E1)", () => {
+  const made = cluster();
+  made.secret("team-b/pulled", { from: "apps-sc/offer" }, { data: {} });
+  const plan = made.settle();
+  assert.equal(plan.states.conflict, 0);
+  assert.equal(plan.kinds[0]?.others, 3);
+});
+
+test("explain says to which installation a copy belongs (E1)", () => {
+  const made = cluster();
+  const plan = made.settle();
+  const explained = explain(made.world(), made.settings, plan, {
+    namespace: "team-a",
+    name: "appsec",
+  });
+  const place = explained.places.find(({ source }) => refText(source) === "apps-sc/appsec");
+  assert.equal(place?.verdict, "frozen");
+  assert.match(place?.reason ?? "", /another installation \(--other-source-namespaces\)/);
+});

@@ -1,0 +1,253 @@
+// Random histories; RUNS of them (environment, 300 by default). A failure prints its seed and the
+// shrunk history.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { PlannerMemory } from "../../../src/controller/state/planner-memory.ts";
+import { type ClusterState } from "../../../src/controller/model/cluster.ts";
+import { placeStates, VERDICTS, type Plan } from "../../../src/controller/model/verdicts.ts";
+import {
+  histories,
+  isTenants,
+  SOURCE_NAMESPACES,
+  TENANT,
+  TO,
+  type History,
+} from "../../support/planner/history.ts";
+import { live } from "../../support/planner/live.ts";
+import { type RawSecret } from "../../support/planner/raw-cluster.ts";
+import { runPlan, type Cluster } from "../../support/planner/planner-cluster.ts";
+import { refText } from "../../../src/text/names.ts";
+import type { Action } from "../../../src/controller/model/actions.ts";
+
+const runs = Number(process.env["SECRETCAST_TEST_RUNS"] ?? "300");
+const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? String(Date.now() % 2 ** 31));
+
+function property(name: string, check: (history: History) => void): void {
+  test(name, (context) => {
+    context.diagnostic(`seed ${seed}, ${runs} runs`);
+    fc.assert(fc.property(histories, check), { numRuns: runs, seed });
+  });
+}
+
+// "Ours" as the contract has it, told from the raw object alone.
+function isOurs({ metadata }: RawSecret): boolean {
+  const { annotations, labels, namespace, name } = metadata;
+  return (
+    !("secretcast.io/from" in annotations) &&
+    labels["app.kubernetes.io/managed-by"] === "secretcast" &&
+    /^[^/]+\/[^/]+$/.test(annotations["secretcast.io/source"] ?? "") &&
+    (annotations["secretcast.io/source-uid"] ?? "") !== "" &&
+    annotations["secretcast.io/placed-at"] === `${namespace}/${name}`
+  );
+}
+
+function mayTouch(made: Cluster, action: Action): boolean {
+  const present = made.secrets.get(refText(action.place));
+  switch (action.kind) {
+    case "create":
+    case "liveGet":
+      return present === undefined;
+    case "update":
+    case "replace":
+    case "delete":
+    case "release":
+      return (
+        present !== undefined &&
+        isOurs(present) &&
+        // A newer version's.
+        !("secretcast.io/entry" in present.metadata.annotations)
+      );
+    case "adopt":
+      return present?.metadata.annotations["secretcast.io/adopt"] === refText(action.source);
+    case "confirm":
+      return true;
+    case "fill":
+    case "unfill":
+      return present !== undefined && "secretcast.io/from" in present.metadata.annotations;
+  }
+}
+
+property("no action names an object that is not ours", (history) => {
+  const check = (made: Cluster): void => {
+    for (const action of planAgain(made, made.world()).actions) {
+      assert.ok(mayTouch(made, action), `${action.kind} ${refText(action.place)}`);
+    }
+  };
+  check(live(history, check));
+});
+
+property("nothing ends before its grace is over and the API server was asked", (history) => {
+  const made = live(history);
+  const world = made.world();
+  const memory = new PlannerMemory();
+  for (const ms of [0, 9999, 10_000]) {
+    const { actions } = runPlan([world], made.settings, memory, made.now + ms, new Set());
+    const endings = actions.filter(({ kind }) => ENDINGS.includes(kind));
+    assert.deepEqual(endings, [], `after ${ms} ms`);
+  }
+});
+
+const ENDINGS: readonly string[] = ["delete", "release", "unfill"];
+
+property(
+  "applying plans until nothing is due ends, and planning again yields nothing",
+  (history) => {
+    const made = live(history);
+    made.settle(60);
+    made.now += 1_000_000;
+    const again = made.plan();
+    assert.deepEqual(again.actions, []);
+    assert.equal(again.nextAt, undefined);
+    assert.equal(again.states.pending - again.counts.wait, 0);
+  },
+);
+
+property("a restart writes nothing that the settled controller did not", (history) => {
+  const made = live(history);
+  made.settle(60);
+  const written = made.writes.length;
+  made.restart();
+  made.settle(60);
+  assert.deepEqual(made.writes.slice(written), []);
+});
+
+property("permuted inputs yield the same plan", (history) => {
+  const made = live(history);
+  const world = made.world();
+  const reversed: ClusterState = {
+    ...world,
+    namespaces: new Map([...world.namespaces].toReversed()),
+    sources: [...world.sources].toReversed(),
+    pulls: [...world.pulls].toReversed(),
+    objectsIn: (namespace) => new Map([...world.objectsIn(namespace)].toReversed()),
+  };
+  assert.deepEqual(summary(planAgain(made, reversed)), summary(planAgain(made, world)));
+});
+
+property(
+  "every place has one verdict, every pair of source and place at most one row",
+  (history) => {
+    const result = planAgain(...withWorld(live(history)));
+    const places = new Set<string>();
+    const pairs = new Set<string>();
+    for (const { verdict, place, source, pulling } of result.rows) {
+      const pair = `${refText(source)} ${refText(place)} ${pulling ? "pulled" : "pushed"}`;
+      assert.ok(!pairs.has(pair), `two rows for ${pair}`);
+      pairs.add(pair);
+      if (verdict === "conflict") continue;
+      assert.ok(!places.has(refText(place)), `two verdicts for ${refText(place)}`);
+      places.add(refText(place));
+    }
+    const touched = result.actions.map((action) => refText(action.place));
+    assert.equal(new Set(touched).size, touched.length);
+    const sum = (states: Plan["states"]): number =>
+      Object.values(states).reduce((total, count) => total + count, 0) - states.current;
+    assert.equal(sum(result.states), result.rows.length);
+    // Where another source has the place, it counts with that one (H9).
+    const lost = result.rows.filter(({ winner }) => winner !== undefined).length;
+    assert.equal(sum(placeStates(result)), result.rows.length - lost);
+  },
+);
+
+property(
+  "no reason names its own namespace, so places of one source and reason are one line",
+  (history) => {
+    const { rows } = planAgain(...withWorld(live(history)));
+    for (const { place, reason } of rows) {
+      // A source that is named may well be called as the place is.
+      const words = reason.replaceAll(/[a-z0-9-]+\/[.a-z0-9-]+/g, "").split(/[^a-z0-9-]+/);
+      assert.ok(!words.includes(place.namespace), `${refText(place)}: ${reason}`);
+    }
+  },
+);
+
+property(
+  "a tenant's Secrets, forged marks included, change nothing outside his namespace",
+  (history) => {
+    const unguarded = { ...history, limit: 0 };
+    const outside = (given: History): unknown => {
+      const result = planAgain(...withWorld(live(given)));
+      const { actions, rows } = summary(result, (place) => !place.startsWith(`${TENANT}/`));
+      // Whose turn it is depends on how much each source has to write.
+      return { actions: actions.toSorted(), rows };
+    };
+    const honest = { ...unguarded, steps: history.steps.filter((step) => !isTenants(step)) };
+    // Without passes in between, so that UIDs and times are the same in both.
+    const still = (given: History): History => ({
+      ...given,
+      steps: given.steps.filter((step) => step.kind !== "pass"),
+    });
+    assert.deepEqual(outside(still(unguarded)), outside(still(honest)));
+  },
+);
+
+property("a source's data are only where it pushes or allows a pull", (history) => {
+  const made = live(history);
+  const granted = new Set<string>();
+  for (const [place, { metadata }] of made.secrets) {
+    for (const word of ["to", "allow"]) {
+      const to = metadata.annotations[`secretcast.io/${word}`];
+      for (const namespace of to === undefined ? [] : (TO[to] ?? [])) {
+        granted.add(`${place} ${namespace}`);
+      }
+    }
+    // A selector alone names every namespace here, for all that this test knows.
+    if (!("secretcast.io/to" in metadata.annotations)) granted.add(`${place} *`);
+  }
+  for (const action of planAgain(made, made.world()).actions) {
+    if (!("content" in action)) continue;
+    const source = refText(action.source);
+    assert.ok(
+      granted.has(`${source} ${action.place.namespace}`) || granted.has(`${source} *`),
+      `${action.kind} of ${source} at ${refText(action.place)}`,
+    );
+    assert.ok(SOURCE_NAMESPACES.some((namespace) => namespace === action.source.namespace));
+  }
+});
+
+function withWorld(made: Cluster): [Cluster, ClusterState] {
+  return [made, made.world()];
+}
+
+// As a process that has just started sees it, long enough ago for the grace to be over, and with what
+// the API server says live, which is what the world shows.
+function planAgain(made: Cluster, world: ClusterState): Plan {
+  const memory = new PlannerMemory();
+  runPlan([world], made.settings, memory, made.now, new Set());
+  const later = made.now + 1_000_000;
+  for (;;) {
+    const result = runPlan([world], made.settings, memory, later, new Set());
+    const questions = result.actions.flatMap((one) =>
+      one.kind === "confirm" ? one.questions : [],
+    );
+    if (questions.length === 0) return result;
+    const { liveReads } = memory.shared;
+    for (const question of questions) liveReads.answered(question, question.shown, later, 0);
+  }
+}
+
+type Keep = (placeFirst: string) => boolean;
+
+function summary(result: Plan, keep: Keep = () => true): { actions: string[]; rows: string[] } {
+  const actions = result.actions
+    .map(({ kind, place, source }) => [refText(place), refText(source), kind].join(" "))
+    .filter((action) => keep(action));
+  const rows = result.rows
+    .map(({ verdict, place, source, reason }) =>
+      [refText(place), refText(source), verdict, reason].join(" "),
+    )
+    .filter((row) => keep(row))
+    .toSorted();
+  return { actions, rows };
+}
+
+test("the random histories reach every verdict but backoff, which takes a failing server", () => {
+  const seen = new Set<string>();
+  const look = (made: Cluster): void => {
+    for (const { verdict } of made.plan().rows) seen.add(verdict);
+  };
+  for (const history of fc.sample(histories, { numRuns: 2000, seed: 1 })) live(history, look);
+  const expected = VERDICTS.filter((one) => !["backoff", "current", "skip"].includes(one));
+  assert.deepEqual([...seen].toSorted(), expected.toSorted());
+});

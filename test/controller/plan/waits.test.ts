@@ -1,0 +1,74 @@
+// The verdict `wait` says for what.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { refText } from "../../../src/text/names.ts";
+import { Cluster } from "../../support/planner/planner-cluster.ts";
+
+function copied(): Cluster {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/one", { to: "team-*" });
+  made.settle();
+  return made;
+}
+
+function leaving(made: Cluster, place: string, finalizers?: readonly unknown[]): string {
+  made.edit(place, ({ metadata }) =>
+    Object.assign(metadata, {
+      deletionTimestamp: "2026-01-02T00:00:00Z",
+      ...(finalizers && { finalizers }),
+    }),
+  );
+  const row = made.plan().rows.find((each) => refText(each.place) === place);
+  assert.equal(row?.verdict, "wait");
+  return row?.reason ?? "";
+}
+
+test("a copy that is being deleted waits for its finalizers by name, three of them at most", () => {
+  assert.equal(
+    leaving(copied(), "team-a/one", ["a.example/x", "b.example/y", "c", "d"]),
+    "its deletion waits for the finalizer a.example/x, b.example/y, c; the copy is made again afterwards",
+  );
+});
+
+test("a copy that is being deleted without finalizers waits for the API server", () => {
+  assert.match(
+    leaving(copied(), "team-a/one"),
+    /^it is being deleted, and waits for the API server/,
+  );
+});
+
+test("what is no finalizer's name is not repeated", () => {
+  const hostile = ["password=hunter2 please", "x".repeat(300), { a: 1 }, ""];
+  assert.doesNotMatch(leaving(copied(), "team-a/one", hostile), /hunter2|xxx|finalizer/);
+});
+
+test("a copy that nobody wants and a pulling Secret that is being deleted say for what they wait", () => {
+  const made = copied();
+  made.edit("shared/one", ({ metadata }) => {
+    metadata.annotations["secretcast.io/to"] = "nowhere";
+  });
+  assert.match(
+    leaving(made, "team-a/one", ["example.com/hold"]),
+    /no longer wants this place; its deletion waits for the finalizer example.com\/hold$/,
+  );
+  made.secret("shared/tls", { allow: "*" });
+  made.secret("team-a/mine", { from: "shared/tls" });
+  assert.match(leaving(made, "team-a/mine", ["example.com/hold"]), /waits for the finalizer/);
+});
+
+test("copies that are frozen because their source is being deleted say for what that waits", () => {
+  const made = copied();
+  made.edit("shared/one", ({ metadata }) =>
+    Object.assign(metadata, {
+      deletionTimestamp: "2026-01-02T00:00:00Z",
+      finalizers: ["example.com/hold"],
+    }),
+  );
+  const row = made.plan().rows.find(({ place }) => refText(place) === "team-a/one");
+  assert.equal(row?.verdict, "frozen");
+  assert.equal(
+    row?.reason,
+    "source shared/one is being deleted, which waits for the finalizer example.com/hold",
+  );
+});

@@ -1,0 +1,126 @@
+// What the log, the metrics and the page say of writes that fail. On a fake clock.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { statusError } from "../../../src/kube/rest/api-error.ts";
+import { groupRows } from "../../../src/page/groups.ts";
+import {
+  faults,
+  isWrite,
+  Rig,
+  type Line,
+  type Started,
+} from "../../support/controller/fake-clock-controller.ts";
+
+const about = (started: Started, what: RegExp): readonly Line[] =>
+  started.lines.filter(({ msg }) => what.test(msg));
+
+const POLICY = "ValidatingAdmissionPolicy 'no-copies' with binding 'here' denied request: hunter2";
+/** As the API server says it, of writes in namespaces for which `sick` holds. */
+function denied(sick: (namespace: string) => boolean) {
+  return faults(isWrite, async ({ path, what }) => {
+    const namespace = path.split("/")[4] ?? "";
+    if (!sick(namespace)) return;
+    const message = `secrets "registry" is forbidden: ${POLICY}`;
+    throw statusError(what, 422, { kind: "Status", code: 422, reason: "Invalid", message });
+  });
+}
+
+test("thirty namespaces that a policy refuses are one row and one line, however often they are tried", async () => {
+  const rig = new Rig();
+  const teams = Array.from({ length: 30 }, (_, n) => `team-${n}`);
+  rig.teams(...teams);
+  let healed = new Set<string>();
+  const sick = denied((namespace) => !healed.has(namespace));
+  sick.on = true;
+  const started = rig.start({ given: { resync: "0" }, before: sick.before });
+  const said = () => started.lines.filter(({ level }) => level !== "debug").slice(4);
+  await rig.clock.advance(20_000);
+  const metric = (cause: string) => started.metric("secretcast_write_failures_total", { cause });
+  assert.ok((await metric("policy")) >= 4 * 30);
+  const [line] = said();
+  assert.equal(said().length, 1, JSON.stringify(said()));
+  assert.equal(line?.msg, "write failed, will try again");
+  assert.equal(line["cause"], "policy");
+  assert.equal(line["reason"], "policy no-copies with binding here refused it");
+  assert.equal(line["count"], 30);
+  assert.deepEqual(
+    line["places"],
+    ["0", "1", "10", "11", "12"].map((n) => `team-${n}/registry`),
+  );
+  await rig.clock.advance(600_000);
+  assert.equal(said().length, 1, "a retry that changes nothing says nothing");
+  assert.ok((await metric("policy")) >= 30 * 8);
+  assert.equal(await metric("quota"), 0);
+  const rows = started.passes.at(-1)?.plan.rows ?? [];
+  const groups = await groupRows(rows, { offsetMs: 0, beganAt: 0 });
+  assert.deepEqual(
+    groups.map(({ state, cause, reason, places }) => ({ state, cause, reason, n: places.total })),
+    [{ state: "failed", cause: "policy", reason: line["reason"], n: 30 }],
+  );
+
+  healed = new Set(teams.slice(10));
+  rig.source("shared/registry", { password: "two" });
+  await rig.clock.advance(600_000);
+  const changes = said()
+    .slice(1)
+    .filter(({ msg }) => msg !== "synced");
+  assert.deepEqual(
+    changes.map(({ msg, count, cause }) => ({ msg, count, cause })),
+    [{ msg: "write failed, will try again", count: 10, cause: "policy" }],
+  );
+  assert.ok(Number(changes[0]?.["tries"]) >= 30, "what was not said is counted");
+
+  healed = new Set(teams);
+  await rig.clock.advance(600_000);
+  const [over, ...more] = said().filter(({ msg }) => msg.startsWith("over: "));
+  assert.equal(over?.msg, "over: write failed, will try again");
+  assert.deepEqual(over["reasons"], [line["reason"]]);
+  assert.deepEqual(more, []);
+  assert.doesNotMatch(JSON.stringify(started.lines), /hunter2/);
+  await started.stop();
+});
+
+test("another cause is a change at once, and no end", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  let code = 500;
+  const sick = faults(isWrite, async ({ what }) => {
+    throw statusError(what, code, {});
+  });
+  sick.on = true;
+  const started = rig.start({ given: { resync: "0" }, before: sick.before });
+  await rig.clock.advance(20_000);
+  code = 413;
+  await rig.clock.advance(60_000);
+  const lines = about(started, /write failed/);
+  assert.deepEqual(
+    lines.map(({ msg, reason }) => `${msg}: ${String(reason)}`),
+    [
+      "write failed, will try again: the API server itself failed (500)",
+      "write failed, will try again: reason withheld (413 RequestEntityTooLarge)",
+    ],
+  );
+  await started.stop();
+});
+
+test("a hundred causes of one source are five lines a minute at most", async () => {
+  const rig = new Rig();
+  const teams = Array.from({ length: 100 }, (_, n) => `team-${n}`);
+  rig.teams(...teams);
+  const sick = faults(isWrite, async ({ path, what }) => {
+    const quota = path.split("/")[4];
+    const message = `secrets "registry" is forbidden: exceeded quota: ${quota}, requested: secrets=1`;
+    throw statusError(what, 403, { kind: "Status", code: 403, reason: "Forbidden", message });
+  });
+  sick.on = true;
+  const started = rig.start({ given: { resync: "0" }, before: sick.before });
+  await rig.clock.advance(300_000);
+  const lines = about(started, /^write failed/);
+  assert.ok(lines.length >= 10 && lines.length <= 30, `${lines.length} lines in five minutes`);
+  sick.on = false;
+  await rig.clock.advance(600_000);
+  const over = about(started, /^over: write failed/);
+  assert.ok(over.length >= 1 && over.length <= lines.length, `${over.length} ends`);
+  assert.equal(started.passes.at(-1)?.plan.states.current, 100);
+  await started.stop();
+});

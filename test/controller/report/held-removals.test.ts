@@ -1,0 +1,161 @@
+// What users and administrators are told of removals that are held, and of sources without any copy.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SourceEvents, type SourceEvent } from "../../../src/controller/report/source-events.ts";
+import { FailingPlaces } from "../../../src/controller/report/failing-places.ts";
+import type { Plan, Row } from "../../../src/controller/model/verdicts.ts";
+import { heldReason } from "../../../src/controller/model/removal-holds.ts";
+import { Rig } from "../../support/controller/fake-clock-controller.ts";
+import { Cluster } from "../../support/planner/planner-cluster.ts";
+import { heldRow } from "../../support/planner/held-row.ts";
+
+const NOON_MS = Date.UTC(2026, 10, 25, 12);
+const LEASE = { namespace: "tools", name: "secretcast", uid: "uid-of-lease" };
+const LIST = { namespace: "secretcast", name: "secretcast-sources" };
+const IN_28_MIN = 28 * 60_000;
+const DUE = "at 2026-11-25 12:28:00 UTC (in 28m)";
+
+/** Events of plans with these rows, on a clock that starts at noon. */
+function narrator({ elected = true } = {}) {
+  let now = 0;
+  let told: SourceEvent[] = [];
+  const empty = new Cluster().plan();
+  const events = new SourceEvents({
+    failing: new FailingPlaces(),
+    mayName: (namespace) => namespace === "shared",
+    uidOf: (_, { namespace, name }) => (namespace === "shared" ? `uid-of-${name}` : undefined),
+    tell: (event) => void told.push(event),
+    lease: () => (elected ? LEASE : undefined),
+    now: () => now,
+    wallNow: () => NOON_MS + now,
+  });
+  return {
+    advance: (ms: number) => void (now += ms),
+    /** `OBJECT: NOTE` of each Event that is new. */
+    settle: (rows: readonly Row[], changes: Partial<Plan> = {}): readonly string[] => {
+      told = [];
+      events.settled({ ...empty, ...changes, rows }, []);
+      return told.map(({ kind, on, type, reason, note }) => {
+        return `${kind} ${on.namespace}/${on.name} ${type} ${reason}: ${note}`;
+      });
+    },
+  };
+}
+
+const list: Plan["list"] = {
+  state: "read",
+  reason: "",
+  ref: LIST,
+  uid: "uid-of-list",
+  entries: 1,
+  refused: [],
+  absent: [],
+};
+
+test("a held removal is told on its source, with the time in UTC and as a duration, and once (A6)", () => {
+  const { settle, advance } = narrator();
+  const rows = ["team-b", "team-a"].map((name) => heldRow(name, { dueAt: IN_28_MIN }));
+  assert.deepEqual(settle(rows), [
+    `Secret shared/registry Warning DeletesHeld: not deleted in 2 namespaces (team-a, team-b): source shared/registry no longer wants this place; held, because the change leaves the source without any copy; will be deleted ${DUE} unless the change is undone`,
+  ]);
+  advance(10 * 60_000);
+  assert.deepEqual(settle(rows), [], "the time that is left is no news");
+  const later = rows.map((row) => ({ ...row, dueAt: 2 * IN_28_MIN }));
+  assert.match(settle(later).join(), /will be deleted at 2026-11-25 12:56:00 UTC \(in 46m\)/);
+});
+
+test("removals whose source no longer exists are told on the controller's Lease, one Event a condition (A6)", () => {
+  const { settle } = narrator();
+  const lost = (n: number, changes: Partial<Row>): Row => {
+    const source = { namespace: "platform", name: `s${n}` };
+    const reason = heldReason(`source platform/s${n} is gone`, changes.hold ?? "unseen");
+    return heldRow("team-a", { source, reason, lost: true, dueAt: IN_28_MIN + n, ...changes });
+  };
+  const rows = [
+    ...[0, 1, 2, 3, 4].map((n) => lost(n, { hold: "namespace" })),
+    lost(9, { hold: "unseen", removal: "release" }),
+  ];
+  assert.deepEqual(settle(rows), [
+    `Lease tools/secretcast Warning DeletesHeld: not deleted in 1 namespace (team-a); sources: platform/s0, platform/s1, platform/s2 and 2 more: source platform/s0 is gone; held, because the namespace of the source is deleted or being deleted; will be deleted ${DUE} unless the namespace and the source are created again`,
+    `Lease tools/secretcast Warning DeletesHeld: not deleted in 1 namespace (team-a): source platform/s9 is gone; held, because this process has never seen the source; will be released ${DUE} unless the source is created again`,
+  ]);
+  assert.deepEqual(settle(rows), []);
+});
+
+test("a controller without a Lease sends no Event about sources that no longer exist (A6)", () => {
+  const rows = [heldRow("team-a", { hold: "unseen", lost: true, dueAt: IN_28_MIN })];
+  assert.equal(narrator().settle(rows).length, 1);
+  assert.deepEqual(narrator({ elected: false }).settle(rows), []);
+});
+
+test("removals of what an entry of the source list made are told on the list, with the key (A2)", () => {
+  const { settle } = narrator();
+  const entry = heldRow("team-a", { hold: "entry", entry: "wildcard", dueAt: IN_28_MIN });
+  const forged = heldRow("team-b", { hold: "unseen", entry: "a b\n", lost: true });
+  const lines = settle([entry, forged], { list });
+  assert.equal(lines.length, 2);
+  assert.match(
+    lines[0] ?? "",
+    /^ConfigMap secretcast\/secretcast-sources Warning DeletesHeld: entry wildcard: not deleted in 1 namespace \(team-a\): .*the source list no longer has the entry that made the copy; will be deleted at .* unless the entry is put back$/,
+  );
+  assert.match(lines[1] ?? "", /^Lease tools\/secretcast /);
+});
+
+test("a source in a namespace that publishes by * alone is told counts, no names (A6)", () => {
+  const source = { namespace: "anyone", name: "registry" };
+  const uidOf = () => "uid";
+  const told: string[] = [];
+  const events = new SourceEvents({
+    failing: new FailingPlaces(),
+    mayName: () => false,
+    uidOf,
+    tell: ({ note }) => void told.push(note),
+    lease: () => LEASE,
+    now: () => 0,
+    wallNow: () => NOON_MS,
+  });
+  const rows = [heldRow("team-a", { source, dueAt: IN_28_MIN })];
+  events.settled({ ...new Cluster().plan(), rows }, []);
+  assert.match(told.join(), /^not deleted in 1 namespace: /);
+});
+
+test("a pulling Secret whose entries are to be taken out later is told so, and when (H8)", () => {
+  const source = { namespace: "platform", name: "tls" };
+  const place = { namespace: "shared", name: "mine" };
+  const pulling = heldRow("shared", { place, source, pulling: true, dueAt: IN_28_MIN });
+  const [line = ""] = narrator().settle([{ ...pulling, reason: "not for its owner" }]);
+  assert.match(
+    line,
+    /^Secret shared\/mine Warning DeletesHeld: its entries stay for now: there is/,
+  );
+  assert.match(line, /; will be emptied at 2026-11-25 12:28:00 UTC \(in 28m\)/);
+  assert.doesNotMatch(line, /not for its owner/);
+});
+
+test("a source that an edit left without any copy has the Event Nowhere, once (A4)", () => {
+  const cluster = new Cluster();
+  cluster.namespace("shared");
+  cluster.secret("shared/registry", { to: "taem-*" }, { data: { a: "1" } });
+  const { sources } = cluster.plan();
+  const reports = sources.map((report) => ({ ...report, state: "nowhere" as const }));
+  const { settle } = narrator();
+  assert.deepEqual(settle([], { sources: reports }), [
+    "Secret shared/registry Warning Nowhere: an edit leaves the source without any copy",
+  ]);
+  assert.deepEqual(settle([], { sources: reports }), []);
+});
+
+test("the log says when held removals are made, in UTC and as a duration (A6)", async () => {
+  const rig = new Rig();
+  rig.teams(...Array.from({ length: 3 }, (_, n) => `team-${n}`));
+  const started = rig.start({ given: { "delete-limit": "1", "delete-hold": "5m", resync: "0" } });
+  await rig.clock.advance(10_000);
+  rig.source("shared/registry", { password: "one" }, "other");
+  await rig.clock.advance(30_000);
+  const lines = started.lines.filter(({ msg }) => msg === "held");
+  assert.equal(lines.length, 1, JSON.stringify(started.lines));
+  const [line] = lines;
+  assert.match(String(line?.["due"]), /^will be deleted at \d{4}-\S+ \S+ UTC \(in .*\) unless /);
+  assert.match(String(line?.["dueAt"]), /^\d{4}-\d\d-\d\dT.*Z$/);
+  await started.stop();
+});

@@ -1,0 +1,34 @@
+// Where log lines are written when nobody takes them.
+import assert from "node:assert/strict";
+import { Writable } from "node:stream";
+import { test } from "node:test";
+import { LogOutput } from "../../../src/controller/report/log-output.ts";
+
+test("what a reader leaves unread has a bound, and the lines beyond it are counted (E5)", () => {
+  const taken: (() => void)[] = [];
+  const stream = new Writable({
+    decodeStrings: false,
+    write: (_chunk, _encoding, done) => void taken.push(done),
+  });
+  const output = new LogOutput(stream);
+  const line = `${"x".repeat(999)}\n`;
+  for (let count = 0; count < 5000; count++) output.write(line);
+  assert.ok(stream.writableLength < 1_100_000, String(stream.writableLength));
+  assert.ok(output.lost > 3800 && output.lost < 4000, String(output.lost));
+  const before = output.lost;
+  for (let done = taken.shift(); done; done = taken.shift()) done();
+  assert.equal(stream.writableLength, 0);
+  output.write(line);
+  assert.equal(output.lost, before, "a reader that is back has the next line");
+});
+
+test("a stream that fails, and fails again, ends nothing: each of its lines is counted (E5)", async () => {
+  const stream = new Writable({
+    autoDestroy: false,
+    write: (_chunk, _encoding, done) => done(new Error("ENOSPC")),
+  });
+  const output = new LogOutput(stream);
+  for (let count = 0; count < 3; count++) output.write("line\n");
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(output.lost, 3);
+});

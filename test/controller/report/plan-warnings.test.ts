@@ -1,0 +1,148 @@
+// What a plan shows that somebody should mend: a line when it begins, changes and ends. On a fake clock.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { refusal } from "../../support/controller/memory-api.ts";
+import { Rig, type Line, type Started } from "../../support/controller/fake-clock-controller.ts";
+
+const about = (started: Started, what: RegExp): readonly Line[] =>
+  started.lines.filter(({ msg }) => what.test(msg));
+
+test("Secrets that ask outside the source namespaces are one line with a count, however many there are", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  for (let n = 0; n < 600; n++) rig.source(`team-a/spam-${n}`, {});
+  const started = rig.start();
+  await rig.clock.advance(600_000);
+  const lines = about(started, /outside the source namespaces/);
+  assert.equal(lines.length, 1);
+  assert.equal(lines[0]?.level, "warn");
+  assert.equal(lines[0]?.["count"], 600);
+  assert.deepEqual(
+    lines[0]?.["secrets"],
+    [599, 598, 597, 596, 595].map((n) => `team-a/spam-${n}`),
+  );
+  assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 600);
+  await started.stop();
+});
+
+test("a Secret without effect is seen when it comes and when it goes, without waiting for a resync", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start({ given: { resync: "0" } });
+  await rig.clock.advance(5000);
+  assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 0);
+  rig.source("team-a/mine", {});
+  await rig.clock.advance(5000);
+  assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 1);
+  rig.api.removeSecret("team-a/mine");
+  await rig.clock.advance(5000);
+  assert.equal(await started.metric("secretcast_ignored", { reason: "namespace" }), 0);
+  assert.deepEqual(
+    about(started, /outside the source namespaces/).map(
+      ({ level, msg }) => `${level} ${msg.split(":")[0]}`,
+    ),
+    ["warn without effect", "info over"],
+  );
+  await started.stop();
+});
+
+test("what keeps changing is told once a minute at most", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start({ given: { resync: "0" } });
+  for (let n = 0; n < 120; n++) {
+    rig.source(`team-a/spam-${n}`, {});
+    await rig.clock.advance(1000);
+  }
+  const lines = about(started, /outside the source namespaces/);
+  assert.ok(lines.length >= 1 && lines.length <= 3, String(lines.length));
+  await started.stop();
+});
+
+test("6,000 Secrets of one tenant, refused or without effect, hold back no Event of the platform's", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "tenant");
+  const prefixed = (words: Readonly<Record<string, string>>) => ({
+    annotations: Object.fromEntries(
+      Object.entries(words).map(([word, value]) => [`secretcast.io/${word}`, value]),
+    ),
+  });
+  for (let n = 0; n < 3000; n++) {
+    rig.api.secret(`tenant/idle-${n}`, prefixed({ to: "*" }), {});
+    rig.api.secret(`tenant/wrong-${n}`, prefixed({ from: "shared/none", too: "x" }), {});
+  }
+  const sentIn: string[] = [];
+  const started = rig.start({
+    before: async ({ method, path }) => {
+      const [, namespace] = /events\.k8s\.io.*namespaces\/([^/]+)/.exec(path) ?? [];
+      if (method === "POST" && namespace !== undefined) sentIn.push(namespace);
+    },
+  });
+  await rig.clock.advance(60_000);
+  assert.ok(sentIn.length > 100, String(sentIn.length));
+  assert.ok(
+    sentIn.indexOf("shared") >= 0 && sentIn.indexOf("shared") < 3,
+    sentIn.slice(0, 9).join(),
+  );
+  await started.stop();
+});
+
+test("a flag and a source that match no namespace are warned of once, and told when it is over", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  rig.source("shared/typo", {}, "taem-*");
+  const started = rig.start({ given: { "source-namespaces": "platfrom,shared" } });
+  await rig.clock.advance(3_600_000);
+  const told = (): readonly unknown[] =>
+    about(started, /copied nowhere|flags that match/).map(({ level, flags, sources }) => [
+      level,
+      flags ?? sources,
+    ]);
+  const begun = [
+    ["warn", ["shared/typo"]],
+    ["warn", ["--source-namespaces platfrom"]],
+  ];
+  assert.deepEqual(told(), begun);
+  assert.equal(await started.metric("secretcast_ignored", { reason: "flag" }), 1);
+  rig.api.namespace("platfrom");
+  rig.api.namespace("taem-1");
+  await rig.clock.advance(5000);
+  assert.deepEqual(told().slice(2), [
+    ["info", undefined],
+    ["info", undefined],
+  ]);
+  await started.stop();
+});
+
+test("a tenant's thousands of pulling Secrets hide no failing write, and end in as few lines as they began", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  let denied = false;
+  const started = rig.start({
+    before: async (request) => {
+      if (denied && request.method !== "GET" && request.path.includes("/team-b/"))
+        throw refusal(request, "forbidden");
+    },
+  });
+  await rig.clock.advance(5000);
+  const names = Array.from({ length: 2000 }, (_, n) => `team-a/pull-${n}`);
+  for (const [n, place] of names.entries())
+    rig.api.secret(place, { annotations: { "secretcast.io/from": `shared/none-${n}` } });
+  await rig.clock.advance(5000);
+  denied = true;
+  rig.source("shared/registry", { password: "two" });
+  await rig.clock.advance(15_000);
+  const failed = about(started, /write failed/);
+  assert.deepEqual(failed[0]?.["places"], ["team-b/registry"]);
+  await rig.clock.advance(3_600_000);
+  const told = about(started, /^pulling Secret not filled/);
+  assert.ok(told.length > 20, String(told.length));
+  denied = false;
+  for (const place of names) rig.api.removeSecret(place);
+  await rig.clock.advance(30_000);
+  const over = (): number => about(started, /^over: pulling Secret/).length;
+  assert.ok(over() <= 20, String(over()));
+  await rig.clock.advance(3_600_000);
+  assert.ok(over() > 20, String(over()));
+  await started.stop();
+});

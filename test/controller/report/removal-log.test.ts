@@ -1,0 +1,146 @@
+// What the log says of copies that go. On a fake clock.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CopyObject } from "../../../src/controller/model/cluster.ts";
+import { createLog } from "../../../src/controller/report/log.ts";
+import { RemovalLog, type RemovedCopies } from "../../../src/controller/report/removal-log.ts";
+import { Cluster } from "../../support/planner/planner-cluster.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
+import { secretPath } from "../../support/controller/memory-api.ts";
+import { Rig } from "../../support/controller/fake-clock-controller.ts";
+
+type TestLine = {
+  readonly msg: string;
+  readonly count: number;
+  readonly sources?: number;
+  readonly source?: string;
+};
+
+const MINUTE_MS = 60_000;
+const GONE = "0d8a3c5e-5f1b-4a51-9a55-000000000001";
+
+test("copies of one source that go one after the other are five lines a minute, and none is left uncounted", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  await rig.converge();
+  const started = rig.start({ given: { "delete-grace": "0", "delete-limit": "0" } });
+  await rig.clock.advance(5000);
+  const copies = Array.from({ length: 12 }, (_, n) => `team-a/forged-${n}`);
+  for (const place of copies) {
+    rig.api.secret(place, {
+      labels: { "app.kubernetes.io/managed-by": "secretcast" },
+      annotations: {
+        "secretcast.io/source": "shared/registry",
+        "secretcast.io/source-uid": GONE,
+        "secretcast.io/placed-at": place,
+      },
+    });
+    await rig.clock.advance(4000);
+  }
+  const lines = () => started.lines.filter(({ msg }) => msg === "copies removed");
+  assert.ok(copies.every((place) => rig.api.get(place) === undefined));
+  assert.equal(lines().length, 5);
+  await rig.clock.advance(15 * MINUTE_MS);
+  const count = lines().reduce((sum, line) => sum + Number(line["count"]), 0);
+  assert.equal(count, copies.length);
+  await started.stop();
+  await rig.assertRight();
+});
+
+test("of copies that a finalizer still holds the line says how many they are", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  rig.api.put(secretPath("team-b/registry"), { metadata: { finalizers: ["example.com/hold"] } });
+  rig.api.removeSecret("shared/registry");
+  await rig.clock.advance(60_000);
+  const lines = started.lines.filter(({ msg }) => msg === "copies removed");
+  assert.deepEqual(
+    lines.map(({ count, waitingForFinalizers }) => [count, waitingForFinalizers]),
+    [[2, 1]],
+  );
+  await started.stop();
+});
+
+/** Copies in `team-a` go, each of another of these. */
+function removed(sources: readonly { readonly name: string; readonly uid: string }[]): {
+  readonly told: (msg: string) => readonly TestLine[];
+  readonly events: readonly RemovedCopies[];
+  readonly pass: (ms: number) => Promise<void>;
+} {
+  const clock = new FakeClock();
+  const lines: TestLine[] = [];
+  const write = (line: string): boolean => lines.push(JSON.parse(line)) > 0;
+  const log = createLog({ logLevel: "info", logFormat: "json" }, { write });
+  const events: RemovedCopies[] = [];
+  const removals = new RemovalLog(log, clock, (removed) => events.push(removed));
+  const cluster = new Cluster();
+  cluster.namespace("shared");
+  cluster.namespace("team-a");
+  cluster.secret("shared/registry", { to: "team-*" });
+  cluster.pass();
+  const target = cluster.cached("team-a/registry");
+  assert.equal(target.role, "copy");
+  const plan = cluster.plan();
+  const { namespace, name } = target;
+  const common = {
+    objectKind: "Secret",
+    place: { namespace, name },
+    cause: "gone",
+    reason: "gone",
+    inputs: "",
+  } as const;
+  for (const { name: of, uid } of sources) {
+    const copy = new CopyObject(target, { ...target.face, sourceUid: uid });
+    const action = { ...common, kind: "delete", target: copy } as const;
+    const source = { namespace: "shared", name: of };
+    removals.onOutcome({ kind: "removed", action: { ...action, source } });
+  }
+  return {
+    told: (msg) => lines.filter((line) => line.msg === msg),
+    events,
+    pass: async (ms) => {
+      await clock.advance(ms);
+      removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
+    },
+  };
+}
+
+const uids = (name: string, count: number) =>
+  Array.from({ length: count }, (_, n) => ({ name, uid: `uid-${n}` }));
+
+test("however many sources are named on copies that go, what waits to be told has a bound, and the rest is counted", async () => {
+  const names = Array.from({ length: 3000 }, (_, n) => ({ name: `source-${n}`, uid: GONE }));
+  const { told, events, pass } = removed(names);
+  await pass(6000);
+  assert.deepEqual(
+    told("further copies removed").map(({ count }) => count),
+    [2000],
+  );
+  assert.equal(told("copies removed").length, 100);
+  assert.deepEqual(
+    told("copies of further sources removed").map(({ sources }) => sources),
+    [900],
+  );
+  assert.equal(events.length, 1000);
+});
+
+test("a source that goes again and again, or is named with any number of UIDs, takes no room from the others", async () => {
+  const { told, events, pass } = removed([
+    ...uids("registry", 3000),
+    { name: "certificate", uid: GONE },
+  ]);
+  await pass(6000);
+  assert.equal(
+    told("copies removed").filter(({ source }) => source === "shared/certificate").length,
+    1,
+  );
+  for (let minute = 0; minute < 10; minute++) await pass(MINUTE_MS);
+  assert.deepEqual(
+    told("further copies removed").map(({ count }) => count),
+    [2980],
+  );
+  assert.equal(told("copies removed").length, 21);
+  assert.equal(events.length, 21);
+});

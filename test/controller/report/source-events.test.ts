@@ -1,0 +1,441 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FailingPlaces } from "../../../src/controller/report/failing-places.ts";
+import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
+import { tell } from "../../support/telemetry/sent-events.ts";
+
+function teams(count: number): Cluster {
+  const cluster = new Cluster();
+  cluster.namespace("shared");
+  for (let n = 0; n < count; n++) cluster.namespace(`team-${n}`);
+  cluster.secret("shared/registry", { to: "team-*" }, { data: { a: "1" } });
+  return cluster;
+}
+
+test("a settled change is one Event on its source, which names five namespaces and counts the rest", () => {
+  const { settle } = tell(teams(7));
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Copied: copied to 7 namespaces (team-0, team-1, team-2, team-3, team-4 and 2 more)",
+  ]);
+  assert.deepEqual(settle(), [], "nothing new, nothing told");
+});
+
+test("where every namespace may publish, an Event names no other namespace", () => {
+  assert.deepEqual(tell(teams(2), false).settle(), [
+    "shared/registry Normal Copied: copied to 2 namespaces",
+  ]);
+});
+
+test("a conflict is told when it begins and when it changes, and again after it was over", () => {
+  const cluster = teams(2);
+  cluster.secret("team-0/registry", {}, { data: { mine: "x" } });
+  const { settle } = tell(cluster);
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Copied: copied to 1 namespace (team-1)",
+    "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/registry, rename or delete it",
+  ]);
+  assert.deepEqual(settle(), []);
+  cluster.delete("team-0/registry");
+  assert.deepEqual(settle(), ["shared/registry Normal Copied: copied to 1 namespace (team-0)"]);
+});
+
+test("a refused source is told what is wrong, once", () => {
+  const cluster = teams(1);
+  cluster.edit("shared/registry", ({ metadata }) => {
+    metadata.annotations["secretcast.io/too"] = "x";
+  });
+  const { settle } = tell(cluster);
+  const [line = ""] = settle();
+  assert.match(line, /^shared\/registry Warning Refused: .*secretcast\.io\/too/);
+  assert.deepEqual(settle(), []);
+});
+
+test("a pulling Secret's Events are on itself, and on no source", () => {
+  const cluster = new Cluster();
+  cluster.namespace("shared");
+  cluster.namespace("team-0");
+  cluster.namespace("team-1");
+  cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
+  cluster.secret("team-0/mine", { from: "shared/tls" });
+  cluster.secret("team-1/mine", { from: "shared/tls" });
+  assert.deepEqual(tell(cluster).settle(), [
+    "team-0/mine Normal Copied: filled from shared/tls",
+    "team-1/mine Warning Conflict: there is no source shared/tls, or it does not allow this namespace",
+  ]);
+});
+
+test("copies above the fan-out limit are told as held", () => {
+  const cluster = teams(3);
+  cluster.settings = { ...cluster.settings, fanoutLimitBytes: 10 };
+  const [line = ""] = tell(cluster).settle();
+  assert.match(line, /^shared\/registry Warning FanoutHeld: not copied to 3 namespaces \(team-0/);
+});
+
+test("a losing source is told who has the place, a stranger's Secret in the way is another sentence", () => {
+  const cluster = teams(3);
+  cluster.secret("shared/second", { to: "team-*", name: "registry" }, { data: { a: "2" } });
+  cluster.secret("team-0/registry", {}, { data: { mine: "x" } });
+  const lines = tell(cluster).settle();
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith("shared/second")),
+    [
+      "shared/second Warning Conflict: not copied to 3 namespaces (team-0, team-1, team-2): source shared/registry has the place and comes first",
+    ],
+  );
+  assert.deepEqual(
+    lines.filter((line) => line.includes("registry Warning")),
+    [
+      "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/registry, rename or delete it",
+    ],
+  );
+});
+
+test("where every namespace may publish, a losing source does not learn who won", () => {
+  const cluster = teams(1);
+  cluster.settings = { ...cluster.settings, sourceNamespaces: globs("shared,tenant") };
+  cluster.namespace("tenant");
+  cluster.secret("tenant/registry", { to: "team-*" }, { data: { a: "2" } });
+  const lines = tell(cluster, false).settle();
+  assert.ok(
+    lines.includes(
+      "tenant/registry Warning Conflict: not copied to 1 namespace: another source has the place and comes first",
+    ),
+    lines.join(),
+  );
+});
+
+test("after a refusal is over an Event says so, once", () => {
+  const cluster = teams(1);
+  const mistype = (to: string | undefined): void => {
+    cluster.edit("shared/registry", ({ metadata }) => {
+      if (to === undefined) delete metadata.annotations["secretcast.io/too"];
+      else metadata.annotations["secretcast.io/too"] = to;
+    });
+  };
+  const { settle } = tell(cluster);
+  settle();
+  mistype("x");
+  assert.match(settle().join(), /Refused/);
+  mistype(undefined);
+  assert.deepEqual(settle(), ["shared/registry Normal Recovered: it is refused no longer"]);
+  assert.deepEqual(settle(), []);
+});
+
+test("a pulling Secret's refusal that is over is told to its owner, as a source's is", () => {
+  const cluster = teams(1);
+  cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
+  cluster.secret("team-0/mine", { from: "shared/tls", too: "x" });
+  const { settle } = tell(cluster);
+  assert.match(settle().join(), /team-0\/mine Warning Refused/);
+  cluster.edit("team-0/mine", ({ metadata }) => {
+    delete metadata.annotations["secretcast.io/too"];
+  });
+  assert.deepEqual(settle(), [
+    "team-0/mine Normal Copied: filled from shared/tls",
+    "team-0/mine Normal Recovered: it is refused no longer",
+  ]);
+});
+
+test("copies that end because their source wants them no more are one Event on it and one log line", () => {
+  const cluster = teams(7);
+  const { settle, lines } = tell(cluster);
+  settle();
+  cluster.edit("shared/registry", ({ metadata }) => {
+    metadata.annotations["secretcast.io/to"] = "taem-*";
+  });
+  settle();
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Removed: removed from 7 namespaces (team-0, team-1, team-2, team-3, team-4 and 2 more): source shared/registry no longer wants this place",
+  ]);
+  assert.equal(lines.length, 1);
+  const { msg, source, count, places } = JSON.parse(lines[0] ?? "");
+  assert.deepEqual([msg, source, count], ["copies removed", "shared/registry", 7]);
+  assert.equal(places.length, 5);
+});
+
+test("of copies that a tenant forged in one namespace the Event says one namespace, the line all of them", () => {
+  const cluster = teams(1);
+  const { settle, lines } = tell(cluster);
+  settle();
+  const copy = cluster.secrets.get("team-0/registry");
+  assert.ok(copy);
+  for (const name of ["one", "two", "three"]) {
+    const forged = structuredClone(copy);
+    Object.assign(forged.metadata, { name, uid: `uid-of-${name}` });
+    forged.metadata.annotations["secretcast.io/placed-at"] = `team-0/${name}`;
+    cluster.secrets.set(`team-0/${name}`, forged);
+  }
+  cluster.pass();
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Removed: removed from 1 namespace (team-0): source shared/registry no longer wants this place",
+  ]);
+  assert.equal(JSON.parse(lines.at(-1) ?? "").count, 3);
+});
+
+test("where every namespace may publish, the Event of what was removed names no namespace", () => {
+  const cluster = teams(2);
+  const { settle } = tell(cluster, false);
+  settle();
+  cluster.namespace("team-0", { accept: "false" });
+  settle();
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Removed: removed from 1 namespace: the namespace does not accept copies of shared/registry",
+  ]);
+});
+
+test("of copies whose source is gone, or another object by now, a log line is all there is", () => {
+  const cluster = teams(2);
+  const { settle, lines } = tell(cluster);
+  settle();
+  cluster.delete("shared/registry");
+  settle();
+  cluster.secret("shared/registry", {}, { data: { a: "1" } });
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), []);
+  assert.match(
+    lines.join(),
+    /"count":2.*source shared\/registry is gone: another object has its name now.*copies removed/,
+  );
+});
+
+test("copies of a Secret that is no source any more are told on it, kept ones as kept", () => {
+  const cluster = teams(1);
+  cluster.edit("shared/registry", ({ metadata }) => {
+    metadata.annotations["secretcast.io/on-delete"] = "keep";
+  });
+  const { settle } = tell(cluster);
+  settle();
+  cluster.edit("shared/registry", ({ metadata }) => {
+    metadata.annotations = {};
+  });
+  settle();
+  cluster.now += 10_000;
+  assert.deepEqual(settle(), [
+    "shared/registry Normal Removed: left to 1 namespace (team-0) (on-delete: keep): shared/registry carries neither to nor to-selector any more",
+  ]);
+});
+
+test("a pulling Secret that is emptied is told so, in the words that hold whether source or consent went", () => {
+  const cluster = teams(1);
+  cluster.secret("shared/tls", { allow: "team-0" }, { data: { a: "1" } });
+  cluster.secret("team-0/mine", { from: "shared/tls" });
+  const { settle } = tell(cluster);
+  settle();
+  cluster.edit("shared/tls", ({ metadata }) => {
+    metadata.annotations["secretcast.io/allow"] = "nobody";
+  });
+  settle();
+  cluster.now += 10_000;
+  const no = "there is no source shared/tls, or it does not allow this namespace";
+  assert.deepEqual(settle().toSorted(), [
+    `team-0/mine Normal Removed: its entries that were filled in are taken out: ${no}`,
+    `team-0/mine Warning Conflict: ${no}`,
+  ]);
+});
+
+test("annotations without effect are an Event on the Secret, five a minute and namespace, and none held back for others", () => {
+  const cluster = teams(1);
+  cluster.namespace("tenant");
+  for (let n = 0; n < 6000; n++) cluster.secret(`tenant/spam-${n}`, { to: "*" });
+  cluster.secret("team-0/mine", { to: "*" });
+  cluster.namespace("odd", { accept: "sometimes" });
+  const { settle } = tell(cluster);
+  const ignored = settle().filter((line) => line.includes("Ignored"));
+  assert.equal(ignored.filter((line) => line.startsWith("tenant/")).length, 5);
+  assert.deepEqual(
+    ignored.filter((line) => line.startsWith("team-0/")),
+    [
+      "team-0/mine Warning Ignored: secretcast.io/to has no effect here: this namespace is no source namespace (--source-namespaces); put the Secret into one, or take it off",
+    ],
+  );
+  assert.match(
+    ignored.find((line) => line.startsWith("/odd")) ?? "",
+    /nothing changes in this namespace/,
+  );
+  for (let n = 0; n < 50; n++) {
+    cluster.now += 1000;
+    cluster.secret(`tenant/more-${n}`, { to: "*" });
+    assert.deepEqual(settle(), [], "five were told in this minute");
+  }
+});
+
+/** Every planned write of `cluster` in these namespaces fails for a while, for one reason each. */
+function failAll(cluster: Cluster, reasons: Readonly<Record<string, string>>, cause = "quota") {
+  for (const action of cluster.plan().actions) {
+    const reason = reasons[action.place.namespace];
+    if (reason === undefined) continue;
+    const failure = { reason, cause, error: "forbidden" };
+    for (let tries = 0; tries < 5; tries++)
+      cluster.memory.failed(action, failure, cluster.now, 0.5);
+  }
+}
+
+test("what fails is one Event with its causes, each with its namespaces, told anew only when they change", () => {
+  const cluster = teams(8);
+  const quota = (n: number) => [`team-${n}`, "quota full would be exceeded"];
+  const rest = Object.fromEntries([0, 1, 2, 3, 4, 5].map(quota));
+  const reasons = { ...rest, "team-6": "no right to create secrets" };
+  failAll(cluster, reasons);
+  const { settle } = tell(cluster);
+  const failed = (): readonly string[] => settle().filter((line) => line.includes("Failed"));
+  assert.deepEqual(failed(), [
+    "shared/registry Warning Failed: could not be written in 1 namespace (team-6): no right to create secrets (cause: quota); in 6 namespaces (team-0, team-1, team-2, team-3, team-4 and 1 more): quota full would be exceeded (cause: quota); will try again",
+  ]);
+  // All but the first are served when they are tried again.
+  cluster.now += 20_000;
+  failAll(cluster, { "team-0": "quota full would be exceeded", "team-6": reasons["team-6"] });
+  assert.deepEqual(failed(), [], "fewer places for the same causes are no news within a minute");
+  cluster.now += 60_000;
+  assert.deepEqual(failed(), [
+    "shared/registry Warning Failed: could not be written in 1 namespace (team-6): no right to create secrets (cause: quota); in 1 namespace (team-0): quota full would be exceeded (cause: quota); will try again",
+  ]);
+  cluster.now += 300_000;
+  failAll(cluster, { "team-0": "webhook w.example.com refused it" });
+  assert.deepEqual(failed(), [
+    "shared/registry Warning Failed: could not be written in 1 namespace (team-0): webhook w.example.com refused it (cause: quota); will try again",
+  ]);
+});
+
+test("where namespaces may not be named, what was made in them is not either", () => {
+  const cluster = teams(2);
+  failAll(cluster, {
+    "team-0": "quota of-a would be exceeded",
+    "team-1": "quota of-b would be exceeded",
+  });
+  assert.deepEqual(tell(cluster, false).settle(), [
+    "shared/registry Warning Failed: could not be written in 2 namespaces: a resource quota would be exceeded (cause: quota); will try again",
+  ]);
+});
+
+test("a losing source does not learn which source of another namespace has the place (B9)", () => {
+  const cluster = teams(1);
+  cluster.settings = { ...cluster.settings, sourceNamespaces: globs("shared,bank") };
+  cluster.namespace("bank");
+  cluster.secret("bank/payroll", { to: "team-*", name: "registry" }, { data: { a: "2" } });
+  const lines = tell(cluster).settle();
+  assert.ok(
+    lines.includes(
+      "bank/payroll Warning Conflict: not copied to 1 namespace (team-0): another source has the place and comes first",
+    ),
+    lines.join("\n"),
+  );
+});
+
+test("a conflict quotes nothing of the Secret in the way (B9)", () => {
+  const cluster = teams(1);
+  cluster.secret("team-0/registry", { adopt: "bank/payroll" }, { data: { mine: "x" } });
+  assert.deepEqual(tell(cluster).settle(), [
+    "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/registry, rename or delete it",
+  ]);
+});
+
+test("an Event about a Namespace, which is in default, does not quote its annotation (B9)", () => {
+  const cluster = teams(1);
+  cluster.namespace("odd", { accept: "acquisition of ACME" });
+  const lines = tell(cluster)
+    .settle()
+    .filter((line) => line.startsWith("/odd"));
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /Ignored: .*secretcast\.io\/accept: want "true", "false" or globs/);
+  assert.doesNotMatch(lines[0] ?? "", /ACME/);
+});
+
+/** Another client edits the copy in each of these namespaces, until secretcast backs off there. */
+function fight(cluster: Cluster, namespaces: readonly string[]): void {
+  for (let edit = 0; edit < 6; edit++) {
+    for (const namespace of namespaces)
+      cluster.edit(`${namespace}/registry`, (copy) => {
+        copy.data = { a: Buffer.from(`edit ${edit}`).toString("base64") };
+      });
+    cluster.now += 2000;
+    cluster.pass();
+  }
+}
+
+test("five copies that another client keeps changing are one Fought Event, with their number (D9)", () => {
+  const cluster = teams(5);
+  const { settle } = tell(cluster);
+  settle();
+  const names = ["team-0", "team-1", "team-2", "team-3"];
+  fight(cluster, names);
+  const fought = (): readonly string[] => settle().filter((line) => line.includes("Fought"));
+  assert.deepEqual(fought(), [
+    "shared/registry Warning Fought: copies in 4 namespaces (team-0, team-1, team-2, team-3) are repeatedly changed by another client; backing off",
+  ]);
+  fight(cluster, ["team-4"]);
+  assert.deepEqual(fought(), [], "another place is told once a minute at most");
+  cluster.now += 60_000;
+  assert.deepEqual(fought(), [
+    "shared/registry Warning Fought: copies in 5 namespaces (team-0, team-1, team-2, team-3, team-4) are repeatedly changed by another client; backing off",
+  ]);
+});
+
+/** Every delete that is due fails, now and for a while; how many places that are. */
+function refuseRemovals(cluster: Cluster, failing: FailingPlaces): number {
+  const refused = new Set<string>();
+  for (let round = 0; round < 3; round++)
+    for (const action of cluster.plan().actions) {
+      if (action.kind !== "delete") {
+        cluster.apply(action);
+        continue;
+      }
+      const failure = { reason: "no right to delete secrets", cause: "missingRight" } as const;
+      const error = "forbidden" as const;
+      const outcome = { kind: "failed", action, ...failure, error } as const;
+      failing.onOutcome({ ...outcome, retryAfterMs: undefined });
+      cluster.memory.failed(action, { ...failure, error }, cluster.now, 0.5);
+      refused.add(action.place.namespace);
+    }
+  return refused.size;
+}
+
+for (const [what, withdraw] of [
+  ["to is removed", "delete"],
+  ["to names nothing", "!*"],
+] as const)
+  test(`a removal that fails is an Event on the Secret when ${what} (D5)`, () => {
+    const cluster = teams(2);
+    const { settle, failing } = tell(cluster);
+    settle();
+    cluster.edit("shared/registry", ({ metadata }) => {
+      if (withdraw === "delete") metadata.annotations = {};
+      else metadata.annotations["secretcast.io/to"] = withdraw;
+    });
+    cluster.pass();
+    cluster.now += 10_000;
+    refuseRemovals(cluster, failing);
+    const failed = (lines: readonly string[]) => lines.filter((line) => line.includes("Failed"));
+    const [line = "", ...more] = failed(settle());
+    assert.deepEqual(more, []);
+    assert.match(
+      line,
+      /^shared\/registry Warning Failed: could not be \w+ in 2 namespaces.*: no right to delete secrets \(cause: missingRight\)/,
+    );
+    assert.deepEqual(failed(settle()), [], "once");
+  });
+
+test("a tenant's forged copies that cannot be removed are no Event on the Secret that they name (D5)", () => {
+  const cluster = teams(1);
+  const { settle, failing } = tell(cluster);
+  settle();
+  cluster.namespace("tenant");
+  cluster.secret("shared/vault", {}, { data: { a: "1" } });
+  const forged = structuredClone(cluster.get("team-0/registry"));
+  Object.assign(forged.metadata, { namespace: "tenant", name: "vault", uid: "uid-forged" });
+  Object.assign(forged.metadata.annotations, {
+    "secretcast.io/placed-at": "tenant/vault",
+    "secretcast.io/source": "shared/vault",
+    "secretcast.io/source-uid": "0a0a0a0a-0000-4000-8000-00000000000a",
+  });
+  cluster.secrets.set("tenant/vault", forged);
+  cluster.pass();
+  cluster.now += 20_000;
+  assert.equal(refuseRemovals(cluster, failing), 1);
+  assert.deepEqual(
+    settle().filter((line) => line.startsWith("shared/vault")),
+    [],
+  );
+});

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  readConfig,
+  UsageError,
+  type FlagValues,
+  type Environment,
+} from "../../../src/controller/settings/config.ts";
+import { environmentName, FLAGS } from "../../../src/controller/settings/flags.ts";
+import {
+  namedSources,
+  readPlannerSettings,
+} from "../../../src/controller/settings/planner-settings.ts";
+
+const outside: Environment = { env: {}, clusterNamespace: undefined, terminal: false };
+const inside: Environment = { env: {}, clusterNamespace: "platform", terminal: false };
+
+test("outside a cluster the defaults are those of the table", () => {
+  assert.deepEqual(readConfig({}, outside), {
+    kubeconfig: undefined,
+    context: undefined,
+    inCluster: false,
+    ownNamespace: "secretcast",
+    sourceNamespaces: ["secretcast"],
+    kinds: ["Secret"],
+    namespaces: undefined,
+    excludeNamespaces: [],
+    otherSourceNamespaces: [],
+    includeSystemNamespaces: false,
+    namespacePolicy: "opt-out",
+    resyncMs: 600_000,
+    concurrency: 32,
+    deleteGraceMs: 10_000,
+    sourceGraceMs: 300_000,
+    deleteLimit: 100,
+    deleteHoldMs: 1_800_000,
+    fanoutLimitBytes: 268_435_456,
+    copyableKeys: undefined,
+    sourceList: "secretcast-sources",
+    dataCacheBytes: 67_108_864,
+    dryRun: false,
+    once: false,
+    leaderElect: false,
+    leaseNamespace: "secretcast",
+    leaseName: "secretcast",
+    httpAddress: { host: "0.0.0.0", port: 8080 },
+    statusAddress: { host: "127.0.0.1", port: 8081 },
+    logLevel: "info",
+    logFormat: "json",
+  });
+});
+
+test("in a cluster the controller's own namespace is source and holds the lease, and election is on", () => {
+  const config = readConfig({}, inside);
+  assert.deepEqual(config.sourceNamespaces, ["platform"]);
+  assert.equal(config.leaseNamespace, "platform");
+  assert.equal(config.leaderElect, true);
+  assert.equal(config.inCluster, true);
+});
+
+test("a kubeconfig given in a cluster means that kubeconfig", () => {
+  assert.equal(readConfig({ kubeconfig: "/tmp/x" }, inside).inCluster, false);
+});
+
+test("* among the source namespaces turns the default policy to opt-in", () => {
+  assert.equal(readConfig({ "source-namespaces": "a,*" }, outside).namespacePolicy, "opt-in");
+  const both: FlagValues = { "source-namespaces": "*", "namespace-policy": "opt-out" };
+  assert.equal(readConfig(both, outside).namespacePolicy, "opt-out");
+});
+
+test("any list that lets namespaces of every name publish counts as *: opt-in, and Events name nobody", () => {
+  for (const list of ["*", "**", "?*", "*,!kube-system", "!x", "a,**", "! x,!y"]) {
+    const config = readConfig({ "source-namespaces": list }, outside);
+    assert.equal(config.namespacePolicy, "opt-in", list);
+    assert.equal(namedSources(config)("tenant"), false, list);
+  }
+  for (const list of ["team-*", "a,!x", "*-*", "?"]) {
+    const config = readConfig({ "source-namespaces": list }, outside);
+    assert.equal(config.namespacePolicy, "opt-out", list);
+  }
+  const both = readConfig({ "source-namespaces": "platform-*,**,!platform-x" }, outside);
+  const names = ["platform-a", "platform-x", "tenant"].filter(namedSources(both));
+  assert.deepEqual(names, ["platform-a"]);
+});
+
+test("the command line wins over the environment, the environment over the default", () => {
+  const around = { ...outside, env: { SECRETCAST_RESYNC: "1h", SECRETCAST_DRY_RUN: "true" } };
+  assert.equal(readConfig({}, around).resyncMs, 3_600_000);
+  assert.equal(readConfig({ resync: "2h" }, around).resyncMs, 7_200_000);
+  assert.equal(readConfig({}, around).dryRun, true);
+  assert.equal(readConfig({ "dry-run": false }, around).dryRun, false);
+});
+
+test("variables that the kubelet makes for a Service called secretcast are not settings", () => {
+  const env = {
+    SECRETCAST_PORT: "tcp://10.0.0.1:80",
+    SECRETCAST_SERVICE_HOST: "10.0.0.1",
+    SECRETCAST_PORT_8080_TCP_ADDR: "10.0.0.1",
+  };
+  assert.deepEqual(readConfig({}, { ...outside, env }), readConfig({}, outside));
+});
+
+test("wrong values end in one line that names the flag or variable, the value and what is right", () => {
+  const wrong: readonly (readonly [FlagValues, RegExp])[] = [
+    [{ resync: "soon" }, /^--resync: "soon" is not a duration/],
+    [{ concurrency: "0" }, /^--concurrency: "0" is not a whole number of at least 1$/],
+    [{ "fanout-limit": "big" }, /^--fanout-limit: "big" is not a size/],
+    [{ "http-address": "8080" }, /^--http-address: "8080" is not an address/],
+    [{ "http-address": ":99999" }, /^--http-address/],
+    [{ "namespace-policy": "maybe" }, /"maybe" is not one of opt-out, opt-in$/],
+    [{ "log-level": "loud" }, /^--log-level: "loud" is not one of/],
+    [{ "source-namespaces": "a,,b" }, /^--source-namespaces: "a,,b" has an empty entry/],
+    [{ "dry-run": "yes" }, /^--dry-run: "yes" is neither true nor false$/],
+    [{ "lease-name": "A_B" }, /^--lease-name: "A_B" is wrong: want a name of at most 253 /],
+    [{ "lease-namespace": "kube.ops" }, /^--lease-namespace: "kube\.ops" is wrong: want the name/],
+  ];
+  for (const [given, message] of wrong)
+    assert.throws(
+      () => readConfig(given, outside),
+      (error: unknown) => {
+        assert.ok(error instanceof UsageError);
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      },
+    );
+  const env = { SECRETCAST_DELETE_GRACE: "10" };
+  assert.throws(
+    () => readConfig({}, { ...outside, env }),
+    /^UsageError: SECRETCAST_DELETE_GRACE: "10"/,
+  );
+});
+
+test("an address may be IPv6 or leave the host out", () => {
+  const at = (text: string) => readConfig({ "http-address": text }, outside).httpAddress;
+  assert.deepEqual(at("[::1]:9090"), { host: "::1", port: 9090 });
+  assert.deepEqual(at(":9090"), { host: "0.0.0.0", port: 9090 });
+  assert.deepEqual(at("127.0.0.1:0"), { host: "127.0.0.1", port: 0 });
+});
+
+test("every flag has its own environment name", () => {
+  const names = FLAGS.map(({ name }) => environmentName(name));
+  assert.equal(new Set(names).size, names.length);
+  assert.ok(names.every((name) => /^SECRETCAST_[A-Z_]+$/.test(name)));
+});
+
+test("--copyable-keys is a list of globs over keys; a faulty one ends in one line that names it", () => {
+  for (const [given, message] of [
+    [
+      "argocd.argoproj.io/secret type",
+      /^--copyable-keys: "argocd.argoproj.io\/secret type" is wrong: want a glob over label or annotation keys/,
+    ],
+    ["a/b/c", /"a\/b\/c" is wrong: want a glob over label/],
+    [
+      "owner,secretcast.io/to",
+      /"secretcast.io\/to" is wrong: want keys that may be copied: secretcast.io\/\*, kubectl/,
+    ],
+    ["kubectl.kubernetes.io/*", /"kubectl.kubernetes.io\/\*" is wrong/],
+    ["app.kubernetes.io/managed-by", /"app.kubernetes.io\/managed-by" is wrong/],
+    ["!owner", /"!owner" is wrong: want a glob without "!" as well/],
+    ["x".repeat(400), /^--copyable-keys: "x{80}\.\.\." is wrong: want at most 317 characters/],
+    [
+      `*${"a?".repeat(100)}*/*${"b?".repeat(50)}*`,
+      /is wrong: want globs that take at most \d+ steps a name/,
+    ],
+  ] as const)
+    assert.throws(
+      () => readPlannerSettings(readConfig({ "copyable-keys": given }, outside)),
+      (error: unknown) => {
+        assert.ok(error instanceof UsageError);
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      },
+    );
+  assert.throws(() => readConfig({ "copyable-keys": "a,,b" }, outside), /has an empty entry/);
+  assert.equal(readPlannerSettings(readConfig({}, outside)).copyableKeys, undefined);
+});
+
+test("listed namespaces are names: a glob could not be watched", () => {
+  const config = readConfig({ namespaces: "team-a,team-*" }, outside);
+  assert.throws(
+    () => readPlannerSettings(config),
+    new UsageError(
+      '--namespaces: "team-*" is wrong: want the name of a namespace, no glob: each is watched for itself',
+    ),
+  );
+});
+
+test("listed namespaces are read besides those of the sources that are named, and they alone may receive", () => {
+  const given = { namespaces: "team-a", "source-namespaces": "shared,src-*" };
+  const { scope } = readPlannerSettings(readConfig(given, outside));
+  assert.deepEqual([...(scope?.targets ?? [])], ["team-a"]);
+  assert.deepEqual([...(scope?.watched ?? [])], ["team-a", "shared"]);
+  assert.equal(readPlannerSettings(readConfig({}, outside)).scope, undefined);
+});

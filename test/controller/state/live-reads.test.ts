@@ -1,0 +1,96 @@
+// Which answers of the API server confirm what the cache shows, and in which order objects are asked.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  LiveReads,
+  LIVE_READ_FLIGHTS,
+  versionOf,
+} from "../../../src/controller/state/live-reads.ts";
+import type { LiveRead } from "../../../src/controller/model/actions.ts";
+
+const version = (uid: string, resourceVersion: string): string =>
+  versionOf({ uid, resourceVersion });
+
+const SOURCE = { kind: "Secret", ref: { namespace: "shared", name: "one" } } as const;
+const shows = (shown: string, gone?: string): LiveRead => ({
+  ...SOURCE,
+  shown,
+  ...(gone !== undefined && { gone }),
+});
+
+/** `answered` was read `ageMs` ago; what is said of an object of which the cache shows `question`. */
+function said(answered: string, question: LiveRead, ageMs = 0) {
+  const reads = new LiveReads();
+  reads.answered(question, answered, 0, 0.5);
+  reads.beginPass(ageMs);
+  return reads.reply(question, ageMs).kind;
+}
+
+const ABSENT = versionOf(undefined);
+const CASES: readonly [string, string, LiveRead, "confirmed" | "asked"][] = [
+  ["the version that was read", version("a", "9"), shows(version("a", "9")), "confirmed"],
+  ["a newer version of the object", version("a", "9"), shows(version("a", "10")), "confirmed"],
+  ["an older version than was read", version("a", "10"), shows(version("a", "9")), "asked"],
+  ["another object than was read", version("a", "9"), shows(version("b", "10")), "asked"],
+  ["an object that was not found", ABSENT, shows(version("a", "9")), "asked"],
+  ["no object where one was found", version("a", "9"), shows(ABSENT), "asked"],
+  ["no object where none was found", ABSENT, shows(ABSENT), "confirmed"],
+  [
+    "another object in place of one that is gone",
+    version("b", "9"),
+    shows(version("c", "10"), "a"),
+    "confirmed",
+  ],
+  ["an object where none was found", ABSENT, shows(version("c", "10"), "a"), "confirmed"],
+  [
+    "the successor, older than it was read",
+    version("b", "10"),
+    shows(version("b", "9"), "a"),
+    "asked",
+  ],
+  ["no object while the old one was found", version("a", "9"), shows(ABSENT, "a"), "asked"],
+  [
+    "an object that is to be read by another entry",
+    version("a", "9"),
+    shows(`${version("a", "9")} unread`),
+    "asked",
+  ],
+];
+
+for (const [what, answered, question, kind] of CASES)
+  test(`the cache shows ${what}: a removal is ${kind} (B7)`, () => {
+    assert.equal(said(answered, question), kind);
+  });
+
+test("a newer version counts for a minute after the read, and the version that was read for longer", () => {
+  assert.equal(said(version("a", "9"), shows(version("a", "10")), 60_000), "confirmed");
+  assert.equal(said(version("a", "9"), shows(version("a", "10")), 60_001), "asked");
+  assert.equal(said(version("a", "9"), shows(version("a", "9")), 600_000), "confirmed");
+});
+
+test("objects that are asked again and again do not keep others from their first read (B7)", () => {
+  const reads = new LiveReads();
+  const questions = Array.from({ length: 2000 }, (_, n): LiveRead => {
+    return {
+      kind: "Secret",
+      ref: { namespace: "shared", name: `${n}` },
+      shown: version(`${n}`, "1"),
+    };
+  });
+  const read = new Set<string>();
+  let now = 0;
+  let passes = 0;
+  for (; read.size < questions.length; passes++) {
+    reads.beginPass((now += 2000));
+    // Each has another UID by now, so that no answer ever confirms it.
+    for (const question of questions)
+      reads.reply({ ...question, shown: version(`${now}`, "1") }, now);
+    for (const flight of reads.flights(LIVE_READ_FLIGHTS.length))
+      for (const question of flight) {
+        reads.answered(question, version("other", "1"), now, 0.5);
+        read.add(question.ref.name);
+      }
+    reads.endPass();
+  }
+  assert.equal(passes, 8, "256 objects a sync");
+});

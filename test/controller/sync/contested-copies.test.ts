@@ -1,0 +1,263 @@
+// Copies that others hold, hide, rewrite or make something else of. On a fake clock.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FlagValues } from "../../../src/controller/settings/config.ts";
+import { isAllCurrent } from "../../../src/controller/sync/sync.ts";
+import { refusal, secretPath } from "../../support/controller/memory-api.ts";
+import { faults, isWrite, Rig } from "../../support/controller/fake-clock-controller.ts";
+
+const COPY = "team-a/registry";
+
+test("a copy that is deleted behind a finalizer is waited for, and back within a second of its end", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  const path = secretPath(COPY);
+  rig.api.put(path, {
+    metadata: { finalizers: ["example.com/hold"], deletionTimestamp: "2026-01-01T00:00:00Z" },
+  });
+  await rig.clock.advance(20_000);
+  assert.deepEqual(
+    started.passes.at(-1)?.plan.rows.map(({ verdict }) => verdict),
+    ["wait"],
+  );
+  assert.deepEqual(rig.api.writes, ["POST team-a"]);
+  rig.api.remove(path);
+  await rig.clock.advance(1000);
+  assert.ok(rig.api.get(COPY));
+  assert.equal(started.passes.at(-1)?.plan.states.conflict, 0);
+  await started.stop();
+});
+
+test("a source whose copies a webhook makes something else of ends in Fought, also after a restart", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  // A mutating webhook, as the object that is stored and answered shows.
+  rig.api.admit = (object) =>
+    object.metadata.namespace === "team-a" ? { ...object, data: { password: "b3RoZXI=" } } : object;
+  for (let start = 1; start <= 2; start++) {
+    const from = rig.api.writes.length;
+    const started = rig.start();
+    await rig.clock.advance(25_000);
+    assert.ok(rig.api.writes.length - from <= 1, "one try before the first back-off");
+    assert.deepEqual(
+      started.passes.at(-1)?.plan.rows.map(({ verdict }) => verdict),
+      ["backoff"],
+    );
+    await rig.clock.advance(600_000);
+    const tries = rig.api.writes.length - from;
+    assert.ok(tries >= 3 && tries < 10, `${tries} tries in ten minutes`);
+    const told = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
+    assert.equal(told.length, start);
+    await started.stop();
+  }
+});
+
+const FOUGHT = "copies are repeatedly changed by another client; backing off";
+
+test("a copy that a webhook makes something else of is one line in the log while it lasts, and one when it is over", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const admit = rig.api.admit;
+  rig.api.admit = (object) =>
+    object.metadata.namespace === "team-a" ? { ...object, data: { password: "b3RoZXI=" } } : object;
+  const started = rig.start();
+  const told = (message: string) => started.lines.filter(({ msg }) => msg === message);
+  await rig.clock.advance(3_600_000);
+  const [line, ...more] = told(FOUGHT);
+  assert.deepEqual(more, []);
+  assert.deepEqual(
+    [line?.level, line?.["source"], line?.["places"], line?.["reason"]],
+    [
+      "warn",
+      "shared/registry",
+      ["team-a/registry"],
+      "a webhook or policy makes something else of what is written",
+    ],
+  );
+  const [event] = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
+  assert.equal(
+    event?.object["note"],
+    "what is written to copies in 1 namespace (team-a) is altered by a webhook or policy; backing off",
+  );
+  assert.deepEqual(told(`over: ${FOUGHT}`), []);
+  rig.api.admit = admit;
+  await rig.clock.advance(1_800_000);
+  assert.equal(told(`over: ${FOUGHT}`).length, 1);
+  await started.stop();
+});
+
+test("a copy that somebody edits again and again for an hour is one line in the log", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  for (let second = 0; second < 3600; second += 2) {
+    rig.api.secret(COPY, {}, { password: `edit ${second}` });
+    await rig.clock.advance(2000);
+  }
+  const told = started.lines.filter(({ msg }) => msg.endsWith(FOUGHT));
+  assert.deepEqual(
+    told.map(({ level, reason }) => [level, reason]),
+    [["warn", "repaired more than 5 times a minute: somebody keeps changing it"]],
+  );
+  await started.stop();
+});
+
+test("a webhook that strips our marks, from an immutable source's new copies too, ends in Fought and one conflict", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  await rig.converge();
+  rig.api.admit = (object) =>
+    object.metadata.namespace === "team-a"
+      ? { ...object, metadata: { ...object.metadata, labels: {} } }
+      : object;
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  const from = rig.api.writes.length;
+  rig.api.put(secretPath("shared/registry"), { immutable: true, type: "example.com/other" });
+  await rig.clock.advance(600_000);
+  assert.ok(rig.api.writes.length - from <= 3, rig.api.writes.slice(from).join());
+  const told = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
+  assert.equal(told.length, 1);
+  assert.equal(started.passes.at(-1)?.plan.states.conflict, 1);
+  await started.stop();
+});
+
+test("a copy that is rewritten faster than we delete it is deleted, and never once it is no longer ours", async () => {
+  for (const [change, goes] of [
+    [{ metadata: { labels: { note: "n" } } }, true],
+    [{ metadata: { labels: { "app.kubernetes.io/managed-by": null } } }, false],
+  ] as const) {
+    const rig = new Rig();
+    rig.teams("team-a");
+    await rig.converge();
+    let n = 0;
+    const started = rig.start({
+      given: { "delete-grace": "0" },
+      before: async (request) => {
+        // Just before the delete arrives, twice out of three times.
+        if (request.method === "DELETE" && isWrite(request) && n++ % 3 < 2)
+          rig.api.put(secretPath(COPY), change);
+      },
+    });
+    await rig.clock.advance(3000);
+    rig.source("shared/registry", { password: "one" }, "nowhere");
+    await rig.clock.advance(3000);
+    assert.equal(rig.api.get(COPY) === undefined, goes);
+    if (!goes) assert.equal(rig.api.writes.filter((write) => write.startsWith("DELETE")).length, 1);
+    await started.stop();
+  }
+});
+
+test("a stand-by remembers nothing of copies that vanish", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const given = { "leader-elect": true, "lease-namespace": "shared" };
+  const first = rig.start({ given });
+  await rig.clock.advance(5000);
+  const second = rig.start({ given });
+  await rig.clock.advance(5000);
+  rig.api.removeSecret(COPY);
+  await rig.clock.advance(5000);
+  await first.stop();
+  await rig.clock.advance(30_000);
+  assert.equal(second.controller.leading, true);
+  assert.equal(await second.metric("secretcast_drift_repaired_total", { kind: "deleted" }), 0);
+  rig.api.removeSecret(COPY);
+  await rig.clock.advance(5000);
+  assert.equal(await second.metric("secretcast_drift_repaired_total", { kind: "deleted" }), 1);
+  await second.stop();
+});
+
+/** Two sources for one place; the administrator puts `first` before `shared`. */
+function contested(rig: Rig, type = "Opaque"): { readonly given: FlagValues } {
+  rig.teams("team-a");
+  rig.api.namespace("first");
+  rig.source("first/registry", { password: "two" });
+  rig.api.put(secretPath("first/registry"), { type });
+  return { given: { "source-namespaces": "first,shared" } };
+}
+
+test("a contested place counts once, in the state of the source that has it (H9)", async () => {
+  const rig = new Rig();
+  const started = rig.start(contested(rig));
+  await rig.clock.advance(5000);
+  const copies = (state: string): Promise<number> => {
+    return started.metric("secretcast_copies", { state, resource: "secrets" });
+  };
+  assert.deepEqual([await copies("current"), await copies("conflict")], [1, 0]);
+  const plan = started.passes.at(-1)?.plan;
+  assert.ok(plan);
+  const loser = plan.sources.find(({ source }) => source.namespace === "shared");
+  assert.equal(loser?.counts.conflict, 1, "the source that lost the place says so");
+  assert.equal(isAllCurrent(plan), false);
+  rig.api.secret("team-a/other", {}, { mine: "x" });
+  rig.source("shared/other", { password: "one" });
+  rig.source("first/other", { password: "two" });
+  await rig.clock.advance(5000);
+  assert.deepEqual(
+    [await copies("current"), await copies("conflict")],
+    [1, 1],
+    "an unmanaged Secret in the way of two sources is one conflict",
+  );
+  await started.stop();
+});
+
+test("a takeover that changes the type is one replace, and a refused create leaves the holder its copy (H1)", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  await rig.converge();
+  const held = rig.api.get(COPY)?.metadata.uid;
+  const options = contested(rig, "example.com/other");
+  const refusing = faults(
+    ({ method, path }) => method === "POST" && path.includes("/team-a/"),
+    (request) => {
+      throw refusal(request, "forbidden");
+    },
+  );
+  refusing.on = true;
+  const from = rig.api.writes.length;
+  const started = rig.start({ ...options, before: refusing.before });
+  await rig.clock.advance(20_000);
+  assert.equal(rig.api.get(COPY)?.metadata.uid, held, "nothing was deleted");
+  assert.ok(!rig.api.writes.slice(from).some((write) => write.startsWith("DELETE")));
+  rig.source("shared/registry", { password: "three" });
+  await rig.clock.advance(5000);
+  assert.deepEqual(
+    rig.api.get(COPY)?.["data"],
+    { password: btoa("three") },
+    "the holder continues to be served",
+  );
+  refusing.on = false;
+  const then = rig.api.writes.length;
+  await rig.clock.advance(300_000);
+  assert.deepEqual(
+    rig.api.writes.slice(then),
+    ["POST team-a", `DELETE ${COPY}`, "POST team-a"],
+    "a dry run, and one replace",
+  );
+  assert.equal(rig.api.get(COPY)?.["type"], "example.com/other");
+  await started.stop();
+});
+
+test("a copy that was edited all the time and is then deleted is back within a second (D4)", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  for (let edit = 0; edit < 8; edit++) {
+    rig.api.secret(COPY, {}, { password: `edit ${edit}` });
+    await rig.clock.advance(5000);
+  }
+  const rows = started.passes.at(-1)?.plan.rows ?? [];
+  assert.deepEqual(
+    rows.map(({ verdict }) => verdict),
+    ["backoff"],
+  );
+  rig.api.removeSecret(COPY);
+  await rig.clock.advance(1000);
+  assert.deepEqual(rig.api.get(COPY)?.["data"], { password: btoa("one") });
+  await started.stop();
+});

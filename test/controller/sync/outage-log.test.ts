@@ -1,0 +1,118 @@
+// What the log says while the API server is away or a right is, and when that is over. On a fake clock.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError } from "../../../src/kube/rest/api-error.ts";
+import { refusal } from "../../support/controller/memory-api.ts";
+import {
+  faults,
+  inOutage,
+  Rig,
+  unavailable,
+} from "../../support/controller/fake-clock-controller.ts";
+import type { Started } from "../../support/controller/fake-clock-controller.ts";
+
+const WATCH = "list or watch failed, will try again";
+const LEASE = "lease not taken, renewed or released";
+
+const said = ({ lines }: Started, message: string): readonly string[] =>
+  lines.filter(({ msg }) => msg === message).map(({ resource }) => String(resource));
+
+test("the end of an outage is told once for each watch that failed, and nothing before it", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const { outage, started } = await inOutage(rig);
+  await rig.clock.advance(600_000);
+  assert.deepEqual(said(started, `over: ${WATCH}`), []);
+  const lines = said(started, WATCH).length;
+  assert.ok(lines >= 10 && lines <= 90, `${lines} lines in ten minutes of three watches`);
+  outage.on = false;
+  await rig.clock.advance(60_000);
+  const resources = ["namespaces", "secrets", "source list"];
+  assert.deepEqual(said(started, `over: ${WATCH}`).toSorted(), resources);
+  const over = started.lines.find(({ msg }) => msg === `over: ${WATCH}`);
+  assert.ok(Number(over?.["afterMs"]) >= 600_000);
+  await rig.clock.advance(3_600_000);
+  assert.equal(said(started, `over: ${WATCH}`).length, resources.length, "a quiet hour");
+  await started.stop();
+});
+
+test("an outage with ten listed namespaces is three lines a minute and a resource, and one end", async () => {
+  const rig = new Rig();
+  const teams = Array.from({ length: 10 }, (_, at) => `team-${at}`);
+  rig.teams(...teams);
+  const given = { namespaces: ["shared", ...teams].join(","), "source-list": "" };
+  const { outage, started } = await inOutage(rig, given);
+  await rig.clock.advance(59_000);
+  assert.deepEqual(said(started, WATCH).toSorted(), [
+    ...Array.from({ length: 3 }, () => "namespaces"),
+    ...Array.from({ length: 3 }, () => "secrets"),
+  ]);
+  outage.on = false;
+  await rig.clock.advance(60_000);
+  assert.deepEqual(said(started, `over: ${WATCH}`).toSorted(), ["namespaces", "secrets"]);
+  await started.stop();
+});
+
+test("a stand-by that may not read the Lease says so three times a minute, and when it may again", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const given = { "leader-elect": true };
+  const leader = rig.start({ given });
+  await rig.clock.advance(5000);
+  const forbidden = faults(
+    () => true,
+    (request) => {
+      throw refusal(request, "forbidden");
+    },
+  );
+  const standBy = rig.start({ given, beforeLease: forbidden.before });
+  await rig.clock.advance(10_000);
+  forbidden.on = true;
+  await rig.clock.advance(59_000);
+  assert.equal(said(standBy, LEASE).length, 3);
+  forbidden.on = false;
+  await rig.clock.advance(10_000);
+  assert.equal(said(standBy, `over: ${LEASE}`).length, 1);
+  assert.equal(standBy.controller.leading, false);
+  await leader.stop();
+  await standBy.stop();
+});
+
+test("a leader's missed renewal is told, and that the Lease is renewed again", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const outage = faults(() => true, unavailable);
+  const started = rig.start({ given: { "leader-elect": true }, beforeLease: outage.before });
+  await rig.clock.advance(5000);
+  outage.on = true;
+  await rig.clock.advance(5000);
+  outage.on = false;
+  await rig.clock.advance(5000);
+  assert.equal(said(started, `over: ${LEASE}`).length, 1);
+  assert.ok(said(started, LEASE).length >= 1);
+  await started.stop();
+});
+
+test("Events that the API server refuses are told, three a minute and the rest counted", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  for (let at = 0; at < 40; at++) rig.source(`shared/bad-${at}`, { k: "v" }, "Team");
+  const forbidden = faults(
+    ({ path }) => path.includes("/events"),
+    ({ what }) => {
+      throw new ApiError(what, { kind: "forbidden", status: 403, reason: "Forbidden" });
+    },
+  );
+  forbidden.on = true;
+  const started = rig.start({ before: forbidden.before });
+  await rig.clock.advance(5000);
+  const lost = (): typeof started.lines =>
+    started.lines.filter(({ msg, level }) => msg === "event not sent" && level === "warn");
+  assert.equal(lost().length, 3);
+  assert.ok(lost().every(({ reason }) => reason === "refused"));
+  await rig.clock.advance(60_000);
+  rig.source("shared/late", { k: "v" }, "Team");
+  await rig.clock.advance(5000);
+  assert.ok(Number(lost().at(-1)?.["count"]) >= 38, "those between are counted");
+  await started.stop();
+});

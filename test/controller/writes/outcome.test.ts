@@ -1,0 +1,125 @@
+// What is learned of who is at a place that the cache shows empty: what the next pass starts from.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { CachedObject } from "../../../src/controller/model/cluster.ts";
+import {
+  recordLookup,
+  recordOutcome,
+  type WrittenCaches,
+} from "../../../src/controller/writes/outcome.ts";
+import { placeKey } from "../../../src/controller/model/kinds.ts";
+import { Cluster } from "../../support/planner/planner-cluster.ts";
+
+const PLACE = "team-a/registry";
+const REF = { namespace: "shared", name: "registry" };
+const NOW = 1000;
+
+/** A create, or a later look at its place, met `met` (undefined: nobody): what is known of the place then. */
+function afterMeeting(met: CachedObject | undefined, kind: "create" | "liveGet") {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/registry", { to: "*" });
+  const [create] = made.plan().actions;
+  assert.equal(create?.kind, "create");
+  const { content: _, ...write } = create;
+  const action = kind === "create" ? create : ({ ...write, kind } as const);
+  const remembered: unknown[] = [];
+  const cache = {
+    get: () => undefined,
+    read: () => met,
+    remember: (raw: unknown) => {
+      remembered.push(raw);
+      return met;
+    },
+    forget: () => undefined,
+  };
+  const caches: WrittenCaches = {
+    of: () => cache,
+    namespace: () => undefined,
+    rememberNamespace: () => undefined,
+    forgetNamespace: () => undefined,
+  };
+  const { memories: memory } = made;
+  // A look comes after somebody was met.
+  if (kind === "liveGet") made.memory.backoff.hidden(PLACE, 0, 0);
+  const outcome = { kind: "found", action, object: met && { metadata: {} } } as const;
+  recordOutcome(outcome, { memory, caches, now: NOW, chance: 0 });
+  return {
+    remembered: remembered.length,
+    hidden: made.memory.backoff.hiddenAt(PLACE) !== undefined,
+    again: made.memory.backoff.trouble(PLACE, create.inputs)?.kind,
+  };
+}
+
+function cachedAt(place: string): CachedObject {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/registry", { to: "*" });
+  made.secret("team-a/stranger", {});
+  made.settle();
+  return made.cached(place);
+}
+
+for (const kind of ["create", "liveGet"] as const) {
+  test(`a copy of our own that a ${kind} meets goes into the cache, and the place is planned anew`, () => {
+    assert.deepEqual(afterMeeting(cachedAt(PLACE), kind), {
+      remembered: 1,
+      hidden: kind === "liveGet",
+      again: "stale",
+    });
+  });
+
+  test(`a stranger that a ${kind} meets is in the way, and stays out of the cache`, () => {
+    const after = afterMeeting(cachedAt("team-a/stranger"), kind);
+    assert.deepEqual(after, { remembered: 0, hidden: true, again: undefined });
+  });
+}
+
+test("where nobody is met any more the place is free; a create that was told otherwise is tried again", () => {
+  const free = { remembered: 0, hidden: false, again: undefined };
+  assert.deepEqual(afterMeeting(undefined, "liveGet"), free);
+  assert.deepEqual(afterMeeting(undefined, "create"), { ...free, again: "stale" });
+});
+
+test("a live read that shows another object than the cache is told as an event would be; others are not (B7)", () => {
+  const made = new Cluster();
+  for (const name of ["shared", "team-a"]) made.namespace(name);
+  made.secret("shared/registry", { to: "nowhere" });
+  const before = made.cached("shared/registry");
+  made.secret("shared/registry", { to: "*" });
+  const wanting = made.cached("shared/registry");
+  const answers = {
+    "the same": [{ kind: "found", object: { metadata: REF } }, before, []],
+    "one that wants the place again": [
+      { kind: "found", object: { metadata: REF } },
+      wanting,
+      [before],
+    ],
+    none: [{ kind: "absent" }, undefined, [before]],
+    "no answer": [{ kind: "unreadable", reason: "", silent: false }, before, []],
+  } as const;
+  for (const [what, [answer, read, heard]] of Object.entries(answers)) {
+    let shown: CachedObject | undefined = before;
+    const take = (): CachedObject | undefined => (shown = read);
+    const cache = { get: () => shown, read: () => read, remember: take, forget: take };
+    const told: unknown[] = [];
+    recordLookup(
+      { kind: "Secret", ref: REF, shown: `${before.uid} ${before.resourceVersion}` },
+      answer,
+      {
+        memory: made.memories,
+        caches: {
+          of: () => cache,
+          namespace: () => undefined,
+          rememberNamespace: () => undefined,
+          forgetNamespace: () => undefined,
+        },
+        onChange: (key, was) => told.push([key, was]),
+        now: NOW,
+        chance: 0,
+      },
+    );
+    const expected = heard.map((was) => [placeKey("Secret", REF), was]);
+    assert.deepEqual(told, expected, what);
+  }
+});

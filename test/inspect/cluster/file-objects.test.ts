@@ -1,0 +1,126 @@
+// Repositories as people clone them: what is a manifest, what is not, and what cannot be read.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { readFileObjects } from "../../../src/inspect/cluster/file-objects.ts";
+import { commandLine } from "../../support/programs/command-line.ts";
+
+function folder(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), "secretcast-files-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  return root;
+}
+
+const SOURCE = `apiVersion: v1
+kind: Secret
+metadata: {namespace: secretcast, name: registry, annotations: {secretcast.io/to: "team-*"}}
+data: {token: b25l}
+`;
+
+const CLONE = {
+  "apps/registry.yaml": SOURCE,
+  "apps/team-a.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n",
+  ".github/workflows/ci.yaml": "on: [push]\njobs: {}\n",
+  ".git/config.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: 1}\n",
+  "apps/kustomization.yaml": "resources: [registry.yaml]\npatches: [{path: patch.yaml}]\n",
+  "apps/patch.yaml":
+    "apiVersion: v1\nkind: Secret\nmetadata: {name: registry}\ndata: {token: dHdv}\n",
+  "chart/Chart.yaml": "apiVersion: v2\nname: chart\n",
+  "chart/values.yaml": "replicas: 1\n",
+  "chart/templates/secret.yaml":
+    "apiVersion: v1\nkind: Secret\nmetadata: {name: {{ .Release.Name }}}\n",
+  "chart/templates/tests/job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\n",
+  "other/template.yaml":
+    "kind: Secret\nmetadata:\n  name: {{ .x }}\n{{- if .y }}\n  z: 1\n{{- end }}\n",
+  "other/list.json": "[1, 2]",
+  "other/tsconfig.json": "{ // a comment\n}",
+};
+
+test("in a folder what is no manifest is counted, and the manifests are read (C14)", async (t) => {
+  const { objects, passedOver, unread } = await readFileObjects([folder(t, CLONE)], {
+    recursive: true,
+  });
+  assert.deepEqual(
+    objects.map(({ raw }) => raw["kind"]),
+    ["Secret", "Namespace"],
+  );
+  assert.deepEqual(Object.fromEntries(passedOver), {
+    "other file": 5,
+    kustomization: 1,
+    patch: 1,
+    template: 3,
+  });
+  assert.deepEqual(unread, []);
+});
+
+test("plan -f plans a clone, counts what it passes over, and names all that cannot be read (C14)", async (t) => {
+  const root = folder(t, {
+    ...CLONE,
+    "broken/one.yaml": "apiVersion: v1\nkind: Secret\n  metadata: [\n",
+    "broken/two.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: [1]\n",
+  });
+  const { code, stdout, stderr } = await commandLine(["plan", "-f", root, "-R"]);
+  assert.equal(code, 1);
+  assert.match(stdout, /create +team-a +registry +secretcast\/registry/);
+  assert.match(stderr, /passed over: .*5 other file/);
+  assert.match(stderr, /not read: .*one\.yaml:3:.*: is not YAML/);
+  assert.match(stderr, /not read: .*two\.yaml:1: data of Secret default\/x is no mapping/);
+  const sound = await commandLine(["plan", "-f", folder(t, CLONE), "-R"]);
+  assert.equal(sound.code, 2);
+});
+
+test("a file that is named by itself must be a manifest (C14)", async (t) => {
+  const root = folder(t, CLONE);
+  const { code, stderr } = await commandLine(["plan", "-f", join(root, "chart/values.yaml")]);
+  assert.equal(code, 1);
+  assert.match(stderr, /values\.yaml:1: has no kind: is it an object of Kubernetes\?/);
+});
+
+test("YAML is read as kubectl reads it: merge keys, and yes and no are no text (C18)", async (t) => {
+  const root = folder(t, {
+    "merged.yaml": `apiVersion: v1
+kind: Secret
+metadata:
+  namespace: secretcast
+  name: registry
+  annotations: {<<: {secretcast.io/to: team-a}}
+data: {token: b25l}
+`,
+    "team-a.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n",
+    "bare.yaml": `apiVersion: v1
+kind: Namespace
+metadata: {name: team-b, annotations: {secretcast.io/accept: yes}}
+`,
+  });
+  const { code, stdout, stderr } = await commandLine(["plan", "-f", root]);
+  assert.equal(code, 1);
+  assert.match(stdout, /create +team-a +registry +secretcast\/registry/);
+  assert.match(stderr, /bare\.yaml:1: .*secretcast\.io\/accept is no text; put it in quotes/);
+  assert.doesNotMatch(stderr, /<</);
+});
+
+test("lists that contain each other by aliases are refused in one line (C21)", async (t) => {
+  const levels = Array.from({ length: 12 }, (_, level) => {
+    const items = Array.from({ length: 9 }, () =>
+      level === 0 ? "{kind: X, apiVersion: v1}" : `*l${level - 1}`,
+    );
+    return `l${level}: &l${level} {apiVersion: v1, kind: List, items: [${items.join(", ")}]}`;
+  });
+  const bomb = `apiVersion: v1\nkind: List\nx:\n${levels.map((line) => `  ${line}`).join("\n")}\nitems: [*l11]\n`;
+  const loop = "&a\napiVersion: v1\nkind: List\nitems: [*a]\n";
+  for (const text of [bomb, loop]) {
+    const root = folder(t, { "list.yaml": text });
+    const { code, stderr } = await commandLine(["plan", "-f", join(root, "list.yaml")]);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^secretcast: .*list\.yaml:\d+: has (lists within lists|more than \d+ objects).*\n$/,
+    );
+  }
+});

@@ -1,0 +1,365 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  WritePool,
+  type WriteEnd,
+  type PooledWrite,
+} from "../../../src/kube/flowcontrol/write-pool.ts";
+import { FakeClock, settle } from "../../support/time/fake-clock.ts";
+
+type Job = PooledWrite;
+const jobs = (...keys: string[]): Job[] => keys.map((key) => ({ key }));
+
+type IsStillDecided = (write: Job, touched: ReadonlyMap<string, string | undefined>) => boolean;
+
+/** A pool whose writes end when the test says so. */
+function open(concurrency: number, isStillDecided: IsStillDecided = () => false) {
+  const clock = new FakeClock();
+  const flying = new Map<string, (ended: WriteEnd) => void>();
+  const order: string[] = [];
+  const cut: string[] = [];
+  const overtaken = (): readonly string[] => {
+    const keys = Array.from(asked.keys()).filter((key) => flying.has(key));
+    return keys.filter((key) => asked.get(key)?.());
+  };
+  const asked = new Map<string, () => boolean>();
+  const pool = new WritePool<Job, string>(
+    concurrency,
+    clock,
+    ({ key }, signal, isOvertaken) => {
+      order.push(key);
+      asked.set(key, isOvertaken);
+      signal.addEventListener("abort", () => cut.push(key));
+      return new Promise((resolve) => flying.set(key, resolve));
+    },
+    isStillDecided,
+  );
+  const end = async (key: string, ended: WriteEnd = { throttled: false }): Promise<void> => {
+    flying.get(key)?.(ended);
+    flying.delete(key);
+    await settle();
+  };
+  return { clock, pool, order, flying, cut, end, overtaken };
+}
+
+test("no more writes fly than allowed, and they start in the plan's order", async () => {
+  const { pool, order, end } = open(2);
+  pool.replace(jobs("a", "b", "c", "d"));
+  assert.deepEqual(order, ["a", "b"]);
+  await end("b");
+  assert.deepEqual(order, ["a", "b", "c"]);
+  assert.equal(pool.waiting, 1);
+});
+
+test("a newer plan replaces what waits and leaves alone what flies", async () => {
+  const { pool, order, end } = open(2);
+  pool.replace(jobs("a", "b", "c", "d"));
+  pool.replace(jobs("e"));
+  await end("a");
+  await end("b");
+  assert.deepEqual(order, ["a", "b", "e"]);
+  await end("e");
+  assert.equal(pool.idle, true);
+});
+
+test("a write whose key is in flight is not started twice", async () => {
+  const { pool, order, end } = open(3);
+  pool.replace(jobs("a"));
+  pool.replace(jobs("a", "b"));
+  assert.deepEqual(order, ["a", "b"]);
+  await end("a");
+  await end("b");
+  assert.equal(pool.idle, true);
+});
+
+test("a plan does not repeat the writes that began and ended while it was made", async () => {
+  const { pool, order, end } = open(1);
+  pool.replace(jobs("a", "b", "c"));
+  pool.mark();
+  await end("a");
+  await end("b");
+  pool.replace(jobs("b", "c", "d"));
+  await end("c");
+  await end("d");
+  assert.deepEqual(order, ["a", "b", "c", "d"]);
+  pool.mark();
+  pool.replace(jobs("b"));
+  assert.deepEqual(order.at(-1), "b", "the next plan may write there again");
+  await end("b");
+});
+
+const REFUSED: WriteEnd = { throttled: true, retryAfterMs: 3000 };
+const numbered = (count: number): Job[] =>
+  Array.from({ length: count }, (_, n) => ({ key: `${n}` }));
+
+test("a write that is refused holds up no other", async () => {
+  const { pool, order, end } = open(2);
+  pool.replace(jobs("a", "b", "c", "d"));
+  await end("a", REFUSED);
+  assert.deepEqual(order, ["a", "b", "c"]);
+  assert.equal(pool.limit, 2);
+  for (const key of ["b", "c", "d"]) await end(key);
+});
+
+test("twenty refusals in a row pause the pool for as long as the server asks, and halve what may fly", async () => {
+  const { clock, pool, order, flying, end } = open(8);
+  pool.replace(numbered(100));
+  for (let n = 0; n < 20; n++) await end(`${n}`, REFUSED);
+  assert.equal(pool.paused, true);
+  const begun = order.length;
+  for (const key of Array.from(flying.keys())) await end(key, REFUSED);
+  assert.equal(pool.limit, 4, "once a pause, not once a write");
+  await clock.advance(2999);
+  assert.equal(order.length, begun);
+  await clock.advance(1);
+  assert.equal(order.length, begun + 4);
+  const [next = ""] = flying.keys();
+  await end(next, REFUSED);
+  assert.equal(pool.paused, true, "one more refusal is enough");
+});
+
+test("what may fly grows back by one for each full round of successes", async () => {
+  const { clock, pool, flying, end } = open(8);
+  pool.replace(numbered(100));
+  for (let n = 0; n < 20; n++) await end(`${n}`, REFUSED);
+  await clock.advance(3000);
+  assert.equal(pool.limit, 4);
+  for (const limit of [5, 6, 7, 8, 8]) {
+    for (const key of Array.from(flying.keys()).slice(0, pool.limit)) await end(key);
+    assert.equal(pool.limit, limit);
+    assert.ok(flying.size <= limit, "and no more fly");
+  }
+});
+
+test("stop drops what waits, lets what flies end, and leaves no timer", async () => {
+  const { clock, pool, order, end } = open(2);
+  pool.replace(jobs("a", "b", "c"));
+  await end("a");
+  let stopped = false;
+  const stopping = pool.stop().then(() => (stopped = true));
+  await settle();
+  await end("b");
+  assert.equal(stopped, false);
+  await end("c");
+  await stopping;
+  assert.deepEqual(order, ["a", "b", "c"]);
+  assert.equal(clock.timers, 0);
+});
+
+test("stop ends a pause, after it nothing starts any more, and a late 429 arms no timer", async () => {
+  const { clock, pool, order, flying, end } = open(2);
+  pool.replace(numbered(100));
+  for (let n = 0; n < 20; n++) await end(`${n}`, REFUSED);
+  assert.equal(pool.paused, true);
+  const stopping = pool.stop();
+  pool.replace(jobs("c"));
+  for (const key of Array.from(flying.keys()))
+    await end(key, { throttled: true, retryAfterMs: 60_000 });
+  await stopping;
+  assert.equal(order.includes("c"), false);
+  assert.equal(clock.timers, 0);
+});
+
+test("the time of the last write that ended is known, whatever became of it", async () => {
+  const { clock, pool, end } = open(2);
+  assert.equal(pool.lastEndedMs, Number.NEGATIVE_INFINITY);
+  pool.replace(jobs("a", "b"));
+  await clock.advance(500);
+  await end("b", { throttled: true });
+  assert.equal(pool.lastEndedMs, 500);
+  await end("a");
+  await pool.stop();
+});
+
+test("no more bytes fly than a process has room for, but one write always may", async () => {
+  const { pool, order, end } = open(32);
+  const MIB = 2 ** 20;
+  pool.replace(["a", "b", "c", "d"].map((key) => ({ key, bytes: (key === "d" ? 20 : 6) * MIB })));
+  assert.deepEqual(order, ["a", "b"]);
+  await end("a");
+  assert.deepEqual(order, ["a", "b", "c"]);
+  await end("b");
+  await end("c");
+  assert.deepEqual(order, ["a", "b", "c", "d"]);
+});
+
+test("what waited for its namespace, and then finds no room for its bytes, waits for that too", async () => {
+  const { pool, order, end } = open(32);
+  const MIB = 2 ** 20;
+  const of = (key: string, mib: number): Job => ({
+    key,
+    bytes: mib * MIB,
+    namespace: key[0] ?? "",
+  });
+  const others = ["b1", "c1", "d1", "e1"].map((key) => of(key, 3.5));
+  pool.replace([of("a1", 2), of("a2", 3), ...others]);
+  assert.deepEqual(order, ["a1", "b1", "c1", "d1", "e1"]);
+  await end("a1");
+  assert.equal(order.length, 5);
+  assert.equal(pool.waiting, 1);
+  await end("b1");
+  assert.deepEqual(order.slice(5), ["a2"]);
+  assert.equal(pool.waiting, 0);
+});
+
+/** Jobs of one source, each in the namespace that its key names. */
+const copies = (source: string, ...keys: string[]): Job[] =>
+  keys.map((key) => ({ key, source, namespace: key.slice(0, key.indexOf("/")) }));
+
+test("what an event touched since its plan was begun is not started, and a newer plan is asked for", async () => {
+  const { pool, order, end } = open(1);
+  pool.mark();
+  pool.replace(copies("s/x", "a/x", "b/x", "c/x", "d/x"));
+  pool.touch("b", "before");
+  pool.touch("c/x", "before");
+  assert.equal(pool.outdated, false, "d/x still waits");
+  await end("a/x");
+  assert.deepEqual(order, ["a/x", "d/x"]);
+  assert.equal(pool.outdated, true);
+  pool.mark();
+  pool.replace(copies("s/x", "b/x"));
+  assert.equal(pool.outdated, false);
+  await end("d/x");
+  assert.deepEqual(order.at(-1), "b/x", "a newer plan knows of the event");
+  await end("b/x");
+});
+
+test("an event while a plan is made holds back what the plan wants there", async () => {
+  const { pool, order, end } = open(4);
+  pool.mark();
+  pool.touch("s/x", "before");
+  pool.touch("b", "before");
+  pool.replace([...copies("s/x", "a/x"), ...copies("s/y", "b/y", "c/y")]);
+  assert.deepEqual(order, ["c/y"]);
+  await end("c/y");
+  assert.equal(pool.outdated, true);
+});
+
+test("a write starts although its source changed, if its decision is the same; not if its place changed (B4)", async () => {
+  const told: (readonly (readonly [string, string | undefined])[])[] = [];
+  const { pool, order, end } = open(4, (_, touched) => told.push([...touched]) > 0);
+  pool.mark();
+  pool.touch("s/x", "first");
+  pool.touch("s/x", "second");
+  pool.touch("b/x", "first");
+  pool.replace(copies("s/x", "a/x", "b/x"));
+  assert.deepEqual(order, ["a/x"]);
+  assert.deepEqual(told.at(-1), [
+    ["s/x", "first"],
+    ["b/x", "first"],
+  ]);
+  pool.mark();
+  pool.touch("s/x", "first");
+  pool.touch("s/x", undefined);
+  pool.replace(copies("s/x", "c/x"));
+  assert.deepEqual(told.at(-1), [["s/x", undefined]], "what is not known outweighs what was");
+  for (const key of order) await end(key);
+});
+
+test("a write in flight is told when an event changed what it was decided by, whatever comes later (B6)", async () => {
+  const { pool, end, overtaken } = open(8, (_, touched) => touched.get("s/x") === "same");
+  pool.replace([...copies("s/x", "a/x", "b/x"), ...copies("s/y", "a/y", "b/y")]);
+  pool.touch("s/x", "same");
+  pool.touch("a/x", "other");
+  pool.touch("c", "other");
+  assert.deepEqual(overtaken(), []);
+  pool.touch("a", "other");
+  assert.deepEqual(overtaken(), ["a/x", "a/y"]);
+  pool.touch("s/x", "other");
+  pool.touch("s/x", "same");
+  assert.deepEqual(overtaken(), ["a/x", "b/x", "a/y"]);
+  for (const key of ["a/x", "b/x", "a/y", "b/y"]) await end(key);
+});
+
+test("a namespace has a quarter of the pool at most, reads eight flights, and of several sources none has all", async () => {
+  const { pool, flying, end } = open(16);
+  const many = Array.from({ length: 30 }, (_, n) => `a/${n}`);
+  pool.replace(copies("s/x", ...many));
+  assert.equal(flying.size, 4);
+  pool.replace([...copies("s/x", ...many.slice(4)), ...copies("s/y", "b/y")]);
+  assert.ok(flying.has("b/y"));
+  await end("a/0");
+  assert.ok(flying.has("a/4"), "in its order");
+  for (const key of Array.from(flying.keys())) await end(key);
+  pool.replace([]);
+  for (const key of Array.from(flying.keys())) await end(key);
+  pool.mark();
+  const apart = Array.from({ length: 30 }, (_, n) => `n${n}/x`);
+  pool.replace(apart.map((key) => ({ key, reads: true })));
+  assert.equal(flying.size, 8);
+  pool.replace([]);
+  for (const key of Array.from(flying.keys())) await end(key);
+  pool.mark();
+  pool.replace([...copies("s/x", "a/x"), ...copies("s/y", "z/y"), ...copies("s/x", ...apart)]);
+  assert.equal(Array.from(flying.keys()).filter((key) => key.endsWith("/x")).length, 12);
+});
+
+test("what is slow is cut off once others need its room, all but a quarter, and comes back in that quarter", async () => {
+  const { clock, pool, order, flying, cut, end } = open(8);
+  const hung = Array.from({ length: 8 }, (_, n) => `h${n}/x`);
+  pool.replace(copies("s/x", ...hung));
+  await clock.advance(5000);
+  assert.deepEqual(cut, [], "nobody waits");
+  pool.mark();
+  pool.replace(copies("s/x", "fresh/x"));
+  assert.deepEqual(cut, [], "an answer may lie there unread");
+  await clock.advance(30);
+  assert.equal(cut.length, 6);
+  for (const key of Array.from(cut)) await end(key, { throttled: false, failed: true });
+  assert.equal(order.at(-1), "fresh/x");
+  await end("fresh/x");
+  pool.mark();
+  pool.replace(copies("s/y", ...hung.map((key) => key.replace("x", "y")), "good/y"));
+  const again = Array.from(flying.keys()).filter((key) => key.endsWith("/y"));
+  assert.ok(again.includes("good/y"));
+  assert.equal(again.length, 3, again.join());
+});
+
+test("a namespace that was slow is so until a write there is done quickly: one that fails at once tells nothing", async () => {
+  const { clock, pool, flying, end } = open(8);
+  const slow = ["h0", "h1", "h2", "h3"];
+  const round = (source: string): number => {
+    pool.mark();
+    pool.replace(copies(`s/${source}`, ...slow.map((name) => `${name}/${source}`)));
+    return flying.size;
+  };
+  const endAll = async (failed: boolean): Promise<void> => {
+    while (flying.size > 0)
+      for (const key of Array.from(flying.keys())) await end(key, { throttled: false, failed });
+  };
+  assert.equal(round("first"), 4);
+  await clock.advance(5000);
+  await endAll(true);
+  assert.equal(round("second"), 2);
+  await endAll(true);
+  assert.equal(round("third"), 2);
+  await endAll(false);
+  assert.equal(round("fourth"), 4);
+  await endAll(false);
+});
+
+test("a source that was slow wherever it was written shares a quarter of the pool in new namespaces too", async () => {
+  const { clock, pool, flying, end } = open(8);
+  const inNew = (source: string, first: number, count: number): Job[] =>
+    copies(`s/${source}`, ...Array.from({ length: count }, (_, n) => `n${first + n}/${source}`));
+  const endAll = async (): Promise<void> => {
+    for (const key of Array.from(flying.keys())) await end(key);
+  };
+  const flyingAt = (first: number): number => {
+    pool.mark();
+    pool.replace(inNew("x", first, 8));
+    return flying.size;
+  };
+  assert.equal(flyingAt(0), 8);
+  await endAll();
+  pool.mark();
+  pool.replace(inNew("x", 100, 64));
+  for (let round = 0; round < 64 && flying.size > 0; round++) {
+    await clock.advance(2100);
+    await endAll();
+  }
+  assert.equal(pool.idle, true);
+  assert.equal(flyingAt(200), 2);
+  pool.replace([...inNew("x", 300, 8), ...inNew("y", 400, 8)]);
+  assert.equal(Array.from(flying.keys()).filter((key) => key.endsWith("/y")).length, 6);
+});
