@@ -1,6 +1,13 @@
-// Sources that something else makes, moved by entries of the source list: the objects themselves are not
-// written. The list is one ConfigMap, written at once, under the version that was read.
+// Sources that another tool creates are moved by entries of the source list. The objects themselves are
+// not written. The list is one ConfigMap, written by one request under the version that was read. People
+// edit it as well: an entry of theirs is never changed, and a second one for the same object would
+// freeze all its copies, so both are problems of that source.
 import { parseEntry, type ListEntry } from "../../controller/annotations/list-entry.ts";
+import {
+  NO_ENTRIES,
+  parseSourceList,
+  type SourceList,
+} from "../../controller/annotations/source-list.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { MANAGED_BY_LABEL, PREFIX } from "../../controller/annotations/vocabulary.ts";
 import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
@@ -9,7 +16,8 @@ type Texts = Readonly<Record<string, string>>;
 
 export type MoveList = {
   readonly ref: Ref;
-  /** undefined: it is not there. */
+  readonly entries: SourceList;
+  /** undefined: the list does not exist. */
   readonly present:
     | {
         readonly uid: string;
@@ -23,12 +31,14 @@ export type MoveList = {
 
 /** `raw`: the ConfigMap as it is; undefined: it is not there. */
 export function readMoveList(ref: Ref, raw: unknown): MoveList {
-  if (raw === undefined) return { ref, present: undefined };
+  if (raw === undefined) return { ref, entries: NO_ENTRIES, present: undefined };
   const object = objectOf(raw);
   const { uid, resourceVersion, labels } = objectOf(object.metadata);
   const data = typeof object.data === "object" && object.data !== null;
+  const terms = { list: ref, configMaps: true };
   return {
     ref,
+    entries: endOf(parseSourceList(stringsOf(object.data), terms, NO_ENTRIES)),
     present: {
       uid: stringOf(uid),
       resourceVersion: stringOf(resourceVersion),
@@ -47,9 +57,38 @@ export function entryFor(place: Ref, annotations: Texts, list: Ref): ListEntry {
   );
   const text = `secret: ${refText(place)}\n${lines.join("")}`;
   const key = `${place.namespace}.${place.name}`.slice(0, LONGEST_KEY);
-  const reading = parseEntry(key, text, { list, configMaps: false });
+  return endOf(parseEntry(key, text, { list, configMaps: false }));
+}
+
+function endOf<T>(steps: Generator<undefined, T>): T {
   for (;;) {
-    const { done, value } = reading.next();
+    const { done, value } = steps.next();
     if (done === true) return value;
   }
+}
+
+/** Why the list, as people have written it, prevents the move of this source; undefined: it does not. */
+export function listProblem(
+  place: Ref,
+  entry: ListEntry | undefined,
+  { ref, entries }: MoveList,
+): string | undefined {
+  const others = [...entries.entries()].filter(
+    ({ key, text, object }) =>
+      object?.kind === "Secret" &&
+      refText(object) === refText(place) &&
+      !(key === entry?.key && text === entry.text),
+  );
+  const list = `the source list ${refText(ref)}`;
+  if (others.length > 0) {
+    const keys = others.map(({ key }) => key).join(", ");
+    const why =
+      entry === undefined
+        ? "the annotations of an object with an entry have no effect"
+        : "two entries for one object are refused, and an entry that somebody wrote is not changed";
+    return `${list} has an entry for it already (${keys}): ${why}; edit that entry, or remove it and run migrate again`;
+  }
+  const same = entry && entries.get(entry.key);
+  if (!same || same.text === entry.text) return undefined;
+  return `${list} uses the key ${entry.key} for something else, and an entry that somebody wrote is not changed; rename that key, then run migrate again`;
 }

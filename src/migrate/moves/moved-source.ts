@@ -1,7 +1,7 @@
 // A source as it will be: where it lies, its new annotations, the namespaces that it gains and loses by
 // them. Whether we take it as a source at all is asked of the reader that the controller uses.
 import { newWords, type NewWords } from "./new-words.ts";
-import { entryFor } from "./list-moves.ts";
+import { entryFor, listProblem } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
 import { rawSource, readMoved } from "./moved-content.ts";
 import { reachDifference, type ReachDifference } from "./reach-difference.ts";
@@ -73,6 +73,8 @@ export function moveSource(
   }
   const madeBy = object && makerOf(object);
   const entry = entryOf(place, annotations, madeBy, context);
+  const taken = context.list && listProblem(place, entry, context.list);
+  if (taken !== undefined) problems.push(taken);
   const done = entry
     ? context.list?.present?.data?.[entry.key] === entry.text
     : object && isAnnotated(object, annotations, problems);

@@ -177,6 +177,36 @@ test("a source that the list has already is done", async () => {
   assert.deepEqual([sources[0]?.write, sources[0]?.entry?.key], ["none", "shared.x"]);
 });
 
+test("an entry that somebody wrote for the same object is a problem of that source, and nothing is written for it (C9)", async () => {
+  const made = secret("shared/x", PUSHED, MADE);
+  const ours = 'secret: shared/x\nto: "*"\nallow: "*"\n';
+  const metadata = { ...LIST, uid: "u list", resourceVersion: "9" };
+  for (const [data, named] of [
+    [{ "wildcard-tls": "secret: shared/x\nto: team-a\n" }, /\(wildcard-tls\)/],
+    [{ "shared.x": "secret: shared/x\nto: team-*\non-delete: keep\n" }, /\(shared\.x\)/],
+    [{ "shared.x": "secret: vault/y\nto: team-*\n" }, /the key shared\.x for something else/],
+    [{ "shared.x": "not an entry" }, /the key shared\.x for something else/],
+    [{ "shared.x": ours, other: "secret: shared/x\nto: team-a\n" }, /\(other\)/],
+    [{ other: "secret: shared/x\nto: team-a\nno-such-field: 1\n" }, /\(other\)/],
+  ] as const) {
+    const list = { kind: "ConfigMap", metadata, data };
+    for (const move of [byList, migrationOf]) {
+      const { sources, problems } = await move("reflector", [...CLUSTER, made, list]);
+      const [source] = sources;
+      if (move === migrationOf && /something else/.test(String(named))) {
+        assert.equal(source?.write, "annotate", JSON.stringify(data));
+        continue;
+      }
+      assert.equal(source?.write, "refused", JSON.stringify(data));
+      assert.match(source.problems.join("\n"), named);
+      assert.ok(
+        problems.some((problem) => named.test(problem)),
+        "the exit code is 2",
+      );
+    }
+  }
+});
+
 test("of two sources of one name the namespace of that whose copy is there is named first", async () => {
   const copy = (of: string): Texts => ({
     [`${KEY}auto-reflects`]: "True",
