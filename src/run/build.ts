@@ -30,6 +30,7 @@ import { recordLookup, rememberRead, type ReadObjects } from "../controller/writ
 import { FailureLines } from "../controller/report/failure-lines.ts";
 import { FailingPlaces } from "../controller/report/failing-places.ts";
 import { PlanWarnings } from "../controller/report/plan-warnings.ts";
+import { WrittenLog } from "../controller/report/written-log.ts";
 import { RemovalLog } from "../controller/report/removal-log.ts";
 import { SyncLog, type SyncHooks } from "../controller/report/sync-log.ts";
 import type { StatusFeed } from "../page/status-feed.ts";
@@ -158,6 +159,7 @@ export function buildController(
       syncLog,
       failing,
       new PlanWarnings(log, clock, failing),
+      new WrittenLog(log, clock),
       new RemovalLog(log, clock, (removed) => sourceEvents.removed(removed)),
       eventHooks,
       observer,
@@ -175,12 +177,7 @@ export function buildController(
       sync,
       elector,
       record: config.dryRun ? undefined : record,
-      events: events && {
-        close: () => {
-          eventHooks.close();
-          return events.close();
-        },
-      },
+      events,
       reachability: client.reachability,
       clock,
       log,

@@ -111,6 +111,8 @@ export type CopyTemplate = {
   /** A mark of ours that this version does not know; undefined: none. */
   readonly unknownMark: string | undefined;
   readonly ignored: Ignored | undefined;
+  /** Field manager of the newest change that is not ours; undefined: ours is the newest, or it is not known. */
+  readonly changedBy: string | undefined;
 };
 
 /**
@@ -169,6 +171,9 @@ export class CopyObject implements Identity, CopyTemplate {
   }
   get ignored(): Ignored | undefined {
     return this.face.ignored;
+  }
+  get changedBy(): string | undefined {
+    return this.face.changedBy;
   }
   get onDelete(): OnDelete {
     return this.face.onDelete;

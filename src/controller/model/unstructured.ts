@@ -19,6 +19,9 @@ export type RawObject = {
   readonly labels?: unknown;
   readonly annotations?: unknown;
   readonly finalizers?: unknown;
+  readonly managedFields?: unknown;
+  readonly manager?: unknown;
+  readonly time?: unknown;
 };
 
 const NOTHING: RawObject = {};

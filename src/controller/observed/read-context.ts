@@ -34,6 +34,8 @@ export type ReadingObject = {
   readonly labels: Texts;
   readonly annotations: Annotations;
   data(): Texts;
+  /** Field manager of the newest change, if it is not ours and the API server's list of them was not too long. */
+  changedBy(): string | undefined;
 };
 
 // The API takes a type of any length; none that means anything is longer than a name.

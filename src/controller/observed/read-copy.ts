@@ -42,7 +42,8 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
   const list = recordedList(annotations);
   const ignored = ignoredOnCopy(annotations);
   const { namespace, name } = marks.source;
-  const rest = `${unknownMark ?? ""} ${ignored?.word ?? ""}`;
+  const changedBy = whole.changedBy();
+  const rest = `${unknownMark ?? ""} ${ignored?.word ?? ""} ${changedBy ?? ""}`;
   const shared = context.share(`${face} ${marks.sourceVersion} ${rest}`, {
     source: { namespace: intern(namespace), name: intern(name) },
     sourceUid: intern(marks.sourceUid),
@@ -58,6 +59,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
     list: list === undefined ? undefined : intern(list),
     unknownMark: unknownMark === undefined ? undefined : intern(unknownMark),
     ignored,
+    changedBy: changedBy === undefined ? undefined : intern(changedBy),
   });
   return new CopyObject({ ...given, name: intern(given.name) }, shared);
 }

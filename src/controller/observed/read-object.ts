@@ -4,7 +4,13 @@
 // is never a source, whatever else they carry.
 import { carries, parseAdopt, type Annotations } from "../annotations/parse.ts";
 import { ignoredOnStranger } from "../annotations/ignored.ts";
-import { MARKS, PREFIX, unknownKeyOf, type AnnotationName } from "../annotations/vocabulary.ts";
+import {
+  MANAGED_BY,
+  MARKS,
+  PREFIX,
+  unknownKeyOf,
+  type AnnotationName,
+} from "../annotations/vocabulary.ts";
 import { marksOf } from "../desired/copy.ts";
 import type {
   CachedObject,
@@ -47,6 +53,7 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
     labels: stringsOf(metadata.labels),
     annotations: stringsOf(metadata.annotations),
     data: () => entriesOf(context.kind, object),
+    changedBy: () => newestManager(metadata.managedFields),
   };
   if (context.kind.reserved?.includes(given.name)) return bystander(given);
   if (carries(whole.annotations, ["from"])) return readPull(whole, context);
@@ -57,6 +64,18 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
     return readSource(whole, context, entry);
   }
   return readStranger(whole, context);
+}
+
+// Two changes in one second have one time: the other client's counts as the newer one.
+function newestManager(fields: unknown): string | undefined {
+  if (!Array.isArray(fields)) return undefined;
+  let newest = { manager: MANAGED_BY, time: "" };
+  for (const field of fields as readonly unknown[]) {
+    const { manager, time } = objectOf(field);
+    const one = { manager: stringOf(manager), time: stringOf(time) };
+    if (one.manager === MANAGED_BY ? one.time > newest.time : one.time >= newest.time) newest = one;
+  }
+  return newest.manager === MANAGED_BY ? undefined : newest.manager;
 }
 
 /** Whatever it carries, nothing is made of it. */

@@ -1,12 +1,13 @@
-// What went, and why: copies that were deleted or left to their namespaces, and pulling Secrets that were
-// emptied, gathered by source and reason until no more of the source are about to go: until a plan five
-// seconds later at most, or, where copies of one source go again and again, until another line of it may
-// be written. One log line each, and to whoever tells the owners. A source that is gone has nothing that
-// an Event could be on: of its copies the log line is all there is.
-import { type Plan } from "../model/verdicts.ts";
+// Which copies were removed, and why: copies that were deleted or released, and pulling objects that were
+// cleared, grouped by source and reason until no more of the source are due, at most until the first sync five
+// seconds later. Copies of one source that are removed again and again wait until another line of it may be
+// written. Lines name every place, 100 at most each. Owners are informed as well; if the source no longer
+// exists, no Event can be on it, and the log line is the only record.
+import type { Plan } from "../model/verdicts.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
+import { MOST_PLACES } from "./written-log.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 import { isDataKey, type Ref, refText } from "../../text/names.ts";
@@ -27,16 +28,17 @@ export type RemovedCopies = {
   /** When the first of them went; ms, monotonic. */
   readonly since: number;
   count: number;
+  /** How many of them no line has named yet. */
+  unnamed: number;
   /** Where they went: of copies that somebody forged there may be many in one. */
   readonly namespaces: Set<string>;
-  /** How many of them a finalizer still holds. */
+  /** How many of those a finalizer still holds. */
   waiting: number;
-  /** The first of them. */
-  readonly places: Ref[];
+  /** Those that no line has named yet. */
+  places: Ref[];
 };
 
 const WAIT_MS = 5000;
-const MOST_NAMED = 5;
 /** In any minute. */
 const MOST_LINES_OF_A_SOURCE = 5;
 /** Anybody may name any source, and any UID of it, on copies that then go: what waits has a bound. */
@@ -91,15 +93,18 @@ export class RemovalLog implements SyncHooks {
       reason,
       since: this.#clock.monotonic(),
       count: 0,
+      unnamed: 0,
       namespaces: new Set<string>(),
       waiting: 0,
       places: [],
     };
     group.count++;
+    group.unnamed++;
     group.namespaces.add(place.namespace);
     if (kind === "leaving") group.waiting++;
-    if (group.places.length < MOST_NAMED) group.places.push(place);
+    group.places.push(place);
     this.#groups.set(key, group);
+    if (group.places.length === MOST_PLACES) this.#tell(group);
   }
 
   onPlan(plan: Plan, { settled }: SyncNote): void {
@@ -119,10 +124,14 @@ export class RemovalLog implements SyncHooks {
       if (this.#lines.happened(subject, now) === undefined) continue;
       this.#groups.delete(key);
       this.#leave(subject);
-      if (++sources <= 0) this.#tell(group);
+      if (group.unnamed > 0 && ++sources <= 0) this.#tell(group);
       this.#onRemoved(group);
     }
     if (sources > 0) this.#log.info({ sources }, "copies of further sources removed");
+  }
+
+  onStop(): void {
+    for (const group of this.#groups.values()) if (group.unnamed > 0) this.#tell(group);
   }
 
   /** Room for one group more of `subject`, which is taken. */
@@ -139,11 +148,13 @@ export class RemovalLog implements SyncHooks {
     else this.#waiting.delete(subject);
   }
 
-  #tell({ removal, kind, source, count, waiting, places, reason }: RemovedCopies): void {
-    const named = places.map(refText);
+  #tell(group: RemovedCopies): void {
+    const { removal, kind, source, unnamed: count, waiting, places, reason } = group;
     const subject = { kind, source: refText(source) };
     const held = waiting > 0 && { waitingForFinalizers: waiting };
-    this.#log.info({ ...subject, count, ...held, places: named, reason }, MESSAGES[removal]);
+    const fields = { ...subject, count, ...held, places: places.map(refText), reason };
+    this.#log.info(fields, MESSAGES[removal]);
+    [group.unnamed, group.waiting, group.places] = [0, 0, []];
   }
 }
 

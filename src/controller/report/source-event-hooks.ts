@@ -1,5 +1,5 @@
 // When Events are made: with each report, and again while something waits for room. Promises: what a plan shows
-// is reported within ten seconds, although no other plan follows while a write is not answered; after close()
+// is reported within ten seconds, although no other plan follows while a write is not answered; after onStop()
 // no timer is left.
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { Plan } from "../model/verdicts.ts";
@@ -48,7 +48,7 @@ export class SourceEventHooks implements SyncHooks {
     this.#schedule();
   }
 
-  close(): void {
+  onStop(): void {
     this.#closed = true;
     this.#report?.cancel();
     this.#retry?.cancel();

@@ -41,6 +41,8 @@ export type SyncHooks = {
   readonly onPlan?: (plan: Plan, note: SyncNote) => void | Iterator<undefined, void>;
   /** A sync threw, and is tried again. */
   readonly onError?: (tookMs: number) => void;
+  /** The controller stops: no outcome and no plan follows. */
+  readonly onStop?: () => void;
 };
 
 export class SyncLog implements SyncHooks {

@@ -255,7 +255,8 @@ export class Controller {
     await this.#worker;
     const stopping = Object.values(watches).map((watch) => watch.stop());
     await Promise.all([...stopping, list?.informer.stop()]);
-    // Last, so that what the last pass did is still told.
+    sync.close();
+    // Last, so that Events about the last sync are still sent.
     await events?.close();
     log.info({}, "stopped");
   }

@@ -258,6 +258,11 @@ export class Sync {
     patience.cancel();
   }
 
+  /** Reports what is left. No sync follows. */
+  close(): void {
+    for (const each of this.#deps.hooks) each.onStop?.();
+  }
+
   /** As stop, but cuts off at once what is in flight: we may not write any more. */
   async abandon(): Promise<void> {
     this.#deps.apply.cancel();

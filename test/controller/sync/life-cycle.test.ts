@@ -31,6 +31,7 @@ test("CL-30 the log tells the life of a controller in order", async () => {
     "leading",
     "started worker",
     "synced",
+    "copied",
     "stopped worker",
     "stopped",
   ]);

@@ -1,0 +1,101 @@
+// The lasting record of who received a value, and when: every copy and pulling object that was written, by
+// name. A line `copied` for each source and version, and a line `repaired` for copies that somebody edited or
+// deleted, with the field managers that did it. Promises: each write is named in exactly one line; a line
+// comes when the cluster is settled, after five seconds at most while writes go on, and no later than the
+// next sync where one source has many; when the process stops, what is left is logged. A line names at most
+// 100 places, so that memory and length have a bound.
+import type { Clock } from "../../kube/time/clock.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import { isCopying, type Action } from "../model/actions.ts";
+import { placeKey, type ObjectKind } from "../model/kinds.ts";
+import type { Plan } from "../model/verdicts.ts";
+import type { Outcome } from "../writes/outcome.ts";
+import type { Log } from "./log.ts";
+import { Repeats } from "./repeats.ts";
+import type { SyncHooks, SyncNote } from "./sync-log.ts";
+
+/** Places in one line: about 4 KiB, and 32 KiB where every name has its full length. */
+export const MOST_PLACES = 100;
+const WAIT_MS = 5000;
+/** Of one source and message in a minute, so that a copy that is edited in a loop does not fill the log. */
+const MOST_LINES_OF_A_SOURCE = 5;
+/** Sources whose places wait for their line; the oldest is logged to make room. */
+const MOST_GROUPS = 1000;
+const MOST_MANAGERS = 5;
+
+type Written = {
+  readonly message: "copied" | "repaired";
+  readonly kind: ObjectKind;
+  readonly source: Ref;
+  readonly sourceVersion: string;
+  /** ms, monotonic. */
+  readonly since: number;
+  /** Writes; more than there are places where one place was written again. */
+  count: number;
+  readonly places: Set<string>;
+  readonly managers: Set<string>;
+};
+
+export class WrittenLog implements SyncHooks {
+  readonly #log: Log;
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #groups = new Map<string, Written>();
+  readonly #lines = new Repeats(MOST_LINES_OF_A_SOURCE);
+
+  constructor(log: Log, clock: Pick<Clock, "monotonic">) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  onOutcome({ kind: became, action }: Outcome): void {
+    if (became !== "done" || !(isCopying(action) || action.kind === "fill")) return;
+    const { objectKind, place, cause, content } = action;
+    const message = cause === "edited" || cause === "deleted" ? "repaired" : "copied";
+    const { uid, resourceVersion } = content.source;
+    const key = `${message} ${placeKey(objectKind, action.source)} ${uid} ${resourceVersion}`;
+    const group = this.#groups.get(key) ?? {
+      message,
+      kind: objectKind,
+      source: action.source,
+      sourceVersion: resourceVersion,
+      since: this.#clock.monotonic(),
+      count: 0,
+      places: new Set<string>(),
+      managers: new Set<string>(),
+    };
+    group.count++;
+    group.places.add(refText(place));
+    const manager = message === "repaired" ? editorOf(action) : undefined;
+    if (manager !== undefined && group.managers.size < MOST_MANAGERS) group.managers.add(manager);
+    this.#groups.set(key, group);
+    const [oldest] = this.#groups;
+    if (group.places.size === MOST_PLACES) this.#tell(key, group);
+    else if (this.#groups.size > MOST_GROUPS && oldest) this.#tell(...oldest);
+  }
+
+  onPlan(_: Plan, { settled }: SyncNote): void {
+    const now = this.#clock.monotonic();
+    for (const [key, group] of this.#groups) {
+      if (!settled && now - group.since < WAIT_MS) continue;
+      const subject = `${group.message} ${placeKey(group.kind, group.source)}`;
+      if (this.#lines.happened(subject, now) !== undefined) this.#tell(key, group);
+    }
+  }
+
+  onStop(): void {
+    for (const [key, group] of this.#groups) this.#tell(key, group);
+  }
+
+  #tell(key: string, { message, kind, source, sourceVersion, count, ...rest }: Written): void {
+    this.#groups.delete(key);
+    const managers = rest.managers.size > 0 && { managers: [...rest.managers] };
+    const subject = { kind, source: refText(source), sourceVersion, count };
+    this.#log.info({ ...subject, ...managers, places: [...rest.places] }, message);
+  }
+}
+
+/** The field manager that changed the copy after us, as its managedFields say; any client can choose its name. */
+function editorOf(action: Action): string | undefined {
+  const isCopy = action.kind === "update" || action.kind === "replace";
+  return isCopy ? action.target.changedBy : undefined;
+}
