@@ -10,7 +10,14 @@ import {
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { failing, holding, type RuleAnswer } from "./answer.ts";
-import { annotateKey, annotateObject, deleteObject, sourceWord } from "./what-to-type.ts";
+import {
+  annotateKey,
+  annotateObject,
+  deleteObject,
+  kubectlWord,
+  showManagers,
+  sourceWord,
+} from "./what-to-type.ts";
 
 /** What the last answer follows from. */
 export type Found = {
@@ -73,7 +80,7 @@ function changeOf(found: Found): string | undefined {
         return "secretcast check: it names the right that is missing";
       return undefined;
     case "failed":
-      return WHAT_TO_DO[row?.cause ?? ""] ?? FOUGHT;
+      return row?.cause === undefined ? changeOfFight(found) : changeOfFailure(row.cause, found);
     case "current":
     case "pending":
     case "conflict":
@@ -107,8 +114,17 @@ function changeOfConflict({
   return `its owner gives it up: ${deleteObject(kind, place)}`;
 }
 
-const FOUGHT =
-  "find who else writes it (kubectl get --show-managed-fields), and let one of the two leave it alone";
+/** Another client changes the object back, as its managedFields say. */
+function changeOfFight({ kind, place }: Found): string {
+  return `find the other client, and stop it or take the place out of the source's targets: ${showManagers(kind, place)}`;
+}
+
+/** What to do about the cause, and how the wait for the next try ends: a change of the source. */
+function changeOfFailure(cause: string, { kind, source }: Found): string {
+  const touch = `kubectl annotate ${kubectlWord(kind)} -n ${source.namespace} ${source.name} --overwrite retried-at="$(date)"`;
+  return `${WHAT_TO_DO[cause] ?? ""} Then try again at once: ${touch}`.trim();
+}
+
 /** For each cause of a failed write: what docs/operations.md says under "Why a write failed". */
 export const WHAT_TO_DO: Readonly<Record<string, string>> = {
   policy:

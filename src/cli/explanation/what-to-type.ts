@@ -46,6 +46,11 @@ export function deleteObject(kind: ObjectKind, { namespace, name }: Ref): string
   return `kubectl delete ${kubectlWord(kind)} -n ${namespace} ${name}`;
 }
 
+/** Which clients changed an object, by their field managers. */
+export function showManagers(kind: ObjectKind, { namespace, name }: Ref): string {
+  return `kubectl get ${kubectlWord(kind)} -n ${namespace} ${name} --show-managed-fields -o jsonpath='{range .metadata.managedFields[*]}{.time} {.manager}{"\\n"}{end}'`;
+}
+
 export function editObject(kind: ObjectKind, { namespace, name }: Ref): string {
   return `kubectl edit ${kubectlWord(kind)} -n ${namespace} ${name}`;
 }

@@ -22,6 +22,11 @@ export class PlannerMemory {
     for (const state of this.#states.values()) state.serverIsBack();
   }
 
+  /** A Namespace was changed: failed writes in it are tried sooner. */
+  namespaceChanged(name: string): void {
+    for (const state of this.#states.values()) state.backoff.namespaceChanged(name);
+  }
+
   /** Fights that began since this was last asked. */
   takeFights(): readonly Fight[] {
     return [...this.#states.values()].flatMap((state) => state.takeFights());

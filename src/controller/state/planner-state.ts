@@ -111,7 +111,8 @@ export class PlannerState {
   }
 
   failed(action: Action, failure: Failure, now: number, chance: number): void {
-    this.backoff.failed(refText(action.place), action.inputs, failure, now, chance);
+    const [place, source] = [refText(action.place), refText(action.source)];
+    this.backoff.failed(place, action.inputs, failure, now, chance, source);
   }
 
   /** The API server answers again after an outage: what failed for want of it is due now. */

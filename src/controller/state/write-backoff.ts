@@ -3,6 +3,7 @@
 // like a fight. No clock: `now` is milliseconds of a monotonic clock, `chance` is uniform in [0, 1).
 // It forgets what no pass asks for any more, so it is as large as the trouble is.
 import { backoffMs, readBackoffMs, throttledBackoffMs } from "./backoff.ts";
+import { EarlyTries } from "./early-tries.ts";
 
 /**
  * After a 409: the cache is about to catch up; not a failure. It grows while the cache does not: each
@@ -53,6 +54,10 @@ export type PlaceBackoff = {
   /** How often in a row the world had moved; a failure in between does not begin that anew. */
   readonly stales: number;
   readonly failures: number;
+  /** Of a failure: its source, as "NAMESPACE/NAME". */
+  readonly source?: string;
+  /** Of a failure: when a user last ended its wait. */
+  readonly earlyAt?: number | undefined;
 };
 
 export type Uncached = {
@@ -72,6 +77,7 @@ function isEnding(inputs: string): boolean {
 
 export class WriteBackoff {
   #troubles = new Map<string, PlaceBackoff>();
+  readonly #early = new EarlyTries();
   #hidden = new Map<string, Uncached>();
   /** When each place was last written or a write failed there, in the order of time. */
   readonly #written = new Map<string, number>();
@@ -111,7 +117,15 @@ export class WriteBackoff {
     return written + WRITE_DISTANCE_MS;
   }
 
-  failed(place: string, inputs: string, failure: Failure, now: number, chance: number): void {
+  /** `source`: as "NAMESPACE/NAME". */
+  failed(
+    place: string,
+    inputs: string,
+    failure: Failure,
+    now: number,
+    chance: number,
+    source = "",
+  ): void {
     const before = this.#troubles.get(place);
     const failures = before?.inputs === inputs ? before.failures : 0;
     const throttled = failure.error === "throttled";
@@ -132,7 +146,30 @@ export class WriteBackoff {
       stales: before?.stales ?? 0,
       // A refusal for want of room says nothing of the place, so later failures do not wait longer for it.
       failures: throttled ? failures : attempts,
+      source: this.#early.failed(source),
+      earlyAt: before?.earlyAt,
     });
+  }
+
+  /** An object ("NAMESPACE/NAME") was changed. Whether a failed write is tried sooner for it. */
+  objectChanged(object: string): boolean {
+    return this.#early.objectChanged(object, this.#troubles.has(object));
+  }
+
+  /** A Namespace was changed: failed writes in it are tried sooner. */
+  namespaceChanged(name: string): void {
+    this.#early.namespaceChanged(name);
+  }
+
+  /** Failed writes; those that the API server had no room for wait as long as it asked. */
+  *#failures(): Generator<
+    readonly [string, PlaceBackoff & { source: string; earlyAt: number | undefined }]
+  > {
+    for (const [place, trouble] of this.#troubles) {
+      const { kind, error, source, earlyAt } = trouble;
+      if (kind !== "failed" || error === "throttled" || source === undefined) continue;
+      yield [place, { ...trouble, source, earlyAt }];
+    }
   }
 
   /** What failed a write passes by itself: its next try may be taken. */
@@ -260,6 +297,8 @@ export class WriteBackoff {
     this.#asked = new Set();
     this.#filledBefore = this.#filled;
     this.#filled = new Map();
+    for (const [place, write] of this.#early.due(this.#failures(), now))
+      this.#troubles.set(place, write);
     for (const [place, time] of this.#written) {
       if (now - time < WRITE_DISTANCE_MS) break;
       this.#written.delete(place);
@@ -276,9 +315,14 @@ export class WriteBackoff {
       if (kind === "fight" && until > this.#now) continue;
       this.#forget(this.#troubles, place, inFlight);
     }
+    this.#early.keep(this.#failingSources());
     for (const place of this.#hidden.keys()) this.#forget(this.#hidden, place, inFlight);
     for (const place of this.#vanished)
       if (!this.#asked.has(place) && !inFlight.has(place)) this.#vanished.delete(place);
+  }
+
+  *#failingSources(): Generator<string> {
+    for (const { source } of this.#troubles.values()) if (source !== undefined) yield source;
   }
 
   #forget(map: Map<string, unknown>, place: string, inFlight: ReadonlySet<string>): void {

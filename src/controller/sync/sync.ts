@@ -19,6 +19,7 @@ import { recordOutcome, type WrittenCaches, type Outcome } from "../writes/outco
 import { WritePool, type WriteEnd } from "../../kube/flowcontrol/write-pool.ts";
 import type { SyncHooks } from "../report/sync-log.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
+import { refText } from "../../text/names.ts";
 import {
   type ActionWrite,
   isStillDecided,
@@ -159,11 +160,12 @@ export class Sync {
     // Our own write: the pass that waits for its answer looks again anyway.
     if (!published && this.#pool.inFlight.has(place)) return "no";
     this.#pool.touch(place, old);
+    const isTriedSooner = memory.backoff.objectChanged(refText(present));
     if (old?.role === "source" && (old.uid !== secret?.uid || secret.role !== "source"))
       memory.gone.add(old.uid, this.#deps.clock.monotonic());
     if (published) return "urgent";
     if (old?.role === "copy" && !secret) memory.copyVanished(old);
-    if (roles.includes("copy") || roles.includes("pull")) return "later";
+    if (isTriedSooner || roles.includes("copy") || roles.includes("pull")) return "later";
     if (old?.ignored !== secret?.ignored) return "later";
     const isWanted = this.#wantedNames.get(kind)?.has(present.name) === true;
     return isWanted || mayBeAdopted(secret) ? "later" : "no";
@@ -172,6 +174,7 @@ export class Sync {
   /** A Namespace changed. `before`: how it was; undefined where it is new. */
   namespaceChanged(name: string, before: Namespace | undefined): void {
     this.#pool.touch(name, before);
+    this.#deps.memory.namespaceChanged(name);
   }
 
   /** A live read changed the cache, for which the watch sends no event. `before`: what the cache showed. */

@@ -529,12 +529,12 @@ expectPlace(
 
 expectPlace("a write that failed", () => failed("quota"), {}, [
   "backoff the last write was taken: quota secrets would be exceeded",
-  "$ Raise secrets in it, or take the namespace out of the source's to.",
+  `$ Raise secrets in it, or take the namespace out of the source's to. Then try again at once: kubectl annotate secret -n shared one --overwrite retried-at="$(date)"`,
 ]);
 
 expectPlace("a copy that somebody changes all the time", () => fought(), {}, [
   "backoff the last write was taken: repaired more than 5 times a minute: somebody keeps changing it",
-  "$ find who else writes it (kubectl get --show-managed-fields), and let one of the two leave it alone",
+  String.raw`$ find the other client, and stop it or take the place out of the source's targets: kubectl get secret -n team-a one --show-managed-fields -o jsonpath='{range .metadata.managedFields[*]}{.time} {.manager}{"\n"}{end}'`,
 ]);
 
 expectPlace(

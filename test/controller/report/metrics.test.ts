@@ -1,7 +1,7 @@
 // The dashboard and the alerting rules against the program's own metrics: every metric, label and
 // label's value that a query names is one that the program exports. promtool is not needed for it.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
 import { METRIC_STATES } from "../../../src/controller/model/verdicts.ts";
@@ -129,6 +129,25 @@ test("each alert has a severity, a duration and a word on what to do, and the pa
     assert.match(labels["severity"] ?? "", /^(info|warning|critical)$/, alert);
     assert.ok(annotations["summary"] && annotations["description"], alert);
   }
+});
+
+test("every log line and Event that an alert or its row names is one of the program (E15)", () => {
+  const source = new URL("../../../src/", import.meta.url);
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  const program = files.map((file) => readFileSync(new URL(file, source), "utf8")).join("\n");
+  const descriptions = rules.map(({ annotations }) => annotations["description"] ?? "");
+  const lines = descriptions.flatMap((text) =>
+    [...text.matchAll(/"([^"{]+)"/g)].map(([, line]) => line),
+  );
+  assert.ok(lines.includes("lease not taken, renewed or released") && lines.includes("repaired"));
+  for (const line of lines) assert.ok(program.includes(`"${line}"`), `no log line "${line}"`);
+  const events = descriptions.flatMap((text) =>
+    [...text.matchAll(/\bEvent ([A-Z]\w+)/g)].map(([, reason]) => reason),
+  );
+  assert.ok(events.includes("Failed"));
+  for (const reason of events) assert.ok(program.includes(`"${reason}"`), `no Event ${reason}`);
 });
 
 test("the panels have a title, a meaning and a place of their own, and keep to one job", () => {

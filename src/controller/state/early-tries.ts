@@ -1,0 +1,60 @@
+// Which failed writes a user wants to be tried at once: those whose source, pulling object or Namespace was
+// changed. Promises: a place is tried early at most once in ten seconds, so that an object that changes without
+// a pause does not turn back-off off; it remembers no more than there are failing sources and namespaces.
+
+const DISTANCE_MS = 10_000;
+
+/** Of a failed write: when its wait was last ended early, and what its wait follows from. */
+export type FailedWrite = {
+  /** The source, as "NAMESPACE/NAME". */
+  readonly source: string;
+  /** ms, monotonic. */
+  readonly until: number;
+  readonly earlyAt: number | undefined;
+};
+
+export class EarlyTries {
+  /** Sources of failed writes; each text is in memory once. */
+  #sources = new Map<string, string>();
+  /** Failing sources, objects at failing places, and namespaces that were changed since the last plan began. */
+  readonly #changed = new Set<string>();
+
+  /** A write of this source failed. The text to remember it by. */
+  failed(source: string): string {
+    const known = this.#sources.get(source);
+    if (known === undefined) this.#sources.set(source, source);
+    return known ?? source;
+  }
+
+  /** An object was changed; `failed`: a write at its own place. Whether a failed write is tried sooner for it. */
+  objectChanged(object: string, failed: boolean): boolean {
+    if (!failed && !this.#sources.has(object)) return false;
+    this.#changed.add(object);
+    return true;
+  }
+
+  namespaceChanged(name: string): void {
+    if (this.#sources.size > 0) this.#changed.add(name);
+  }
+
+  /** Failed writes whose wait is over earlier now, each with its new times. */
+  *due<W extends FailedWrite>(
+    writes: Iterable<readonly [place: string, write: W]>,
+    now: number,
+  ): Generator<readonly [place: string, write: W]> {
+    if (this.#changed.size === 0) return;
+    for (const [place, write] of writes) {
+      const { source, until, earlyAt } = write;
+      const namespace = place.slice(0, place.indexOf("/"));
+      const isChanged = [source, place, namespace].some((key) => this.#changed.has(key));
+      const at = Math.max(now, (earlyAt ?? Number.NEGATIVE_INFINITY) + DISTANCE_MS);
+      if (isChanged && at < until) yield [place, { ...write, until: at, earlyAt: at }];
+    }
+    this.#changed.clear();
+  }
+
+  /** Only these sources still have failed writes. */
+  keep(sources: Iterable<string>): void {
+    this.#sources = new Map([...sources].map((source) => [source, source]));
+  }
+}
