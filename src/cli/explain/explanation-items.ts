@@ -1,9 +1,9 @@
 // An explanation as a list, one item a place, as json and yaml print it.
 import { refText } from "../../text/names.ts";
-import type { PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
+import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
 import type { Explanation } from "../explanation/explain.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
-import type { RemovalHoldCause, Verdict } from "../../controller/model/verdicts.ts";
+import type { RemovalHoldCause } from "../../controller/model/verdicts.ts";
 import { dueWordsOf, isoTime } from "../../controller/settings/due-text.ts";
 
 export type ExplanationItem = {
@@ -11,7 +11,7 @@ export type ExplanationItem = {
   readonly namespace: string;
   readonly name: string;
   readonly source: string;
-  readonly verdict: Verdict;
+  readonly verdict: ExplainedVerdict;
   readonly reason: string;
   /** When it changes without any event: RFC 3339, what happens then, and of a held removal why it waits. */
   readonly dueAt?: string;
@@ -47,7 +47,7 @@ function dueOf({
   pulling,
   due: { dueAt, hold, removal },
 }: Pick<PlaceAnswer, "verdict" | "pulling" | "due">) {
-  if (dueAt === undefined) return {};
+  if (dueAt === undefined || verdict === "unknown") return {};
   const { dueWords, unless } = dueWordsOf({ verdict, pulling, hold, removal });
   return {
     dueAt: isoTime(dueAt),

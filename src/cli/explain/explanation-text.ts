@@ -2,12 +2,12 @@
 // Of many places those with one reason stand together.
 import { refText } from "../../text/names.ts";
 import { dueText, dueWordsOf } from "../../controller/settings/due-text.ts";
-import type { PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
-import { UNDERSTOOD } from "../explanation/explain-object.ts";
+import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
+import { EXISTS, UNDERSTOOD } from "../explanation/explain-object.ts";
 import type { Explanation } from "../explanation/explain.ts";
 import { awaitsRemoval, type WaysOut } from "../explanation/ways-out.ts";
 import { groupPlaces, type PlaceGroup } from "../explanation/place-groups.ts";
-import { METRIC_STATE, type Verdict } from "../../controller/model/verdicts.ts";
+import { METRIC_STATE } from "../../controller/model/verdicts.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import {
   painter,
@@ -63,6 +63,8 @@ function whatItIs({ is, answers, subject, places }: Explanation): string {
       return "neither a source nor a copy";
     case "absent":
       return "it is not there";
+    case "unknown":
+      return answers.find(({ rule }) => rule === EXISTS)?.answer ?? "unknown";
   }
 }
 
@@ -80,7 +82,7 @@ function* placeLines(
   const whose = own && is === "other" ? ` for a copy${of}` : own || of === "" ? "" : of;
   yield `${where}${paint(colourOf(verdict), verdict)}${whose}, because ${printable(reason)}${dueClause([only])}\n\n`;
   // Of a copy and a pulling object the rules of its source are asked, and stand with the place.
-  const about = is === "source" || is === "absent" ? answers : [];
+  const about = is === "source" || is === "absent" || is === "unknown" ? answers : [];
   yield* ruleLines([...about, ...there], decided, form, program);
   yield* changeLines(decided.change === undefined || awaitsRemoval(only) ? [] : [decided.change]);
 }
@@ -127,7 +129,7 @@ function dueClause(places: PlaceGroup["places"]): string {
     (least, { due: { dueAt = Infinity } }) => Math.min(least, dueAt),
     Infinity,
   );
-  if (first === Infinity) return "";
+  if (first === Infinity || verdict === "unknown") return "";
   return `; ${dueText(dueWordsOf({ verdict, pulling, ...due }), first, Date.now())}`;
 }
 
@@ -180,7 +182,8 @@ function* wayLines(ways: readonly WaysOut[]): Generator<string> {
   if (ways.length > MOST_WAYS) yield `\nand ${ways.length - MOST_WAYS} more sources\n`;
 }
 
-function colourOf(verdict: Verdict): Colour | undefined {
+function colourOf(verdict: ExplainedVerdict): Colour | undefined {
+  if (verdict === "unknown") return "yellow";
   switch (METRIC_STATE[verdict]) {
     case "current":
       return "green";

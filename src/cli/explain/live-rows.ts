@@ -3,6 +3,7 @@
 import { parseRef, refText } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import { METRIC_STATE, type Plan, type Row } from "../../controller/model/verdicts.ts";
+import { ALL_RIGHTS, type ReaderRights } from "../../controller/model/reader-rights.ts";
 import { dueWordsOf } from "../../controller/settings/due-text.ts";
 import type { Status } from "../../page/status.ts";
 
@@ -11,11 +12,14 @@ export function withLiveRows(
   plan: Plan,
   { kind, pulls }: ClusterState,
   { groups }: Pick<Status, "groups">,
+  rights: ReaderRights = ALL_RIGHTS,
 ): Plan {
   const pulling = new Set(Array.from(pulls, (pull) => refText(pull)));
   const live = groups.shown.flatMap((group): readonly Row[] => {
     const source = parseRef(group.source);
-    if (group.kind !== kind || !source || !saysMore(group)) return [];
+    if (group.kind !== kind || !source) return [];
+    // Of what the reader may not read, the page says more in any case.
+    if (!saysMore(group) && rights.namespace(source.namespace) === undefined) return [];
     return group.places.shown.flatMap((text) => {
       const place = parseRef(text);
       if (!place) return [];

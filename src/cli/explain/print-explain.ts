@@ -26,13 +26,16 @@ export async function printExplain(given: Given, program: Program): Promise<numb
   return withJudging(flags, planningFlags(given), program, async (judging) => {
     const { connection, planning } = judging;
     const subject = { namespace: connection.namespace, name };
-    const read = await readJudged(judging, flags, program);
+    const read = await readJudged(judging, flags, program, {
+      fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
+    });
     const world = read.worlds.find((each) => each.kind === kind);
     if (!world) throw new UsageError(`${kind}s take no part without --config-maps`);
     const { plan } = await prospectIn(read, planning);
     const page = await readControllerPage(judging, "", program.signal);
-    const live = page.kind === "read" ? withLiveRows(plan, world, page.status) : plan;
-    const told = explain(world, planning.settings, live, subject, namespace);
+    const live = page.kind === "read" ? withLiveRows(plan, world, page.status, read.rights) : plan;
+    const { rights } = read;
+    const told = explain(world, planning.settings, live, subject, { namespace, rights });
     const known = tellUnknown(read, program);
     if (told.is === "absent" && told.places.length === 0 && known) throw notFound(kind, subject);
     print(told, flags, program);

@@ -13,10 +13,18 @@ export type RuleAnswer = {
   readonly change: string | undefined;
 };
 
+/** `unknown`: it would follow from what the reader may not read. */
+export type ExplainedVerdict = Verdict | "unknown";
+
+/** The answer to a rule that nobody can answer without the right to read. */
+export function unreadAnswer(rule: string, text: string): RuleAnswer {
+  return failing(rule, `unknown: ${text}`, "ask an administrator, or a person who has that right");
+}
+
 export type PlaceAnswer = {
   readonly place: Ref;
   readonly source: Ref;
-  readonly verdict: Verdict;
+  readonly verdict: ExplainedVerdict;
   /** One line: the plan's, or that of the rule which decided. */
   readonly reason: string;
   /** The place is a pulling object. */

@@ -18,7 +18,8 @@ import { refText } from "../../text/names.ts";
 import type { GlobList } from "../../text/globs.ts";
 import type { Selector } from "../../text/label-selector.ts";
 import { annotationKey, type AnnotationName } from "../../controller/annotations/vocabulary.ts";
-import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
+import type { ReaderRights } from "../../controller/model/reader-rights.ts";
+import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
 import {
   annotateNamespace,
   editNamespace,
@@ -32,12 +33,13 @@ export function absentNamespaceAnswers(
   settings: PlannerSettings,
   world: ClusterState,
   name: string,
+  rights: ReaderRights,
 ): readonly RuleAnswer[] {
   const rule = "the namespace is there";
   // Of what is not read it is not known whether it exists.
   if (!isRead(settings, name)) return [failing(rule, "the namespace is not read (--namespaces)")];
-  if (world.isUnreadable?.(name) === true)
-    return [failing(rule, "the namespace cannot be read: the API server answers 403")];
+  const unread = rights.namespace(name);
+  if (unread !== undefined) return [unreadAnswer(rule, unread)];
   return [there(world.namespaces.get(name), name)];
 }
 

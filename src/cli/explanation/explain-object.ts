@@ -23,7 +23,8 @@ import {
   PREFIX,
   type AnnotationName,
 } from "../../controller/annotations/vocabulary.ts";
-import { failing, holding, ruleAnswer, type RuleAnswer } from "./answer.ts";
+import type { ReaderRights } from "../../controller/model/reader-rights.ts";
+import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
 import {
   annotateKey,
   annotateObject,
@@ -36,6 +37,7 @@ export const NOT_PAUSED = "the source is not paused";
 const ASKS = "it asks for copies";
 const NEITHER = `it carries neither ${annotationKey("to")} nor ${annotationKey("to-selector")}`;
 const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
+export const EXISTS = "it exists";
 export const UNDERSTOOD = "what it says is understood";
 
 /** `object`: undefined where there is none. */
@@ -44,9 +46,10 @@ export function objectAnswers(
   object: CachedObject | undefined,
   world: ClusterState,
   settings: PlannerSettings,
+  rights: ReaderRights,
 ): readonly RuleAnswer[] {
-  if (!object) return [scope(subject, settings), absent(subject, world, settings)];
-  const exists = holding("it exists", "it is there");
+  if (!object) return [scope(subject, settings), absent(subject, world, settings, rights)];
+  const exists = holding(EXISTS, "it is there");
   switch (object.role) {
     case "copy": {
       const source = refText(object.source);
@@ -72,6 +75,7 @@ export function pullAnswers(
   source: CachedObject | undefined,
   world: ClusterState,
   settings: PlannerSettings,
+  rights: ReaderRights,
 ): readonly RuleAnswer[] {
   const own = problems(pull.kind, pull, pull.problems);
   const { from } = pull;
@@ -81,20 +85,31 @@ export function pullAnswers(
   const shown = [...own, entry ? named(entry) : scope(from, settings)];
   if (source?.role === "source") return [...shown, ...sourceAnswers(source, world), goes(source)];
   const isSource = "what it pulls from is a source";
+  const unread = rights.namespace(from.namespace);
+  if (!source && unread !== undefined) return [...shown, unreadAnswer(isSource, unread)];
   if (!source) return [...shown, failing(isSource, `there is no ${pull.kind} ${text}`)];
   const change = annotateObject(pull.kind, from, "allow", pull.namespace);
   return [...shown, failing(isSource, `${pull.kind} ${text} is none`, change)];
 }
 
-function absent(subject: Ref, world: ClusterState, settings: PlannerSettings): RuleAnswer {
+function absent(
+  subject: Ref,
+  world: ClusterState,
+  settings: PlannerSettings,
+  rights: ReaderRights,
+): RuleAnswer {
   const { namespace, name } = subject;
-  const rule = "it exists";
+  const rule = EXISTS;
   if (!isRead(settings, namespace))
     return failing(rule, `namespace ${namespace} is not read (--namespaces)`);
-  if (world.isUnreadable?.(namespace) === true)
-    return failing(rule, `namespace ${namespace} cannot be read: the API server answers 403`);
+  const unread = rights.namespace(namespace);
+  if (unread !== undefined) return unreadAnswer(rule, unread);
   if (!world.namespaces.has(namespace))
-    return failing(rule, `there is no namespace ${namespace}`, "kubectl get namespaces");
+    return failing(
+      rule,
+      `there is no namespace ${namespace}`,
+      `create the ${world.kind} again, in its namespace: kubectl create namespace ${namespace}`,
+    );
   const change = `kubectl get ${kubectlWord(world.kind)} -A --field-selector metadata.name=${name}`;
   return failing(rule, `there is no ${world.kind} ${refText(subject)}`, change);
 }

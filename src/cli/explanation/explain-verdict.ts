@@ -1,15 +1,16 @@
 // The last answer of a walk: what follows from all rules together, as the planner's verdict has it, and
 // what to do where that is not what somebody wanted.
 import type { CachedObject } from "../../controller/model/cluster.ts";
-import {
-  adoptionHint,
-  METRIC_STATE,
-  type Row,
-  type Verdict,
-} from "../../controller/model/verdicts.ts";
+import { adoptionHint, METRIC_STATE, type Row } from "../../controller/model/verdicts.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import { failing, holding, type RuleAnswer } from "./answer.ts";
+import {
+  failing,
+  holding,
+  unreadAnswer,
+  type ExplainedVerdict,
+  type RuleAnswer,
+} from "./answer.ts";
 import {
   annotateKey,
   annotateObject,
@@ -22,7 +23,7 @@ import {
 /** What the last answer follows from. */
 export type Found = {
   readonly kind: ObjectKind;
-  readonly verdict: Verdict;
+  readonly verdict: ExplainedVerdict;
   readonly reason: string;
   readonly place: Ref;
   readonly source: Ref;
@@ -34,7 +35,7 @@ export type Found = {
   readonly pulling: boolean;
 };
 
-const RULES: Readonly<Record<Verdict, string>> = {
+const RULES: Readonly<Record<ExplainedVerdict, string>> = {
   create: "what is there",
   current: "what is there",
   update: "what is there",
@@ -49,21 +50,24 @@ const RULES: Readonly<Record<Verdict, string>> = {
   paused: "the source is not paused",
   frozen: "what is to be there is known",
   backoff: "the last write was taken",
+  unknown: "what is to be there is known",
 };
 /** In the place of a conflict's rule: a pulling object never has to wait for its own place. */
 const FILLABLE = "its entries can be filled in";
-const GOOD: readonly Verdict[] = ["create", "current", "update", "replace", "adopt"];
+const GOOD: readonly ExplainedVerdict[] = ["create", "current", "update", "replace", "adopt"];
 
 export function verdictAnswer(found: Found): RuleAnswer {
   const { verdict, reason, pulling } = found;
   const usual = found.row?.hold === undefined ? RULES[verdict] : RULES.delete;
   const rule = pulling && verdict === "conflict" ? FILLABLE : usual;
+  if (verdict === "unknown") return unreadAnswer(rule, reason);
   return GOOD.includes(verdict) ? holding(rule, reason) : failing(rule, reason, changeOf(found));
 }
 
 function changeOf(found: Found): string | undefined {
   const { kind, verdict, row, present, reason, source } = found;
   if (verdict === "conflict") return changeOfConflict(found);
+  if (verdict === "unknown") return undefined;
   switch (METRIC_STATE[verdict]) {
     case "held":
       return row?.hold === undefined

@@ -24,7 +24,12 @@ import {
   unwantedVerdict,
   wantedVerdict,
 } from "../../controller/plan/verdict-table.ts";
-import { ruleAnswer, type PlaceAnswer, type RuleAnswer } from "./answer.ts";
+import {
+  ALL_RIGHTS,
+  unknownReason,
+  type ReaderRights,
+} from "../../controller/model/reader-rights.ts";
+import { ruleAnswer, type ExplainedVerdict, type PlaceAnswer, type RuleAnswer } from "./answer.ts";
 import {
   absentNamespaceAnswers,
   allowAnswers,
@@ -39,7 +44,7 @@ import { sourceWord } from "./what-to-type.ts";
 export type Explanation = {
   readonly kind: ObjectKind;
   readonly subject: Ref;
-  readonly is: "source" | "copy" | "pulling" | "other" | "absent";
+  readonly is: "source" | "copy" | "pulling" | "other" | "absent" | "unknown";
   /** About the object itself. */
   readonly answers: readonly RuleAnswer[];
   /** Where it goes, is taken from, or stands in the way; sorted by namespace. */
@@ -48,16 +53,21 @@ export type Explanation = {
   readonly waysOut: readonly WaysOut[];
 };
 
-/** `namespace`: only there; undefined: in every namespace. */
+type ExplainOptions = {
+  /** Only there; undefined: in every namespace. */
+  readonly namespace?: string | undefined;
+  readonly rights?: ReaderRights;
+};
+
 export function explain(
   world: ClusterState,
   settings: PlannerSettings,
   plan: Plan,
   subject: Ref,
-  namespace?: string,
+  { namespace, rights = ALL_RIGHTS }: ExplainOptions = {},
 ): Explanation {
   const object = world.objectsIn(subject.namespace).get(subject.name);
-  const walk = new Walk(world, settings, plan, subject);
+  const walk = new Walk(world, settings, plan, subject, rights);
   const places = [
     ...(object?.role === "source" ? walk.wanted(object, namespace) : walk.named(subject)),
     ...walk.pulledFrom(subject),
@@ -69,8 +79,8 @@ export function explain(
   return {
     kind: world.kind,
     subject: { namespace: subject.namespace, name: subject.name },
-    is: kindOf(object),
-    answers: objectAnswers(subject, object, world, settings),
+    is: kindOf(object, rights.namespace(subject.namespace) !== undefined),
+    answers: objectAnswers(subject, object, world, settings, rights),
     places: shown,
     waysOut: waysOut(world, shown),
   };
@@ -81,10 +91,10 @@ function byPlace(a: PlaceAnswer, b: PlaceAnswer): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
-function kindOf(object: CachedObject | undefined): Explanation["is"] {
+function kindOf(object: CachedObject | undefined, unread: boolean): Explanation["is"] {
   switch (object?.role) {
     case undefined:
-      return "absent";
+      return unread ? "unknown" : "absent";
     case "source":
       return "source";
     case "copy":
@@ -100,12 +110,20 @@ class Walk {
   readonly #subject: string;
   readonly #world: ClusterState;
   readonly #settings: PlannerSettings;
+  readonly #rights: ReaderRights;
   readonly #targets: ReadonlyMap<string, TargetNamespace>;
   readonly #rows: readonly Row[];
   readonly #rowOf: ReadonlyMap<string, Row>;
   readonly #rowsAt: ReadonlyMap<string, readonly Row[]>;
 
-  constructor(world: ClusterState, settings: PlannerSettings, { rows }: Plan, subject: Ref) {
+  constructor(
+    world: ClusterState,
+    settings: PlannerSettings,
+    { rows }: Plan,
+    subject: Ref,
+    rights: ReaderRights,
+  ) {
+    this.#rights = rights;
     this.#subject = refText(subject);
     this.#world = world;
     this.#settings = settings;
@@ -171,14 +189,14 @@ class Walk {
 
   #place(source: Ref, place: Ref): PlaceAnswer {
     const object = this.#world.objectsIn(source.namespace).get(source.name);
-    const about = objectAnswers(source, object, this.#world, this.#settings);
+    const about = objectAnswers(source, object, this.#world, this.#settings, this.#rights);
     const target = this.#targets.get(place.namespace);
     const there =
       object?.role === "source" && target
         ? [nameAnswer(object, place), ...namespaceAnswers(object, target, this.#settings)]
         : target
           ? [excludedAnswer(this.#settings, place.namespace)]
-          : absentNamespaceAnswers(this.#settings, this.#world, place.namespace);
+          : absentNamespaceAnswers(this.#settings, this.#world, place.namespace, this.#rights);
     const present = target?.secrets.get(place.name);
     const row = this.#rowOf.get(pairKey({ place, source, pulling: false }));
     const refusals = [...about, ...there].filter(
@@ -192,14 +210,17 @@ class Walk {
       present?.role === "copy" &&
       refText(present.source) === refText(source) &&
       isOfOtherInstallation(this.#settings, source.namespace);
+    const unread = this.#unread(source, place, row);
     const verdict =
-      row?.verdict ??
-      (isOthers ? "frozen" : target && !taken ? withoutRow(wanted, source, present) : "skip");
+      unread !== undefined
+        ? "unknown"
+        : (row?.verdict ??
+          (isOthers ? "frozen" : target && !taken ? withoutRow(wanted, source, present) : "skip"));
     const note = isOthers
       ? "its source belongs to another installation (--other-source-namespaces)"
       : undefined;
     return this.#answer(
-      { place, source, verdict, present, row, refusals, pulling: false, note },
+      { place, source, verdict, present, row, refusals, pulling: false, note, unread },
       about,
       there,
     );
@@ -210,15 +231,17 @@ class Walk {
     const target = this.#targets.get(pull.namespace);
     const source = pull.from ?? place;
     const object = pull.from && this.#world.objectsIn(source.namespace).get(source.name);
-    const about = pullAnswers(pull, object, this.#world, this.#settings);
+    const about = pullAnswers(pull, object, this.#world, this.#settings, this.#rights);
     const there = target
       ? [
           excludedAnswer(this.#settings, pull.namespace),
           ...(object?.role === "source" ? allowAnswers(object, target) : []),
         ]
-      : absentNamespaceAnswers(this.#settings, this.#world, pull.namespace);
+      : absentNamespaceAnswers(this.#settings, this.#world, pull.namespace, this.#rights);
     const row = this.#rowOf.get(pairKey({ place, source, pulling: true }));
-    const verdict = row?.verdict ?? (target ? "current" : "skip");
+    const unread = this.#unread(source, place, row);
+    const verdict =
+      unread !== undefined ? "unknown" : (row?.verdict ?? (target ? "current" : "skip"));
     const refusals = [...about, ...there].filter(
       ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
     );
@@ -226,23 +249,30 @@ class Walk {
     const difference = type === undefined ? undefined : typeDifference(pull.type, type);
     const note = verdict === "current" ? difference : undefined;
     return this.#answer(
-      { place, source, verdict, present: pull, row, refusals, pulling: true, note },
+      { place, source, verdict, present: pull, row, refusals, pulling: true, note, unread },
       about,
       there,
     );
+  }
+
+  /** What the reader may not read, where the verdict would follow from it. */
+  #unread(source: Ref, place: Ref, row: Row | undefined): string | undefined {
+    if (row) return unknownReason(row, this.#rights);
+    return this.#rights.namespace(source.namespace) ?? this.#rights.namespace(place.namespace);
   }
 
   #answer(
     found: {
       readonly place: Ref;
       readonly source: Ref;
-      readonly verdict: Verdict;
+      readonly verdict: ExplainedVerdict;
       readonly present: CachedObject | undefined;
       readonly row: Row | undefined;
       readonly refusals: readonly RuleAnswer[];
       readonly pulling: boolean;
       /** Follows the reason. */
       readonly note?: string | undefined;
+      readonly unread?: string | undefined;
     },
     about: readonly RuleAnswer[],
     there: readonly RuleAnswer[],
@@ -251,7 +281,7 @@ class Walk {
     const place = { namespace: found.place.namespace, name: found.place.name };
     const source = { namespace: found.source.namespace, name: found.source.name };
     const first = refusals[0];
-    const because = row?.reason ?? reasonOf(verdict, first);
+    const because = found.unread ?? row?.reason ?? reasonOf(verdict, first);
     const reason = found.note === undefined ? because : `${because}; ${found.note}`;
     const owner = this.#world.objectsIn(source.namespace).get(source.name);
     const last = verdictAnswer({
@@ -287,7 +317,7 @@ class Walk {
 }
 
 /** Verdicts that follow from the first rule that says no. */
-const BY_RULE: readonly Verdict[] = ["skip", "delete", "release"];
+const BY_RULE: readonly ExplainedVerdict[] = ["skip", "delete", "release"];
 
 type Pair = Pick<Row, "place" | "source" | "pulling">;
 
@@ -321,7 +351,7 @@ function withoutRow(
   return present === undefined ? wantedVerdict("absent") : wantedVerdict("foreign", true);
 }
 
-function reasonOf(verdict: Verdict, first: RuleAnswer | undefined): string {
+function reasonOf(verdict: ExplainedVerdict, first: RuleAnswer | undefined): string {
   if (verdict === "current") return "the copy is what it should be";
   if (verdict === "skip" || verdict === "delete" || verdict === "release")
     return first?.answer ?? "it is not wanted there";

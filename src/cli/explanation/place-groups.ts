@@ -1,14 +1,16 @@
 // Places with one verdict for one reason, told together: a source may want thousands.
-import { VERDICTS, type Verdict } from "../../controller/model/verdicts.ts";
+import { VERDICTS } from "../../controller/model/verdicts.ts";
 import { refText } from "../../text/names.ts";
-import type { PlaceAnswer } from "./answer.ts";
+import type { ExplainedVerdict, PlaceAnswer } from "./answer.ts";
 
 export type PlaceGroup = {
-  readonly verdict: Verdict;
+  readonly verdict: ExplainedVerdict;
   readonly reason: string;
   /** Sorted by namespace; never empty. */
   readonly places: readonly [PlaceAnswer, ...PlaceAnswer[]];
 };
+
+const ORDER: readonly ExplainedVerdict[] = [...VERDICTS, "unknown"];
 
 /** In the order of the verdicts, the largest group of each first. */
 export function groupPlaces(places: readonly PlaceAnswer[]): readonly PlaceGroup[] {
@@ -23,7 +25,6 @@ export function groupPlaces(places: readonly PlaceAnswer[]): readonly PlaceGroup
     .map((group) => ({ verdict: group[0].verdict, reason: group[0].reason, places: group }))
     .toSorted(
       (a, b) =>
-        VERDICTS.indexOf(a.verdict) - VERDICTS.indexOf(b.verdict) ||
-        b.places.length - a.places.length,
+        ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict) || b.places.length - a.places.length,
     );
 }

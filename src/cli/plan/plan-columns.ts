@@ -16,6 +16,7 @@ export function verdictColour(verdict: ItemVerdict): Colour {
     case "replace":
     case "adopt":
     case "wait":
+    case "unknown":
       return "yellow";
     case "delete":
     case "release":
@@ -63,8 +64,12 @@ function changesOf(item: PlanItem): string {
 export function summaryLine(items: readonly PlanItem[], plan: Plan, whole: boolean): string {
   const counts = new Map<ItemVerdict, number>();
   for (const { verdict } of items) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-  const count = (verdict: ItemVerdict): number =>
-    whole && verdict !== "refused" ? plan.counts[verdict] : (counts.get(verdict) ?? 0);
+  const unknown = counts.get("unknown") ?? 0;
+  const count = (verdict: ItemVerdict): number => {
+    if (!whole || verdict === "refused" || verdict === "unknown") return counts.get(verdict) ?? 0;
+    // The planner counts as frozen what the reader may not read.
+    return verdict === "frozen" ? Math.max(0, plan.counts.frozen - unknown) : plan.counts[verdict];
+  };
   const told = (verdict: ItemVerdict, words: string): readonly string[] =>
     count(verdict) > 0 ? [`${count(verdict)} ${words}`] : [];
   const pending = VERDICTS.filter((verdict) => METRIC_STATE[verdict] === "pending");
@@ -73,6 +78,7 @@ export function summaryLine(items: readonly PlanItem[], plan: Plan, whole: boole
   const refused = count("refused");
   const rest = [
     ...others.flatMap((verdict) => told(verdict, verdict)),
+    ...told("unknown", "unknown"),
     ...(refused > 0 ? [`${refused} source${refused === 1 ? "" : "s"} refused`] : []),
   ];
   const what = changes.length > 0 ? changes.join(", ") : "nothing to do";

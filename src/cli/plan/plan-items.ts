@@ -6,11 +6,13 @@ import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.t
 import { actionKey, isCopying, type Action } from "../../controller/model/actions.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { Prospect } from "../../inspect/cluster/prospect.ts";
+import type { ReadWorld } from "../../inspect/cluster/read-cluster.ts";
+import { unknownReason } from "../../controller/model/reader-rights.ts";
 import type { WorldBuilder } from "../../inspect/cluster/world-builder.ts";
 import { contentDiff, type ContentDiff } from "./content-diff.ts";
 
-/** `refused`: of a source itself. */
-export type ItemVerdict = Verdict | "refused";
+/** `refused`: of a source itself; `unknown`: it would follow from what the reader may not read. */
+export type ItemVerdict = Verdict | "refused" | "unknown";
 
 export type PlanItem = {
   /** As kubectl names it: `secrets`. */
@@ -34,7 +36,7 @@ export type ItemFilter = {
 
 export function planItems(
   { plan, fills }: Prospect,
-  builder: WorldBuilder,
+  { builder, rights }: Pick<ReadWorld, "builder" | "rights">,
   filter: ItemFilter,
 ): readonly PlanItem[] {
   const actions = new Map(plan.actions.map((action) => [actionKey(action), action]));
@@ -47,7 +49,11 @@ export function planItems(
     );
   const rows = plan.rows
     .filter(({ kind, place, source }) => wanted(kind, place, source))
-    .map((row) => itemOf(row, actions.get(placeKey(row.kind, row.place)), builder, fills));
+    .map((row): PlanItem => {
+      const item = itemOf(row, actions.get(placeKey(row.kind, row.place)), builder, fills);
+      const unread = unknownReason(row, rights);
+      return unread === undefined ? item : { ...item, verdict: "unknown", reason: unread };
+    });
   return [...listItems(plan, filter), ...refused, ...rows].toSorted(byPlace);
 }
 
@@ -104,5 +110,5 @@ export function isRemoval({ verdict }: Pick<PlanItem, "verdict">): boolean {
 
 /** A run would write, now or once something else has ended. */
 export function isChange({ verdict }: Pick<PlanItem, "verdict">): boolean {
-  return verdict !== "refused" && isPending(verdict);
+  return verdict !== "refused" && verdict !== "unknown" && isPending(verdict);
 }

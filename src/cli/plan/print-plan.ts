@@ -123,7 +123,7 @@ async function tellPlan(
   const { namespace, selector } = flags;
   const nowMs = Date.now();
   const removedAt = isoTime(nowMs + planning.config.deleteGraceMs);
-  const items = planItems(prospect, read.builder, {
+  const items = planItems(prospect, read, {
     namespace,
     isSelected: (kind, source) => read.builder.isSelected(kind, source),
   }).map((item) => (isRemoval(item) ? { ...item, dueAt: removedAt } : item));

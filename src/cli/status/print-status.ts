@@ -26,7 +26,13 @@ import {
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { readControllerPage } from "./controller-page.ts";
 import { statusColumns, TROUBLE_COLUMNS, troublesOf } from "./status-columns.ts";
-import { isCurrent, isFailing, statusItems, type StatusItem } from "./status-items.ts";
+import {
+  isCurrent,
+  isFailing,
+  statusItems,
+  withoutUnread,
+  type StatusItem,
+} from "./status-items.ts";
 
 type Look = {
   readonly items: readonly StatusItem[];
@@ -110,10 +116,11 @@ async function lookOnce(
   const { plan } = await prospectIn(read, judging.planning);
   const { builder, worlds } = read;
   const status = await statusOfPlan(worlds, plan, namespace ?? "", program.version);
-  const all = statusItems(status, {
+  const listed = statusItems(status, {
     namespace,
     isSelected: (kind, of) => builder.isSelected(kind, of),
   });
+  const all = withoutUnread(listed, read.rights);
   return {
     items: failing ? all.filter(isFailing) : all,
     allCurrent: all.every(isCurrent),

@@ -6,7 +6,7 @@ import type { RowState } from "../../page/filter.ts";
 import type { Colour, Column } from "../../inspect/kubectl/table.ts";
 import type { StatusItem, StatusOutcome } from "./status-items.ts";
 
-const COLOURS: Readonly<Record<RowState, Colour>> = {
+const COLOURS: Readonly<Record<RowState | "unknown", Colour>> = {
   refused: "red",
   nowhere: "red",
   failed: "red",
@@ -14,6 +14,7 @@ const COLOURS: Readonly<Record<RowState, Colour>> = {
   held: "cyan",
   frozen: "cyan",
   paused: "cyan",
+  unknown: "yellow",
   pending: "yellow",
   current: "green",
 };

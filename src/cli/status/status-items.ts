@@ -7,6 +7,7 @@ import {
 } from "../../controller/model/verdicts.ts";
 import { parseRef, type Ref } from "../../text/names.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import { unknownReason, type ReaderRights } from "../../controller/model/reader-rights.ts";
 import type { StatusGroup } from "../../page/groups.ts";
 import type { SourceLine, Status } from "../../page/status.ts";
 import { isSourceState, severity, type RowState } from "../../page/filter.ts";
@@ -32,7 +33,8 @@ export type StatusItem = {
   readonly name: string;
   /** NAMESPACE/NAME. */
   readonly source: string;
-  readonly state: RowState;
+  /** `unknown`: nothing of it is known, for the reader may not read it. */
+  readonly state: RowState | "unknown";
   readonly states: Readonly<Record<MetricState, number>>;
   /** Of a source that is refused, or whose copies lack something. */
   readonly problems: readonly string[];
@@ -134,11 +136,47 @@ function isWanted(
   return outcomes.some(({ places }) => places.some((place) => place.startsWith(inside)));
 }
 
-function byState(a: StatusItem, b: StatusItem): number {
-  return severity(a.state) - severity(b.state) || (a.source < b.source ? -1 : 1);
+/** The items with `unknown` where a verdict follows from what the reader may not read. */
+export function withoutUnread(
+  items: readonly StatusItem[],
+  rights: ReaderRights,
+): readonly StatusItem[] {
+  return items.map((item) => withoutUnreadOf(item, rights));
 }
 
-const FAILING: readonly RowState[] = ["refused", "nowhere", "failed", "conflict", "held", "frozen"];
+function withoutUnreadOf(item: StatusItem, rights: ReaderRights): StatusItem {
+  let unread = 0;
+  const outcomes = item.outcomes.map((outcome) => {
+    const { verdict, reason, count } = outcome;
+    const text = unknownReason({ verdict, reason, source: item }, rights);
+    if (text === undefined) return outcome;
+    unread += count;
+    return { ...outcome, verdict: "unknown", reason: text };
+  });
+  if (unread === 0) return item;
+  const states = { ...item.states, frozen: item.states.frozen - unread };
+  const rest = outcomes.some(({ verdict }) => verdict !== "unknown");
+  const state = item.state === "frozen" && !rest ? "unknown" : item.state;
+  return { ...item, state, states, outcomes };
+}
+
+function rank(state: StatusItem["state"]): number {
+  return severity(state === "unknown" ? "frozen" : state);
+}
+
+function byState(a: StatusItem, b: StatusItem): number {
+  return rank(a.state) - rank(b.state) || (a.source < b.source ? -1 : 1);
+}
+
+const FAILING: readonly StatusItem["state"][] = [
+  "refused",
+  "nowhere",
+  "failed",
+  "conflict",
+  "held",
+  "frozen",
+  "unknown",
+];
 
 /** Somebody has to look at it. */
 export function isFailing({ state }: StatusItem): boolean {
@@ -146,7 +184,8 @@ export function isFailing({ state }: StatusItem): boolean {
 }
 
 /** Everything that is wanted is there; what is paused is as its owner wants it. */
-export function isCurrent({ state, states }: StatusItem): boolean {
+export function isCurrent({ state, states, outcomes }: StatusItem): boolean {
+  if (state === "unknown" || outcomes.some(({ verdict }) => verdict === "unknown")) return false;
   const { current: _current, paused: _paused, ...others } = states;
   return !isSourceState(state) && Object.values(others).every((count) => count === 0);
 }

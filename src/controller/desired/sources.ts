@@ -16,7 +16,7 @@ import { problemOf, type ListEntry } from "../annotations/list-entry.ts";
 import { alsoAwaited } from "../model/finalizers.ts";
 import type { Handled, Wanting } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
-import { type Tally, newTally } from "../model/verdicts.ts";
+import { type Tally, newTally, unreadableReason } from "../model/verdicts.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Desired } from "../model/actions.ts";
@@ -272,8 +272,7 @@ export class Sources {
       return { kind: "frozen", reason: `source ${refText(ref)} is not read (--namespaces)` };
     }
     if (this.#world.isUnreadable?.(ref.namespace) === true) {
-      const reason = `namespace ${ref.namespace} of source ${refText(ref)} cannot be read: the API server answers 403`;
-      return { kind: "frozen", reason };
+      return { kind: "frozen", reason: unreadableReason(ref) };
     }
     return standingOf(this.#world.objectsIn(ref.namespace).get(ref.name), this.entryOf(ref));
   }

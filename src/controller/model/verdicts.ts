@@ -54,6 +54,11 @@ export function adoptionHint(kind: ObjectKind, source: string): string {
   return `a ${kind} that is not ours is in the way; its owner may annotate it ${annotationKey("adopt")}: ${source}, rename or delete it`;
 }
 
+/** Of a source in a namespace that the API server does not let us read. */
+export function unreadableReason(ref: Ref): string {
+  return `namespace ${ref.namespace} of source ${refText(ref)} cannot be read: the API server answers 403`;
+}
+
 /** What its owner should know of a pulling Secret that is filled; undefined: the types are equal. */
 export function typeDifference(pulling: string, source: string): string | undefined {
   if (pulling === source) return undefined;

@@ -5,7 +5,12 @@ import type { Connection } from "../kubectl/connection.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { findController, type Installed } from "./installed-controller.ts";
-import { homeOf, readPlanningSettings, type PlanningSettings } from "./planning-settings.ts";
+import {
+  homeOf,
+  NO_DEPLOYMENTS,
+  readPlanningSettings,
+  type PlanningSettings,
+} from "./planning-settings.ts";
 import { readCluster, type ReadWorld } from "./read-cluster.ts";
 import { prospectOf, type Prospect } from "./prospect.ts";
 
@@ -40,22 +45,30 @@ export async function withJudging<T>(
 }
 
 /** The cluster of a connection, read now; `outlined`: with what a diff needs. */
-export function readJudged(
-  { connection, planning }: Judging,
+export async function readJudged(
+  { connection, installed, planning }: Judging,
   flags: KubectlFlags,
   program: Program,
-  { outlined = false }: { readonly outlined?: boolean } = {},
+  options: {
+    readonly outlined?: boolean;
+    /** Namespaces to read each for itself where the whole cluster may not be listed; default: that of -n. */
+    readonly fallback?: readonly string[];
+  } = {},
 ): Promise<ReadWorld> {
   const { settings, config } = planning;
-  return readCluster({
+  const { outlined = false, fallback = flags.namespace === undefined ? [] : [flags.namespace] } =
+    options;
+  const read = await readCluster({
     client: connection.client,
     settings,
     config,
-    fallback: flags.namespace === undefined ? [] : [flags.namespace],
+    fallback,
     flags,
     outlined,
     program,
   });
+  if (installed.kind !== "unknown" || planning.own.length > 0) return read;
+  return { ...read, unknown: [`${NO_DEPLOYMENTS}; give those that matter here`, ...read.unknown] };
 }
 
 export function prospectIn(

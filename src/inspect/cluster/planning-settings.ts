@@ -163,9 +163,13 @@ function rest(installed: Installed): string {
     case "several":
       return `the defaults (several controllers are installed: ${installed.names.join(", ")}; --lease-namespace chooses one)`;
     case "unknown":
-      return "the defaults (whether a controller is installed cannot be read)";
+      return `the defaults (${NO_DEPLOYMENTS})`;
   }
 }
+
+/** Where the reader gives none of its flags, every verdict could be another. */
+export const NO_DEPLOYMENTS =
+  "you may not list Deployments: the flags of the controller are not known";
 
 /** For people, in one line, or two. */
 export function settingsLine({ from, flags, hint }: PlanningSettings): string {

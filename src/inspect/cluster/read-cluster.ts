@@ -22,6 +22,7 @@ import type { Config } from "../../controller/settings/config.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
 import { WorldBuilder } from "./world-builder.ts";
 import { forbiddenList } from "../../controller/observed/list-state.ts";
+import type { ReaderRights } from "../../controller/model/reader-rights.ts";
 import { NO_LIST, worldList, type WorldList } from "./world-list.ts";
 
 export type ReadWorld = {
@@ -30,6 +31,7 @@ export type ReadWorld = {
   readonly worlds: readonly ClusterState[];
   /** What could not be read, each in a line; empty: all is known. */
   readonly unknown: readonly string[];
+  readonly rights: ReaderRights;
   readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
 };
 
@@ -56,10 +58,12 @@ export async function readCluster(options: ReadOptions): Promise<ReadWorld> {
   const names = settings.scope ? [...settings.scope.watched] : undefined;
   try {
     builder.list = await reading.list(config);
-    const denied = names
+    const namespace = names
       ? await reading.listed(names)
       : await reading.whole(() => fallbackOf(options));
-    return { builder, look, worlds: builder.states(denied), unknown: reading.unknown };
+    const rights = { namespace, list: reading.listUnread };
+    const worlds = builder.states((name) => namespace(name) !== undefined);
+    return { builder, look, worlds, unknown: reading.unknown, rights };
   } finally {
     reading.end();
   }
@@ -74,6 +78,8 @@ function fallbackOf({ fallback, settings }: ReadOptions): readonly string[] {
 
 class Reading {
   readonly unknown: string[] = [];
+  /** Set where the source list may not be read. */
+  listUnread: ReaderRights["list"];
   readonly #client: ApiClient;
   readonly #builder: WorldBuilder;
   readonly #signal: AbortSignal;
@@ -95,13 +101,13 @@ class Reading {
     this.#progress.end();
   }
 
-  /** All of it; where it may not be listed as a whole, `fallback`. Answers with what cannot be read. */
-  async whole(fallback: () => readonly string[]): Promise<ReadonlySet<string>> {
+  /** All of it; where it may not be listed as a whole, `fallback`. Answers with what may not be read. */
+  async whole(fallback: () => readonly string[]): Promise<ReaderRights["namespace"]> {
     const [namespaces, secrets] = await Promise.all([
       this.#may(() => this.#listNamespaces()),
       this.#may(() => this.#listObjects()),
     ]);
-    if (namespaces && secrets) return new Set();
+    if (namespaces && secrets) return () => undefined;
     const names = fallback();
     const instead = names.length > 0 ? `; read instead: ${names.join(", ")}` : "";
     if (!namespaces)
@@ -113,29 +119,35 @@ class Reading {
         `${this.#resources} cannot be listed in all namespaces (403 Forbidden): only some are known${instead}`,
       );
     const denied = await this.listed(names, { namespaces, secrets });
-    // A namespace whose Secrets are unknown has no place that could be judged.
-    if (secrets) return denied;
-    return new Set([
-      ...denied,
-      ...[...this.#builder.namespaces.keys()].filter((name) => !names.includes(name)),
-    ]);
+    const asked = new Set(names);
+    const { namespaces: known } = this.#builder;
+    return (name) => {
+      if (asked.has(name)) return denied(name);
+      if (namespaces && !known.has(name)) return undefined;
+      return secrets ? `you may not read namespace ${name}` : this.#unreadObjects(name);
+    };
   }
 
   /** Each for itself. */
   async listed(
     names: readonly string[],
     known = { namespaces: false, secrets: false },
-  ): Promise<ReadonlySet<string>> {
-    const denied = new Set<string>();
+  ): Promise<ReaderRights["namespace"]> {
+    const denied = new Map<string, string>();
     for (const name of names) {
-      const shown =
-        (known.namespaces || (await this.#may(() => this.#getNamespace(name)))) &&
-        (known.secrets || (await this.#may(() => this.#listObjects(name))));
-      if (shown) continue;
-      denied.add(name);
+      // A namespace that the list of all lacks does not exist, whatever else may not be read.
+      if (known.namespaces && !this.#builder.namespaces.has(name)) continue;
+      const shown = known.namespaces || (await this.#may(() => this.#getNamespace(name)));
+      const read = shown && (known.secrets || (await this.#may(() => this.#listObjects(name))));
+      if (read) continue;
+      denied.set(name, shown ? this.#unreadObjects(name) : `you may not read namespace ${name}`);
       this.unknown.push(`namespace ${name} cannot be read (403 Forbidden)`);
     }
-    return denied;
+    return (name) => denied.get(name);
+  }
+
+  #unreadObjects(namespace: string): string {
+    return `you may not read ${this.#resources} in namespace ${namespace}`;
   }
 
   /** undefined: there is none. */
@@ -207,10 +219,13 @@ class Reading {
       return worldList(await this.one(CONFIG_MAPS, ref), ref, kinds.includes("ConfigMap"));
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+      const text = `you may not read the source list ${refText(ref)}`;
+      const unread = forbiddenList(ref);
+      this.listUnread = { reason: unread.reason, text };
       this.unknown.push(
         `the source list ${refText(ref)} cannot be read (403 Forbidden): what it orders is not known; --source-list '' leaves it out`,
       );
-      return () => forbiddenList(ref);
+      return () => unread;
     }
   }
 

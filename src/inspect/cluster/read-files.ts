@@ -10,6 +10,7 @@ import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { FileObject } from "./file-objects.ts";
 import type { ReadWorld } from "./read-cluster.ts";
+import { ALL_RIGHTS } from "../../controller/model/reader-rights.ts";
 import { NO_LIST, worldList, type WorldList } from "./world-list.ts";
 import { WorldBuilder } from "./world-builder.ts";
 
@@ -84,6 +85,7 @@ export function readFiles(
     builder,
     worlds: builder.states(),
     unknown: [],
+    rights: ALL_RIGHTS,
     skipped,
     implied,
     unread,

@@ -128,9 +128,9 @@ export class WorldBuilder {
     if (this.#selector?.matches(labels)) this.#selected.add(placeKey(kind, source));
   }
 
-  /** `unreadable`: namespaces that could not be read; they are not in the world. */
-  states(unreadable: ReadonlySet<string> = new Set()): readonly ClusterState[] {
-    const known = [...this.#namespaces].filter(([name]) => !unreadable.has(name));
+  /** `unreadable`: namespaces that could not be read; they are not in the cluster state. */
+  states(unreadable: (namespace: string) => boolean = () => false): readonly ClusterState[] {
+    const known = [...this.#namespaces].filter(([name]) => !unreadable(name));
     const namespaces = new Map(known);
     return this.kinds.map((kind) => this.#state(kind, namespaces, unreadable));
   }
@@ -138,7 +138,7 @@ export class WorldBuilder {
   #state(
     kind: ObjectKind,
     namespaces: ClusterState["namespaces"],
-    unreadable: ReadonlySet<string>,
+    unreadable: (namespace: string) => boolean,
   ): ClusterState {
     const all = this.#of(kind);
     const sources: CachedObject[] = [];
@@ -159,7 +159,7 @@ export class WorldBuilder {
         const digest = this.#contexts.get(kind)?.digest;
         return digest && digestOffer(digest, this.#data.get(source)?.data, keys);
       },
-      isUnreadable: (namespace) => unreadable.has(namespace),
+      isUnreadable: unreadable,
     };
   }
 

@@ -34,7 +34,7 @@ function explained(...groups: readonly StatusGroup[]) {
   const status = { groups: { total: groups.length, shown: groups } };
   const plan = withLiveRows(made.plan(), world, status);
   const subject = { namespace: "shared", name: "one" };
-  return explain(world, made.settings, plan, subject, "team-a").places[0];
+  return explain(world, made.settings, plan, subject, { namespace: "team-a" }).places[0];
 }
 
 test("a write that failed is told with its cause, and what to do", () => {

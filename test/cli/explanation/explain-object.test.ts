@@ -223,7 +223,7 @@ test("what is no source says why, and what to type", () => {
     "its namespace is a source namespace: nowhere is none (--source-namespaces shared)",
     "$ put it into a source namespace, or start the controller with --source-namespaces shared,nowhere",
     "it exists: there is no namespace nowhere",
-    "$ kubectl get namespaces",
+    "$ create the Secret again, in its namespace: kubectl create namespace nowhere",
   ]);
   assert.deepEqual(refused(ask(made, "team-b/half")), [
     "its namespace is a source namespace: team-b is none (--source-namespaces shared)",

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { planItems, isChange, type PlanItem } from "../../../src/cli/plan/plan-items.ts";
 import type { NamesDiff } from "../../../src/cli/plan/content-diff.ts";
+import { ALL_RIGHTS } from "../../../src/controller/model/reader-rights.ts";
 import { prospectOf } from "../../../src/inspect/cluster/prospect.ts";
 import { WorldBuilder } from "../../../src/inspect/cluster/world-builder.ts";
 import { histories } from "../../support/planner/history.ts";
@@ -33,7 +34,11 @@ async function planOf(made: Cluster): Promise<readonly PlanItem[]> {
     settings,
     look: (_, { namespace, name }) => Promise.resolve(made.secrets.get(`${namespace}/${name}`)),
   });
-  return planItems(prospect, builder, { namespace: undefined, isSelected: () => true });
+  return planItems(
+    prospect,
+    { builder, rights: ALL_RIGHTS },
+    { namespace: undefined, isSelected: () => true },
+  );
 }
 
 /** Of writes by place: what each does to an object, in one word. */

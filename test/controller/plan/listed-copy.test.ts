@@ -155,7 +155,7 @@ test("a copy whose entry is gone stays while its source is not read, whoever els
     made.settings,
     plan,
     { namespace: "vault", name: "tls" },
-    "team-a",
+    { namespace: "team-a" },
   );
   assert.deepEqual(
     places.filter(({ verdict }) => verdict === "frozen").map(({ decided }) => decided.change),

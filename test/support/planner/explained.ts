@@ -19,7 +19,7 @@ export function cluster(annotations: Texts): Cluster {
 export function ask(made: Cluster, name: string, namespace?: string): Explanation {
   const [inNamespace = "", own = ""] = name.split("/");
   const subject = { namespace: inNamespace, name: own };
-  return explain(made.world(), made.settings, made.plan(), subject, namespace);
+  return explain(made.world(), made.settings, made.plan(), subject, { namespace });
 }
 
 /** `VERDICT RULE: ANSWER`, and `$ CHANGE` where there is one. */
