@@ -38,12 +38,12 @@ const WALLS: Readonly<Record<string, Wall>> = {
   },
   "kube/rest": {
     from: KUBE("json", "time", "kubeconfig"),
-    packages: ["undici", "undici/lib/**", ...NODE],
+    packages: ["fast-deep-equal", "undici", "undici/lib/**", ...NODE],
   },
   "kube/cache": { from: KUBE("json", "time", "rest"), packages: NODE },
   "kube/workqueue": { from: KUBE("time"), packages: [] },
   "kube/flowcontrol": { from: KUBE("time"), packages: [] },
-  "kube/leaderelection": { from: KUBE("time", "rest"), packages: NODE },
+  "kube/leaderelection": { from: KUBE("time", "rest"), packages: ["fast-deep-equal", ...NODE] },
   "kube/events": { from: KUBE("time", "rest"), packages: NODE },
   "kube/portforward": { from: KUBE("time", "rest", "kubeconfig"), packages: [...NODE, "undici"] },
   "kube/library": {

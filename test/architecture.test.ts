@@ -78,3 +78,17 @@ test("a comment names no file that is not there", () => {
   });
   assert.deepEqual(missing, []);
 });
+
+test("the words of the shape are where a reader looks for them: in the README, decision 001 and the code (T6)", () => {
+  const words = ["doSync", "single sync key", /deep cop(y|ies)/, "by UID"];
+  const pages = {
+    "README.md": words,
+    "docs/decisions/001-single-sync-key.md": words,
+    "src/controller/sync/sync.ts": words.filter((word) => word !== "single sync key"),
+    "src/controller/sync/controller.ts": ["single sync key", "doSync"],
+  };
+  for (const [page, wanted] of Object.entries(pages)) {
+    const text = readFileSync(join(ROOT, page), "utf8");
+    for (const word of wanted) assert.ok(text.search(word) >= 0, `${page}: ${String(word)}`);
+  }
+});

@@ -195,3 +195,38 @@ test("S33 Secrets that other controllers make and fill are refused as sources, w
     [],
   );
 });
+
+// Names that JavaScript objects have by themselves. The API takes them as keys, the last one only of data.
+const INHERITED = ["valueOf", "toString", "constructor", "hasOwnProperty"] as const;
+
+test("labels and data entries that are called like members of every object serve everyone (T18)", async (t) => {
+  const scene = await openFastScene(t);
+  const odd = Object.fromEntries(INHERITED.map((key) => [key, "1"]));
+  const first = await scene.namespace("team-a", { labels: odd });
+  const second = await scene.namespace("team-b");
+  const data = Object.fromEntries([...INHERITED, "__proto__"].map((key) => [key, `of ${key}`]));
+  await scene.api.createSecret(scene.source, "odd", {
+    labels: odd,
+    annotations: {
+      "secretcast.io/to": `${first},${second}`,
+      "secretcast.io/copy-labels": "*",
+      "secretcast.io/keys": "*,renamed=valueOf",
+    },
+    data,
+  });
+  const running = scene.start();
+  const renamed = "of valueOf";
+  const rest = Object.fromEntries(Object.entries(data).filter(([key]) => key !== "valueOf"));
+  for (const namespace of [first, second])
+    await scene.holds(namespace, "odd", { ...rest, renamed });
+  const copy = await scene.api.secret(first, "odd");
+  assert.deepEqual(copy?.metadata.labels, { ...odd, ...MANAGED });
+  await scene.api.setData(scene.source, "odd", { ["__proto__"]: "two" });
+  await scene.holds(
+    second,
+    "odd",
+    Object.fromEntries([...Object.entries(rest), ["renamed", renamed], ["__proto__", "two"]]),
+  );
+  await running.stop();
+  await scene.finish();
+});

@@ -55,7 +55,8 @@ export type ControllerSettings = {
 /** How run() ended: `lost` means that another replica may hold the lease by now. */
 export type RunEnd = "stopped" | "lost" | "converged" | "unconverged";
 
-const KEY = "sync";
+/** The single sync key: every event adds it, and the worker runs a full doSync. */
+const SYNC_KEY = "sync";
 // So long the other caches wait for the source list before they are begun.
 const LIST_FIRST_MS = 1000;
 // Passes keep a distance of this many times the last one's planning, so that a storm of events costs
@@ -67,7 +68,7 @@ const PASSES = { perSecond: 16, burst: 40 } as const;
 export class Controller {
   readonly #deps: ControllerDeps;
   readonly #settings: ControllerSettings;
-  readonly #queue: WorkQueue<typeof KEY>;
+  readonly #queue: WorkQueue<typeof SYNC_KEY>;
   readonly #passes: TokenBucket;
   readonly #once: Once | undefined;
   #planEnded = 0;
@@ -85,7 +86,7 @@ export class Controller {
     this.#passes = new TokenBucket({ clock, ...PASSES });
     this.#once = settings.once ? new Once(deps, settings.graceMs) : undefined;
     this.#queue = new WorkQueue({
-      name: KEY,
+      name: SYNC_KEY,
       clock,
       ...(queueMetrics && { metrics: queueMetrics }),
     });
@@ -199,7 +200,7 @@ export class Controller {
     const { clock, sync } = this.#deps;
     const distance = this.#planEnded + DISTANCE * this.#planTook - clock.monotonic();
     sync.markDirty(urgent);
-    this.#queue.add(KEY, { after: urgent ? 0 : Math.max(0, distance) });
+    this.#queue.add(SYNC_KEY, { after: urgent ? 0 : Math.max(0, distance) });
   }
 
   async #lead(elector: LeaderElector, signal: AbortSignal): Promise<RunEnd> {
@@ -233,10 +234,10 @@ export class Controller {
     await record?.load(signal);
     this.#working = true;
     log.info({}, "started worker");
-    this.#queue.add(KEY);
+    this.#queue.add(SYNC_KEY);
     for (let item = await this.#queue.get(); !item.shutdown; item = await this.#queue.get()) {
       await this.#process();
-      this.#queue.done(KEY);
+      this.#queue.done(SYNC_KEY);
       if (this.#ended) void this.#queue.shutDown();
       // Of the next pass, before it is known what asks for it: what comes meanwhile is one pass.
       const rest = this.#passes.reserve();
@@ -266,14 +267,14 @@ export class Controller {
     const { clock, log, sync } = this.#deps;
     this.#passStarted = clock.monotonic();
     try {
-      const result = await sync.pass();
-      this.#queue.forget(KEY);
+      const result = await sync.doSync();
+      this.#queue.forget(SYNC_KEY);
       this.#planEnded = clock.monotonic();
       this.#planTook = result.planMs;
       this.#schedule(result);
     } catch (error) {
-      this.#queue.addRateLimited(KEY);
-      const failures = this.#queue.numRequeues(KEY);
+      this.#queue.addRateLimited(SYNC_KEY);
+      const failures = this.#queue.numRequeues(SYNC_KEY);
       log.error({ error: safeErrorText(error), failures }, "sync failed, will try again");
     } finally {
       this.#passStarted = undefined;
@@ -290,14 +291,14 @@ export class Controller {
       return;
     }
     if (!settled) {
-      this.#queue.add(KEY);
+      this.#queue.add(SYNC_KEY);
       return;
     }
-    if (leftMs !== undefined) this.#queue.addAfter(KEY, leftMs);
+    if (leftMs !== undefined) this.#queue.addAfter(SYNC_KEY, leftMs);
     // An add at once takes a pending delay away, so each pass asks for its own again.
-    if (dueMs !== undefined) this.#queue.addAfter(KEY, Math.max(0, dueMs));
+    if (dueMs !== undefined) this.#queue.addAfter(SYNC_KEY, Math.max(0, dueMs));
     const { resyncMs } = this.#settings;
-    if (resyncMs > 0) this.#queue.addAfter(KEY, resyncMs * (0.9 + 0.2 * clock.random()));
+    if (resyncMs > 0) this.#queue.addAfter(SYNC_KEY, resyncMs * (0.9 + 0.2 * clock.random()));
   }
 }
 

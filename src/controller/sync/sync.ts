@@ -1,7 +1,8 @@
-// One pass: read the world from the cache, plan, hand the writes to the pool, report. Promises: every
-// pass starts from scratch, so lost, doubled or disordered events end in the same state; a failed
-// write belongs to its pair and does not fail the pass; while writes wait, a new event makes a new
-// plan that takes their place. A pass is settled when it found nothing to write and nothing flies.
+// doSync: read the cluster state from the shared cache, plan, hand the writes to the pool, report. Promises:
+// every sync starts from scratch, so lost, repeated or reordered events lead to the same state; sources are
+// identified by UID; cached objects are never changed, because a desired copy is a deep copy; a failed write
+// belongs to its place and does not fail the sync; while writes wait, a new event makes a new plan that replaces
+// them. A sync is settled if it found nothing to write and no write is in flight.
 import type { Apply, Course } from "../writes/apply.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import {
@@ -193,12 +194,12 @@ export class Sync {
   }
 
   /** Rejects when the pass as a whole failed; a failed write does not make it fail. */
-  async pass(): Promise<SyncResult> {
+  async doSync(): Promise<SyncResult> {
     const { clock, hooks } = this.#deps;
     const started = clock.monotonic();
     this.#passing = true;
     try {
-      return await this.#pass(started);
+      return await this.#syncOnce(started);
     } catch (error) {
       for (const each of hooks) each.onError?.(clock.monotonic() - started);
       throw error;
@@ -217,7 +218,7 @@ export class Sync {
     return this.#pool.lastEndedMs;
   }
 
-  async #pass(started: number): Promise<SyncResult> {
+  async #syncOnce(started: number): Promise<SyncResult> {
     const { clock, hooks, dryRun } = this.#deps;
     const pool = this.#pool;
     this.#dirty = false;

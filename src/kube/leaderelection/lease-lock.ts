@@ -3,7 +3,7 @@
 // from the moment its request was sent, because that is the earliest moment others can have seen it;
 // release() frees the Lease only if the Lease just fetched names us, by that very version.
 // Does not loop, wait between tries, or know what leading means: leader-elector.ts does.
-import { isDeepStrictEqual } from "node:util";
+import equal from "fast-deep-equal";
 import { momentOf, type Clock, type Moment } from "../time/clock.ts";
 import { holderOf, newLease, released, renewed, takenOver } from "./lease-record.ts";
 import type { LeaseHolder, Lease } from "./lease-record.ts";
@@ -184,7 +184,7 @@ export class LeaseLock {
     const before = this.#seenVersion;
     this.#seenVersion = resourceVersion;
     if (compareVersions(resourceVersion, before) < 0) this.#options.onVersionWentBack();
-    if (this.#record && isDeepStrictEqual(lease.spec, this.#record)) return;
+    if (this.#record && equal(lease.spec, this.#record)) return;
     this.#record = lease.spec ?? {};
     this.#recordSeenAt = this.#options.clock.monotonic();
     this.#options.onRecord(holderOf(lease));

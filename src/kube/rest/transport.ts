@@ -2,7 +2,7 @@
 // HTTP/1.1 on purpose (a half-open HTTP/2 session takes every stream with it and no abort frees it).
 // Requests and watches share their TLS sessions: a burst's connections take up the one that the first
 // list began, which saves most of their handshakes. New TLS material makes new agents; the old ones end when their last answer has ended.
-import { isDeepStrictEqual } from "node:util";
+import equal from "fast-deep-equal";
 import type { Dispatcher, ProxyAgent as UndiciProxyAgent } from "undici";
 import { Agent, buildConnector, ProxyAgent } from "./undici-parts.ts";
 import type { Tls } from "../kubeconfig/credentials.ts";
@@ -37,7 +37,7 @@ export class Transport {
   }
 
   dispatcher(lane: Lane, tls: Tls): Dispatcher {
-    if (this.#agents && !isDeepStrictEqual(this.#agents.tls, tls)) {
+    if (this.#agents && !equal(this.#agents.tls, tls)) {
       this.#retire(this.#agents.api);
       this.#retire(this.#agents.watch);
       this.#agents = undefined;

@@ -91,7 +91,7 @@ const configMapRules: Rules = {
     return [
       ...(before ? immutableCauses(object, before, ["data", "binaryData"]) : []),
       ...Object.keys(text)
-        .filter((key) => key in binary)
+        .filter((key) => Object.hasOwn(binary, key))
         .map((key) => invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData")),
       ...keys.flatMap((key) =>
         dataKeyErrors(key).map((why) => invalidValue(`data[${key}]`, key, why)),

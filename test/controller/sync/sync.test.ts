@@ -86,11 +86,11 @@ function open(
 test("LE-12 a pass that may not write asks to be run again in a second, and not at once", async () => {
   let left = 0;
   const { sync, sent } = open(() => left);
-  const { settled, dueMs, waiting } = await sync.pass();
+  const { settled, dueMs, waiting } = await sync.doSync();
   assert.deepEqual({ settled, dueMs, waiting }, { settled: true, dueMs: 1000, waiting: true });
   assert.deepEqual(sent, []);
   left = 5000;
-  assert.equal((await sync.pass()).settled, false);
+  assert.equal((await sync.doSync()).settled, false);
   assert.deepEqual(sent, ["POST /api/v1/namespaces/team-a/secrets"]);
 });
 
@@ -100,12 +100,12 @@ test("a write that fails when no pass waits for it any more is tried again in it
     () => Infinity,
     () => promise,
   );
-  const late = new Promise<SyncResult>((resolve) => sync.whenLate(() => resolve(sync.pass())));
-  const passing = sync.pass();
+  const late = new Promise<SyncResult>((resolve) => sync.whenLate(() => resolve(sync.doSync())));
+  const passing = sync.doSync();
   // Nobody waits for what has been slow for so long.
   await clock.advance(8000);
   await passing;
-  const meanwhile = await sync.pass();
+  const meanwhile = await sync.doSync();
   assert.equal(meanwhile.dueMs, undefined);
   reject(new ApiError("create secret team-a/registry", { kind: "timeout", reason: "NoAnswer" }));
   const { dueMs = Infinity } = await late;
@@ -115,7 +115,7 @@ test("a write that fails when no pass waits for it any more is tried again in it
 test("after an interrupt a pass plans and writes nothing", async () => {
   const { sync, sent } = open(() => Infinity);
   sync.interrupt();
-  await sync.pass();
+  await sync.doSync();
   await sync.stop();
   assert.deepEqual(sent, []);
 });
@@ -155,7 +155,7 @@ for (const urgent of [false, true])
     };
     const began = clock.monotonic();
     const passed: number[] = [];
-    const passing = sync.pass().then(() => passed.push(clock.monotonic() - began));
+    const passing = sync.doSync().then(() => passed.push(clock.monotonic() - began));
     await clock.advance(10);
     sync.markDirty(urgent);
     while (passed.length === 0) await clock.advance(10);

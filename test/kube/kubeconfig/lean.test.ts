@@ -102,7 +102,7 @@ test("a service account and every user without a plugin are served without loadi
     "certificate",
     "",
   ]);
-  assert.deepEqual(loaded.toSorted(), ["js-yaml", "undici"]);
+  assert.deepEqual(loaded.toSorted(), ["fast-deep-equal", "js-yaml", "undici"]);
 });
 
 test("a user with an auth provider loads client-node at the first request, one with an exec plugin does not", async (t) => {
