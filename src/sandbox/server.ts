@@ -171,7 +171,8 @@ export class Sandbox {
     const rows = this.#kinds();
     const target = route(pathname, rows);
     if (isAccessReview(method, pathname)) {
-      log(send(response, 201, reviewAccess(body)));
+      const review = await reviewAccess(body, request.headers["content-type"] ?? "");
+      log(send(response, 201, review));
       return;
     }
     if (target === undefined) {

@@ -1,5 +1,6 @@
 // The question of whether one may do something. In the sandbox everybody may do everything, and it is
 // answered as a real server would who grants that; nothing is stored.
+import { readBody } from "./body.ts";
 import { badRequest } from "../storage/status.ts";
 import { isObject, type JsonObject } from "../storage/object.ts";
 
@@ -10,10 +11,10 @@ export function isAccessReview(method: string, path: string): boolean {
 }
 
 /** Throws a 400 where `body` asks nothing. */
-export function reviewAccess(body: Buffer): JsonObject {
-  const asked = parse(body);
-  if (!asked || !isObject(asked["spec"]))
-    throw badRequest("the body is no SelfSubjectAccessReview");
+export async function reviewAccess(body: Buffer, contentType: string): Promise<JsonObject> {
+  const unasked = (): Error => badRequest("the body is no SelfSubjectAccessReview");
+  const asked = await readBody(body, contentType, unasked);
+  if (!isObject(asked) || !isObject(asked["spec"])) throw unasked();
   return {
     kind: "SelfSubjectAccessReview",
     apiVersion: "authorization.k8s.io/v1",
@@ -21,13 +22,4 @@ export function reviewAccess(body: Buffer): JsonObject {
     spec: asked["spec"],
     status: { allowed: true, reason: "the sandbox has no authorization" },
   };
-}
-
-function parse(body: Buffer): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

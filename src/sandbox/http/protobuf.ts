@@ -3,10 +3,10 @@
 // Types come from the shapes, field numbers from the generated.proto files of Kubernetes 1.36.
 import { isObject, parseJsonText } from "../storage/object.ts";
 import type { Json, JsonObject } from "../storage/object.ts";
-import { resources } from "../kinds/resources.ts";
+import { groupVersion, resources } from "../kinds/resources.ts";
 import { metadataShape } from "../kinds/schema.ts";
 import type { Shape } from "../kinds/schema.ts";
-import { badRequest } from "../storage/status.ts";
+import { badRequest, unsupportedMedia } from "../storage/status.ts";
 
 export const protobufType = "application/vnd.kubernetes.protobuf";
 
@@ -39,6 +39,16 @@ const numbered: Readonly<Record<string, readonly string[]>> = {
   DeleteOptions: words(
     "gracePeriodSeconds preconditions orphanDependents propagationPolicy dryRun",
   ),
+  SelfSubjectAccessReview: words("metadata spec"),
+  "SelfSubjectAccessReview.spec": words("resourceAttributes nonResourceAttributes"),
+  resourceAttributes: words(
+    "namespace verb group version resource subresource name fieldSelector labelSelector",
+  ),
+  nonResourceAttributes: words("path verb"),
+  fieldSelector: words("rawSelector requirements"),
+  labelSelector: words("rawSelector requirements"),
+  requirements: words("key operator values"),
+  conditions: words("type status - lastTransitionTime reason message"),
   metadata: words(
     "name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds labels annotations ownerReferences finalizers - - managedFields",
   ),
@@ -55,6 +65,15 @@ const numbered: Readonly<Record<string, readonly string[]>> = {
   deprecatedSource: source,
 };
 
+const selectorAttributes: Shape = {
+  fields: {
+    rawSelector: "string",
+    requirements: {
+      list: { fields: { key: "string", operator: "string", values: { list: "string" } } },
+    },
+  },
+};
+
 const deleteOptions: Shape = {
   fields: {
     gracePeriodSeconds: "integer",
@@ -65,7 +84,44 @@ const deleteOptions: Shape = {
   },
 };
 
-/** The object in `body`; throws a 400 when it is none of a kind that is served. */
+const accessReview: Shape = {
+  fields: {
+    metadata: metadataShape,
+    spec: {
+      fields: {
+        resourceAttributes: {
+          fields: {
+            namespace: "string",
+            verb: "string",
+            group: "string",
+            version: "string",
+            resource: "string",
+            subresource: "string",
+            name: "string",
+            fieldSelector: selectorAttributes,
+            labelSelector: selectorAttributes,
+          },
+        },
+        nonResourceAttributes: { fields: { path: "string", verb: "string" } },
+      },
+    },
+  },
+};
+
+/** What is read and never stored; DeleteOptions come in the version of every group. */
+const unstored: readonly (readonly [kind: string, apiVersion: RegExp, shape: Shape])[] = [
+  ["DeleteOptions", /^/, deleteOptions],
+  ["SelfSubjectAccessReview", /^authorization\.k8s\.io\/v1$/, accessReview],
+];
+
+function shapeOf(apiVersion: string, kind: string): Shape | undefined {
+  const [, , other] = unstored.find(([name, of]) => name === kind && of.test(apiVersion)) ?? [];
+  if (other) return other;
+  const row = resources.find((each) => each.kind === kind && groupVersion(each) === apiVersion);
+  return row && { fields: { ...row.fields, metadata: metadataShape } };
+}
+
+/** The object in `body`; throws a 400 for no such message, a 415 for a kind without a protobuf form. */
 export function readProtobuf(body: Buffer): JsonObject {
   if (!body.subarray(0, magic.length).equals(magic))
     throw badRequest("the body does not begin like a Kubernetes protobuf message");
@@ -73,12 +129,8 @@ export function readProtobuf(body: Buffer): JsonObject {
   const type = split(bytes(envelope, 1));
   const apiVersion = bytes(type, 1).toString();
   const kind = bytes(type, 2).toString();
-  const row = resources.find((each) => each.kind === kind);
-  const shape: Shape | undefined =
-    kind === "DeleteOptions"
-      ? deleteOptions
-      : row && { fields: { ...row.fields, metadata: metadataShape } };
-  if (shape === undefined) throw badRequest(`no kind "${kind}" is registered for "${apiVersion}"`);
+  const shape = shapeOf(apiVersion, kind);
+  if (shape === undefined) throw unsupportedMedia("application/json, application/yaml");
   const name = kind === "Event" ? `${apiVersion} ${kind}` : kind;
   return { apiVersion, kind, ...message(bytes(envelope, 2), shape, name, `${kind}.`) };
 }
@@ -149,9 +201,11 @@ function member(
   return single(value, type, name);
 }
 
+const alwaysWritten = new Set(["generation", "count", "deprecatedCount"]);
+
 function single(value: Wire["value"], type: Shape, name: string): Json | undefined {
-  // The one number that Go writes although it is not set.
-  if (name === "generation" && value === 0) return undefined;
+  // Numbers that Go writes although they are not set.
+  if (value === 0 && alwaysWritten.has(name)) return undefined;
   if (!Buffer.isBuffer(value)) return type === "boolean" ? value !== 0 : value;
   if (type === "time" || type === "microTime") return time(value, type === "microTime");
   if (type === "any") return name === "fieldsV1" ? fieldsV1(value) : undefined;

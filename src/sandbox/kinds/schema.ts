@@ -73,9 +73,19 @@ export const configMapFields: Fields = {
   immutable: "boolean",
 };
 
+const condition: Shape = {
+  fields: {
+    type: "string",
+    status: "string",
+    lastTransitionTime: "time",
+    reason: "string",
+    message: "string",
+  },
+};
+
 export const namespaceFields: Fields = {
   spec: { fields: { finalizers: { list: "string" } } },
-  status: { fields: { phase: "string", conditions: { list: "any" } } },
+  status: { fields: { phase: "string", conditions: { list: condition } } },
 };
 
 const reference: Shape = {

@@ -34,7 +34,8 @@ export function applied(
   const contested = new Map(
     [...fields].filter(([, path]) => {
       const present = live && valueAt(live, path);
-      return present !== undefined && !isDeepStrictEqual(present, valueAt(shown, path));
+      // What is written alone, as stringData, is never there: to apply it adds it, whatever the value.
+      return !isDeepStrictEqual(present, valueAt(shown, path));
     }),
   );
   if (!force) refuseConflicts(others, contested);

@@ -8,6 +8,7 @@ import { LIST_FACTS } from "./facts/lists.ts";
 import { PATCH_FACTS } from "./facts/patches.ts";
 import { ok } from "./facts/place.ts";
 import type { Fact } from "./facts/place.ts";
+import { PROTOBUF_FACTS } from "./facts/protobuf.ts";
 import { VALIDATION_FACTS } from "./facts/validation.ts";
 import { WATCH_FACTS } from "./facts/watches.ts";
 import { WRITE_FACTS } from "./facts/writes.ts";
@@ -21,6 +22,7 @@ const API_FACTS: readonly Fact[] = [
   ...VALIDATION_FACTS,
   ...LIST_FACTS,
   ...KIND_FACTS,
+  ...PROTOBUF_FACTS,
   ...WATCH_FACTS,
 ];
 

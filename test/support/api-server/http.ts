@@ -19,7 +19,7 @@ export type Answer = {
 };
 
 export type SendOptions = {
-  /** A string is sent as it is, anything else as JSON. */
+  /** A string or a Buffer is sent as it is, anything else as JSON. */
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
@@ -60,7 +60,9 @@ export function openHttp(server: Server): Http {
           ? {}
           : { "content-type": options.contentType ?? "application/json" }),
       },
-      ...(options.body === undefined ? {} : { body: asText(options.body) }),
+      ...(options.body === undefined
+        ? {}
+        : { body: Buffer.isBuffer(options.body) ? options.body : asText(options.body) }),
     });
     return { status: statusCode, headers, body: parsed(await body.text()) };
   };

@@ -216,6 +216,22 @@ const APPLY: readonly Fact[] = [
     },
   },
   {
+    name: "two managers that apply one key of stringData conflict, whatever its value (D12)",
+    check: async (place) => {
+      const stringData = (value: string) => secret("a", { stringData: { k: value } });
+      ok(await apply(place, "one", stringData("v")), 201);
+      ok(await apply(place, "one", stringData("w")), 200);
+      const contested = await apply(place, "two", stringData("x"));
+      assertFailure(contested, {
+        code: 409,
+        reason: "Conflict",
+        message: 'Apply failed with 1 conflict: conflict with "one": .stringData.k',
+      });
+      const forced = ok(await apply(place, "two", stringData("x"), true), 200);
+      assert.deepEqual(field(forced, "data"), { k: "eA==" });
+    },
+  },
+  {
     name: "what a manager leaves out goes, unless somebody else applied it too",
     check: async (place) => {
       ok(await apply(place, "one", wanted({ k: "dg==", l: "dg==" }, { app: "x" })), 201);
