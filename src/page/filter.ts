@@ -41,7 +41,7 @@ export type Filter = {
   readonly namespace: string;
   readonly state: RowState | undefined;
   readonly kind: ObjectKind | undefined;
-  /** Of sources and of groups of places, so many at most; undefined: as many as people read. */
+  /** Of sources, of groups of places and of places, so many at most; undefined: as many as people read. */
   readonly limit?: number | undefined;
 };
 

@@ -12,12 +12,13 @@ import {
 import { isSourceState, severity, type Filter } from "./filter.ts";
 import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
 import { refText } from "../text/names.ts";
+import { reasonShape, sharedReason } from "../text/shared-reason.ts";
 import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
 
 /** The first of a list, and how long it is. */
 export type Truncated<T> = { readonly total: number; readonly shown: readonly T[] };
 
-/** Places of one source that have one verdict for one reason. */
+/** Places of one source that have one verdict for one reason, whatever each tenant calls its quota. */
 export type StatusGroup = {
   readonly kind: ObjectKind;
   readonly source: string;
@@ -44,6 +45,8 @@ export type StatusGroup = {
 };
 
 const MOST_PLACES = 50;
+/** Groups of one source and verdict that differ in the reason alone. */
+const MOST_REASONS = 5;
 // Well under 10 ms of work between two turns of the event loop.
 const PER_TURN = 4096;
 
@@ -70,43 +73,76 @@ export async function pickRows(
   return kept;
 }
 
+/** `mostPlaces`: of all groups together; each names at least its first fifty. */
 export async function groupRows(
   rows: readonly Row[],
   times: PlanTimes,
+  mostPlaces = MOST_PLACES,
 ): Promise<readonly StatusGroup[]> {
   const groups = new Map<string, Row[]>();
   for await (const slice of inSlices(rows))
     for (const row of slice) {
-      const end = `${row.hold} ${row.removal}`;
-      const key = `${placeKey(row.kind, row.source)} ${row.verdict} ${end} ${row.pulling} ${row.reason}`;
+      const key = `${familyOf(row)} ${row.cause === undefined ? row.reason : reasonShape(row.reason)}`;
       const group = groups.get(key);
       if (group) group.push(row);
       else groups.set(key, [row]);
     }
+  mergeFamilies(groups);
   // What pulls, and why not, any tenant may write thousands of: it hides nothing of a source's.
   const [pulls, others] = [true, false].map((pulling) =>
     [...groups.values()]
       .filter(([first]) => first?.pulling === pulling)
-      .flatMap((group) => groupOf(group, times))
-      .toSorted((a, b) => severity(a.state) - severity(b.state) || b.places.total - a.places.total),
+      .toSorted((a, b) => severityOf(a) - severityOf(b) || b.length - a.length),
   );
-  return [...(others ?? []), ...(pulls ?? [])];
+  let left = mostPlaces;
+  return [...(others ?? []), ...(pulls ?? [])].flatMap((group) => {
+    const most = Math.max(MOST_PLACES, left);
+    left -= group.length;
+    return groupOf(group, times, most);
+  });
 }
 
-function groupOf(rows: readonly Row[], times: PlanTimes): readonly StatusGroup[] {
+function familyOf({ kind, source, verdict, hold, removal, pulling, cause }: Row): string {
+  return `${placeKey(kind, source)} ${verdict} ${hold} ${removal} ${pulling} ${cause}`;
+}
+
+// Reasons contain names that tenants choose, such as those of finalizers: many such groups are one.
+function mergeFamilies(groups: Map<string, Row[]>): void {
+  const families = Map.groupBy(groups, ([, [first]]) => (first ? familyOf(first) : ""));
+  for (const members of families.values()) {
+    const [first, ...others] = members;
+    if (!first || members.length <= MOST_REASONS || first[1][0]?.pulling === true) continue;
+    for (const [key] of members) groups.delete(key);
+    groups.set(
+      first[0],
+      [first, ...others].flatMap(([, rows]) => rows),
+    );
+  }
+}
+
+function severityOf([first]: readonly Row[]): number {
+  const state = first && METRIC_STATE[first.verdict];
+  return state === undefined ? Infinity : severity(state);
+}
+
+function groupOf(
+  rows: readonly Row[],
+  times: PlanTimes,
+  mostPlaces: number,
+): readonly StatusGroup[] {
   const [first] = rows;
   const state = first && METRIC_STATE[first.verdict];
   if (!first || !state) return [];
   const tried = rows.reduce((most, { triedAt = -1 }) => Math.max(most, triedAt), -1);
   const since = rows.reduce((least, row) => Math.min(least, row.since), Infinity);
-  const places = rows.slice(0, MOST_PLACES).map(({ place }) => refText(place));
+  const places = rows.slice(0, mostPlaces).map(({ place }) => refText(place));
   return [
     {
       kind: first.kind,
       source: refText(first.source),
       verdict: first.verdict,
       state,
-      reason: first.reason,
+      reason: sharedReason(new Set(rows.map(({ reason }) => reason))),
       cause: first.cause,
       places: { total: rows.length, shown: places },
       ...dueOf(first, rows, times),

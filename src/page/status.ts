@@ -178,7 +178,7 @@ export async function readStatus(
       deletesHeld: plan.deletesHeld,
       states: placeStates(plan),
     },
-    groups: truncate(await groupRows(rows, times), filter.limit ?? MOST_GROUPS),
+    groups: truncate(await groupRows(rows, times, filter.limit), filter.limit ?? MOST_GROUPS),
     sources: truncate(lines, filter.limit ?? MOST_SOURCES),
     unclear: truncate(unclear(plan, filter, times), MOST_UNCLEAR),
     ignored: ignoredOf(plan, filter),

@@ -25,7 +25,7 @@ import {
 } from "../../inspect/cluster/judged-world.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { readControllerPage } from "./controller-page.ts";
-import { statusColumns, TROUBLE_COLUMNS, troublesOf } from "./status-columns.ts";
+import { statusColumns, troubleColumns, troublesOf } from "./status-columns.ts";
 import {
   isCurrent,
   isFailing,
@@ -204,7 +204,8 @@ function show(items: readonly StatusItem[], flags: KubectlFlags, program: Progra
   if (!forPeople) return;
   if (troubles.length > 0) program.stdout.write("\n");
   const shown = troubles.slice(0, troubleLines);
-  for (const line of tableLines(shown, TROUBLE_COLUMNS, flags, painter(program)))
+  const columns = troubleColumns(flags.output === "wide" || program.stdout.isTTY !== true);
+  for (const line of tableLines(shown, columns, flags, painter(program)))
     program.stdout.write(line);
   const left = moreLine(items.length - lines, troubles.length - troubleLines);
   if (left !== undefined) program.stderr.write(`${left}\n`);

@@ -60,20 +60,27 @@ export function troublesOf(items: readonly StatusItem[]): readonly Trouble[] {
 
 const SHOWN = 3;
 
-export const TROUBLE_COLUMNS: readonly Column<Trouble>[] = [
-  { header: "VERDICT", cell: ({ verdict }) => verdict },
-  { header: "SOURCE", cell: ({ source }) => source },
-  { header: "PLACES", cell: placesText },
-  { header: "REASON", cell: reasonText },
-];
+/** `whole`: every place is named, as in a pipe and with `-o wide`. */
+export function troubleColumns(whole: boolean): readonly Column<Trouble>[] {
+  const places: Column<Trouble> = {
+    header: "PLACES",
+    cell: (trouble) => placesText(trouble, whole ? Infinity : SHOWN),
+  };
+  return [
+    { header: "VERDICT", cell: ({ verdict }) => verdict },
+    { header: "SOURCE", cell: ({ source }) => source },
+    places,
+    { header: "REASON", cell: reasonText },
+  ];
+}
 
 function reasonText({ reason, dueAt, dueWords, unless }: Trouble): string {
   if (dueAt === undefined || dueWords === undefined) return reason;
   return `${reason}; ${dueText({ dueWords, unless }, Date.parse(dueAt), Date.now())}`;
 }
 
-function placesText({ places, count }: Trouble): string {
-  const rest = count - Math.min(SHOWN, places.length);
-  const named = places.slice(0, SHOWN).join(", ");
+function placesText({ places, count }: Trouble, most: number): string {
+  const rest = count - Math.min(most, places.length);
+  const named = places.slice(0, most).join(", ");
   return rest > 0 ? `${named} and ${rest} more` : named;
 }

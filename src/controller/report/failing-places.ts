@@ -7,14 +7,15 @@ import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks } from "./sync-log.ts";
 import type { Ref } from "../../text/names.ts";
 import { type ObjectKind, placeKey } from "../model/kinds.ts";
+import { reasonShape, sharedReason } from "../../text/shared-reason.ts";
 
-/** Places of one source that fail for one reason. */
+/** Places of one source that fail for one reason, whatever each tenant calls its quota. */
 export type FailingGroup = {
   readonly kind: ObjectKind;
   readonly source: Ref;
   /** A word of the closed list of causes. */
   readonly cause: string;
-  /** The cause in identifiers. */
+  /** The cause in identifiers: of several quotas, the first of them. */
   readonly reason: string;
   readonly places: readonly Ref[];
   /** When the first of them is tried again (ms, monotonic); undefined: it is being tried. */
@@ -109,19 +110,27 @@ export class FailingPlaces implements SyncHooks {
 }
 
 function groupsOf(places: readonly Failing[]): readonly FailingGroup[] {
-  type Group = FailingGroup & { readonly places: Ref[]; dueAt: number | undefined };
+  type Group = Omit<FailingGroup, "reason"> & {
+    readonly reasons: Set<string>;
+    readonly places: Ref[];
+    dueAt: number | undefined;
+  };
   const groups = new Map<string, Group>();
-  for (const { place, pulling: _, dueAt, ...of } of places) {
-    const { kind, source, cause, reason } = of;
-    const key = `${placeKey(kind, source)} ${cause} ${reason}`;
+  for (const { place, pulling: _, dueAt, reason, ...of } of places) {
+    const { kind, source, cause } = of;
+    const key = `${placeKey(kind, source)} ${cause} ${reasonShape(reason)}`;
     const group = groups.get(key);
-    if (!group) groups.set(key, { ...of, places: [place], dueAt });
+    if (!group) groups.set(key, { ...of, reasons: new Set([reason]), places: [place], dueAt });
     else {
       group.places.push(place);
+      group.reasons.add(reason);
       group.dueAt = sooner(group.dueAt, dueAt);
     }
   }
-  return [...groups.values()];
+  return [...groups.values()].map(({ reasons, ...group }) => ({
+    ...group,
+    reason: sharedReason(reasons),
+  }));
 }
 
 function sooner(a: number | undefined, b: number | undefined): number | undefined {

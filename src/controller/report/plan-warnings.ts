@@ -1,7 +1,7 @@
 // What a plan shows that somebody should mend: a line when it begins, when it changes, at most once a
 // minute, and one when it is over; what stays as it is says nothing. Places of one source with one reason
 // are one line. However much of it tenants write, a line holds a count and a few names, and there are so
-// many lines a minute.
+// many lines a minute. Of failed writes the other places follow, 100 to a line.
 import { IGNORED_HEADLINES, IGNORED_REASONS, type IgnoredReason } from "../annotations/ignored.ts";
 import { dueText, dueWordsOf, isoTime, type DueWords } from "../settings/due-text.ts";
 import { CONFLICT_LINES, conflictKind } from "./conflicts.ts";
@@ -15,6 +15,8 @@ import { FIGHT_OVER_MS, isFought } from "./fighting-places.ts";
 import { ReportPace } from "./report-pace.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 import { Repeats, Shares } from "./repeats.ts";
+import { MOST_PLACES } from "./written-log.ts";
+import { reasonShape } from "../../text/shared-reason.ts";
 import { problemText } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { type ObjectKind, placeKey } from "../model/kinds.ts";
@@ -29,8 +31,11 @@ const MOST_OF_A_KIND = 5;
 const MOST_A_MINUTE = {
   sources: { namespace: 100, all: 200 },
   pulls: { namespace: 20, all: 100 },
+  places: { namespace: 50, all: 100 },
 } as const;
 const MOST_REASONS = 10_000;
+/** Places of one line and the lines that follow it. */
+const MOST_LOGGED = 10_000;
 /** Rows, or lines, between two yields: a tenant can cause a hundred thousand. */
 const PER_TURN = 1024;
 const MINUTE_MS = 60_000;
@@ -47,6 +52,8 @@ type Warning = {
   readonly due?: { readonly at: number; readonly words: DueWords };
   readonly message: string;
   readonly share: Share;
+  /** Of failed writes: every place, and the reason without names that tenants choose. */
+  readonly failing?: { readonly places: readonly Ref[]; readonly shape: string };
   /** It is over when no plan has shown it for so long, in ms; absent: as soon as one does not. */
   readonly lingersMs?: number;
 };
@@ -55,7 +62,7 @@ type Warning = {
 type Share = { readonly of: keyof typeof MOST_A_MINUTE; readonly namespace: string };
 const NOBODYS: Share = { of: "sources", namespace: "" };
 
-type Told = Omit<Warning, "fields" | "due" | "lingersMs"> & {
+type Told = Omit<Warning, "fields" | "due" | "lingersMs" | "failing"> & {
   readonly lingersMs: number;
   readonly text: string;
   readonly reason: string | undefined;
@@ -72,6 +79,7 @@ export class PlanWarnings implements SyncHooks {
   readonly #shares = {
     sources: new Shares(MOST_A_MINUTE.sources),
     pulls: new Shares(MOST_A_MINUTE.pulls),
+    places: new Shares(MOST_A_MINUTE.places),
   };
   /** What was told of each trouble that goes on. */
   readonly #told = new Map<string, Told>();
@@ -89,7 +97,7 @@ export class PlanWarnings implements SyncHooks {
   onOutcome(outcome: Outcome): void {
     if (outcome.kind !== "failed") return;
     const { objectKind, source } = outcome.action;
-    const key = `${placeKey(objectKind, source)} ${outcome.reason}`;
+    const key = `${placeKey(objectKind, source)} ${reasonShape(outcome.reason)}`;
     this.#tries.set(key, (this.#tries.get(key) ?? 0) + 1);
   }
 
@@ -127,7 +135,7 @@ export class PlanWarnings implements SyncHooks {
 
   /** `over`: those told that go on no more. */
   #tell(
-    { of, kind, source, fields, due, message, share, lingersMs = 0 }: Warning,
+    { of, kind, source, fields, due, message, share, failing, lingersMs = 0 }: Warning,
     over: Map<string, Told>,
     now: number,
   ): void {
@@ -149,11 +157,20 @@ export class PlanWarnings implements SyncHooks {
       this.#told.delete(replaced.of);
     }
     const reason = typeof fields["reason"] === "string" ? fields["reason"] : undefined;
-    const key = `${kind} ${source} ${reason}`;
+    const key = `${kind} ${source} ${failing?.shape}`;
     const tries = this.#tries.get(key);
     this.#tries.delete(key);
-    const told = { ...fields, ...(tries !== undefined && { tries }), ...this.#dueFields(due, now) };
+    const [others, ...further] = restOf(failing?.places ?? []);
+    const told = {
+      ...fields,
+      ...(others && { others }),
+      ...(tries !== undefined && { tries }),
+      ...this.#dueFields(due, now),
+    };
     this.#log.warn(told, message);
+    for (const places of further)
+      if (this.#shares.places.has(share.namespace, now))
+        this.#log.warn({ ...fields, places }, FURTHER);
     this.#told.set(of, {
       of,
       ...(kind && { kind }),
@@ -320,8 +337,10 @@ function failureWarning({
 }: FailingGroup): Warning {
   const source = refText(from);
   const fields = { kind, source, cause, reason, ...named(places) };
+  const shape = reasonShape(reason);
   return {
-    of: `failed ${kind} ${source} ${reason}`,
+    of: `failed ${kind} ${source} ${cause} ${shape}`,
+    failing: { places, shape },
     kind,
     source,
     fields,
@@ -329,6 +348,18 @@ function failureWarning({
     message: "write failed, will try again",
     share: { of: "sources", namespace: from.namespace },
   };
+}
+
+const FURTHER = "write failed, further places";
+
+/** The places after the first five, in chunks that fill a line. */
+function restOf(places: readonly Ref[]): readonly (readonly string[])[] {
+  if (places.length <= MOST_NAMED) return [];
+  const names = places.slice(0, MOST_LOGGED).map(refText).toSorted();
+  const chunks: (readonly string[])[] = [names.slice(MOST_NAMED, MOST_PLACES)];
+  for (let at = MOST_PLACES; at < names.length; at += MOST_PLACES)
+    chunks.push(names.slice(at, at + MOST_PLACES));
+  return chunks;
 }
 
 const RETRIED = dueWordsOf({ verdict: "backoff", pulling: false });

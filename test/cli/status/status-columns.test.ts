@@ -1,7 +1,7 @@
 // What the tables of `secretcast status` say of a verdict that changes by itself.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TROUBLE_COLUMNS, troublesOf } from "../../../src/cli/status/status-columns.ts";
+import { troubleColumns, troublesOf } from "../../../src/cli/status/status-columns.ts";
 import { statusItems } from "../../../src/cli/status/status-items.ts";
 import { groupRows } from "../../../src/page/groups.ts";
 import { heldRow } from "../../support/planner/held-row.ts";
@@ -22,11 +22,22 @@ test("the table and the JSON of status say when a held removal is made, and unle
     [outcome?.hold, outcome?.dueWords, outcome?.unless],
     ["nowhere", "will be deleted", "the change is undone"],
   );
-  const reason = TROUBLE_COLUMNS.find(({ header }) => header === "REASON");
+  const reason = troubleColumns(true).find(({ header }) => header === "REASON");
   const [trouble] = troublesOf(items);
   assert.ok(reason && trouble);
   assert.match(
     reason.cell(trouble),
     /; held, because the change leaves the source without any copy; will be deleted at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in 28m\) unless the change is undone$/,
   );
+});
+
+test("a pipe and -o wide name every place of a row, a terminal the first three (E8)", () => {
+  const places = Array.from({ length: 20 }, (_, n) => `team-${n}/registry`);
+  const row = { source: "shared/registry", verdict: "backoff", reason: "no", places, count: 20 };
+  const cell = (whole: boolean) =>
+    troubleColumns(whole)
+      .find(({ header }) => header === "PLACES")
+      ?.cell(row);
+  assert.equal(cell(true), places.join(", "));
+  assert.match(cell(false) ?? "", /^(\S+, ){2}\S+ and 17 more$/);
 });

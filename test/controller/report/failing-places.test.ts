@@ -108,9 +108,9 @@ test("a hundred causes of one source are five lines a minute at most", async () 
   const teams = Array.from({ length: 100 }, (_, n) => `team-${n}`);
   rig.teams(...teams);
   const sick = faults(isWrite, async ({ path, what }) => {
-    const quota = path.split("/")[4];
-    const message = `secrets "registry" is forbidden: exceeded quota: ${quota}, requested: secrets=1`;
-    throw statusError(what, 403, { kind: "Status", code: 403, reason: "Forbidden", message });
+    const policy = path.split("/")[4];
+    const message = `secrets "registry" is forbidden: ValidatingAdmissionPolicy '${policy}' denied request: no`;
+    throw statusError(what, 422, { kind: "Status", code: 422, reason: "Invalid", message });
   });
   sick.on = true;
   const started = rig.start({ given: { resync: "0" }, before: sick.before });
@@ -122,5 +122,38 @@ test("a hundred causes of one source are five lines a minute at most", async () 
   const over = about(started, /^over: write failed/);
   assert.ok(over.length >= 1 && over.length <= lines.length, `${over.length} ends`);
   assert.equal(started.passes.at(-1)?.plan.states.current, 100);
+  await started.stop();
+});
+
+test("quotas that each tenant names otherwise are one row, one line and one cause, with every place (E8)", async () => {
+  const rig = new Rig();
+  const teams = Array.from({ length: 250 }, (_, n) => `team-${String(n).padStart(3, "0")}`);
+  rig.teams(...teams);
+  const sick = faults(isWrite, async ({ path, what }) => {
+    const quota = `q-${path.split("/")[4]}`;
+    const message = `secrets "registry" is forbidden: exceeded quota: ${quota}, requested: secrets=1`;
+    throw statusError(what, 403, { kind: "Status", code: 403, reason: "Forbidden", message });
+  });
+  sick.on = true;
+  const started = rig.start({ given: { resync: "0" }, before: sick.before });
+  await rig.clock.advance(60_000);
+  const [line, ...more] = about(started, /^write failed, will try again/);
+  assert.deepEqual(more, []);
+  const reason =
+    "quota q-team-000, q-team-001, q-team-002, q-team-003, q-team-004 and 245 more would be exceeded";
+  assert.equal(line?.["reason"], reason);
+  const all = about(started, /^write failed/);
+  const named = all.flatMap((each) => [each["places"], each["others"] ?? []].flat());
+  assert.deepEqual(
+    named.map(String).toSorted((a, b) => (a < b ? -1 : 1)),
+    teams.map((team) => `${team}/registry`),
+  );
+  const times = { offsetMs: 0, beganAt: 0 };
+  const rows = started.passes.at(-1)?.plan.rows ?? [];
+  const [group, ...others] = await groupRows(rows, times, 10_000);
+  assert.deepEqual(others, []);
+  assert.equal(group?.reason, reason);
+  assert.equal(group.places.shown.length, 250);
+  assert.equal((await groupRows(rows, times))[0]?.places.shown.length, 50);
   await started.stop();
 });

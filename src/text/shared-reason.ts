@@ -1,0 +1,32 @@
+// One line for reasons that differ only in the names that they contain, such as those of quotas that each tenant
+// calls something else: the words that all begin and end with, and what differs between them.
+
+const MOST = 5;
+
+// Of the causes of failed writes, those whose names tenants choose: each namespace has its own quotas.
+const TENANTS_NAME = /^(quota) \S+ /;
+
+/** The same for reasons that are one but for a name that a tenant chose. */
+export function reasonShape(reason: string): string {
+  return reason.replace(TENANTS_NAME, "$1 ");
+}
+
+/** `reasons`: texts of one line; how many of them differ may be any number. */
+export function sharedReason(reasons: Iterable<string>): string {
+  const texts = [...new Set(reasons)].toSorted();
+  const [first = [], ...others] = texts.map((text) => text.split(" "));
+  if (others.length === 0) return texts[0] ?? "";
+  const least = others.reduce((found, { length }) => Math.min(found, length), first.length);
+  let start = 0;
+  while (start < least && others.every((words) => words[start] === first[start])) start++;
+  let end = 0;
+  while (start + end < least && others.every((words) => words.at(-1 - end) === first.at(-1 - end)))
+    end++;
+  const names = [first, ...others]
+    .slice(0, MOST)
+    .map((words) => words.slice(start, words.length - end).join(" "));
+  const rest = texts.length - names.length;
+  const more = rest > 0 ? ` and ${rest} more` : "";
+  const middle = `${names.filter((name) => name !== "").join(", ")}${more}`;
+  return [...first.slice(0, start), middle, ...first.slice(first.length - end)].join(" ");
+}
