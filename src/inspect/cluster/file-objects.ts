@@ -16,10 +16,15 @@ export type FileObject = {
   readonly found: boolean;
 };
 
+/** A file of a folder that is not a manifest, or not only one. */
+export type OtherFile = { readonly file: string; readonly what: string };
+
 export type FileReading = {
   readonly objects: readonly FileObject[];
   /** What is no manifest, by what it is: how many. */
   readonly passedOver: ReadonlyMap<string, number>;
+  /** The files of which something was passed over. */
+  readonly others: readonly OtherFile[];
   /** What cannot be read, a line each. */
   readonly unread: readonly string[];
 };
@@ -28,6 +33,8 @@ export type FileReading = {
 export type Input = AsyncIterable<Uint8Array | string> | undefined;
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
+/** Files from which programs render manifests. */
+const TEMPLATE = /\.(?:tpl|tmpl|gotmpl|tftpl|j2|jinja2?|erb|tf|jsonnet|libsonnet|cue)$/i;
 /** Folders of tools, in which no manifests are kept. */
 const NO_FOLDERS = /(^|[\\/])(\.git|node_modules)([\\/]|$)/;
 const KUSTOMIZATION = /^kustomization\.ya?ml$/i;
@@ -52,6 +59,7 @@ export async function readFileObjects(
 class FileReader implements FileReading {
   readonly objects: FileObject[] = [];
   readonly passedOver = new Map<string, number>();
+  readonly others: OtherFile[] = [];
   readonly unread: string[] = [];
 
   /** It must be a manifest. */
@@ -72,7 +80,7 @@ class FileReader implements FileReading {
       if (KUSTOMIZATION.test(basename(file))) for (const one of patchesOf(file)) patches.add(one);
     for (const file of files) {
       const kind = knownKind(file, patches);
-      if (kind !== undefined) this.#passOver(kind);
+      if (kind !== undefined) this.#passOver(file, kind);
       else this.#readFound(file);
     }
   }
@@ -84,8 +92,9 @@ class FileReader implements FileReading {
       documents = documentsOf(file, text);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      if (text.includes("{{")) this.#passOver("template");
-      else if (!/^[\s"']*(apiVersion|kind)["']?\s*:/m.test(text)) this.#passOver("other file");
+      if (text.includes("{{")) this.#passOver(file, "template");
+      else if (!/^[\s"']*(apiVersion|kind)["']?\s*:/m.test(text))
+        this.#passOver(file, "other file");
       else this.unread.push(error.message);
       return;
     }
@@ -96,7 +105,7 @@ class FileReader implements FileReading {
         typeof value["kind"] === "string" &&
         typeof value["apiVersion"] === "string";
       if (isManifest) this.#take(value, `${file}:${line}`);
-      else this.#passOver("other file");
+      else this.#passOver(file, "other file");
     }
   }
 
@@ -109,13 +118,15 @@ class FileReader implements FileReading {
     }
   }
 
-  #passOver(what: string): void {
+  #passOver(file: string, what: string): void {
+    if (this.others.at(-1)?.file !== file) this.others.push({ file, what });
     this.passedOver.set(what, (this.passedOver.get(what) ?? 0) + 1);
   }
 }
 
 /** What a file is besides a manifest, by its place; undefined: its content decides. */
 function knownKind(file: string, patches: ReadonlySet<string>): string | undefined {
+  if (TEMPLATE.test(file)) return "template";
   if (patches.has(normalize(file))) return "patch";
   if (KUSTOMIZATION.test(basename(file))) return "kustomization";
   const [folder, above] = [dirname(file), dirname(dirname(file))];
@@ -175,11 +186,15 @@ function itemsOf(raw: FileObject["raw"], where: string, found: boolean): readonl
 function filesIn(path: string, recursive: boolean): readonly string[] {
   const files = readdirSync(path, { withFileTypes: true, recursive })
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => EXTENSIONS.includes(extname(file)) && !isSkipped(path, file))
+    .filter((file) => (isManifestName(file) || TEMPLATE.test(file)) && !isSkipped(path, file))
     .toSorted();
-  if (files.length > 0) return files;
+  if (files.some(isManifestName)) return files;
   const hint = recursive ? "" : "; -R looks into its folders too";
   throw new UsageError(`-f ${path}: no file in it ends with ${EXTENSIONS.join(", ")}${hint}`);
+}
+
+function isManifestName(file: string): boolean {
+  return EXTENSIONS.includes(extname(file));
 }
 
 // A link in a clone may lead nowhere.

@@ -72,6 +72,7 @@ export function readFiles(
     const place = keyOf(read);
     const first = origins.get(place);
     if (first !== undefined) {
+      if (isSameNamespace(read, placed.get(place))) continue;
       twice.push(`${where}: ${read.kind} ${textOf(read.ref)} is there twice; first at ${first}`);
       continue;
     }
@@ -91,6 +92,17 @@ export function readFiles(
     unread,
     look: (kind, ref) => Promise.resolve(placed.get(keyOf({ kind, ref }))?.object),
   };
+}
+
+/** A folder for each application often contains the Namespace as well. */
+function isSameNamespace(one: Placed, other: Placed | undefined): boolean {
+  const textOfMetadata = ({ object }: Placed): string => {
+    const { labels, annotations } = isRecord(object["metadata"]) ? object["metadata"] : {};
+    return JSON.stringify([labels, annotations]);
+  };
+  return (
+    one.kind === "Namespace" && other !== undefined && textOfMetadata(one) === textOfMetadata(other)
+  );
 }
 
 const MOST_NAMED = 10;

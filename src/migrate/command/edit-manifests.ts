@@ -14,8 +14,10 @@ export type EditedManifest = {
   readonly diff: string;
   /** Which of the edits were made. */
   readonly done: readonly string[];
-  /** Which were not, because the file is signed or generated, and what to do instead. */
+  /** Which were not, why, and what to do instead. */
   readonly refused: readonly string[];
+  /** Of the edits, those whose objects are in the file. */
+  readonly found: readonly string[];
 };
 
 type Insertion = { readonly at: number; readonly text: string };
@@ -30,34 +32,34 @@ export function editManifest(
   const insertions: Insertion[] = [];
   const done: string[] = [];
   const refused: string[] = [];
+  const found: string[] = [];
   for (const document of parseAllDocuments(text)) {
     const [error] = document.errors;
     // What the error quotes may be a value.
     if (error) throw new UsageError(`${file}: is not YAML: ${error.code}`);
-    for (const object of objectsIn(document.contents)) {
-      const name = nameOf(object, namespace);
+    for (const { object, kind } of objectsIn(document.contents)) {
+      const name = nameOf(object, kind, namespace);
       const annotations = name === undefined ? undefined : edits.get(name);
       if (name === undefined || !annotations) continue;
+      found.push(name);
       const refusal = refusalOf(file, text, object, annotations);
       if (refusal !== undefined) {
         refused.push(`${file}: ${name} ${refusal}`);
         continue;
       }
-      for (const [key, value] of Object.entries(annotations)) {
-        if (!object.hasIn(["metadata", "annotations", key])) continue;
-        // Twice in one mapping it would be no YAML any more.
-        const wanted = `make it ${JSON.stringify(value)} there and run this again`;
-        throw new UsageError(`${file}: ${name} has ${key} already: ${wanted}`);
-      }
       const insertion = insertionInto(object, annotations, text);
-      if (!insertion) throw new UsageError(`${file}: metadata of ${name} is no plain mapping`);
+      if (!insertion) {
+        const lines = Object.entries(annotations).map(([key, value]) => `${key}: ${value}`);
+        refused.push(`${file}: ${name} has no plain mapping to add to: add ${lines.join(", ")}`);
+        continue;
+      }
       insertions.push(insertion);
       done.push(name);
     }
   }
   insertions.sort((a, b) => a.at - b.at);
   const changed = withInsertions(text, withLineEnds(text, insertions));
-  return { text: changed, diff: diffOf(text, insertions), done, refused };
+  return { text: changed, diff: diffOf(text, insertions), done, refused, found };
 }
 
 const GENERATED =
@@ -82,7 +84,25 @@ function refusalOf(
     return "is in a generated file; add the annotations where it is generated (--print-patches)";
   if (VENDORED.test(file))
     return "is in a vendored file; add the annotations by a patch (--print-patches)";
+  // The same key twice in one mapping is not YAML.
+  for (const [key, value] of Object.entries(annotations)) {
+    if (object.hasIn(["metadata", "annotations", key]))
+      return `has ${key} already: make it ${JSON.stringify(value)} there and run this again`;
+  }
+  const shared = sharedAnchor(object, text);
+  if (shared !== undefined)
+    return `shares its annotations by the YAML anchor &${shared}, so an edit would change other objects; add the annotations by hand (--print-patches)`;
   return undefined;
+}
+
+/** An anchor of a mapping that would be edited, if something refers to it. */
+function sharedAnchor(object: YAMLMap, text: string): string | undefined {
+  const metadata = object.get("metadata");
+  const annotations = isMap(metadata) ? metadata.get("annotations") : undefined;
+  const anchors = [object, metadata, annotations].map((one) =>
+    isMap(one) ? one.anchor : undefined,
+  );
+  return anchors.find((anchor) => anchor !== undefined && text.includes(`*${anchor}`));
 }
 
 /** For a shell of POSIX. */
@@ -96,22 +116,27 @@ function withLineEnds(text: string, insertions: readonly Insertion[]): readonly 
   return insertions.map((one) => ({ ...one, text: one.text.replaceAll("\n", "\r\n") }));
 }
 
-function* objectsIn(contents: unknown): Generator<YAMLMap> {
+type Found = { readonly object: YAMLMap; readonly kind: string | undefined };
+
+// The items of a SecretList need not say what they are.
+function* objectsIn(contents: unknown, inherited?: string): Generator<Found> {
   if (!isMap(contents)) return;
+  const own = contents.get("kind");
+  const kind = typeof own === "string" ? own : inherited;
   const items = contents.get("items");
-  if (String(contents.get("kind")).endsWith("List") && isSeq(items)) {
-    for (const item of items.items) yield* objectsIn(item);
-  } else yield contents;
+  if (kind?.endsWith("List") === true && isSeq(items)) {
+    const inner = kind.slice(0, -"List".length);
+    for (const item of items.items) yield* objectsIn(item, inner);
+  } else yield { object: contents, kind };
 }
 
-function nameOf(object: YAMLMap, otherwise: string): string | undefined {
+function nameOf(object: YAMLMap, kind: string | undefined, otherwise: string): string | undefined {
   const metadata = object.get("metadata");
   // Other groups have kinds of the same names. The items of a list have no apiVersion.
   if (!isMap(metadata) || (object.get("apiVersion") ?? "v1") !== "v1") return undefined;
-  const kind = String(object.get("kind"));
   const own = metadata.get("namespace");
   const namespace = kind === "Namespace" ? "" : typeof own === "string" ? own : otherwise;
-  return `${kind} ${namespace}/${String(metadata.get("name"))}`;
+  return `${String(kind)} ${namespace}/${String(metadata.get("name"))}`;
 }
 
 function insertionInto(object: YAMLMap, added: Texts, text: string): Insertion | undefined {

@@ -8,7 +8,7 @@ import {
   type OldWorkload,
 } from "./old-workloads.ts";
 import { readOldObjects } from "./read-old-cluster.ts";
-import { writeManifests } from "./write-manifests.ts";
+import { refusedEdits, writeManifests } from "./write-manifests.ts";
 import { performMove } from "./perform-move.ts";
 import { planMove } from "./plan-move.ts";
 import { readWish, type MoveWish } from "./move-wish.ts";
@@ -16,8 +16,9 @@ import { showMove, type Looked } from "./show-move.ts";
 import { templateProblems } from "./template-problems.ts";
 import { usableObjects } from "./usable-objects.ts";
 import { UsageError } from "../../controller/settings/config.ts";
-import type { Ref } from "../../text/names.ts";
-import type { MoveSettings } from "../moves/migration.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import type { Migration, MoveSettings } from "../moves/migration.ts";
+import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { fields } from "../oldtools/old-objects.ts";
 import {
   hiddenSettings,
@@ -215,8 +216,20 @@ async function migrateFiles(
     old.flags,
     settings,
   );
-  const unmoved = await templateProblems(objects, wish.tool, old.flags, settings);
-  const problems = [...planned.problems, ...old.unread, ...reading.unread, ...faults, ...unmoved];
+  const unmoved = await templateProblems(found, reading.others, {
+    tool: wish.tool,
+    flags: old.flags,
+    settings,
+    namespaces: objects.filter(({ kind }) => kind === "Namespace"),
+  });
+  const problems = [
+    ...planned.problems,
+    ...old.unread,
+    ...reading.unread,
+    ...faults,
+    ...unmoved,
+    ...mirrorsAlone(planned.copies),
+  ];
   const migration = { ...planned, problems };
   const isIncomplete = migration.sources.some(({ incomplete }) => incomplete.length > 0);
   if (isIncomplete && !objects.some(({ kind }) => kind === "Namespace")) {
@@ -225,7 +238,19 @@ async function migrateFiles(
     );
   }
   if (wish.write) return writeManifests(found, migration, wish, flags, program);
-  return showMove({ migration, unread: [], inFiles: true }, wish, flags, program);
+  const unread = refusedEdits(found, migration, flags);
+  return showMove({ migration, unread, inFiles: true }, wish, flags, program);
+}
+
+/** Mirrors in manifests whose sources are created by something else; a dump of a cluster has UIDs. */
+function mirrorsAlone(copies: Migration["copies"]): readonly string[] {
+  return copies.flatMap(({ object, pulls, state, named }) => {
+    const isInGit = pulls && state === "orphan" && named !== undefined && object.uid === "";
+    if (!isInGit || annotationKey("from") in object.annotations) return [];
+    return [
+      `Secret ${refText(object)}: its source ${named} is not in the files: add ${annotationKey("from")}: ${named} to it, and ${annotationKey("allow")}: ${object.namespace} to its source`,
+    ];
+  });
 }
 
 type Raw = Readonly<Record<string, unknown>>;

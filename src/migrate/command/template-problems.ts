@@ -1,17 +1,30 @@
-// Rules of the old tool in objects that make Secrets (Certificates, ExternalSecrets, SealedSecrets, secret
-// generators and others). They do not move by themselves: each is named with the line to type.
+// Rules of the old tool that migrate does not edit: in objects that create Secrets (Certificates,
+// ExternalSecrets, SealedSecrets, secret generators and others), and in files that are not manifests
+// (templates, values, patches, kustomizations). Each is named with the line to type.
+import { readFileSync } from "node:fs";
 import { planMove } from "./plan-move.ts";
 import type { MoveSettings } from "../moves/migration.ts";
+import { fields } from "../oldtools/old-objects.ts";
 import type { OldFlags } from "../oldtools/old-settings.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
-import { secretTemplates, type SecretTemplate } from "../oldtools/secret-templates.ts";
+import { mentions, secretTemplates, type SecretTemplate } from "../oldtools/secret-templates.ts";
+import { UsageError } from "../../controller/settings/config.ts";
+import type { FileObject, OtherFile } from "../../inspect/cluster/file-objects.ts";
+import { documentsOf } from "../../inspect/cluster/yaml-documents.ts";
+import { isNamespaceName, isSecretName } from "../../text/names.ts";
 
 type Raw = Readonly<Record<string, unknown>>;
+
+type Reading = {
+  readonly tool: OldTool;
+  readonly flags: OldFlags;
+  readonly settings: MoveSettings;
+  readonly namespaces: readonly Raw[];
+};
 
 /** Kinds that carry a rule of the tool for themselves. */
 const OF_THE_TOOL = new Set([
   "Secret",
-  "ConfigMap",
   "ClusterSecret",
   "Namespace",
   "Role",
@@ -19,44 +32,105 @@ const OF_THE_TOOL = new Set([
   "ServiceAccount",
 ]);
 
-/** A line for each rule, of `objects` as files describe them. */
+/** A line for each rule in an object or another file. */
 export async function templateProblems(
-  objects: readonly Raw[],
-  tool: OldTool,
-  flags: OldFlags,
-  settings: MoveSettings,
+  objects: readonly FileObject[],
+  others: readonly OtherFile[],
+  reading: Reading,
 ): Promise<readonly string[]> {
-  const templates = objects
-    .filter(({ kind }) => typeof kind === "string" && !OF_THE_TOOL.has(kind))
-    .flatMap((raw) => secretTemplates(raw, tool.prefixes));
-  const namespaces = objects.filter(({ kind }) => kind === "Namespace");
   const problems: string[] = [];
-  for (const template of templates) {
-    const { title, path } = template;
-    const lines = await linesFor(template, namespaces, tool, flags, settings);
-    const advice =
-      lines.length > 0 ? `add there ${lines.join(" and ")}` : "add there a rule of secretcast";
-    problems.push(`${title}: its Secret gets a rule of ${tool.name} from ${path}: ${advice}`);
+  for (const { raw, where } of objects) {
+    if (typeof raw["kind"] !== "string" || OF_THE_TOOL.has(raw["kind"])) continue;
+    for (const template of secretTemplates(ownPart(raw), reading.tool.prefixes))
+      problems.push(await templateProblem(where, template.title, template, reading));
   }
+  for (const other of others) problems.push(...(await otherProblems(other, reading)));
   return problems;
 }
 
+/** A ConfigMap's own annotations are a rule for itself. */
+function ownPart(raw: Raw): Raw {
+  if (raw["kind"] !== "ConfigMap") return raw;
+  const { name, namespace } = fields(raw["metadata"]);
+  return { ...raw, metadata: { name, namespace } };
+}
+
+async function otherProblems(
+  { file, what }: OtherFile,
+  reading: Reading,
+): Promise<readonly string[]> {
+  const { name, prefixes, hasClusterSecrets } = reading.tool;
+  const text = readFileSync(file, "utf8");
+  const isRule = mentions(text, prefixes);
+  if (!isRule && !(hasClusterSecrets && /^\s*kind:\s*["']?ClusterSecret["']?\s*$/m.test(text)))
+    return [];
+  const problems: string[] = [];
+  for (const raw of recordsIn(file, text)) {
+    for (const template of secretTemplates(raw, prefixes))
+      problems.push(await templateProblem(file, what, template, reading));
+  }
+  if (problems.length > 0) return problems;
+  return [
+    `${file}: this ${what} contains a rule of ${name}, and is not edited: add the rule of secretcast there, or run migrate on what it renders`,
+  ];
+}
+
+/** The documents of a file that can be read as YAML; none where it cannot. */
+function recordsIn(file: string, text: string): readonly Raw[] {
+  try {
+    return documentsOf(file, text).map(({ value }) => fields(value));
+  } catch (error) {
+    if (error instanceof UsageError) return [];
+    throw error;
+  }
+}
+
+async function templateProblem(
+  where: string,
+  title: string,
+  template: SecretTemplate,
+  reading: Reading,
+): Promise<string> {
+  const { lines, incomplete } = await linesFor(template, reading);
+  const rule = Object.entries(template.annotations)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
+    .join(", ");
+  const advice =
+    lines.length > 0
+      ? lines.join(" and ")
+      : `a rule of secretcast${rule === "" ? "" : ` that says ${rule}`}`;
+  const rest = incomplete.length > 0 ? `; ${incomplete.join("; ")}` : "";
+  return `${where}: ${title}: its Secret gets a rule of ${reading.tool.name} from ${template.path}: add there ${advice}${rest}`;
+}
+
+/** What Flux, Argo CD, Helm or a shell replaces is known only after that. */
+const PLACEHOLDER = /\$[({]|\{\{/;
+
+/** `incomplete`: what the lines do not express of the rule. */
+type Lines = { readonly lines: readonly string[]; readonly incomplete: readonly string[] };
+
+const NO_LINES: Lines = { lines: [], incomplete: [] };
+
 // As if the Secret were there with these annotations.
 async function linesFor(
-  { namespace = "default", name = "secret", annotations }: SecretTemplate,
-  namespaces: readonly Raw[],
-  tool: OldTool,
-  flags: OldFlags,
-  settings: MoveSettings,
-): Promise<readonly string[]> {
-  const metadata = { namespace, name, annotations };
+  { namespace, name, annotations }: SecretTemplate,
+  { tool, flags, settings, namespaces }: Reading,
+): Promise<Lines> {
+  if (Object.values(annotations).some((value) => PLACEHOLDER.test(value))) return NO_LINES;
+  const metadata = {
+    namespace: namespace !== undefined && isNamespaceName(namespace) ? namespace : "default",
+    name: name !== undefined && isSecretName(name) ? name : "secret",
+    annotations,
+  };
   const secret = { apiVersion: "v1", kind: "Secret", metadata, data: { any: "" } };
   const { sources, copies } = await planMove(tool, [...namespaces, secret], flags, settings);
   const [source] = sources;
   const [copy] = copies;
   const words = source ? Object.entries(source.annotations) : [];
-  if (words.length > 0) return words.map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  const { incomplete = [] } = source ?? {};
+  if (words.length > 0)
+    return { lines: words.map(([key, value]) => `${key}: ${JSON.stringify(value)}`), incomplete };
   return copy?.pulls === true && copy.named !== undefined
-    ? [`secretcast.io/from: ${copy.named}`]
-    : [];
+    ? { lines: [`secretcast.io/from: ${copy.named}`], incomplete }
+    : { lines: [], incomplete };
 }

@@ -37,16 +37,52 @@ export function usableObjects(
     }
     return false;
   });
-  return { objects, problems };
+  return { objects: withOneNamespaceEach(objects, problems), problems };
+}
+
+// Layers describe one Namespace several times, and the labels of all of them decide what a rule matches.
+function withOneNamespaceEach(
+  objects: readonly FileObject[],
+  problems: string[],
+): readonly FileObject[] {
+  const isNamespace = ({ raw }: FileObject): boolean => raw["kind"] === "Namespace";
+  const nameOf = ({ raw }: FileObject): string => String(fields(raw["metadata"])["name"]);
+  const merged: FileObject[] = [];
+  for (const [name, versions] of Map.groupBy(objects.filter(isNamespace), nameOf)) {
+    const [first, ...others] = versions;
+    if (!first) continue;
+    const metadata = versions.map(({ raw }) => fields(raw["metadata"]));
+    const union = (field: "labels" | "annotations"): Readonly<Record<string, unknown>> =>
+      Object.fromEntries(
+        metadata.toReversed().flatMap((one) => Object.entries(fields(one[field]))),
+      );
+    const labels = union("labels");
+    const annotations = union("annotations");
+    merged.push(
+      others.length === 0
+        ? first
+        : { ...first, raw: { ...first.raw, metadata: { ...metadata[0], labels, annotations } } },
+    );
+    const texts = new Set(
+      metadata.map((one) => JSON.stringify([one["labels"], one["annotations"]])),
+    );
+    if (texts.size < 2) continue;
+    const places = versions.map(({ where }) => where).join(" and ");
+    problems.push(
+      `Namespace ${name} is at ${places} with different labels or annotations: they are taken together`,
+    );
+  }
+  return [...merged, ...objects.filter((object) => !isNamespace(object))];
 }
 
 const EDITED_KINDS = ["Secret", "ClusterSecret"];
 
-/** "KIND NAMESPACE/NAME" of a kind that a move edits; undefined: it is of no such kind. */
+/** "Secret NAMESPACE/NAME" or "ClusterSecret NAME", of a kind that a move edits; undefined: it is of no such kind. */
 function manifestKey(raw: FileObject["raw"], otherwise: string): string | undefined {
   const kind = EDITED_KINDS.find((each) => each === raw["kind"]);
   if (kind === undefined) return undefined;
   const { namespace, name } = fields(raw["metadata"]);
+  if (kind === "ClusterSecret") return `${kind} ${String(name)}`;
   return `${kind} ${typeof namespace === "string" ? namespace : otherwise}/${String(name)}`;
 }
 

@@ -13,6 +13,8 @@ import type { FileObject } from "../../inspect/cluster/file-objects.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
+type EditedFile = EditedManifest & { readonly file: string };
+
 export async function writeManifests(
   objects: readonly FileObject[],
   migration: Migration,
@@ -21,16 +23,8 @@ export async function writeManifests(
   program: Program,
 ): Promise<number> {
   const { stdout, stderr } = program;
-  const edits = editsOf(migration);
-  const files = [...new Set(objects.map(({ where }) => where.replace(/:\d+$/, "")))];
-  const edited: (EditedManifest & { readonly file: string })[] = [];
-  const refused: string[] = [];
-  for (const file of files) {
-    const text = readFileSync(file, "utf8");
-    const result = editManifest(file, text, edits, flags.namespace ?? "default");
-    refused.push(...result.refused);
-    if (result.done.length > 0) edited.push({ file, ...result });
-  }
+  const files = editedFiles(objects, migration, flags);
+  const edited = files.filter(({ done }) => done.length > 0);
   for (const { file, diff } of edited) stdout.write(`--- ${file}\n+++ ${file}\n${diff}`);
   const count = edited.reduce((sum, { done }) => sum + done.length, 0);
   if (edited.length > 0) {
@@ -45,7 +39,47 @@ export async function writeManifests(
     if (write !== "enter" || !entry) return [];
     return [`${title}: its entry ${entry.key} of the source list is not put into files`];
   });
-  return tellProblems([...migration.problems, ...unwritten, ...refused], flags, program);
+  return tellProblems(
+    [...migration.problems, ...unwritten, ...refusals(files, migration)],
+    flags,
+    program,
+  );
+}
+
+/** What --write would not edit, and why: known before anything is written. */
+export function refusedEdits(
+  objects: readonly FileObject[],
+  migration: Migration,
+  flags: KubectlFlags,
+): readonly string[] {
+  if (objects.some(({ where }) => where.startsWith("stdin:"))) return [];
+  return refusals(editedFiles(objects, migration, flags), migration);
+}
+
+function refusals(files: readonly EditedFile[], migration: Migration): readonly string[] {
+  const found = new Set(files.flatMap((file) => file.found));
+  const absent = [...editsOf(migration)].flatMap(([name, annotations]) => {
+    if (found.has(name)) return [];
+    const lines = Object.entries(annotations).map(([key, value]) => `${key}: ${value}`);
+    return [
+      `${name.replace(" /", " ")}: no file contains it; add ${lines.join(", ")} where it is created`,
+    ];
+  });
+  return [...files.flatMap(({ refused }) => refused), ...absent];
+}
+
+function editedFiles(
+  objects: readonly FileObject[],
+  migration: Migration,
+  flags: KubectlFlags,
+): readonly EditedFile[] {
+  const edits = editsOf(migration);
+  if (edits.size === 0) return [];
+  const files = [...new Set(objects.map(({ where }) => where.replace(/:\d+$/, "")))];
+  return files.map((file) => {
+    const text = readFileSync(file, "utf8");
+    return { file, ...editManifest(file, text, edits, flags.namespace ?? "default") };
+  });
 }
 
 function editsOf({ sources, namespaces, copies }: Migration): ReadonlyMap<string, Texts> {

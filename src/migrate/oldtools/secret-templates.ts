@@ -1,15 +1,17 @@
-// Objects that make Secrets and give them metadata: a rule of another tool in such a template takes effect
-// although no manifest of a Secret carries it.
+// Objects that create Secrets and give them metadata: a rule of another tool in such a template takes
+// effect although no manifest of a Secret carries it. A rule is a mapping with a key of the tool, whatever
+// the field is called, or a text that contains such a key (an inline patch, values of a chart).
 import { fields } from "./old-objects.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Annotations that an object gives to the Secret that it makes. */
+/** Annotations that an object gives to the Secret that it creates. */
 export type SecretTemplate = {
   /** "KIND NAMESPACE/NAME" of the object. */
   readonly title: string;
   /** Of the annotations in the object, with dots. */
   readonly path: string;
+  /** Empty: the rule is inside a text. */
   readonly annotations: Texts;
   /** Of the Secret, as far as the object says. */
   readonly namespace: string | undefined;
@@ -20,7 +22,10 @@ export type SecretTemplate = {
 const MOST_NESTED = 16;
 const MOST_FIELDS = 20_000;
 
-/** Where `raw`, which is no Secret, has annotations whose keys begin with one of `prefixes`. */
+/** kubectl keeps the whole manifest here, and a status repeats what the object says elsewhere. */
+const REPEATED = new Set(["kubectl.kubernetes.io/last-applied-configuration", "status"]);
+
+/** Where `raw`, which is not a Secret, has a rule whose keys begin with one of `prefixes`. */
 export function secretTemplates(
   raw: Readonly<Record<string, unknown>>,
   prefixes: readonly string[],
@@ -28,17 +33,18 @@ export function secretTemplates(
   const metadata = fields(raw["metadata"]);
   const name = textOf(metadata["name"]);
   const namespace = textOf(metadata["namespace"]);
-  const title = `${String(raw["kind"])} ${namespace ?? "default"}/${name ?? "?"}`;
+  const kind = textOf(raw["kind"]) ?? "object";
+  const title = `${kind} ${namespace ?? "default"}/${name ?? "?"}`;
   const found: SecretTemplate[] = [];
   let left = MOST_FIELDS;
-  const note = (annotations: unknown, path: string): void => {
-    const texts = ruleOf(annotations, prefixes);
-    if (Object.keys(texts).length === 0) return;
-    const made = secretNameOf(raw, path) ?? name;
-    found.push({ title, path, annotations: texts, namespace, name: made });
+  const note = (annotations: Texts, path: string): void => {
+    const created = secretNameOf(raw, path) ?? name;
+    found.push({ title, path, annotations, namespace, name: created });
   };
   const walk = (value: unknown, path: string, depth: number): void => {
     if (depth > MOST_NESTED || left <= 0) return;
+    const rule = ruleOf(value, prefixes);
+    if (Object.keys(rule).length > 0) note(rule, path);
     const entries = Array.isArray(value)
       ? value.map((item: unknown, at) => [`${path}[${at}]`, "", item] as const)
       : Object.entries(fields(value)).map(
@@ -46,18 +52,29 @@ export function secretTemplates(
         );
     for (const [inner, key, item] of entries) {
       if (--left <= 0) return;
-      if (key === "annotations") note(item, inner);
-      // cert-manager reads a template as JSON from this annotation of an Ingress or a Gateway.
-      else if (key === "cert-manager.io/secret-template") note(templateIn(item), inner);
-      else if (typeof item === "object" && item !== null) walk(item, inner, depth + 1);
-      if (key === "annotations") walk(item, inner, depth + 1);
+      if (REPEATED.has(key) || Object.hasOwn(rule, key)) continue;
+      if (typeof item === "string") {
+        // cert-manager reads a template as JSON from an annotation of an Ingress or a Gateway.
+        if (mentions(item, prefixes)) note(ruleOf(templateIn(item), prefixes), inner);
+      } else walk(item, inner, depth + 1);
     }
   };
   walk(raw, "", 0);
   return found;
 }
 
+/** Whether a line of `text` that is not a comment contains a key that begins with one of `prefixes`. */
+export function mentions(text: string, prefixes: readonly string[]): boolean {
+  // A group alone, as in a role, is not a rule.
+  const keys = prefixes.map((prefix) => (prefix.endsWith("/") ? prefix : `${prefix}/`));
+  const hasKey = (part: string): boolean => keys.some((key) => part.includes(key));
+  return (
+    hasKey(text) && text.split("\n").some((line) => !/^\s*(?:#|\/\/)/.test(line) && hasKey(line))
+  );
+}
+
 function ruleOf(annotations: unknown, prefixes: readonly string[]): Texts {
+  if (Array.isArray(annotations)) return {};
   return Object.fromEntries(
     Object.entries(fields(annotations)).flatMap(([key, value]) =>
       typeof value === "string" && prefixes.some((prefix) => key.startsWith(prefix))
@@ -67,8 +84,7 @@ function ruleOf(annotations: unknown, prefixes: readonly string[]): Texts {
   );
 }
 
-function templateIn(text: unknown): unknown {
-  if (typeof text !== "string") return undefined;
+function templateIn(text: string): unknown {
   try {
     return fields(JSON.parse(text))["annotations"];
   } catch {

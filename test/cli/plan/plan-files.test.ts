@@ -247,6 +247,13 @@ test("what an API server would not take is one line with file and line", async (
   );
 });
 
+test("a Namespace that files describe twice in the same way is read once, and in two ways it is an error (C14)", async () => {
+  const same = await commandLine(["plan", "-f", "-"], { stdin: `${TEAMS}---\n${TEAMS}` });
+  assert.equal(same.code, 0, same.stderr);
+  const other = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: {x: other}}\n";
+  await fails(["-f", "-"], /Namespace team-a is there twice/, `${TEAMS}---\n${other}`);
+});
+
 test("flags that contradict each other, or are wrong, are one line that names them", async (t) => {
   const path = folder(t, {
     "a.yaml": TEAMS,

@@ -93,6 +93,10 @@ for (const [form, text] of [
     "metadata behind a dash",
     "kind: SecretList\nitems:\n- metadata:\n    annotations:\n      x: y\n    name: a\n    namespace: b\n  kind: Secret\n",
   ],
+  [
+    "a list that alone says the kind",
+    "kind: SecretList\nitems:\n- metadata:\n    name: a\n    namespace: b\n",
+  ],
   ["no namespace of its own", "kind: Secret\nmetadata:\n  name: a\n  annotations: {x: y}\n"],
   ["lines that end as on Windows", "kind: Secret\r\nmetadata:\r\n  name: a\r\n  namespace: b\r\n"],
   [
@@ -120,11 +124,34 @@ for (const [form, lines] of [
   test(`an annotation of ours that ${form} has already is not put in twice: the file is refused, with what is to stand there`, () => {
     const text = `kind: Namespace\nmetadata:\n  name: team-a\n${lines}`;
     const edits = new Map([["Namespace /team-a", { "secretcast.io/accept": "ops/*,central/*" }]]);
-    assert.throws(() => editManifest("f.yaml", text, edits, "default"), {
-      name: "UsageError",
-      message:
-        'f.yaml: Namespace /team-a has secretcast.io/accept already: make it "ops/*,central/*" there and run this again',
-    });
+    const edited = editManifest("f.yaml", text, edits, "default");
+    assert.equal(edited.text, text);
+    assert.deepEqual(edited.refused, [
+      'f.yaml: Namespace /team-a has secretcast.io/accept already: make it "ops/*,central/*" there and run this again',
+    ]);
+  });
+}
+
+const SHARED = "  - {kind: Secret, metadata: {name: other, annotations: *shared}}\n";
+
+for (const [form, items] of [
+  [
+    "an anchor that others refer to",
+    `  - {kind: Secret, metadata: {name: a, annotations: &shared {x: y}}}\n${SHARED}`,
+  ],
+  [
+    "an alias",
+    `  - {kind: Secret, metadata: {name: b, annotations: &shared {x: y}}}\n${SHARED.replace("other", "a")}`,
+  ],
+  ["an empty value", "  - {kind: Secret, metadata: {name: a, annotations: }}\n"],
+] as const) {
+  test(`a manifest whose annotations are ${form} is refused, and no byte of it changes (C6)`, () => {
+    const text = `kind: List\nitems:\n${items}`;
+    const edits = new Map([["Secret b/a", { "secretcast.io/to": "*" }]]);
+    const edited = editManifest("f.yaml", text, edits, "b");
+    assert.equal(edited.text, text);
+    assert.match(edited.refused.join(), /^f\.yaml: Secret b\/a (shares|has no plain mapping)/);
+    assert.deepEqual(edited.found, ["Secret b/a"]);
   });
 }
 

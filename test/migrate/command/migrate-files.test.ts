@@ -522,6 +522,45 @@ spec: {destination: {name: made, annotations: {${TO}: "team-.*"}}}
 `,
     "spec\\.destination\\.annotations",
   ],
+  VaultDynamicSecret: [
+    `apiVersion: secrets.hashicorp.com/v1beta1
+kind: VaultDynamicSecret
+metadata: {namespace: platform, name: x}
+spec: {destination: {name: made, annotations: {${TO}: "team-.*"}}}
+`,
+    "spec\\.destination\\.annotations",
+  ],
+  VaultSecret: [
+    `apiVersion: redhatcop.redhat.io/v1alpha1
+kind: VaultSecret
+metadata: {namespace: platform, name: x}
+spec: {output: {name: made, annotations: {${TO}: "team-.*"}}}
+`,
+    "spec\\.output\\.annotations",
+  ],
+  InfisicalSecret: [
+    `apiVersion: secrets.infisical.com/v1alpha1
+kind: InfisicalSecret
+metadata: {namespace: platform, name: x, annotations: {${TO}: "team-.*"}}
+`,
+    "metadata\\.annotations",
+  ],
+  "kind with a field of its own": [
+    `apiVersion: example.com/v1
+kind: VaultUnseal
+metadata: {namespace: platform, name: x}
+spec: {adminTokenAnnotations: {${TO}: "team-.*"}}
+`,
+    "spec\\.adminTokenAnnotations",
+  ],
+  HelmRelease: [
+    `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {namespace: platform, name: "\${APP}"}
+spec: {values: {registry: [{secretAnnotations: {${TO}: "team-.*"}}]}}
+`,
+    "spec\\.values\\.registry\\[0\\]\\.secretAnnotations",
+  ],
   Ingress: [
     `apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -543,11 +582,131 @@ for (const [kind, [text, path]] of Object.entries(CREATORS)) {
     assert.match(
       stderr,
       new RegExp(
-        `${kind} platform/\\w+: its Secret gets a rule of replicator from ${path}: add there secretcast\\.io/to: "team-\\*"`,
+        `x\\.yaml:1: ${/kind: (\w+)/.exec(text)?.[1]} platform/\\S+: its Secret gets a rule of replicator from ${path}: add there secretcast\\.io/to: "team-\\*"`,
       ),
     );
   });
 }
+
+const RULE = `${TO}: "team-.*"`;
+const CERTIFICATE = CREATORS["Certificate"]?.[0] ?? "";
+
+for (const [what, files, problem] of [
+  [
+    "a kustomization's secretGenerator",
+    {
+      "kustomization.yaml": `secretGenerator:\n- name: made\n  options: {annotations: {${RULE}}}\n`,
+    },
+    /kustomization\.yaml: kustomization: .* from secretGenerator\[0\]\.options\.annotations: add there secretcast\.io\/to: "team-\*"/,
+  ],
+  [
+    "a template of a chart",
+    { "c/Chart.yaml": "name: c\n", "c/templates/x.yaml": `{{ if .x }}\n${CERTIFICATE}{{ end }}\n` },
+    /templates\/x\.yaml: this template contains a rule of replicator, and is not edited/,
+  ],
+  [
+    "a template by its name",
+    { "x.yaml.tpl": `{{ if .x }}\n${CERTIFICATE}{{ end }}\n` },
+    /x\.yaml\.tpl: this template contains a rule of replicator/,
+  ],
+  [
+    "the values of a chart",
+    { "values.yaml": `tls:\n  secretAnnotations:\n    ${RULE}\n` },
+    /values\.yaml: other file: .* from tls\.secretAnnotations: add there secretcast\.io\/to: "team-\*"/,
+  ],
+  [
+    "a patch of a kustomization",
+    {
+      "kustomization.yaml": "patches: [{path: p.yaml}]\n",
+      "p.yaml": `kind: Secret\nmetadata: {name: x, annotations: {${RULE}}}\n`,
+    },
+    /p\.yaml: patch: .* from metadata\.annotations: add there/,
+  ],
+  [
+    "a manifest in the text of another",
+    {
+      "app.yaml": `apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: x}\nspec:\n  values: |\n    annotations:\n      ${RULE}\n`,
+    },
+    /app\.yaml:1: Application default\/x: .* from spec\.values: add there a rule of secretcast\n/,
+  ],
+  [
+    "a template that something replaces a value in",
+    { "x.yaml": CERTIFICATE.replace("team-.*", "${TEAM}") },
+    /x\.yaml:1: .*: add there a rule of secretcast that says \S+replicate-to: "\$\{TEAM\}"\n/,
+  ],
+] as const) {
+  test(`a rule in ${what} is named, the exit code is 2, and no file changes (C2, C14)`, async (t) => {
+    const own = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a}\n";
+    const all: Readonly<Record<string, string>> = { "n.yaml": own, ...files };
+    const root = repository(t, all);
+    for (const more of [[], ["--write", "--yes"]]) {
+      const { code, stderr } = await migrated(root, "replicator", ...more);
+      assert.match(stderr, problem);
+      assert.equal(code, 2);
+    }
+    for (const [name, text] of Object.entries(all))
+      assert.equal(readFileSync(join(root, name), "utf8"), text);
+  });
+}
+
+test("a mirror in Git whose source is created by something else is named with both lines to type (C2)", async (t) => {
+  const mirror = `apiVersion: v1
+kind: Secret
+metadata:
+  namespace: team-a
+  name: registry
+  annotations: {replicator.v1.mittwald.de/replicate-from: platform/registry}
+`;
+  const { code, stderr } = await migrated(repository(t, { "x.yaml": mirror }), "replicator");
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /Secret team-a\/registry: its source platform\/registry is not in the files: add secretcast\.io\/from: platform\/registry to it, and secretcast\.io\/allow: team-a to its source/,
+  );
+});
+
+test("a Namespace of several layers is one namespace with the labels of all (C1)", async (t) => {
+  const namespace = (name: string, labels: string): string =>
+    `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}, labels: {${labels}}}\n`;
+  const root = repository(t, {
+    "a.yaml": namespace("team-a", "tls: wildcard"),
+    "a2.yaml": namespace("team-a", ""),
+    "b.yaml": namespace("team-b", "x: z"),
+    "b2.yaml": namespace("team-b", "x: z"),
+    "s.yaml": manifest("platform", "x", "").replace(
+      `${TO}: ""`,
+      "kubed.appscode.com/sync: tls=wildcard",
+    ),
+  });
+  const { code, stdout, stderr } = await migrated(root, "kubed");
+  assert.match(stdout, /secretcast\.io\/to-selector: "tls=wildcard"/);
+  assert.match(
+    stderr,
+    /Namespace team-a is at \S+a\.yaml:1 and \S+a2\.yaml:1 with different labels/,
+  );
+  assert.doesNotMatch(stderr, /team-b/);
+  assert.equal(code, 2);
+});
+
+test("a rule in a comment of a file that is not a manifest is not one (C14)", async (t) => {
+  const files = { "values.yaml": `# ${RULE}\nx: 1\n`, "n.yaml": CERTIFICATE.replace(RULE, "a: b") };
+  const { code, stderr } = await migrated(repository(t, files), "replicator");
+  assert.equal(code, 0, stderr);
+});
+
+test("what --write would not edit is named without --write too, with the same exit code (C6)", async (t) => {
+  const files = {
+    "sealed.yaml": manifest("platform", "sealed", "team-a", "sops: {mac: x}\n"),
+    "list.yaml": `apiVersion: v1\nkind: SecretList\nitems:\n- metadata:\n    namespace: platform\n    name: x\n    annotations: {${TO}: team-a}\n`,
+  };
+  const root = repository(t, files);
+  for (const more of [[], ["--write", "--yes"]]) {
+    const { code, stderr } = await migrated(root, "replicator", ...more);
+    assert.match(stderr, /sealed\.yaml: Secret platform\/sealed is signed by SOPS/);
+    assert.equal(code, 2);
+  }
+  assert.match(readFileSync(join(root, "list.yaml"), "utf8"), /secretcast\.io\/to/);
+});
 
 test("patches are printed for mirrors that are empty in files, as --write edits them (C20)", async (t) => {
   const mirror = `apiVersion: v1
