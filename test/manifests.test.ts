@@ -25,6 +25,7 @@ import {
   type V1ValidatingAdmissionPolicy,
 } from "@kubernetes/client-node";
 import { FLAGS } from "../src/controller/settings/flags.ts";
+import { field } from "./support/api-server/http.ts";
 import { tableRows, uncoded } from "./support/documents/markdown.ts";
 import { COMPONENTS } from "./support/documents/components.ts";
 import { isUid, marksOf } from "../src/controller/desired/copy.ts";
@@ -242,6 +243,19 @@ function built(t: TestContext, components: readonly string[]): readonly Kubernet
   return plain(loadAllYaml(stdout));
 }
 
+test("the roles for people are bound to nobody, and on-call reads no Secret (E6)", () => {
+  const roles = yamlFiles("components/reader-roles/")
+    .filter((file) => file !== "kustomization.yaml")
+    .flatMap((file) => objects(`components/reader-roles/${file}`));
+  assert.deepEqual(roles.map(identity), [
+    "ClusterRole /secretcast-on-call",
+    "ClusterRole /secretcast-tenant",
+  ]);
+  const [onCall] = roles;
+  assert.doesNotMatch(JSON.stringify(onCall), /secrets"|"\*"/);
+  assert.doesNotMatch(JSON.stringify(roles), /"(update|patch|delete|watch)"/);
+});
+
 const components = readdirSync(new URL("components/", FOLDER)).toSorted();
 for (const component of components)
   test(
@@ -261,9 +275,12 @@ for (const component of components)
     },
   );
 
-/** Each right as a line, whatever its role. */
+/** Each right that a binding grants, as a line, whatever its role. A role that is not bound grants nothing. */
 const rightsOf = (all: readonly KubernetesObject[]): readonly string[] =>
   all
+    .filter(({ metadata }) =>
+      all.some((one) => "roleRef" in one && field(one.roleRef, "name") === metadata?.name),
+    )
     .flatMap((object) => ("rules" in object && Array.isArray(object.rules) ? object.rules : []))
     .map((rule) => JSON.stringify(rule))
     .toSorted();

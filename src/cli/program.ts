@@ -155,6 +155,11 @@ function parserOf(program: Program, choose: Choose): Argv {
             default: false,
             describe: "exit once the example has converged and was checked",
           })
+          .option("empty", {
+            type: "boolean",
+            default: false,
+            describe: "only the API: without the example and the controller, for your own tests",
+          })
           .option("port", {
             type: "number",
             default: 0,
@@ -163,13 +168,21 @@ function parserOf(program: Program, choose: Choose): Argv {
           .epilogue(
             "Flags of `run` mean here what they mean there, but for those about the cluster.",
           ),
-      ({ once, port, ...given }) => {
+      ({ once, port, empty, ...given }) => {
         const flags = givenFlags(given, FLAG_NAMES);
+        if (empty && once)
+          throw new UsageError("--empty and --once contradict each other: nothing converges");
+        const [unused] = Object.keys(flags);
+        if (empty && unused !== undefined)
+          throw new UsageError(`--empty runs no controller: leave out --${unused}`);
         for (const [name, why] of Object.entries(MEANINGLESS))
           if (Object.hasOwn(flags, name))
             throw new UsageError(`--${name} means nothing in the sandbox: ${why}; leave it out`);
         choose(async () =>
-          (await import("../sandbox/demo/sandbox.ts")).sandbox({ once, port, flags }, program),
+          (await import("../sandbox/demo/sandbox.ts")).sandbox(
+            { once, port, empty, flags },
+            program,
+          ),
         );
       },
     )

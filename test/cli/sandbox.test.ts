@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { runProgram } from "../../src/cli/program.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { field } from "../support/api-server/http.ts";
+import { commandLine } from "../support/programs/command-line.ts";
 import { kubectlMissing } from "../support/api-server/kubectl.ts";
 
 async function sandbox(...flags: readonly string[]) {
@@ -46,6 +47,40 @@ test("the demo refuses a wrong value as run does, and starts nothing", async () 
   const glob = await sandbox("--source-namespaces=Team_A");
   assert.deepEqual([glob.code, glob.stdout], [1, ""]);
   assert.match(glob.stderr, /^secretcast: --source-namespaces: "Team_A" is wrong[^\n]*\n$/);
+});
+
+test("an empty sandbox serves the API alone until a signal, for tests of other programs (D1)", async () => {
+  const stop = new AbortController();
+  let stdout = "";
+  const program = {
+    version: "1.2.3",
+    env: {},
+    clusterNamespace: undefined,
+    stdout: { write: (text: string) => Boolean((stdout += text)) },
+    stderr: { write: () => true },
+    signal: stop.signal,
+  };
+  const running = runProgram(["sandbox", "--empty"], program);
+  await eventually("the API is served", () => stdout.endsWith("\n"));
+  const [, url = "", kubeconfig = ""] = /on (http:\S+), kubeconfig (\S+)\n$/.exec(stdout) ?? [];
+  const answer = await fetch(`${url}/api/v1/namespaces`);
+  const { items } = (await answer.json()) as { readonly items: readonly object[] };
+  assert.deepEqual(
+    items.map((item) => field(item, "metadata", "name")),
+    ["default", "kube-node-lease", "kube-public", "kube-system"],
+  );
+  assert.equal(existsSync(kubeconfig), true);
+  stop.abort();
+  assert.equal(await running, 0);
+  assert.equal(existsSync(kubeconfig), false);
+  for (const [flag, why] of [
+    ["--once", /^secretcast: --empty and --once contradict each other/],
+    ["--resync=1h", /^secretcast: --empty runs no controller: leave out --resync\n$/],
+  ] as const) {
+    const { code, stderr } = await commandLine(["sandbox", "--empty", flag]);
+    assert.equal(code, 1);
+    assert.match(stderr, why);
+  }
 });
 
 test("the demo's flags are what its controller goes by", async () => {

@@ -21,7 +21,13 @@ import { refText } from "../../text/names.ts";
 import { whatToTry } from "./what-to-try.ts";
 import type { Action } from "../../controller/model/actions.ts";
 
-type Given = { readonly once: boolean; readonly port: number; readonly flags: FlagValues };
+type Given = {
+  readonly once: boolean;
+  readonly port: number;
+  /** Only the API. */
+  readonly empty: boolean;
+  readonly flags: FlagValues;
+};
 
 const CONVERGE_MS = 30_000;
 
@@ -73,10 +79,17 @@ async function inSandbox(
   const { stdout } = program;
   const api = await startSandbox({ port: given.port, shallowKinds: true });
   writeFileSync(kubeconfig, api.kubeconfig(), { mode: 0o600 });
+  const where = `in-memory Kubernetes API on ${api.url}, kubeconfig ${kubeconfig}\n`;
+  if (given.empty) {
+    stdout.write(where);
+    await aborted(program.signal);
+    await api.stop();
+    return 0;
+  }
   const kubeConfig = loadKubeConfig({ kubeconfig });
   const client = createClient(kubeConfig, { clock: systemClock, userAgent: "secretcast-sandbox" });
   try {
-    stdout.write(`in-memory Kubernetes API on ${api.url}, kubeconfig ${kubeconfig}\n`);
+    stdout.write(where);
     stdout.write(await loadExample(client));
     await installController(client, given.flags);
     return await demonstrate(given, config, kubeConfig, client, program);
@@ -130,6 +143,13 @@ async function demonstrate(
     stop.abort();
     await running;
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 function timeout(signal: AbortSignal): Promise<void> {
