@@ -17,6 +17,7 @@ import { toldBy, watchLines } from "../controller/sync/informers.ts";
 import type { ReadContext } from "../controller/observed/read-context.ts";
 import { readPayload } from "../controller/observed/read-object.ts";
 import { ApiError } from "../kube/rest/api-error.ts";
+import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
 import type { ApiClient } from "../kube/rest/api-client.ts";
 import type { EventDetails } from "../kube/events/event-record.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
@@ -294,6 +295,7 @@ function createEvents(
   const lost = {
     refused: lines.of("refused", { reason: "refused" }),
     unreachable: lines.of("unreachable", { reason: "unreachable" }),
+    overloaded: lines.of("overloaded", { reason: FAILURE_CAUSES.throttled }),
   };
   return new EventRecorder({
     client: createEventClient(client),
@@ -305,7 +307,8 @@ function createEvents(
       if (details && (reason !== "refused" || isUnavailable(error)))
         onLost({ ...details, uid: details.regarding.uid ?? "" });
       // What is dropped by a bound of ours is meant to be.
-      if (reason === "refused" || reason === "unreachable") lost[reason].failed(error);
+      if (error instanceof ApiError && error.kind === "throttled") lost.overloaded.failed(error);
+      else if (reason === "refused" || reason === "unreachable") lost[reason].failed(error);
       else log.debug({ reason }, message);
     },
   });

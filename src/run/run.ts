@@ -8,6 +8,8 @@ import {
   type FlagValues,
 } from "../controller/settings/config.ts";
 import { ALWAYS_READ } from "../controller/annotations/vocabulary.ts";
+import { ClockLog } from "../controller/report/clock-log.ts";
+import { tlsFault } from "../kube/rest/tls-faults.ts";
 import { ApiError } from "../kube/rest/api-error.ts";
 import type { ApiClient } from "../kube/rest/api-client.ts";
 import { createClient, type ClientOptions } from "../kube/rest/client.ts";
@@ -60,7 +62,10 @@ export async function runController(
   const metrics = createMetrics(config.leaseName, { version });
   if (observer.lostLogLines) metrics.countLostLines(observer.lostLogLines);
   const reachability = new Reachability(systemClock);
-  const connect = (own: Pick<ClientOptions, "connections" | "neverPauses">): ApiClient =>
+  const clockLog = new ClockLog(log);
+  const connect = (
+    own: Pick<ClientOptions, "connections" | "neverPauses" | "onClockOffset">,
+  ): ApiClient =>
     createClient(kubeConfig, {
       clock: systemClock,
       // What is before the slash becomes the field manager, by which the tenant guard knows our writes.
@@ -70,7 +75,10 @@ export async function runController(
       ...own,
       onAnswer: (method, code) => metrics.requests.inc({ method, code }),
     });
-  const client = connect({ connections: config.concurrency });
+  const client = connect({
+    connections: config.concurrency,
+    onClockOffset: (offsetMs) => clockLog.measured(offsetMs),
+  });
   // Leases have a connection of their own: a renewal must never queue behind a fan-out.
   const leaseApi = connect({ connections: 1, neverPauses: true });
   try {
@@ -129,7 +137,9 @@ async function checkSurroundings(
     .catch((error: unknown) => {
       if (signal.aborted) return;
       const reason = error instanceof ApiError ? error.reason : "unexpected error";
-      throw new UsageError(`cannot reach the API server ${client.server}: ${reason}`);
+      const fault = tlsFault(reason);
+      const why = fault === undefined ? "" : `: ${fault}`;
+      throw new UsageError(`cannot reach the API server ${client.server}: ${reason}${why}`);
     });
   if (config.leaderElect || config.dryRun) return;
   const { leaseNamespace, leaseName } = config;

@@ -4,6 +4,7 @@ import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { NAMESPACES, resourcePath } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { clockText } from "../../controller/settings/clock-text.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { CheckFinding } from "./finding.ts";
 
@@ -140,4 +141,12 @@ export async function checkStreaming(
       advice: "without the right to watch namespaces nothing goes",
     };
   }
+}
+
+/** Nothing, unless this machine's clock is far from the API server's. */
+export function clockFindings(aheadMs: number): readonly CheckFinding[] {
+  const says = clockText(aheadMs);
+  if (says === undefined) return [];
+  const advice = "synchronise the clock (NTP): alerts and times of Events are wrong otherwise";
+  return [{ area: "server", check: "clock", state: "warning", says, advice }];
 }

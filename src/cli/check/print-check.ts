@@ -14,7 +14,13 @@ import { findController, type Installed } from "../../inspect/cluster/installed-
 import { checkAdmission } from "./check-admission.ts";
 import { checkOthers } from "./check-others.ts";
 import { checkRights, type Judged } from "./check-rights.ts";
-import { checkGroups, checkStreaming, serverVersion, versionFinding } from "./check-server.ts";
+import {
+  checkGroups,
+  checkStreaming,
+  clockFindings,
+  serverVersion,
+  versionFinding,
+} from "./check-server.ts";
 import { checkSize } from "./check-size.ts";
 import { homeOf, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { CHECKED_FLAGS, checkedSettings, isGuessed } from "./checked-settings.ts";
@@ -31,9 +37,11 @@ export async function printCheck(given: Given, program: Program): Promise<number
   checkedSettings(own, program, { kind: "unasked" }, home);
   const { signal, version } = program;
   // As the user: only the rights are those of another account.
+  let clockAheadMs = 0;
   const connection = connect(
     flags.as === undefined ? flags : { ...flags, as: undefined, asGroups: [] },
     program,
+    (offsetMs) => (clockAheadMs = offsetMs),
   );
   const { client } = connection;
   let impersonating: ApiClient | undefined;
@@ -48,6 +56,7 @@ export async function printCheck(given: Given, program: Program): Promise<number
     const guessed = isGuessed(own, program, installed);
     const findings: readonly CheckFinding[] = [
       versionFinding(server),
+      ...clockFindings(clockAheadMs),
       await checkStreaming(client, signal),
       ...(await checkGroups(client, signal)),
       ...(await checkRights({ ...judged, guessed }, neededRights(config), signal)),

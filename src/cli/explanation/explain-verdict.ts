@@ -148,7 +148,8 @@ export const WHAT_TO_DO: Readonly<Record<string, string>> = {
   terminating: "Nothing.",
   credentials: "See that the pod's token is mounted and renewed.",
   throttled: "Nothing, if it passes; else see what floods the API server, or lower --concurrency.",
-  deadline: "See the API server's and the webhooks' latency.",
+  deadline:
+    "See the API server's and the webhooks' latency. A webhook with timeoutSeconds of 10 or more is cut off unnamed: kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml.",
   connection: "See the API server and the network to it. It goes on by itself when they are back.",
   server: "See its log, and etcd.",
   malformed: "See what stands between: a proxy answers in its place.",

@@ -1,6 +1,7 @@
 // `secretcast status`: from the page of the running controller, or where that cannot be reached from a
 // plan of our own, which it says. Once, again and again (-w), or until all is current (--wait).
 import { UsageError } from "../../controller/settings/config.ts";
+import { isoTime } from "../../controller/settings/due-text.ts";
 import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
 import { sleep, systemClock } from "../../kube/time/clock.ts";
 import { readStatus, type Status } from "../../page/status.ts";
@@ -244,7 +245,10 @@ async function follow(
     const before = new Map(last.items.map((item) => [keyOf(item), JSON.stringify(item)]));
     last = await look();
     const changed = last.items.filter((item) => before.get(keyOf(item)) !== JSON.stringify(item));
-    if (changed.length > 0) show(changed, quiet, program);
+    if (changed.length === 0) continue;
+    if (flags.output === "table" || flags.output === "wide")
+      program.stdout.write(`${isoTime(Date.now())}\n`);
+    show(changed, quiet, program);
   }
 }
 

@@ -66,6 +66,9 @@ type Told = Omit<Warning, "fields" | "due" | "lingersMs" | "failing"> & {
   readonly lingersMs: number;
   readonly text: string;
   readonly reason: string | undefined;
+  /** How many places it had when it was last told, and the first of them. */
+  readonly count: number;
+  readonly places: readonly string[];
   readonly at: number;
   /** When a plan last showed it. */
   seenAt: number;
@@ -177,6 +180,8 @@ export class PlanWarnings implements SyncHooks {
       ...(source !== undefined && { source }),
       message,
       reason,
+      count: typeof fields["count"] === "number" ? fields["count"] : 0,
+      places: Array.isArray(fields["places"]) ? fields["places"].map(String) : [],
       text,
       share,
       at: now,
@@ -204,7 +209,11 @@ export class PlanWarnings implements SyncHooks {
       if (!this.#shares[first.share.of].has(first.share.namespace, now)) continue;
       const reasons = troubles.flatMap(({ reason }) => reason ?? []).slice(0, MOST_NAMED);
       const { kind, source, message } = first;
-      this.#log.info(source === undefined ? {} : { kind, source, reasons }, `over: ${message}`);
+      const places = troubles.flatMap((trouble) => trouble.places).slice(0, MOST_NAMED);
+      const count = troubles.reduce((sum, trouble) => sum + trouble.count, 0);
+      const where = places.length > 0 && { count, places };
+      const fields = source === undefined ? {} : { kind, source, reasons, ...where };
+      this.#log.info(fields, `over: ${message}`);
       for (const { of } of troubles) this.#told.delete(of);
     }
   }

@@ -5,7 +5,7 @@
 import type { Outcome } from "../writes/outcome.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
-import type { CauseWord } from "../../kube/rest/failure-cause.ts";
+import { FAILURE_CAUSES, type CauseWord } from "../../kube/rest/failure-cause.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
@@ -55,6 +55,7 @@ export class SyncLog implements SyncHooks {
   #busySince: number | undefined;
   #told = new Set<string>();
   readonly #writes = new Repeats(5);
+  readonly #overloads = new Repeats(3);
   #convergedMs: number | undefined;
   readonly #followsCluster: () => boolean;
 
@@ -90,8 +91,16 @@ export class SyncLog implements SyncHooks {
       this.#log.debug(keysOf(action), "written");
     } else if (outcome.kind === "failed") {
       this.#tally.set("failed", (this.#tally.get("failed") ?? 0) + 1);
+      if (outcome.error === "throttled") this.#overloaded();
       this.#figures.failed(outcome.cause);
     }
+  }
+
+  // Such a write is tried again so soon that a plan seldom shows it as failed.
+  #overloaded(): void {
+    const message = `writes refused: ${FAILURE_CAUSES.throttled}`;
+    const count = this.#overloads.happened(message, this.#clock.monotonic());
+    if (count !== undefined) this.#log.warn({ cause: "throttled", count }, message);
   }
 
   /** A pass threw, and is tried again. */

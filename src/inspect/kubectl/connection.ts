@@ -19,13 +19,18 @@ export type Connection = {
 };
 
 /** Asks nothing of the server yet. Throws a KubeConfigError of one line. */
-export function connect(flags: KubectlFlags, program: Program): Connection {
+export function connect(
+  flags: KubectlFlags,
+  program: Program,
+  onClockOffset?: (offsetMs: number) => void,
+): Connection {
   const { kubeConfig, home } = accessOf(flags, program);
   const client = createClient(kubeConfig, {
     clock: systemClock,
     userAgent: `secretcast/${program.version}`,
     keeps: ALWAYS_READ,
     hasReader: true,
+    onClockOffset,
   });
   const { requestTimeoutMs } = flags;
   return {

@@ -9,6 +9,7 @@ import type { HttpResponse } from "./response.ts";
 import type { ApiClient, ApiRequest, ApiStream } from "./api-client.ts";
 import { ApiError, isWebhookDenial } from "./api-error.ts";
 import type { Clock } from "../time/clock.ts";
+import { ClockOffset } from "./clock-offset.ts";
 import { CredentialCache, CredentialsError } from "../kubeconfig/credentials.ts";
 import { INTERACTIVE_LIMIT_MS } from "../kubeconfig/exec-plugin.ts";
 import type { Credentials } from "../kubeconfig/credentials.ts";
@@ -19,6 +20,7 @@ import type { KubeConfig } from "../kubeconfig/kubeconfig.ts";
 import { queryText } from "./resource.ts";
 import { Reachability } from "./reachability.ts";
 import { RetryAfter } from "./retry-after.ts";
+import { tlsFault } from "./tls-faults.ts";
 import { Transport } from "./transport.ts";
 import type { Lane } from "./transport.ts";
 
@@ -38,6 +40,8 @@ export type ClientOptions = {
   readonly hasReader?: boolean;
   /** Called once for every answer; `code` is the status, or "<error>" when there was none. */
   readonly onAnswer?: ((method: string, code: string) => void) | undefined;
+  /** Called once a minute at most: how far this machine's clock is ahead of the server's, in ms. */
+  readonly onClockOffset?: ((offsetMs: number) => void) | undefined;
 };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -56,6 +60,7 @@ class HttpClient implements ApiClient {
   readonly server: string;
   readonly keeps: readonly string[];
   readonly reachability: Reachability;
+  readonly #clockOffset: ClockOffset | undefined;
   readonly #origin: string;
   /** Of every path: where the API lies on its host. */
   readonly #prefix: string;
@@ -75,6 +80,8 @@ class HttpClient implements ApiClient {
     this.#prefix = base.pathname.replace(/\/$/, "");
     this.server = this.#origin + this.#prefix;
     this.keeps = options.keeps ?? [];
+    const { clock, onClockOffset } = options;
+    this.#clockOffset = onClockOffset && new ClockOffset(clock, onClockOffset);
     this.#options = options;
     this.reachability = options.reachability ?? new Reachability(options.clock);
     this.#credentials = new CredentialCache(config, options.clock, options);
@@ -202,7 +209,7 @@ class HttpClient implements ApiClient {
     deadline: Deadline,
   ): Promise<A> {
     const { method, body, contentType = "application/json" } = request;
-    const { onAnswer, userAgent } = this.#options;
+    const { onAnswer, userAgent, clock } = this.#options;
     if (this.#throttle.leftMs > 0) await this.#throttle.turn(request.what, deadline);
     const dispatcher = this.#transport.dispatcher(lane, credentials.tls);
     const sent = {
@@ -219,9 +226,11 @@ class HttpClient implements ApiClient {
       },
       body: body === undefined ? null : JSON.stringify(body),
     };
+    const sentMs = clock.monotonic();
     try {
       const answer = await means(dispatcher, sent, deadline);
       onAnswer?.(method, String(answer.status));
+      this.#clockOffset?.heard(header(answer.headers, "date"), sentMs);
       this.#heard(method, answer.status);
       return answer;
     } catch (error) {
@@ -268,7 +277,10 @@ class HttpClient implements ApiClient {
     if (error instanceof NotPermittedError)
       return new ApiError(what, { kind: "cancelled", reason: "NotPermitted" });
     if (deadline.over) return new ApiError(what, { kind: "cancelled", reason: "Cancelled" });
-    const note = `cannot reach ${this.server}${this.#via}`;
-    return new ApiError(what, { kind: "unavailable", reason: networkCode(error), note });
+    const reason = networkCode(error);
+    const fault = tlsFault(reason);
+    const note = `${fault === undefined ? "cannot reach" : "no connection to"} ${this.server}${this.#via}`;
+    const said = fault === undefined ? note : `${note}: ${fault}`;
+    return new ApiError(what, { kind: "unavailable", reason, note: said });
   }
 }

@@ -19,7 +19,7 @@ export const FAILURE_CAUSES = {
   tooLarge: "the API takes no object of that size",
   terminating: "the namespace is being deleted",
   credentials: "the API server does not know who asks",
-  throttled: "the API server asks for patience",
+  throttled: "the API server is overloaded (429)",
   deadline: "no answer in time",
   connection: "no connection to the API server",
   server: "the API server itself failed",

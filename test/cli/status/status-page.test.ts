@@ -318,6 +318,7 @@ test("-w prints the sources once, then what changes, until it is interrupted", a
   stop.abort();
   assert.equal(await ended, 0);
   assert.equal(stdout.match(/NAMESPACE +NAME/g)?.length, 1, "headers once");
+  assert.match(stdout, /^\d{4}-\d\d-\d\dT[\d:.]+Z\n.*taken +current/m, "with the time (E20)");
 });
 
 test("flags of status that contradict each other are one line", async () => {

@@ -75,6 +75,7 @@ test("thirty namespaces that a policy refuses are one row and one line, however 
   const [over, ...more] = said().filter(({ msg }) => msg.startsWith("over: "));
   assert.equal(over?.msg, "over: write failed, will try again");
   assert.deepEqual(over["reasons"], [line["reason"]]);
+  assert.deepEqual(over["places"], changes[0]?.["places"], "where it was (E20)");
   assert.deepEqual(more, []);
   assert.doesNotMatch(JSON.stringify(started.lines), /hunter2/);
   await started.stop();

@@ -109,6 +109,10 @@ test("a certificate that the cluster's CA did not sign is refused, unless verifi
   const url = `https://127.0.0.1:${port}`;
   const refused = await codeOf(client(t, url, { caData: base64(TWO.cert) }).request(get));
   assert.match(refused, /^unavailable (?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED|UNABLE_TO)/);
+  await assert.rejects(
+    client(t, url, { caData: base64(TWO.cert) }).request(get),
+    /no connection to https:\S+: its certificate is not trusted: set certificate-authority/,
+  );
   assert.equal(await codeOf(client(t, url, { skipTLSVerify: true }).request(get)), "answered");
 });
 

@@ -1,0 +1,22 @@
+// The clock of this machine is not the API server's: one line when that begins, and one when it is over.
+import { CLOCK_DIFFERS, clockText } from "../settings/clock-text.ts";
+import type { Log } from "./log.ts";
+
+export class ClockLog {
+  readonly #log: Log;
+  #differs = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** A measurement: how far this machine's clock is ahead. */
+  measured(offsetMs: number): void {
+    const differs = clockText(offsetMs) !== undefined;
+    if (differs === this.#differs) return;
+    this.#differs = differs;
+    const seconds = Math.round(offsetMs / 1000);
+    if (differs) this.#log.warn({ aheadSeconds: seconds }, CLOCK_DIFFERS);
+    else this.#log.info({ aheadSeconds: seconds }, `over: ${CLOCK_DIFFERS}`);
+  }
+}

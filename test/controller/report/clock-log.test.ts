@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ClockLog } from "../../../src/controller/report/clock-log.ts";
+
+test("a clock that differs is one line when it begins, and one when it is over (E15)", () => {
+  const lines: unknown[] = [];
+  const line = (level: string) => (keys: unknown, message: string) =>
+    void lines.push([level, keys, message]);
+  const log = {
+    debug: line("debug"),
+    info: line("info"),
+    warn: line("warn"),
+    error: line("error"),
+  };
+  const clockLog = new ClockLog(log);
+  for (const offset of [0, 600_000, 601_000, 0, 0]) clockLog.measured(offset);
+  const message = "this machine's clock differs from the API server's";
+  assert.deepEqual(lines, [
+    ["warn", { aheadSeconds: 600 }, message],
+    ["info", { aheadSeconds: 0 }, `over: ${message}`],
+  ]);
+});

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ClockOffset } from "../../../src/kube/rest/clock-offset.ts";
+import { clockText } from "../../../src/controller/settings/clock-text.ts";
+import { FakeClock } from "../../support/time/fake-clock.ts";
+
+function measured(serverAheadMs: number, tookMs = 0): readonly number[] {
+  const clock = new FakeClock();
+  const offsets: number[] = [];
+  const offset = new ClockOffset(clock, (ms) => offsets.push(ms));
+  const sentMs = clock.monotonic() - tookMs;
+  offset.heard(new Date(clock.now() + serverAheadMs).toUTCString(), sentMs);
+  return offsets;
+}
+
+test("the offset of a clock is what neither whole seconds nor the time of the request explain (E15)", () => {
+  assert.deepEqual(measured(0), [0]);
+  assert.deepEqual(measured(-5000, 10_000), [0]);
+  const [behind = 0] = measured(600_000);
+  assert.ok(behind <= -598_000 && behind >= -600_000, String(behind));
+  const [ahead = 0] = measured(-600_000);
+  assert.ok(ahead >= 598_000 && ahead <= 600_000, String(ahead));
+});
+
+test("one answer a minute is looked at, and none whose date cannot be read (E15)", async () => {
+  const clock = new FakeClock();
+  const offsets: number[] = [];
+  const offset = new ClockOffset(clock, (ms) => offsets.push(ms));
+  offset.heard(undefined, clock.monotonic());
+  offset.heard("yesterday", clock.monotonic());
+  assert.deepEqual(offsets, []);
+  for (let second = 0; second < 120; second++) {
+    offset.heard(new Date(clock.now()).toUTCString(), clock.monotonic());
+    await clock.advance(1000);
+  }
+  assert.deepEqual(offsets, [0, 0]);
+});
+
+test("a clock that differs by half a minute is reported, with the direction (E15)", () => {
+  assert.equal(clockText(29_000), undefined);
+  assert.match(clockText(600_000) ?? "", /it is 10m ahead$/);
+  assert.match(clockText(-600_000) ?? "", /it is 10m behind$/);
+});
