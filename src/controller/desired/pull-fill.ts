@@ -79,7 +79,12 @@ export function recordedSource(
 }
 
 /** `shadowed`: entries that it does not get because its owner has others there. */
-export type FillResult = { readonly fill: Fill | undefined; readonly shadowed: string | undefined };
+export type FillResult = {
+  readonly fill: Fill | undefined;
+  readonly shadowed: string | undefined;
+  /** All that it sets is empty or absent now, as a manifest of a type with required keys leaves it. */
+  readonly isRefill: boolean;
+};
 
 /** What is to be written so that `pull` has what `source` gives it; a text: why it cannot be had. */
 export function fillFor(
@@ -117,12 +122,18 @@ export function fillFor(
     record === undefined ||
     (pull.sourceUid === source.uid && pull.entry === entry && pull.list === list);
   const changes = fill.set.keys().length + fill.remove.length;
-  if (changes === 0 && recorded && sameSource) return { fill: undefined, shadowed };
+  if (changes === 0 && recorded && sameSource)
+    return { fill: undefined, shadowed, isRefill: false };
   if (changes > 0 && pull.immutable) return "it is immutable and cannot be filled";
   const bytesOf = (entry: string): number => entryBytes(pull.kind, entry);
   const excess = changes > 0 ? excessOf(after(pull.data, fill), bytesOf) : undefined;
   if (excess) return `filled it would hold ${excess.part}: want ${excess.expected}`;
-  return { fill, shadowed };
+  const isEmpty = (key: string): boolean => {
+    const present = Object.hasOwn(pull.data, key) ? pull.data[key] : undefined;
+    return present === undefined || present === "" || present === shell(pull.type);
+  };
+  const isRefill = fill.remove.length === 0 && fill.set.keys().every(isEmpty);
+  return { fill, shadowed, isRefill };
 }
 
 const MOST_NAMED = 5;

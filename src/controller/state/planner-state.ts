@@ -70,8 +70,16 @@ export class PlannerState {
     this.shared = shared;
   }
 
-  /** The write was made; `altered`: what is there now is not what it asked for. */
-  succeeded(action: Action, now: number, chance: number, altered = false): void {
+  /**
+   * The write was made; `altered`: what is there now is not what it asked for; `isRefill`: it wrote only
+   * entries that were empty, which a manifest must contain for some types: nothing was in dispute.
+   */
+  succeeded(
+    action: Action,
+    now: number,
+    chance: number,
+    { altered = false, isRefill = false }: { altered?: boolean; isRefill?: boolean } = {},
+  ): void {
     const place = refText(action.place);
     if (action.kind === "liveGet" || action.kind === "confirm") return;
     this.backoff.written(place, now);
@@ -93,7 +101,7 @@ export class PlannerState {
         return;
       case "fill":
         this.backoff.filled(place, action.inputs);
-        this.#repaired(action, place, now, chance, altered);
+        if (altered || !isRefill) this.#repaired(action, place, now, chance, altered);
     }
   }
 

@@ -263,7 +263,7 @@ export class Apply {
     const answer = { uid, resourceVersion, inputs };
     if (typeof filling === "string")
       return { kind: "resolved", action, resolution: { ...answer, conflict: filling } };
-    const { fill, shadowed } = filling;
+    const { fill, shadowed, isRefill } = filling;
     if (!fill) return { kind: "resolved", action, resolution: { ...answer, conflict: shadowed } };
     const object = await this.#send(action, fillRequest(action, fill), course);
     // Somebody on the way may have made something else of it.
@@ -272,7 +272,7 @@ export class Apply {
     const resolution = settled
       ? { uid, resourceVersion: object.metadata.resourceVersion, inputs, conflict: left.shadowed }
       : undefined;
-    return { kind: "done", action, object, resolution };
+    return { kind: "done", action, object, resolution, isRefill };
   }
 
   async #send(

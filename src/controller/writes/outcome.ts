@@ -19,6 +19,8 @@ export type Outcome =
       readonly object: unknown;
       /** Of a pulling Secret that has what it is to have. */
       readonly resolution?: Resolution | undefined;
+      /** Of a fill: it wrote only entries that were empty, so that nobody's value was undone. */
+      readonly isRefill?: boolean;
     }
   /** Nothing was written: a pulling Secret has what it can have of its source. */
   | { readonly kind: "resolved"; readonly action: Action; readonly resolution: Resolution }
@@ -92,7 +94,10 @@ export function recordOutcome(
   const [memory, cache] = [ofAll.of(action.objectKind), caches.of(action.objectKind)];
   switch (outcome.kind) {
     case "done":
-      memory.succeeded(action, now, chance, isAltered(action, cache.remember(outcome.object)));
+      memory.succeeded(action, now, chance, {
+        altered: isAltered(action, cache.remember(outcome.object)),
+        isRefill: outcome.isRefill === true,
+      });
       // The successor exists, whatever a webhook made of it.
       if (isCopying(action))
         ofAll.shared.reservations.end({ kind: action.objectKind, place: action.place });

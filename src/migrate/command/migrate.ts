@@ -16,9 +16,9 @@ import { showMove, type Looked } from "./show-move.ts";
 import { templateProblems } from "./template-problems.ts";
 import { usableObjects } from "./usable-objects.ts";
 import { UsageError } from "../../controller/settings/config.ts";
-import { refText, type Ref } from "../../text/names.ts";
-import type { Migration, MoveSettings } from "../moves/migration.ts";
-import { annotationKey } from "../../controller/annotations/vocabulary.ts";
+import type { Ref } from "../../text/names.ts";
+import type { MoveSettings } from "../moves/migration.ts";
+import { mirrorsAlone, typedMirrors } from "../moves/mirrors-in-git.ts";
 import { fields } from "../oldtools/old-objects.ts";
 import {
   hiddenSettings,
@@ -230,7 +230,8 @@ async function migrateFiles(
     ...unmoved,
     ...mirrorsAlone(planned.copies),
   ];
-  const migration = { ...planned, problems };
+  const hints = [...planned.hints, ...typedMirrors(planned.copies)];
+  const migration = { ...planned, problems, hints };
   const isIncomplete = migration.sources.some(({ incomplete }) => incomplete.length > 0);
   if (isIncomplete && !objects.some(({ kind }) => kind === "Namespace")) {
     program.stderr.write(
@@ -240,17 +241,6 @@ async function migrateFiles(
   if (wish.write) return writeManifests(found, migration, wish, flags, program);
   const unread = refusedEdits(found, migration, flags);
   return showMove({ migration, unread, inFiles: true }, wish, flags, program);
-}
-
-/** Mirrors in manifests whose sources are created by something else; a dump of a cluster has UIDs. */
-function mirrorsAlone(copies: Migration["copies"]): readonly string[] {
-  return copies.flatMap(({ object, pulls, state, named }) => {
-    const isInGit = pulls && state === "orphan" && named !== undefined && object.uid === "";
-    if (!isInGit || annotationKey("from") in object.annotations) return [];
-    return [
-      `Secret ${refText(object)}: its source ${named} is not in the files: add ${annotationKey("from")}: ${named} to it, and ${annotationKey("allow")}: ${object.namespace} to its source`,
-    ];
-  });
 }
 
 type Raw = Readonly<Record<string, unknown>>;

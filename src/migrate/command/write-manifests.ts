@@ -33,6 +33,7 @@ export async function writeManifests(
   }
   stderr.write(`changed: ${count} objects in ${edited.length} files\n`);
   for (const flag of migration.flags) stderr.write(`flag of the controller: ${flag}\n`);
+  for (const hint of migration.hints) stderr.write(`to know: ${hint}\n`);
   const unwritten = migration.sources.flatMap(({ write, place, entry, old: { title } }) => {
     if (write === "create")
       return [`${title}: its new source ${refText(place)} is not put into files`];

@@ -1,6 +1,7 @@
 // Copies that others hold, hide, rewrite or make something else of. On a fake clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { objectOf } from "../../../src/controller/model/unstructured.ts";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
 import { isAllCurrent } from "../../../src/controller/sync/sync.ts";
 import { refusal, secretPath } from "../../support/controller/memory-api.ts";
@@ -261,3 +262,40 @@ test("a copy that was edited all the time and is then deleted is back within a s
   assert.deepEqual(rig.api.get(COPY)?.["data"], { password: btoa("one") });
   await started.stop();
 });
+
+for (const [type, empty] of [
+  ["kubernetes.io/tls", ""],
+  ["kubernetes.io/dockerconfigjson", "e30="],
+] as const) {
+  test(`entries of a pulling ${type} Secret that a manifest empties each ten seconds are filled at once each time, by one write (C13)`, async () => {
+    const keys = type === "kubernetes.io/tls" ? ["tls.crt", "tls.key"] : [".dockerconfigjson"];
+    const manifest = Object.fromEntries(keys.map((key) => [key, empty]));
+    const rig = new Rig();
+    rig.teams("team-a");
+    const values = Object.fromEntries(keys.map((key) => [key, '{"auths":{}}']));
+    rig.api.secret("shared/typed", { annotations: { "secretcast.io/allow": "*" } }, values);
+    rig.api.put(secretPath("shared/typed"), { type });
+    const pull = { "secretcast.io/from": "shared/typed" };
+    const path = secretPath("team-a/typed");
+    rig.api.put(path, { metadata: { annotations: pull }, type, data: manifest });
+    const started = rig.start();
+    await rig.clock.advance(10_000);
+    const from = rig.api.writes.length;
+    for (let turn = 1; turn <= 60; turn++) {
+      rig.api.put(path, { data: manifest });
+      await rig.clock.advance(2000);
+      const { data } = objectOf(rig.api.get("team-a/typed"));
+      assert.notDeepEqual(data, manifest, `filled after turn ${turn}`);
+      await rig.clock.advance(8000);
+      assert.equal(rig.api.writes.length - from, turn, "one write for each emptying");
+    }
+    // A value that somebody wrote is in dispute.
+    for (let turn = 1; turn <= 10; turn++) {
+      const other = Object.fromEntries(keys.map((key) => [key, "eyJ4IjoxfQ=="]));
+      rig.api.put(path, { data: other });
+      await rig.clock.advance(5000);
+    }
+    assert.equal(started.passes.at(-1)?.plan.rows.at(-1)?.verdict, "backoff");
+    await started.stop();
+  });
+}

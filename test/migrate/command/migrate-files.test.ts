@@ -665,6 +665,31 @@ metadata:
   );
 });
 
+test("of a mirror in Git of a type with required keys it is said which setting its tool needs (C13)", async (t) => {
+  const mirror = (name: string, type: string, data: string): string => `apiVersion: v1
+kind: Secret
+metadata:
+  namespace: team-a
+  name: ${name}
+  annotations: {replicator.v1.mittwald.de/replicate-from: platform/registry}
+type: ${type}
+${data}
+`;
+  const root = repository(t, {
+    "tls.yaml": mirror("tls", "kubernetes.io/tls", 'data: {tls.crt: "", tls.key: ""}'),
+    "opaque.yaml": mirror("opaque", "Opaque", ""),
+  });
+  for (const more of [[], ["--write", "--yes"]]) {
+    const { stdout, stderr } = await migrated(root, "replicator", ...more);
+    const said = stdout + stderr;
+    assert.match(
+      said,
+      /Secret team-a\/tls has the type kubernetes\.io\/tls, .* or use the type Opaque/,
+    );
+    assert.doesNotMatch(said, /team-a\/opaque has the type/);
+  }
+});
+
 test("a Namespace of several layers is one namespace with the labels of all (C1)", async (t) => {
   const namespace = (name: string, labels: string): string =>
     `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}, labels: {${labels}}}\n`;
