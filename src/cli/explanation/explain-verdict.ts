@@ -119,8 +119,10 @@ function changeOfConflict({
 }
 
 /** Another client changes the object back, as its managedFields say. */
-function changeOfFight({ kind, place }: Found): string {
-  return `find the other client, and stop it or take the place out of the source's targets: ${showManagers(kind, place)}`;
+function changeOfFight({ kind, place, present }: Found): string {
+  const manager = present?.role === "copy" ? present.changedBy : undefined;
+  const client = manager === undefined ? "" : ` (field manager ${JSON.stringify(manager)})`;
+  return `find the other client${client}, and stop it or take the place out of the source's targets: ${showManagers(kind, place)}`;
 }
 
 /** What to do about the cause, and how the wait for the next try ends: a change of the source. */

@@ -66,6 +66,9 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
   return readStranger(whole, context);
 }
 
+// As the API server bounds it.
+const LONGEST_MANAGER = 128;
+
 // Two changes in one second have one time: the other client's counts as the newer one.
 function newestManager(fields: unknown): string | undefined {
   if (!Array.isArray(fields)) return undefined;
@@ -75,7 +78,7 @@ function newestManager(fields: unknown): string | undefined {
     const one = { manager: stringOf(manager), time: stringOf(time) };
     if (one.manager === MANAGED_BY ? one.time > newest.time : one.time >= newest.time) newest = one;
   }
-  return newest.manager === MANAGED_BY ? undefined : newest.manager;
+  return newest.manager === MANAGED_BY ? undefined : newest.manager.slice(0, LONGEST_MANAGER);
 }
 
 /** Whatever it carries, nothing is made of it. */

@@ -7,8 +7,13 @@
 export const MOST_MEMBERS = 2048;
 /** Of those beyond, such as are asked for. */
 const KEPT_BEYOND = 100;
+/** Who changed an object: read only while it is short. */
+const MANAGERS = 'managedFields":[';
 /** Lists that the API server keeps for others. */
-const UNREAD = ['managedFields":[', 'ownerReferences":['];
+const UNREAD = [MANAGERS, 'ownerReferences":['];
+const LONGEST_READ = 16 * 1024;
+/** Containers around the managedFields of an object in a list; deeper ones are not an object's own. */
+const DEEPEST_READ = 4;
 /** `"a":"",` */
 const SHORTEST_MEMBER = 7;
 
@@ -95,13 +100,15 @@ class Narrower {
     return at;
   }
 
-  // Where the list ends that nobody reads, if the member at `at` is one.
+  // Where the list ends that is too long to be read, if the member at `at` is one.
   #unread(at: number): number | undefined {
     const text = this.#text;
     for (const key of UNREAD) {
       if (!text.startsWith(key, at + 1)) continue;
       const end = endOfList(text, at + key.length);
-      return end < 0 ? undefined : end + 1;
+      const isShort =
+        key === MANAGERS && end - at <= LONGEST_READ && this.#containers.length <= DEEPEST_READ;
+      return end < 0 || isShort ? undefined : end + 1;
     }
     return undefined;
   }

@@ -538,6 +538,26 @@ expectPlace("a copy that somebody changes all the time", () => fought(), {}, [
 ]);
 
 expectPlace(
+  "a copy that a client with a name changes all the time (E7)",
+  () => {
+    const made = fought();
+    made.edit("team-a/one", ({ metadata }) => {
+      const managedFields = [
+        { manager: "secretcast", time: "2026-01-01T00:00:00Z" },
+        { manager: "argocd-controller", time: "2026-01-01T00:00:01Z" },
+      ];
+      Object.assign(metadata, { managedFields });
+    });
+    return made;
+  },
+  {},
+  [
+    "backoff the last write was taken: repaired more than 5 times a minute: somebody keeps changing it",
+    String.raw`$ find the other client (field manager "argocd-controller"), and stop it or take the place out of the source's targets: kubectl get secret -n team-a one --show-managed-fields -o jsonpath='{range .metadata.managedFields[*]}{.time} {.manager}{"\n"}{end}'`,
+  ],
+);
+
+expectPlace(
   "a pulling Secret that has all",
   () => pulled({ allow: "team-*" }),
   { subject: "team-a/mine" },

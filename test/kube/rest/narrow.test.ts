@@ -51,6 +51,20 @@ test("what nobody reads is left out, and a label of its name is not", () => {
   assert.deepEqual(narrowed(object), { metadata: { labels, name }, data: object.data });
 });
 
+test("who changed a large object is read while the API server's list of it is short (E2)", () => {
+  const object = {
+    metadata: { name: "n", managedFields: [{ manager: "kubectl-edit", fieldsV1: many(100, {}) }] },
+    data: many(2000, "x"),
+  };
+  assert.deepEqual(narrowed(object), object);
+  assert.deepEqual(narrowed({ type: "MODIFIED", object }), { type: "MODIFIED", object });
+  const nested = { a: { b: { c: { d: { e: "1", managedFields: [{ manager: "x" }] } } } } };
+  assert.deepEqual(narrowed({ ...nested, data: object.data }), {
+    a: { b: { c: { d: { e: "1" } } } },
+    data: object.data,
+  });
+});
+
 test("lists stay whole, however long", () => {
   const list = { items: Array.from({ length: 5000 }, (_, at) => ({ name: `${at}`, more: [at] })) };
   assert.deepEqual(narrowed(list), list);
