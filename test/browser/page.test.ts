@@ -294,7 +294,7 @@ test(
     assert.equal(await page.evaluate("document.querySelector('#groups .scroll').scrollWidth"), 356);
     const reasons = [
       groups(page).getByText("403 Forbidden"),
-      groups(page).getByText("is in the way"),
+      groups(page).getByText("of that name already exists"),
       page.locator("#sources").getByText("secretcast.io/to-selecter"),
       page.getByText("namespace team-legacy"),
     ];

@@ -43,7 +43,7 @@ test("a Secret and a ConfigMap of one name are two sources, and their copies two
     return found?.verdict === "conflict" && found;
   });
   assert.equal(row.kind, "ConfigMap");
-  assert.match(row.reason, /^a ConfigMap that is not ours is in the way/);
+  assert.match(row.reason, /^a ConfigMap of that name already exists/);
   const counted = (state: string, resource: string): Promise<number> =>
     running.metric(`secretcast_copies{state="${state}",resource="${resource}"}`);
   await eventually("both are counted", async () => (await counted("current", "secrets")) === 2);

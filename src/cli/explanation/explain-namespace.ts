@@ -62,7 +62,7 @@ export function namespaceAnswers(
   return [
     there(namespace, name),
     ruleAnswer("it is not the source's own", source.namespace !== name, {
-      yes: "it is not",
+      yes: "ok, another namespace",
       no: "it is the source's own namespace",
     }),
     excludedAnswer(settings, name),
@@ -87,7 +87,7 @@ export function allowAnswers(
 export function excludedAnswer(settings: PlannerSettings, name: string): RuleAnswer {
   const excluded = excludedBy(settings, name);
   const rule = "it is not excluded";
-  if (excluded === undefined) return holding(rule, "it is not");
+  if (excluded === undefined) return holding(rule, "ok, not excluded");
   const { flag } = excluded;
   return failing(rule, exclusionText(excluded), `start the controller ${OTHER_FLAG[flag](name)}`);
 }

@@ -147,7 +147,7 @@ function sourceAnswers(source: SourceObject, world: ClusterState): readonly Rule
   return [
     ...problems(source.kind, source, source.problems),
     ruleAnswer("it is not being deleted", !source.deleting && !ending, {
-      yes: "it is not",
+      yes: "ok, not being deleted",
       no: source.deleting ? "it is being deleted" : "its namespace is being deleted",
     }),
   ];
@@ -182,7 +182,7 @@ function pulledOnly(source: SourceObject, allow: NamespaceMatch): RuleAnswer {
 
 function goes(source: SourceObject): RuleAnswer {
   return ruleAnswer(NOT_PAUSED, !source.rule.paused, {
-    yes: "it is not",
+    yes: "ok, not paused",
     no: `${annotationKey("paused")} is true: its copies stay as they are`,
     change: sourceWord(source, "paused", undefined),
   });

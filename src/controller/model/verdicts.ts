@@ -51,7 +51,8 @@ export const VERDICTS: readonly Verdict[] = Object.keys(METRIC_STATE).filter(
 
 /** To the owner of an object that is in the way of `source`, and to who wonders why it is not copied. */
 export function adoptionHint(kind: ObjectKind, source: string): string {
-  return `a ${kind} that is not ours is in the way; its owner may annotate it ${annotationKey("adopt")}: ${source}, rename or delete it`;
+  const offer = `kubectl annotate ${kind.toLowerCase()} NAME -n NAMESPACE ${annotationKey("adopt")}=${source}`;
+  return `a ${kind} of that name already exists. Delete it, or offer it: ${offer}`;
 }
 
 /** Of a source in a namespace that the API server does not let us read. */

@@ -29,6 +29,9 @@ type Given = {
   readonly flags: FlagValues;
 };
 
+const HOW_TO_CALL =
+  'The commands below begin with "secretcast". In a clone, type "npm start --silent --" in its place.\n';
+
 const CONVERGE_MS = 30_000;
 
 const DONE: Readonly<Record<Action["kind"], string>> = {
@@ -90,6 +93,7 @@ async function inSandbox(
   const client = createClient(kubeConfig, { clock: systemClock, userAgent: "secretcast-sandbox" });
   try {
     stdout.write(where);
+    stdout.write(HOW_TO_CALL);
     stdout.write(await loadExample(client));
     await installController(client, given.flags);
     return await demonstrate(given, config, kubeConfig, client, program);

@@ -28,7 +28,7 @@ ${indented(first)}
 Then try a Secret of your own, a typo, a conflict, a pull:
 
 ${indented(triesIn(home))}
-And see what came of it, and why (in a clone, "npm start --" stands for secretcast):
+And see what came of it, and why:
 
 ${indented([
   "kubectl get secrets,events --all-namespaces",

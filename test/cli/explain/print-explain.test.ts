@@ -20,13 +20,13 @@ HOLDS   RULE                                  ANSWER
 yes     its namespace is a source namespace   secretcast is one (--source-namespaces secretcast)
 yes     it exists                             it is there
 yes     what it says is understood            it is
-yes     it is not being deleted               it is not
+yes     it is not being deleted               ok, not being deleted
 yes     it asks for copies                    secretcast.io/to: team-*
-yes     the source is not paused              it is not
+yes     the source is not paused              ok, not paused
 
 VERDICT    PLACES   WHERE                                       WHY
 create     1        team-a                                      there is no copy yet
-conflict   1        team-b                                      a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: secretcast/registry, rename or delete it
+conflict   1        team-b                                      a Secret of that name already exists. Delete it, or offer it: kubectl annotate secret NAME -n NAMESPACE secretcast.io/adopt=secretcast/registry
 skip       3        kube-node-lease, kube-public, kube-system   the namespace is a system namespace (--include-system-namespaces)
 skip       2        default, shop                               it does not match secretcast.io/to: team-*
 skip       1        secretcast                                  it is the source's own namespace
@@ -55,13 +55,13 @@ HOLDS   RULE                                  ANSWER
 yes     its namespace is a source namespace   secretcast is one (--source-namespaces secretcast)
 yes     it exists                             it is there
 yes     what it says is understood            it is
-yes     it is not being deleted               it is not
+yes     it is not being deleted               ok, not being deleted
 yes     it asks for copies                    secretcast.io/to: team-*
-yes     the source is not paused              it is not
+yes     the source is not paused              ok, not paused
 yes     its copies have this name             they are called registry
 yes     the namespace is there                it is
-yes     it is not the source's own            it is not
-yes     it is not excluded                    it is not
+yes     it is not the source's own            ok, another namespace
+yes     it is not excluded                    ok, not excluded
 yes     secretcast.io/to names it             it matches secretcast.io/to: team-*
 no      the namespace accepts it              its secretcast.io/accept is false  <- this decided
 

@@ -100,7 +100,7 @@ expectPlace(
 );
 
 expectPlace("a Secret in the way", () => withOther({ to: "team-*" }, {}), {}, [
-  "conflict the place is free: a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/one, rename or delete it",
+  "conflict the place is free: a Secret of that name already exists. Delete it, or offer it: kubectl annotate secret NAME -n NAMESPACE secretcast.io/adopt=shared/one",
   "$ its owner gives it up, entries of its own are lost: kubectl annotate secret -n team-a one --overwrite secretcast.io/adopt=shared/one",
 ]);
 

@@ -163,7 +163,7 @@ test("the page of the running controller is read through a port-forward, and it 
   assert.match(
     stdout,
     new RegExp(
-      `^conflict +${scene.source}/taken +${scene.prefix}-team-b/taken +a Secret that is not ours`,
+      `^conflict +${scene.source}/taken +${scene.prefix}-team-b/taken +a Secret of that name`,
       "m",
     ),
   );

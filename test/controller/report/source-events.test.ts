@@ -32,7 +32,7 @@ test("a conflict is told when it begins and when it changes, and again after it 
   const { settle } = tell(cluster);
   assert.deepEqual(settle(), [
     "shared/registry Normal Copied: copied to 1 namespace (team-1)",
-    "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/registry, rename or delete it",
+    "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret of that name already exists. Delete it, or offer it: kubectl annotate secret NAME -n NAMESPACE secretcast.io/adopt=shared/registry",
   ]);
   assert.deepEqual(settle(), []);
   cluster.delete("team-0/registry");
@@ -85,7 +85,7 @@ test("a losing source is told who has the place, a stranger's Secret in the way 
   assert.deepEqual(
     lines.filter((line) => line.includes("registry Warning")),
     [
-      "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/registry, rename or delete it",
+      "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret of that name already exists. Delete it, or offer it: kubectl annotate secret NAME -n NAMESPACE secretcast.io/adopt=shared/registry",
     ],
   );
 });
@@ -328,7 +328,7 @@ test("a conflict quotes nothing of the Secret in the way (B9)", () => {
   const cluster = teams(1);
   cluster.secret("team-0/registry", { adopt: "bank/payroll" }, { data: { mine: "x" } });
   assert.deepEqual(tell(cluster).settle(), [
-    "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret that is not ours is in the way; its owner may annotate it secretcast.io/adopt: shared/registry, rename or delete it",
+    "shared/registry Warning Conflict: not copied to 1 namespace (team-0): a Secret of that name already exists. Delete it, or offer it: kubectl annotate secret NAME -n NAMESPACE secretcast.io/adopt=shared/registry",
   ]);
 });
 

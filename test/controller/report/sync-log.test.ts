@@ -96,9 +96,9 @@ test("a conflict, a refusal and a failure are told when they begin, and again af
   assert.deepEqual(
     conflicts.map(({ reason }) => String(reason).slice(0, 44)),
     [
-      "a Secret that is not ours is in the way; its",
+      "a Secret of that name already exists. Delete",
       "a Secret that the cache does not show is in ",
-      "a Secret that is not ours is in the way; its",
+      "a Secret of that name already exists. Delete",
     ],
   );
   const over = started.lines.filter(({ msg }) => msg.startsWith("over: in conflict"));
