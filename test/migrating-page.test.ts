@@ -14,6 +14,10 @@ import { startSandbox } from "../src/sandbox/server.ts";
 import { startFaultProxy } from "./support/api-server/fault-proxy.ts";
 import { listBody } from "./support/api-server/list-body.ts";
 import { kubeConfigFor, kubeConfigText } from "./support/kube/kubeconfig-text.ts";
+import { FLAGS } from "../src/controller/settings/flags.ts";
+import { ANNOTATION_NAMES } from "../src/controller/annotations/vocabulary.ts";
+import { VERDICTS } from "../src/controller/model/verdicts.ts";
+import { tableRows } from "./support/documents/markdown.ts";
 import { atOneAddress, commandLine } from "./support/programs/command-line.ts";
 
 const PAGE = new URL("../docs/migrating.md", import.meta.url);
@@ -163,3 +167,24 @@ function post(client: ApiClient, path: string, metadata: object, rest: object): 
   const body = { apiVersion: "v1", kind, metadata, ...rest };
   return client.request<Made>({ method: "POST", path, body, what: "load the example" });
 }
+
+test("the 27 deliberate differences name flags, annotations and verdicts that exist, and each cell is short (D13)", () => {
+  const page = readFileSync(PAGE, "utf8");
+  const rows = tableRows(page, ["the other tool", "secretcast", "instead"]);
+  assert.equal(rows.length, 27);
+  const flags: readonly string[] = FLAGS.map(({ name }) => name);
+  const known = new Set<string>([...ANNOTATION_NAMES, ...VERDICTS]);
+  let named = 0;
+  for (const [theirs = "", ours = "", instead = ""] of rows) {
+    for (const cell of [theirs, ours, instead]) assert.ok(cell.length <= 200, cell);
+    for (const [, code = ""] of `${ours} ${instead}`.matchAll(/`([^`]+)`/g)) {
+      const flag = /^--([a-z-]+)$/.exec(code)?.[1];
+      const word = /^([a-z-]+)(?::.*)?$/.exec(code)?.[1];
+      if (flag !== undefined) assert.ok(flags.includes(flag), code);
+      else if (word !== undefined && code !== "migrate") assert.ok(known.has(word), code);
+      else continue;
+      named++;
+    }
+  }
+  assert.ok(named > 30, `${named} words were compared`);
+});

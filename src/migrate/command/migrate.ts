@@ -18,7 +18,7 @@ import { usableObjects } from "./usable-objects.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import type { Ref } from "../../text/names.ts";
 import type { MoveSettings } from "../moves/migration.ts";
-import { mirrorsAlone, typedMirrors } from "../moves/mirrors-in-git.ts";
+import { mirrorsAlone, typedMirrors } from "../moves/mirror-advice.ts";
 import { fields } from "../oldtools/old-objects.ts";
 import {
   hiddenSettings,

@@ -4,6 +4,7 @@
 import { isEqualContent, judgeCopy, type JudgedCopy, type Reach } from "./judge-copies.ts";
 import { readMoveList, type MoveList } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
+import { mirrorHints } from "./mirror-advice.ts";
 import { flagsOfMove, hintsOfMove } from "./move-flags.ts";
 import { placeSources } from "./place-sources.ts";
 import { moveSource, type MovedSource } from "./moved-source.ts";
@@ -126,7 +127,7 @@ export function planMigration(
     copies: [...copies, ...reading.unmoved.map(unmoved)],
     list: context.list,
     flags: flagsOfMove(order.namespaces.length > 0 ? publishing.entries : [], tool.optIn, planner),
-    hints: hintsOfMove(sources, order.namespaces, given.present),
+    hints: [...hintsOfMove(sources, order.namespaces, given.present), ...mirrorHints(copies)],
     besides: reading.besides,
     problems,
   };

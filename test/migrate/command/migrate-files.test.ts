@@ -690,6 +690,30 @@ ${data}
   }
 });
 
+test("what is different for mirrors is said where there are some, and placeholders are named (D13)", async () => {
+  const key = "reflector.v1.k8s.emberstack.com/";
+  const source = secret("platform", "registry", { [`${key}reflection-allowed`]: "true" });
+  const mirror = (namespace: string, data: unknown): object => {
+    const annotations = { [`${key}reflects`]: "platform/registry" };
+    return { ...Object(secret(namespace, "registry", annotations)), data };
+  };
+  const all = [...namespaces("team-a", "team-b"), source];
+  const said = async (...mirrors: readonly unknown[]): Promise<string> => {
+    const args = ["migrate", "--from", "reflector", "-f", "-"];
+    return (await commandLine(args, { stdin: dump([...all, ...mirrors]) })).stdout;
+  };
+  assert.doesNotMatch(await said(), /mirror/);
+  const equal = await said(mirror("team-a", { token: "aHVudGVyMg==" }));
+  assert.match(
+    equal,
+    /no longer allows a mirror, secretcast removes the entries .*on-delete: keep/,
+  );
+  assert.match(equal, /a mirror that is created again with a value at a key of its source/);
+  assert.doesNotMatch(equal, /mirrors with other values/);
+  const both = await said(mirror("team-a", { token: "eA==" }), mirror("team-b", {}));
+  assert.match(both, /mirrors with other values than their source, .*: team-a\/registry\n/);
+});
+
 test("a Namespace of several layers is one namespace with the labels of all (C1)", async (t) => {
   const namespace = (name: string, labels: string): string =>
     `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}, labels: {${labels}}}\n`;

@@ -1,4 +1,5 @@
-// Mirrors in manifests. They hold no data of their source, and often the source is created by something
+// What people are told of mirrors: how secretcast treats them differently, and of those in manifests what
+// must be done there. The latter hold no data of their source, and often the source is created by something
 // else. An object of a dump of a cluster has a UID, and a manifest has none.
 import type { JudgedCopy } from "./judge-copies.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
@@ -28,4 +29,28 @@ export function mirrorsAlone(copies: readonly JudgedCopy[]): readonly string[] {
       `Secret ${refText(object)}: its source ${named} is not in the files: add ${annotationKey("from")}: ${named} to it, and ${annotationKey("allow")}: ${object.namespace} to its source`,
     ];
   });
+}
+
+const MOST_NAMED = 5;
+
+/** What is different for mirrors, as far as the cluster or the files have some; docs/migrating.md has all. */
+export function mirrorHints(copies: readonly JudgedCopy[]): readonly string[] {
+  const mirrors = copies.filter(({ pulls, state }) => pulls && state !== "orphan");
+  if (mirrors.length === 0) return [];
+  const hints = [
+    `when a source no longer allows a mirror, secretcast removes the entries that it filled; ${annotationKey("on-delete")}: keep on the mirror leaves them`,
+    "a mirror that is created again with a value at a key of its source is a conflict: leave such entries out of its manifest",
+  ];
+  // In a manifest the entries may be absent, and then they are filled.
+  const placeholders = mirrors.filter(
+    ({ object, state }) => state === "drifted" && object.data.keys().length > 0,
+  );
+  if (placeholders.length === 0) return hints;
+  const named = placeholders.slice(0, MOST_NAMED).map(({ object }) => refText(object));
+  const rest = placeholders.length - named.length;
+  const more = rest > 0 ? ` and ${rest} more` : "";
+  return [
+    `mirrors with other values than their source, which stay as they are and are a conflict until the entries are removed: ${named.join(", ")}${more}`,
+    ...hints,
+  ];
 }
