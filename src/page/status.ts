@@ -80,6 +80,7 @@ export type IgnoredStatus = {
   readonly objects: Truncated<{
     readonly kind: ObjectKind;
     readonly object: string;
+    readonly reason: IgnoredReason;
     readonly text: string;
   }>;
   /** Entries of flags that match no namespace, as `--FLAG ENTRY`. */
@@ -227,7 +228,7 @@ function ignoredOf({ ignored }: Plan, filter: Filter): IgnoredStatus {
         text.includes(filter.source),
     )
     .map(({ kind, text, ignored: why }) => {
-      return { kind, object: text, text: ignoredText(kind, why) };
+      return { kind, object: text, reason: why.reason, text: ignoredText(kind, why) };
     });
   return {
     reasons: IGNORED_REASONS.flatMap((reason) => {

@@ -39,7 +39,7 @@ export function helpWords(help: string): HelpWords {
         short,
         about,
         takesValue: /\[(string|number|choices)/.test(kind),
-        choices: choicesOf(kind),
+        choices: choicesOf(kind, about),
       });
   }
   return { commands, flags };
@@ -49,7 +49,11 @@ function withoutKind(text: string): string {
   return text.replace(/ {2,}\[.*$/, "");
 }
 
-function choicesOf(kind: string): readonly string[] {
+/** A description that is nothing but its values: "one, two or three". */
+const VALUES = /^[a-z-]+(?:, [a-z-]+)* or [a-z-]+$/;
+
+function choicesOf(kind: string, about: string): readonly string[] {
+  if (VALUES.test(about)) return about.split(/, | or /);
   const list = /\[choices: ([^\]]*)\]/.exec(kind)?.[1] ?? "";
   return [...list.matchAll(/"([^"]*)"/g)].flatMap(([, choice]) => choice ?? []);
 }

@@ -79,7 +79,12 @@ function* placeLines(
   const own = refText(place) === refText(subject);
   const of = refText(source) === refText(subject) ? "" : ` of ${refText(source)}`;
   const where = own ? "" : `${refText(place)}: `;
-  const whose = own && is === "other" ? ` for a copy${of}` : own || of === "" ? "" : of;
+  const whose =
+    own && (is === "other" || (is === "absent" && of !== ""))
+      ? ` for a copy${of}`
+      : own || of === ""
+        ? ""
+        : of;
   yield `${where}${paint(colourOf(verdict), verdict)}${whose}, because ${printable(reason)}${dueClause([only])}\n\n`;
   // Of a copy and a pulling object the rules of its source are asked, and stand with the place.
   const about = is === "source" || is === "absent" || is === "unknown" ? answers : [];

@@ -2,7 +2,8 @@
 // rules decided. The answer goes to stdout, what was judged by and what is not known to stderr.
 import { UsageError } from "../../controller/settings/config.ts";
 import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
-import { explain, type Explanation } from "../explanation/explain.ts";
+import type { ClusterState } from "../../controller/model/cluster.ts";
+import { explain, sourcesNamed, type Explanation } from "../explanation/explain.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import { readKubectlFlags, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
@@ -30,14 +31,18 @@ export async function printExplain(given: Given, program: Program): Promise<numb
       fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
     });
     const world = read.worlds.find((each) => each.kind === kind);
-    if (!world) throw new UsageError(`${kind}s take no part without --config-maps`);
+    if (!world)
+      throw new UsageError(
+        `${kind}s take no part without --config-maps: neither this command nor the controller that was found has that flag of \`run\``,
+      );
     const { plan } = await prospectIn(read, planning);
     const page = await readControllerPage(judging, "", program.signal);
     const live = page.kind === "read" ? withLiveRows(plan, world, page.status, read.rights) : plan;
     const { rights } = read;
     const told = explain(world, planning.settings, live, subject, { namespace, rights });
     const known = tellUnknown(read, program);
-    if (told.is === "absent" && told.places.length === 0 && known) throw notFound(kind, subject);
+    if (told.is === "absent" && told.places.length === 0 && known)
+      throw notFound(kind, subject, world);
     print(told, flags, program);
     if (page.kind === "read")
       program.stderr.write(`with the word of the controller ${page.pod} on failures and holds\n`);
@@ -103,8 +108,13 @@ function onlyNamespace(name: string | undefined): string | undefined {
   throw new UsageError(`--in: "${name}" is not the name of a namespace`);
 }
 
-function notFound(kind: ObjectKind, { namespace, name }: Ref): UsageError {
+function notFound(kind: ObjectKind, place: Ref, world: ClusterState): UsageError {
+  const { namespace, name } = place;
+  const [source] = sourcesNamed(world, place);
+  const why = source
+    ? `; why ${refText(source)} has no copy there: secretcast explain ${source.name} -n ${source.namespace} --in ${namespace}`
+    : "";
   return new UsageError(
-    `there is no ${kind} ${name} in namespace ${namespace}, and no copy of one (-n chooses the namespace)`,
+    `there is no ${kind} ${name} in namespace ${namespace}, and no copy of one (-n chooses the namespace)${why}`,
   );
 }

@@ -10,7 +10,7 @@ import type {
   SourceObject,
 } from "../../controller/model/cluster.ts";
 import { isOfOtherInstallation } from "../../controller/desired/namespace-rules.ts";
-import { targetsOf, type TargetNamespace } from "../../controller/desired/targets.ts";
+import { covers, targetsOf, type TargetNamespace } from "../../controller/desired/targets.ts";
 import {
   typeDifference,
   type Plan,
@@ -71,7 +71,7 @@ export function explain(
   const places = [
     ...(object?.role === "source" ? walk.wanted(object, namespace) : walk.named(subject)),
     ...walk.pulledFrom(subject),
-    ...(object ? walk.own(object) : walk.at(subject)),
+    ...(object ? walk.own(object) : walk.missing(subject)),
   ];
   const shown = places
     .filter(({ place }) => namespace === undefined || place.namespace === namespace)
@@ -172,6 +172,16 @@ class Walk {
     return this.#at(place)
       .filter(({ pulling }) => !pulling)
       .map((row) => this.#place(row.source, row.place));
+  }
+
+  /** Of a place where nothing is: the rows, else the sources that want a copy of this name there. */
+  missing(place: Ref): readonly PlaceAnswer[] {
+    const rows = this.at(place);
+    if (rows.length > 0) return rows;
+    return sourcesNamed(this.#world, place)
+      .filter((source) => reaches(source, place.namespace, this.#world))
+      .slice(0, MOST_SOURCES)
+      .map((source) => this.#place(source, place));
   }
 
   #of(source: Ref): readonly Row[] {
@@ -314,6 +324,27 @@ class Walk {
       due: { dueAt: row?.dueAt, hold: row?.hold, removal: row?.removal },
     };
   }
+}
+
+/** Sources are the user's to make: so many of one name are explained. */
+const MOST_SOURCES = 20;
+
+/** Those whose copies have the name of `place`. */
+export function sourcesNamed(world: ClusterState, place: Ref): readonly SourceObject[] {
+  return [...world.sources].filter(
+    (source): source is SourceObject =>
+      source.role === "source" &&
+      source.rule.copyName === place.name &&
+      source.namespace !== place.namespace,
+  );
+}
+
+/** By name and labels, whatever the namespace accepts. */
+function reaches({ rule }: SourceObject, name: string, world: ClusterState): boolean {
+  const { to } = rule;
+  const namespace = world.namespaces.get(name);
+  if (!to) return false;
+  return namespace ? covers(to, namespace) : to.globs?.matches(name) === true;
 }
 
 /** Verdicts that follow from the first rule that says no. */

@@ -108,6 +108,7 @@ async function lookOnce(
         judging.where,
         `read from the controller ${page.pod} (${version}, ${leader.state})`,
         ...unlisted(page.status),
+        ...ignoredOutside(page.status),
         ...outdated(page.status),
       ],
       againMs: PAGE_AGAIN_MS,
@@ -129,6 +130,7 @@ async function lookOnce(
     lines: [
       judging.where,
       `planned from the cluster, since the controller's page is not at hand: ${page.why}`,
+      ...ignoredOutside(status),
       settingsLine(judging.planning),
     ],
     againMs: PLAN_AGAIN_MS,
@@ -172,6 +174,22 @@ function unlisted({ sources }: Status): readonly string[] {
   const rest = sources.total - sources.shown.length;
   return rest > 0 ? [`${rest} more sources are not listed: narrow it with -n`] : [];
 }
+
+/** Secrets that their owners take for sources, and that are none: no item shows them. */
+function ignoredOutside({ ignored }: Pick<Status, "ignored">): readonly string[] {
+  const outside = ignored.reasons.find(({ reason }) => reason === "namespace");
+  if (!outside) return [];
+  const named = ignored.objects.shown
+    .filter(({ reason }) => reason === "namespace")
+    .slice(0, MOST_IGNORED)
+    .map(({ object }) => object);
+  const names = named.length > 0 ? `: ${named.join(", ")}` : "";
+  const rest = outside.count - named.length;
+  const more = named.length > 0 && rest > 0 ? ` and ${rest} more` : "";
+  return [`ignored, ${outside.text}${names}${more}`];
+}
+
+const MOST_IGNORED = 5;
 
 function outdated(status: Status): readonly string[] {
   if (!status.outdated) return [];

@@ -128,6 +128,41 @@ test("what is in the way is told whose place it is in, and a copy whose it is", 
   );
 });
 
+test("a place without a copy says which source wants one there, and why it has none (E20)", async (t) => {
+  const { run } = await sandboxCluster(t);
+  const refused = await run(["explain", "registry", "-n", "team-c"]);
+  assert.match(
+    refused.stdout,
+    /^Secret team-c\/registry: it is not there\nskip for a copy of secretcast\/registry, because its secretcast.io\/accept is false\n/,
+  );
+  assert.match(
+    refused.stdout,
+    /kubectl annotate namespace team-c --overwrite secretcast.io\/accept=/,
+  );
+  assert.equal(refused.code, 0);
+  const elsewhere = await run(["explain", "registry", "-n", "shop"]);
+  assert.match(
+    elsewhere.stderr,
+    /why secretcast\/registry has no copy there: secretcast explain registry -n secretcast --in shop\n$/,
+  );
+  assert.equal(elsewhere.code, 1);
+});
+
+test("status names Secrets with annotations of a source outside the source namespaces (E21)", async (t) => {
+  const { run, sandbox } = await sandboxCluster(t);
+  sandbox.load([
+    {
+      kind: "Secret",
+      metadata: { namespace: "shop", name: "mine", annotations: { "secretcast.io/to": "team-*" } },
+    },
+  ]);
+  const { stderr } = await run(["status"]);
+  assert.match(
+    stderr,
+    /^ignored, annotations of a source outside the source namespaces \(--source-namespaces\): shop\/mine$/m,
+  );
+});
+
 test("json and yaml hold a list of places with every rule, and no value", async (t) => {
   const { run } = await sandboxCluster(t);
   const asked = ["explain", "registry", "-n", "secretcast", "--in", "team-b"];
@@ -249,5 +284,8 @@ test("a ConfigMap is explained as a Secret is, where ConfigMaps take part", asyn
   assert.equal(JSON.parse(json.stdout).items[0].resource, "configmaps");
   const without = await run(ask);
   assert.equal(without.code, 1);
-  assert.equal(without.stderr, "secretcast: ConfigMaps take no part without --config-maps\n");
+  assert.equal(
+    without.stderr,
+    "secretcast: ConfigMaps take no part without --config-maps: neither this command nor the controller that was found has that flag of `run`\n",
+  );
 });
