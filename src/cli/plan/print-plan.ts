@@ -12,6 +12,8 @@ import {
 } from "../../inspect/kubectl/kubectl-flags.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
+import { PREFIX } from "../../controller/annotations/vocabulary.ts";
+import { secretTemplates } from "../../inspect/cluster/secret-templates.ts";
 import { readFileObjects, type FileReading } from "../../inspect/cluster/file-objects.ts";
 import {
   contradiction,
@@ -76,8 +78,21 @@ async function planFiles(
   const code = await tellPlan(found, { ...flags, namespace: undefined }, expected, program);
   const unread = [...reading.unread, ...read.unread];
   for (const line of unread) program.stderr.write(`not read: ${line}\n`);
+  for (const line of unplannedSources(reading.objects))
+    program.stderr.write(`not planned: ${line}\n`);
   return unread.length > 0 ? 1 : code;
 }
+
+/** Secrets that something else creates are not in the files, and so are their data. */
+function* unplannedSources(objects: FileReading["objects"]): Generator<string> {
+  for (const { raw, where } of objects) {
+    if (TAKING_PART.has(String(raw["kind"]))) continue;
+    for (const { title, path } of secretTemplates(raw, [PREFIX]))
+      yield `${where}: ${title}: the Secret that it creates gets annotations of secretcast from ${path}, and is not in the files; plan against a cluster shows its copies`;
+  }
+}
+
+const TAKING_PART: ReadonlySet<string> = new Set(["Secret", "ConfigMap", "Namespace"]);
 
 async function expectationOf(
   given: Given,

@@ -7,9 +7,13 @@ import type { MoveSettings } from "../moves/migration.ts";
 import { fields } from "../oldtools/old-objects.ts";
 import type { OldFlags } from "../oldtools/old-settings.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
-import { mentions, secretTemplates, type SecretTemplate } from "../oldtools/secret-templates.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import type { FileObject, OtherFile } from "../../inspect/cluster/file-objects.ts";
+import {
+  mentions,
+  secretTemplates,
+  type SecretTemplate,
+} from "../../inspect/cluster/secret-templates.ts";
 import { documentsOf } from "../../inspect/cluster/yaml-documents.ts";
 import { isNamespaceName, isSecretName } from "../../text/names.ts";
 

@@ -247,6 +247,24 @@ test("what an API server would not take is one line with file and line", async (
   );
 });
 
+test("annotations in the template of a Certificate are named as not planned, and those of other tools are not (C2)", async () => {
+  const certificate = (key: string): string => `---
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {namespace: secretcast, name: wildcard}
+spec: {secretTemplate: {annotations: {${key}: "team-*"}}}
+`;
+  const planned = (key: string) =>
+    commandLine(["plan", "-f", "-"], { stdin: `${TEAMS}${certificate(key)}` });
+  const ours = await planned("secretcast.io/to");
+  assert.equal(ours.code, 0);
+  assert.match(
+    ours.stderr,
+    /not planned: stdin:\d+: Certificate secretcast\/wildcard: the Secret that it creates gets annotations of secretcast from spec\.secretTemplate\.annotations/,
+  );
+  assert.doesNotMatch((await planned("example.com/to")).stderr, /not planned/);
+});
+
 test("a Namespace that files describe twice in the same way is read once, and in two ways it is an error (C14)", async () => {
   const same = await commandLine(["plan", "-f", "-"], { stdin: `${TEAMS}---\n${TEAMS}` });
   assert.equal(same.code, 0, same.stderr);

@@ -1,7 +1,7 @@
-// Objects that create Secrets and give them metadata: a rule of another tool in such a template takes
-// effect although no manifest of a Secret carries it. A rule is a mapping with a key of the tool, whatever
+// Objects that create Secrets and give them metadata: a rule in such a template takes effect although
+// no manifest of a Secret carries it. A rule is a mapping with a key of the tool, whatever
 // the field is called, or a text that contains such a key (an inline patch, values of a chart).
-import { fields } from "./old-objects.ts";
+import { isRecord } from "../../kube/json.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -109,6 +109,10 @@ function secretNameOf(raw: Readonly<Record<string, unknown>>, path: string): str
     textOf(fields(spec["output"])["name"]) ??
     textOf(fields(tls)["secretName"])
   );
+}
+
+function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
 }
 
 function textOf(value: unknown): string | undefined {
