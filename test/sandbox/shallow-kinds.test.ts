@@ -9,11 +9,11 @@ import { eventually } from "../support/time/eventually.ts";
 async function open(t: TestContext, shallowKinds = true) {
   const sandbox = await startSandbox({ shallowKinds, terminationDelayMs: 0 });
   t.after(() => sandbox.stop());
-  return async (method: string, path: string, body?: unknown) => {
+  return async (method: string, path: string, body?: unknown, accept = "application/json") => {
     const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     const answer = await fetch(sandbox.url + path, {
       method,
-      headers: { "content-type": contentType },
+      headers: { "content-type": contentType, accept },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
@@ -25,6 +25,7 @@ async function open(t: TestContext, shallowKinds = true) {
   };
 }
 
+const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const PODS = "/api/v1/namespaces/default/pods";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -151,4 +152,46 @@ test("what is in a namespace goes with it, of every kind", async (t) => {
   await eventually("the namespace is gone", gone);
   for (const path of inShop)
     assert.deepEqual(field((await send("GET", path)).body, "items"), [], path);
+});
+
+test("every served version, declared columns and categories of a definition are served (D12)", async (t) => {
+  const send = await open(t);
+  const [first] = definition.spec.versions;
+  const columns = [
+    { name: "Flavour", type: "string", jsonPath: ".spec.flavour" },
+    { name: "Scoops", type: "integer", jsonPath: ".spec.scoops" },
+    { name: "First", type: "string", jsonPath: ".spec.toppings[0]", priority: 1 },
+    { name: "Ready", type: "string", jsonPath: '.spec.free.list[?(@.type=="Ready")].status' },
+  ];
+  const versions = [
+    first,
+    { ...first, name: "v1", storage: false, additionalPrinterColumns: columns },
+  ];
+  const names = { ...definition.spec.names, categories: ["all"] };
+  const spec = { ...definition.spec, names, versions };
+  assert.equal((await send("POST", DEFINITIONS, { ...definition, spec })).code, 201);
+  const group = await send("GET", "/apis/example.com");
+  assert.equal(field(group.body, "preferredVersion", "version"), "v1");
+  const listed = await send("GET", "/apis/example.com/v1");
+  assert.deepEqual(field(listed.body, "resources", 0, "categories"), ["all"]);
+  const free = { list: [{ type: "Other" }, { type: "Ready", status: "True" }] };
+  const body = {
+    metadata: { name: "one" },
+    spec: { flavour: "lemon", toppings: ["nuts"], free },
+  };
+  assert.equal((await send("POST", ICES, body)).code, 201);
+  const v1 = "/apis/example.com/v1/namespaces/default/ices";
+  const other = await send("GET", `${v1}/one`);
+  assert.equal(field(other.body, "apiVersion"), "example.com/v1");
+  assert.equal(field(other.body, "spec", "flavour"), "lemon");
+  const changed = await send("PATCH", `${v1}/one`, { spec: { scoops: 3 } });
+  assert.equal(changed.code, 200);
+  const back = await send("GET", `${ICES}/one`);
+  assert.equal(field(back.body, "apiVersion"), "example.com/v1alpha1");
+  assert.equal(field(back.body, "spec", "scoops"), 3);
+  const table = await send("GET", v1, undefined, TABLE);
+  assert.deepEqual(field(table.body, "rows", 0, "cells"), ["one", "lemon", 3, "nuts", "True"]);
+  assert.deepEqual(field(table.body, "columnDefinitions", 3, "priority"), 1);
+  const pods = await send("GET", "/api/v1");
+  assert.ok(JSON.stringify(pods.body).includes('"categories":["all"]'));
 });

@@ -62,20 +62,35 @@ function groupList(rows: Rows): JsonObject {
   };
 }
 
-// Each group has one version here.
 function groupEntry(group: string, alone: boolean, rows: Rows): JsonObject {
-  const version = versionOf(group, rows);
-  const only = { groupVersion: `${group}/${version}`, version };
+  const versions = versionsOf(group, rows).map((each) => ({
+    groupVersion: `${group}/${each}`,
+    version: each,
+  }));
   return {
     ...(alone ? { kind: "APIGroup", apiVersion: "v1" } : {}),
     name: group,
-    versions: [only],
-    preferredVersion: only,
+    versions,
+    ...(versions[0] && { preferredVersion: versions[0] }),
   };
 }
 
-function versionOf(group: string, rows: Rows): string {
-  return rows.find((row) => row.group === group)?.version ?? "v1";
+/** The preferred one first: stable before beta before alpha, and the higher number before the lower. */
+function versionsOf(group: string, rows: Rows): readonly string[] {
+  const found = new Set(rows.filter((row) => row.group === group).map((row) => row.version));
+  return [...found].toSorted((a, b) => comparedVersions(rankOf(b), rankOf(a)));
+}
+
+function rankOf(name: string): readonly number[] {
+  const [, major, stage, minor] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(name) ?? [];
+  if (major === undefined) return [0, 0, 0];
+  const maturity = stage === undefined ? 3 : stage === "beta" ? 2 : 1;
+  return [maturity, Number(major), Number(minor ?? 0)];
+}
+
+function comparedVersions(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((part, index) => part !== b[index]);
+  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
 }
 
 function resourceList(group: string, wanted: string, all: Rows): JsonObject | undefined {
@@ -98,6 +113,7 @@ function entry(row: ServedResource): JsonObject {
     kind: row.kind,
     verbs: verbsOf(row),
     ...(row.shortNames.length > 0 ? { shortNames: row.shortNames } : {}),
+    ...(row.categories && row.categories.length > 0 ? { categories: row.categories } : {}),
   };
 }
 
@@ -117,13 +133,13 @@ function subresources(row: ServedResource): JsonObject[] {
 function aggregate(names: readonly string[], rows: Rows): JsonObject {
   const items = names.map((group) => ({
     metadata: group === "" ? {} : { name: group },
-    versions: [
-      {
-        version: versionOf(group, rows),
-        freshness: "Current",
-        resources: rows.filter((row) => row.group === group).map(aggregatedEntry),
-      },
-    ],
+    versions: versionsOf(group, rows).map((each) => ({
+      version: each,
+      freshness: "Current",
+      resources: rows
+        .filter((row) => row.group === group && row.version === each)
+        .map(aggregatedEntry),
+    })),
   }));
   return {
     kind: "APIGroupDiscoveryList",
@@ -141,6 +157,7 @@ function aggregatedEntry(row: ServedResource): JsonObject {
     singularResource: row.singular,
     verbs: verbsOf(row),
     ...(row.shortNames.length > 0 ? { shortNames: row.shortNames } : {}),
+    ...(row.categories && row.categories.length > 0 ? { categories: row.categories } : {}),
   };
 }
 

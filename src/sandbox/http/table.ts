@@ -2,6 +2,7 @@
 // kubectl shows what it shows on a cluster.
 import { asObject, asText, partial } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
+import { printedCell } from "../kinds/printer-columns.ts";
 import { fromStored } from "../kinds/resources.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 
@@ -10,6 +11,8 @@ type Column = {
   readonly cell: (object: StoredObject, now: number) => Json;
   /** 1: only with `-o wide`. */
   readonly priority?: number;
+  /** Default: string. */
+  readonly type?: string;
 };
 
 const name: Column = { name: "Name", cell: ({ metadata }) => metadata.name };
@@ -73,7 +76,7 @@ export function table(
   metadata: JsonObject,
   options: TableOptions,
 ): JsonObject {
-  const columns = columnsOf[resource.storage] ?? [name, age];
+  const columns = columnsOf[resource.storage] ?? declaredColumns(resource) ?? [name, age];
   return {
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
@@ -84,6 +87,17 @@ export function table(
       ...rowObject(resource, object, options.include),
     })),
   };
+}
+
+function declaredColumns({ printerColumns = [] }: ServedResource): readonly Column[] | undefined {
+  if (printerColumns.length === 0) return undefined;
+  const declared = printerColumns.map((column): Column => ({
+    name: column.name,
+    type: column.type,
+    priority: column.priority,
+    cell: (object, now) => printedCell(column, object, (time) => since(time, now)),
+  }));
+  return [name, ...declared];
 }
 
 function rowObject(
@@ -98,7 +112,7 @@ function rowObject(
 function definition(column: Column): JsonObject {
   return {
     name: column.name,
-    type: "string",
+    type: column.type ?? "string",
     format: column.name === "Name" ? "name" : "",
     description: `${column.name} of the object`,
     priority: column.priority ?? 0,

@@ -1,5 +1,6 @@
 // The resources that the sandbox serves, one row each. `storage` names the collection that holds the
 // objects: Events are one collection under two groups, kept in the core form and renamed on the way.
+import type { PrinterColumn } from "./printer-columns.ts";
 import type { JsonObject, StoredObject } from "../storage/object.ts";
 import {
   configMapFields,
@@ -34,6 +35,12 @@ export type ServedResource = {
   readonly statusSubresource?: boolean;
   /** Of a custom resource, for its defaults. */
   readonly schema?: JsonObject;
+  /** Groups of kinds that kubectl takes for a type: `get all`. */
+  readonly categories?: readonly string[];
+  /** Of a custom resource, in place of its age. */
+  readonly printerColumns?: readonly PrinterColumn[];
+  /** The apiVersion of the stored form, where that is not v1. */
+  readonly storedVersion?: string;
   /** Field names here that differ from the stored form: served name → stored name. */
   readonly renamed?: Readonly<Record<string, string>>;
 };
@@ -190,7 +197,9 @@ export function findResource(
 
 /** A decoded object in the form in which it is stored. */
 export function toStored(resource: ServedResource, object: StoredObject): StoredObject {
-  return resource.renamed ? rename(object, "v1", resource.renamed) : object;
+  return resource.renamed
+    ? rename(object, resource.storedVersion ?? "v1", resource.renamed)
+    : object;
 }
 
 /** A stored object in the form of the resource it is asked through. */

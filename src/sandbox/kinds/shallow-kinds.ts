@@ -1,12 +1,13 @@
 // Kinds that the sandbox keeps as they come, for controllers of others: Pods, Services, Deployments, and
 // what CustomResourceDefinitions name. Promises: metadata, versions, lists, watches, selectors, patches
-// and the status subresource as for every other kind; of a custom resource, unknown fields are dropped
+// and the status subresource as for every other kind; of a custom resource, columns, categories and all served versions are as declared, unknown fields are dropped
 // and defaults set as its schema says. Does not promise what makes the real ones what they are: nobody
 // schedules, runs or scales, no Service gets an address, no schema refuses a value, no owner's end ends
-// what it owned; of several versions only the stored one is served.
+// what it owned; versions are converted by their apiVersion alone.
 import { asObject, asText, isList, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 import type { Storage } from "../storage/storage.ts";
+import { printerColumns } from "./printer-columns.ts";
 import { resources } from "./resources.ts";
 import type { ServedResource } from "./resources.ts";
 import type { Fields, Shape } from "./schema.ts";
@@ -42,6 +43,7 @@ export const shallowKinds: readonly ServedResource[] = [
     kind: "Pod",
     shortNames: ["po"],
     storage: "pods",
+    categories: ["all"],
     fieldLabels: { "spec.nodeName": "spec.nodeName", "status.phase": "status.phase" },
   },
   {
@@ -51,6 +53,7 @@ export const shallowKinds: readonly ServedResource[] = [
     kind: "Service",
     shortNames: ["svc"],
     storage: "services",
+    categories: ["all"],
   },
   {
     ...common,
@@ -60,6 +63,7 @@ export const shallowKinds: readonly ServedResource[] = [
     kind: "Deployment",
     shortNames: ["deploy"],
     storage: "deployments",
+    categories: ["all"],
   },
   definitions,
 ];
@@ -68,7 +72,7 @@ export const shallowKinds: readonly ServedResource[] = [
 export function servedKinds(storage: Storage, shallow: boolean): readonly ServedResource[] {
   if (!shallow) return resources;
   const custom = [...storage.collection(definitions.storage).view().objects.values()];
-  return [...resources, ...shallowKinds, ...custom.flatMap((object) => customKind(object) ?? [])];
+  return [...resources, ...shallowKinds, ...custom.flatMap(customKinds)];
 }
 
 /** What is wrong with a definition: its field, and why; undefined when it can be served. */
@@ -109,23 +113,43 @@ function storedVersion(spec: JsonObject): JsonObject | undefined {
   return stored.length === 1 && stored[0]?.["served"] === true ? stored[0] : undefined;
 }
 
-function customKind(definition: StoredObject): ServedResource | undefined {
+/** A row for each served version; all of them are one collection. */
+function customKinds(definition: StoredObject): readonly ServedResource[] {
   const spec = asObject(definition["spec"]);
-  const version = storedVersion(spec);
-  if (version === undefined) return undefined;
+  const stored = storedVersion(spec);
+  if (stored === undefined) return [];
+  return servedVersions(spec).map((version) => customKind(definition, version, stored));
+}
+
+function servedVersions(spec: JsonObject): readonly JsonObject[] {
+  const versions = isList(spec["versions"]) ? spec["versions"].map(asObject) : [];
+  return versions.filter((version) => version["served"] === true);
+}
+
+function customKind(
+  definition: StoredObject,
+  version: JsonObject,
+  stored: JsonObject,
+): ServedResource {
+  const spec = asObject(definition["spec"]);
   const names = asObject(spec["names"]);
+  const group = asText(spec["group"]);
   const plural = asText(names["plural"]);
   const kind = asText(names["kind"]);
-  const shortNames = isList(names["shortNames"]) ? names["shortNames"].map(asText) : [];
+  const texts = (field: string): readonly string[] => {
+    const list = names[field];
+    return isList(list) ? list.map(asText) : [];
+  };
   const schema = asObject(asObject(version["schema"])["openAPIV3Schema"]);
   return {
     ...common,
-    group: asText(spec["group"]),
+    group,
     version: asText(version["name"]),
     plural,
     singular: asText(names["singular"]) || kind.toLowerCase(),
     kind,
-    shortNames,
+    shortNames: texts("shortNames"),
+    categories: texts("categories"),
     namespaced: spec["scope"] !== "Cluster",
     // A definition made again under its old name begins without objects.
     storage: `${plural}/${definition.metadata.uid}`,
@@ -133,6 +157,9 @@ function customKind(definition: StoredObject): ServedResource | undefined {
     unconditionalUpdate: false,
     statusSubresource: asObject(version["subresources"])["status"] !== undefined,
     schema,
+    printerColumns: printerColumns(version),
+    // Conversion by the strategy None: only the apiVersion differs.
+    ...(version !== stored && { renamed: {}, storedVersion: `${group}/${asText(stored["name"])}` }),
   };
 }
 
