@@ -101,7 +101,8 @@ export class PlannerState {
         return;
       case "fill":
         this.backoff.filled(place, action.inputs);
-        if (altered || !isRefill) this.#repaired(action, place, now, chance, altered);
+        if (altered || !isRefill || this.backoff.refilled(place, now))
+          this.#repaired(action, place, now, chance, altered);
     }
   }
 

@@ -15,6 +15,9 @@ const LONGEST_STALE_RETRY_MS = 5000;
 /** A flapping source costs at most one write a place in this time. */
 const WRITE_DISTANCE_MS = 1000;
 
+/** No GitOps tool applies more often: Flux and Argo CD take ten seconds at least. */
+const REFILL_DISTANCE_MS = 5000;
+
 const FIGHT_WINDOW_MS = 60_000;
 const FIGHT_REPAIRS = 5;
 const FIRST_FIGHT_BACKOFF_MS = 30_000;
@@ -82,6 +85,8 @@ export class WriteBackoff {
   /** When each place was last written or a write failed there, in the order of time. */
   readonly #written = new Map<string, number>();
   readonly #repairs = new Map<string, Repairs>();
+  /** When each place was last refilled, in the order of time. */
+  readonly #refilled = new Map<string, number>();
   readonly #vanished = new Set<string>();
   /** Of pulling Secrets that the pass now running, and the one before it, found wanting or full. */
   #filled = new Map<string, string>();
@@ -280,6 +285,17 @@ export class WriteBackoff {
     return true;
   }
 
+  /**
+   * Entries of a pulling Secret were filled again after a manifest had emptied them. True: that was so less than
+   * five seconds ago as well. A GitOps tool takes longer from one apply to the next, so this is a fight.
+   */
+  refilled(place: string, now: number): boolean {
+    const before = this.#refilled.get(place);
+    this.#refilled.delete(place);
+    this.#refilled.set(place, now);
+    return before !== undefined && now - before < REFILL_DISTANCE_MS;
+  }
+
   /** A pulling Secret was filled. */
   filled(place: string, inputs: string): void {
     this.#filled.set(place, inputs);
@@ -302,6 +318,10 @@ export class WriteBackoff {
     for (const [place, time] of this.#written) {
       if (now - time < WRITE_DISTANCE_MS) break;
       this.#written.delete(place);
+    }
+    for (const [place, time] of this.#refilled) {
+      if (now - time < REFILL_DISTANCE_MS) break;
+      this.#refilled.delete(place);
     }
     for (const [place, { times }] of this.#repairs) {
       if (now - (times.at(-1) ?? 0) > FIGHT_OVER_MS) this.#repairs.delete(place);
