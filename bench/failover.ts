@@ -121,7 +121,7 @@ async function handOvers(
     atMost: 0,
     ...exact,
   });
-  for (const replica of replicas) await replica.process.stop();
+  for (const desiredCopy of replicas) await desiredCopy.process.stop();
   await stage.nothingIsLeft();
   how.say(`${name}: all copies right, strangers untouched, a further pass wrote nothing`);
   return found;
@@ -129,7 +129,7 @@ async function handOvers(
 
 async function handOver(replicas: readonly WiredReplica[], by: Ending): Promise<number> {
   const old = await eventually("one leads", () => replicas.find(({ leading }) => leading));
-  const next = replicas.find((replica) => replica !== old);
+  const next = replicas.find((desiredCopy) => desiredCopy !== old);
   if (!next) throw new Error("there is no stand-by");
   await eventually("the other waits", () => next.says("waiting for the lease"));
   const began = performance.now();

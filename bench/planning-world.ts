@@ -117,8 +117,8 @@ function worldOf(shape: Shape): ClusterState {
 // compiler did beside it.
 type Timed = { readonly made: Plan; readonly cpuMs: number; readonly longestTurnMs: number };
 
-function planOnce(world: ClusterState, memory: PlannerMemory, now: number): Timed {
-  const planning = plan([world], settings, memory, now, new Set());
+function planOnce(clusterState: ClusterState, memory: PlannerMemory, now: number): Timed {
+  const planning = plan([clusterState], settings, memory, now, new Set());
   const began = cpuMs();
   let [cpu, wall, longestTurnMs] = [began, performance.now(), 0];
   for (;;) {
@@ -136,7 +136,7 @@ function cpuMs(): number {
 }
 
 function measure(shape: Shape): Measured {
-  const world = worldOf(shape);
+  const clusterState = worldOf(shape);
   const memory = new PlannerMemory();
   const pairs = shape.sources * shape.namespaces;
   const [times, turns, bytes]: [number[], number[], number[]] = [[], [], []];
@@ -146,7 +146,7 @@ function measure(shape: Shape): Measured {
   globalThis.gc?.();
   for (let round = 0; round < ROUNDS + 2; round++) {
     const before = process.memoryUsage().heapUsed;
-    const { made, cpuMs, longestTurnMs } = planOnce(world, memory, 1000 * round);
+    const { made, cpuMs, longestTurnMs } = planOnce(clusterState, memory, 1000 * round);
     bytes.push(process.memoryUsage().heapUsed - before);
     times.push(cpuMs);
     turns.push(longestTurnMs);

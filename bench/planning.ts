@@ -61,10 +61,10 @@ function judge(how: How, what: string, measured: Measured): void {
 }
 
 function measure(how: How, shape: Shape): Measured {
-  const world = new URL("planning-world.ts", import.meta.url).pathname;
+  const clusterState = new URL("planning-world.ts", import.meta.url).pathname;
   const young = ["--min-semi-space-size=512", "--max-semi-space-size=512"];
   const flags = ["--expose-gc", ...young, "--max-old-space-size=8192"];
-  const out = execFileSync(process.execPath, [...flags, world, JSON.stringify(shape)], {
+  const out = execFileSync(process.execPath, [...flags, clusterState, JSON.stringify(shape)], {
     encoding: "utf8",
   });
   const measured: Measured = JSON.parse(out);

@@ -40,7 +40,7 @@ export async function main(): Promise<void> {
   process.stdout.write("", () => process.exit(code));
 }
 
-/** Nobody knows what state we are in: say where it was, and let a new process look at the world. */
+/** Nobody knows what state we are in: say where it was, and let a new process look at the cluster state. */
 function crash(error: unknown): never {
   process.stderr.write(`secretcast: ${safeErrorText(error)}\n`);
   process.exit(1);

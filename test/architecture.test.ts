@@ -92,3 +92,27 @@ test("the words of the shape are where a reader looks for them: in the README, d
     for (const word of wanted) assert.ok(text.search(word) >= 0, `${page}: ${String(word)}`);
   }
 });
+
+/** Words that the code used before it took the field's terms, and what to write in their place. */
+const RETIRED: readonly (readonly [word: RegExp, instead: string])[] = [
+  [/\bface\b/, "template"],
+  [/\breplica: /, "desiredCopy"],
+  [/\blapse\b/, "removalReason"],
+  [/\b(?:glance|board|narration|readings|standings)\b/, "the name of its type"],
+  [/\bstrangers?\b/, "unmanaged"],
+  [/\b(?:a|the|each|every|one|next|last) pass\b/, "sync"],
+  [/\bworlds?\b/, "cluster state"],
+];
+
+test("no retired name is in the code or its comments (T4, T5)", () => {
+  const found = filesOf(SRC).flatMap((file) => {
+    if (!file.endsWith(".ts") || file.startsWith("sandbox/")) return [];
+    const lines = readFileSync(join(SRC, file), "utf8").split("\n");
+    return lines.flatMap((line, index) =>
+      RETIRED.filter(([word]) => word.test(line)).map(
+        ([word, instead]) => `${file}:${index + 1}: ${String(word)}, write ${instead}`,
+      ),
+    );
+  });
+  assert.deepEqual(found, []);
+});

@@ -128,7 +128,7 @@ function refuseOtherThanSwitches(
 
 type Choose = (command: () => Promise<number>) => void;
 
-/** `choose` is told which command the words ask for. */
+/** `choose` is reported which command the words ask for. */
 function parserOf(program: Program, choose: Choose): Argv {
   const parser = yargs()
     .scriptName("secretcast")
@@ -226,7 +226,7 @@ function helpOf(program: Program): HelpOf {
   };
 }
 
-/** What fails because it was told to stop says nothing. */
+/** What fails because it was reported to stop says nothing. */
 async function interruptible(running: Promise<number>, signal: AbortSignal): Promise<number> {
   try {
     return await running;

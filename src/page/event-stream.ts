@@ -16,12 +16,12 @@ const TICK_MS = 5000;
 const DISTANCE = 5;
 
 export class EventStream {
-  readonly #board: StatusFeed;
+  readonly #statusFeed: StatusFeed;
   readonly #clock: Clock;
   #readers = 0;
 
-  constructor(board: StatusFeed, clock: Clock) {
-    this.#board = board;
+  constructor(statusFeed: StatusFeed, clock: Clock) {
+    this.#statusFeed = statusFeed;
     this.#clock = clock;
   }
 
@@ -51,9 +51,9 @@ export class EventStream {
     let sent = "";
     while (!signal.aborted) {
       // Taken before it is read: what changes meanwhile is not missed.
-      const next = this.#board.next(TICK_MS, signal);
+      const next = this.#statusFeed.next(TICK_MS, signal);
       const asked = this.#clock.monotonic();
-      const text = JSON.stringify(await this.#board.read(filter));
+      const text = JSON.stringify(await this.#statusFeed.read(filter));
       const pause = Math.max(PAUSE_MS, DISTANCE * (this.#clock.monotonic() - asked));
       if (text !== sent) await send(response, "status", text, signal);
       sent = text;

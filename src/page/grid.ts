@@ -34,7 +34,7 @@ const MOST_NAMESPACES = 60;
 
 /** `rows` and `sources`: filtered already, the worst source first. */
 export async function drawGrid(
-  worlds: readonly ClusterState[],
+  clusterStates: readonly ClusterState[],
   rows: readonly Row[],
   sources: readonly Column[],
   filter: Filter,
@@ -46,11 +46,11 @@ export async function drawGrid(
     columnOf.set(`${kind} ${source}`, { kind, source });
   const all = [...columnOf.keys()];
   const shown = all.slice(0, MOST_SOURCES);
-  const matching = [...new Set(worlds.flatMap(({ namespaces }) => [...namespaces.keys()]))]
+  const matching = [...new Set(clusterStates.flatMap(({ namespaces }) => [...namespaces.keys()]))]
     .filter((name) => name.includes(filter.namespace))
     .toSorted();
-  const namespaces = await choose(worlds, matching, worst.ranks, filter, new Set(shown));
-  const cells = await fill(worlds, rows, new Set(namespaces), new Set(shown));
+  const namespaces = await choose(clusterStates, matching, worst.ranks, filter, new Set(shown));
+  const cells = await fill(clusterStates, rows, new Set(namespaces), new Set(shown));
   const holds = (namespace: string, source: string): Cell =>
     cellOf(cells.get(`${namespace} ${source}`));
   const columns = shown.filter((source) => namespaces.some((each) => holds(each, source) !== null));
@@ -80,7 +80,7 @@ async function worstByNamespace(rows: readonly Row[]) {
 
 /** At most so many, by name: first those of `ranks`, the worst before the others, then some that have copies. */
 async function choose(
-  worlds: readonly ClusterState[],
+  clusterStates: readonly ClusterState[],
   matching: readonly string[],
   ranks: ReadonlyMap<string, number>,
   { state }: Filter,
@@ -98,19 +98,24 @@ async function choose(
   for await (const slice of inSlices(matching))
     for (const namespace of slice) {
       if (chosen.size >= MOST_NAMESPACES) return [...chosen].toSorted();
-      if (worlds.some((world) => holdsCopy(world, namespace, sources))) chosen.add(namespace);
+      if (clusterStates.some((clusterState) => holdsCopy(clusterState, namespace, sources)))
+        chosen.add(namespace);
     }
   return [...chosen].toSorted();
 }
 
-function holdsCopy(world: ClusterState, namespace: string, of: ReadonlySet<string>): boolean {
-  for (const object of world.objectsIn(namespace).values())
-    if (of.has(sourceOf(world.kind, object) ?? "")) return true;
+function holdsCopy(
+  clusterState: ClusterState,
+  namespace: string,
+  of: ReadonlySet<string>,
+): boolean {
+  for (const object of clusterState.objectsIn(namespace).values())
+    if (of.has(sourceOf(clusterState.kind, object) ?? "")) return true;
   return false;
 }
 
 async function fill(
-  worlds: readonly ClusterState[],
+  clusterStates: readonly ClusterState[],
   rows: readonly Row[],
   namespaces: ReadonlySet<string>,
   sources: ReadonlySet<string>,
@@ -124,9 +129,9 @@ async function fill(
   };
   for await (const slice of inSlices(namespaces))
     for (const namespace of slice)
-      for (const world of worlds)
-        for (const object of world.objectsIn(namespace).values())
-          put(namespace, sourceOf(world.kind, object), "current");
+      for (const clusterState of clusterStates)
+        for (const object of clusterState.objectsIn(namespace).values())
+          put(namespace, sourceOf(clusterState.kind, object), "current");
   for await (const slice of inSlices(rows))
     for (const { kind, place, source, verdict } of slice)
       if (namespaces.has(place.namespace)) put(place.namespace, placeKey(kind, source), verdict);

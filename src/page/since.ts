@@ -1,4 +1,4 @@
-// Since when something has been so, as a reader is told. What was so when this process first looked may
+// Since when something has been so, as a reader is reported. What was so when this process first looked may
 // have been so before: it says so, and does not guess.
 
 export type SinceWhen = {

@@ -12,7 +12,7 @@ import { outdatedSince, type WatchStatus } from "./freshness.ts";
 import type { ControllerSnapshot, Leader } from "./status.ts";
 
 export type Observed = {
-  readonly worlds: readonly ClusterState[];
+  readonly clusterStates: readonly ClusterState[];
   readonly watches: Readonly<Record<string, ObservedWatch>>;
   readonly reachability: Reachability;
   readonly elector: LeaderElector | undefined;
@@ -31,7 +31,7 @@ type ObservedWatch = Pick<
 >;
 
 export function controllerSnapshot(observed: Observed): () => ControllerSnapshot {
-  const { worlds, controller, sync, syncLog, clock, dryRun, reachability } = observed;
+  const { clusterStates, controller, sync, syncLog, clock, dryRun, reachability } = observed;
   return () => {
     const offsetMs = wallOffsetMs(clock);
     const watches = Object.entries(observed.watches).map(([resource, watch]) =>
@@ -39,7 +39,7 @@ export function controllerSnapshot(observed: Observed): () => ControllerSnapshot
     );
     const serverAwayMs = wallTime(reachability.awaySinceMs, offsetMs);
     return {
-      worlds,
+      clusterStates,
       plan: sync.newestPlan,
       convergedMs: syncLog.convergedMs,
       offsetMs,

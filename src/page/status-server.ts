@@ -39,10 +39,10 @@ const FILES: Readonly<Record<string, { readonly file: string; readonly type: str
 /** Rejects with a one-line error when the address cannot be listened on. */
 export async function serveStatus(
   address: Address,
-  board: StatusFeed,
+  statusFeed: StatusFeed,
   clock: Clock,
 ): Promise<HttpServer> {
-  const live = new EventStream(board, clock);
+  const live = new EventStream(statusFeed, clock);
   const files = new Map(
     Object.entries(FILES).map(([path, { file, type }]) => [
       path,
@@ -50,7 +50,7 @@ export async function serveStatus(
     ]),
   );
   const guarded = isLoopback(address.host);
-  const api = { board, live, answering: 0 };
+  const api = { statusFeed, live, answering: 0 };
   return listenOn(address, clock, (request, response) => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     const { path, query } = targetOf(request);
@@ -68,7 +68,7 @@ export async function serveStatus(
 }
 
 /** `answering` counts the answers of /api/status that are being made or sent. */
-type Api = { readonly board: StatusFeed; readonly live: EventStream; answering: number };
+type Api = { readonly statusFeed: StatusFeed; readonly live: EventStream; answering: number };
 
 async function serveApi(
   path: "/api/status" | "/api/events",
@@ -97,7 +97,7 @@ async function serveOnce(response: ServerResponse, filter: Filter, api: Api): Pr
   const closed = once(response, "close");
   api.answering++;
   try {
-    answer(response, 200, JSON.stringify(await api.board.read(filter)), "application/json");
+    answer(response, 200, JSON.stringify(await api.statusFeed.read(filter)), "application/json");
     await closed;
   } finally {
     api.answering--;

@@ -29,7 +29,7 @@ import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
 export type ControllerSnapshot = {
   readonly dryRun: boolean;
   /** Of each kind that takes part. */
-  readonly worlds: readonly ClusterState[];
+  readonly clusterStates: readonly ClusterState[];
   readonly plan: Plan | undefined;
   readonly convergedMs: number | undefined;
   /** What a monotonic time of the plan lacks to be one since the epoch. */
@@ -52,7 +52,7 @@ export type Leader = {
   readonly command: string | undefined;
 };
 
-export type Status = Omit<ControllerSnapshot, "worlds" | "plan" | "offsetMs"> & {
+export type Status = Omit<ControllerSnapshot, "clusterStates" | "plan" | "offsetMs"> & {
   readonly version: string;
   /** When the plan was made; undefined: there is none, as on a stand-by. */
   readonly plannedMs: number | undefined;
@@ -137,12 +137,12 @@ const MOST_IGNORED = 50;
 export type Origin = Pick<Status, "version" | "plannedMs">;
 
 export async function readStatus(
-  glance: ControllerSnapshot,
+  snapshot: ControllerSnapshot,
   origin: Origin,
   filter: Filter,
 ): Promise<Status> {
-  const { worlds, plan, offsetMs, ...rest } = glance;
-  const told = { ...origin, ...rest, kinds: worlds.map(({ kind }) => kind) };
+  const { clusterStates, plan, offsetMs, ...rest } = snapshot;
+  const told = { ...origin, ...rest, kinds: clusterStates.map(({ kind }) => kind) };
   const nothing = { total: 0, shown: [] };
   if (!plan)
     return {
@@ -172,7 +172,7 @@ export async function readStatus(
     ...told,
     firstPlanMs: Math.round(plan.beganAt + offsetMs),
     totals: {
-      namespaces: Math.max(0, ...worlds.map(({ namespaces }) => namespaces.size)),
+      namespaces: Math.max(0, ...clusterStates.map(({ namespaces }) => namespaces.size)),
       sources: plan.sources.length,
       refused: inState("refused").length,
       nowhere: inState("nowhere").length,
@@ -184,7 +184,7 @@ export async function readStatus(
     unclear: truncate(unclear(plan, filter, times), MOST_UNCLEAR),
     ignored: ignoredOf(plan, filter),
     list: listOf(plan),
-    grid: await drawGrid(worlds, rows, lines, filter),
+    grid: await drawGrid(clusterStates, rows, lines, filter),
   };
 }
 

@@ -55,7 +55,7 @@ export type Dependencies = {
   readonly metrics: Metrics;
   readonly observer: SyncHooks;
   /** The status page reads here, where there is one. */
-  readonly board?: StatusFeed;
+  readonly statusFeed?: StatusFeed;
 };
 
 // A stand-by looks after up to 2.2 times this: 3.3 s, so that it has written within 5 s of a release.
@@ -97,7 +97,7 @@ export function buildController(
   const deps = { ...parts, lines, listState };
   const caches = createCaches(settings.scope?.watched, deps, contexts, dataCache);
   const { kinds, namespaces, watches, written } = caches;
-  const worlds = kinds.map(({ world }) => world);
+  const clusterStates = kinds.map(({ clusterState }) => clusterState);
   const identity = newIdentity();
   const elector =
     config.leaderElect && !config.dryRun
@@ -131,12 +131,12 @@ export function buildController(
   };
   const apply = new Apply({
     client,
-    permission: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
+    writeDeadlineMs: () => elector?.msLeft ?? Number.POSITIVE_INFINITY,
     onWrite: (verb, result) => metrics.figures.write(verb, result),
     onAnswer: (question, answer) => {
-      const [now, chance] = [clock.monotonic(), clock.random()];
+      const [now, random] = [clock.monotonic(), clock.random()];
       const record = { ...reads, memory, list: list?.written };
-      recordLookup(question, answer, { ...record, now, chance });
+      recordLookup(question, answer, { ...record, now, random });
     },
     isReserved: (kind, { name }) => rulesOf(kind, settings).reserved?.includes(name) === true,
     reservations: { where: record.where, reserve: (reservation) => record.reserve(reservation) },
@@ -149,7 +149,7 @@ export function buildController(
     },
   });
   const sync = new Sync({
-    worlds,
+    clusterStates,
     settings,
     memory,
     caches: written,
@@ -164,7 +164,7 @@ export function buildController(
       new RemovalLog(log, clock, (removed) => sourceEvents.removed(removed)),
       eventHooks,
       observer,
-      feedHooks(parts.board),
+      feedHooks(parts.statusFeed),
       recordHooks(config.dryRun ? undefined : record),
     ],
     dryRun: config.dryRun,
@@ -192,9 +192,9 @@ export function buildController(
   );
   metrics.observe(gaugeInputs({ kinds: config.kinds, caches, controller, sync, syncLog, clock }));
   const { dryRun } = config;
-  parts.board?.observe(
+  parts.statusFeed?.observe(
     controllerSnapshot({
-      worlds,
+      clusterStates,
       watches,
       reachability: client.reachability,
       elector,

@@ -18,7 +18,7 @@ export type Program = {
   readonly clusterNamespace: string | undefined;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Read by who is told to (`-f -`); undefined: there is none. */
+  /** Read by who is reported to (`-f -`); undefined: there is none. */
   readonly stdin?: AsyncIterable<Uint8Array | string>;
   /** Aborts at SIGTERM or SIGINT. */
   readonly signal: AbortSignal;

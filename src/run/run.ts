@@ -85,7 +85,7 @@ export async function runController(
     log.info({ version, server: client.server, ...settingsOf(config) }, "starting secretcast");
     warnOfEveryNamespace(config, log);
     if (!config.inCluster) await checkSurroundings(config, client, leaseApi, signal, log);
-    const board = new StatusFeed(systemClock, version);
+    const statusFeed = new StatusFeed(systemClock, version);
     const controller = buildController(config, settings, {
       client,
       leaseApi,
@@ -93,11 +93,11 @@ export async function runController(
       metrics,
       observer,
       clock: systemClock,
-      board,
+      statusFeed,
     });
     const served = config.once
       ? undefined
-      : await serveAll(config, controller, metrics, board, log);
+      : await serveAll(config, controller, metrics, statusFeed, log);
     if (served) observer.onServing?.(served.statusUrl);
     try {
       return await withinGrace(controller.run(signal), signal, systemClock, log);

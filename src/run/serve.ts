@@ -16,14 +16,14 @@ export async function serveAll(
   config: Config,
   controller: Controller,
   { registry }: Metrics,
-  board: StatusFeed,
+  statusFeed: StatusFeed,
   log: Log,
 ): Promise<Served> {
   const probes = await serveHttp(config.httpAddress, controller, registry, systemClock);
   const { host, port } = probes.address;
   log.info({ address: `${host}:${port}` }, "serving probes and metrics");
   try {
-    const page = await serveStatus(config.statusAddress, board, systemClock);
+    const page = await serveStatus(config.statusAddress, statusFeed, systemClock);
     const statusUrl = `${urlOf(page.address)}/`;
     log.info({ url: statusUrl }, "serving the status page");
     return { statusUrl, close: () => Promise.all([probes.close(), page.close()]) };

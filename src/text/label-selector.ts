@@ -1,7 +1,7 @@
 // Label selectors over Namespaces, equality and set form, with the grammar and the checks of the API
 // server (labels.Parse), but for its numeric `>` and `<`, which are refused.
 //   key   !key   key=a   key==a   key!=a   key in (a,b)   key notin (a,b)   joined by ","
-// `!=` and `notin` also hold where the key is absent. Hand-written scanner: one pass over the text.
+// `!=` and `notin` also hold where the key is absent. Hand-written scanner, linear in the text.
 import { isAt, NameIndex } from "./name-index.ts";
 import { isLabelKey, isLabelValue, LABEL_KEY_FORM, LABEL_VALUE_FORM } from "./names.ts";
 import { invalid, ok, type Invalid, type Result } from "./result.ts";
@@ -43,7 +43,7 @@ export class Selector {
     return true;
   }
 
-  /** What `kubectl label` would be told, KEY=VALUE or KEY-, for labels that match; empty: they do. */
+  /** What `kubectl label` would be reported, KEY=VALUE or KEY-, for labels that match; empty: they do. */
   changes(labels: Labels): readonly string[] {
     return this.#requirements
       .filter((requirement) => !holds(requirement, labels, this.text))

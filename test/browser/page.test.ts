@@ -176,12 +176,12 @@ test(
       disconnectedMs: now - 65_000,
       nextTryMs,
     });
-    stage.glance = {
+    stage.snapshot = {
       watches: [cut("secrets", now - 70_000, now + 600_000), cut("namespaces", now - 95 * 60_000)],
       outdated: { sinceMs: now - 65_000, asOfMs: now - 95 * 60_000 },
       serverAwayMs: now - 65_000,
     };
-    stage.board.changed();
+    stage.statusFeed.changed();
     await says(page, /^Out of date. As of \d\d:\d\d:\d\d: 9 of 11 places current, 1 conflict/);
     await page.getByText("out of date", { exact: true }).waitFor();
     const told = page.getByRole("list", { name: "Problems of the controller" });
@@ -194,8 +194,8 @@ test(
       assert.notEqual(await shade(page, `${where} [data-state="current"]`), green, where);
     assert.notEqual(await shade(page, "#connection"), green);
     await picture(page, "status-outage");
-    stage.glance = {};
-    stage.board.changed();
+    stage.snapshot = {};
+    stage.statusFeed.changed();
     await page.getByText("live", { exact: true }).waitFor();
     assert.equal(await shade(page, '#grid [data-state="current"]'), green);
     assert.equal(await told.count(), 0);
@@ -218,7 +218,7 @@ test(
     await page.getByText("live", { exact: true }).waitFor();
     await stage.stop();
     await page.getByText("connection lost, trying again").waitFor();
-    stage.glance = { plan: undefined, leader: STAND_BY };
+    stage.snapshot = { plan: undefined, leader: STAND_BY };
     await stage.restart();
     await page.getByText("secretcast-7d4f_2; this replica is on stand-by").waitFor();
     await says(page, "On stand-by");
@@ -261,7 +261,7 @@ test(
   { skip },
   async (t) => {
     const stage = await smallStage(t);
-    stage.glance = { plan: undefined, convergedMs: undefined, leader: STAND_BY };
+    stage.snapshot = { plan: undefined, convergedMs: undefined, leader: STAND_BY };
     const { page, complaints } = await browser.open(stage.url);
     await says(page, "On stand-by: another replica writes");
     const told = page.getByRole("region", { name: "Stand-by" });
@@ -272,10 +272,10 @@ test(
     for (const role of ["search", "main", "table"] as const)
       assert.equal(await page.getByRole(role).count(), 0, role);
     await picture(page, "status-stand-by");
-    stage.glance = { plan: undefined, leader: { ...STAND_BY, holder: undefined } };
-    stage.board.changed();
+    stage.snapshot = { plan: undefined, leader: { ...STAND_BY, holder: undefined } };
+    stage.statusFeed.changed();
     await told.getByText("Nobody leads yet").waitFor();
-    stage.glance = {};
+    stage.snapshot = {};
     stage.look();
     await groups(page).waitFor();
     assert.equal(await told.count(), 0);

@@ -101,8 +101,8 @@ export class Replica {
     this.#clients = [api, leaseApi];
     this.#stop = new AbortController();
     const metrics = createMetrics(config.leaseName, { ofProcess: false });
-    const board = new StatusFeed(this.clock, "chaos");
-    [this.#metrics, this.#status] = [metrics, board];
+    const statusFeed = new StatusFeed(this.clock, "chaos");
+    [this.#metrics, this.#status] = [metrics, statusFeed];
     const controller = buildController(config, readPlannerSettings(config), {
       client: api,
       leaseApi,
@@ -110,7 +110,7 @@ export class Replica {
       log: createLog(config, { write: onTold }),
       metrics,
       observer: {},
-      board,
+      statusFeed,
     });
     this.#end = undefined;
     const run = controller.run(this.#stop.signal).catch((error: unknown) => {

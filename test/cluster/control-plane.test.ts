@@ -52,13 +52,13 @@ test("a namespace is emptied and goes when it is deleted, by a controller under 
 test("a stranger's token is refused, and RBAC is on", async (t) => {
   const cluster = sharedCluster();
   const admin = openCluster(cluster);
-  const stranger = openCluster(cluster, "no-such-token");
+  const unmanaged = openCluster(cluster, "no-such-token");
   const path = "/api/v1/namespaces/default/serviceaccounts/default/token";
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
   const granted = await admin.send("POST", path, { body });
   const account = openCluster(cluster, String(field(granted.body, "status", "token")));
-  t.after(() => Promise.all([admin.close(), stranger.close(), account.close()]));
-  assert.equal((await stranger.send("GET", "/api/v1/secrets")).status, 401);
+  t.after(() => Promise.all([admin.close(), unmanaged.close(), account.close()]));
+  assert.equal((await unmanaged.send("GET", "/api/v1/secrets")).status, 401);
   assert.equal((await account.send("GET", "/api/v1/secrets")).status, 403);
 });
 

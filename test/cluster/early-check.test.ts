@@ -114,7 +114,7 @@ test("a namespace's accept is judged, and no update of its status or its finaliz
   const body = { metadata: { name, annotations: words({ accept: "yes" }) } };
   const made = await http.send("POST", "/api/v1/namespaces", { body });
   const fault =
-    'nothing changes in this namespace: secretcast.io/accept: "yes": want "true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"';
+    'copies in this namespace are frozen: secretcast.io/accept: "yes": want "true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"';
   assert.deepEqual(spokenBy(CHECK, made), [fault]);
   for (const [target, change] of [
     [path, { metadata: { labels: { a: "b" } } }],

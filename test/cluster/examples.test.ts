@@ -39,8 +39,8 @@ test("service-per-deployment keeps a Service while the Deployment asks for it", 
     const body = { metadata: { annotations: { [SERVICE_PORT]: port } } };
     return http.send("PATCH", `${deployments}/web`, { body, ...merge });
   };
-  const stranger = { metadata: { name: "taken" }, spec: { ports: [{ port: 1 }] } };
-  ok(await http.send("POST", path("v1", "services"), { body: stranger }), 201);
+  const unmanaged = { metadata: { name: "taken" }, spec: { ports: [{ port: 1 }] } };
+  ok(await http.send("POST", path("v1", "services"), { body: unmanaged }), 201);
   const taken = deployment("taken", { [SERVICE_PORT]: "80" });
   ok(await http.send("POST", deployments, { body: taken }), 201);
   play("service-per-deployment");

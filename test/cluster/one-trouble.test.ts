@@ -90,7 +90,7 @@ test("thirty namespaces that a policy refuses are one row, one line and one Even
   const current = (): boolean => running.settled()?.states.current === 30;
   await eventually("all are served", current, 60_000);
   await eventually("its end is told", () =>
-    running.log.some((line) => line.includes('"over: write failed, will try again"')),
+    running.log.some((line) => line.includes('"resolved: write failed, will try again"')),
   );
   await running.stop();
   await scene.finish();

@@ -26,7 +26,7 @@ test("the leader stops, the stand-by writes, and nothing is lost in between", as
   const scene = await openScene(t);
   const { api, source } = scene;
   const [a, b] = [await scene.namespace("a"), await scene.namespace("b")];
-  await scene.stranger(b, "other", { data: { own: "1" } });
+  await scene.unmanaged(b, "other", { data: { own: "1" } });
   const start = (): Replica =>
     spawnController(t, scene.kubeconfig, {
       "source-namespaces": source,

@@ -95,10 +95,10 @@ test("1,000 namespaces made at once all have their copy, and then nothing is wri
 });
 
 test("a fan-out over two deaths of the API server ends complete, by the same process", async (t) => {
-  const stranger = "/api/v1/namespaces/storm-stranger/secrets";
+  const unmanaged = "/api/v1/namespaces/storm-stranger/secrets";
   await createNamespaces([...numbered("storm", STORM), "storm-stranger"]);
   const body = { metadata: { name: "s" }, stringData: { k: "mine" } };
-  const before = version(ok(await http.send("POST", stranger, { body }), 201));
+  const before = version(ok(await http.send("POST", unmanaged, { body }), 201));
   const controller = await publish(t, "storm", "1");
   for (const some of [50, 250]) {
     const enough = async (): Promise<boolean> => (await copied("storm", "one")) >= some;
@@ -112,7 +112,7 @@ test("a fan-out over two deaths of the API server ends complete, by the same pro
     PATIENCE_MS,
   );
   assert.ok(controller.running());
-  assert.equal(version((await http.send("GET", `${stranger}/s`)).body), before);
+  assert.equal(version((await http.send("GET", `${unmanaged}/s`)).body), before);
   assert.equal(await controller.stop(), 0);
 });
 

@@ -225,8 +225,8 @@ test("marks that the controller did not write bind nobody: their owner edits and
     "secretcast.io/placed-at": `${a}/${name}`,
   });
   const pulling = { ...marks("pulling"), "secretcast.io/from": "nowhere/no-such-source" };
-  await scene.stranger(a, "forged", { labels, annotations: marks("forged"), data: { k: "1" } });
-  await scene.stranger(a, "pulling", { labels, annotations: pulling, data: { k: "1" } });
+  await scene.unmanaged(a, "forged", { labels, annotations: marks("forged"), data: { k: "1" } });
+  await scene.unmanaged(a, "pulling", { labels, annotations: pulling, data: { k: "1" } });
   for (const name of ["forged", "pulling"]) {
     scene.release(a, name);
     const change = ["patch", "secret", name, "--type=merge", "-p", '{"data":{"k":"Mg=="}}'];

@@ -25,7 +25,7 @@ test("kubectl shows a source's owner what was copied, what is in the way and wha
     kubectl.run(["events", "--for", `${scene.api.kind.toLowerCase()}/${name}`, "-n", scene.source]);
   await scene.namespace("team-a");
   const taken = await scene.namespace("team-taken");
-  await scene.stranger(taken, "registry", { data: { mine: "x" } });
+  await scene.unmanaged(taken, "registry", { data: { mine: "x" } });
   const to = { "secretcast.io/to": scene.name("team-*") };
   await scene.api.createSecret(scene.source, "registry", { annotations: to, data: DATA });
   const mistyped = { ...to, "secretcast.io/to-selecter": "a=b" };
@@ -117,7 +117,7 @@ test("a mended typo is told as recovered, and what asks outside the source names
   const odd = await scene.namespace("odd", accept);
   const mistyped = { ...to, "secretcast.io/to-selecter": "a=b" };
   await scene.api.createSecret(scene.source, "registry", { annotations: mistyped, data: DATA });
-  await scene.stranger(team, "mine", { annotations: to, data: DATA });
+  await scene.unmanaged(team, "mine", { annotations: to, data: DATA });
   const running = scene.start();
   const told = (
     namespace: string,

@@ -28,7 +28,7 @@ test("a Secret and a ConfigMap of one name are two sources, and their copies two
   const { scene, maps, secrets } = await openBoth(t);
   const [a, taken] = [await scene.namespace("team-a"), await scene.namespace("team-taken")];
   // A stranger's ConfigMap is in nobody's way but a ConfigMap's.
-  await scene.stranger(taken, "app", { data: { mine: "x" } });
+  await scene.unmanaged(taken, "app", { data: { mine: "x" } });
   await secrets.createSecret(scene.source, "app", { annotations: to(scene), data: ONE });
   await maps.createSecret(scene.source, "app", { annotations: to(scene), data: TWO });
   const running = scene.start();
@@ -142,7 +142,7 @@ test("ConfigMaps that tell somebody what to do are no sources, places or pulling
       data: TWO,
     });
     const pulls = { "secretcast.io/from": `${scene.source}/offer` };
-    await scene.stranger(team, name, { annotations: pulls, data: { names: "registry" } });
+    await scene.unmanaged(team, name, { annotations: pulls, data: { names: "registry" } });
   }
   await maps.createSecret(scene.source, "ca", {
     annotations: { ...to(scene), "secretcast.io/name": "kube-root-ca.crt" },

@@ -18,7 +18,7 @@ test("only listed namespaces have copies; each keeps up with its source and its 
     annotations: { "secretcast.io/to": "*" },
     data: { k: "1" },
   });
-  await scene.stranger(b, "taken");
+  await scene.unmanaged(b, "taken");
   const given = { namespaces: `${a},${b}` };
   scene.start(given);
   for (const place of [a, b]) await scene.holds(place, "s", { k: "1" });

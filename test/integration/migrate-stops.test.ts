@@ -32,7 +32,7 @@ for (const world of WORLDS) {
     const planned = await stage.plan();
     const places = adoptedPlaces(planned);
     const before = await stage.contents();
-    const strangers = [...(await stage.versions())].filter(([place]) => {
+    const unmanagedObjects = [...(await stage.versions())].filter(([place]) => {
       const own = planned.sources.some((source) => refText(source.place) === place);
       return !own && !places.includes(place);
     });
@@ -45,7 +45,8 @@ for (const world of WORLDS) {
       for (const [place, data] of before)
         assert.equal(now.get(place), data, `${place} is as it was`);
       const versions = await stage.versions();
-      for (const [place, version] of strangers) assert.equal(versions.get(place), version, place);
+      for (const [place, version] of unmanagedObjects)
+        assert.equal(versions.get(place), version, place);
     }
     assert.ok(runs > places.length, "one run a write");
     const after = await stage.plan();

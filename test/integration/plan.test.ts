@@ -61,7 +61,7 @@ test("what plan says a run then does, write by write, and then nothing is left",
     annotations: { "secretcast.io/to": to, "secretcast.io/allow": to },
     data: { f: "1" },
   });
-  await scene.stranger(b, "fresh", { data: { theirs: "y" } });
+  await scene.unmanaged(b, "fresh", { data: { theirs: "y" } });
   await api.createSecret(c, "pulls", {
     annotations: { "secretcast.io/from": `${source}/fresh` },
     data: { own: "1" },

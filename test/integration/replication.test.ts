@@ -58,7 +58,7 @@ test("a deleted source takes its copies with it, and no stranger", async (t) => 
   const scene = await openScene(t);
   const namespaces = await teams(scene);
   const other = await scene.namespace("team-other");
-  await scene.stranger(other, "registry", { data: { mine: "x" } });
+  await scene.unmanaged(other, "registry", { data: { mine: "x" } });
   const running = scene.start();
   for (const namespace of namespaces) await scene.holds(namespace, "registry", FIRST);
   await scene.api.deleteSecret(scene.source, "registry");
@@ -157,7 +157,7 @@ test("a namespace relabelled in gets its copy, relabelled out loses it", async (
 test("an unowned Secret of the same name is never touched, on any path", async (t) => {
   const scene = await openScene(t);
   const taken = await scene.namespace("team-taken");
-  await scene.stranger(taken, "registry", { data: { mine: "untouched" } });
+  await scene.unmanaged(taken, "registry", { data: { mine: "untouched" } });
   await teams(scene);
   const running = scene.start();
   await scene.holds(scene.name("team-a"), "registry", FIRST);
@@ -179,7 +179,7 @@ test("an unowned Secret of the same name is never touched, on any path", async (
 test("when the stranger in the way goes, the copy appears without a restart", async (t) => {
   const scene = await openScene(t);
   const taken = await scene.namespace("team-taken");
-  await scene.stranger(taken, "registry", { data: { mine: "x" } });
+  await scene.unmanaged(taken, "registry", { data: { mine: "x" } });
   await teams(scene);
   const running = scene.start();
   await eventually("the conflict is told", () => running.settled()?.states.conflict === 1);
@@ -232,7 +232,7 @@ test("killed with SIGKILL during the fan-out and started again, it ends in the r
   const all = Array.from({ length: count }, (_, n) => `team-${n}`);
   await Promise.all(all.map((team) => scene.namespace(team)));
   const taken = await scene.namespace("team-taken");
-  await scene.stranger(taken, "registry", { data: { mine: "x" } });
+  await scene.unmanaged(taken, "registry", { data: { mine: "x" } });
   await scene.api.createSecret(scene.source, "registry", {
     annotations: { "secretcast.io/to": scene.name("team-*") },
     data: FIRST,

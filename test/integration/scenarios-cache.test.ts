@@ -131,7 +131,7 @@ test("S08 a create that meets a Secret the cache does not show leaves it alone",
   const running = scene.start();
   await scene.holds(free, "registry", ONE);
   await eventually("the first create has failed", () => refused > 0);
-  await scene.stranger(taken, "registry", { data: { mine: "x" } });
+  await scene.unmanaged(taken, "registry", { data: { mine: "x" } });
   there = true;
   await eventually("it is a conflict", () => running.settled()?.states.conflict === 1);
   see(proxy);

@@ -130,7 +130,7 @@ test("S11 a namespace with a full quota and one whose admission says no are trie
 
 /** Deletes the namespace, which stays Terminating for as long as a finalizer holds something in it. */
 async function terminate(scene: Scene, namespace: string): Promise<void> {
-  await scene.stranger(namespace, "held", { finalizers: ["example.com/hold"] });
+  await scene.unmanaged(namespace, "held", { finalizers: ["example.com/hold"] });
   await scene.api.deleteNamespace(namespace);
 }
 

@@ -19,9 +19,9 @@ test("S18 a copy copied by hand with its marks, elsewhere or under another name,
   const { labels = {}, annotations = {} } =
     (await scene.api.secret(place, "registry"))?.metadata ?? {};
   const marked = { labels, annotations, data: MINE };
-  await scene.stranger(elsewhere, "registry", marked);
-  await scene.stranger(place, "renamed", marked);
-  await scene.stranger(wanted, "registry", marked);
+  await scene.unmanaged(elsewhere, "registry", marked);
+  await scene.unmanaged(place, "renamed", marked);
+  await scene.unmanaged(wanted, "registry", marked);
   await scene.api.annotate(scene.source, "registry", { "secretcast.io/to": scene.name("team-*") });
   await conflictTold(running, wanted);
   await scene.api.deleteSecret(scene.source, "registry");
@@ -104,17 +104,17 @@ async function forgeries(scene: Scene, tenant: string, victim: string): Promise<
   await scene.api.createSecret(tenant, "of-none", marked("of-none", `${scene.source}/none`, "u-1"));
   // Not ours, or not in scope: nobody's business.
   const atVictim = marked("at-victim", registry, source?.metadata.uid, `${victim}/private`);
-  await scene.stranger(tenant, "at-victim", atVictim);
+  await scene.unmanaged(tenant, "at-victim", atVictim);
   const ofVictim = marked("of-victim", `${victim}/private`, target?.metadata.uid);
-  await scene.stranger(tenant, "of-victim", ofVictim);
+  await scene.unmanaged(tenant, "of-victim", ofVictim);
   const annotated = (annotations: Record<string, string>): NewSecret => ({
     annotations,
     data: MINE,
   });
-  await scene.stranger(tenant, "adopting", annotated({ "secretcast.io/adopt": registry }));
+  await scene.unmanaged(tenant, "adopting", annotated({ "secretcast.io/adopt": registry }));
   const publishing = { "secretcast.io/to": scene.name("*"), "secretcast.io/name": "private" };
-  await scene.stranger(tenant, "publishing", annotated(publishing));
-  await scene.stranger(tenant, "pulling", annotated({ "secretcast.io/from": registry }));
+  await scene.unmanaged(tenant, "publishing", annotated(publishing));
+  await scene.unmanaged(tenant, "pulling", annotated({ "secretcast.io/from": registry }));
 }
 
 test("S21 forged marks gain a tenant nothing outside his own namespace, and bring him nobody's Secret", async (t) => {
@@ -122,7 +122,7 @@ test("S21 forged marks gain a tenant nothing outside his own namespace, and brin
   const [place, victim] = [await scene.namespace("team-a"), await scene.namespace("victim")];
   const tenant = await scene.namespace("tenant");
   await publishOne(scene);
-  await scene.stranger(victim, "private", { data: { private: "key" } });
+  await scene.unmanaged(victim, "private", { data: { private: "key" } });
   const running = scene.start();
   await scene.holds(place, "registry", ONE);
   await scene.leaveAlone(place, "registry");
@@ -157,7 +157,7 @@ test("S21 where every namespace may publish, a tenant takes no place that anothe
     await scene.namespace("team-a", accept),
     await scene.namespace("team-b"),
   ];
-  await scene.stranger(place, "private", { data: MINE });
+  await scene.unmanaged(place, "private", { data: MINE });
   await publishOne(scene);
   const everyone = { "source-namespaces": `${scene.source},*` };
   const running = scene.start(everyone);

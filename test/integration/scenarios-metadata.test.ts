@@ -22,7 +22,7 @@ test("S30 a source with a name of 253 characters is copied, and no label value c
     .replace(/\.$/, "x");
   assert.equal(name.length, 253);
   const namespace = await scene.namespace("team-a");
-  await scene.stranger(namespace, name.slice(0, 63), { data: { mine: "x" } });
+  await scene.unmanaged(namespace, name.slice(0, 63), { data: { mine: "x" } });
   const annotations = { "secretcast.io/to": namespace, "secretcast.io/copy-labels": "*" };
   await scene.api.createSecret(scene.source, name, { annotations, data: LOGIN });
   const running = scene.start();

@@ -26,7 +26,7 @@ async function publish(
 /** A namespace that the sources want, where somebody else's Secret is in the way. */
 async function taken(scene: Scene, base = "team-taken"): Promise<string> {
   const namespace = await scene.namespace(base, { labels: { tls: "wanted" } });
-  await scene.stranger(namespace, "registry", { data: { mine: "untouched" } });
+  await scene.unmanaged(namespace, "registry", { data: { mine: "untouched" } });
   return namespace;
 }
 
@@ -126,7 +126,7 @@ test("S37 a namespace made again while no controller ran is served, and what was
   await scene.holds(namespace, "registry", LOGIN);
   await first.stop();
   await again(scene, "team-a");
-  await scene.stranger(namespace, "registry", { data: { mine: "x" } });
+  await scene.unmanaged(namespace, "registry", { data: { mine: "x" } });
   await scene.namespace("team-b");
   const second = scene.start();
   await scene.holds(scene.name("team-b"), "registry", LOGIN);

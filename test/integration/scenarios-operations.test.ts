@@ -151,7 +151,7 @@ for (const [what, mistake] of Object.entries(MISTAKES))
     const namespaces = await numbered(scene, 5);
     const names = ["registry", "s-1", "s-2"];
     for (const name of names) await source(scene, name);
-    await scene.stranger(namespaces[0] ?? "", "own", { data: ONE });
+    await scene.unmanaged(namespaces[0] ?? "", "own", { data: ONE });
     const running = scene.start(LIMIT);
     await eventually("all are copied", () => running.settled()?.states.current === 15);
     const before = await scene.versions();

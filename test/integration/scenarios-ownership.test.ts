@@ -17,8 +17,8 @@ test("S14 a Secret that was there before the source is not touched at start, by 
   const scene = await openScene(t);
   const [taken, free] = [await scene.namespace("team-taken"), await scene.namespace("team-free")];
   const late = await scene.namespace("late");
-  await scene.stranger(taken, "registry", { data: MINE });
-  await scene.stranger(late, "registry", { data: MINE });
+  await scene.unmanaged(taken, "registry", { data: MINE });
+  await scene.unmanaged(late, "registry", { data: MINE });
   await publishOne(scene, {
     annotations: { "secretcast.io/to": scene.name("*"), "secretcast.io/to-selector": "scene!=off" },
   });
@@ -47,7 +47,7 @@ test("S14 a Secret whose owner offers it, with a word beside that nobody knows, 
     "secretcast.io/adopt": `${scene.source}/registry`,
     "secretcast.io/to-selecter": "typo",
   };
-  await scene.stranger(taken, "registry", { annotations: offered, data: MINE });
+  await scene.unmanaged(taken, "registry", { annotations: offered, data: MINE });
   await publishOne(scene);
   const running = scene.start();
   await conflictTold(running, taken);
@@ -68,7 +68,7 @@ test("S14 a Secret whose owner offers it, with a word beside that nobody knows, 
 test("S15 it is still there when the source is narrowed and when the source is deleted", async (t) => {
   const scene = await openScene(t);
   const [taken, free] = [await scene.namespace("team-taken"), await scene.namespace("team-free")];
-  await scene.stranger(taken, "registry", { data: MINE });
+  await scene.unmanaged(taken, "registry", { data: MINE });
   await publishOne(scene);
   const running = scene.start();
   await conflictTold(running, taken);
@@ -87,7 +87,7 @@ test("S15 it is still there when the source is narrowed and when the source is d
 test("S16 when it is deleted by its owner the copy appears without a restart", async (t) => {
   const scene = await openScene(t);
   const taken = await scene.namespace("team-taken");
-  await scene.stranger(taken, "registry", { data: MINE });
+  await scene.unmanaged(taken, "registry", { data: MINE });
   await publishOne(scene);
   const running = scene.start({ resync: "0" });
   await conflictTold(running, taken);

@@ -25,8 +25,8 @@ async function pulling(scene: Scene, secret: NewSecret = {}): Promise<string> {
   const namespace = await scene.namespace("team-a");
   const annotations = { "secretcast.io/from": `${scene.source}/login`, ...secret.annotations };
   await scene.api.createSecret(namespace, "db", { ...secret, annotations });
-  await scene.stranger(namespace, "login", { data: { mine: "untouched" } });
-  await scene.stranger(scene.source, "db", { data: { mine: "untouched" } });
+  await scene.unmanaged(namespace, "login", { data: { mine: "untouched" } });
+  await scene.unmanaged(scene.source, "db", { data: { mine: "untouched" } });
   return namespace;
 }
 

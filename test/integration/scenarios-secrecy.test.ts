@@ -189,16 +189,16 @@ test("S50 the heap holds no value of a Secret that is none of the controller's b
   ];
   const crew = await scene.namespace("crew-a");
   const taken = await scene.namespace("crew-taken");
-  const stranger = (namespace: string, name: string, value: string): Promise<void> =>
-    scene.stranger(namespace, name, { data: { value }, annotations: applied(value) });
-  await stranger(crew, "own", theirs);
-  await stranger(taken, "registry", theirs);
+  const unmanaged = (namespace: string, name: string, value: string): Promise<void> =>
+    scene.unmanaged(namespace, name, { data: { value }, annotations: applied(value) });
+  await unmanaged(crew, "own", theirs);
+  await unmanaged(taken, "registry", theirs);
   const annotations = says({ to: scene.name("crew-*") });
   await scene.api.createSecret(scene.source, "registry", { annotations, data: { own } });
   const child = run(t, scene, scene.kubeconfig);
   await eventually("it is copied", () => scene.api.secret(crew, "registry"), 30_000);
   await scene.api.setData(crew, "registry", { own: drift });
-  await stranger(crew, "late", late);
+  await unmanaged(crew, "late", late);
   await scene.holds(crew, "registry", { own });
   const heap = await child.heap();
   assert.deepEqual(

@@ -34,8 +34,8 @@ async function openVault(t: TestContext): Promise<Stage> {
   const vault = await scene.namespace("vault");
   const [a, b] = [await scene.namespace("team-a"), await scene.namespace("team-b")];
   await scene.api.createSecret(vault, "tls", { data: DATA });
-  await scene.stranger(vault, "unlisted", { data: { mine: "x" } });
-  await scene.stranger(a, "mine", { data: { mine: "x" } });
+  await scene.unmanaged(vault, "unlisted", { data: { mine: "x" } });
+  await scene.unmanaged(a, "mine", { data: { mine: "x" } });
   const entry = `secret: ${vault}/tls\nto: ${scene.name("team-*")}`;
   return { listing, scene, vault, a, b, entry };
 }

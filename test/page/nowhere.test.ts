@@ -35,7 +35,7 @@ function nowhere() {
   };
   const read = (query = ""): Promise<Status> =>
     readStatus(
-      { ...ALONE, worlds: [cluster.world()], plan },
+      { ...ALONE, clusterStates: [cluster.world()], plan },
       { version: "v", plannedMs: 0 },
       readFilter(new URLSearchParams(query)),
     );

@@ -34,7 +34,7 @@ test("a controller serves what it has planned; a replica on stand-by serves who 
   const scene = await openScene(t);
   const team = await scene.namespace("team");
   const taken = await scene.namespace("taken");
-  await scene.stranger(taken, "registry");
+  await scene.unmanaged(taken, "registry");
   await scene.api.createSecret(scene.source, "registry", {
     annotations: { "secretcast.io/to": `${team},${taken}` },
     data: { key: "a value" },

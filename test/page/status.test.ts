@@ -238,7 +238,7 @@ async function follow(t: TestContext, url: string): Promise<Status[]> {
 
 test("a live reader gets the status at once and again when it has changed, for its own filter", async (t) => {
   const stage = await smallStage(t);
-  stage.glance = { watches: [] };
+  stage.snapshot = { watches: [] };
   const all = await follow(t, `${stage.url}/api/events`);
   const other = await follow(t, `${stage.url}/api/events?source=ca-bundle`);
   await eventually("both have the first", () => all.length === 1 && other.length === 1);
@@ -268,9 +268,9 @@ test("more than 16 answers that are being made are too many, and the next one is
   const stage = await smallStage(t);
   let finish = (): void => undefined;
   const finished = new Promise<void>((resolve) => (finish = resolve));
-  const { board } = stage;
-  const answer = board.read.bind(board);
-  board.read = async (filter) => {
+  const { statusFeed } = stage;
+  const answer = statusFeed.read.bind(statusFeed);
+  statusFeed.read = async (filter) => {
     await finished;
     return answer(filter);
   };
@@ -286,7 +286,7 @@ test("more than 16 answers that are being made are too many, and the next one is
 
 test("before there is a plan, and on a stand-by, the status says who leads", async (t) => {
   const stage = await smallStage(t);
-  stage.glance = {
+  stage.snapshot = {
     plan: undefined,
     leader: { state: "stand-by", holder: "other_1", command: undefined },
     troubles: ["secrets: cache not filled yet"],
@@ -325,8 +325,8 @@ test("on loopback only loopback names are answered, so that no web page can rebi
 });
 
 test("on an address for others every name is answered", async (t) => {
-  const board = new StatusFeed(systemClock, "test");
-  const server = await serveStatus({ host: "0.0.0.0", port: 0 }, board, systemClock);
+  const statusFeed = new StatusFeed(systemClock, "test");
+  const server = await serveStatus({ host: "0.0.0.0", port: 0 }, statusFeed, systemClock);
   t.after(() => server.close());
   assert.equal(await statusFor(server.address.port, "status.example.com", "/"), 200);
 });

@@ -27,7 +27,7 @@ type Where = Pick<NeededRight, "namespace" | "name">;
 const EVERYWHERE: Where = { namespace: undefined, name: undefined };
 
 const READ: readonly (readonly [verb: string, why: string])[] = [
-  ["get", "a live look before a copy ends, and at what is in the way"],
+  ["get", "read before deleting, and to inspect conflicting objects"],
   ["list", "the cache"],
   ["watch", "the cache"],
 ];
@@ -98,7 +98,7 @@ function eventRights(where: Where): readonly NeededRight[] {
   const event = { group: "events.k8s.io", resource: "events", ...where };
   return [
     { verb: "create", ...event, why: "Events on sources, the source list and the Lease" },
-    { verb: "patch", ...event, why: "an Event that comes again counts up" },
+    { verb: "patch", ...event, why: "update recurring Events" },
   ];
 }
 

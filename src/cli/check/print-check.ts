@@ -33,7 +33,7 @@ export async function printCheck(given: Given, program: Program): Promise<number
   const flags = readKubectlFlags(given, program.env);
   const own = givenFlags(given, CHECKED_FLAGS);
   const home = flags.namespace ?? homeOf(own, program);
-  // Wrong values are told before anything is asked.
+  // Wrong values are reported before anything is asked.
   checkedSettings(own, program, { kind: "unasked" }, home);
   const { signal, version } = program;
   // As the user: only the rights are those of another account.

@@ -166,7 +166,7 @@ function changeOfGroup(told: Explanation, { verdict, places }: PlaceGroup): read
 
 function* changeLines(changes: readonly string[]): Generator<string> {
   if (changes.length === 0) return;
-  yield "\nFor another answer:\n";
+  yield "\nTo change this:\n";
   for (const change of changes.slice(0, MOST_CHANGES)) yield `  ${printable(change)}\n`;
   if (changes.length > MOST_CHANGES)
     yield `  and ${changes.length - MOST_CHANGES} more: --in NAMESPACE\n`;

@@ -14,7 +14,7 @@ import {
   readJudged,
   tellUnknown,
   withJudging,
-} from "../../inspect/cluster/judged-world.ts";
+} from "../../inspect/cluster/judged-cluster.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { explanationItems, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
@@ -30,19 +30,20 @@ export async function printExplain(given: Given, program: Program): Promise<numb
     const read = await readJudged(judging, flags, program, {
       fallback: [subject.namespace, ...(namespace === undefined ? [] : [namespace])],
     });
-    const world = read.worlds.find((each) => each.kind === kind);
-    if (!world)
+    const clusterState = read.clusterStates.find((each) => each.kind === kind);
+    if (!clusterState)
       throw new UsageError(
         `${kind}s take no part without --config-maps: neither this command nor the controller that was found has that flag of \`run\``,
       );
     const { plan } = await prospectIn(read, planning);
     const page = await readControllerPage(judging, "", program.signal);
-    const live = page.kind === "read" ? withLiveRows(plan, world, page.status, read.rights) : plan;
+    const live =
+      page.kind === "read" ? withLiveRows(plan, clusterState, page.status, read.rights) : plan;
     const { rights } = read;
-    const told = explain(world, planning.settings, live, subject, { namespace, rights });
+    const told = explain(clusterState, planning.settings, live, subject, { namespace, rights });
     const known = tellUnknown(read, program);
     if (told.is === "absent" && told.places.length === 0 && known)
-      throw notFound(kind, subject, world);
+      throw notFound(kind, subject, clusterState);
     print(told, flags, program);
     if (page.kind === "read")
       program.stderr.write(`with the word of the controller ${page.pod} on failures and holds\n`);
@@ -108,9 +109,9 @@ function onlyNamespace(name: string | undefined): string | undefined {
   throw new UsageError(`--in: "${name}" is not the name of a namespace`);
 }
 
-function notFound(kind: ObjectKind, place: Ref, world: ClusterState): UsageError {
+function notFound(kind: ObjectKind, place: Ref, clusterState: ClusterState): UsageError {
   const { namespace, name } = place;
-  const [source] = sourcesNamed(world, place);
+  const [source] = sourcesNamed(clusterState, place);
   const why = source
     ? `; why ${refText(source)} has no copy there: secretcast explain ${source.name} -n ${source.namespace} --in ${namespace}`
     : "";

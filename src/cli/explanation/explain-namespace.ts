@@ -31,20 +31,20 @@ import {
 /** Of a namespace that takes part in nothing: it is not read, not there, or being deleted. */
 export function absentNamespaceAnswers(
   settings: PlannerSettings,
-  world: ClusterState,
+  clusterState: ClusterState,
   name: string,
   rights: ReaderRights,
 ): readonly RuleAnswer[] {
-  const rule = "the namespace is there";
+  const rule = "the namespace exists";
   // Of what is not read it is not known whether it exists.
   if (!isRead(settings, name)) return [failing(rule, "the namespace is not read (--namespaces)")];
   const unread = rights.namespace(name);
   if (unread !== undefined) return [unreadAnswer(rule, unread)];
-  return [there(world.namespaces.get(name), name)];
+  return [there(clusterState.namespaces.get(name), name)];
 }
 
 function there(namespace: Namespace | undefined, name: string): RuleAnswer {
-  const rule = "the namespace is there";
+  const rule = "the namespace exists";
   if (!namespace)
     return failing(rule, "there is no such namespace", `kubectl create namespace ${name}`);
   if (namespace.terminating)

@@ -38,17 +38,17 @@ const ASKS = "it asks for copies";
 const NEITHER = `it carries neither ${annotationKey("to")} nor ${annotationKey("to-selector")}`;
 const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey("to-selector")]);
 export const EXISTS = "it exists";
-export const UNDERSTOOD = "what it says is understood";
+export const UNDERSTOOD = "its annotations are valid";
 
 /** `object`: undefined where there is none. */
 export function objectAnswers(
   subject: Ref,
   object: CachedObject | undefined,
-  world: ClusterState,
+  clusterState: ClusterState,
   settings: PlannerSettings,
   rights: ReaderRights,
 ): readonly RuleAnswer[] {
-  if (!object) return [scope(subject, settings), absent(subject, world, settings, rights)];
+  if (!object) return [scope(subject, settings), absent(subject, clusterState, settings, rights)];
   const exists = holding(EXISTS, "it is there");
   switch (object.role) {
     case "copy": {
@@ -57,13 +57,13 @@ export function objectAnswers(
     }
     case "pull":
       return [exists, pulls(object)];
-    case "stranger":
-      return [scope(subject, settings), exists, asksNothing(object, world)];
+    case "unmanaged":
+      return [scope(subject, settings), exists, asksNothing(object, clusterState)];
     case "source":
       return [
         object.entry ? named(object.entry) : scope(subject, settings),
         exists,
-        ...sourceAnswers(object, world),
+        ...sourceAnswers(object, clusterState),
         ...pushes(object),
       ];
   }
@@ -73,7 +73,7 @@ export function objectAnswers(
 export function pullAnswers(
   pull: PullingObject,
   source: CachedObject | undefined,
-  world: ClusterState,
+  clusterState: ClusterState,
   settings: PlannerSettings,
   rights: ReaderRights,
 ): readonly RuleAnswer[] {
@@ -83,7 +83,8 @@ export function pullAnswers(
   const text = refText(from);
   const entry = source?.role === "source" ? source.entry : undefined;
   const shown = [...own, entry ? named(entry) : scope(from, settings)];
-  if (source?.role === "source") return [...shown, ...sourceAnswers(source, world), goes(source)];
+  if (source?.role === "source")
+    return [...shown, ...sourceAnswers(source, clusterState), goes(source)];
   const isSource = "what it pulls from is a source";
   const unread = rights.namespace(from.namespace);
   if (!source && unread !== undefined) return [...shown, unreadAnswer(isSource, unread)];
@@ -94,7 +95,7 @@ export function pullAnswers(
 
 function absent(
   subject: Ref,
-  world: ClusterState,
+  clusterState: ClusterState,
   settings: PlannerSettings,
   rights: ReaderRights,
 ): RuleAnswer {
@@ -104,14 +105,14 @@ function absent(
     return failing(rule, `namespace ${namespace} is not read (--namespaces)`);
   const unread = rights.namespace(namespace);
   if (unread !== undefined) return unreadAnswer(rule, unread);
-  if (!world.namespaces.has(namespace))
+  if (!clusterState.namespaces.has(namespace))
     return failing(
       rule,
       `there is no namespace ${namespace}`,
-      `create the ${world.kind} again, in its namespace: kubectl create namespace ${namespace}`,
+      `create the ${clusterState.kind} again, in its namespace: kubectl create namespace ${namespace}`,
     );
-  const change = `kubectl get ${kubectlWord(world.kind)} -A --field-selector metadata.name=${name}`;
-  return failing(rule, `there is no ${world.kind} ${refText(subject)}`, change);
+  const change = `kubectl get ${kubectlWord(clusterState.kind)} -A --field-selector metadata.name=${name}`;
+  return failing(rule, `there is no ${clusterState.kind} ${refText(subject)}`, change);
 }
 
 function pulls(object: PullingObject): RuleAnswer {
@@ -134,7 +135,7 @@ function scope({ namespace }: Ref, settings: PlannerSettings): RuleAnswer {
 }
 
 function asksNothing(
-  object: CachedObject & { readonly role: "stranger" },
+  object: CachedObject & { readonly role: "unmanaged" },
   { kind }: ClusterState,
 ): RuleAnswer {
   const change = annotateObject(kind, object, "to", "NAMESPACES");
@@ -142,8 +143,8 @@ function asksNothing(
   return failing(ASKS, ignoredText(kind, object.ignored));
 }
 
-function sourceAnswers(source: SourceObject, world: ClusterState): readonly RuleAnswer[] {
-  const ending = world.namespaces.get(source.namespace)?.terminating === true;
+function sourceAnswers(source: SourceObject, clusterState: ClusterState): readonly RuleAnswer[] {
+  const ending = clusterState.namespaces.get(source.namespace)?.terminating === true;
   return [
     ...problems(source.kind, source, source.problems),
     ruleAnswer("it is not being deleted", !source.deleting && !ending, {
@@ -155,7 +156,7 @@ function sourceAnswers(source: SourceObject, world: ClusterState): readonly Rule
 
 function pushes(source: SourceObject): readonly RuleAnswer[] {
   const { to } = source.rule;
-  // What it asks for is told to be faulty already.
+  // What it asks for is reported to be faulty already.
   const faulty = source.problems.some(({ annotation }) => ASKING.has(annotation));
   if (to === undefined && faulty) return [goes(source)];
   if (to === undefined && source.rule.allow)

@@ -106,7 +106,7 @@ function changeOfConflict({
   const other = `another name for its copies: ${sourceWord({ ...source, kind, entry }, "name", "NAME")}`;
   if (row?.winner) return other;
   if (present?.role === "source" || present?.role === "pull") return other;
-  if (present?.role !== "stranger") return undefined;
+  if (present?.role !== "unmanaged") return undefined;
   const text = refText(source);
   const takes = present.adopt?.source;
   if (reason === adoptionHint(kind, text) || takes === undefined || refText(takes) !== text)

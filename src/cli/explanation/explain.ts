@@ -60,14 +60,14 @@ type ExplainOptions = {
 };
 
 export function explain(
-  world: ClusterState,
+  clusterState: ClusterState,
   settings: PlannerSettings,
   plan: Plan,
   subject: Ref,
   { namespace, rights = ALL_RIGHTS }: ExplainOptions = {},
 ): Explanation {
-  const object = world.objectsIn(subject.namespace).get(subject.name);
-  const walk = new Walk(world, settings, plan, subject, rights);
+  const object = clusterState.objectsIn(subject.namespace).get(subject.name);
+  const walk = new Walk(clusterState, settings, plan, subject, rights);
   const places = [
     ...(object?.role === "source" ? walk.wanted(object, namespace) : walk.named(subject)),
     ...walk.pulledFrom(subject),
@@ -77,12 +77,12 @@ export function explain(
     .filter(({ place }) => namespace === undefined || place.namespace === namespace)
     .toSorted(byPlace);
   return {
-    kind: world.kind,
+    kind: clusterState.kind,
     subject: { namespace: subject.namespace, name: subject.name },
     is: kindOf(object, rights.namespace(subject.namespace) !== undefined),
-    answers: objectAnswers(subject, object, world, settings, rights),
+    answers: objectAnswers(subject, object, clusterState, settings, rights),
     places: shown,
-    waysOut: waysOut(world, shown),
+    waysOut: waysOut(clusterState, shown),
   };
 }
 
@@ -101,14 +101,14 @@ function kindOf(object: CachedObject | undefined, unread: boolean): Explanation[
       return "copy";
     case "pull":
       return "pulling";
-    case "stranger":
+    case "unmanaged":
       return "other";
   }
 }
 
 class Walk {
   readonly #subject: string;
-  readonly #world: ClusterState;
+  readonly #clusterState: ClusterState;
   readonly #settings: PlannerSettings;
   readonly #rights: ReaderRights;
   readonly #targets: ReadonlyMap<string, TargetNamespace>;
@@ -117,7 +117,7 @@ class Walk {
   readonly #rowsAt: ReadonlyMap<string, readonly Row[]>;
 
   constructor(
-    world: ClusterState,
+    clusterState: ClusterState,
     settings: PlannerSettings,
     { rows }: Plan,
     subject: Ref,
@@ -125,18 +125,20 @@ class Walk {
   ) {
     this.#rights = rights;
     this.#subject = refText(subject);
-    this.#world = world;
+    this.#clusterState = clusterState;
     this.#settings = settings;
-    this.#targets = new Map(targetsOf(world, settings).map((target) => [target.name, target]));
+    this.#targets = new Map(
+      targetsOf(clusterState, settings).map((target) => [target.name, target]),
+    );
     // Those of other kinds are about other places.
-    this.#rows = rows.filter(({ kind }) => kind === world.kind);
+    this.#rows = rows.filter(({ kind }) => kind === clusterState.kind);
     this.#rowOf = new Map(this.#rows.map((row) => [pairKey(row), row]));
     this.#rowsAt = Map.groupBy(this.#rows, ({ place }) => refText(place));
   }
 
   /** Every namespace, or one, and what this source has elsewhere under a name of before. */
   wanted(source: SourceObject, only: string | undefined): readonly PlaceAnswer[] {
-    const names = new Set(only === undefined ? this.#world.namespaces.keys() : [only]);
+    const names = new Set(only === undefined ? this.#clusterState.namespaces.keys() : [only]);
     const { copyName } = source.rule;
     const wanted = Array.from(names, (namespace) =>
       this.#place(source, { namespace, name: copyName }),
@@ -153,7 +155,7 @@ class Walk {
   }
 
   pulledFrom(source: Ref): readonly PlaceAnswer[] {
-    return [...this.#world.pulls]
+    return [...this.#clusterState.pulls]
       .filter((pull) => pull.role === "pull")
       .filter(({ from }) => from && refText(from) === refText(source))
       .map((pull) => this.#pull(pull));
@@ -178,8 +180,8 @@ class Walk {
   missing(place: Ref): readonly PlaceAnswer[] {
     const rows = this.at(place);
     if (rows.length > 0) return rows;
-    return sourcesNamed(this.#world, place)
-      .filter((source) => reaches(source, place.namespace, this.#world))
+    return sourcesNamed(this.#clusterState, place)
+      .filter((source) => reaches(source, place.namespace, this.#clusterState))
       .slice(0, MOST_SOURCES)
       .map((source) => this.#place(source, place));
   }
@@ -198,15 +200,20 @@ class Walk {
   }
 
   #place(source: Ref, place: Ref): PlaceAnswer {
-    const object = this.#world.objectsIn(source.namespace).get(source.name);
-    const about = objectAnswers(source, object, this.#world, this.#settings, this.#rights);
+    const object = this.#clusterState.objectsIn(source.namespace).get(source.name);
+    const about = objectAnswers(source, object, this.#clusterState, this.#settings, this.#rights);
     const target = this.#targets.get(place.namespace);
     const there =
       object?.role === "source" && target
         ? [nameAnswer(object, place), ...namespaceAnswers(object, target, this.#settings)]
         : target
           ? [excludedAnswer(this.#settings, place.namespace)]
-          : absentNamespaceAnswers(this.#settings, this.#world, place.namespace, this.#rights);
+          : absentNamespaceAnswers(
+              this.#settings,
+              this.#clusterState,
+              place.namespace,
+              this.#rights,
+            );
     const present = target?.secrets.get(place.name);
     const row = this.#rowOf.get(pairKey({ place, source, pulling: false }));
     const refusals = [...about, ...there].filter(
@@ -240,14 +247,14 @@ class Walk {
     const place = { namespace: pull.namespace, name: pull.name };
     const target = this.#targets.get(pull.namespace);
     const source = pull.from ?? place;
-    const object = pull.from && this.#world.objectsIn(source.namespace).get(source.name);
-    const about = pullAnswers(pull, object, this.#world, this.#settings, this.#rights);
+    const object = pull.from && this.#clusterState.objectsIn(source.namespace).get(source.name);
+    const about = pullAnswers(pull, object, this.#clusterState, this.#settings, this.#rights);
     const there = target
       ? [
           excludedAnswer(this.#settings, pull.namespace),
           ...(object?.role === "source" ? allowAnswers(object, target) : []),
         ]
-      : absentNamespaceAnswers(this.#settings, this.#world, pull.namespace, this.#rights);
+      : absentNamespaceAnswers(this.#settings, this.#clusterState, pull.namespace, this.#rights);
     const row = this.#rowOf.get(pairKey({ place, source, pulling: true }));
     const unread = this.#unread(source, place, row);
     const verdict =
@@ -255,7 +262,7 @@ class Walk {
     const refusals = [...about, ...there].filter(
       ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
     );
-    const type = object?.role === "source" ? object.replica?.type : undefined;
+    const type = object?.role === "source" ? object.desiredCopy?.type : undefined;
     const difference = type === undefined ? undefined : typeDifference(pull.type, type);
     const note = verdict === "current" ? difference : undefined;
     return this.#answer(
@@ -293,10 +300,10 @@ class Walk {
     const first = refusals[0];
     const because = found.unread ?? row?.reason ?? reasonOf(verdict, first);
     const reason = found.note === undefined ? because : `${because}; ${found.note}`;
-    const owner = this.#world.objectsIn(source.namespace).get(source.name);
+    const owner = this.#clusterState.objectsIn(source.namespace).get(source.name);
     const last = verdictAnswer({
       ...found,
-      kind: this.#world.kind,
+      kind: this.#clusterState.kind,
       entry: owner?.role === "source" ? owner.entry : undefined,
       reason,
     });
@@ -330,8 +337,8 @@ class Walk {
 const MOST_SOURCES = 20;
 
 /** Those whose copies have the name of `place`. */
-export function sourcesNamed(world: ClusterState, place: Ref): readonly SourceObject[] {
-  return [...world.sources].filter(
+export function sourcesNamed(clusterState: ClusterState, place: Ref): readonly SourceObject[] {
+  return [...clusterState.sources].filter(
     (source): source is SourceObject =>
       source.role === "source" &&
       source.rule.copyName === place.name &&
@@ -340,9 +347,9 @@ export function sourcesNamed(world: ClusterState, place: Ref): readonly SourceOb
 }
 
 /** By name and labels, whatever the namespace accepts. */
-function reaches({ rule }: SourceObject, name: string, world: ClusterState): boolean {
+function reaches({ rule }: SourceObject, name: string, clusterState: ClusterState): boolean {
   const { to } = rule;
-  const namespace = world.namespaces.get(name);
+  const namespace = clusterState.namespaces.get(name);
   if (!to) return false;
   return namespace ? covers(to, namespace) : to.globs?.matches(name) === true;
 }
@@ -370,21 +377,21 @@ function withoutRow(
   source: Ref,
   present: CachedObject | undefined,
 ): Verdict {
-  const replica = wanted?.replica;
+  const desiredCopy = wanted?.desiredCopy;
   if (present?.role === "copy") {
-    if (wanted && replica)
-      return wantedVerdict(targetStateOf(present, { source: wanted, replica }));
+    if (wanted && desiredCopy)
+      return wantedVerdict(targetStateOf(present, { source: wanted, desiredCopy }));
     return refText(present.source) === refText(source)
       ? unwantedVerdict("equal", present.onDelete)
       : "skip";
   }
   if (!wanted) return "skip";
-  return present === undefined ? wantedVerdict("absent") : wantedVerdict("foreign", true);
+  return present === undefined ? wantedVerdict("absent") : wantedVerdict("unmanaged", true);
 }
 
 function reasonOf(verdict: ExplainedVerdict, first: RuleAnswer | undefined): string {
   if (verdict === "current") return "the copy is what it should be";
   if (verdict === "skip" || verdict === "delete" || verdict === "release")
     return first?.answer ?? "it is not wanted there";
-  return "its turn comes with the next writes";
+  return "queued for the next writes";
 }

@@ -37,13 +37,16 @@ export type WaysOut = {
 };
 
 /** `places`: those of an explanation. */
-export function waysOut(world: ClusterState, places: readonly PlaceAnswer[]): readonly WaysOut[] {
+export function waysOut(
+  clusterState: ClusterState,
+  places: readonly PlaceAnswer[],
+): readonly WaysOut[] {
   const removals = places.filter(awaitsRemoval);
   const groups = Map.groupBy(removals, ({ source, due, verdict }) => {
     const removal = removalOf({ due, verdict });
     return `${refText(source)} ${due.hold} ${removal}`;
   });
-  return Array.from(groups.values(), (members) => wayOut(world, members));
+  return Array.from(groups.values(), (members) => wayOut(clusterState, members));
 }
 
 export function awaitsRemoval({ verdict, pulling, due }: PlaceAnswer): boolean {
@@ -55,7 +58,7 @@ function removalOf({ verdict, due }: Pick<PlaceAnswer, "verdict" | "due">): "del
   return verdict === "release" || due.removal === "release" ? "release" : "delete";
 }
 
-function wayOut(world: ClusterState, members: readonly PlaceAnswer[]): WaysOut {
+function wayOut(clusterState: ClusterState, members: readonly PlaceAnswer[]): WaysOut {
   const [first] = members;
   const source = first ? first.source : { namespace: "", name: "" };
   const places = members.map(({ place }) => place);
@@ -66,31 +69,31 @@ function wayOut(world: ClusterState, members: readonly PlaceAnswer[]): WaysOut {
     source,
     hold: first?.due.hold,
     count: places.length,
-    remove: removeNow(world.kind, places, removal),
+    remove: removeNow(clusterState.kind, places, removal),
   };
-  const kept = keep(world, source, members);
+  const kept = keep(clusterState, source, members);
   const note = [kept.note, ...notes].filter((text) => text !== undefined).join("; ");
   return { ...common, keep: kept.commands, note: note === "" ? undefined : note };
 }
 
 type Kept = { readonly commands: readonly string[]; readonly note?: string | undefined };
 
-function keep(world: ClusterState, source: Ref, members: readonly PlaceAnswer[]): Kept {
-  const all = members.flatMap(({ place }) => copyAt(world, place) ?? []);
+function keep(clusterState: ClusterState, source: Ref, members: readonly PlaceAnswer[]): Kept {
+  const all = members.flatMap(({ place }) => copyAt(clusterState, place) ?? []);
   const copies = ofMost(all);
   const [copy] = copies;
   if (!copy) return { commands: [], note: "there is no copy to be kept" };
   const others = all.length - copies.length;
   const note = others > 0 ? `${others} copies with other content are not kept` : undefined;
-  const commands = keptBy({ world, source, copies, copy });
+  const commands = keptBy({ clusterState, source, copies, copy });
   if (typeof commands === "string") return { commands: [], note: commands };
   if (commands.some(({ length }) => length > LONGEST_COMMAND))
     return { commands: [], note: `${copies.length} namespaces are too many for one command` };
   return commands.length > 0 ? { commands, note } : byNamespaces(members, note);
 }
 
-function copyAt(world: ClusterState, { namespace, name }: Ref): CopyObject | undefined {
-  const object = world.objectsIn(namespace).get(name);
+function copyAt(clusterState: ClusterState, { namespace, name }: Ref): CopyObject | undefined {
+  const object = clusterState.objectsIn(namespace).get(name);
   return object?.role === "copy" ? object : undefined;
 }
 
@@ -104,7 +107,7 @@ function ofMost(copies: readonly CopyObject[]): readonly CopyObject[] {
 }
 
 type Question = {
-  readonly world: ClusterState;
+  readonly clusterState: ClusterState;
   readonly source: Ref;
   readonly copies: readonly CopyObject[];
   readonly copy: CopyObject;
@@ -112,13 +115,13 @@ type Question = {
 
 /** Commands by which the source wants the places again; a text: why there is none; none: it does already. */
 function keptBy(question: Question): readonly string[] | string {
-  const { world, source, copy } = question;
-  const { list } = world;
-  const object = world.objectsIn(source.namespace).get(source.name);
+  const { clusterState, source, copy } = question;
+  const { list } = clusterState;
+  const object = clusterState.objectsIn(source.namespace).get(source.name);
   const exists =
     object !== undefined && (object.role === "source" || object.uid === copy.sourceUid);
   if (object !== undefined && !exists)
-    return `another ${world.kind} is called ${refText(source)}: delete it first, then run this again`;
+    return `another ${clusterState.kind} is called ${refText(source)}: delete it first, then run this again`;
   const entry = copy.entry !== undefined && list?.state === "read" ? list : undefined;
   const known = entry?.of(source);
   const listed = entry && copy.entry !== undefined && (known ?? { key: copy.entry, text: "" });
@@ -130,18 +133,18 @@ function keptBy(question: Question): readonly string[] | string {
   if (words === undefined) return [];
   const commands: string[] = [];
   if (!exists) {
-    const home = homeOf(world.namespaces.get(source.namespace));
+    const home = homeOf(clusterState.namespaces.get(source.namespace));
     const own = listed ? {} : words;
-    commands.push(recreateSource(world.kind, source, copy, own, home));
+    commands.push(recreateSource(clusterState.kind, source, copy, own, home));
   }
   if (listed) {
     const free = known !== undefined || entry.get(listed.key) === undefined;
     const key = free ? listed.key : `${source.namespace}.${source.name}`.slice(0, LONGEST_KEY);
-    const { kind } = world;
+    const { kind } = clusterState;
     const text = entryText({ kind, ...bare(source) }, words, free ? listed.text : "");
     if (Object.keys(words).length > 0 && text !== undefined)
       commands.push(patchList(entry.ref, key, text));
-  } else if (exists) commands.push(annotateAll(world.kind, source, words));
+  } else if (exists) commands.push(annotateAll(clusterState.kind, source, words));
   return commands;
 }
 
@@ -157,13 +160,16 @@ function homeOf(namespace: Namespace | undefined): Home {
 }
 
 /** undefined: it wants them all already, and something else says no. */
-function wordsFor({ world, source, copies, copy }: Question, rule: SourceObject | undefined) {
+function wordsFor(
+  { clusterState, source, copies, copy }: Question,
+  rule: SourceObject | undefined,
+) {
   const names = copies.map(({ namespace }) => namespace);
   const to = rule?.rule.to;
   const copyName = rule?.rule.copyName ?? source.name;
   const renamed = copyName === copy.name ? {} : nameWord(source, copy.name);
-  const unwanted = to === undefined || !names.every((name) => isCovered(world, to, name));
-  const wanted = unwanted ? namesWords(world, to, names) : {};
+  const unwanted = to === undefined || !names.every((name) => isCovered(clusterState, to, name));
+  const wanted = unwanted ? namesWords(clusterState, to, names) : {};
   const keeps = rule === undefined && copy.onDelete === "keep" ? { "on-delete": "keep" } : {};
   const words: Words = { ...wanted, ...renamed, ...keeps };
   return Object.keys(words).length > 0 ? words : undefined;
@@ -173,14 +179,14 @@ function nameWord(source: Ref, name: string): Words {
   return { name: name === source.name ? undefined : name };
 }
 
-function isCovered(world: ClusterState, match: NamespaceMatch, name: string): boolean {
-  const namespace = world.namespaces.get(name);
+function isCovered(clusterState: ClusterState, match: NamespaceMatch, name: string): boolean {
+  const namespace = clusterState.namespaces.get(name);
   return namespace !== undefined && covers(match, namespace);
 }
 
 /** The list that also names these, and what is wanted now; where a selector or a "!" is in the way, names alone. */
 function namesWords(
-  world: ClusterState,
+  clusterState: ClusterState,
   to: NamespaceMatch | undefined,
   names: readonly string[],
 ): Words {
@@ -191,7 +197,7 @@ function namesWords(
     const list = parseGlobList(longer, NAMESPACE_GLOBS);
     if (list.ok && names.every((name) => list.value.matches(name))) return { to: longer };
   }
-  const now = [...world.namespaces.values()].filter((namespace) => covers(to, namespace));
+  const now = [...clusterState.namespaces.values()].filter((namespace) => covers(to, namespace));
   const all = new Set([...now.map(({ name }) => name), ...names]);
   return {
     to: [...all].toSorted().join(),

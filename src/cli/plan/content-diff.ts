@@ -6,7 +6,7 @@ import type { CachedObject } from "../../controller/model/cluster.ts";
 import { placeKey } from "../../controller/model/kinds.ts";
 import { MANAGED_BY_LABEL } from "../../controller/annotations/vocabulary.ts";
 import type { Prospect } from "../../inspect/cluster/prospect.ts";
-import type { WorldBuilder } from "../../inspect/cluster/world-builder.ts";
+import type { ClusterBuilder } from "../../inspect/cluster/cluster-builder.ts";
 
 export type NamesDiff = {
   readonly added?: readonly string[];
@@ -30,7 +30,7 @@ const NOTHING: Digests = new Map();
 /** undefined: the write changes no content, only marks of ours, or ends the object. */
 export function contentDiff(
   action: Action,
-  builder: WorldBuilder,
+  builder: ClusterBuilder,
   fills: Prospect["fills"],
 ): ContentDiff | undefined {
   if (action.kind === "fill" || action.kind === "unfill") {
@@ -38,7 +38,7 @@ export function contentDiff(
     return fill && someOf({ keys: filled(fill, outlineKeys(builder, action.target)) });
   }
   if (!isCopying(action)) return undefined;
-  const { source, replica } = action.content;
+  const { source, desiredCopy } = action.content;
   const wanted = builder.payloadOutline(source);
   if (!wanted) return undefined;
   if (action.kind === "create") {
@@ -60,8 +60,8 @@ export function contentDiff(
     keys: diff(present.data, wanted.data, [...present.data.keys()]),
     labels: diff(withoutOurs(present.labels), wanted.labels, labelsGo),
     annotations: diff(present.annotations, wanted.annotations, annotationsGo),
-    ...(replica.type !== present.type && { type: replica.type }),
-    ...(replica.immutable !== present.immutable && { immutable: replica.immutable }),
+    ...(desiredCopy.type !== present.type && { type: desiredCopy.type }),
+    ...(desiredCopy.immutable !== present.immutable && { immutable: desiredCopy.immutable }),
   });
 }
 
@@ -85,7 +85,7 @@ function diff(present: Digests, wanted: Digests, ends: readonly string[]): Names
   return names({ added, changed, removed });
 }
 
-function outlineKeys(builder: WorldBuilder, target: CachedObject): Digests {
+function outlineKeys(builder: ClusterBuilder, target: CachedObject): Digests {
   return builder.outlineOf(target)?.data ?? NOTHING;
 }
 

@@ -51,7 +51,7 @@ export function readExpectation(
 export function unexpected(
   items: readonly PlanItem[],
   expectations: readonly ExpectedItem[],
-  worlds: readonly ClusterState[],
+  clusterStates: readonly ClusterState[],
 ): readonly Unexpected[] {
   const expected = new Map(expectations.map((item) => [keyOf(item), item.verdict]));
   const found = new Map(items.map((item) => [keyOf(item), item]));
@@ -62,7 +62,7 @@ export function unexpected(
   });
   const missing = expectations.flatMap((item): readonly Unexpected[] => {
     if (found.has(keyOf(item))) return [];
-    const verdict = quietVerdict(item, worlds);
+    const verdict = quietVerdict(item, clusterStates);
     if (verdict === item.verdict) return [];
     const reason =
       verdict === "current" ? "the copy is what it should be" : "nothing is to be there";
@@ -74,10 +74,10 @@ export function unexpected(
 // Of a place that the plan does not tell.
 function quietVerdict(
   { resource, namespace, name, source }: ExpectedItem,
-  worlds: readonly ClusterState[],
+  clusterStates: readonly ClusterState[],
 ): ItemVerdict {
-  const world = worlds.find(({ kind }) => KINDS[kind].resource.plural === resource);
-  const object = world?.objectsIn(namespace).get(name);
+  const clusterState = clusterStates.find(({ kind }) => KINDS[kind].resource.plural === resource);
+  const object = clusterState?.objectsIn(namespace).get(name);
   if (object?.role === "copy" && refText(object.source) === source) return "current";
   const filled = object?.role === "pull" && object.from && refText(object.from) === source;
   return filled ? "current" : "skip";

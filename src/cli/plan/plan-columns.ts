@@ -33,7 +33,7 @@ export function verdictColour(verdict: ItemVerdict): Colour {
   }
 }
 
-/** Where there is more than one resource, each is told. */
+/** Where there is more than one resource, each is reported. */
 export function planColumns(items: readonly PlanItem[]): readonly Column<PlanItem>[] {
   const mixed = items.some(({ resource }) => resource !== "secrets");
   const resource: Column<PlanItem> = { header: "RESOURCE", cell: ({ resource }) => resource };

@@ -6,9 +6,9 @@ import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.t
 import { actionKey, isCopying, type Action } from "../../controller/model/actions.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { Prospect } from "../../inspect/cluster/prospect.ts";
-import type { ReadWorld } from "../../inspect/cluster/read-cluster.ts";
+import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { unknownReason } from "../../controller/model/reader-rights.ts";
-import type { WorldBuilder } from "../../inspect/cluster/world-builder.ts";
+import type { ClusterBuilder } from "../../inspect/cluster/cluster-builder.ts";
 import { contentDiff, type ContentDiff } from "./content-diff.ts";
 
 /** `refused`: of a source itself; `unknown`: it would follow from what the reader may not read. */
@@ -36,7 +36,7 @@ export type ItemFilter = {
 
 export function planItems(
   { plan, fills }: Prospect,
-  { builder, rights }: Pick<ReadWorld, "builder" | "rights">,
+  { builder, rights }: Pick<ReadCluster, "builder" | "rights">,
   filter: ItemFilter,
 ): readonly PlanItem[] {
   const actions = new Map(plan.actions.map((action) => [actionKey(action), action]));
@@ -79,7 +79,7 @@ function listItems({ list }: Plan, { namespace }: ItemFilter): readonly PlanItem
 function itemOf(
   { kind, place, source, verdict, reason }: Row,
   action: Action | undefined,
-  builder: WorldBuilder,
+  builder: ClusterBuilder,
   fills: Prospect["fills"],
 ): PlanItem {
   const { namespace, name } = place;

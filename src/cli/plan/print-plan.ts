@@ -21,15 +21,15 @@ import {
   readJudged,
   tellUnknown,
   withJudging,
-} from "../../inspect/cluster/judged-world.ts";
+} from "../../inspect/cluster/judged-cluster.ts";
 import {
   planningFlags,
   readPlanningSettings,
   settingsLine,
   type PlanningSettings,
 } from "../../inspect/cluster/planning-settings.ts";
-import type { ReadWorld } from "../../inspect/cluster/read-cluster.ts";
-import { readFiles, type FileWorld } from "../../inspect/cluster/read-files.ts";
+import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
+import { readFiles, type FileCluster } from "../../inspect/cluster/read-files.ts";
 import { readExpectation, unexpected, type ExpectedItem, type Unexpected } from "./expectation.ts";
 import {
   planColumns,
@@ -105,7 +105,7 @@ async function expectationOf(
 }
 
 function tellFiles(
-  { builder, skipped, implied }: FileWorld,
+  { builder, skipped, implied }: FileCluster,
   passedOver: FileReading["passedOver"],
   { stderr }: Program,
 ): void {
@@ -121,7 +121,7 @@ function tellFiles(
     );
 }
 
-type Planned = ReadWorld & {
+type Planned = ReadCluster & {
   readonly planning: PlanningSettings;
   /** Which cluster it is, as a line; undefined for files. */
   readonly where: string | undefined;
@@ -147,7 +147,7 @@ async function tellPlan(
   const different =
     expected === undefined
       ? items.some(isChange)
-      : tellDifferences(unexpected(items, expected, read.worlds), flags, program);
+      : tellDifferences(unexpected(items, expected, read.clusterStates), flags, program);
   if (expected === undefined)
     printListing<PlanItem>(
       { kind: "PlanList", items, beside, columns: planColumns(items), nameOf: kubectlName },

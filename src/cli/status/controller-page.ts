@@ -12,7 +12,7 @@ import { isRecord } from "../../kube/json.ts";
 import type { Status } from "../../page/status.ts";
 import { isAllowed } from "../../inspect/cluster/access-review.ts";
 import { APP_LABEL, type InstalledController } from "../../inspect/cluster/installed-controller.ts";
-import type { Judging } from "../../inspect/cluster/judged-world.ts";
+import type { Judging } from "../../inspect/cluster/judged-cluster.ts";
 
 export type ControllerPage =
   | { readonly kind: "read"; readonly status: Status; readonly pod: string }

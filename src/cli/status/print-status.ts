@@ -23,7 +23,7 @@ import {
   tellUnknown,
   withJudging,
   type Judging,
-} from "../../inspect/cluster/judged-world.ts";
+} from "../../inspect/cluster/judged-cluster.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { readControllerPage } from "./controller-page.ts";
 import { statusColumns, troubleColumns, troublesOf } from "./status-columns.ts";
@@ -116,8 +116,8 @@ async function lookOnce(
   }
   const read = await readJudged(judging, flags, program);
   const { plan } = await prospectIn(read, judging.planning);
-  const { builder, worlds } = read;
-  const status = await statusOfPlan(worlds, plan, namespace ?? "", program.version);
+  const { builder, clusterStates } = read;
+  const status = await statusOfPlan(clusterStates, plan, namespace ?? "", program.version);
   const listed = statusItems(status, {
     namespace,
     isSelected: (kind, of) => builder.isSelected(kind, of),
@@ -138,7 +138,7 @@ async function lookOnce(
 }
 
 function statusOfPlan(
-  worlds: Parameters<typeof readStatus>[0]["worlds"],
+  clusterStates: Parameters<typeof readStatus>[0]["clusterStates"],
   plan: NonNullable<Parameters<typeof readStatus>[0]["plan"]>,
   near: string,
   version: string,
@@ -160,7 +160,7 @@ function statusOfPlan(
     kind: undefined,
     limit: Number.POSITIVE_INFINITY,
   };
-  return readStatus({ ...nobody, worlds, plan }, { version, plannedMs: undefined }, every);
+  return readStatus({ ...nobody, clusterStates, plan }, { version, plannedMs: undefined }, every);
 }
 
 // Its list may be cut, its totals are not. A source that lost a place is among the worst, so it is listed.

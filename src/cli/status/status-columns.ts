@@ -31,7 +31,7 @@ function countColumn(state: MetricState): Column<StatusItem> {
   };
 }
 
-/** Where there is more than one resource, each is told. */
+/** Where there is more than one resource, each is reported. */
 export function statusColumns(items: readonly StatusItem[]): readonly Column<StatusItem>[] {
   const mixed = items.some(({ resource }) => resource !== "secrets");
   const resource: Column<StatusItem> = { header: "RESOURCE", cell: ({ resource }) => resource };

@@ -83,7 +83,7 @@ function itemOf(line: SourceLine, groups: readonly StatusGroup[]): StatusItem {
   };
 }
 
-// Copies of a source that is gone, or objects that want to pull from none.
+// Copies of a source that no longer exists, or objects that want to pull from none.
 function withoutLine(subject: Subject, groups: readonly StatusGroup[]): StatusItem {
   const states = Object.fromEntries(METRIC_STATES.map((state) => [state, 0])) as Record<
     MetricState,

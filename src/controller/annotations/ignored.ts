@@ -32,7 +32,7 @@ export type IgnoredReason = (typeof IGNORED_REASONS)[number];
 /** Of a Secret. */
 export type Ignored = {
   readonly reason: Exclude<IgnoredReason, "accept" | "flag">;
-  /** The first that has no effect; undefined: a key that is none of ours. */
+  /** The first that has no effect; undefined: a key that is unmanaged. */
   readonly word: AnnotationName | undefined;
 };
 
@@ -81,7 +81,7 @@ export function ignoredOnCopy(annotations: Annotations): Ignored | undefined {
 }
 
 /** Of a Secret that is nothing of these; `adoptable`: its `adopt` names a source. */
-export function ignoredOnStranger(
+export function ignoredOnUnmanaged(
   annotations: Annotations,
   adoptable: boolean,
 ): Ignored | undefined {

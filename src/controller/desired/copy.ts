@@ -50,7 +50,7 @@ export type Marks = {
 };
 
 /**
- * The marks of an object that is ours; undefined for a stranger's. A source in the copy's own
+ * The marks of an object that is ours; undefined for an unmanaged object's. A source in the copy's own
  * namespace cannot be ours either, since a source never targets its own namespace.
  */
 export function marksOf(place: Ref, labels: Texts, annotations: Annotations): Marks | undefined {
@@ -105,21 +105,21 @@ type Face = {
 
 const ABSENT = "\u0000";
 
-/** `face.labels` and `face.annotations` may hold more than the record names. */
-export function fingerprint(digest: Digest, face: Face): string {
-  const { labels, annotations } = parseRecord(face.copiedKeys);
+/** `template.labels` and `template.annotations` may hold more than the record names. */
+export function fingerprint(digest: Digest, template: Face): string {
+  const { labels, annotations } = parseRecord(template.copiedKeys);
   return digest([
-    face.type,
-    face.immutable ? "immutable" : "",
-    face.dataDigest,
-    refText(face.source),
-    face.sourceUid,
-    face.onDelete,
-    face.entry,
-    face.list,
-    face.copiedKeys,
-    ...labels.map((key) => face.labels[key] ?? ABSENT),
-    ...annotations.map((key) => face.annotations[key] ?? ABSENT),
+    template.type,
+    template.immutable ? "immutable" : "",
+    template.dataDigest,
+    refText(template.source),
+    template.sourceUid,
+    template.onDelete,
+    template.entry,
+    template.list,
+    template.copiedKeys,
+    ...labels.map((key) => template.labels[key] ?? ABSENT),
+    ...annotations.map((key) => template.annotations[key] ?? ABSENT),
   ]);
 }
 
@@ -140,13 +140,13 @@ export type SourceContent = Ref & {
   readonly entry: Pick<ListEntry, "key" | "list"> | undefined;
 };
 
-export function desiredCopy(
+export function desiredCopyOf(
   kind: KindRules,
   content: SourceContent,
   text: SourceText,
   copyable: GlobList | undefined,
   digest: Digest,
-): { readonly replica: DesiredCopy; readonly payload: SourcePayload } {
+): { readonly desiredCopy: DesiredCopy; readonly payload: SourcePayload } {
   const { copyLabels, copyAnnotations } = text;
   const { labels: given, annotations: noted } = content;
   const copied = chooseMetadata(given, noted, copyLabels, copyAnnotations, copyable);
@@ -155,7 +155,7 @@ export function desiredCopy(
   const dataDigest = digestData(digest, content.entries);
   const { immutable } = content;
   const { labels, annotations, record: copiedKeys, notes } = copied;
-  const replica: DesiredCopy = {
+  const desiredCopy: DesiredCopy = {
     type,
     immutable,
     dataDigest,
@@ -175,7 +175,7 @@ export function desiredCopy(
     ...sizesOf(data, { labels, annotations, copiedKeys }),
     notes,
   };
-  return { replica, payload: { data, labels, annotations, copiedKeys } };
+  return { desiredCopy, payload: { data, labels, annotations, copiedKeys } };
 }
 
 /** What the name, the envelope, our marks and a few keys of data add to one copy, about. */

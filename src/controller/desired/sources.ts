@@ -1,5 +1,5 @@
-// The sources as one pass sees them: which take part, in which order they win, and how the source
-// stands that a copy names. It is a snapshot: a source that arrives while the pass runs is `unsettled`
+// The sources as one sync sees them: which take part, in which order they win, and how the source
+// stands that a copy names. It is a snapshot: a source that arrives while the sync runs is `unsettled`
 // and left to the next.
 import {
   type CachedObject,
@@ -37,7 +37,7 @@ export type PlannedSource = {
 export type Candidate = PlannedSource &
   Wanting & {
     readonly content: Desired;
-    readonly push: NamespaceMatch;
+    readonly to: NamespaceMatch;
     /** Of the replica, and it covers the source's name and UID: a copy that has it is of this source. */
     readonly fingerprint: string;
     readonly paused: boolean;
@@ -69,7 +69,7 @@ export type SourceStatus =
 
 /** What a place waits for whose source arrived during the plan. */
 export function justArrived(source: Ref): string {
-  return `source ${refText(source)} has just arrived: it waits for the next pass, which comes at once`;
+  return `source ${refText(source)} changed during planning; retrying immediately`;
 }
 
 /** What a place waits for whose source is read again. */
@@ -87,31 +87,31 @@ export class Sources {
   /** In the order in which they win. */
   entries: readonly PlannedSource[] = [];
   readonly candidates: Candidate[] = [];
-  /** The source list, as it was when the pass began. */
+  /** The source list, as it was when the sync began. */
   readonly list: ListState | undefined;
   /** Cached as something else than the list makes of them by now. */
   readonly toBeRead: CachedObject[] = [];
   readonly #groups = new Map<string, CandidateGroup>();
-  readonly #standings = new Map<string, Map<string, SourceStatus>>();
+  readonly #sourceStatuses = new Map<string, Map<string, SourceStatus>>();
   /** Of sources out of scope, by their texts. */
   readonly #outside = new Map<string, SourceStatus>();
-  readonly #world: ClusterState;
+  readonly #clusterState: ClusterState;
   readonly #settings: PlannerSettings;
   #uids: ReadonlySet<string> | undefined;
-  // Asked for once: the world may have to put it together.
+  // Asked for once: the cluster state may have to put it together.
   readonly #namespaces: ClusterState["namespaces"];
 
-  private constructor(world: ClusterState, settings: PlannerSettings) {
-    this.#world = world;
-    this.#namespaces = world.namespaces;
+  private constructor(clusterState: ClusterState, settings: PlannerSettings) {
+    this.#clusterState = clusterState;
+    this.#namespaces = clusterState.namespaces;
     this.#settings = settings;
-    this.list = world.list;
+    this.list = clusterState.list;
   }
 
-  static *of(world: ClusterState, settings: PlannerSettings): Generator<undefined, Sources> {
-    const sources = new Sources(world, settings);
+  static *of(clusterState: ClusterState, settings: PlannerSettings): Generator<undefined, Sources> {
+    const sources = new Sources(clusterState, settings);
     // The index of the cache changes while this yields.
-    const secrets = [...world.sources];
+    const secrets = [...clusterState.sources];
     const entries: PlannedSource[] = [];
     for (const [index, secret] of secrets.entries()) {
       if (secret.role === "source") sources.#take(secret, entries);
@@ -157,9 +157,9 @@ export class Sources {
     let count = 0;
     for (const { object } of this.list.entries()) {
       if (++count % SOURCES_PER_TURN === 0) yield;
-      if (object?.kind !== this.#world.kind) continue;
-      const cached = this.#world.objectsIn(object.namespace).get(object.name);
-      if (cached?.role === "stranger") this.toBeRead.push(cached);
+      if (object?.kind !== this.#clusterState.kind) continue;
+      const cached = this.#clusterState.objectsIn(object.namespace).get(object.name);
+      if (cached?.role === "unmanaged") this.toBeRead.push(cached);
     }
   }
 
@@ -169,7 +169,7 @@ export class Sources {
   }
 
   status(ref: Ref): SourceStatus {
-    const known = this.#standings.get(ref.namespace)?.get(ref.name);
+    const known = this.#sourceStatuses.get(ref.namespace)?.get(ref.name);
     if (known) return known;
     const outside = this.#outOfScope(ref);
     if (outside) return outside;
@@ -180,7 +180,7 @@ export class Sources {
 
   /** As it is, whatever --source-namespaces says of its namespace: of a copy that an entry made. */
   statusAnywhere(ref: Ref): SourceStatus {
-    return this.#standings.get(ref.namespace)?.get(ref.name) ?? this.#planAnywhere(ref);
+    return this.#sourceStatuses.get(ref.namespace)?.get(ref.name) ?? this.#planAnywhere(ref);
   }
 
   /** May Secrets of this namespace be sources? */
@@ -206,7 +206,7 @@ export class Sources {
       namespace: source.namespace,
       rank,
       frozen: this.#frozen(source),
-      content: source.replica && { source, replica: source.replica },
+      content: source.desiredCopy && { source, desiredCopy: source.desiredCopy },
       tally: newTally(),
     };
   }
@@ -228,9 +228,9 @@ export class Sources {
       this.#remember(source, { kind: "entry", entry, candidate: undefined });
       return;
     }
-    const { fingerprint } = content.replica;
+    const { fingerprint } = content.desiredCopy;
     const { paused } = source.rule;
-    const candidate = { ...entry, content, push: to, fingerprint, paused, wanted: 0 };
+    const candidate = { ...entry, content, to, fingerprint, paused, wanted: 0 };
     this.candidates.push(candidate);
     this.#remember(source, { kind: "entry", entry: candidate, candidate });
     this.#join(candidate);
@@ -249,9 +249,9 @@ export class Sources {
   }
 
   #remember(ref: Ref, status: SourceStatus): void {
-    const inNamespace = this.#standings.get(ref.namespace);
+    const inNamespace = this.#sourceStatuses.get(ref.namespace);
     if (inNamespace) inNamespace.set(ref.name, status);
-    else this.#standings.set(ref.namespace, new Map([[ref.name, status]]));
+    else this.#sourceStatuses.set(ref.namespace, new Map([[ref.name, status]]));
   }
 
   // Remembered by itself: of a copy that an entry made it is not asked.
@@ -271,15 +271,15 @@ export class Sources {
     if (!isRead(this.#settings, ref.namespace)) {
       return { kind: "frozen", reason: `source ${refText(ref)} is not read (--namespaces)` };
     }
-    if (this.#world.isUnreadable?.(ref.namespace) === true) {
+    if (this.#clusterState.isUnreadable?.(ref.namespace) === true) {
       return { kind: "frozen", reason: unreadableReason(ref) };
     }
-    return standingOf(this.#world.objectsIn(ref.namespace).get(ref.name), this.entryOf(ref));
+    return statusOf(this.#clusterState.objectsIn(ref.namespace).get(ref.name), this.entryOf(ref));
   }
 }
 
 /** `entry`: what the list says of it, if it could be read. */
-function standingOf(secret: CachedObject | undefined, entry: ListEntry | undefined): SourceStatus {
+function statusOf(secret: CachedObject | undefined, entry: ListEntry | undefined): SourceStatus {
   if (secret === undefined) return { kind: "absent" };
   switch (secret.role) {
     case "source":
@@ -293,7 +293,7 @@ function standingOf(secret: CachedObject | undefined, entry: ListEntry | undefin
     }
     case "copy":
       return entry ? { kind: "frozen", reason: misnamed(entry, secret) } : silent(secret);
-    case "stranger":
+    case "unmanaged":
       return entry ? { kind: "toBeRead" } : silent(secret);
   }
 }

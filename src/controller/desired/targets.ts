@@ -1,5 +1,5 @@
-// The namespaces that may receive, as one pass sees them, and whether a source wants one. Each is
-// asked for its Secrets and for its settings once a pass, because every source meets every target.
+// The namespaces that may receive, as one sync sees them, and whether a source wants one. Each is
+// asked for its Secrets and for its settings once a sync, because every source meets every target.
 import {
   type Namespace,
   type CachedObject,
@@ -24,15 +24,17 @@ export type TargetNamespace = InBatch & {
 
 /** Namespaces being deleted take part in nothing and are not among them. */
 export function targetsOf(
-  world: ClusterState,
+  clusterState: ClusterState,
   settings: PlannerSettings,
 ): readonly TargetNamespace[] {
-  const living = [...world.namespaces.values()].filter((namespace) => !namespace.terminating);
+  const living = [...clusterState.namespaces.values()].filter(
+    (namespace) => !namespace.terminating,
+  );
   living.sort(youngestFirst);
   return living.map((namespace, order) => ({
     name: namespace.name,
     namespace,
-    secrets: world.objectsIn(namespace.name),
+    secrets: clusterState.objectsIn(namespace.name),
     excluded: exclusion(settings, namespace.name),
     accept: withPolicy(namespace.accept, settings.namespacePolicy),
     order,
@@ -68,13 +70,13 @@ export type Want =
 export type WantingSource = {
   readonly namespace: string;
   readonly text: string;
-  readonly push: NamespaceMatch;
+  readonly to: NamespaceMatch;
 };
 
 export function wantOf(source: WantingSource, target: TargetNamespace): Want {
   if (source.namespace === target.name) return "own";
   if (target.excluded !== undefined) return "excluded";
-  return uncovered(source.push, target.namespace) ?? acceptance(source.text, target.accept);
+  return uncovered(source.to, target.namespace) ?? acceptance(source.text, target.accept);
 }
 
 /** What a namespace says to a source that names it. */

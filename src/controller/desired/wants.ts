@@ -1,8 +1,8 @@
-// Which targets each source wants, remembered between passes: a pair is worked out once for the rule
-// of its source and the labels and `accept` of its namespace, however many passes ask. Two bits a pair
-// (decided, wanted): 1,000 sources × 10,000 namespaces take 2.5 MB. It keeps nothing of what is gone.
+// Which targets each source wants, remembered between syncs: a pair is worked out once for the rule
+// of its source and the labels and `accept` of its namespace, however many syncs ask. Two bits a pair
+// (decided, wanted): 1,000 sources × 10,000 namespaces take 2.5 MB. It keeps nothing of what no longer exists.
 // It also knows, for one sync, what was wanted in the sync before: a copy at such a place is the source's own.
-// Namespaces have slots, the columns of the table; sources have rows. A pass that is given up on its
+// Namespaces have slots, the columns of the table; sources have rows. A sync that is given up on its
 // way does no harm: a column is asked, or given to another namespace, only when all of it was cleared.
 import { isDeepStrictEqual } from "node:util";
 import type { Namespace, PlannerSettings } from "../model/cluster.ts";
@@ -14,7 +14,7 @@ import { accepts, covers, sameAccept, sameMatch, type TargetNamespace } from "./
 /** A source's answers, a bit for each slot. */
 type Row = {
   /** What they follow from on the source's side. */
-  push: Candidate["push"];
+  to: Candidate["to"];
   copyName: string;
   decided: Int32Array;
   wanted: Int32Array;
@@ -49,11 +49,11 @@ export class Wants {
   #rows = new Map<string, Row>();
   /** Rows of the sync before whose source has another rule now, or no longer asks for copies. */
   #former = new Map<string, Row>();
-  /** Of each target of the pass that is running. */
+  /** Of each target of the sync that is running. */
   #slotOf = new Int32Array(0);
 
   /**
-   * To be run once a pass, before `ask`; the targets in the order in which they will be asked. `frozen`:
+   * To be run once a sync, before `ask`; the targets in the order in which they will be asked. `frozen`:
    * sources of which nothing changes now, and whose answers are kept.
    */
   *begin(
@@ -184,15 +184,15 @@ export class Wants {
     this.#stale[slot >> 5] = (this.#stale[slot >> 5] ?? 0) | (1 << (slot & 31));
   }
 
-  #rowFor({ text, push, source }: Candidate): Row {
+  #rowFor({ text, to, source }: Candidate): Row {
     const words = this.#stale.length;
     const { copyName } = source.rule;
     const row = this.#rows.get(text);
-    if (!row || row.copyName !== copyName || !sameMatch(row.push, push)) {
+    if (!row || row.copyName !== copyName || !sameMatch(row.to, to)) {
       const [decided, wanted] = [new Int32Array(words), new Int32Array(words)];
-      return { push, copyName, decided, wanted, lost: undefined, before: 0 };
+      return { to, copyName, decided, wanted, lost: undefined, before: 0 };
     }
-    row.push = push;
+    row.to = to;
     if (row.decided.length < words) {
       row.decided = grown(row.decided, words);
       row.wanted = grown(row.wanted, words);
@@ -211,9 +211,9 @@ function decide(row: Row, slot: number, candidate: Candidate, target: TargetName
   const { accept, name, namespace } = target;
   let steps = accept.kind === "sources" ? accept.globs.steps(candidate.text.length) : 1;
   if (!accepts(accept, candidate.text)) return steps;
-  const { globs, selector } = candidate.push;
+  const { globs, selector } = candidate.to;
   steps += (globs?.steps(name.length) ?? 0) + (selector?.steps ?? 0);
-  if (covers(candidate.push, namespace)) row.wanted[word] = (row.wanted[word] ?? 0) | bit;
+  if (covers(candidate.to, namespace)) row.wanted[word] = (row.wanted[word] ?? 0) | bit;
   return steps;
 }
 

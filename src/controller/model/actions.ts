@@ -29,17 +29,17 @@ type Write = {
   /** Why, in plain words. */
   readonly reason: string;
   /** What the write follows from, but for the target's version: a failure is remembered under it. */
-  readonly inputs: string;
+  readonly decisionKey: string;
   /** Of a removal: as what the delete guard counts it. */
   readonly removal?: CountedRemoval;
 };
 
 /** A source as a write needs it. */
-export type Desired = { readonly source: SourceObject; readonly replica: DesiredCopy };
+export type Desired = { readonly source: SourceObject; readonly desiredCopy: DesiredCopy };
 
 /** What a write that makes a place so follows from: its failure is remembered under it. */
-export function decisionKey({ source, replica }: Desired): string {
-  return `${source.uid} ${replica.fingerprint}`;
+export function decisionKeyOf({ source, desiredCopy }: Desired): string {
+  return `${source.uid} ${desiredCopy.fingerprint}`;
 }
 
 /** A place whose copy is deleted for its successor belongs to a source until the successor exists. */

@@ -58,7 +58,7 @@ export type SourceObject = Identity & {
   /** It carries annotations that ask for nothing. */
   readonly ignored: Ignored | undefined;
   /** undefined where refused. */
-  readonly replica: DesiredCopy | undefined;
+  readonly desiredCopy: DesiredCopy | undefined;
   /** Where refused: of what its copies would hold if it were not, as far as that can be known. */
   readonly refusedDigest: string | undefined;
 };
@@ -98,7 +98,7 @@ export type CopyTemplate = {
   readonly type: string;
   readonly immutable: boolean;
   readonly dataDigest: string;
-  /** As Replica.fingerprint, over what is there. */
+  /** As DesiredCopy.fingerprint, over what is there. */
   readonly fingerprint: string;
   /** Its record of `on-delete`; one that cannot be read means keep. */
   readonly onDelete: OnDelete;
@@ -117,7 +117,7 @@ export type CopyTemplate = {
 
 /**
  * Carries our marks for its own place. There are up to a million of them, so each is its identity and
- * a face that it shares.
+ * a template that it shares.
  */
 export class CopyObject implements Identity, CopyTemplate {
   readonly namespace: string;
@@ -125,67 +125,70 @@ export class CopyObject implements Identity, CopyTemplate {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleting: boolean;
-  readonly face: CopyTemplate;
+  readonly template: CopyTemplate;
 
-  constructor({ namespace, name, uid, resourceVersion, deleting }: Identity, face: CopyTemplate) {
+  constructor(
+    { namespace, name, uid, resourceVersion, deleting }: Identity,
+    template: CopyTemplate,
+  ) {
     this.namespace = namespace;
     this.name = name;
     this.uid = uid;
     this.resourceVersion = resourceVersion;
     this.deleting = deleting;
-    this.face = face;
+    this.template = template;
   }
 
   get role(): "copy" {
     return "copy";
   }
   get source(): Ref {
-    return this.face.source;
+    return this.template.source;
   }
   get sourceUid(): string {
-    return this.face.sourceUid;
+    return this.template.sourceUid;
   }
   get sourceVersion(): string {
-    return this.face.sourceVersion;
+    return this.template.sourceVersion;
   }
   get type(): string {
-    return this.face.type;
+    return this.template.type;
   }
   get immutable(): boolean {
-    return this.face.immutable;
+    return this.template.immutable;
   }
   get dataDigest(): string {
-    return this.face.dataDigest;
+    return this.template.dataDigest;
   }
   get fingerprint(): string {
-    return this.face.fingerprint;
+    return this.template.fingerprint;
   }
   get entry(): string | undefined {
-    return this.face.entry;
+    return this.template.entry;
   }
   get list(): string | undefined {
-    return this.face.list;
+    return this.template.list;
   }
   get unknownMark(): string | undefined {
-    return this.face.unknownMark;
+    return this.template.unknownMark;
   }
   get ignored(): Ignored | undefined {
-    return this.face.ignored;
+    return this.template.ignored;
   }
   get changedBy(): string | undefined {
-    return this.face.changedBy;
+    return this.template.changedBy;
   }
   get onDelete(): OnDelete {
-    return this.face.onDelete;
+    return this.template.onDelete;
   }
   get copiedKeys(): string | undefined {
-    return this.face.copiedKeys;
+    return this.template.copiedKeys;
   }
 }
 
 /** Anything else: a name in the way. */
 export type UnmanagedObject = Identity & {
-  readonly role: "stranger";
+  readonly role: "unmanaged";
   readonly adopt: Adoptable | undefined;
   readonly ignored: Ignored | undefined;
 };
@@ -240,7 +243,7 @@ export type ClusterState = {
    * data are not at hand, or give it nothing.
    */
   readonly offerOf: (source: SourceObject, keys: KeyFilter) => string | undefined;
-  /** Whether the API server refuses to show this listed namespace; then it is not in the world. */
+  /** Whether the API server refuses to show this listed namespace; then it is not in the cluster state. */
   readonly isUnreadable?: (namespace: string) => boolean;
   /** Absent: there is none. */
   readonly list?: ListState | undefined;

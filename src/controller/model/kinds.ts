@@ -70,7 +70,7 @@ export const KINDS: Readonly<Record<ObjectKind, KindRules>> = {
       { name: "binaryData", tag: "b", encoding: "base64" },
     ],
     types: undefined,
-    // Helm can be told to keep its releases in ConfigMaps.
+    // Helm can be reported to keep its releases in ConfigMaps.
     refusedPrefix: REFUSED_NAME_PREFIX,
     everywhere: ["kube-root-ca.crt"],
     reserved: ADMISSION_PARAMETERS,
@@ -98,7 +98,7 @@ export function rulesOf(
     : { ...rules, reserved: [...reserved, sourceList] };
 }
 
-/** A place or a source among those of all kinds: how they are told apart in maps. */
+/** A place or a source among those of all kinds: how they are reported apart in maps. */
 export function placeKey(kind: ObjectKind, place: Ref): string {
   return `${kind} ${refText(place)}`;
 }

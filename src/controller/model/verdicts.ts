@@ -73,7 +73,7 @@ export type Row = {
   readonly kind: ObjectKind;
   readonly place: Ref;
   readonly source: Ref;
-  /** Without the place: places of one source with one reason are told together. */
+  /** Without the place: places of one source with one reason are reported together. */
   readonly reason: string;
   /** Of a write that failed: a word of a closed list for the reason. */
   readonly cause: string | undefined;
@@ -89,7 +89,7 @@ export type Row = {
   readonly pulling: boolean;
   /** Of a conflict with another source: the one that has the place. */
   readonly winner: Ref | undefined;
-  /** Of a pulling object: what its owner may be told. Absent: only `noSourceText`. */
+  /** Of a pulling object: what its owner may be reported. Absent: only `noSourceText`. */
   readonly forOwner?: OwnerNotice | undefined;
   /** Of a removal with the verdict `held`: why it could be a mistake. `dueAt` is when it is made. */
   readonly hold?: RemovalHoldCause | undefined;
@@ -154,7 +154,7 @@ export type SourceReport = {
   readonly fanoutHeld: boolean;
 };
 
-/** What a pass found of the source list; `entries`: all that there are. */
+/** What a sync found of the source list; `entries`: all that there are. */
 export type ListReport = {
   readonly state: "off" | "absent" | "unread" | "read";
   /** Why it is not read. */
@@ -210,7 +210,7 @@ export type Plan = {
   /** Of each source with each of its places: a source that lost a place has its conflict there. */
   readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
-  /** When the first pass of this process began (ms, monotonic): what has been so since then was so before. */
+  /** When the first sync of this process began (ms, monotonic): what has been so since then was so before. */
   readonly beganAt: number;
   /** Namespaces whose annotations cannot be understood: nothing changes there. */
   readonly namespaces: readonly NamespaceReport[];

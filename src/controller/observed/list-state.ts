@@ -1,4 +1,4 @@
-// How the source list stands, in the words in which it is told: turned off, not there, not read and why,
+// How the source list stands, in the words in which it is reported: turned off, not there, not read and why,
 // or read, and then what it says of objects of one kind.
 import type { ListedKind, ListEntry } from "../annotations/list-entry.ts";
 import { refText, type Ref } from "../../text/names.ts";

@@ -36,7 +36,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
     labels,
     annotations,
   };
-  const face = fingerprint(digest, parts);
+  const template = fingerprint(digest, parts);
   const unknownMark = unknownKeyOf(annotations);
   const entry = recordedEntry(annotations);
   const list = recordedList(annotations);
@@ -44,7 +44,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
   const { namespace, name } = marks.source;
   const changedBy = whole.changedBy();
   const rest = `${unknownMark ?? ""} ${ignored?.word ?? ""} ${changedBy ?? ""}`;
-  const shared = context.share(`${face} ${marks.sourceVersion} ${rest}`, {
+  const shared = context.share(`${template} ${marks.sourceVersion} ${rest}`, {
     source: { namespace: intern(namespace), name: intern(name) },
     sourceUid: intern(marks.sourceUid),
     sourceVersion: intern(marks.sourceVersion),
@@ -52,7 +52,7 @@ export function readCopy(whole: ReadingObject, marks: Marks, context: ReadContex
     immutable,
     dataDigest: intern(dataDigest),
     // A copy without a version that could be is to be written again, one with an unknown mark never.
-    fingerprint: marks.sourceVersion === "" || unknownMark !== undefined ? "" : intern(face),
+    fingerprint: marks.sourceVersion === "" || unknownMark !== undefined ? "" : intern(template),
     onDelete: recordedOnDelete(onDelete),
     copiedKeys: copiedKeys.length > LONGEST_KEPT_RECORD ? undefined : intern(copiedKeys),
     entry: entry === undefined ? undefined : intern(entry),

@@ -1,9 +1,9 @@
 // From a Secret or a ConfigMap of the API to what the cache keeps of it. Which of four roles it has
 // decides what that is: a source and a pulling Secret keep data, a copy a digest and its marks, a
-// stranger little more than its name. A Secret with `from` is its owner's and never a copy, and a copy
+// unmanaged object little more than its name. A Secret with `from` is its owner's and never a copy, and a copy
 // is never a source, whatever else they carry.
 import { carries, parseAdopt, type Annotations } from "../annotations/parse.ts";
-import { ignoredOnStranger } from "../annotations/ignored.ts";
+import { ignoredOnUnmanaged } from "../annotations/ignored.ts";
 import {
   MANAGED_BY,
   MARKS,
@@ -55,7 +55,7 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
     data: () => entriesOf(context.kind, object),
     changedBy: () => newestManager(metadata.managedFields),
   };
-  if (context.kind.reserved?.includes(given.name)) return bystander(given);
+  if (context.kind.reserved?.includes(given.name)) return reservedObject(given);
   if (carries(whole.annotations, ["from"])) return readPull(whole, context);
   const marks = marksOf(given, whole.labels, whole.annotations);
   if (marks) return readCopy(whole, marks, context);
@@ -63,7 +63,7 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
   if (entry || (context.isSourceNamespace(given.namespace) && speaks(whole.annotations))) {
     return readSource(whole, context, entry);
   }
-  return readStranger(whole, context);
+  return readUnmanaged(whole, context);
 }
 
 // As the API server bounds it.
@@ -82,8 +82,8 @@ function newestManager(fields: unknown): string | undefined {
 }
 
 /** Whatever it carries, nothing is made of it. */
-function bystander(given: Identity): UnmanagedObject {
-  return { role: "stranger", ...given, adopt: undefined, ignored: undefined };
+function reservedObject(given: Identity): UnmanagedObject {
+  return { role: "unmanaged", ...given, adopt: undefined, ignored: undefined };
 }
 
 const SILENT = new Set([...MARKS, "adopt" satisfies AnnotationName].map((word) => PREFIX + word));
@@ -108,14 +108,14 @@ export function readPayload(
   return read;
 }
 
-function readStranger(
+function readUnmanaged(
   { given, type, immutable, labels, annotations }: ReadingObject,
   { intern }: ReadContext,
 ): UnmanagedObject {
   const adopting = carries(annotations, ["adopt"]);
   const source = adopting ? parseAdopt(annotations) : undefined;
-  const ignored = ignoredOnStranger(annotations, source !== undefined);
-  if (!adopting) return { role: "stranger", ...given, adopt: undefined, ignored };
+  const ignored = ignoredOnUnmanaged(annotations, source !== undefined);
+  if (!adopting) return { role: "unmanaged", ...given, adopt: undefined, ignored };
   const unknownKey = unknownKeyOf(annotations);
   const adopt = {
     source: source && { namespace: intern(source.namespace), name: intern(source.name) },
@@ -124,5 +124,5 @@ function readStranger(
     labelled: Object.keys(labels).length > 0,
     unknownKey: unknownKey === undefined ? undefined : intern(unknownKey),
   };
-  return { role: "stranger", ...given, adopt, ignored };
+  return { role: "unmanaged", ...given, adopt, ignored };
 }

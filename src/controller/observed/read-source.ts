@@ -8,7 +8,7 @@ import type { Invalid } from "../../text/result.ts";
 import type { Problem } from "../annotations/rules.ts";
 import { annotationKey, SOURCE_ANNOTATIONS } from "../annotations/vocabulary.ts";
 import { metadataExcess } from "../desired/copied-metadata.ts";
-import { desiredCopy } from "../desired/copy.ts";
+import { desiredCopyOf } from "../desired/copy.ts";
 import { copyableKeys } from "../desired/namespace-rules.ts";
 import type { SourceObject } from "../model/cluster.ts";
 import { digestData, type Digest } from "../model/secret-data.ts";
@@ -36,11 +36,11 @@ export function readSource(
   if (problems.length > 0) {
     const known = entry ? entry.problems.length === 0 : problems.every(isNotOfKeys);
     const refusedDigest = known ? digestOf(whole, text.keys, context) : undefined;
-    return { ...source, problems, replica: undefined, refusedDigest };
+    return { ...source, problems, desiredCopy: undefined, refusedDigest };
   }
   const refused = (annotation: string, fault: Invalid): SourceObject => {
     const problem = say({ annotation, ...fault });
-    return { ...source, problems: [problem], replica: undefined, refusedDigest: undefined };
+    return { ...source, problems: [problem], desiredCopy: undefined, refusedDigest: undefined };
   };
   const data = whole.data();
   const excess = dataExcess(kind, data);
@@ -58,8 +58,8 @@ export function readSource(
   const content = { ...own, entries: entries.value, entry };
   // Its copies have the same digests.
   const kept: Digest = (parts) => intern(digest(parts));
-  const { replica, payload } = desiredCopy(kind, content, text, copyable, kept);
-  const read = { ...source, problems: [], replica, refusedDigest: undefined };
+  const { desiredCopy, payload } = desiredCopyOf(kind, content, text, copyable, kept);
+  const read = { ...source, problems: [], desiredCopy, refusedDigest: undefined };
   context.keep(read, payload);
   return read;
 }

@@ -31,7 +31,11 @@ export type CopyDecision =
       readonly verdict: "paused" | "frozen" | "wait";
       readonly reason: string;
     }
-  | { readonly kind: "unwanted"; readonly onDelete: OnDelete; readonly lapse: RemovalReason };
+  | {
+      readonly kind: "unwanted";
+      readonly onDelete: OnDelete;
+      readonly removalReason: RemovalReason;
+    };
 
 export function decideCopy(
   context: PlanContext,
@@ -51,21 +55,24 @@ export function decideCopy(
   if (listed.kind === "frozen") return hold("frozen", listed.reason);
   const decision = decideByStatus(context, copy, target, status, listed);
   if (decision.kind !== "unwanted") return decision;
-  return { ...decision, lapse: qualified(decision.lapse, copy, target, listed) };
+  return { ...decision, removalReason: qualified(decision.removalReason, copy, target, listed) };
 }
 
 // What else is known of an unwanted place decides how long its copy is held.
 function qualified(
-  lapse: RemovalReason,
+  removalReason: RemovalReason,
   { source }: CopyObject,
   target: TargetNamespace,
   listed: ListAnswer,
 ): RemovalReason {
   const entryRemoved = listed.kind === "gone";
-  if (acceptance(refText(source), target.accept) !== "declined") return { ...lapse, entryRemoved };
-  const asked = lapse.follows.some(({ kind }) => kind === "Namespace");
-  const follows = asked ? lapse.follows : [...lapse.follows, readOfNamespace(target)];
-  return { ...lapse, follows, declined: true, entryRemoved };
+  if (acceptance(refText(source), target.accept) !== "declined")
+    return { ...removalReason, entryRemoved };
+  const asked = removalReason.follows.some(({ kind }) => kind === "Namespace");
+  const follows = asked
+    ? removalReason.follows
+    : [...removalReason.follows, readOfNamespace(target)];
+  return { ...removalReason, follows, declined: true, entryRemoved };
 }
 
 function decideByStatus(
@@ -128,19 +135,21 @@ function decideByEntry(
     want === "declined"
       ? `the namespace does not accept copies of ${text}`
       : `source ${text} no longer wants this place`;
-  const { lapse, ...decision } = unwanted(word, reason, follows);
-  return { ...decision, lapse: { ...lapse, covered: want === "declined" } };
+  const { removalReason, ...decision } = unwanted(word, reason, follows);
+  return { ...decision, removalReason: { ...removalReason, covered: want === "declined" } };
 }
 
 // Under opt-in a namespace that says nothing keeps the copies that are there, and they are kept current.
 function keeps(
-  { pass }: PlanContext,
-  { namespace, push }: Candidate,
+  { planBuilder }: PlanContext,
+  { namespace, to }: Candidate,
   copy: CopyObject,
   target: TargetNamespace,
 ) {
   return (
-    target.accept.kind === "kept" && namespace !== target.name && consents(pass, push, copy, target)
+    target.accept.kind === "kept" &&
+    namespace !== target.name &&
+    consents(planBuilder, to, copy, target)
   );
 }
 
@@ -149,8 +158,8 @@ function decideAbsent(context: PlanContext, copy: CopyObject, status: SourceStat
   // Whoever looks for it finds one.
   const other = shownAt(status) ? ": another object has its name now" : "";
   const reason = `source ${refText(source)} is gone${other}`;
-  const lapse = sourceGone(context, source, sourceUid, status, reason);
-  return { kind: "unwanted", onDelete, lapse };
+  const removalReason = sourceGone(context, source, sourceUid, status, reason);
+  return { kind: "unwanted", onDelete, removalReason };
 }
 
 function hold(verdict: "frozen" | "paused" | "wait", reason: string): CopyDecision {
@@ -162,5 +171,5 @@ function unwanted(
   reason: string,
   follows: RemovalReason["follows"],
 ): Extract<CopyDecision, { kind: "unwanted" }> {
-  return { kind: "unwanted", onDelete, lapse: { cause: "unwanted", reason, follows } };
+  return { kind: "unwanted", onDelete, removalReason: { cause: "unwanted", reason, follows } };
 }

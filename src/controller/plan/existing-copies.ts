@@ -31,7 +31,7 @@ import type { TargetNamespace } from "../desired/targets.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { refText } from "../../text/names.ts";
 import type { PlanContext } from "./plan-context.ts";
-import { type WriteCause, decisionKey } from "../model/actions.ts";
+import { type WriteCause, decisionKeyOf } from "../model/actions.ts";
 
 /** `group`: who wants places of the copy's name. */
 export function planExistingCopy(
@@ -59,10 +59,10 @@ function planByDecision(
   target: TargetNamespace,
   group: readonly Candidate[],
 ): void {
-  const { pass, sources } = context;
+  const { planBuilder, sources } = context;
   const status =
     copy.entry === undefined ? sources.status(copy.source) : sources.statusAnywhere(copy.source);
-  const tally = status.kind === "entry" ? status.entry.tally : pass.withoutSource;
+  const tally = status.kind === "entry" ? status.entry.tally : planBuilder.withoutSource;
   const decision = decideCopy(context, copy, target, status);
   switch (decision.kind) {
     case "keep":
@@ -73,15 +73,15 @@ function planByDecision(
       const { verdict, reason } = decision;
       reportConflicts(context, copy, target, group, undefined);
       if (verdict === "frozen" && isOthersCopy(context, copy)) {
-        pass.others++;
+        planBuilder.others++;
         return;
       }
       const differs = differsFrom(copy, status);
-      pass.report(tally, { verdict, place: copy, source: copy.source, reason, differs });
+      planBuilder.report(tally, { verdict, place: copy, source: copy.source, reason, differs });
       return;
     }
     case "unwanted":
-      handOver(context, copy, target, group, decision.lapse, decision.onDelete, tally);
+      handOver(context, copy, target, group, decision.removalReason, decision.onDelete, tally);
   }
 }
 
@@ -99,14 +99,14 @@ function planKept(
   target: TargetNamespace,
   holder: Candidate,
 ): void {
-  const { pass, sources } = context;
+  const { planBuilder, sources } = context;
   const { entry } = holder.source;
   const asked = entry?.key === copy.entry ? [] : readsOfList(sources.list, entry, copy.entry);
-  const hold = unconfirmed(pass, "the source list says something new of its source", asked);
+  const hold = unconfirmed(planBuilder, "the source list says something new of its source", asked);
   if (!hold || copy.deleting) planCopy(context, copy, target, holder, "changed");
   else {
     const verdict = wantedVerdict(targetStateOf(copy, holder.content));
-    pass.report(holder.tally, { verdict, place: copy, source: holder.source, ...hold });
+    planBuilder.report(holder.tally, { verdict, place: copy, source: holder.source, ...hold });
   }
 }
 
@@ -114,7 +114,7 @@ function planKept(
 function differsFrom(copy: CopyObject, status: SourceStatus): boolean | undefined {
   if (status.kind !== "entry") return undefined;
   const { source, content } = status.entry;
-  if (content) return copy.fingerprint !== content.replica.fingerprint;
+  if (content) return copy.fingerprint !== content.desiredCopy.fingerprint;
   if (source.refusedDigest === undefined) return undefined;
   return copy.sourceUid !== source.uid || copy.dataDigest !== source.refusedDigest;
 }
@@ -128,8 +128,8 @@ function contest(
   group: readonly Candidate[],
   holder: Candidate,
 ): void {
-  const { pass } = context;
-  const { held } = pass.memory;
+  const { planBuilder } = context;
+  const { held } = planBuilder.memory;
   const taker = group.find(
     (one) =>
       one.rank < holder.rank && wants(one, target) && !one.paused && !held.has(one.source.uid),
@@ -139,47 +139,56 @@ function contest(
     planKept(context, copy, target, holder);
     return;
   }
-  const hold = failingTakeover(pass, copy, taker) ?? unreadTakeover(context, copy, target, taker);
+  const hold =
+    failingTakeover(planBuilder, copy, taker) ?? unreadTakeover(context, copy, target, taker);
   reportConflicts(context, copy, target, group, hold ? holder : taker, taker);
   if (!hold) {
     planCopy(context, copy, target, taker, "handover");
     return;
   }
-  pass.report(taker.tally, { place: copy, source: taker.source, winner: holder.source, ...hold });
+  planBuilder.report(taker.tally, {
+    place: copy,
+    source: taker.source,
+    winner: holder.source,
+    ...hold,
+  });
   planKept(context, copy, target, holder);
 }
 
 type TakeoverHold = Pick<Finding, "verdict" | "reason" | "cause" | "dueAt">;
 
 function failingTakeover(
-  pass: PlanBuilder,
+  planBuilder: PlanBuilder,
   copy: CopyObject,
   taker: Candidate,
 ): TakeoverHold | undefined {
-  const trouble = pass.memory.backoff.trouble(refText(copy), decisionKey(taker.content));
-  if (trouble?.kind !== "failed" || trouble.until <= pass.now) return undefined;
+  const placeBackoff = planBuilder.memory.backoff.placeBackoff(
+    refText(copy),
+    decisionKeyOf(taker.content),
+  );
+  if (placeBackoff?.kind !== "failed" || placeBackoff.until <= planBuilder.now) return undefined;
   return {
     verdict: "conflict",
-    reason: `it cannot take this place over: ${trouble.reason}`,
-    cause: trouble.cause,
-    dueAt: trouble.until,
+    reason: `it cannot take this place over: ${placeBackoff.reason}`,
+    cause: placeBackoff.cause,
+    dueAt: placeBackoff.until,
   };
 }
 
 // A take-over follows from what the cache shows of the taker and of the namespace.
 function unreadTakeover(
-  { pass, sources }: PlanContext,
+  { planBuilder, sources }: PlanContext,
   copy: CopyObject,
   target: TargetNamespace,
   taker: Candidate,
 ) {
   const reason = `source ${taker.text} comes before ${refText(copy.source)}`;
   const asked = [
-    readOfSource(pass.kind, taker.source, taker.source),
+    readOfSource(planBuilder.kind, taker.source, taker.source),
     readOfNamespace(target),
     ...readsOfList(sources.list, taker.source.entry, copy.entry),
   ];
-  const hold = unconfirmed(pass, reason, asked);
+  const hold = unconfirmed(planBuilder, reason, asked);
   return hold && { ...hold, verdict: "conflict" as const };
 }
 
@@ -191,7 +200,7 @@ function planCopy(
   winner: Candidate,
   cause: WriteCause,
 ): void {
-  const { pass } = context;
+  const { planBuilder } = context;
   const { content, tally } = winner;
   const verdict = wantedVerdict(targetStateOf(copy, content));
   if (verdict === "current") {
@@ -199,23 +208,23 @@ function planCopy(
     return;
   }
   const write = {
-    objectKind: pass.kind,
+    objectKind: planBuilder.kind,
     place: { namespace: copy.namespace, name: copy.name },
     source: { namespace: winner.source.namespace, name: winner.source.name },
     cause: cause === "changed" && isEdited(context, copy, content) ? "edited" : cause,
-    inputs: decisionKey(winner.content),
+    decisionKey: decisionKeyOf(winner.content),
     content,
     target: copy,
   } as const;
   const why = WHY[write.cause] ?? "";
   if (verdict === "update") {
-    pass.propose(tally, verdict, { kind: "update", ...write, reason: why }, target.order);
+    planBuilder.propose(tally, verdict, { kind: "update", ...write, reason: why }, target.order);
   } else if (verdict === "replace") {
     const reason = `${why}; ${unalterable(copy, winner)}`;
     const mustLast = target.accept.kind === "kept";
     const { namespace, name } = copy.source;
     const reservation = {
-      kind: pass.kind,
+      kind: planBuilder.kind,
       place: write.place,
       namespaceUid: target.namespace.uid,
       source: { namespace, name },
@@ -224,10 +233,10 @@ function planCopy(
       lasting: mustLast || isContested(context, copy.name),
     };
     const action = { kind: "replace", ...write, reason, reservation, mustLast } as const;
-    pass.propose(tally, verdict, action, target.order);
+    planBuilder.propose(tally, verdict, action, target.order);
   } else {
     const reason = `${awaited(copy)}; the copy is made again afterwards`;
-    pass.report(tally, { verdict, place: write.place, source: write.source, reason });
+    planBuilder.report(tally, { verdict, place: write.place, source: write.source, reason });
   }
 }
 
@@ -242,8 +251,8 @@ const WHY: Readonly<Partial<Record<WriteCause, string>>> = {
 };
 
 function unalterable(copy: CopyObject, { content }: Candidate): string {
-  if (copy.type !== content.replica.type) {
-    return `the type ${copy.type} cannot be changed to ${content.replica.type}`;
+  if (copy.type !== content.desiredCopy.type) {
+    return `the type ${copy.type} cannot be changed to ${content.desiredCopy.type}`;
   }
   return "the copy is immutable";
 }
@@ -252,13 +261,13 @@ function unalterable(copy: CopyObject, { content }: Candidate): string {
 function isEdited(
   context: PlanContext,
   copy: CopyObject,
-  { source, replica }: Candidate["content"],
+  { source, desiredCopy }: Candidate["content"],
 ): boolean {
   if (copy.sourceUid !== source.uid) return false;
   // An older version did not write the list.
   if (copy.entry !== undefined && copy.list === undefined) return false;
-  const settled = context.pass.memory.settled.get(source.uid);
-  return settled === replica.fingerprint || copy.sourceVersion === source.resourceVersion;
+  const settled = context.planBuilder.memory.settled.get(source.uid);
+  return settled === desiredCopy.fingerprint || copy.sourceVersion === source.resourceVersion;
 }
 
 function handOver(
@@ -266,32 +275,32 @@ function handOver(
   copy: CopyObject,
   target: TargetNamespace,
   group: readonly Candidate[],
-  lapse: RemovalReason,
+  removalReason: RemovalReason,
   onDelete: OnDelete,
   tally: PlannedSource["tally"],
 ): void {
-  const { pass, settings, removals } = context;
+  const { planBuilder, settings, removals } = context;
   const successors = group.filter((candidate) => wants(candidate, target));
   // A paused one takes no place that it does not hold.
   const successor = successors.find(({ paused }) => !paused) ?? successors[0];
   if (!successor) {
-    removals.add({ copy, tally, order: target.order, lapse, onDelete });
+    removals.add({ copy, tally, order: target.order, removalReason, onDelete });
     return;
   }
   reportConflicts(context, copy, target, group, successor);
   if (successor.source.rule.paused) {
     const reason = `source ${successor.text}, which has this place now, is paused`;
     const paused = { verdict: "paused", place: copy, source: successor.source, reason } as const;
-    pass.report(successor.tally, { ...paused, differs: true });
+    planBuilder.report(successor.tally, { ...paused, differs: true });
     return;
   }
-  const hold = copy.deleting ? undefined : handoverHold(pass, settings, lapse);
+  const hold = copy.deleting ? undefined : handoverHold(planBuilder, settings, removalReason);
   if (!hold) {
     planCopy(context, copy, target, successor, "handover");
     return;
   }
   const verdict = wantedVerdict(targetStateOf(copy, successor.content));
-  pass.report(successor.tally, { verdict, place: copy, source: successor.source, ...hold });
+  planBuilder.report(successor.tally, { verdict, place: copy, source: successor.source, ...hold });
 }
 
 // Whoever else wants the place is reported that it is taken.
@@ -308,7 +317,7 @@ function reportConflicts(
     if (candidate === winner || candidate === reported || candidate.text === holder) continue;
     if (!wants(candidate, target)) continue;
     const reason = `the copy of ${holder} has this place`;
-    context.pass.report(candidate.tally, {
+    context.planBuilder.report(candidate.tally, {
       verdict: "conflict",
       place: copy,
       source: candidate.source,

@@ -1,4 +1,4 @@
-// Objects that carry annotations of ours which have no effect, counted over a pass. Anybody can write any
+// Objects that carry annotations of ours which have no effect, counted over a sync. Anybody can write any
 // number of them: by reason they are counted, and by name a few are kept of each namespace, the last
 // that came.
 import { IGNORED_REASONS, type Ignored, type IgnoredReason } from "../annotations/ignored.ts";

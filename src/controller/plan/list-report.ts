@@ -1,4 +1,4 @@
-// What a pass found of the source list beyond the sources that it makes: entries that are refused before
+// What a sync found of the source list beyond the sources that it makes: entries that are refused before
 // there is a source, and entries whose object is not there.
 import { misnamed, type Sources } from "../desired/sources.ts";
 import type { ClusterState } from "../model/cluster.ts";
@@ -16,7 +16,7 @@ const NOTHING: ListReport = {
   absent: [],
 };
 
-export function reportList(world: ClusterState, { list }: Sources): ListReport {
+export function reportList(clusterState: ClusterState, { list }: Sources): ListReport {
   if (!list) return NOTHING;
   if (list.state !== "read") return { ...NOTHING, state: list.state, reason: list.reason };
   const refused: ListReport["refused"][number][] = [];
@@ -25,9 +25,9 @@ export function reportList(world: ClusterState, { list }: Sources): ListReport {
   for (const entry of list.entries()) {
     const { key, object, problems } = entry;
     // Of objects of another kind the plan of that kind tells, of those of no kind the Secrets'.
-    if (object ? object.kind !== world.kind : world.kind !== "Secret") continue;
+    if (object ? object.kind !== clusterState.kind : clusterState.kind !== "Secret") continue;
     entries++;
-    const cached = object && world.objectsIn(object.namespace).get(object.name);
+    const cached = object && clusterState.objectsIn(object.namespace).get(object.name);
     if (problems.length > 0 && (cached?.role !== "source" || !isOnly(entry, list))) {
       refused.push({ key, reason: problems.map(problemText).join("; ") });
     } else if (cached?.role === "copy" || cached?.role === "pull") {

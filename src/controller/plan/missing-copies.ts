@@ -15,7 +15,7 @@ import {
 import { placeIn, type TargetNamespace } from "../desired/targets.ts";
 import { type SourceReport } from "../model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
-import { decisionKey, type Action } from "../model/actions.ts";
+import { decisionKeyOf, type Action } from "../model/actions.ts";
 
 const CREATES_PER_TURN = 1024;
 // A plan holds so many creates; what is beyond is counted, and planned once these are made: a thousand
@@ -25,14 +25,14 @@ const FEWEST_CREATES = 16;
 const HELD_AGAIN_MS = 60_000;
 
 export class MissingCopies {
-  readonly #pass: PlanBuilder;
+  readonly #planBuilder: PlanBuilder;
   readonly #settings: PlannerSettings;
   readonly #reserved: ReservedPlaces;
   readonly #creates = new Map<Candidate, TargetNamespace[]>();
   readonly #held = new Set<Candidate>();
 
-  constructor(pass: PlanBuilder, settings: PlannerSettings, reserved: ReservedPlaces) {
-    this.#pass = pass;
+  constructor(planBuilder: PlanBuilder, settings: PlannerSettings, reserved: ReservedPlaces) {
+    this.#planBuilder = planBuilder;
     this.#settings = settings;
     this.#reserved = reserved;
   }
@@ -73,7 +73,7 @@ export class MissingCopies {
     wanting: readonly Candidate[],
     target: TargetNamespace,
   ): void {
-    const { held } = this.#pass.memory;
+    const { held } = this.#planBuilder.memory;
     const stronger = wanting.find(
       (one) => one.rank < holder.rank && !one.paused && !held.has(one.source.uid),
     );
@@ -89,7 +89,7 @@ export class MissingCopies {
   #lose(loser: Candidate, target: TargetNamespace, winner: Ref, reason: string): void {
     const place = placeIn(target, loser.source.rule.copyName);
     const finding = { verdict: "conflict", place, source: loser.source, reason } as const;
-    this.#pass.report(loser.tally, { ...finding, winner });
+    this.#planBuilder.report(loser.tally, { ...finding, winner });
   }
 
   #win(winner: Candidate, target: TargetNamespace, present: CachedObject | undefined): void {
@@ -98,42 +98,47 @@ export class MissingCopies {
     const obstacle = present && adoptionObstacle(present, content);
     const verdict = wantedVerdict(targetStateWithoutCopy(present), obstacle === undefined);
     if (verdict === "conflict") {
-      this.#pass.report(tally, { verdict, place, source, reason: obstacle ?? "" });
+      this.#planBuilder.report(tally, { verdict, place, source, reason: obstacle ?? "" });
       return;
     }
     if (source.rule.paused) {
       const reason = `source ${winner.text} is paused`;
-      this.#pass.report(tally, { verdict: "paused", place, source, reason, differs: true });
+      this.#planBuilder.report(tally, { verdict: "paused", place, source, reason, differs: true });
       return;
     }
-    if (verdict === "create" || present?.role !== "stranger") {
+    if (verdict === "create" || present?.role !== "unmanaged") {
       this.#vacant(winner, target, place);
       return;
     }
     const write = { ...writeOf(winner, place), cause: "new", target: present } as const;
     const why = "its owner lets this source adopt it";
-    this.#pass.propose(tally, verdict, { kind: verdict, ...write, reason: why }, target.order);
+    this.#planBuilder.propose(
+      tally,
+      verdict,
+      { kind: verdict, ...write, reason: why },
+      target.order,
+    );
   }
 
   #vacant(winner: Candidate, target: TargetNamespace, place: Ref): void {
-    const hidden = this.#pass.memory.backoff.hiddenAt(refText(place));
-    if (hidden === undefined) {
+    const uncached = this.#planBuilder.memory.backoff.uncachedAt(refText(place));
+    if (uncached === undefined) {
       const targets = this.#creates.get(winner);
       if (targets) targets.push(target);
       else this.#creates.set(winner, [target]);
       return;
     }
-    const unread = hidden.unread === undefined ? "" : ` and cannot be read: ${hidden.unread}`;
-    const reason = `a ${this.#pass.kind} that the cache does not show is in the way${unread}`;
+    const unread = uncached.unread === undefined ? "" : ` and cannot be read: ${uncached.unread}`;
+    const reason = `a ${this.#planBuilder.kind} that the cache does not show is in the way${unread}`;
     const { source, tally } = winner;
     const finding = { verdict: "conflict", place, source, reason } as const;
-    if (hidden.until > this.#pass.now) {
-      this.#pass.report(tally, { ...finding, dueAt: hidden.until });
+    if (uncached.until > this.#planBuilder.now) {
+      this.#planBuilder.report(tally, { ...finding, dueAt: uncached.until });
       return;
     }
-    this.#pass.report(tally, finding);
+    this.#planBuilder.report(tally, finding);
     const { content: _, ...write } = writeOf(winner, place);
-    this.#pass.look({ kind: "liveGet", ...write, cause: "new", reason }, target.order);
+    this.#planBuilder.look({ kind: "liveGet", ...write, cause: "new", reason }, target.order);
   }
 
   /** How many sources have places to be made. */
@@ -148,10 +153,10 @@ export class MissingCopies {
   *settle(creating: number): Generator<undefined, void> {
     const most = Math.max(FEWEST_CREATES, Math.floor(MOST_CREATES / creating));
     for (const [winner, targets] of this.#creates) {
-      const end = this.#pass.proposals.count + most;
-      this.#pass.pendingSince(winner.source);
+      const end = this.#planBuilder.proposals.count + most;
+      this.#planBuilder.pendingSince(winner.source);
       const places = placesOf(winner) + targets.length;
-      const bytes = places * winner.content.replica.bytes;
+      const bytes = places * winner.content.desiredCopy.bytes;
       const held = bytes > this.#settings.fanoutLimitBytes;
       if (held) this.#held.add(winner);
       for (const [index, target] of targets.entries()) {
@@ -159,7 +164,7 @@ export class MissingCopies {
         // A reserved place had its copy before.
         if (held && !this.#reserved.isReserved(winner, target))
           this.#hold(winner, target, places, bytes);
-        else if (this.#pass.proposals.count < end) this.#create(winner, target);
+        else if (this.#planBuilder.proposals.count < end) this.#create(winner, target);
         else this.#defer(winner, target);
       }
     }
@@ -169,13 +174,13 @@ export class MissingCopies {
   // A held source takes no place from others, and who that is is known only now: others get theirs by the
   // next plan. Two sources can be held in turns, so each asks for a plan once a minute at most.
   #remember(held: ReadonlySet<string>): void {
-    const { memory, now } = this.#pass;
+    const { memory, now } = this.#planBuilder;
     const { heldSince } = memory;
     for (const [uid, at] of heldSince) if (now - at >= HELD_AGAIN_MS) heldSince.delete(uid);
     for (const uid of held) {
       if (memory.held.has(uid) || heldSince.has(uid)) continue;
       heldSince.set(uid, now);
-      this.#pass.wake(now);
+      this.#planBuilder.wake(now);
     }
     memory.held = held;
   }
@@ -183,7 +188,7 @@ export class MissingCopies {
   fanout(candidate: Candidate): Pick<SourceReport, "fanoutBytes" | "fanoutHeld"> {
     const held = this.#held.has(candidate);
     const places = placesOf(candidate) + (held ? candidate.tally.held : candidate.tally.create);
-    return { fanoutBytes: places * candidate.content.replica.bytes, fanoutHeld: held };
+    return { fanoutBytes: places * candidate.content.desiredCopy.bytes, fanoutHeld: held };
   }
 
   #hold(
@@ -195,25 +200,25 @@ export class MissingCopies {
     const { fanoutLimitBytes } = this.#settings;
     const reason = `${places} places need ${bytes} bytes, more than ${fanoutLimitBytes} (--fanout-limit)`;
     const place = placeIn(target, source.rule.copyName);
-    this.#pass.report(tally, { verdict: "held", place, source, reason });
+    this.#planBuilder.report(tally, { verdict: "held", place, source, reason });
   }
 
   // Asked for, so that what is remembered of the place is not forgotten.
   #defer(winner: Candidate, target: TargetNamespace): void {
-    const { place, inputs } = writeOf(winner, placeIn(target, winner.source.rule.copyName));
-    const { backoff } = this.#pass.memory;
+    const { place, decisionKey } = writeOf(winner, placeIn(target, winner.source.rule.copyName));
+    const { backoff } = this.#planBuilder.memory;
     backoff.hasVanished(refText(place));
-    if (backoff.trouble(refText(place), inputs)) this.#create(winner, target);
+    if (backoff.placeBackoff(refText(place), decisionKey)) this.#create(winner, target);
     else winner.tally.create++;
   }
 
   #create(winner: Candidate, target: TargetNamespace): void {
     const place = placeIn(target, winner.source.rule.copyName);
-    const deleted = this.#pass.memory.backoff.hasVanished(refText(place));
+    const deleted = this.#planBuilder.memory.backoff.hasVanished(refText(place));
     const cause = deleted ? "deleted" : "new";
     const reason = deleted ? "the copy was deleted by somebody else" : "there is no copy yet";
     const action: Action = { kind: "create", ...writeOf(winner, place), cause, reason };
-    this.#pass.propose(winner.tally, "create", action, target.order);
+    this.#planBuilder.propose(winner.tally, "create", action, target.order);
   }
 }
 
@@ -226,13 +231,13 @@ function adopter(
   wanting: readonly Candidate[],
   present: CachedObject | undefined,
 ): Candidate | undefined {
-  if (present?.role !== "stranger" || present.adopt?.source === undefined) return undefined;
+  if (present?.role !== "unmanaged" || present.adopt?.source === undefined) return undefined;
   const text = refText(present.adopt.source);
   return wanting.find((candidate) => candidate.text === text);
 }
 
 function writeOf({ source, content }: Candidate, place: Ref) {
-  const inputs = decisionKey(content);
+  const decisionKey = decisionKeyOf(content);
   const { kind: objectKind, namespace, name } = source;
-  return { objectKind, place, source: { namespace, name }, inputs, content };
+  return { objectKind, place, source: { namespace, name }, decisionKey, content };
 }

@@ -1,4 +1,4 @@
-// What one pass gathers of one kind: counts, rows and writes. It also holds back a write that is in flight, in
+// What one sync gathers of one kind: counts, rows and writes. It also holds back a write that is in flight, in
 // back-off, or too close upon the last one at its place, and remembers when each becomes due.
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/write-backoff.ts";
@@ -154,12 +154,12 @@ export class PlanBuilder {
       return;
     }
     const owed = this.memory.shared.reservations.at(this.kind, place) !== undefined;
-    const trouble = this.memory.backoff.trouble(key, action.inputs);
+    const placeBackoff = this.memory.backoff.placeBackoff(key, action.decisionKey);
     // Nobody's value is in dispute at an absent place: it is filled at once, however often its copy was
     // changed or deleted. The distance between two writes still bounds it.
-    const fills = trouble?.kind === "fight" && action.kind === "create";
-    if (trouble && !fills && trouble.until > this.now) {
-      this.report(tally, { ...finding, ...delayed(trouble, verdict, reason) });
+    const fills = placeBackoff?.kind === "fight" && action.kind === "create";
+    if (placeBackoff && !fills && placeBackoff.until > this.now) {
+      this.report(tally, { ...finding, ...delayed(placeBackoff, verdict, reason) });
       return;
     }
     const dueAt = this.memory.backoff.nextWriteAt(key, this.now);
@@ -197,13 +197,13 @@ function bare({ namespace, name }: Ref): Ref {
   return { namespace, name };
 }
 
-function delayed(trouble: PlaceBackoff, verdict: Verdict, reason: string): Partial<Finding> {
-  if (trouble.kind === "stale") return { verdict, reason, dueAt: trouble.until };
+function delayed(placeBackoff: PlaceBackoff, verdict: Verdict, reason: string): Partial<Finding> {
+  if (placeBackoff.kind === "stale") return { verdict, reason, dueAt: placeBackoff.until };
   return {
     verdict: "backoff",
-    reason: trouble.reason,
-    cause: trouble.cause,
-    dueAt: trouble.until,
-    triedAt: trouble.triedAt,
+    reason: placeBackoff.reason,
+    cause: placeBackoff.cause,
+    dueAt: placeBackoff.until,
+    triedAt: placeBackoff.triedAt,
   };
 }

@@ -1,4 +1,4 @@
-// What planning a single place needs of the pass that it belongs to.
+// What planning a single place needs of the sync that it belongs to.
 import type { IgnoredObjects } from "./ignored-objects.ts";
 import type { Removals } from "./removals.ts";
 import type { PlannerSettings, ClusterState } from "../model/cluster.ts";
@@ -6,7 +6,7 @@ import type { Sources } from "../desired/sources.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 
 export type PlanContext = {
-  readonly pass: PlanBuilder;
+  readonly planBuilder: PlanBuilder;
   readonly settings: PlannerSettings;
   readonly sources: Sources;
   readonly removals: Removals;

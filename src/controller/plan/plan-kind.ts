@@ -40,7 +40,7 @@ const OBJECTS_PER_TURN = 1024;
 
 /** What is planned, and what is remembered of it. */
 type Subject = {
-  readonly world: ClusterState;
+  readonly clusterState: ClusterState;
   readonly settings: PlannerSettings;
   readonly memory: PlannerState;
   readonly ignored: IgnoredObjects;
@@ -56,30 +56,37 @@ export type KindReport = {
 
 /** Its parts are run one after the other, each once. */
 export class KindPlan {
-  readonly pass: PlanBuilder;
+  readonly planBuilder: PlanBuilder;
   readonly removals: Removals;
   readonly missing: MissingCopies;
   readonly #reserved: ReservedPlaces;
-  readonly #world: ClusterState;
+  readonly #clusterState: ClusterState;
   readonly #sources: Sources;
   readonly #targets: readonly TargetNamespace[];
   readonly #context: PlanContext;
 
   private constructor(
-    { world, settings, ignored }: Subject,
-    pass: PlanBuilder,
+    { clusterState, settings, ignored }: Subject,
+    planBuilder: PlanBuilder,
     sources: Sources,
     targets: readonly TargetNamespace[],
   ) {
-    this.pass = pass;
-    this.removals = new Removals(pass, settings);
-    this.#reserved = new ReservedPlaces(pass, settings, sources, world);
-    this.missing = new MissingCopies(pass, settings, this.#reserved);
-    this.#world = world;
+    this.planBuilder = planBuilder;
+    this.removals = new Removals(planBuilder, settings);
+    this.#reserved = new ReservedPlaces(planBuilder, settings, sources, clusterState);
+    this.missing = new MissingCopies(planBuilder, settings, this.#reserved);
+    this.#clusterState = clusterState;
     this.#sources = sources;
     this.#targets = targets;
     const { removals } = this;
-    this.#context = { pass, settings, sources, removals, ignored, offerOf: world.offerOf };
+    this.#context = {
+      planBuilder,
+      settings,
+      sources,
+      removals,
+      ignored,
+      offerOf: clusterState.offerOf,
+    };
   }
 
   static *begin(
@@ -88,22 +95,23 @@ export class KindPlan {
     proposals: Proposals,
     inFlight: ReadonlySet<string>,
   ): Generator<undefined, KindPlan> {
-    const { world, settings, memory } = subject;
+    const { clusterState, settings, memory } = subject;
     memory.beginPass(now);
-    const pass = new PlanBuilder(
-      world.kind,
+    const planBuilder = new PlanBuilder(
+      clusterState.kind,
       memory,
       now,
       proposals,
-      placesIn(inFlight, world.kind),
+      placesIn(inFlight, clusterState.kind),
     );
-    const sources = yield* Sources.of(world, settings);
-    for (const object of sources.toBeRead) pass.confirm([readForList(world.kind, object)]);
-    const targets = targetsOf(world, settings);
+    const sources = yield* Sources.of(clusterState, settings);
+    for (const object of sources.toBeRead)
+      planBuilder.confirm([readForList(clusterState.kind, object)]);
+    const targets = targetsOf(clusterState, settings);
     const frozen = sources.entries.filter((entry) => entry.frozen !== undefined);
     const kept = new Set(frozen.map(({ text }) => text));
     yield* memory.wants.begin(settings, targets, sources.candidates, kept);
-    return new KindPlan(subject, pass, sources, targets);
+    return new KindPlan(subject, planBuilder, sources, targets);
   }
 
   /** How many sources want places. */
@@ -117,18 +125,18 @@ export class KindPlan {
     yield* planPlaces(this.#targets, this.missing, context);
     const byName = new Map(this.#targets.map((target) => [target.name, target]));
     yield* this.#reserved.settle(byName);
-    yield* inTurns(this.#world.pulls, this.pass, (pull) => {
+    yield* inTurns(this.#clusterState.pulls, this.planBuilder, (pull) => {
       const target = byName.get(pull.namespace);
       if (target && pull.role === "pull") planPullingObject(context, pull, target);
     });
   }
 
   *settleSources(): Generator<undefined, void> {
-    const { memory } = this.pass;
+    const { memory } = this.planBuilder;
     yield* settleSources(memory, this.#sources.candidates);
     const emptied = new Set<string>();
     for (const [index, { source, text, namespace, frozen }] of this.#sources.entries.entries()) {
-      const home = this.#world.namespaces.get(namespace);
+      const home = this.#clusterState.namespaces.get(namespace);
       if (home) memory.homes.note(home);
       const wasEmptied = memory.emptied.has(source.uid);
       const asks = this.#sources.candidateOf(source) !== undefined;
@@ -148,30 +156,30 @@ export class KindPlan {
   }
 
   *report(): Generator<undefined, KindReport> {
-    const { pass, missing } = this;
+    const { planBuilder, missing } = this;
     const sources = this.#sources;
     const counts = newTally();
-    addTally(counts, pass.withoutSource);
+    addTally(counts, planBuilder.withoutSource);
     const reports: SourceReport[] = [];
     for (const [index, entry] of sources.entries.entries()) {
       addTally(counts, entry.tally);
       const candidate = sources.candidateOf(entry.source);
-      if (publishes(entry)) reports.push(reportOf(pass, entry, candidate, missing));
+      if (publishes(entry)) reports.push(reportOf(planBuilder, entry, candidate, missing));
       if (index % SOURCES_PER_TURN === 0) yield;
     }
     const states = statesOf(counts);
     // A place counts once: with the verdict of the source that has it.
-    states.conflict -= pass.lost;
-    const { kind, others } = pass;
+    states.conflict -= planBuilder.lost;
+    const { kind, others } = planBuilder;
     return { kind, counts, states, others, sources: reports };
   }
 
   list(): ListReport {
-    return reportList(this.#world, this.#sources);
+    return reportList(this.#clusterState, this.#sources);
   }
 
   unclear(): readonly NamespaceReport[] {
-    return unclearNamespaces(this.#targets, this.pass);
+    return unclearNamespaces(this.#targets, this.planBuilder);
   }
 }
 
@@ -190,7 +198,7 @@ function* planPlaces(
   missing: MissingCopies,
   context: PlanContext,
 ): Generator<undefined, void> {
-  const { pass } = context;
+  const { planBuilder } = context;
   const groups = [...context.sources.groups()];
   for (const [index, target] of targets.entries()) {
     if (index % BATCH === 0) yield* ask(context, targets, index);
@@ -205,8 +213,8 @@ function* planPlaces(
       if (from > 0) yield;
       planMissing(target, groups, from, missing);
     }
-    pass.pairs += context.sources.candidates.length + secrets.size;
-    if (pass.turnIsOver()) yield;
+    planBuilder.pairs += context.sources.candidates.length + secrets.size;
+    if (planBuilder.turnIsOver()) yield;
   }
 }
 
@@ -222,12 +230,12 @@ function* chunks<T>(all: Iterable<T>): Generator<readonly T[], void> {
 
 // Each source is asked of a batch of targets at once, while its answers are in the processor's cache.
 function ask(
-  { pass, sources }: PlanContext,
+  { planBuilder, sources }: PlanContext,
   targets: readonly TargetNamespace[],
   from: number,
 ): Generator<undefined, void> {
   const batch = targets.slice(from, from + BATCH);
-  return pass.memory.wants.ask(sources.candidates, batch, from);
+  return planBuilder.memory.wants.ask(sources.candidates, batch, from);
 }
 
 // The loops over pairs are no generators themselves: there each step would allocate its result.
@@ -238,7 +246,7 @@ function planCopies(
 ): void {
   for (const secret of secrets) {
     if (secret.ignored !== undefined && !isOfOthers(context, secret))
-      context.ignored.add(context.pass.kind, secret, secret.ignored);
+      context.ignored.add(context.planBuilder.kind, secret, secret.ignored);
     if (secret.role !== "copy") continue;
     const group = context.sources.group(secret.name);
     if (group) handle(group, target);
@@ -271,23 +279,23 @@ function planMissing(
 
 function* inTurns(
   secrets: Iterable<CachedObject>,
-  pass: PlanBuilder,
+  planBuilder: PlanBuilder,
   judge: (secret: CachedObject) => void,
 ): Generator<undefined, void> {
   const steps = secrets[Symbol.iterator]();
-  while (planSome(steps, pass, judge)) yield;
+  while (planSome(steps, planBuilder, judge)) yield;
 }
 
 function planSome(
   steps: Iterator<CachedObject>,
-  pass: PlanBuilder,
+  planBuilder: PlanBuilder,
   judge: (secret: CachedObject) => void,
 ): boolean {
-  while (!pass.turnIsOver()) {
+  while (!planBuilder.turnIsOver()) {
     const step = steps.next();
     if (step.done) return false;
     judge(step.value);
-    pass.pairs++;
+    planBuilder.pairs++;
   }
   return true;
 }

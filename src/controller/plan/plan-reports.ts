@@ -50,7 +50,7 @@ export function reportOf(
   missing: MissingCopies,
 ): SourceReport {
   const nowhere = candidate !== undefined && isNowhere(tally);
-  const notes = content?.replica.notes ?? [];
+  const notes = content?.desiredCopy.notes ?? [];
   const emptied = candidate !== undefined && memory.emptied.has(source.uid);
   const state = source.problems.length > 0 ? "refused" : emptied ? "nowhere" : "ok";
   const states = statesOf(tally);

@@ -27,12 +27,12 @@ import { type Plan, newTally, addTally, statesOf } from "../model/verdicts.ts";
 
 /**
  * Yields every few thousand pairs, so that its driver can let the event loop go on; what the cache
- * learns meanwhile is for the next pass. `worlds`: one of each kind that takes part, over the same
+ * learns meanwhile is for the next sync. `clusterStates`: one of each kind that takes part, over the same
  * namespaces; `now`: ms, monotonic; `inFlight`: keys of actions (actionKey) that are under way, for whose
  * places no action is given.
  */
 export function* plan(
-  worlds: readonly ClusterState[],
+  clusterStates: readonly ClusterState[],
   settings: PlannerSettings,
   memory: PlannerMemory,
   now: number,
@@ -43,8 +43,8 @@ export function* plan(
   const proposals = new Proposals(shared, now, inFlight);
   const ignored = new IgnoredObjects();
   const kinds: KindPlan[] = [];
-  for (const world of worlds) {
-    const of = { world, settings, memory: memory.of(world.kind), ignored };
+  for (const clusterState of clusterStates) {
+    const of = { clusterState, settings, memory: memory.of(clusterState.kind), ignored };
     kinds.push(yield* KindPlan.begin(of, now, proposals, inFlight));
   }
   proposals.sources = Math.max(
@@ -59,9 +59,9 @@ export function* plan(
   yield* settleRemovals(removals, shared.deleteGuard, settings, copies, now);
   for (const kind of kinds) yield* kind.settleSources();
   const actions = yield* proposals.actions();
-  for (const { pass } of kinds) pass.end();
+  for (const { planBuilder } of kinds) planBuilder.end();
   shared.endPass();
-  const [first] = worlds;
+  const [first] = clusterStates;
   const namespaces = kinds[0]?.unclear() ?? [];
   const flags = first ? yield* unmatchedFlags(first, settings, shared) : [];
   const list = mergedLists(kinds.map((kind) => kind.list()));
@@ -76,7 +76,7 @@ function* merged(
   const reports = [];
   for (const kind of kinds) reports.push(yield* kind.report());
   for (const report of reports) addTally(counts, report.counts);
-  const passes = kinds.map(({ pass }) => pass);
+  const passes = kinds.map(({ planBuilder }) => planBuilder);
   const next = passes.flatMap(({ nextAt }) => nextAt ?? []);
   return {
     rows: joined(passes.map(({ rows }) => rows)),

@@ -141,7 +141,7 @@ export class Proposals {
           source,
           cause: "unwanted",
           reason,
-          inputs: "",
+          decisionKey: "",
           flight,
           questions,
         },

@@ -20,7 +20,7 @@ import { type Ref, refText } from "../../text/names.ts";
 import { answerOfList, LIST_SAYS_NOTHING } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
 import type { Finding } from "./plan-builder.ts";
-import { type Desired, decisionKey } from "../model/actions.ts";
+import { type Desired, decisionKeyOf } from "../model/actions.ts";
 import { noSourceText, type OwnerNotice } from "../model/verdicts.ts";
 
 export function planPullingObject(
@@ -50,7 +50,7 @@ function planByList(
   const { settings, sources } = context;
   const isByEntry = isFilled(pull) && pull.entry !== undefined;
   if (!isByEntry && !sources.entryOf(from) && isOfOtherInstallation(settings, from.namespace)) {
-    context.pass.others++;
+    context.planBuilder.others++;
     return;
   }
   const listed = isByEntry ? answerOfList(sources.list, from, pull) : LIST_SAYS_NOTHING;
@@ -72,7 +72,7 @@ function note(
   { differs, forOwner }: Pick<Finding, "differs" | "forOwner"> = {},
 ): void {
   const place = { namespace: pull.namespace, name: pull.name };
-  context.pass.report(context.pass.withoutSource, {
+  context.planBuilder.report(context.planBuilder.withoutSource, {
     verdict,
     place,
     source,
@@ -146,7 +146,7 @@ function planEntry(
     return;
   }
   const { allow: allowed, paused } = source.rule;
-  const allows = allowed !== undefined && consents(context.pass, allowed, pull, target);
+  const allows = allowed !== undefined && consents(context.planBuilder, allowed, pull, target);
   if (allows && paused)
     note(context, pull, from, "paused", `source ${entry.text} is paused`, {
       differs: differs(context, pull, content),
@@ -186,17 +186,23 @@ function end(
   pull: PullingObject,
   source: Ref,
   target: TargetNamespace,
-  lapse: RemovalReason,
+  removalReason: RemovalReason,
 ): void {
   if (!isFilled(pull) || pull.onDelete === "keep") {
-    note(context, pull, source, "conflict", lapse.reason);
+    note(context, pull, source, "conflict", removalReason.reason);
     return;
   }
-  const { pass, removals, sources } = context;
+  const { planBuilder, removals, sources } = context;
   const { order } = target;
   const entryRemoved = answerOfList(sources.list, source, pull).kind === "gone";
-  const qualified = { ...lapse, entryRemoved };
-  removals.addPull({ pull, source, tally: pass.withoutSource, order, lapse: qualified });
+  const qualified = { ...removalReason, entryRemoved };
+  removals.addPull({
+    pull,
+    source,
+    tally: planBuilder.withoutSource,
+    order,
+    removalReason: qualified,
+  });
 }
 
 function fillFrom(
@@ -207,18 +213,18 @@ function fillFrom(
   content: Desired,
 ): void {
   const { source } = content;
-  const { memory } = context.pass;
+  const { memory } = context.planBuilder;
   const place = { namespace: pull.namespace, name: pull.name };
-  const inputs = decisionKey(content);
-  const sameFill = memory.backoff.lastFill(refText(place)) === inputs;
-  const known = memory.resolutions.of(refText(place), pull, inputs);
+  const decisionKey = decisionKeyOf(content);
+  const sameFill = memory.backoff.lastFill(refText(place)) === decisionKey;
+  const known = memory.resolutions.of(refText(place), pull, decisionKey);
   if (known?.conflict !== undefined) {
     const notice = { kind: "notFilled", reason: known.conflict } as const;
     noteForOwner(context, pull, from, "conflict", notice);
     return;
   }
   if (known || isCurrent(context, pull, content)) {
-    context.pass.withoutSource.current++;
+    context.planBuilder.withoutSource.current++;
     return;
   }
   const sameVersion =
@@ -231,11 +237,11 @@ function fillFrom(
     source: from,
     cause: edited ? "edited" : isFilled(pull) ? "changed" : "new",
     reason: "its entries are not the source's, as far as is known",
-    inputs,
+    decisionKey,
     target: pull,
     content,
   } as const;
-  context.pass.propose(context.pass.withoutSource, "update", action, target.order);
+  context.planBuilder.propose(context.planBuilder.withoutSource, "update", action, target.order);
 }
 
 // Of keys that are long, or whose source's data are not at hand, it is not known.
@@ -248,19 +254,19 @@ function differs(context: PlanContext, pull: PullingObject, content: Desired): b
 function isCurrent(
   context: PlanContext,
   pull: PullingObject,
-  { source, replica }: Desired,
+  { source, desiredCopy }: Desired,
 ): boolean {
   if (pull.sourceUid !== source.uid || pull.keys === undefined) return false;
   const { entry } = source;
   if (isFilled(pull) && (pull.entry !== entry?.key || pull.list !== entry?.list)) return false;
-  if (pull.keys.text === undefined) return pull.filledDigest === replica.dataDigest;
-  const { offers } = context.pass.memory;
+  if (pull.keys.text === undefined) return pull.filledDigest === desiredCopy.dataDigest;
+  const { offers } = context.planBuilder.memory;
   const before = offers.get(pull);
-  if (before?.replica === replica) return before.digest === pull.filledDigest;
+  if (before?.desiredCopy === desiredCopy) return before.digest === pull.filledDigest;
   // What it asks of 1,000 entries takes a turn of its own.
-  context.pass.steps += STEPS_PER_TURN;
+  context.planBuilder.steps += STEPS_PER_TURN;
   const digest = context.offerOf(source, pull.keys);
   if (digest === undefined) return false;
-  offers.set(pull, { replica, digest });
+  offers.set(pull, { desiredCopy, digest });
   return digest === pull.filledDigest;
 }

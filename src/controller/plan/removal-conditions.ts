@@ -33,27 +33,27 @@ export type RemovalReason = {
 };
 
 type GoneContext = {
-  readonly pass: PlanBuilder;
+  readonly planBuilder: PlanBuilder;
   readonly settings: PlannerSettings;
   readonly sources: Sources;
 };
 
 /** The source `ref` with this UID no longer exists; `status`: what has its name now. */
 export function sourceGone(
-  { pass, settings, sources }: GoneContext,
+  { planBuilder, settings, sources }: GoneContext,
   ref: Ref,
   uid: string,
   status: SourceStatus,
   reason: string,
 ): RemovalReason {
   const key = `${refText(ref)} ${uid}`;
-  const { memory, now } = pass;
+  const { memory, now } = planBuilder;
   const since = memory.absent.of(key, now);
   const seen = memory.gone.has(uid, now) || sources.hasUid(uid);
   return {
     cause: "gone",
     reason,
-    follows: [{ ...readOfSource(pass.kind, ref, shownAt(status)), gone: uid }],
+    follows: [{ ...readOfSource(planBuilder.kind, ref, shownAt(status)), gone: uid }],
     vanished: { key, since, seen },
     absentUntil: since + settings.sourceGraceMs,
     succeeded: status.kind === "entry",
@@ -98,12 +98,15 @@ export function readsOfList(
 
 /** Of a source, and of the list where it has a word in that: `entries` as readsOfList takes them. */
 export function readsOfSourceAndList(
-  { pass, sources }: { readonly pass: PlanBuilder; readonly sources: Pick<Sources, "list"> },
+  {
+    planBuilder,
+    sources,
+  }: { readonly planBuilder: PlanBuilder; readonly sources: Pick<Sources, "list"> },
   ref: Ref,
   shown: Shown,
   ...entries: readonly unknown[]
 ): readonly LiveRead[] {
-  return [readOfSource(pass.kind, ref, shown), ...readsOfList(sources.list, ...entries)];
+  return [readOfSource(planBuilder.kind, ref, shown), ...readsOfList(sources.list, ...entries)];
 }
 
 /** A source that the list says something new of, or no more: its data are another by that. */
@@ -128,64 +131,64 @@ export type RemovalHold = {
   readonly dueAt?: number;
 };
 
-/** Of a lapse at a place that nobody else wants: the whole grace counts. */
+/** Of a removal reason at a place that nobody else wants: the whole grace counts. */
 export function removalHold(
-  pass: PlanBuilder,
+  planBuilder: PlanBuilder,
   settings: PlannerSettings,
   unwantedSince: number,
-  lapse: RemovalReason,
+  removalReason: RemovalReason,
 ): RemovalHold | undefined {
-  const until = Math.max(unwantedSince + settings.deleteGraceMs, lapse.absentUntil ?? 0);
+  const until = Math.max(unwantedSince + settings.deleteGraceMs, removalReason.absentUntil ?? 0);
   // A read since then, so that a hold does not begin anew with each change of the object.
-  const age = { same: Number.POSITIVE_INFINITY, newer: pass.now - unwantedSince };
-  return stayUntil(pass, settings, lapse, until, age);
+  const age = { same: Number.POSITIVE_INFINITY, newer: planBuilder.now - unwantedSince };
+  return stayUntil(planBuilder, settings, removalReason, until, age);
 }
 
-/** Of a lapse at a place that another source takes over: only an absent source is waited for. */
+/** Of a removal reason at a place that another source takes over: only an absent source is waited for. */
 export function handoverHold(
-  pass: PlanBuilder,
+  planBuilder: PlanBuilder,
   settings: PlannerSettings,
-  lapse: RemovalReason,
+  removalReason: RemovalReason,
 ): RemovalHold | undefined {
-  return stayUntil(pass, settings, lapse, lapse.absentUntil ?? 0);
+  return stayUntil(planBuilder, settings, removalReason, removalReason.absentUntil ?? 0);
 }
 
 function stayUntil(
-  pass: PlanBuilder,
+  planBuilder: PlanBuilder,
   settings: PlannerSettings,
-  lapse: RemovalReason,
+  removalReason: RemovalReason,
   until: number,
   age?: AnswerAge,
 ): RemovalHold | undefined {
-  const { reason, follows } = lapse;
-  if (until > pass.now) {
-    const bySource = lapse.absentUntil === until;
+  const { reason, follows } = removalReason;
+  if (until > planBuilder.now) {
+    const bySource = removalReason.absentUntil === until;
     const [ms, flag] = bySource
       ? [settings.sourceGraceMs, "--source-grace"]
       : [settings.deleteGraceMs, "--delete-grace"];
     return { reason: `${reason}; will be removed after ${ms / 1000}s (${flag})`, dueAt: until };
   }
-  return unconfirmedAt(pass, reason, follows, age);
+  return unconfirmedAt(planBuilder, reason, follows, age);
 }
 
 /** `freshMs`: how old the API server's answer may be. */
 export function unconfirmed(
-  pass: PlanBuilder,
+  planBuilder: PlanBuilder,
   reason: string,
   follows: readonly LiveRead[],
   freshMs?: number,
 ): RemovalHold | undefined {
   const age = freshMs === undefined ? undefined : { same: freshMs, newer: freshMs };
-  return unconfirmedAt(pass, reason, follows, age);
+  return unconfirmedAt(planBuilder, reason, follows, age);
 }
 
 function unconfirmedAt(
-  pass: PlanBuilder,
+  planBuilder: PlanBuilder,
   reason: string,
   follows: readonly LiveRead[],
   age: AnswerAge | undefined,
 ): RemovalHold | undefined {
-  const reply = pass.confirm(follows, age);
+  const reply = planBuilder.confirm(follows, age);
   switch (reply.kind) {
     case "confirmed":
       return undefined;

@@ -30,7 +30,7 @@ import { type ObjectKind, placeKey } from "../model/kinds.ts";
 type Because = {
   readonly tally: Tally;
   readonly order: number;
-  readonly lapse: RemovalReason;
+  readonly removalReason: RemovalReason;
 };
 
 type CopyEnding = Because & { readonly copy: CopyObject; readonly onDelete: OnDelete };
@@ -51,30 +51,30 @@ const FRESH_MS = 60_000;
 export class Removals {
   readonly #due: Ending[] = [];
   readonly #edited = new EditedSources();
-  readonly #pass: PlanBuilder;
+  readonly #planBuilder: PlanBuilder;
   readonly #settings: PlannerSettings;
 
-  constructor(pass: PlanBuilder, settings: PlannerSettings) {
-    this.#pass = pass;
+  constructor(planBuilder: PlanBuilder, settings: PlannerSettings) {
+    this.#planBuilder = planBuilder;
     this.#settings = settings;
   }
 
   add(ending: CopyEnding): void {
-    const { copy, lapse, tally } = ending;
+    const { copy, removalReason, tally } = ending;
     const verdict = unwantedVerdict(copy.deleting ? "deleting" : "equal", ending.onDelete);
     const place = placeOf(copy);
     const { source } = copy;
     if (verdict === "wait") {
-      const reason = `${lapse.reason}; ${awaited(copy)}`;
-      this.#pass.report(tally, { verdict, place, source, reason });
+      const reason = `${removalReason.reason}; ${awaited(copy)}`;
+      this.#planBuilder.report(tally, { verdict, place, source, reason });
       return;
     }
-    const inputs = `${verdict} ${copy.sourceUid}`;
-    const objectKind = this.#pass.kind;
+    const decisionKey = `${verdict} ${copy.sourceUid}`;
+    const objectKind = this.#planBuilder.kind;
     const { since, wasWanted } = this.#unwanted(place, source);
-    const removal = this.#countedCopy(copy, lapse, since, wasWanted);
-    const { cause, reason } = lapse;
-    const write = { objectKind, place, source, inputs, cause, reason, removal };
+    const removal = this.#countedCopy(copy, removalReason, since, wasWanted);
+    const { cause, reason } = removalReason;
+    const write = { objectKind, place, source, decisionKey, cause, reason, removal };
     const action = { kind: verdict, target: copy, ...write } as const;
     this.#add({ because: ending, verdict, action }, since);
   }
@@ -86,11 +86,11 @@ export class Removals {
 
   /** Whether an edit left the source without any copy; `wasEmptied`: the sync before found it so. */
   isEmptied(source: string, wasEmptied: boolean): boolean {
-    return this.#edited.isEmptied(this.#pass.memory.wants, source, wasEmptied);
+    return this.#edited.isEmptied(this.#planBuilder.memory.wants, source, wasEmptied);
   }
 
   #unwanted(place: Ref, source: Ref): UnwantedPlace {
-    const { memory, now } = this.#pass;
+    const { memory, now } = this.#planBuilder;
     return memory.unwanted.of(refText(place), now, () =>
       memory.wants.wasWanted(refText(source), place),
     );
@@ -98,14 +98,14 @@ export class Removals {
 
   #countedCopy(
     { source, namespace }: CopyObject,
-    lapse: RemovalReason,
+    removalReason: RemovalReason,
     since: number,
     wasWanted: boolean,
   ): CountedRemoval {
-    const { kind, memory } = this.#pass;
-    const { declined = false, covered = false, vanished } = lapse;
+    const { kind, memory } = this.#planBuilder;
+    const { declined = false, covered = false, vanished } = removalReason;
     const text = refText(source);
-    const byEdit = isByEdit(lapse);
+    const byEdit = isByEdit(removalReason);
     if (covered) this.#edited.declined(text);
     else if (byEdit) {
       const found = since === memory.shared.beganAt;
@@ -116,17 +116,17 @@ export class Removals {
   }
 
   addPull(ending: PullEnding): void {
-    const { pull, source, lapse } = ending;
-    const inputs = `unfill ${pull.sourceUid ?? ""}`;
+    const { pull, source, removalReason } = ending;
+    const decisionKey = `unfill ${pull.sourceUid ?? ""}`;
     const place = placeOf(pull);
-    const { kind: objectKind } = this.#pass;
-    const { cause, reason, vanished } = lapse;
+    const { kind: objectKind } = this.#planBuilder;
+    const { cause, reason, vanished } = removalReason;
     const action = {
       kind: "unfill",
       objectKind,
       place,
       source,
-      inputs,
+      decisionKey,
       cause,
       reason,
       removal: {
@@ -142,8 +142,8 @@ export class Removals {
   }
 
   #add(ending: Ending, unwantedSince: number): void {
-    const { lapse } = ending.because;
-    const hold = removalHold(this.#pass, this.#settings, unwantedSince, lapse);
+    const { removalReason } = ending.because;
+    const hold = removalHold(this.#planBuilder, this.#settings, unwantedSince, removalReason);
     if (hold) this.#wait(ending, hold);
     else this.#due.push(ending);
   }
@@ -154,27 +154,32 @@ export class Removals {
     const pulling = action.kind === "unfill";
     const finding = { verdict, place, source, pulling, ...waiting };
     const { deleteHoldMs } = this.#settings;
-    const hold = deleteHoldMs > 0 ? ownHold(because.lapse) : undefined;
+    const hold = deleteHoldMs > 0 ? ownHold(because.removalReason) : undefined;
     if (hold === undefined || waiting.verdict !== undefined || waiting.dueAt === undefined) {
-      this.#pass.report(because.tally, finding);
+      this.#planBuilder.report(because.tally, finding);
       return;
     }
-    this.#pass.wake(waiting.dueAt);
-    const held = { hold, removal: verdict, entry: action.target.entry, ...lost(because.lapse) };
+    this.#planBuilder.wake(waiting.dueAt);
+    const held = {
+      hold,
+      removal: verdict,
+      entry: action.target.entry,
+      ...lost(because.removalReason),
+    };
     const dueAt = waiting.dueAt + deleteHoldMs;
-    this.#pass.report(because.tally, { ...finding, ...held, dueAt });
+    this.#planBuilder.report(because.tally, { ...finding, ...held, dueAt });
   }
 
   /** All that is due, each with the condition of its own that holds it. */
   due(): readonly DueRemoval[] {
-    const { kind, memory } = this.#pass;
+    const { kind, memory } = this.#planBuilder;
     memory.editedFrom = this.#edited.settle(
       memory.wants,
       memory.shared.deleteGuard.recent,
       memory.editedFrom,
       (source) => sourceKey(kind, source),
     );
-    return this.#due.map(({ because: { lapse }, action }) => {
+    return this.#due.map(({ because: { removalReason }, action }) => {
       const { place, source, removal } = action;
       const edited = removal.byEdit ? this.#edited.holdOf(refText(source)) : undefined;
       return {
@@ -182,7 +187,7 @@ export class Removals {
         namespace: place.namespace,
         vanished: removal.vanished,
         countedAs: removal.countedAs,
-        hold: ownHold(lapse) ?? edited,
+        hold: ownHold(removalReason) ?? edited,
       };
     });
   }
@@ -199,24 +204,32 @@ export class Removals {
 
   #go(ending: Ending): void {
     const { because, verdict, action } = ending;
-    const { reason, follows } = because.lapse;
-    const hold = unconfirmed(this.#pass, reason, follows, FRESH_MS);
+    const { reason, follows } = because.removalReason;
+    const hold = unconfirmed(this.#planBuilder, reason, follows, FRESH_MS);
     if (hold) this.#wait(ending, hold);
-    else this.#pass.propose(because.tally, verdict, action, because.order);
+    else this.#planBuilder.propose(because.tally, verdict, action, because.order);
   }
 
   #hold(
     { because, verdict: removal, action }: Ending,
     { hold, until: dueAt, numbers }: GuardDecision & { kind: "held" },
   ): void {
-    const { lapse, tally } = because;
+    const { removalReason, tally } = because;
     const pulling = action.kind === "unfill";
     const numbersText = numbers && this.#arithmetic(numbers);
-    const reason = heldReason(lapse.reason, hold, numbersText);
+    const reason = heldReason(removalReason.reason, hold, numbersText);
     const { place, source } = action;
-    const rest = { hold, removal, entry: action.target.entry, ...lost(lapse) };
-    this.#pass.report(tally, { verdict: "held", place, source, reason, dueAt, pulling, ...rest });
-    this.#pass.deletesHeld++;
+    const rest = { hold, removal, entry: action.target.entry, ...lost(removalReason) };
+    this.#planBuilder.report(tally, {
+      verdict: "held",
+      place,
+      source,
+      reason,
+      dueAt,
+      pulling,
+      ...rest,
+    });
+    this.#planBuilder.deletesHeld++;
   }
 
   #arithmetic({ due, made, limit, copies }: LimitNumbers): string {

@@ -81,7 +81,7 @@ export function claimRequest(
       annotated,
     ),
     // What is immutable stays so.
-    ...immutability(content.replica.immutable || target.immutable, target.immutable),
+    ...immutability(content.desiredCopy.immutable || target.immutable, target.immutable),
   ]);
 }
 
@@ -109,10 +109,10 @@ export function bytesOf(action: Action): number {
     case "update":
     case "replace":
     case "adopt":
-      return action.content.replica.jsonBytes;
+      return action.content.desiredCopy.jsonBytes;
     case "fill":
       // What is there is read first.
-      return action.content.replica.jsonBytes + 2 * action.target.bytes;
+      return action.content.desiredCopy.jsonBytes + 2 * action.target.bytes;
     case "unfill":
       return 2 * action.target.bytes;
     case "delete":
@@ -141,7 +141,7 @@ function remove({ namespace, name }: Ref, { uid, resourceVersion }: Version): Ob
 }
 
 function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload): ObjectRequest {
-  const { replica } = content;
+  const { desiredCopy } = content;
   const metadata = {
     name,
     namespace,
@@ -152,9 +152,9 @@ function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload
     apiVersion: "v1",
     kind: content.source.kind,
     metadata,
-    ...(KINDS[content.source.kind].types ? { type: replica.type } : {}),
+    ...(KINDS[content.source.kind].types ? { type: desiredCopy.type } : {}),
     ...withoutEmpty(payload.data.revealFields()),
-    ...(replica.immutable ? { immutable: true } : {}),
+    ...(desiredCopy.immutable ? { immutable: true } : {}),
   };
   return { method: "POST", namespace, name, body };
 }
@@ -193,7 +193,7 @@ function updateOperations(
   payload: SourcePayload,
   recorded: string,
 ): readonly Operation[] {
-  const { replica } = content;
+  const { desiredCopy } = content;
   const before = parseRecord(recorded);
   const labels = { ...nulls(before.labels), ...payload.labels, [MANAGED_BY_LABEL]: MANAGED_BY };
   const annotations = { ...nulls(before.annotations), ...annotationsOf(place, content, payload) };
@@ -201,9 +201,9 @@ function updateOperations(
     ...preconditions(target),
     ...textOperations("labels", labels),
     ...textOperations("annotations", annotations),
-    ...immutability(replica.immutable, target.immutable),
+    ...immutability(desiredCopy.immutable, target.immutable),
     // An immutable copy takes new metadata only; the planner replaces it where its data differ.
-    ...(target.dataDigest === replica.dataDigest ? [] : newData(payload)),
+    ...(target.dataDigest === desiredCopy.dataDigest ? [] : newData(payload)),
   ];
 }
 
@@ -218,7 +218,7 @@ function adoptOperations(
     ...preconditions(target),
     ...textOperations("labels", labels, target.adopt?.labelled),
     ...textOperations("annotations", annotations),
-    ...immutability(content.replica.immutable, false),
+    ...immutability(content.desiredCopy.immutable, false),
     ...newData(payload),
   ];
 }

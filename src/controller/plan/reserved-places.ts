@@ -58,21 +58,26 @@ const PER_TURN = 64;
 const LATE_DELETE_MS = 30_000;
 
 export class ReservedPlaces {
-  readonly #pass: PlanBuilder;
+  readonly #planBuilder: PlanBuilder;
   readonly #settings: PlannerSettings;
   readonly #sources: Sources;
-  readonly #world: ClusterState;
+  readonly #clusterState: ClusterState;
   readonly #judged = new Set<string>();
 
-  constructor(pass: PlanBuilder, settings: PlannerSettings, sources: Sources, world: ClusterState) {
-    this.#pass = pass;
+  constructor(
+    planBuilder: PlanBuilder,
+    settings: PlannerSettings,
+    sources: Sources,
+    clusterState: ClusterState,
+  ) {
+    this.#planBuilder = planBuilder;
     this.#settings = settings;
     this.#sources = sources;
-    this.#world = world;
+    this.#clusterState = clusterState;
   }
 
   get #reservations() {
-    return this.#pass.memory.shared.reservations;
+    return this.#planBuilder.memory.shared.reservations;
   }
 
   /** A copy may be due there although the namespace accepts nothing new. */
@@ -112,17 +117,17 @@ export class ReservedPlaces {
 
   /** Ends what is over; to be run once, when every place has been judged. */
   *settle(targets: ReadonlyMap<string, TargetNamespace>): Generator<undefined, void> {
-    for (const [index, reservation] of this.#reservations.of(this.#pass.kind).entries()) {
+    for (const [index, reservation] of this.#reservations.of(this.#planBuilder.kind).entries()) {
       if (index % PER_TURN === PER_TURN - 1) yield;
       const { place } = reservation;
-      if (this.#pass.isInFlight(place)) continue;
+      if (this.#planBuilder.isInFlight(place)) continue;
       this.#settle(reservation, targets.get(place.namespace));
     }
   }
 
   #at(copyName: string, target: TargetNamespace): HeldReservation | undefined {
     if (!this.#reservations.any) return undefined;
-    const reservation = this.#reservations.at(this.#pass.kind, placeIn(target, copyName));
+    const reservation = this.#reservations.at(this.#planBuilder.kind, placeIn(target, copyName));
     return reservation?.namespaceUid === target.namespace.uid ? reservation : undefined;
   }
 
@@ -137,9 +142,10 @@ export class ReservedPlaces {
       this.#reservations.end(reservation);
     } else if (present?.role === "copy") {
       const until = madeAt + LATE_DELETE_MS;
-      const mayVanish = present.uid === copyUid && (present.deleting || until > this.#pass.now);
+      const mayVanish =
+        present.uid === copyUid && (present.deleting || until > this.#planBuilder.now);
       if (!mayVanish) this.#reservations.end(reservation);
-      else if (!present.deleting) this.#pass.wake(until);
+      else if (!present.deleting) this.#planBuilder.wake(until);
     } else this.#settleEmpty(reservation, target, present === undefined);
   }
 
@@ -152,28 +158,30 @@ export class ReservedPlaces {
       this.#reservations.wanted(reservation);
       return;
     }
-    const { now } = this.#pass;
+    const { now } = this.#planBuilder;
     const { deleteGraceMs, sourceGraceMs } = this.#settings;
     const graceMs =
       claim.kind === "absent" ? Math.max(deleteGraceMs, sourceGraceMs) : deleteGraceMs;
     const until = this.#reservations.unwanted(reservation, now) + graceMs;
-    if (until > now) this.#pass.wake(until);
-    else if (!unconfirmed(this.#pass, claim.reason, claim.follows)) {
+    if (until > now) this.#planBuilder.wake(until);
+    else if (!unconfirmed(this.#planBuilder, claim.reason, claim.follows)) {
       this.#reservations.end(reservation);
       // Others may have waited for it.
-      this.#pass.wake(now);
+      this.#planBuilder.wake(now);
     }
   }
 
   /** Whether the cache would show the namespace and its objects. */
   #isKnown(namespace: string): boolean {
-    return isRead(this.#settings, namespace) && this.#world.isUnreadable?.(namespace) !== true;
+    return (
+      isRead(this.#settings, namespace) && this.#clusterState.isUnreadable?.(namespace) !== true
+    );
   }
 
   #report({ place, source }: HeldReservation, { verdict, reason, entry }: Waiting): void {
     const why = `${reason}; its copy was deleted for a successor, and the place is reserved for it`;
-    const tally = entry?.tally ?? this.#pass.withoutSource;
-    this.#pass.report(tally, { verdict, place, source, reason: why });
+    const tally = entry?.tally ?? this.#planBuilder.withoutSource;
+    this.#planBuilder.report(tally, { verdict, place, source, reason: why });
   }
 
   #rankOf(source: Ref): number {
@@ -188,7 +196,7 @@ export class ReservedPlaces {
     const status = this.#sources.statusAnywhere(source);
     const text = refText(source);
     const reads = (): readonly LiveRead[] => [
-      readOfSource(this.#pass.kind, source, shownAt(status)),
+      readOfSource(this.#planBuilder.kind, source, shownAt(status)),
       readOfNamespace(target),
       ...readsOfList(this.#sources.list, this.#sources.entryOf(source)),
     ];

@@ -9,11 +9,11 @@ const NAMES_PER_TURN = 4096;
 
 /** `--FLAG ENTRY` of each. */
 export function* unmatchedFlags(
-  world: ClusterState,
+  clusterState: ClusterState,
   settings: PlannerSettings,
   shared: SharedState,
 ): Generator<undefined, readonly string[]> {
-  const { namespaces } = world;
+  const { namespaces } = clusterState;
   if (shared.flags?.of !== settings)
     shared.flags = { of: settings, entries: readEntries(settings) };
   const unmatched: string[] = [];
@@ -30,7 +30,7 @@ export function* unmatchedFlags(
     if (entry.witness === undefined) unmatched.push(entry.text);
   }
   for (const name of settings.scope?.targets ?? [])
-    if (!namespaces.has(name) && world.isUnreadable?.(name) !== true)
+    if (!namespaces.has(name) && clusterState.isUnreadable?.(name) !== true)
       unmatched.push(`--namespaces ${name}`);
   return unmatched;
 }

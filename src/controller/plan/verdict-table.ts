@@ -13,7 +13,7 @@ export const TARGET_STATES = {
   different: "ours, different",
   fixed: "ours, different where the API allows no update (type, immutable)",
   deleting: "ours, being deleted",
-  foreign: "not ours",
+  unmanaged: "not ours",
 } as const;
 export type TargetState = keyof typeof TARGET_STATES;
 
@@ -27,7 +27,7 @@ export const VERDICT_TABLE = {
     different: ["update"],
     fixed: ["replace"],
     deleting: ["wait"],
-    foreign: ["conflict", "adopt"],
+    unmanaged: ["conflict", "adopt"],
   },
   unwanted: {
     absent: ["skip"],
@@ -35,7 +35,7 @@ export const VERDICT_TABLE = {
     different: ["delete", "release"],
     fixed: ["delete", "release"],
     deleting: ["wait"],
-    foreign: ["skip"],
+    unmanaged: ["skip"],
   },
 } as const satisfies { readonly wanted: Line; readonly unwanted: Line };
 
@@ -63,29 +63,29 @@ export function unwantedVerdict<S extends TargetState>(
 }
 
 /** Of a place where no copy of ours is. */
-export function targetStateWithoutCopy(present: CachedObject | undefined): "absent" | "foreign" {
-  return present === undefined ? "absent" : "foreign";
+export function targetStateWithoutCopy(present: CachedObject | undefined): "absent" | "unmanaged" {
+  return present === undefined ? "absent" : "unmanaged";
 }
 
 export function targetStateOf(
   present: CopyObject,
   content: Desired,
-): Exclude<TargetState, "absent" | "foreign"> {
+): Exclude<TargetState, "absent" | "unmanaged"> {
   if (present.deleting) return "deleting";
-  const { replica } = content;
-  if (present.fingerprint === replica.fingerprint) return "equal";
-  if (present.type !== replica.type) return "fixed";
-  const frozen = present.immutable && !(replica.immutable && sameData(present, content));
+  const { desiredCopy } = content;
+  if (present.fingerprint === desiredCopy.fingerprint) return "equal";
+  if (present.type !== desiredCopy.type) return "fixed";
+  const frozen = present.immutable && !(desiredCopy.immutable && sameData(present, content));
   return frozen ? "fixed" : "different";
 }
 
-function sameData(present: CopyObject, { replica }: Desired): boolean {
-  return present.dataDigest === replica.dataDigest;
+function sameData(present: CopyObject, { desiredCopy }: Desired): boolean {
+  return present.dataDigest === desiredCopy.dataDigest;
 }
 
 /** Why a source may not take over the Secret in its way; undefined: its owner lets it and it fits. */
 export function adoptionObstacle(present: CachedObject, content: Desired): string | undefined {
-  const { source, replica } = content;
+  const { source, desiredCopy } = content;
   const { kind } = source;
   if (present.role === "source") return `a ${kind} that is a source itself is in the way`;
   if (present.role === "pull") return `a ${kind} that pulls its entries is in the way`;
@@ -103,8 +103,8 @@ export function adoptionObstacle(present: CachedObject, content: Desired): strin
   if (adopt.unknownKey !== undefined) {
     return `the ${kind} in the way carries ${adopt.unknownKey}, which this version does not know; its owner may correct it or take it off`;
   }
-  if (adopt.type !== replica.type) {
-    return `the ${kind} in the way is of type ${adopt.type}, the copy would be ${replica.type}; a type cannot be changed`;
+  if (adopt.type !== desiredCopy.type) {
+    return `the ${kind} in the way is of type ${adopt.type}, the copy would be ${desiredCopy.type}; a type cannot be changed`;
   }
   if (adopt.immutable) return `the ${kind} in the way is immutable; its owner may delete it`;
   return undefined;

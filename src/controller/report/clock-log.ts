@@ -17,6 +17,6 @@ export class ClockLog {
     this.#differs = differs;
     const seconds = Math.round(offsetMs / 1000);
     if (differs) this.#log.warn({ aheadSeconds: seconds }, CLOCK_DIFFERS);
-    else this.#log.info({ aheadSeconds: seconds }, `over: ${CLOCK_DIFFERS}`);
+    else this.#log.info({ aheadSeconds: seconds }, `resolved: ${CLOCK_DIFFERS}`);
   }
 }

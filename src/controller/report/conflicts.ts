@@ -3,16 +3,16 @@
 import { adoptionHint, type Row } from "../model/verdicts.ts";
 import { refText } from "../../text/names.ts";
 
-export type ConflictKind = "source" | "stranger" | "pull";
+export type ConflictKind = "source" | "unmanaged" | "pull";
 
 export function conflictKind({ pulling, winner }: Row): ConflictKind {
   if (pulling) return "pull";
-  return winner ? "source" : "stranger";
+  return winner ? "source" : "unmanaged";
 }
 
 export const CONFLICT_LINES: Readonly<Record<ConflictKind, string>> = {
   source: "in conflict with another source",
-  stranger: "in conflict with Secrets that are not ours",
+  unmanaged: "in conflict with unmanaged Secrets",
   pull: "pulling Secret not filled",
 };
 

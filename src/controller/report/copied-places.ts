@@ -1,6 +1,6 @@
 // Where copies of each source were written and its Event `Copied` does not say so yet. A change that reaches
 // several namespaces has its Event at once. Repairs, and changes in one namespace, have five at once and one a
-// minute after that, so that they are told together.
+// minute after that, so that they are reported together.
 import { TokenBucket } from "../../kube/time/token-bucket.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { CopyAction } from "../model/actions.ts";

@@ -17,7 +17,7 @@ export type FailureLine = {
   readonly worked: () => void;
 };
 
-/** What is told together: it fails while one of its parts does. */
+/** What is reported together: it fails while one of its parts does. */
 type Subject = { readonly failing: Set<object>; sinceMs: number; isTold: boolean };
 
 export class FailureLines {
@@ -27,7 +27,7 @@ export class FailureLines {
   readonly #repeats = new Repeats(MOST_LINES);
   readonly #subjects = new Map<string, Subject>();
 
-  /** `message`: what each line says; the one that ends it puts "over: " before it. */
+  /** `message`: what each line says; the one that ends it puts "resolved: " before it. */
   constructor(log: Log, clock: Clock, message: string) {
     this.#log = log;
     this.#clock = clock;
@@ -52,7 +52,7 @@ export class FailureLines {
       worked: () => {
         if (!all.failing.delete(part) || all.failing.size > 0 || !all.isTold) return;
         const afterMs = Math.round(this.#clock.monotonic() - all.sinceMs);
-        this.#log.info({ ...fields, afterMs }, `over: ${this.#message}`);
+        this.#log.info({ ...fields, afterMs }, `resolved: ${this.#message}`);
       },
     };
   }

@@ -1,6 +1,6 @@
 // What Events say of removals that are held: where, why, when they are made, and what prevents them. Copies
-// whose source no longer exists have no object of a user's to be told on: of each condition there is one
-// Event on the controller's Lease. What an entry of the source list made is told on the list.
+// whose source no longer exists have no object of a user's to be reported on: of each condition there is one
+// Event on the controller's Lease. What an entry of the source list made is reported on the list.
 import { isDataKey, type Ref, refText } from "../../text/names.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { RemovalHoldCause, Row } from "../model/verdicts.ts";

@@ -18,7 +18,7 @@ export class LogOutput {
 
   constructor(stream: LogStream) {
     this.#stream = stream;
-    // Of each failure the line is told; without a listener it would end the process.
+    // Of each failure the line is reported; without a listener it would end the process.
     stream.on?.("error", () => undefined);
   }
 

@@ -64,7 +64,7 @@ export function createMetrics(leaseName: string, { ofProcess = true, version = "
       registers: [registry],
     }),
     /** Connects the gauges that are read when scraped. */
-    observe: (readings: GaugeInputs) => gauges(registry, readings, leaseName),
+    observe: (gaugeInputs: GaugeInputs) => gauges(registry, gaugeInputs, leaseName),
   };
 }
 
@@ -94,7 +94,7 @@ function ownMetrics(registry: Registry) {
   });
   const drift = new Counter({
     name: "secretcast_drift_repaired_total",
-    help: "Copies put right after somebody edited or deleted them",
+    help: "Copies repaired after being edited or deleted",
     labelNames: ["kind"],
     registers,
   });
@@ -131,7 +131,7 @@ function ownMetrics(registry: Registry) {
     }),
     syncDuration: new Histogram({
       name: "secretcast_sync_duration_seconds",
-      help: "Duration of a pass: plan and the writes it waited for",
+      help: "Duration of a sync: plan and the writes it waited for",
       buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60],
       registers,
     }),
@@ -195,7 +195,7 @@ function queueSink(queue: ReturnType<typeof queueMetrics>): QueueMetrics {
   };
 }
 
-function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): void {
+function gauges(registry: Registry, gaugeInputs: GaugeInputs, leaseName: string): void {
   const registers = [registry];
   const labelled = (
     name: string,
@@ -223,31 +223,31 @@ function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): v
           for (const [state, count] of Object.entries(counts)) this.set({ state, resource }, count);
       },
     });
-  states("secretcast_sources", "Sources by state and resource", () => readings.sources());
-  states("secretcast_copies", "Places by state and resource", () => readings.copies());
+  states("secretcast_sources", "Sources by state and resource", () => gaugeInputs.sources());
+  states("secretcast_copies", "Places by state and resource", () => gaugeInputs.copies());
   labelled(
     "secretcast_ignored",
     "Objects and namespaces with annotations of ours that have no effect, by reason",
     "reason",
-    () => readings.ignored(),
+    () => gaugeInputs.ignored(),
   );
   labelled(
     "secretcast_source_list_entries",
     "Entries of the source list by state: ok, refused, or absent where their object is not there",
     "state",
-    () => readings.listEntries(),
+    () => gaugeInputs.listEntries(),
   );
   labelled(
     "secretcast_watch_last_activity_timestamp_seconds",
     "When each watch last gave a sign of life",
     "resource",
-    () => seconds(readings.watchActivityMs()),
+    () => seconds(gaugeInputs.watchActivityMs()),
   );
   labelled(
     "secretcast_watch_disconnected_seconds",
     "For how long each watch has been disconnected, so that its cache grows old; 0 while it is connected",
     "resource",
-    () => seconds(readings.watchDisconnectedMs()),
+    () => seconds(gaugeInputs.watchDisconnectedMs()),
   );
   registry.registerMetric(
     new Gauge({
@@ -255,7 +255,7 @@ function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): v
       name: "secretcast_unreadable_namespaces",
       help: "Namespaces of --namespaces that the API server does not let us read",
       collect() {
-        this.set(readings.unreadableNamespaces());
+        this.set(gaugeInputs.unreadableNamespaces());
       },
     }),
   );
@@ -263,9 +263,9 @@ function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): v
     new Gauge({
       registers: [],
       name: "secretcast_last_converged_timestamp_seconds",
-      help: "The last pass that left nothing pending or failed",
+      help: "The last sync that left nothing pending or failed",
       collect() {
-        this.set((readings.lastConvergedMs() ?? 0) / 1000);
+        this.set((gaugeInputs.lastConvergedMs() ?? 0) / 1000);
       },
     }),
   );
@@ -276,7 +276,7 @@ function gauges(registry: Registry, readings: GaugeInputs, leaseName: string): v
       help: "1 where this process leads, else 0",
       labelNames: ["name"],
       collect() {
-        this.set({ name: leaseName }, readings.leading() ? 1 : 0);
+        this.set({ name: leaseName }, gaugeInputs.leading() ? 1 : 0);
       },
     }),
   );

@@ -62,11 +62,11 @@ type Warning = {
 type Share = { readonly of: keyof typeof MOST_A_MINUTE; readonly namespace: string };
 const NOBODYS: Share = { of: "sources", namespace: "" };
 
-type Told = Omit<Warning, "fields" | "due" | "lingersMs" | "failing"> & {
+type Reported = Omit<Warning, "fields" | "due" | "lingersMs" | "failing"> & {
   readonly lingersMs: number;
   readonly text: string;
   readonly reason: string | undefined;
-  /** How many places it had when it was last told, and the first of them. */
+  /** How many places it had when it was last reported, and the first of them. */
   readonly count: number;
   readonly places: readonly string[];
   readonly at: number;
@@ -84,8 +84,8 @@ export class PlanWarnings implements SyncHooks {
     pulls: new Shares(MOST_A_MINUTE.pulls),
     places: new Shares(MOST_A_MINUTE.places),
   };
-  /** What was told of each trouble that goes on. */
-  readonly #told = new Map<string, Told>();
+  /** What was reported of each trouble that goes on. */
+  readonly #reported = new Map<string, Reported>();
   /** Failed tries since they were last told, by source and reason. */
   #tries = new Map<string, number>();
   readonly #pace: ReportPace;
@@ -108,7 +108,7 @@ export class PlanWarnings implements SyncHooks {
     if (!this.#pace.isDue(settled)) return;
     const now = this.#clock.monotonic();
     const warnings = yield* this.#warnings(plan);
-    const over = new Map(this.#told);
+    const over = new Map(this.#reported);
     for (const { of } of warnings) {
       const known = over.get(of);
       if (known) known.seenAt = now;
@@ -139,10 +139,10 @@ export class PlanWarnings implements SyncHooks {
   /** `over`: those told that go on no more. */
   #tell(
     { of, kind, source, fields, due, message, share, failing, lingersMs = 0 }: Warning,
-    over: Map<string, Told>,
+    over: Map<string, Reported>,
     now: number,
   ): void {
-    const before = this.#told.get(of);
+    const before = this.#reported.get(of);
     if (!before && this.#shares[share.of].isFull(share.namespace, now)) return;
     // A hold that begins anew is a change; a failed write is due at another time after each try.
     const held = due?.words.unless === undefined ? "" : Math.round(due.at / 1000);
@@ -157,24 +157,24 @@ export class PlanWarnings implements SyncHooks {
     );
     if (replaced && !before) {
       over.delete(replaced.of);
-      this.#told.delete(replaced.of);
+      this.#reported.delete(replaced.of);
     }
     const reason = typeof fields["reason"] === "string" ? fields["reason"] : undefined;
     const key = `${kind} ${source} ${failing?.shape}`;
     const tries = this.#tries.get(key);
     this.#tries.delete(key);
     const [others, ...further] = restOf(failing?.places ?? []);
-    const told = {
+    const reported = {
       ...fields,
       ...(others && { others }),
       ...(tries !== undefined && { tries }),
       ...this.#dueFields(due, now),
     };
-    this.#log.warn(told, message);
+    this.#log.warn(reported, message);
     for (const places of further)
       if (this.#shares.places.has(share.namespace, now))
         this.#log.warn({ ...fields, places }, FURTHER);
-    this.#told.set(of, {
+    this.#reported.set(of, {
       of,
       ...(kind && { kind }),
       ...(source !== undefined && { source }),
@@ -197,15 +197,15 @@ export class PlanWarnings implements SyncHooks {
     return { dueAt: isoTime(dueMs), due: dueText(due.words, dueMs, nowMs) };
   }
 
-  #end(over: ReadonlyMap<string, Told>, now: number): void {
+  #end(over: ReadonlyMap<string, Reported>, now: number): void {
     const ended = Map.groupBy(
       over.values(),
       ({ kind = "", source = "", message }) => `${message} ${kind} ${source}`,
     );
     for (const [subject, troubles] of ended) {
       const [first] = troubles;
-      // What is left out is told by a later plan, if it has not begun again.
-      if (!first || this.#repeats.happened(`over: ${subject}`, now) === undefined) continue;
+      // What is left out is reported by a later plan, if it has not begun again.
+      if (!first || this.#repeats.happened(`resolved: ${subject}`, now) === undefined) continue;
       if (!this.#shares[first.share.of].has(first.share.namespace, now)) continue;
       const reasons = troubles.flatMap(({ reason }) => reason ?? []).slice(0, MOST_NAMED);
       const { kind, source, message } = first;
@@ -213,8 +213,8 @@ export class PlanWarnings implements SyncHooks {
       const count = troubles.reduce((sum, trouble) => sum + trouble.count, 0);
       const where = places.length > 0 && { count, places };
       const fields = source === undefined ? {} : { kind, source, reasons, ...where };
-      this.#log.info(fields, `over: ${message}`);
-      for (const { of } of troubles) this.#told.delete(of);
+      this.#log.info(fields, `resolved: ${message}`);
+      for (const { of } of troubles) this.#reported.delete(of);
     }
   }
 }
@@ -225,7 +225,7 @@ function nowhereWarnings({ sources }: Plan): readonly Warning[] {
   for (const { nowhere, source } of sources) {
     if (nowhere && count++ < MOST_NAMED) named.push(refText(source));
   }
-  const message = "sources copied nowhere: no namespace matches them and accepts them";
+  const message = "sources without targets: no namespace matches and accepts them";
   const fields = { count, sources: named };
   return count > 0 ? [{ of: "nowhere", fields, message, share: NOBODYS }] : [];
 }
@@ -236,7 +236,7 @@ function ignoredWarnings(plan: Plan): readonly Warning[] {
     const count = ignored.counts[reason];
     if (count === 0) return [];
     const on = namesOf(plan, reason);
-    const message = `without effect: ${IGNORED_HEADLINES[reason]}`;
+    const message = `ignored annotations: ${IGNORED_HEADLINES[reason]}`;
     const fields = { reason, count, ...on };
     return [{ of: `ignored ${reason}`, fields, message, share: NOBODYS }];
   });

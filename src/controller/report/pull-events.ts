@@ -14,10 +14,10 @@ export function filledEvent(action: Action) {
   const { objectKind: kind, place: on, source, target } = action;
   const event = { kind, on, uid: target.uid, type: "Normal" } as const;
   if (action.kind === "unfill") {
-    const note = `its entries that were filled in are taken out: ${noSourceText(source)}`;
+    const note = `removed the pulled keys: ${noSourceText(source)}`;
     return { ...event, reason: "Removed", note } as const;
   }
-  const difference = typeDifference(target.type, action.content.replica.type);
+  const difference = typeDifference(target.type, action.content.desiredCopy.type);
   const note = `filled from ${refText(source)}${difference === undefined ? "" : `; ${difference}`}`;
   return { ...event, reason: "Copied", note } as const;
 }

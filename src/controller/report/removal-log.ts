@@ -43,15 +43,15 @@ const WAIT_MS = 5000;
 const MOST_LINES_OF_A_SOURCE = 5;
 /** Anybody may name any source, and any UID of it, on copies that then go: what waits has a bound. */
 const MOST_GROUPS = 1000;
-/** So that one that goes again and again leaves room for the others: what can be told in four minutes. */
+/** So that one that goes again and again leaves room for the others: what can be reported in four minutes. */
 const MOST_GROUPS_OF_A_SOURCE = 20;
 /** Lines at a time; beyond, the sources are counted. */
 const MOST_LINES = 100;
 
 const MESSAGES: Readonly<Record<Removal, string>> = {
   delete: "copies removed",
-  release: "copies left to their namespaces (on-delete: keep)",
-  unfill: "pulling Secrets emptied",
+  release: "copies released (on-delete: keep)",
+  unfill: "pulled keys removed",
 };
 
 export class RemovalLog implements SyncHooks {
@@ -119,7 +119,7 @@ export class RemovalLog implements SyncHooks {
     for (const [key, group] of this.#groups) {
       const waits = going?.has(placeKey(group.kind, group.source)) ?? true;
       if (waits && now - group.since < WAIT_MS) continue;
-      // What goes again and again is gathered until it may be told.
+      // What goes again and again is gathered until it may be reported.
       const subject = subjectOf(group.removal, group.kind, group.source);
       if (this.#lines.happened(subject, now) === undefined) continue;
       this.#groups.delete(key);

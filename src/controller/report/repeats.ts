@@ -5,8 +5,8 @@ const WINDOW_MS = 60_000;
 const MOST = 10_000;
 
 type Happening = {
-  /** When it was told, in the last minute, in ascending order; ms, monotonic. */
-  told: readonly number[];
+  /** When it was reported, in the last minute, in ascending order; ms, monotonic. */
+  reported: readonly number[];
   lastMs: number;
   count: number;
 };
@@ -17,14 +17,14 @@ export class Repeats {
   readonly #happenings = new Map<string, Happening>();
   #forgotMs = Number.NEGATIVE_INFINITY;
 
-  /** `most`: how often one thing is told in any minute. */
+  /** `most`: how often one thing is reported in any minute. */
   constructor(most: number) {
     this.#most = most;
   }
 
   /**
-   * `id` happened at `now` (ms, monotonic). How often it did since it was last told, this time
-   * included; undefined: not to be told now.
+   * `id` happened at `now` (ms, monotonic). How often it did since it was last reported, this time
+   * included; undefined: not to be reported now.
    */
   happened(id: string, now: number): number | undefined {
     const before = this.#happenings.get(id);
@@ -37,27 +37,29 @@ export class Repeats {
       this.#happenings.set(id, known);
       return undefined;
     }
-    const told = known?.told.filter((at) => now - at < WINDOW_MS) ?? [];
+    const reported = known?.reported.filter((at) => now - at < WINDOW_MS) ?? [];
     const count = (known?.count ?? 0) + 1;
-    const tells = told.length < this.#most;
+    const tells = reported.length < this.#most;
     this.#happenings.delete(id);
     this.#happenings.set(
       id,
-      tells ? { told: [...told, now], lastMs: now, count: 0 } : { told, lastMs: now, count },
+      tells
+        ? { reported: [...reported, now], lastMs: now, count: 0 }
+        : { reported, lastMs: now, count },
     );
     this.#forget(now);
     return tells ? count : undefined;
   }
 
-  /** Whether `id` would not be told at `now`. */
+  /** Whether `id` would not be reported at `now`. */
   isFull(id: string, now: number): boolean {
     const known = this.#happenings.get(id);
     return known !== undefined && this.#isFull(known, now);
   }
 
-  #isFull({ told }: Happening, now: number): boolean {
-    const [oldest = now] = told;
-    return told.length >= this.#most && now - oldest < WINDOW_MS;
+  #isFull({ reported }: Happening, now: number): boolean {
+    const [oldest = now] = reported;
+    return reported.length >= this.#most && now - oldest < WINDOW_MS;
   }
 
   // The count of a thing that has not happened for a whole further minute is dropped. Many at a time: a Map
@@ -84,12 +86,12 @@ export class Shares {
     this.#all = new Repeats(all);
   }
 
-  /** Whether no further line is told at `now` (ms, monotonic). */
+  /** Whether no further line is reported at `now` (ms, monotonic). */
   isFull(namespace: string, now: number): boolean {
     return this.#all.isFull("", now) || (namespace !== "" && this.#each.isFull(namespace, now));
   }
 
-  /** Whether one more line is told at `now` (ms, monotonic). */
+  /** Whether one more line is reported at `now` (ms, monotonic). */
   has(namespace: string, now: number): boolean {
     const own = namespace === "" || this.#each.happened(namespace, now) !== undefined;
     return own && this.#all.happened("", now) !== undefined;

@@ -51,7 +51,7 @@ export type SourceEventsOptions = {
   readonly mayName: (namespace: string) => boolean;
   /** UID of an object in the cache. */
   readonly uidOf: (kind: ObjectKind, place: Ref) => string | undefined;
-  readonly tell: (narration: SourceEvent) => void;
+  readonly tell: (sourceEvent: SourceEvent) => void;
   /** The controller's own; undefined: it holds none. */
   readonly lease: () => (Ref & { readonly uid: string }) | undefined;
   /** Milliseconds, monotonic. */
@@ -75,7 +75,7 @@ export class SourceEvents {
   readonly #ignored = new Repeats(MOST_IGNORED);
   /** The newest plan's, by source. */
   #reports: ReadonlyMap<string, SourceReport> = new Map();
-  /** Annotations without effect of which more are to be told in a later minute. */
+  /** Annotations without effect of which more are to be reported in a later minute. */
   #ignoredLater: Pick<Plan, "ignored" | "namespaces"> | undefined;
   /** What fails, by source. */
   #failing: ReadonlyMap<string, readonly FailingGroup[]> = new Map();
@@ -225,7 +225,7 @@ export class SourceEvents {
     this.#states.once(event, { which, gist: hold, shown });
   }
 
-  /** What is told of held removals is on; undefined: nothing that Events can be on. */
+  /** What is informed of held removals is on; undefined: nothing that Events can be on. */
   #objectOf({
     kind,
     source,
@@ -304,7 +304,7 @@ export class SourceEvents {
       }),
       ...namespaces.map(({ namespace, uid, problem }) => {
         // The Event is in "default", where nobody may read the Namespace: its value is not quoted.
-        const note = `nothing changes in this namespace: ${expectedText(problem)}`;
+        const note = `copies in this namespace are frozen: ${expectedText(problem)}`;
         return { kind: "Namespace" as const, on: { namespace: "", name: namespace }, uid, note };
       }),
     ];
@@ -328,7 +328,7 @@ export class SourceEvents {
     }
   }
 
-  /** A change of the places alone is told once a minute at most. */
+  /** A change of the places alone is reported once a minute at most. */
   #fights(report: SourceReport, fights: readonly Fight[]): void {
     const { kind, source: on, uid } = report;
     const event = { kind, on, uid, type: "Warning", reason: "Fought" } as const;
@@ -341,7 +341,7 @@ export class SourceEvents {
     }
   }
 
-  // What is told on the list is told to the administrator.
+  // What is reported on the list is reported to the administrator.
   #mayName({ kind, source }: Of): boolean {
     return this.#states.isListed(kind, source) || this.#options.mayName(source.namespace);
   }
@@ -365,7 +365,7 @@ export class SourceEvents {
   }
 }
 
-/** Of which a change is told at once. */
+/** Of which a change is reported at once. */
 function gistOf(failures: readonly FailingGroup[]): string {
   return failures
     .map(({ reason }) => reason)

@@ -1,4 +1,4 @@
-// What was told of each state that holds: a Warning when the state begins or changes, and not again. What is
+// What was reported of each state that holds: a Warning when the state begins or changes, and not again. What is
 // said of a source that an entry of the source list made is on the list, because its own namespace asked for
 // nothing. Promises: it remembers one Event for each state that the newest plan shows; a Warning that was not
 // sent is sent later, if its state holds.
@@ -15,7 +15,7 @@ type ObjectEvent = EventIdentity & {
 /** What an Event is on. */
 export type EventObject = Pick<ObjectEvent, "on" | "uid"> & { readonly kind: "ConfigMap" };
 
-type Told<E> = {
+type Reported<E> = {
   readonly note: string;
   readonly gist: string;
   readonly at: number;
@@ -29,9 +29,9 @@ type Told<E> = {
 export type StateOptions = {
   /** Tells states of one object and reason apart. */
   readonly which?: string;
-  /** While it is the same, a change of the note is told once a minute at most. Default: the note. */
+  /** While it is the same, a change of the note is reported once a minute at most. Default: the note. */
   readonly gist?: string;
-  /** What is told, where that changes by itself. Default: the note. */
+  /** What is reported, where that changes by itself. Default: the note. */
   readonly shown?: string;
 };
 
@@ -40,9 +40,9 @@ const MINUTE_MS = 60_000;
 export class StandingEvents<E extends ObjectEvent> {
   readonly #now: () => number;
   readonly #outbox: EventOutbox<E>;
-  #told = new Map<string, Told<E>>();
+  #reported = new Map<string, Reported<E>>();
   /** Of the plan that is being reported. */
-  #begun: Map<string, Told<E>> | undefined;
+  #begun: Map<string, Reported<E>> | undefined;
   #list: EventObject | undefined;
   #listed: ReadonlyMap<string, string> = new Map();
 
@@ -70,22 +70,22 @@ export class StandingEvents<E extends ObjectEvent> {
   once(event: E, { which = "", gist = event.note, shown = event.note }: StateOptions = {}): void {
     const { kind, on, note } = event;
     if (note === "") return;
-    const told = this.#begun ?? this.#told;
+    const reported = this.#begun ?? this.#reported;
     const key = stateKey(event, which);
-    const before = this.#told.get(key);
+    const before = this.#reported.get(key);
     const at = this.#now();
     if (before?.gist === gist && (before.note === note || at - before.at < MINUTE_MS)) {
-      told.set(key, before);
+      reported.set(key, before);
       return;
     }
     const sent = this.send({ ...event, note: shown });
-    if (sent) told.set(key, { note, gist, at, event, listed: this.isListed(kind, on), sent });
+    if (sent) reported.set(key, { note, gist, at, event, listed: this.isListed(kind, on), sent });
   }
 
-  /** Whether exactly this was told; the state then goes on. */
+  /** Whether exactly this was reported; the state then goes on. */
   goesOn(event: EventIdentity): boolean {
     const key = stateKey(event);
-    const known = this.#told.get(key);
+    const known = this.#reported.get(key);
     if (known?.note !== event.note) return false;
     this.#begun?.set(key, known);
     return true;
@@ -104,12 +104,12 @@ export class StandingEvents<E extends ObjectEvent> {
 
   /** The report is complete. The Events of the states with this reason that are over. */
   end(reason: string): readonly E[] {
-    const now = this.#begun ?? this.#told;
-    const over = [...this.#told].flatMap(([key, { event, listed }]) => {
+    const now = this.#begun ?? this.#reported;
+    const over = [...this.#reported].flatMap(([key, { event, listed }]) => {
       if (event.reason !== reason || now.has(key)) return [];
       return listed && !this.isListed(event.kind, event.on) ? [] : [event];
     });
-    this.#told = now;
+    this.#reported = now;
     this.#begun = undefined;
     this.#outbox.keep(Array.from(now.values(), ({ sent }) => sent));
     return over;

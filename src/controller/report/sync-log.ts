@@ -1,6 +1,6 @@
-// What a pass says of itself: one log line for a pass that changed something, one for each write of a dry
+// What a sync says of itself: one log line for a sync that changed something, one for each write of a dry
 // run, and metrics. A quiet cluster logs nothing, and so does a retry that fails again: what somebody
-// should mend is told by PlanWarnings. Only names, counts and reasons pass through here, never a Secret's
+// should mend is reported by PlanWarnings. Only names, counts and reasons pass through here, never a Secret's
 // content.
 import type { Outcome } from "../writes/outcome.ts";
 import type { Plan } from "../model/verdicts.ts";
@@ -49,11 +49,11 @@ export class SyncLog implements SyncHooks {
   readonly #log: Log;
   readonly #figures: SyncMetrics;
   readonly #clock: Clock;
-  /** Writes by kind since the last settled pass. */
+  /** Writes by kind since the last settled sync. */
   #tally = new Map<string, number>();
   #changedAt: number | undefined;
   #busySince: number | undefined;
-  #told = new Set<string>();
+  #reported = new Set<string>();
   readonly #writes = new Repeats(5);
   readonly #overloads = new Repeats(3);
   #convergedMs: number | undefined;
@@ -72,7 +72,7 @@ export class SyncLog implements SyncHooks {
     this.#clock = clock;
   }
 
-  /** Wall time of the last pass that left nothing pending or failed. */
+  /** Wall time of the last sync that left nothing pending or failed. */
   get convergedMs(): number | undefined {
     return this.#convergedMs;
   }
@@ -103,7 +103,7 @@ export class SyncLog implements SyncHooks {
     if (count !== undefined) this.#log.warn({ cause: "throttled", count }, message);
   }
 
-  /** A pass threw, and is tried again. */
+  /** A sync threw, and is tried again. */
   onError(tookMs: number): void {
     this.#figures.sync("error", tookMs / 1000);
   }
@@ -132,17 +132,17 @@ export class SyncLog implements SyncHooks {
 
   /** Logs each write of a dry run when it becomes due, and not again. */
   #tellOnce({ actions }: Plan): void {
-    const told = new Set<string>();
+    const reported = new Set<string>();
     const now = this.#clock.monotonic();
     for (const action of actions) {
       const id = `${action.kind} ${placeKey(action.objectKind, action.place)}`;
-      if (!this.#told.has(id)) {
+      if (!this.#reported.has(id)) {
         if (this.#writes.happened(id, now) === undefined) continue;
         this.#log.info({ ...keysOf(action), reason: action.reason }, "would write");
       }
-      told.add(id);
+      reported.add(id);
     }
-    this.#told = told;
+    this.#reported = reported;
   }
 }
 

@@ -62,7 +62,7 @@ export const FLAGS = [
     kind: "list",
     derived: true,
     default: "",
-    description: "globs of namespaces that are never a target, neither by push nor by pull",
+    description: "namespace globs that never receive copies",
   },
   {
     name: "include-system-namespaces",
@@ -122,7 +122,7 @@ export const FLAGS = [
     name: "fanout-limit",
     kind: "size",
     default: "256Mi",
-    description: "bytes × places of one source; above it its creates are held",
+    description: "maximum total size of one source's copies; new copies above it are held",
   },
   {
     name: "other-source-namespaces",
@@ -170,7 +170,8 @@ export const FLAGS = [
     name: "once",
     kind: "switch",
     default: "false",
-    description: "passes until nothing is due, then exit: 0 when all is current, else 1",
+    description:
+      "sync until everything is up to date, then exit: 0 if all copies are current, else 1",
   },
   {
     name: "leader-elect",

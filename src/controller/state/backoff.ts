@@ -1,5 +1,5 @@
 // The waits between the attempts of one write or one live read, each longer than the one before.
-// `chance` is uniform in [0, 1).
+// `random` is uniform in [0, 1).
 
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 5 * 60_000;
@@ -12,21 +12,21 @@ const JITTER = 0.1;
 /** Exponential 1 s, 2 s, ... 5 min, each ±10 %. */
 export function backoffMs(
   attempts: number,
-  chance: number,
+  random: number,
   firstMs = FIRST_BACKOFF_MS,
   longestMs = LONGEST_BACKOFF_MS,
 ): number {
   const full = Math.min(longestMs, firstMs * 2 ** Math.min(30, attempts - 1));
-  return full * (1 - JITTER + 2 * JITTER * chance);
+  return full * (1 - JITTER + 2 * JITTER * random);
 }
 
 /** Of writes refused by 429: what the server asked for, in ms, and up to 10 % more; else a second. */
-export function throttledBackoffMs(chance: number, askedMs = 0): number {
-  return (askedMs > 0 ? askedMs : THROTTLED_BACKOFF_MS) * (1 + JITTER * chance);
+export function throttledBackoffMs(random: number, askedMs = 0): number {
+  return (askedMs > 0 ? askedMs : THROTTLED_BACKOFF_MS) * (1 + JITTER * random);
 }
 
 /** The same of live reads: 1 s, 2 s, ... never more than 30 s. */
-export function readBackoffMs(attempts: number, chance: number): number {
-  const full = backoffMs(attempts, chance, FIRST_BACKOFF_MS, LONGEST_READ_BACKOFF_MS);
+export function readBackoffMs(attempts: number, random: number): number {
+  const full = backoffMs(attempts, random, FIRST_BACKOFF_MS, LONGEST_READ_BACKOFF_MS);
   return Math.min(full, LONGEST_READ_BACKOFF_MS);
 }

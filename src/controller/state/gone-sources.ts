@@ -31,7 +31,7 @@ export class GoneSources {
     return true;
   }
 
-  /** A pass that began at `now` has asked for every copy. */
+  /** A sync that began at `now` has asked for every copy. */
   endPass(now: number): void {
     for (const [uid, at] of this.#named) {
       if (now - at < UNNAMED_MS) return;

@@ -3,7 +3,7 @@
 // API server has shown that object, and only while the cache shows the same version or a newer one. The
 // planner judges the newer version itself, so that no user keeps a copy by changing an object all the
 // time. One answer serves all places that follow from the object. Answers that no sync asks for are
-// forgotten. No clock: `now` is milliseconds of a monotonic clock, `chance` uniform in [0, 1).
+// forgotten. No clock: `now` is milliseconds of a monotonic clock, `random` uniform in [0, 1).
 import { refText } from "../../text/names.ts";
 import { readBackoffMs } from "./backoff.ts";
 import type { LiveRead } from "../model/actions.ts";
@@ -107,16 +107,16 @@ export class LiveReads {
    * The API server shows `version`. Where that is not what the cache showed, the cache has been told;
    * if it will not have it, it is asked again after a while.
    */
-  answered(question: LiveRead, version: string, now: number, chance: number): void {
+  answered(question: LiveRead, version: string, now: number, random: number): void {
     const attempts = version === question.shown ? 0 : this.#attempts(question) + 1;
-    const until = now + (attempts === 0 ? DISTANCE_MS : readBackoffMs(attempts, chance));
+    const until = now + (attempts === 0 ? DISTANCE_MS : readBackoffMs(attempts, random));
     this.#known.set(keyOf(question), { version, reason: "", at: now, until, attempts });
   }
 
   /** The API server gave no answer; `reason` is one line without a value of a Secret. */
-  failed(question: LiveRead, reason: string, now: number, chance: number): void {
+  failed(question: LiveRead, reason: string, now: number, random: number): void {
     const attempts = this.#attempts(question) + 1;
-    const until = now + readBackoffMs(attempts, chance);
+    const until = now + readBackoffMs(attempts, random);
     this.#known.set(keyOf(question), { version: undefined, reason, at: now, until, attempts });
   }
 

@@ -1,7 +1,7 @@
 // What is remembered of one kind beside the plan, as long as the process lives: it is never
 // written anywhere and a controller that starts anew starts without it. plan() reads it and notes in
 // it since when something has been so; apply tells it what became of each action.
-// Every `now` is milliseconds of a monotonic clock, every `chance` uniform in [0, 1).
+// Every `now` is milliseconds of a monotonic clock, every `random` uniform in [0, 1).
 import { Ages } from "./ages.ts";
 import { GoneSources } from "./gone-sources.ts";
 import { WriteBackoff, type Failure } from "./write-backoff.ts";
@@ -54,13 +54,13 @@ export class PlannerState {
   /** The digest of what a version of a source offers to the keys of a pulling Secret. */
   readonly offers = new WeakMap<
     PullingObject,
-    { readonly replica: DesiredCopy; readonly digest: string }
+    { readonly desiredCopy: DesiredCopy; readonly digest: string }
   >();
-  /** By a source's UID, the fingerprint that all its copies had when a pass last found them so. */
+  /** By a source's UID, the fingerprint that all its copies had when a sync last found them so. */
   settled: ReadonlyMap<string, string> = new Map();
   /** Of sources that the cache held, and holds no more. */
   readonly gone = new GoneSources();
-  /** UIDs of the sources that the last pass held for their fan-out. */
+  /** UIDs of the sources that the last sync held for their fan-out. */
   held: ReadonlySet<string> = new Set();
   /** When each was found so, for a minute (ms, monotonic). */
   readonly heldSince = new Map<string, number>();
@@ -77,7 +77,7 @@ export class PlannerState {
   succeeded(
     action: Action,
     now: number,
-    chance: number,
+    random: number,
     { altered = false, isRefill = false }: { altered?: boolean; isRefill?: boolean } = {},
   ): void {
     const place = refText(action.place);
@@ -87,7 +87,7 @@ export class PlannerState {
       case "delete":
       case "release":
         // Who makes a copy anew each time that it goes keeps us deleting.
-        this.backoff.repaired(place, action.inputs, now, chance);
+        this.backoff.repaired(place, action.decisionKey, now, random);
         this.shared.deleteGuard.made(action, now);
         return;
       case "unfill":
@@ -97,18 +97,18 @@ export class PlannerState {
       case "update":
       case "replace":
       case "adopt":
-        this.#repaired(action, place, now, chance, altered);
+        this.#repaired(action, place, now, random, altered);
         return;
       case "fill":
-        this.backoff.filled(place, action.inputs);
+        this.backoff.filled(place, action.decisionKey);
         if (altered || !isRefill || this.backoff.refilled(place, now))
-          this.#repaired(action, place, now, chance, altered);
+          this.#repaired(action, place, now, random, altered);
     }
   }
 
-  #repaired(action: Action, place: string, now: number, chance: number, altered: boolean): void {
+  #repaired(action: Action, place: string, now: number, random: number, altered: boolean): void {
     if (!altered && action.cause !== "edited" && action.cause !== "deleted") return;
-    if (this.backoff.repaired(place, action.inputs, now, chance, altered)) {
+    if (this.backoff.repaired(place, action.decisionKey, now, random, altered)) {
       const { objectKind: kind, source, place: where } = action;
       this.#fights.push({ kind, place: where, source, altered, pulling: action.kind === "fill" });
     }
@@ -119,9 +119,9 @@ export class PlannerState {
     this.resolutions.learn(refText(place), resolution);
   }
 
-  failed(action: Action, failure: Failure, now: number, chance: number): void {
+  failed(action: Action, failure: Failure, now: number, random: number): void {
     const [place, source] = [refText(action.place), refText(action.source)];
-    this.backoff.failed(place, action.inputs, failure, now, chance, source);
+    this.backoff.failed(place, action.decisionKey, failure, now, random, source);
   }
 
   /** The API server answers again after an outage: what failed for want of it is due now. */
@@ -129,19 +129,19 @@ export class PlannerState {
     this.backoff.serverIsBack();
   }
 
-  /** The write met a 409 (version, UID) or a 404: the world has moved; not a failure. */
+  /** The write met a 409 (version, UID) or a 404: the cluster state has changed; not a failure. */
   outdated(action: Action, now: number, ofSource = false): void {
-    this.backoff.stale(refText(action.place), action.inputs, now, ofSource);
+    this.backoff.stale(refText(action.place), action.decisionKey, now, ofSource);
   }
 
   /** A Secret is at a place that the cache shows empty; `unread`: why a live GET did not say whose. */
-  hidden(place: Ref, now: number, chance: number, unread?: string): void {
-    this.backoff.hidden(refText(place), now, chance, unread);
+  uncached(place: Ref, now: number, random: number, unread?: string): void {
+    this.backoff.uncached(refText(place), now, random, unread);
   }
 
   /** A live GET found nothing there any more. */
-  notHidden(place: Ref): void {
-    this.backoff.notHidden(refText(place));
+  foundAbsent(place: Ref): void {
+    this.backoff.foundAbsent(refText(place));
   }
 
   /** The watch showed a copy deleted, and not by us. */
@@ -165,7 +165,7 @@ export class PlannerState {
     this.resolutions.beginPass();
   }
 
-  /** Of the pass that began at `now`. */
+  /** Of the sync that began at `now`. */
   endPass(inFlight: ReadonlySet<string>, now: number): void {
     this.gone.endPass(now);
     this.backoff.endPass(inFlight);

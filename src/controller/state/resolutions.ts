@@ -1,13 +1,13 @@
 // What a look at a pulling Secret itself has shown: the cache keeps too little of one to tell always
 // whether it has what its source gives. An answer holds for one version of the Secret and of what
-// it is filled with; what no pass asks for any more is forgotten.
+// it is filled with; what no sync asks for any more is forgotten.
 import type { PullingObject } from "../model/cluster.ts";
 
 export type Resolution = {
   readonly uid: string;
   readonly resourceVersion: string;
   /** As Action.inputs. */
-  readonly inputs: string;
+  readonly decisionKey: string;
   /** Why it does not have all that the source gives; undefined: it has. */
   readonly conflict: string | undefined;
 };
@@ -22,12 +22,12 @@ export class Resolutions {
     this.#asked.add(place);
   }
 
-  of(place: string, pull: PullingObject, inputs: string): Resolution | undefined {
+  of(place: string, pull: PullingObject, decisionKey: string): Resolution | undefined {
     const known = this.#known.get(place);
     if (!known) return undefined;
     this.#asked.add(place);
     const same = known.uid === pull.uid && known.resourceVersion === pull.resourceVersion;
-    return same && known.inputs === inputs ? known : undefined;
+    return same && known.decisionKey === decisionKey ? known : undefined;
   }
 
   beginPass(): void {

@@ -23,7 +23,7 @@ export class SharedState {
   readonly reservations = new Reservations();
   /** Of places: since when their write has been due. */
   readonly due = new Ages();
-  /** When the first pass began: what it found may have been so before. */
+  /** When the first sync began: what it found may have been so before. */
   beganAt: number | undefined;
   /** Of the settings of the last plan. */
   flags: { readonly of: PlannerSettings; readonly entries: readonly FlagEntry[] } | undefined;

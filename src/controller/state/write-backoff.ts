@@ -1,7 +1,7 @@
 // What is remembered of single places between two plans: failed writes and when to try again, places
 // taken by a Secret that the cache does not show, the time of the last write, and repairs that look
-// like a fight. No clock: `now` is milliseconds of a monotonic clock, `chance` is uniform in [0, 1).
-// It forgets what no pass asks for any more, so it is as large as the trouble is.
+// like a fight. No clock: `now` is milliseconds of a monotonic clock, `random` is uniform in [0, 1).
+// It forgets what no sync asks for any more, so it is as large as the trouble is.
 import { backoffMs, readBackoffMs, throttledBackoffMs } from "./backoff.ts";
 import { EarlyTries } from "./early-tries.ts";
 
@@ -41,7 +41,7 @@ export type Failure = {
 };
 export type PlaceBackoff = {
   readonly kind: "failed" | "stale" | "fight";
-  readonly inputs: string;
+  readonly decisionKey: string;
   readonly until: number;
   /** When a write was last tried. */
   readonly triedAt: number;
@@ -54,7 +54,7 @@ export type PlaceBackoff = {
   readonly error?: string;
   /** It was the source that had moved, and not what is at the place. */
   readonly ofSource?: boolean;
-  /** How often in a row the world had moved; a failure in between does not begin that anew. */
+  /** How often in a row the cluster state had moved; a failure in between does not begin that anew. */
   readonly stales: number;
   readonly failures: number;
   /** Of a failure: its source, as "NAMESPACE/NAME". */
@@ -74,45 +74,47 @@ export type Uncached = {
 type Repairs = { readonly times: readonly number[]; readonly level: number };
 
 /** Whether a write of these inputs takes a copy away. */
-function isEnding(inputs: string): boolean {
-  return inputs.startsWith("delete ") || inputs.startsWith("release ");
+function isEnding(decisionKey: string): boolean {
+  return decisionKey.startsWith("delete ") || decisionKey.startsWith("release ");
 }
 
 export class WriteBackoff {
   #troubles = new Map<string, PlaceBackoff>();
   readonly #early = new EarlyTries();
-  #hidden = new Map<string, Uncached>();
+  #uncached = new Map<string, Uncached>();
   /** When each place was last written or a write failed there, in the order of time. */
   readonly #written = new Map<string, number>();
   readonly #repairs = new Map<string, Repairs>();
   /** When each place was last refilled, in the order of time. */
   readonly #refilled = new Map<string, number>();
   readonly #vanished = new Set<string>();
-  /** Of pulling Secrets that the pass now running, and the one before it, found wanting or full. */
+  /** Of pulling Secrets that the sync now running, and the one before it, found wanting or full. */
   #filled = new Map<string, string>();
   #filledBefore: ReadonlyMap<string, string> = new Map();
   #now = 0;
-  /** Places that the pass now running has asked for. */
+  /** Places that the sync now running has asked for. */
   #asked = new Set<string>();
 
-  /** What keeps the write of `inputs` at `place` from being tried, if anything does. */
-  trouble(place: string, inputs: string): PlaceBackoff | undefined {
-    const trouble = this.#troubles.get(place);
-    if (!trouble) return undefined;
+  /** What keeps the write of `decisionKey` at `place` from being tried, if anything does. */
+  placeBackoff(place: string, decisionKey: string): PlaceBackoff | undefined {
+    const placeBackoff = this.#troubles.get(place);
+    if (!placeBackoff) return undefined;
     this.#asked.add(place);
     // A cache that is behind is so whatever is to be written, and a copy that is made anew after each
     // deletion may name another source each time.
     const always =
-      (trouble.kind === "stale" && trouble.ofSource !== true) ||
-      (trouble.kind === "fight" && isEnding(trouble.inputs) && isEnding(inputs));
-    return trouble.inputs === inputs || always ? trouble : undefined;
+      (placeBackoff.kind === "stale" && placeBackoff.ofSource !== true) ||
+      (placeBackoff.kind === "fight" &&
+        isEnding(placeBackoff.decisionKey) &&
+        isEnding(decisionKey));
+    return placeBackoff.decisionKey === decisionKey || always ? placeBackoff : undefined;
   }
 
   /** A place that is taken although the cache shows it empty, and when to look at it again. */
-  hiddenAt(place: string): Uncached | undefined {
-    const hidden = this.#hidden.get(place);
-    if (hidden) this.#asked.add(place);
-    return hidden?.free ? undefined : hidden;
+  uncachedAt(place: string): Uncached | undefined {
+    const uncached = this.#uncached.get(place);
+    if (uncached) this.#asked.add(place);
+    return uncached?.free ? undefined : uncached;
   }
 
   /** Earliest time of the next write at `place`; undefined: any. */
@@ -125,23 +127,23 @@ export class WriteBackoff {
   /** `source`: as "NAMESPACE/NAME". */
   failed(
     place: string,
-    inputs: string,
+    decisionKey: string,
     failure: Failure,
     now: number,
-    chance: number,
+    random: number,
     source = "",
   ): void {
     const before = this.#troubles.get(place);
-    const failures = before?.inputs === inputs ? before.failures : 0;
+    const failures = before?.decisionKey === decisionKey ? before.failures : 0;
     const throttled = failure.error === "throttled";
     const attempts = failures + 1;
     const waitMs = throttled
-      ? throttledBackoffMs(chance, failure.retryAfterMs)
-      : backoffMs(attempts, chance);
+      ? throttledBackoffMs(random, failure.retryAfterMs)
+      : backoffMs(attempts, random);
     this.#touch(place, now);
     this.#set(place, {
       kind: "failed",
-      inputs,
+      decisionKey,
       until: now + waitMs,
       triedAt: now,
       attempts,
@@ -170,10 +172,10 @@ export class WriteBackoff {
   *#failures(): Generator<
     readonly [string, PlaceBackoff & { source: string; earlyAt: number | undefined }]
   > {
-    for (const [place, trouble] of this.#troubles) {
-      const { kind, error, source, earlyAt } = trouble;
+    for (const [place, placeBackoff] of this.#troubles) {
+      const { kind, error, source, earlyAt } = placeBackoff;
       if (kind !== "failed" || error === "throttled" || source === undefined) continue;
-      yield [place, { ...trouble, source, earlyAt }];
+      yield [place, { ...placeBackoff, source, earlyAt }];
     }
   }
 
@@ -193,19 +195,20 @@ export class WriteBackoff {
   }
 
   /** `ofSource`: the source has moved; other inputs are tried at once. */
-  stale(place: string, inputs: string, now: number, ofSource = false): void {
+  stale(place: string, decisionKey: string, now: number, ofSource = false): void {
     const before = this.#troubles.get(place);
-    const attempts = ofSource && before?.inputs !== inputs ? 1 : (before?.stales ?? 0) + 1;
-    const failures = before?.inputs === inputs ? before.failures : 0;
+    const attempts =
+      ofSource && before?.decisionKey !== decisionKey ? 1 : (before?.stales ?? 0) + 1;
+    const failures = before?.decisionKey === decisionKey ? before.failures : 0;
     const waitMs = Math.min(
       LONGEST_STALE_RETRY_MS,
       STALE_RETRY_MS * STALE_GROWTH ** (attempts - 1),
     );
-    const reason = "the cache was behind; tried again at once";
+    const reason = "conflict: the cache was stale; retrying";
     const until = now + waitMs;
     this.#set(place, {
       kind: "stale",
-      inputs,
+      decisionKey,
       until,
       triedAt: now,
       attempts,
@@ -216,27 +219,27 @@ export class WriteBackoff {
     });
   }
 
-  #set(place: string, trouble: PlaceBackoff): void {
-    this.#troubles.set(place, trouble);
+  #set(place: string, placeBackoff: PlaceBackoff): void {
+    this.#troubles.set(place, placeBackoff);
     this.#asked.add(place);
   }
 
   /** `unread`: why it could not be seen who is there. */
-  hidden(place: string, now: number, chance: number, unread?: string): void {
-    const attempts = (this.#hidden.get(place)?.attempts ?? 0) + 1;
-    const until = now + readBackoffMs(attempts, chance);
-    this.#hidden.set(place, { attempts, until, free: false, unread });
+  uncached(place: string, now: number, random: number, unread?: string): void {
+    const attempts = (this.#uncached.get(place)?.attempts ?? 0) + 1;
+    const until = now + readBackoffMs(attempts, random);
+    this.#uncached.set(place, { attempts, until, free: false, unread });
     this.#asked.add(place);
   }
 
-  notHidden(place: string): void {
-    const hidden = this.#hidden.get(place);
-    if (hidden) this.#hidden.set(place, { ...hidden, free: true });
+  foundAbsent(place: string): void {
+    const uncached = this.#uncached.get(place);
+    if (uncached) this.#uncached.set(place, { ...uncached, free: true });
   }
 
   written(place: string, now: number): void {
     this.#troubles.delete(place);
-    this.#hidden.delete(place);
+    this.#uncached.delete(place);
     this.#vanished.delete(place);
     this.#touch(place, now);
   }
@@ -250,7 +253,13 @@ export class WriteBackoff {
    * A write that undid what somebody did to a copy; `certain`: or that somebody undid on its way. True:
    * from now on this place is a fight.
    */
-  repaired(place: string, inputs: string, now: number, chance: number, certain = false): boolean {
+  repaired(
+    place: string,
+    decisionKey: string,
+    now: number,
+    random: number,
+    certain = false,
+  ): boolean {
     const before = this.#repairs.get(place);
     const last = before?.times.at(-1) ?? Number.NEGATIVE_INFINITY;
     const level = now - last > FIGHT_OVER_MS ? 0 : (before?.level ?? 0);
@@ -261,12 +270,12 @@ export class WriteBackoff {
     if (!fight) return false;
     this.#set(place, {
       kind: "fight",
-      inputs,
-      until: now + backoffMs(level + 1, chance, FIRST_FIGHT_BACKOFF_MS),
+      decisionKey,
+      until: now + backoffMs(level + 1, random, FIRST_FIGHT_BACKOFF_MS),
       triedAt: now,
       attempts: level + 1,
       reason: certain
-        ? "a webhook or policy makes something else of what is written"
+        ? "an admission webhook or policy changes the copy"
         : `repaired more than ${FIGHT_REPAIRS} times a minute: somebody keeps changing it`,
       stales: 0,
       failures: 0,
@@ -297,15 +306,15 @@ export class WriteBackoff {
   }
 
   /** A pulling Secret was filled. */
-  filled(place: string, inputs: string): void {
-    this.#filled.set(place, inputs);
+  filled(place: string, decisionKey: string): void {
+    this.#filled.set(place, decisionKey);
   }
 
-  /** The inputs of the last fill, for as long as each pass asks: its record may have been taken off. */
+  /** The inputs of the last fill, for as long as each sync asks: its record may have been taken off. */
   lastFill(place: string): string | undefined {
-    const inputs = this.#filled.get(place) ?? this.#filledBefore.get(place);
-    if (inputs !== undefined) this.#filled.set(place, inputs);
-    return inputs;
+    const decisionKey = this.#filled.get(place) ?? this.#filledBefore.get(place);
+    if (decisionKey !== undefined) this.#filled.set(place, decisionKey);
+    return decisionKey;
   }
 
   beginPass(now: number): void {
@@ -328,15 +337,15 @@ export class WriteBackoff {
     }
   }
 
-  /** Forgets what this pass did not ask for; places in flight are not asked for and stay. */
+  /** Forgets what this sync did not ask for; places in flight are not asked for and stay. */
   endPass(inFlight: ReadonlySet<string>): void {
     for (const [place, { kind, until }] of this.#troubles) {
-      // Between our repair and the next change a pass finds nothing to ask for.
+      // Between our repair and the next change a sync finds nothing to ask for.
       if (kind === "fight" && until > this.#now) continue;
       this.#forget(this.#troubles, place, inFlight);
     }
     this.#early.keep(this.#failingSources());
-    for (const place of this.#hidden.keys()) this.#forget(this.#hidden, place, inFlight);
+    for (const place of this.#uncached.keys()) this.#forget(this.#uncached, place, inFlight);
     for (const place of this.#vanished)
       if (!this.#asked.has(place) && !inFlight.has(place)) this.#vanished.delete(place);
   }

@@ -33,7 +33,7 @@ export function createCaches(
   const caches = listed
     ? createListedCaches(listed, deps, contexts, offerOf)
     : clusterCaches(deps, contexts, offerOf);
-  // So that what is gone does not push out what is there.
+  // So that what no longer exists does not push out what is there.
   for (const { objects } of caches.kinds)
     objects.addHandler({
       delete: ({ role, uid }) => {

@@ -21,7 +21,7 @@ export function clusterCaches(
     const informer = objects.get(kind);
     if (!informer) return [];
     const { store } = informer;
-    const world = {
+    const clusterState = {
       kind,
       offerOf,
       get list() {
@@ -38,7 +38,9 @@ export function clusterCaches(
         return store.byIndex(ROLE, "pull");
       },
     };
-    return [{ kind, objects: informer, world, written: writtenCache(context, () => informer) }];
+    return [
+      { kind, objects: informer, clusterState, written: writtenCache(context, () => informer) },
+    ];
   };
   return {
     kinds: contexts.flatMap(cacheOf),

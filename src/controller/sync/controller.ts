@@ -1,6 +1,6 @@
 // Wires the informers to one key and one worker. Any event says only "look again"; what to do
-// follows from the whole cache (sync.ts). Promises: no pass before all caches are complete; at most
-// one pass at a time, and no more than twenty a second for long; a pass that fails as a whole is tried
+// follows from the whole cache (sync.ts). Promises: no sync before all caches are complete; at most
+// one sync at a time, and no more than twenty a second for long; a sync that fails as a whole is tried
 // again with back-off. Every replica keeps warm caches, only the leader works. The end comes in this
 // order: the worker with what is in flight, the lease, the informers, the Events; after it nothing runs
 // on.
@@ -44,7 +44,7 @@ export type ControllerDeps = {
 };
 
 export type ControllerSettings = {
-  /** Full pass at least this often, ±10 %; 0 never. */
+  /** Full sync at least this often, ±10 %; 0 never. */
   readonly resyncMs: number;
   /** End once nothing is due any more. */
   readonly once: boolean;
@@ -59,7 +59,7 @@ export type RunEnd = "stopped" | "lost" | "converged" | "unconverged";
 const SYNC_KEY = "sync";
 // So long the other caches wait for the source list before they are begun.
 const LIST_FIRST_MS = 1000;
-// Passes keep a distance of this many times the last one's planning, so that a storm of events costs
+// Syncs keep a distance of this many times the last one's planning, so that a storm of events costs
 // at most a sixth of a core; changes of namespaces and sources do not wait.
 const DISTANCE = 5;
 // Whatever asks for them, changes of namespaces and sources included: a burst goes through at once.
@@ -176,7 +176,7 @@ export class Controller {
     sync.whenLate(() => this.#enqueue(false));
   }
 
-  // A stand-by remembers nothing: leading begins with a pass over all that is there.
+  // A stand-by remembers nothing: leading begins with a sync over all that is there.
   #object(
     kind: ObjectKind,
     old: CachedObject | undefined,
@@ -193,8 +193,8 @@ export class Controller {
     this.#enqueue(true);
   }
 
-  // An event asks for a pass; an urgent one does not keep the distance. On a stand-by nothing is
-  // asked for: leading begins with a pass.
+  // An event asks for a sync; an urgent one does not keep the distance. On a stand-by nothing is
+  // asked for: leading begins with a sync.
   #enqueue(urgent: boolean): void {
     if (!this.#working) return;
     const { clock, sync } = this.#deps;
@@ -239,7 +239,7 @@ export class Controller {
       await this.#process();
       this.#queue.done(SYNC_KEY);
       if (this.#ended) void this.#queue.shutDown();
-      // Of the next pass, before it is known what asks for it: what comes meanwhile is one pass.
+      // Of the next sync, before it is known what asks for it: what comes meanwhile is one sync.
       const rest = this.#passes.reserve();
       if (rest > 0) await sleep(this.#deps.clock, rest, signal);
     }
@@ -262,7 +262,7 @@ export class Controller {
     log.info({}, "stopped");
   }
 
-  /** One pass; never rejects. */
+  /** One sync; never rejects. */
   async #process(): Promise<void> {
     const { clock, log, sync } = this.#deps;
     this.#passStarted = clock.monotonic();
@@ -295,7 +295,7 @@ export class Controller {
       return;
     }
     if (leftMs !== undefined) this.#queue.addAfter(SYNC_KEY, leftMs);
-    // An add at once takes a pending delay away, so each pass asks for its own again.
+    // An add at once takes a pending delay away, so each sync asks for its own again.
     if (dueMs !== undefined) this.#queue.addAfter(SYNC_KEY, Math.max(0, dueMs));
     const { resyncMs } = this.#settings;
     if (resyncMs > 0) this.#queue.addAfter(SYNC_KEY, resyncMs * (0.9 + 0.2 * clock.random()));

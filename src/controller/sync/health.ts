@@ -8,7 +8,7 @@ import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts"
 export type LivenessInputs = {
   /** By resource: when each watch last showed that it is alive. */
   readonly watches: Readonly<Record<string, { readonly lastSignOfLifeMs: number }>>;
-  /** Of the pass that is running. */
+  /** Of the sync that is running. */
   readonly passStartedMs: number | undefined;
   readonly lastWriteMs: number;
   readonly elector: Pick<LeaderElector, "healthy"> | undefined;

@@ -8,7 +8,7 @@ import type { WrittenCache, WrittenCaches } from "../writes/outcome.ts";
 export type KindCache = {
   readonly kind: ObjectKind;
   readonly objects: Watched<CachedObject>;
-  readonly world: ClusterState;
+  readonly clusterState: ClusterState;
   /** Where the answers of our own writes go. */
   readonly written: WrittenCache;
 };

@@ -1,5 +1,5 @@
 // The caches of listed namespaces: a watch a resource in each, so that rights in each are enough.
-// Promises: a namespace is in the world of a kind only with its objects, all of them as of some moment,
+// Promises: a namespace is in the cluster state of a kind only with its objects, all of them as of some moment,
 // and only while the API server shows both. One that is not there, or is answered by 403, keeps nobody
 // waiting; it takes part as soon as it can be read.
 import type { Namespace, CachedObject } from "../model/cluster.ts";
@@ -70,7 +70,7 @@ function kindCache(
       })),
     ),
     written: writtenCache(context, (namespace) => pairs.get(namespace)?.objects),
-    world: {
+    clusterState: {
       kind,
       offerOf,
       get list() {
@@ -138,7 +138,7 @@ async function notThere(namespaces: Informer<Namespace>): Promise<void> {
 }
 
 /**
- * As a namespace is in the world only with its objects, and while both can be read, its handlers hear
+ * As a namespace is in the cluster state only with its objects, and while both can be read, its handlers hear
  * of it again when that changes.
  */
 class NamespaceGroup extends InformerGroup<Namespace> {

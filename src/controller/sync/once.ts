@@ -18,7 +18,7 @@ const SILENCE_MS = 120_000;
 const FILLED_WITHIN_MS = 30 * 60_000;
 const LOOKS_EVERY_MS = 1000;
 /**
- * Each place is written once, or twice where its copy is replaced. Sources that change so fast that no pass
+ * Each place is written once, or twice where its copy is replaced. Sources that change so fast that no sync
  * finds nothing to do would keep it busy for ever.
  */
 const MOST_WRITES_A_PLACE = 4;
@@ -64,7 +64,7 @@ export class Once {
   }
 
   /**
-   * After a pass: how long what it left may still be waited for, in ms; 0: this is the end, and where
+   * After a sync: how long what it left may still be waited for, in ms; 0: this is the end, and where
    * something was given up that is logged. `unread`: the source list is not known yet; `rows`: of the plan.
    */
   leftMs(
@@ -73,10 +73,7 @@ export class Once {
     rows: readonly Row[],
   ): number {
     if (written > MOST_WRITES_A_PLACE * places + FEW) {
-      this.#log.warn(
-        { written, places, open: openIn(rows) },
-        "what is wanted goes on changing, giving up",
-      );
+      this.#log.warn({ written, places, open: openIn(rows) }, "sources keep changing; giving up");
       return 0;
     }
     if (!settled) return Number.POSITIVE_INFINITY;

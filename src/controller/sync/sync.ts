@@ -32,10 +32,10 @@ import { changedEntries } from "../observed/list-state.ts";
 
 export type SyncDeps = {
   /** Of each kind that takes part. */
-  readonly worlds: readonly ClusterState[];
+  readonly clusterStates: readonly ClusterState[];
   readonly settings: PlannerSettings;
   readonly memory: PlannerMemory;
-  /** Told of our own writes at once so that no pass repeats them. */
+  /** Informed of our own writes at once so that no sync repeats them. */
   readonly caches: WrittenCaches;
   readonly apply: Apply;
   /** Writes in flight at most. */
@@ -78,7 +78,7 @@ const ENDED: ReadonlySet<Outcome["kind"]> = new Set(["done", "removed", "leaving
 const STUCK_MS = 100;
 // After a 429 without Retry-After.
 const RETRY_MS = 1000;
-// How often a pass that waits for writes looks whether it still should.
+// How often a sync that waits for writes looks whether it still should.
 const TICK_MS = 500;
 // Writes were refused because the lease is not ours: look again when that is decided.
 const NO_PERMISSION_MS = 1000;
@@ -94,25 +94,25 @@ export class Sync {
   #newest: Plan | undefined;
   #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
   #dirty = false;
-  /** Somebody waits for what came since the pass now running began. */
+  /** Somebody waits for what came since the sync now running began. */
   #urgent = false;
-  /** When the first write may be tried again that was refused by 429 since the pass now running began. */
+  /** When the first write may be tried again that was refused by 429 since the sync now running began. */
   #retryAt = Number.POSITIVE_INFINITY;
   #stopping = false;
   #refused = false;
   #passing = false;
   #written = 0;
-  /** A write ended since the pass now running began. */
+  /** A write ended since the sync now running began. */
   #landed = false;
   #onLate: () => void = () => {};
 
   constructor(deps: SyncDeps) {
     this.#deps = deps;
-    const { caches, worlds, concurrency, clock } = deps;
+    const { caches, clusterStates, concurrency, clock } = deps;
     this.#latest = {
       caches,
       entryOf: (kind, object) => {
-        const list = worlds.find((world) => world.kind === kind)?.list;
+        const list = clusterStates.find((clusterState) => clusterState.kind === kind)?.list;
         return list?.state === "read" ? list.of(object) : undefined;
       },
     };
@@ -128,12 +128,12 @@ export class Sync {
     });
   }
 
-  /** Calls `listener` when a write ends that no pass waited for any more. */
+  /** Calls `listener` when a write ends that no sync waited for any more. */
   whenLate(listener: () => void): void {
     this.#onLate = listener;
   }
 
-  /** An event came: a running pass hands over to the next as soon as its slice is done. */
+  /** An event came: a running sync hands over to the next as soon as its slice is done. */
   markDirty(urgent: boolean): void {
     this.#dirty = true;
     this.#urgent ||= urgent;
@@ -141,7 +141,7 @@ export class Sync {
     this.#pool.nudge();
   }
 
-  /** The API server answers again after an outage: a pass should follow. */
+  /** The API server answers again after an outage: a sync should follow. */
   serverIsBack(): void {
     this.#deps.memory.serverIsBack();
   }
@@ -158,7 +158,7 @@ export class Sync {
     const place = placeKey(kind, present);
     const memory = this.#deps.memory.of(kind);
     const published = roles.includes("source");
-    // Our own write: the pass that waits for its answer looks again anyway.
+    // Our own write: the sync that waits for its answer looks again anyway.
     if (!published && this.#pool.inFlight.has(place)) return "no";
     this.#pool.touch(place, old);
     const isTriedSooner = memory.backoff.objectChanged(refText(present));
@@ -185,7 +185,7 @@ export class Sync {
 
   /** The source list changed. Writes stop if the list says something else about their source. */
   listChanged(): void {
-    for (const { kind, list } of this.#deps.worlds) {
+    for (const { kind, list } of this.#deps.clusterStates) {
       const before = this.#lists.get(kind);
       this.#lists.set(kind, list);
       for (const { object } of changedEntries(before, list))
@@ -193,7 +193,7 @@ export class Sync {
     }
   }
 
-  /** Rejects when the pass as a whole failed; a failed write does not make it fail. */
+  /** Rejects when the sync as a whole failed; a failed write does not make it fail. */
   async doSync(): Promise<SyncResult> {
     const { clock, hooks } = this.#deps;
     const started = clock.monotonic();
@@ -294,15 +294,23 @@ export class Sync {
     else if (throttled) this.#retryAt = Math.min(this.#retryAt, now + (retryAfterMs ?? RETRY_MS));
     // What is still to be done there has a time, which the next plan knows.
     else if (!ENDED.has(outcome.kind)) this.#dirty = true;
-    recordOutcome(outcome, { memory, caches, now, chance: clock.random() });
+    recordOutcome(outcome, { memory, caches, now, random: clock.random() });
     for (const each of hooks) each.onOutcome?.(outcome);
     return { throttled, failed, retryAfterMs };
   }
 
   async #plan(now: number): Promise<Plan> {
-    const { worlds, settings, memory, clock } = this.#deps;
-    this.#wantedNames = new Map(worlds.map((world) => [world.kind, wantedNames(world)]));
-    const planning = plan(worlds, settings, memory, now, new Set(this.#pool.inFlight.keys()));
+    const { clusterStates, settings, memory, clock } = this.#deps;
+    this.#wantedNames = new Map(
+      clusterStates.map((clusterState) => [clusterState.kind, wantedNames(clusterState)]),
+    );
+    const planning = plan(
+      clusterStates,
+      settings,
+      memory,
+      now,
+      new Set(this.#pool.inFlight.keys()),
+    );
     // The writes of the plan before go on while this one is made.
     this.#pool.mark();
     return finishInTurns(planning, clock, TURN_MS);
@@ -348,8 +356,8 @@ export class Sync {
   }
 
   get #mayPass(): boolean {
-    const { worlds, memory } = this.#deps;
-    return worlds.some(({ kind }) => memory.of(kind).backoff.mayPass);
+    const { clusterStates, memory } = this.#deps;
+    return clusterStates.some(({ kind }) => memory.of(kind).backoff.mayPass);
   }
 
   #result(made: Plan, settled: boolean, planMs: number): SyncResult {
@@ -380,12 +388,13 @@ function isUnderWay({ verdict, dueAt, hold }: Row): boolean {
 }
 
 function mayBeAdopted(secret: CachedObject | undefined): boolean {
-  return secret?.role === "stranger" && secret.adopt !== undefined;
+  return secret?.role === "unmanaged" && secret.adopt !== undefined;
 }
 
-function wantedNames(world: ClusterState): ReadonlySet<string> {
+function wantedNames(clusterState: ClusterState): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const source of world.sources) if (source.role === "source") names.add(source.rule.copyName);
+  for (const source of clusterState.sources)
+    if (source.role === "source") names.add(source.rule.copyName);
   return names;
 }
 

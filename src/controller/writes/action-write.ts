@@ -8,7 +8,7 @@ import type { Ref } from "../../text/names.ts";
 import { copiesTo, decidesAlike, hasSameRule, letsPull } from "../desired/same-decision.ts";
 import type { CachedObject, DesiredCopy, Namespace, SourceObject } from "../model/cluster.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
-import { decisionKey, type Action, actionKey, isEnding } from "../model/actions.ts";
+import { decisionKeyOf, type Action, actionKey, isEnding } from "../model/actions.ts";
 
 export type ActionWrite = PooledWrite & { readonly action: Action };
 
@@ -28,13 +28,13 @@ export type LatestView = {
  */
 export function withLatest(action: Action, { caches, entryOf }: LatestView): Action {
   if (!("content" in action)) return action;
-  const { source, replica } = action.content;
+  const { source, desiredCopy } = action.content;
   const latest = caches.of(action.objectKind).get(source);
   if (latest === source || !hasSameRule(source, latest, entryOf(action.objectKind, source)))
     return action;
-  if (!latest.replica || !isAsGood(latest.replica, replica)) return action;
-  const content = { source: latest, replica: latest.replica };
-  return { ...action, content, inputs: decisionKey(content) };
+  if (!latest.desiredCopy || !isAsGood(latest.desiredCopy, desiredCopy)) return action;
+  const content = { source: latest, desiredCopy: latest.desiredCopy };
+  return { ...action, content, decisionKey: decisionKeyOf(content) };
 }
 
 // The next plan writes content that grew more: it applies the limits on bytes.
@@ -87,7 +87,7 @@ function saysTheSame(
   entry: ListEntry | undefined,
 ): boolean {
   if (before.role === "source") return hasSameRule(before, latest, entry);
-  const silent = before.role === "stranger" && latest?.role === "stranger" && entry === undefined;
+  const silent = before.role === "unmanaged" && latest?.role === "unmanaged" && entry === undefined;
   return silent && before.uid === latest.uid;
 }
 

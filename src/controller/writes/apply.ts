@@ -35,8 +35,8 @@ import { ReservationsFull } from "./reservation-record.ts";
 export type ApplyDeps = {
   readonly client: ApiClient;
   /** Milliseconds for which writing is still allowed; 0 or less is no longer. */
-  readonly permission: () => number;
-  /** Told of every write that was answered: its verb and `ok` or the error's kind. */
+  readonly writeDeadlineMs: () => number;
+  /** Informed of every write that was answered: its verb and `ok` or the error's kind. */
   readonly onWrite: (verb: string, result: "ok" | ApiErrorKind) => void;
   readonly onAnswer: (question: LiveRead, answer: LookupResult) => void;
   /** Whether nothing is ever written there, whatever the planner says. */
@@ -70,7 +70,7 @@ export type Course = {
 
 const TIMEOUT_MS = 30_000;
 const MOST_DELETES = 3;
-// Another version, gone, or in a namespace that is gone or going: the watch is about to tell.
+// Another version, gone, or in a namespace that does not exist or is being deleted: the watch is about to tell.
 const MOVED: readonly ApiErrorKind[] = ["conflict", "notFound", "terminating"];
 const VERB = { GET: "get", POST: "create", PATCH: "patch", DELETE: "delete" } as const;
 
@@ -244,7 +244,7 @@ export class Apply {
 
   /** What is to be written into a pulling Secret shows only a look at it. */
   async #fill(action: FillAction, course: Course): Promise<Outcome> {
-    const { objectKind, place, target, inputs } = action;
+    const { objectKind, place, target, decisionKey } = action;
     const source = action.kind === "fill" ? action.content.source : undefined;
     const payload = source && (await this.#sourceData.payload(source));
     const raw =
@@ -260,7 +260,7 @@ export class Apply {
     }
     const filling = fillFor(state, source, payload);
     const { uid, resourceVersion } = target;
-    const answer = { uid, resourceVersion, inputs };
+    const answer = { uid, resourceVersion, decisionKey };
     if (typeof filling === "string")
       return { kind: "resolved", action, resolution: { ...answer, conflict: filling } };
     const { fill, shadowed, isRefill } = filling;
@@ -270,7 +270,12 @@ export class Apply {
     const left = fillFor(readPullState(KINDS[objectKind], object), source, payload);
     const settled = typeof left !== "string" && !left.fill && isKubeObject(object);
     const resolution = settled
-      ? { uid, resourceVersion: object.metadata.resourceVersion, inputs, conflict: left.shadowed }
+      ? {
+          uid,
+          resourceVersion: object.metadata.resourceVersion,
+          decisionKey,
+          conflict: left.shadowed,
+        }
       : undefined;
     return { kind: "done", action, object, resolution, isRefill };
   }
@@ -286,8 +291,8 @@ export class Apply {
     const { resource } = KINDS[action.objectKind];
     const noun = resource.kind.toLowerCase();
     const what = `${dryRun ? "dry-run " : ""}${verb} ${noun} ${refText(action.place)}`;
-    const left = this.#deps.permission();
-    if (left <= 0 || this.#cancelled.signal.aborted) throw new NoPermission();
+    const left = this.#deps.writeDeadlineMs();
+    if (left <= 0 || this.#cancelled.signal.aborted) throw new LeaseExpired();
     const isOvertaken = (): boolean => course.isOvertaken?.() === true;
     if (isOvertaken()) throw new Overtaken();
     const path = resourcePath(resource, namespace, method === "POST" ? undefined : name);
@@ -304,7 +309,7 @@ export class Apply {
         timeoutMs: Math.min(TIMEOUT_MS, left),
         // It may have waited for a connection, or the whole process may have been stopped.
         permitted: () => {
-          if (this.#deps.permission() <= 0) refused = new NoPermission();
+          if (this.#deps.writeDeadlineMs() <= 0) refused = new LeaseExpired();
           else if (isOvertaken()) refused = new Overtaken();
           return refused === undefined;
         },
@@ -342,7 +347,7 @@ export class Apply {
   }
 
   async #outcomeOf(action: Action, error: unknown): Promise<Outcome> {
-    if (error instanceof NoPermission) return { kind: "stopped", action };
+    if (error instanceof LeaseExpired) return { kind: "stopped", action };
     if (error instanceof Overtaken) return { kind: "moved", action, ofSource: true };
     if (error instanceof Leaving) return { kind: "leaving", action, object: error.object };
     if (!(error instanceof ApiError)) return failed(action, "unavailable", causeOf(error));
@@ -353,7 +358,7 @@ export class Apply {
     return failed(action, error.kind, error.why, error.retryAfterMs);
   }
 
-  /** A create met somebody: see who it is, so that the next pass judges by what is there. */
+  /** A create met somebody: see who it is, so that the next sync judges by what is there. */
   async #outcomeOfTaken(action: Action): Promise<Outcome> {
     try {
       return await this.#look(action);
@@ -373,7 +378,7 @@ function failed(
   return { kind: "failed", action, error, cause: why.word, reason, retryAfterMs };
 }
 
-class NoPermission extends Error {}
+class LeaseExpired extends Error {}
 
 /** An event has changed the decision behind the action. */
 class Overtaken extends Error {}

@@ -1,5 +1,5 @@
-// What became of one action, and what is learned from it: the next pass starts from the whole cache,
-// and all that it knows of earlier passes is what these functions put into memory and cache.
+// What became of one action, and what is learned from it: the next sync starts from the whole cache,
+// and all that it knows of earlier syncs is what these functions put into memory and cache.
 import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
 import type { CauseWord } from "../../kube/rest/failure-cause.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
@@ -26,13 +26,13 @@ export type Outcome =
   | { readonly kind: "resolved"; readonly action: Action; readonly resolution: Resolution }
   /** Removed, or found removed: nothing of ours is at the place. */
   | { readonly kind: "removed"; readonly action: Action }
-  /** The world has moved since the plan: look again shortly. */
+  /** The cluster state has changed since the plan: look again shortly. */
   | { readonly kind: "moved"; readonly action: Action; readonly ofSource?: boolean }
   /** A finalizer holds what was deleted: `object` is as it is now, on its way out. */
   | { readonly kind: "leaving"; readonly action: Action; readonly object: unknown }
   /** A live GET of a place where the cache shows none: `object` is who is there, undefined nobody. */
   | { readonly kind: "found"; readonly action: Action; readonly object: unknown }
-  /** Questions were asked; each answer was told as it came. */
+  /** Questions were asked; each answer was reported as it came. */
   | { readonly kind: "answered"; readonly action: Action }
   /** Not tried, or cut off: this process may not write any more. */
   | { readonly kind: "stopped"; readonly action: Action }
@@ -77,24 +77,24 @@ export type WrittenList = {
   forget(uid: string): void;
 };
 
-/** Where it goes; `now`: ms, monotonic; `chance`: uniform in [0, 1). */
+/** Where it goes; `now`: ms, monotonic; `random`: uniform in [0, 1). */
 export type RecordContext = {
   readonly memory: PlannerMemory;
   readonly caches: WrittenCaches;
   readonly now: number;
-  readonly chance: number;
+  readonly random: number;
 };
 
 export function recordOutcome(
   outcome: Outcome,
-  { memory: ofAll, caches, now, chance }: RecordContext,
+  { memory: ofAll, caches, now, random }: RecordContext,
 ): void {
   if (outcome.kind === "answered" || outcome.kind === "stopped") return;
   const { action } = outcome;
   const [memory, cache] = [ofAll.of(action.objectKind), caches.of(action.objectKind)];
   switch (outcome.kind) {
     case "done":
-      memory.succeeded(action, now, chance, {
+      memory.succeeded(action, now, random, {
         altered: isAltered(action, cache.remember(outcome.object)),
         isRefill: outcome.isRefill === true,
       });
@@ -109,14 +109,14 @@ export function recordOutcome(
     case "removed":
       if (action.kind === "delete")
         cache.forget(action.place.namespace, action.place.name, action.target.uid);
-      memory.succeeded(action, now, chance);
+      memory.succeeded(action, now, random);
       return;
     case "moved":
       memory.outdated(action, now, outcome.ofSource);
       return;
     case "leaving":
       cache.remember(outcome.object);
-      memory.succeeded(action, now, chance);
+      memory.succeeded(action, now, random);
       return;
     case "found":
       // One of our own, which the watch has not shown yet: judged as what it is.
@@ -125,22 +125,22 @@ export function recordOutcome(
         memory.outdated(action, now);
         return;
       }
-      if (outcome.object !== undefined) memory.hidden(action.place, now, chance);
-      else if (action.kind === "liveGet") memory.notHidden(action.place);
+      if (outcome.object !== undefined) memory.uncached(action.place, now, random);
+      else if (action.kind === "liveGet") memory.foundAbsent(action.place);
       // The server said both that it is taken and that it is free.
       else memory.outdated(action, now);
       return;
     case "failed":
-      if (isTaken(outcome)) memory.hidden(action.place, now, chance, outcome.reason);
-      else memory.failed(action, outcome, now, chance);
+      if (isTaken(outcome)) memory.uncached(action.place, now, random, outcome.reason);
+      else memory.failed(action, outcome, now, random);
   }
 }
 
 // A webhook or a policy on the way made something else of it.
 function isAltered(action: Action, written: CachedObject | undefined): boolean {
   if (!("content" in action) || action.kind === "fill" || written === undefined) return false;
-  const { replica } = action.content;
-  return written.role !== "copy" || written.fingerprint !== replica?.fingerprint;
+  const { desiredCopy } = action.content;
+  return written.role !== "copy" || written.fingerprint !== desiredCopy?.fingerprint;
 }
 
 // Somebody is there, and it could not be seen who.
@@ -167,7 +167,7 @@ export function recordLookup(
   answer: LookupResult,
   learning: LookupContext,
 ): void {
-  const { memory, now, chance } = learning;
+  const { memory, now, random } = learning;
   if (answer.kind === "found" && !isShown(question, answer.object)) {
     // Another object, of which the watch will say nothing: to the cache there is none.
     recordLookup(question, { kind: "absent" }, learning);
@@ -178,13 +178,13 @@ export function recordLookup(
       question,
       `${nameOf(question)} cannot be read: ${answer.reason}`,
       now,
-      chance,
+      random,
     );
     return;
   }
   if (answer.kind === "found") remember(question, answer.object, learning);
   else forget(question, learning);
-  memory.shared.liveReads.answered(question, foundVersion(answer), now, chance);
+  memory.shared.liveReads.answered(question, foundVersion(answer), now, random);
 }
 
 function isShown({ kind }: LiveRead, object: unknown): boolean {

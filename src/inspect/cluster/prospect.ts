@@ -1,6 +1,6 @@
-// What a run would come to write in this world: the controller's own planner, with all waiting counted
+// What a run would come to write in this cluster state: the controller's own planner, with all waiting counted
 // as over. Grace and hold have passed, and what the planner asks the API server before something ends
-// is answered by the world itself, which was read a moment ago. What is to be written into a pulling
+// is answered by the cluster state itself, which was read a moment ago. What is to be written into a pulling
 // Secret a look at it decides, as in a run.
 import { setImmediate } from "node:timers/promises";
 import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
@@ -11,7 +11,7 @@ import type { Ref } from "../../text/names.ts";
 import type { Action, Fill } from "../../controller/model/actions.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
 import type { Plan } from "../../controller/model/verdicts.ts";
-import type { WorldBuilder } from "./world-builder.ts";
+import type { ClusterBuilder } from "./cluster-builder.ts";
 
 export type Prospect = {
   readonly plan: Plan;
@@ -20,8 +20,8 @@ export type Prospect = {
 };
 
 export type ProspectParts = {
-  readonly builder: WorldBuilder;
-  readonly worlds: readonly ClusterState[];
+  readonly builder: ClusterBuilder;
+  readonly clusterStates: readonly ClusterState[];
   readonly settings: PlannerSettings;
   /** The object at a place as it is now; undefined: there is none. */
   readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
@@ -40,12 +40,12 @@ function withoutWaiting(settings: PlannerSettings): PlannerSettings {
 }
 
 export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
-  const { worlds } = parts;
+  const { clusterStates } = parts;
   const settings = withoutWaiting(parts.settings);
   const memory = new PlannerMemory();
   const fills = new Map<string, Fill>();
   for (let round = 0; ; round++) {
-    const made = await planned(worlds, settings, memory);
+    const made = await planned(clusterStates, settings, memory);
     const answered = answerQuestions(made.actions, memory);
     const looked = await lookAtPulls(made.actions, memory, fills, parts);
     if ((!answered && !looked) || round === MOST_ROUNDS) return { plan: timeless(made), fills };
@@ -59,11 +59,11 @@ function timeless(made: Plan): Plan {
 }
 
 async function planned(
-  worlds: readonly ClusterState[],
+  clusterStates: readonly ClusterState[],
   settings: PlannerSettings,
   memory: PlannerMemory,
 ): Promise<Plan> {
-  const planning = plan(worlds, settings, memory, NOW, new Set());
+  const planning = plan(clusterStates, settings, memory, NOW, new Set());
   for (;;) {
     const step = planning.next();
     if (step.done) return step.value;
@@ -114,7 +114,7 @@ async function lookAtPull(
   fills: Map<string, Fill>,
   { builder, look }: ProspectParts,
 ): Promise<boolean> {
-  const { objectKind, place, target, inputs } = action;
+  const { objectKind, place, target, decisionKey } = action;
   const raw = await look(objectKind, place);
   if (raw === undefined) return false;
   const pull = readPullState(KINDS[objectKind], raw);
@@ -133,6 +133,6 @@ async function lookAtPull(
   }
   const conflict = typeof filling === "string" ? filling : filling.shadowed;
   const { uid, resourceVersion } = target;
-  memory.of(objectKind).resolved(place, { uid, resourceVersion, inputs, conflict });
+  memory.of(objectKind).resolved(place, { uid, resourceVersion, decisionKey, conflict });
   return true;
 }

@@ -20,15 +20,15 @@ import { refText, type Ref } from "../../text/names.ts";
 import { KINDS, type KindRules, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { Config } from "../../controller/settings/config.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
-import { WorldBuilder } from "./world-builder.ts";
+import { ClusterBuilder } from "./cluster-builder.ts";
 import { forbiddenList } from "../../controller/observed/list-state.ts";
 import type { ReaderRights } from "../../controller/model/reader-rights.ts";
-import { NO_LIST, worldList, type WorldList } from "./world-list.ts";
+import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";
 
-export type ReadWorld = {
-  readonly builder: WorldBuilder;
+export type ReadCluster = {
+  readonly builder: ClusterBuilder;
   /** One a kind. */
-  readonly worlds: readonly ClusterState[];
+  readonly clusterStates: readonly ClusterState[];
   /** What could not be read, each in a line; empty: all is known. */
   readonly unknown: readonly string[];
   readonly rights: ReaderRights;
@@ -47,11 +47,11 @@ export type ReadOptions = {
 };
 
 /** Rejects with an ApiError when the server does not answer, or not to us. */
-export async function readCluster(options: ReadOptions): Promise<ReadWorld> {
+export async function readCluster(options: ReadOptions): Promise<ReadCluster> {
   const { client, settings, config, flags, program, outlined } = options;
   const { selector } = flags;
   const { kinds, dataCacheBytes } = config;
-  const builder = new WorldBuilder({ settings, kinds, selector, dataCacheBytes, outlined });
+  const builder = new ClusterBuilder({ settings, kinds, selector, dataCacheBytes, outlined });
   const reading = new Reading(client, builder, program);
   const look = (kind: ObjectKind, place: Ref): Promise<unknown> =>
     reading.one(KINDS[kind].resource, place);
@@ -62,8 +62,8 @@ export async function readCluster(options: ReadOptions): Promise<ReadWorld> {
       ? await reading.listed(names)
       : await reading.whole(() => fallbackOf(options));
     const rights = { namespace, list: reading.listUnread };
-    const worlds = builder.states((name) => namespace(name) !== undefined);
-    return { builder, look, worlds, unknown: reading.unknown, rights };
+    const clusterStates = builder.states((name) => namespace(name) !== undefined);
+    return { builder, look, clusterStates, unknown: reading.unknown, rights };
   } finally {
     reading.end();
   }
@@ -81,14 +81,14 @@ class Reading {
   /** Set where the source list may not be read. */
   listUnread: ReaderRights["list"];
   readonly #client: ApiClient;
-  readonly #builder: WorldBuilder;
+  readonly #builder: ClusterBuilder;
   readonly #signal: AbortSignal;
   readonly #progress: Progress;
   #counted = false;
 
   constructor(
     client: ApiClient,
-    builder: WorldBuilder,
+    builder: ClusterBuilder,
     program: Pick<Program, "stderr" | "signal">,
   ) {
     this.#client = client;
@@ -212,11 +212,11 @@ class Reading {
   }
 
   /** The source list, before what it makes sources of. */
-  async list({ sourceList, ownNamespace, kinds }: Config): Promise<WorldList> {
+  async list({ sourceList, ownNamespace, kinds }: Config): Promise<ClusterList> {
     if (sourceList === undefined) return NO_LIST;
     const ref = { namespace: ownNamespace, name: sourceList };
     try {
-      return worldList(await this.one(CONFIG_MAPS, ref), ref, kinds.includes("ConfigMap"));
+      return clusterList(await this.one(CONFIG_MAPS, ref), ref, kinds.includes("ConfigMap"));
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
       const text = `you may not read the source list ${refText(ref)}`;
@@ -236,7 +236,7 @@ class Reading {
     try {
       this.#progress.expect(await countObjects(this.#client, SECRETS, this.#signal));
     } catch {
-      // It is told without a total.
+      // It is reported without a total.
     }
   }
 

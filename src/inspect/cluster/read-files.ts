@@ -9,12 +9,12 @@ import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { FileObject } from "./file-objects.ts";
-import type { ReadWorld } from "./read-cluster.ts";
+import type { ReadCluster } from "./read-cluster.ts";
 import { ALL_RIGHTS } from "../../controller/model/reader-rights.ts";
-import { NO_LIST, worldList, type WorldList } from "./world-list.ts";
-import { WorldBuilder } from "./world-builder.ts";
+import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";
+import { ClusterBuilder } from "./cluster-builder.ts";
 
-export type FileWorld = ReadWorld & {
+export type FileCluster = ReadCluster & {
   /** How many there were of each kind that takes no part. */
   readonly skipped: ReadonlyMap<string, number>;
   /** Namespaces that objects name and no file describes. */
@@ -45,12 +45,12 @@ export function readFiles(
     readonly flags: Pick<KubectlFlags, "selector">;
     readonly namespace: string;
   },
-): FileWorld {
+): FileCluster {
   const { kinds } = config;
   const { selector } = flags;
   // The files are at hand already: their data are not counted twice.
   const dataCacheBytes = Number.POSITIVE_INFINITY;
-  const builder = new WorldBuilder({ settings, kinds, selector, dataCacheBytes, outlined: true });
+  const builder = new ClusterBuilder({ settings, kinds, selector, dataCacheBytes, outlined: true });
   const skipped = new Map<string, number>();
   const placed = new Map<string, Placed>();
   const origins = new Map<string, string>();
@@ -84,7 +84,7 @@ export function readFiles(
   const implied = take([...placed.values()], builder, config);
   return {
     builder,
-    worlds: builder.states(),
+    clusterStates: builder.states(),
     unknown: [],
     rights: ALL_RIGHTS,
     skipped,
@@ -130,7 +130,7 @@ export function faultOf({ raw, where, found }: FileObject, namespace: string): s
 }
 
 /** Answers with the namespaces that only objects name. */
-function take(all: readonly Placed[], builder: WorldBuilder, config: Config): readonly string[] {
+function take(all: readonly Placed[], builder: ClusterBuilder, config: Config): readonly string[] {
   const named = new Set<string>();
   for (const each of all) {
     const { kind, ref, object } = each;
@@ -158,12 +158,12 @@ function isList({ kind, ref }: Placed, { sourceList, ownNamespace }: Config): bo
   return kind === "ConfigMap" && ref.namespace === ownNamespace && ref.name === sourceList;
 }
 
-function listIn(placed: ReadonlyMap<string, Placed>, config: Config): WorldList {
+function listIn(placed: ReadonlyMap<string, Placed>, config: Config): ClusterList {
   const { sourceList, ownNamespace, kinds } = config;
   if (sourceList === undefined) return NO_LIST;
   const ref = { namespace: ownNamespace, name: sourceList };
   const list = placed.get(placeKey("ConfigMap", ref));
-  return worldList(list?.object, ref, kinds.includes("ConfigMap"));
+  return clusterList(list?.object, ref, kinds.includes("ConfigMap"));
 }
 
 function placedOf(raw: Fields, where: string, namespace: string): Placed | undefined {

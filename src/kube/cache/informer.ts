@@ -189,7 +189,7 @@ export class Informer<T extends Stored> {
     this.#replacing = true;
     const first = this.store.fill(items, version);
     const changes = first ? added(items) : this.store.replace(items, version);
-    // A handler added from here on is told of the new state by addHandler.
+    // A handler added from here on is informed of the new state by addHandler.
     const handlers = this.#handlers.all;
     let told = 0;
     for (const change of changes) {

@@ -1,5 +1,5 @@
 // A list in pages. Only a real list counts as one: anything else that a server, proxy or login page
-// answers with status 200 is a failure, because an empty list means that everything is gone.
+// answers with status 200 is a failure, because an empty list means that everything no longer exists.
 import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient } from "../rest/api-client.ts";
 import { isKubeObject, resourcePath } from "../rest/resource.ts";

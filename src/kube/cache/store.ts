@@ -173,7 +173,7 @@ export class Store<T extends Stored> {
   }
 
   /**
-   * An object that is gone; `last` is its last state, when known better than here.
+   * An object that no longer exists; `last` is its last state, when known better than here.
    * @internal
    */
   remove(gone: Stored, last?: T): StoreChange<T> | undefined {
@@ -305,7 +305,7 @@ export class Store<T extends Stored> {
   }
 }
 
-/** What handlers are told; undefined: nothing. */
+/** What handlers are reported; undefined: nothing. */
 function changeOf<T extends Stored>(
   old: T | undefined,
   object: T | undefined,
@@ -325,7 +325,7 @@ function same(a: Stored | undefined, b: Stored | undefined): boolean {
 }
 
 // Whether the watch, having come to `version`, has seen the write. A DELETE's own version is not
-// known: it has been seen when the object is gone at a later one.
+// known: it has been seen when the object no longer exists at a later one.
 function reached<T extends Stored>(entry: Written<T>, version: string): boolean {
   const ahead = compareVersions(version, entry.version);
   return entry.object ? ahead >= 0 : ahead > 0 && entry.base?.uid !== entry.uid;

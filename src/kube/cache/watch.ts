@@ -1,6 +1,6 @@
 // One watch request, from its opening to its end.
 // Promises: resolves when the server ends the stream between two lines; every other end is a
-// rejection that says which. The connection is closed however it ends. A peer that is gone without a
+// rejection that says which. The connection is closed however it ends. A peer that no longer exists without a
 // word is found by the deadline; silence before it means nothing, since a healthy watch may be quiet
 // for two minutes.
 import { ApiError } from "../rest/api-error.ts";

@@ -14,7 +14,7 @@ import { EVENTS, resourcePath } from "../rest/resource.ts";
 
 /**
  * The API calls needed. They reject with an error that carries the HTTP `status` (0 or absent: no
- * answer) and a `kind`, of which notFound, alreadyExists, terminating and cancelled are told apart.
+ * answer) and a `kind`, of which notFound, alreadyExists, terminating and cancelled are reported apart.
  */
 export type EventClient = {
   create(event: KubeEvent, signal: AbortSignal): Promise<unknown>;
@@ -23,7 +23,7 @@ export type EventClient = {
 
 export type EventWrite =
   | { readonly kind: "create"; readonly event: KubeEvent }
-  /** `again` is created when the Event is gone by now. */
+  /** `again` is created when the Event no longer exists by now. */
   | { readonly kind: "series"; readonly event: KubeEvent; readonly again: KubeEvent };
 
 /** Why an Event will not be seen. */

@@ -36,7 +36,7 @@ const PART = 4;
 const SLOW_MS = 500;
 const SLOWEST_MS = 2000;
 const SLOW_FACTOR = 4;
-// How long a slow write may keep others of its kind waiting, and a pass from being settled.
+// How long a slow write may keep others of its kind waiting, and a sync from being settled.
 const SLOW_PATIENCE_MS = 5000;
 // Longer than the longest back-off, so that the next try is known to be slow.
 const SUSPICION_MS = 6 * 60_000;

@@ -24,7 +24,7 @@ const ROUND_MS = 1000;
 const MANY_REFUSALS = 50;
 const SHORTEST_ROUND_MS = 100;
 const LONGEST_ROUND_MS = 5000;
-/** Of fewer answers no share is told. */
+/** Of fewer answers no share is reported. */
 const FEWEST_ANSWERS = 20;
 
 const FEW = 0.02;

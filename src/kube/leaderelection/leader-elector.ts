@@ -48,9 +48,9 @@ export type LeaderElectorOptions = {
   readonly onEvent?: (note: string) => void;
   /** The Lease was seen at a lower version than before: etcd was restored from a backup. */
   readonly onVersionWentBack?: () => void;
-  /** A try that failed; tries go on. Of a leader's, one is told in a retry period. */
+  /** A try that failed; tries go on. Of a leader's, one is reported in a retry period. */
   readonly onError?: (error: unknown) => void;
-  /** A try that went through, whoever holds the Lease by it: what `onError` told is over. */
+  /** A try that were deleted through, whoever holds the Lease by it: what `onError` told is over. */
   readonly onAnswer?: () => void;
 };
 

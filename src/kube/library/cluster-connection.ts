@@ -12,7 +12,7 @@ import { Reachability } from "../rest/reachability.ts";
 import { systemClock } from "../time/clock.ts";
 import type { Clock } from "../time/clock.ts";
 
-/** What {@link connectCluster} is told. */
+/** What {@link connectCluster} is reported. */
 export type ConnectOptions = {
   /** Who asks, for the server's logs: "icecream-controller/1.2.0". */
   readonly userAgent: string;

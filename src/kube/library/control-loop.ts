@@ -58,7 +58,7 @@ export type ControlLoopOptions<K> = {
  * Runs a controller until `signal` aborts.
  *
  * @throws Error when the caches do not fill within `fillTimeoutMs`, when the lease is lost, or when a
- * sync outlasts the grace. End the process then: its successor looks at the world anew.
+ * sync outlasts the grace. End the process then: its successor looks at the cluster state anew.
  */
 export async function runControlLoop<K>(options: ControlLoopOptions<K>): Promise<void> {
   const { name, informers, queue, elector, signal, onProgress } = options;

@@ -83,7 +83,7 @@ class ForwardedStream extends Duplex {
     super();
     this.#socket = socket;
     this.#ended = ended;
-    // What fails before it is open is told by who opens it.
+    // What fails before it is open is reported by who opens it.
     this.on("error", () => undefined);
     socket.addEventListener("message", ({ data }) => this.#received(data));
     socket.addEventListener("close", () => this.push(null));

@@ -18,13 +18,13 @@ export const FAILURE_CAUSES = {
   invalid: "the API does not take such an object",
   tooLarge: "the API takes no object of that size",
   terminating: "the namespace is being deleted",
-  credentials: "the API server does not know who asks",
+  credentials: "authentication failed",
   throttled: "the API server is overloaded (429)",
   deadline: "no answer in time",
   connection: "no connection to the API server",
   server: "the API server itself failed",
   malformed: "the answer is not what was asked for",
-  unexpected: "a fault of this program",
+  unexpected: "internal error",
   withheld: "the message fits no known sentence, and may quote the object",
 } as const satisfies Readonly<Record<string, string>>;
 export type CauseWord = keyof typeof FAILURE_CAUSES;

@@ -120,7 +120,7 @@ class Narrower {
   }
 
   // Where the run ends of which none stays: at the comma before a member that does, or at the end of the
-  // map. `at` itself where it cannot be told without a look at each sign.
+  // map. `at` itself where it cannot be reported without a look at each sign.
   #endOfRun(at: number, container: Container): number {
     const text = this.#text;
     // Texts by name, as labels and data are: found by native searches, in a tenth of the time.

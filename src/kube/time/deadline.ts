@@ -116,7 +116,7 @@ class DeadlineError extends Error {
 
 /**
  * Rejects with DeadlineError after `ms`, or as soon as `signal` aborts, whatever the inner call does;
- * the inner call is told by its signal. An aborted request may still take effect.
+ * the inner call is reported by its signal. An aborted request may still take effect.
  */
 export async function withTimeout<T>(
   clock: Clock,

@@ -104,7 +104,7 @@ export function isToAdopt(
 }
 
 /** What only a person can settle; of the rest no source of ours would want the place. */
-const MAY_BE_NAMED: ReadonlySet<string> = new Set(["drifted", "merged", "doubtful", "stranger"]);
+const MAY_BE_NAMED: ReadonlySet<string> = new Set(["drifted", "merged", "doubtful", "unmanaged"]);
 
 // All of them at once, before their copies: a copy whose entry is not in the list would end.
 async function enter(
@@ -164,7 +164,7 @@ class WriteQueue {
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
   }
 
-  /** What the API server made of it; undefined: nothing was written, and it is told why. */
+  /** What the API server made of it; undefined: nothing was written, and it is reported why. */
   async send(request: MoveRequest): Promise<unknown> {
     if (await this.#isStopped()) return undefined;
     const { method, kind, namespace, name, what, contentType, body } = request;

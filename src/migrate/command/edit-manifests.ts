@@ -1,5 +1,5 @@
 // New annotations in manifests as people keep them: put in where they belong, and every other byte, with
-// its comments, order and quotes, stays. Only text is added. What it did is told as a diff.
+// its comments, order and quotes, stays. Only text is added. What it did is reported as a diff.
 import { isMap, isScalar, isSeq, parseAllDocuments, type YAMLMap } from "yaml";
 import { UsageError } from "../../controller/settings/config.ts";
 

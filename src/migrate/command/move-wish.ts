@@ -4,7 +4,7 @@ import { isNamespaceName, parseRef } from "../../text/names.ts";
 import { OLD_TOOLS, type OldTool } from "../oldtools/old-tool.ts";
 import { OLD_TOOL } from "../oldtools/old-tools.ts";
 import { lastText, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
-import { contradiction } from "../../inspect/cluster/judged-world.ts";
+import { contradiction } from "../../inspect/cluster/judged-cluster.ts";
 
 export type MoveWish = {
   readonly tool: OldTool;

@@ -11,7 +11,7 @@ import type { SecretData } from "../../controller/model/secret-data.ts";
 /**
  * adoptable: as it is. adopted: by a move before. drifted: the tool's, with other data by now. merged:
  * holds entries of somebody else as well. outside: no rule names its place any more. orphan: its source
- * is gone. doubtful: not surely the tool's. source: marked as a copy of itself. stranger: unmarked, and in
+ * no longer exists. doubtful: not surely the tool's. source: marked as a copy of itself. unmanaged: unmarked, and in
  * the way. other: no Secret.
  */
 export type CopyState =
@@ -23,7 +23,7 @@ export type CopyState =
   | "orphan"
   | "doubtful"
   | "source"
-  | "stranger"
+  | "unmanaged"
   | "other";
 
 export type JudgedCopy = {

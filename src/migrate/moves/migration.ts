@@ -192,7 +192,7 @@ function strangersOf(
     const why = equal
       ? "a Secret without the tool's mark is in the way; its data are equal, but it is not known to be a copy"
       : "a Secret without the tool's mark is in the way";
-    return [{ object, pulls: false, source, named: undefined, state: "stranger", why }];
+    return [{ object, pulls: false, source, named: undefined, state: "unmanaged", why }];
   });
 }
 

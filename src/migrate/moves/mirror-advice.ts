@@ -1,4 +1,4 @@
-// What people are told of mirrors: how secretcast treats them differently, and of those in manifests what
+// What people are informed of mirrors: how secretcast treats them differently, and of those in manifests what
 // must be done there. The latter hold no data of their source, and often the source is created by something
 // else. An object of a dump of a cluster has a UID, and a manifest has none.
 import type { JudgedCopy } from "./judge-copies.ts";

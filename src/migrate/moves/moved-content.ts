@@ -71,7 +71,7 @@ export function readMoved(
     kind: KINDS.Secret,
     digest,
     intern: (text) => text,
-    share: (_, face) => face,
+    share: (_, template) => template,
     isSourceNamespace: () => true,
     copyable: settings,
     ...(entry && { entryOf: () => entry }),
@@ -81,6 +81,6 @@ export function readMoved(
   if (read?.role !== "source") {
     return { ...none, problems: ["it is a copy or a mirror already, and no source of ours"] };
   }
-  if (!read.replica) return { ...none, problems: read.problems.map(problemText) };
-  return { content: { source: read, replica: read.replica }, payload, problems: [] };
+  if (!read.desiredCopy) return { ...none, problems: read.problems.map(problemText) };
+  return { content: { source: read, desiredCopy: read.desiredCopy }, payload, problems: [] };
 }

@@ -18,7 +18,7 @@ export function labelSelector(text: string): Matcher<StringMap> | undefined {
   return (labels) => requirements.every((holds) => holds(labels));
 }
 
-// Words that are values inside parentheses but operators outside are told apart by the parser.
+// Words that are values inside parentheses but operators outside are reported apart by the parser.
 function tokenize(text: string): string[] {
   return text.match(/[=!<>]+|[(),]|[^\s=!<>(),]+/g)?.flatMap(splitSymbols) ?? [];
 }

@@ -19,7 +19,7 @@ test("a source: its rules, then namespaces grouped by reason, then what to type"
 HOLDS   RULE                                  ANSWER
 yes     its namespace is a source namespace   secretcast is one (--source-namespaces secretcast)
 yes     it exists                             it is there
-yes     what it says is understood            it is
+yes     its annotations are valid             it is
 yes     it is not being deleted               ok, not being deleted
 yes     it asks for copies                    secretcast.io/to: team-*
 yes     the source is not paused              ok, not paused
@@ -32,7 +32,7 @@ skip       2        default, shop                               it does not matc
 skip       1        secretcast                                  it is the source's own namespace
 skip       1        team-c                                      its secretcast.io/accept is false
 
-For another answer:
+To change this:
   conflict in team-b: its owner gives it up, entries of its own are lost: kubectl annotate secret -n team-b registry --overwrite secretcast.io/adopt=secretcast/registry
   skip in kube-node-lease: start the controller with --include-system-namespaces
   skip in default: kubectl annotate secret -n secretcast registry --overwrite 'secretcast.io/to=team-*,default'
@@ -54,18 +54,18 @@ team-c/registry: skip, because its secretcast.io/accept is false
 HOLDS   RULE                                  ANSWER
 yes     its namespace is a source namespace   secretcast is one (--source-namespaces secretcast)
 yes     it exists                             it is there
-yes     what it says is understood            it is
+yes     its annotations are valid             it is
 yes     it is not being deleted               ok, not being deleted
 yes     it asks for copies                    secretcast.io/to: team-*
 yes     the source is not paused              ok, not paused
 yes     its copies have this name             they are called registry
-yes     the namespace is there                it is
+yes     the namespace exists                  it is
 yes     it is not the source's own            ok, another namespace
 yes     it is not excluded                    ok, not excluded
 yes     secretcast.io/to names it             it matches secretcast.io/to: team-*
 no      the namespace accepts it              its secretcast.io/accept is false  <- this decided
 
-For another answer:
+To change this:
   kubectl annotate namespace team-c --overwrite secretcast.io/accept=secretcast/registry
 `,
   );
@@ -90,9 +90,9 @@ test("what is typed as told changes the answer", async (t) => {
 
 test("what is in the way is told whose place it is in, and a copy whose it is", async (t) => {
   const { run, sandbox } = await sandboxCluster(t);
-  const stranger = await run(["explain", "registry", "-n", "team-b"]);
+  const unmanaged = await run(["explain", "registry", "-n", "team-b"]);
   assert.match(
-    stranger.stdout,
+    unmanaged.stdout,
     /^Secret team-b\/registry: neither a source nor a copy\nconflict for a copy of secretcast\/registry, because /,
   );
   const uid = "11111111-1111-1111-1111-111111111111";

@@ -14,7 +14,7 @@ import {
   leaving,
   withOther,
   inTheWayOfSource,
-  hidden,
+  uncached,
   rivals,
   failingTakeover,
   withNamespace,
@@ -169,7 +169,7 @@ expectPlace("a source in the way", () => inTheWayOfSource(), {}, [
   "$ another name for its copies: kubectl annotate secret -n shared one --overwrite secretcast.io/name=NAME",
 ]);
 
-expectPlace("a Secret in the way that the cache does not show", () => hidden(), {}, [
+expectPlace("a Secret in the way that the cache does not show", () => uncached(), {}, [
   "conflict the place is free: a Secret that the cache does not show is in the way and cannot be read: no right to get secrets",
 ]);
 
@@ -261,7 +261,7 @@ expectPlace(
 );
 
 expectPlace("a namespace that is not read", () => unlisted(), { namespace: "team-b" }, [
-  "skip the namespace is there: the namespace is not read (--namespaces)",
+  "skip the namespace exists: the namespace is not read (--namespaces)",
 ]);
 
 expectPlace(
@@ -315,12 +315,12 @@ expectPlace(
 );
 
 expectPlace("a namespace that is not there", () => cluster({ to: "*" }), { namespace: "nowhere" }, [
-  "skip the namespace is there: there is no such namespace",
+  "skip the namespace exists: there is no such namespace",
   "$ kubectl create namespace nowhere",
 ]);
 
 expectPlace("a namespace that is being deleted", () => going(), {}, [
-  "skip the namespace is there: the namespace is being deleted, and takes part in nothing",
+  "skip the namespace exists: the namespace is being deleted, and takes part in nothing",
 ]);
 
 expectPlace(

@@ -15,7 +15,7 @@ test("a copied source: every rule holds, and the copy itself decides", () => {
     place.answers.map(({ rule, holds }) => `${rule}: ${holds}`),
     [
       "its copies have this name: true",
-      "the namespace is there: true",
+      "the namespace exists: true",
       "it is not the source's own: true",
       "it is not excluded: true",
       "secretcast.io/to names it: true",

@@ -8,7 +8,7 @@ import { planItems, isChange, type PlanItem } from "../../../src/cli/plan/plan-i
 import type { NamesDiff } from "../../../src/cli/plan/content-diff.ts";
 import { ALL_RIGHTS } from "../../../src/controller/model/reader-rights.ts";
 import { prospectOf } from "../../../src/inspect/cluster/prospect.ts";
-import { WorldBuilder } from "../../../src/inspect/cluster/world-builder.ts";
+import { ClusterBuilder } from "../../../src/inspect/cluster/cluster-builder.ts";
 import { histories } from "../../support/planner/history.ts";
 import { live } from "../../support/planner/live.ts";
 import type { Cluster } from "../../support/planner/planner-cluster.ts";
@@ -20,7 +20,7 @@ const seed = Number(process.env["SECRETCAST_TEST_SEED"] ?? String(Date.now() % 2
 /** As the command does, of a cluster that was read this moment. */
 async function planOf(made: Cluster): Promise<readonly PlanItem[]> {
   const { settings, kind } = made;
-  const builder = new WorldBuilder({
+  const builder = new ClusterBuilder({
     settings,
     kinds: [kind],
     dataCacheBytes: 2 ** 20,
@@ -30,7 +30,7 @@ async function planOf(made: Cluster): Promise<readonly PlanItem[]> {
   for (const raw of made.secrets.values()) builder.addObject(kind, raw);
   const prospect = await prospectOf({
     builder,
-    worlds: builder.states(),
+    clusterStates: builder.states(),
     settings,
     look: (_, { namespace, name }) => Promise.resolve(made.secrets.get(`${namespace}/${name}`)),
   });

@@ -140,7 +140,7 @@ async function opened(
     annotations: { "secretcast.io/to": to },
     data: { k: "v" },
   });
-  await scene.stranger(b, "taken");
+  await scene.unmanaged(b, "taken");
   const made = await front(t, scene);
   made.page = await running(t, scene);
   await scene.holds(a, "taken", { k: "v" });

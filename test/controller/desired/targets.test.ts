@@ -187,7 +187,7 @@ test("any is the union of what the two words want alone, less what is excluded",
         const made = cluster(words);
         const source = made.cached("shared/one");
         assert.ok(source.role === "source" && source.rule.to !== undefined, JSON.stringify(words));
-        const asking = { namespace: "shared", text: "shared/one", push: source.rule.to };
+        const asking = { namespace: "shared", text: "shared/one", to: source.rule.to };
         const targets = targetsOf(made.world(), made.settings);
         return new Set(
           targets.filter((target) => wantOf(asking, target) === "wanted").map(({ name }) => name),

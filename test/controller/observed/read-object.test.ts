@@ -69,7 +69,7 @@ test("what has no name or no namespace is no object, and of a type all of 253 ch
   const read = (metadata: object, type = "Opaque"): string | undefined =>
     readObject({ metadata, type }, context)?.role;
   const identity = { uid: "u", resourceVersion: "7" };
-  assert.equal(read({ ...identity, namespace: "team-a", name: "app" }), "stranger");
+  assert.equal(read({ ...identity, namespace: "team-a", name: "app" }), "unmanaged");
   assert.equal(read({ ...identity, name: "app" }), undefined);
   assert.equal(read({ ...identity, namespace: "team-a" }), undefined);
   const annotations = prefixed(MARKS);
@@ -87,7 +87,7 @@ test("a Secret has a name of at most 253 characters: so long is the source of a 
   const identity = { uid: "u", resourceVersion: "7", namespace: "team-a", name: "app" };
   for (const [length, role] of [
     [253, "copy"],
-    [254, "stranger"],
+    [254, "unmanaged"],
   ] as const) {
     const source = `shared/${`${"n".repeat(49)}.`.repeat(5)}${"n".repeat(length - 250)}`;
     const metadata = { ...identity, labels: OURS, annotations: prefixed({ ...MARKS, source }) };

@@ -312,7 +312,7 @@ test("a record of on-delete that cannot be read means keep; the source's word co
   made.settle();
   assert.equal(made.secrets.has("team-0/one"), true);
   assert.equal(made.secrets.has("team-0/two"), true);
-  assert.equal(made.cached("team-0/one").role, "stranger");
+  assert.equal(made.cached("team-0/one").role, "unmanaged");
 });
 
 test("S48 deletions above the limit are held until each has been due for the hold; the rest goes on", () => {

@@ -27,7 +27,7 @@ const ARRANGE: Readonly<Record<TargetState, (made: Cluster) => void>> = {
   deleting: (made) => {
     made.edit(PLACE, ({ metadata }) => (metadata.deletionTimestamp = "2026-01-02T00:00:00Z"));
   },
-  foreign: (made) => {
+  unmanaged: (made) => {
     made.delete(PLACE);
     made.secret(PLACE, {});
   },

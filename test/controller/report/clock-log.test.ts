@@ -17,6 +17,6 @@ test("a clock that differs is one line when it begins, and one when it is over (
   const message = "this machine's clock differs from the API server's";
   assert.deepEqual(lines, [
     ["warn", { aheadSeconds: 600 }, message],
-    ["info", { aheadSeconds: 0 }, `over: ${message}`],
+    ["info", { aheadSeconds: 0 }, `resolved: ${message}`],
   ]);
 });

@@ -72,8 +72,8 @@ test("thirty namespaces that a policy refuses are one row and one line, however 
 
   healed = new Set(teams);
   await rig.clock.advance(600_000);
-  const [over, ...more] = said().filter(({ msg }) => msg.startsWith("over: "));
-  assert.equal(over?.msg, "over: write failed, will try again");
+  const [over, ...more] = said().filter(({ msg }) => msg.startsWith("resolved: "));
+  assert.equal(over?.msg, "resolved: write failed, will try again");
   assert.deepEqual(over["reasons"], [line["reason"]]);
   assert.deepEqual(over["places"], changes[0]?.["places"], "where it was (E20)");
   assert.deepEqual(more, []);
@@ -120,7 +120,7 @@ test("a hundred causes of one source are five lines a minute at most", async () 
   assert.ok(lines.length >= 10 && lines.length <= 30, `${lines.length} lines in five minutes`);
   sick.on = false;
   await rig.clock.advance(600_000);
-  const over = about(started, /^over: write failed/);
+  const over = about(started, /^resolved: write failed/);
   assert.ok(over.length >= 1 && over.length <= lines.length, `${over.length} ends`);
   assert.equal(started.passes.at(-1)?.plan.states.current, 100);
   await started.stop();

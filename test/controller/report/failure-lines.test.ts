@@ -30,7 +30,7 @@ test("what fails is told three times a minute, then counted, and its end once", 
     ["failed", "secrets", "try 1", 1],
     ["failed", "secrets", "try 2", 1],
     ["failed", "secrets", "try 60", 58],
-    ["over: failed", "secrets", 61_000],
+    ["resolved: failed", "secrets", 61_000],
   ]);
 });
 
@@ -48,7 +48,7 @@ test("of several parts that fail together the end is that of the last", async ()
   assert.deepEqual(told.slice(1), [
     ["failed", undefined, "unexpected", 1],
     ["failed", undefined, "other", 1],
-    ["over: failed", undefined, 1000],
+    ["resolved: failed", undefined, 1000],
   ]);
 });
 

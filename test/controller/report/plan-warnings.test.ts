@@ -41,7 +41,7 @@ test("a Secret without effect is seen when it comes and when it goes, without wa
     about(started, /outside the source namespaces/).map(
       ({ level, msg }) => `${level} ${msg.split(":")[0]}`,
     ),
-    ["warn without effect", "info over"],
+    ["warn ignored annotations", "info resolved"],
   );
   await started.stop();
 });
@@ -94,7 +94,7 @@ test("a flag and a source that match no namespace are warned of once, and told w
   const started = rig.start({ given: { "source-namespaces": "platfrom,shared" } });
   await rig.clock.advance(3_600_000);
   const told = (): readonly unknown[] =>
-    about(started, /copied nowhere|flags that match/).map(({ level, flags, sources }) => [
+    about(started, /without targets|flags that match/).map(({ level, flags, sources }) => [
       level,
       flags ?? sources,
     ]);
@@ -140,7 +140,7 @@ test("a tenant's thousands of pulling Secrets hide no failing write, and end in 
   denied = false;
   for (const place of names) rig.api.removeSecret(place);
   await rig.clock.advance(30_000);
-  const over = (): number => about(started, /^over: pulling Secret/).length;
+  const over = (): number => about(started, /^resolved: pulling Secret/).length;
   assert.ok(over() <= 20, String(over()));
   await rig.clock.advance(3_600_000);
   assert.ok(over() > 20, String(over()));

@@ -89,10 +89,10 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
     place: { namespace, name },
     cause: "gone",
     reason: "gone",
-    inputs: "",
+    decisionKey: "",
   } as const;
   for (const { name: of, uid } of sources) {
-    const copy = new CopyObject(target, { ...target.face, sourceUid: uid });
+    const copy = new CopyObject(target, { ...target.template, sourceUid: uid });
     const action = { ...common, kind: "delete", target: copy } as const;
     const source = { namespace: "shared", name: of };
     removals.onOutcome({ kind: "removed", action: { ...action, source } });

@@ -231,7 +231,7 @@ test("a pulling Secret that is emptied is told so, in the words that hold whethe
   cluster.now += 10_000;
   const no = "there is no source shared/tls, or it does not allow this namespace";
   assert.deepEqual(settle().toSorted(), [
-    `team-0/mine Normal Removed: its entries that were filled in are taken out: ${no}`,
+    `team-0/mine Normal Removed: removed the pulled keys: ${no}`,
     `team-0/mine Warning Conflict: ${no}`,
   ]);
 });
@@ -253,7 +253,7 @@ test("annotations without effect are an Event on the Secret, five a minute and n
   );
   assert.match(
     ignored.find((line) => line.startsWith("/odd")) ?? "",
-    /nothing changes in this namespace/,
+    /copies in this namespace are frozen/,
   );
   for (let n = 0; n < 50; n++) {
     cluster.now += 1000;

@@ -85,7 +85,7 @@ test("a conflict, a refusal and a failure are told when they begin, and again af
   await rig.clock.advance(3_600_000);
   assert.deepEqual(
     warnings(started).map(({ msg }) => msg),
-    ["source refused", "in conflict with Secrets that are not ours"],
+    ["source refused", "in conflict with unmanaged Secrets"],
   );
   rig.api.removeSecret("team-a/registry");
   await rig.clock.advance(5000);
@@ -101,7 +101,7 @@ test("a conflict, a refusal and a failure are told when they begin, and again af
       "a Secret of that name already exists. Delete",
     ],
   );
-  const over = started.lines.filter(({ msg }) => msg.startsWith("over: in conflict"));
+  const over = started.lines.filter(({ msg }) => msg.startsWith("resolved: in conflict"));
   assert.equal(over.length, 1, "another reason is no end");
   sick.on = true;
   rig.source("shared/registry", { password: "hunter2" });

@@ -148,7 +148,7 @@ test("a 409 is no failure: again after 100 ms", () => {
 
 test("S08 a place that is taken although the cache shows it empty is in conflict and looked at, not written", () => {
   const made = cluster();
-  made.memory.hidden({ namespace: "team-a", name: "one" }, made.now, 0.5);
+  made.memory.uncached({ namespace: "team-a", name: "one" }, made.now, 0.5);
   const result = made.pass();
   assert.equal(verdictAt(result, PLACE), "conflict");
   const reason = "a Secret that the cache does not show is in the way";
@@ -158,9 +158,9 @@ test("S08 a place that is taken although the cache shows it empty is in conflict
   made.now = 1000;
   const look = actionAt(made);
   assert.equal(look.kind, "liveGet");
-  made.memory.hidden(look.place, made.now, 0.5);
+  made.memory.uncached(look.place, made.now, 0.5);
   assert.equal(made.plan().nextAt, 3000);
-  made.memory.notHidden(look.place);
+  made.memory.foundAbsent(look.place);
   assert.equal(actionAt(made).kind, "create");
 });
 

@@ -139,9 +139,9 @@ test("a copy forged anew after each deletion, of another source each time, is le
 
 test("a source that moves again and again is asked for later each time, and after a change of what is wanted at once", () => {
   const backoff = new WriteBackoff();
-  const until = (inputs: string, ofSource: boolean): number | undefined => {
-    backoff.stale("team-a/db", inputs, 0, ofSource);
-    return backoff.trouble("team-a/db", inputs)?.until;
+  const until = (decisionKey: string, ofSource: boolean): number | undefined => {
+    backoff.stale("team-a/db", decisionKey, 0, ofSource);
+    return backoff.placeBackoff("team-a/db", decisionKey)?.until;
   };
   assert.deepEqual([until("one", true), until("one", true), until("one", true)], [100, 300, 900]);
   assert.equal(until("two", true), 100);

@@ -74,7 +74,7 @@ test("a copy that a webhook makes something else of is one line in the log while
       "warn",
       "shared/registry",
       ["team-a/registry"],
-      "a webhook or policy makes something else of what is written",
+      "an admission webhook or policy changes the copy",
     ],
   );
   const [event] = rig.api.history.filter(({ object }) => object["reason"] === "Fought");
@@ -82,10 +82,10 @@ test("a copy that a webhook makes something else of is one line in the log while
     event?.object["note"],
     "what is written to copies in 1 namespace (team-a) is altered by a webhook or policy; backing off",
   );
-  assert.deepEqual(told(`over: ${FOUGHT}`), []);
+  assert.deepEqual(told(`resolved: ${FOUGHT}`), []);
   rig.api.admit = admit;
   await rig.clock.advance(1_800_000);
-  assert.equal(told(`over: ${FOUGHT}`).length, 1);
+  assert.equal(told(`resolved: ${FOUGHT}`).length, 1);
   await started.stop();
 });
 

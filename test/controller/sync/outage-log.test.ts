@@ -22,17 +22,17 @@ test("the end of an outage is told once for each watch that failed, and nothing 
   rig.teams("team-a");
   const { outage, started } = await inOutage(rig);
   await rig.clock.advance(600_000);
-  assert.deepEqual(said(started, `over: ${WATCH}`), []);
+  assert.deepEqual(said(started, `resolved: ${WATCH}`), []);
   const lines = said(started, WATCH).length;
   assert.ok(lines >= 10 && lines <= 90, `${lines} lines in ten minutes of three watches`);
   outage.on = false;
   await rig.clock.advance(60_000);
   const resources = ["namespaces", "secrets", "source list"];
-  assert.deepEqual(said(started, `over: ${WATCH}`).toSorted(), resources);
-  const over = started.lines.find(({ msg }) => msg === `over: ${WATCH}`);
+  assert.deepEqual(said(started, `resolved: ${WATCH}`).toSorted(), resources);
+  const over = started.lines.find(({ msg }) => msg === `resolved: ${WATCH}`);
   assert.ok(Number(over?.["afterMs"]) >= 600_000);
   await rig.clock.advance(3_600_000);
-  assert.equal(said(started, `over: ${WATCH}`).length, resources.length, "a quiet hour");
+  assert.equal(said(started, `resolved: ${WATCH}`).length, resources.length, "a quiet hour");
   await started.stop();
 });
 
@@ -49,7 +49,7 @@ test("an outage with ten listed namespaces is three lines a minute and a resourc
   ]);
   outage.on = false;
   await rig.clock.advance(60_000);
-  assert.deepEqual(said(started, `over: ${WATCH}`).toSorted(), ["namespaces", "secrets"]);
+  assert.deepEqual(said(started, `resolved: ${WATCH}`).toSorted(), ["namespaces", "secrets"]);
   await started.stop();
 });
 
@@ -72,7 +72,7 @@ test("a stand-by that may not read the Lease says so three times a minute, and w
   assert.equal(said(standBy, LEASE).length, 3);
   forbidden.on = false;
   await rig.clock.advance(10_000);
-  assert.equal(said(standBy, `over: ${LEASE}`).length, 1);
+  assert.equal(said(standBy, `resolved: ${LEASE}`).length, 1);
   assert.equal(standBy.controller.leading, false);
   await leader.stop();
   await standBy.stop();
@@ -88,7 +88,7 @@ test("a leader's missed renewal is told, and that the Lease is renewed again", a
   await rig.clock.advance(5000);
   outage.on = false;
   await rig.clock.advance(5000);
-  assert.equal(said(started, `over: ${LEASE}`).length, 1);
+  assert.equal(said(started, `resolved: ${LEASE}`).length, 1);
   assert.ok(said(started, LEASE).length >= 1);
   await started.stop();
 });

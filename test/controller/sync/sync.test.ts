@@ -22,7 +22,7 @@ class WorkingClock extends FakeClock {
 
 /** A pass over a cluster in which one copy is due to each team; `permission`: ms for which writing is allowed. */
 function open(
-  permission: () => number,
+  writeDeadlineMs: () => number,
   answer: () => Promise<object> = async () => ({}),
   teams: readonly string[] = ["team-a"],
 ) {
@@ -50,7 +50,7 @@ function open(
   };
   const log = createLog({ logLevel: "error", logFormat: "json" }, { write: () => true });
   const sync = new Sync({
-    worlds: [cluster.world()],
+    clusterStates: [cluster.world()],
     settings: cluster.settings,
     memory: cluster.memories,
     caches: {
@@ -66,7 +66,7 @@ function open(
     },
     apply: new Apply({
       client,
-      permission,
+      writeDeadlineMs,
       onWrite: nothing,
       onAnswer: nothing,
       isReserved: () => false,

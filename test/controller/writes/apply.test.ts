@@ -34,7 +34,7 @@ const data = new DataCache(2 ** 20);
 /** Each request gets the next of `answers`. */
 function open(
   answers: readonly Answer[],
-  permission: () => number = () => Infinity,
+  writeDeadlineMs: () => number = () => Infinity,
   cache = data,
   unrecorded?: Error | "hang",
 ) {
@@ -56,7 +56,7 @@ function open(
   const client = { server: "http://test", request, open: request, close: async () => {} };
   const apply = new Apply({
     client: client as unknown as ApiClient,
-    permission,
+    writeDeadlineMs,
     onWrite: (verb, result) => void counted.push(`${verb} ${result}`),
     onAnswer: (_, { kind }) => void heard.push(kind),
     isReserved: (_, { name }) => name === "reserved",
@@ -265,8 +265,8 @@ test("an update of a copy whose record is too long to be kept reads it first, an
   const wanted = action("update");
   assert.equal(wanted.kind, "update");
   const { namespace, name, uid, resourceVersion } = wanted.target;
-  const face = { ...wanted.target.face, copiedKeys: undefined };
-  const target = new CopyObject(wanted.target, face);
+  const template = { ...wanted.target.template, copiedKeys: undefined };
+  const target = new CopyObject(wanted.target, template);
   const annotations = { "secretcast.io/copied-keys": "label:old,annotation:a/b" };
   const metadata = { namespace, name, uid, resourceVersion, annotations };
   const { apply, sent } = open([{ metadata }, {}]);
@@ -345,15 +345,15 @@ test("a pulling Secret that is found full already is not written, and that is re
   const { apply, sent } = open([found], unlimited, cache);
   const outcome = await apply.perform(wanted);
   assert.equal(outcome.kind, "resolved");
-  const resolution = { uid, resourceVersion, inputs: wanted.inputs, conflict: undefined };
+  const resolution = { uid, resourceVersion, decisionKey: wanted.decisionKey, conflict: undefined };
   assert.deepEqual(outcome.resolution, resolution);
   assert.deepEqual(methods(sent), ["GET"]);
 });
 
 test("LV-06 a create that finds its place taken looks who is there", async () => {
-  const stranger = { metadata: { name: "registry" } };
-  const taken = await open(["alreadyExists", stranger]).apply.perform(action("create"));
-  assert.deepEqual({ ...taken, action: 0 }, { kind: "found", action: 0, object: stranger });
+  const unmanaged = { metadata: { name: "registry" } };
+  const taken = await open(["alreadyExists", unmanaged]).apply.perform(action("create"));
+  assert.deepEqual({ ...taken, action: 0 }, { kind: "found", action: 0, object: unmanaged });
   const free = await open(["alreadyExists", "notFound"]).apply.perform(action("create"));
   assert.deepEqual({ ...free, action: 0 }, { kind: "found", action: 0, object: undefined });
   const dark = await open(["alreadyExists", "unavailable"]).apply.perform(action("create"));

@@ -41,13 +41,13 @@ function afterMeeting(met: CachedObject | undefined, kind: "create" | "liveGet")
   };
   const { memories: memory } = made;
   // A look comes after somebody was met.
-  if (kind === "liveGet") made.memory.backoff.hidden(PLACE, 0, 0);
+  if (kind === "liveGet") made.memory.backoff.uncached(PLACE, 0, 0);
   const outcome = { kind: "found", action, object: met && { metadata: {} } } as const;
-  recordOutcome(outcome, { memory, caches, now: NOW, chance: 0 });
+  recordOutcome(outcome, { memory, caches, now: NOW, random: 0 });
   return {
     remembered: remembered.length,
-    hidden: made.memory.backoff.hiddenAt(PLACE) !== undefined,
-    again: made.memory.backoff.trouble(PLACE, create.inputs)?.kind,
+    uncached: made.memory.backoff.uncachedAt(PLACE) !== undefined,
+    again: made.memory.backoff.placeBackoff(PLACE, create.decisionKey)?.kind,
   };
 }
 
@@ -64,19 +64,19 @@ for (const kind of ["create", "liveGet"] as const) {
   test(`a copy of our own that a ${kind} meets goes into the cache, and the place is planned anew`, () => {
     assert.deepEqual(afterMeeting(cachedAt(PLACE), kind), {
       remembered: 1,
-      hidden: kind === "liveGet",
+      uncached: kind === "liveGet",
       again: "stale",
     });
   });
 
   test(`a stranger that a ${kind} meets is in the way, and stays out of the cache`, () => {
     const after = afterMeeting(cachedAt("team-a/stranger"), kind);
-    assert.deepEqual(after, { remembered: 0, hidden: true, again: undefined });
+    assert.deepEqual(after, { remembered: 0, uncached: true, again: undefined });
   });
 }
 
 test("where nobody is met any more the place is free; a create that was told otherwise is tried again", () => {
-  const free = { remembered: 0, hidden: false, again: undefined };
+  const free = { remembered: 0, uncached: false, again: undefined };
   assert.deepEqual(afterMeeting(undefined, "liveGet"), free);
   assert.deepEqual(afterMeeting(undefined, "create"), { ...free, again: "stale" });
 });
@@ -116,7 +116,7 @@ test("a live read that shows another object than the cache is told as an event w
         },
         onChange: (key, was) => told.push([key, was]),
         now: NOW,
-        chance: 0,
+        random: 0,
       },
     );
     const expected = heard.map((was) => [placeKey("Secret", REF), was]);

@@ -33,7 +33,7 @@ async function meet(
   const client = { server: "http://test", request, open: request, close: async () => {} };
   const apply = new Apply({
     client: client as unknown as ApiClient,
-    permission: () => Infinity,
+    writeDeadlineMs: () => Infinity,
     onWrite: () => undefined,
     onAnswer: () => undefined,
     isReserved: () => false,
@@ -63,7 +63,7 @@ const FOUND = { metadata: { name: "registry" } };
 
 test("a copy that somebody rewrote meanwhile goes under the version that is seen", async () => {
   const { made, copy } = unwanted();
-  const rewritten = new CopyObject({ ...identityOf(copy), resourceVersion: "9999" }, copy.face);
+  const rewritten = new CopyObject({ ...identityOf(copy), resourceVersion: "9999" }, copy.template);
   const met = await meet(made, ["conflict", FOUND, DELETED], () => rewritten);
   assert.equal(met.outcome.kind, "removed");
   assert.deepEqual(methods(met), ["DELETE", "GET", "DELETE"]);
@@ -83,7 +83,7 @@ const others: Readonly<Record<string, Partial<CopyTemplate>>> = {
 for (const [what, change] of Object.entries(others))
   test(`a copy that ${what} by now is judged anew, and not deleted`, async () => {
     const { made, copy } = unwanted();
-    const other = new CopyObject(identityOf(copy), { ...copy.face, ...change });
+    const other = new CopyObject(identityOf(copy), { ...copy.template, ...change });
     const met = await meet(made, ["conflict", FOUND, DELETED], () => other);
     assert.equal(met.outcome.kind, "moved");
     assert.deepEqual(methods(met), ["DELETE", "GET"]);
@@ -91,7 +91,7 @@ for (const [what, change] of Object.entries(others))
 
 test("what is another object by now, or no copy, is judged anew, and not deleted", async () => {
   const { made, copy } = unwanted();
-  const again = new CopyObject({ ...identityOf(copy), uid: "another" }, copy.face);
+  const again = new CopyObject({ ...identityOf(copy), uid: "another" }, copy.template);
   for (const found of [again, made.cached("shared/registry"), undefined]) {
     const met = await meet(made, ["conflict", FOUND, DELETED], () => found);
     assert.equal(met.outcome.kind, "moved");
@@ -109,7 +109,7 @@ test("a copy that is rewritten before each of three deletes is left to the next 
 
 test("a copy that somebody deletes meanwhile, and a finalizer holds, is waited for", async () => {
   const { made, copy } = unwanted();
-  const going = new CopyObject({ ...identityOf(copy), deleting: true }, copy.face);
+  const going = new CopyObject({ ...identityOf(copy), deleting: true }, copy.template);
   const met = await meet(made, ["conflict", FOUND, DELETED], () => going);
   assert.equal(met.outcome.kind, "leaving");
   assert.deepEqual(methods(met), ["DELETE", "GET"]);

@@ -91,7 +91,7 @@ export function toldByController(asked: Asked): readonly string[] {
     const accept = parseAccept(annotations);
     if (accept.kind !== "problem") return [];
     if (isTold(accept.problem))
-      return [`nothing changes in this namespace: ${problemText(accept.problem)}`];
+      return [`copies in this namespace are frozen: ${problemText(accept.problem)}`];
     const { [accept.problem.annotation]: _, ...rest } = annotations;
     return toldByController({ ...asked, annotations: rest });
   }
@@ -112,7 +112,7 @@ export function toldByController(asked: Asked): readonly string[] {
       if (!word || PAIRS.flat().some((each) => PREFIX + each in annotations)) return [];
       return [ignoredText(kind.kind, { reason: "incomplete", word })];
     }
-    case "stranger": {
+    case "unmanaged": {
       const kept = Object.entries(annotations).filter(
         ([key]) => !key.startsWith(PREFIX) || isSet(asked, key.slice(PREFIX.length)),
       );

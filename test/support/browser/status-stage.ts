@@ -17,9 +17,9 @@ const QUOTA = {
 
 export class StatusStage {
   readonly cluster = new Cluster({ deleteGraceMs: 600_000 });
-  readonly board = new StatusFeed(systemClock, "0.0.0-test");
+  readonly statusFeed = new StatusFeed(systemClock, "0.0.0-test");
   /** What a test changes of what is shown beside the plan. */
-  glance: Partial<ControllerSnapshot> = {};
+  snapshot: Partial<ControllerSnapshot> = {};
   url = "";
   #plan: Plan | undefined;
   #converged: number | undefined;
@@ -27,7 +27,7 @@ export class StatusStage {
 
   /** Starts the page; it ends with the test. */
   async serve(t: TestContext): Promise<void> {
-    this.board.observe(() => this.#look());
+    this.statusFeed.observe(() => this.#look());
     t.after(() => this.stop());
     await this.#listen(0);
   }
@@ -43,7 +43,7 @@ export class StatusStage {
   }
 
   async #listen(port: number): Promise<void> {
-    this.#server = await serveStatus({ host: "127.0.0.1", port }, this.board, systemClock);
+    this.#server = await serveStatus({ host: "127.0.0.1", port }, this.statusFeed, systemClock);
     this.url = urlOf(this.#server.address);
   }
 
@@ -67,14 +67,14 @@ export class StatusStage {
     this.#plan = this.cluster.plan();
     const { pending, failed } = this.#plan.states;
     if (pending + failed === 0) this.#converged = Date.now();
-    this.board.changed();
+    this.statusFeed.changed();
   }
 
   #look(): ControllerSnapshot {
     const aliveMs = Date.now();
     return {
       dryRun: false,
-      worlds: [this.cluster.world()],
+      clusterStates: [this.cluster.world()],
       plan: this.#plan,
       convergedMs: this.#converged,
       offsetMs: Date.now() - this.cluster.now,
@@ -83,7 +83,7 @@ export class StatusStage {
       outdated: undefined,
       serverAwayMs: undefined,
       troubles: [],
-      ...this.glance,
+      ...this.snapshot,
     };
   }
 }

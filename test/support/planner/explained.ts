@@ -74,10 +74,10 @@ export function inTheWayOfSource(): Cluster {
   return made;
 }
 
-export function hidden(): Cluster {
+export function uncached(): Cluster {
   const made = cluster({ to: "team-*" });
   made.plan();
-  made.memory.hidden(
+  made.memory.uncached(
     { namespace: "team-a", name: "one" },
     made.now,
     0.5,

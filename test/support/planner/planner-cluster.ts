@@ -111,7 +111,7 @@ export class Cluster extends RawCluster {
       kind: this.#rules,
       digest,
       intern: (text) => text,
-      share: (_, face) => face,
+      share: (_, template) => template,
       isSourceNamespace: (namespace) => sourceRank(this.settings, namespace) >= 0,
       copyable: this.settings,
       entryOf: (object) => this.#entries.of("Secret", object),
@@ -240,7 +240,7 @@ export class Cluster extends RawCluster {
 
   /** False: there was nothing to write. */
   #fill(action: Action & { kind: "fill" }): boolean {
-    const { place, content, inputs } = action;
+    const { place, content, decisionKey } = action;
     const filling = () =>
       fillFor(this.#pullState(place), content.source, this.payload(content.source));
     const found = filling();
@@ -249,7 +249,7 @@ export class Cluster extends RawCluster {
     const left = filling();
     const { uid, resourceVersion } = this.get(refText(place)).metadata;
     const conflict = typeof left === "string" ? left : left.shadowed;
-    this.memory.resolved(place, { uid, resourceVersion, inputs, conflict });
+    this.memory.resolved(place, { uid, resourceVersion, decisionKey, conflict });
     return fill !== undefined;
   }
 

@@ -10,7 +10,7 @@ export const TWO = { password: "two" };
 /** The crews' namespaces. */
 export async function crews(scene: Scene): Promise<readonly string[]> {
   const namespaces = await Promise.all(["crew-a", "crew-b"].map((crew) => scene.namespace(crew)));
-  for (const namespace of namespaces) await scene.stranger(namespace, "own", { data: ONE });
+  for (const namespace of namespaces) await scene.unmanaged(namespace, "own", { data: ONE });
   await source(scene, "registry");
   return namespaces;
 }

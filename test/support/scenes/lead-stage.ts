@@ -55,7 +55,7 @@ export class LeadStage {
   readonly #options: LeadStageOptions;
   readonly #namespaces = new Set<string>();
   readonly #values = new Map<string, string>();
-  readonly #strangers = new Map<string, string>();
+  readonly #unmanagedObjects = new Map<string, string>();
   #replicas = 0;
   #changes = 0;
 
@@ -73,8 +73,8 @@ export class LeadStage {
     const { places, sources } = this.#options;
     await this.#namespace(this.sourceNamespace);
     for (let at = 0; at < places; at++) await this.enter(`${this.name}-${at}`);
-    await this.stranger(`${this.name}-0`, "s-0");
-    await this.stranger(`${this.name}-1`, "of-somebody");
+    await this.unmanaged(`${this.name}-0`, "s-0");
+    await this.unmanaged(`${this.name}-1`, "of-somebody");
     for (let at = 0; at < sources; at++) {
       const name = `s-${at}`;
       const annotations = { "secretcast.io/to": `${this.name}-*` };
@@ -96,17 +96,17 @@ export class LeadStage {
   }
 
   /** Somebody's own Secret, which nobody else may write to from here on. */
-  async stranger(namespace: string, name: string): Promise<void> {
+  async unmanaged(namespace: string, name: string): Promise<void> {
     const body = { metadata: { name }, stringData: { own: "1" } };
     const made = await this.#send("POST", `${CORE}/${namespace}/secrets`, body);
-    this.#strangers.set(`${namespace}/${name}`, identityOf(made));
+    this.#unmanagedObjects.set(`${namespace}/${name}`, identityOf(made));
   }
 
   /** The copy there goes, and somebody's own Secret takes its place before it is made again. */
   async moveIn(namespace: string, name: string): Promise<void> {
     await eventually(`a stranger moves in at ${namespace}/${name}`, async () => {
       await this.#options.http.send("DELETE", `${CORE}/${namespace}/secrets/${name}`);
-      return this.stranger(namespace, name).then(() => true);
+      return this.unmanaged(namespace, name).then(() => true);
     });
   }
 
@@ -175,13 +175,13 @@ export class LeadStage {
       async () => {
         for (const namespace of this.#namespaces)
           for (const [name, value] of this.#values)
-            if (!this.#strangers.has(`${namespace}/${name}`))
+            if (!this.#unmanagedObjects.has(`${namespace}/${name}`))
               assert.equal(await this.value(namespace, name), value, `${namespace}/${name}`);
         return true;
       },
       timeoutMs,
     );
-    for (const [place, identity] of this.#strangers) {
+    for (const [place, identity] of this.#unmanagedObjects) {
       const [namespace = "", name = ""] = place.split("/");
       const found = await this.#send("GET", `${CORE}/${namespace}/secrets/${name}`);
       assert.equal(identityOf(found), identity, `${place} is untouched`);

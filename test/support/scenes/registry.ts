@@ -12,7 +12,7 @@ export const LOGIN = { username: "ada", password: "one" };
 /** Resolves to the name of "team-a". */
 export async function stage(scene: Scene, source: NewSecret): Promise<string> {
   const taken = await scene.namespace("team-taken");
-  await scene.stranger(taken, "registry", { data: MINE });
+  await scene.unmanaged(taken, "registry", { data: MINE });
   await publish(scene, source);
   return scene.namespace("team-a");
 }

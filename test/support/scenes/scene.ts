@@ -70,7 +70,7 @@ export class Scene {
   kinds: readonly ObjectKind[] | undefined;
   readonly #running: Running[] = [];
   readonly #namespaces = new Set<string>();
-  readonly #strangers = new Map<string, string>();
+  readonly #unmanagedObjects = new Map<string, string>();
   readonly #log: string[] = [];
 
   constructor(parts: {
@@ -113,20 +113,23 @@ export class Scene {
   }
 
   /** A Secret that is not ours: finish() insists that nobody wrote to it. */
-  async stranger(namespace: string, name: string, secret: NewSecret = {}): Promise<void> {
+  async unmanaged(namespace: string, name: string, secret: NewSecret = {}): Promise<void> {
     const { metadata } = await this.api.createSecret(namespace, name, secret);
-    this.#strangers.set(`${namespace}/${name}`, `${metadata.uid} ${metadata.resourceVersion}`);
+    this.#unmanagedObjects.set(
+      `${namespace}/${name}`,
+      `${metadata.uid} ${metadata.resourceVersion}`,
+    );
   }
 
   /** What is at the place now is nobody's to write to from here on. */
   async leaveAlone(namespace: string, name: string): Promise<void> {
     const found = (await this.api.secret(namespace, name))?.metadata;
-    this.#strangers.set(`${namespace}/${name}`, `${found?.uid} ${found?.resourceVersion}`);
+    this.#unmanagedObjects.set(`${namespace}/${name}`, `${found?.uid} ${found?.resourceVersion}`);
   }
 
   /** The stranger is the test's own to change or delete from here on. */
   release(namespace: string, name: string): void {
-    this.#strangers.delete(`${namespace}/${name}`);
+    this.#unmanagedObjects.delete(`${namespace}/${name}`);
   }
 
   /** A controller in this process; `given` overrides the scene's flags. */
@@ -244,7 +247,7 @@ export class Scene {
       .map(({ action }) => `${action.kind} ${refText(action.place)}`);
     assert.deepEqual(writes, [], "a further pass writes nothing");
     assert.deepEqual(await this.versions(), before, "no Secret changed its version");
-    for (const [place, version] of this.#strangers) {
+    for (const [place, version] of this.#unmanagedObjects) {
       const [namespace = "", name = ""] = place.split("/");
       const found = (await this.api.secret(namespace, name))?.metadata;
       assert.equal(`${found?.uid} ${found?.resourceVersion}`, version, `${place} is untouched`);

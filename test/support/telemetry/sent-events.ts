@@ -17,7 +17,7 @@ export function tell(cluster: Cluster, mayName = true) {
     failing,
     mayName: () => mayName,
     uidOf: (_, { namespace, name }) => cluster.secrets.get(`${namespace}/${name}`)?.metadata.uid,
-    tell: (narration) => void told.push(narration),
+    tell: (sourceEvent) => void told.push(sourceEvent),
     lease: () => LEASE,
     now: () => cluster.now,
     wallNow: () => START_MS + cluster.now,

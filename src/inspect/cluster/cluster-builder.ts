@@ -1,6 +1,6 @@
 // A ClusterState for one look: objects of the API are taken in one after the other, reduced as the
 // controller's caches do, and never change. Beside it what a command line wants to know more: outlines
-// for the diff, and which sources carry the labels that were asked for. No value of a stranger or a
+// for the diff, and which sources carry the labels that were asked for. No value of an unmanaged object or a
 // copy is kept.
 import { randomBytes } from "node:crypto";
 import { DataCache } from "../../controller/state/data-cache.ts";
@@ -21,7 +21,7 @@ import type {
   SourceObject,
   SourcePayload,
 } from "../../controller/model/cluster.ts";
-import { NO_LIST, type WorldList } from "./world-list.ts";
+import { NO_LIST, type ClusterList } from "./cluster-list.ts";
 import { createOutlines, type ObjectOutline } from "./object-outline.ts";
 
 export type PayloadOutline = Pick<ObjectOutline, "data" | "labels" | "annotations">;
@@ -41,9 +41,9 @@ type Objects = Map<string, Map<string, CachedObject>>;
 
 const NO_OBJECTS: ReadonlyMap<string, CachedObject> = new Map();
 
-export class WorldBuilder {
+export class ClusterBuilder {
   /** What is read of an object follows from it: it comes before the objects. */
-  list: WorldList = NO_LIST;
+  list: ClusterList = NO_LIST;
   readonly kinds: readonly ObjectKind[];
   readonly #contexts: ReadonlyMap<ObjectKind, ReadContext>;
   readonly #selector: Selector | undefined;
@@ -109,7 +109,7 @@ export class WorldBuilder {
     objects.set(namespace, there.set(name, object));
     if (role === "source") this.#select(kind, object, raw);
     if (!this.#outlines) return;
-    if (role === "copy" || role === "pull" || (role === "stranger" && object.adopt))
+    if (role === "copy" || role === "pull" || (role === "unmanaged" && object.adopt))
       this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));
   }
 

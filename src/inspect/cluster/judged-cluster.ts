@@ -11,7 +11,7 @@ import {
   readPlanningSettings,
   type PlanningSettings,
 } from "./planning-settings.ts";
-import { readCluster, type ReadWorld } from "./read-cluster.ts";
+import { readCluster, type ReadCluster } from "./read-cluster.ts";
 import { prospectOf, type Prospect } from "./prospect.ts";
 
 export type Judging = {
@@ -29,7 +29,7 @@ export async function withJudging<T>(
   program: Program,
   work: (judging: Judging) => Promise<T>,
 ): Promise<T> {
-  // Wrong values are told before anything is asked.
+  // Wrong values are reported before anything is asked.
   readPlanningSettings(own, program, { kind: "unasked" });
   // What talks HTTP takes longer to load than all else, and who plans files asks no server.
   const { connect, serverLine } = await import("../kubectl/connection.ts");
@@ -54,7 +54,7 @@ export async function readJudged(
     /** Namespaces to read each for itself where the whole cluster may not be listed; default: that of -n. */
     readonly fallback?: readonly string[];
   } = {},
-): Promise<ReadWorld> {
+): Promise<ReadCluster> {
   const { settings, config } = planning;
   const { outlined = false, fallback = flags.namespace === undefined ? [] : [flags.namespace] } =
     options;
@@ -72,15 +72,15 @@ export async function readJudged(
 }
 
 export function prospectIn(
-  { builder, worlds, look }: ReadWorld,
+  { builder, clusterStates, look }: ReadCluster,
   { settings }: PlanningSettings,
 ): Promise<Prospect> {
-  return prospectOf({ builder, worlds, look, settings });
+  return prospectOf({ builder, clusterStates, look, settings });
 }
 
 /** Tells what is not known; false: something is not. */
 export function tellUnknown(
-  { unknown }: Pick<ReadWorld, "unknown">,
+  { unknown }: Pick<ReadCluster, "unknown">,
   { stderr }: Pick<Program, "stderr">,
 ): boolean {
   for (const line of unknown) stderr.write(`secretcast: ${line}\n`);

@@ -12,13 +12,13 @@ import { heardList, LIST_OFF, unusableList } from "../../controller/observed/lis
 import { readList } from "../../controller/observed/read-list.ts";
 
 /** What it says of objects of a kind. */
-export type WorldList = (kind: ListedKind) => ListState;
+export type ClusterList = (kind: ListedKind) => ListState;
 
 /** `--source-list ''`. */
-export const NO_LIST: WorldList = () => LIST_OFF;
+export const NO_LIST: ClusterList = () => LIST_OFF;
 
 /** `raw`: the ConfigMap; undefined: there is none. */
-export function worldList(raw: unknown, ref: Ref, configMaps: boolean): WorldList {
+export function clusterList(raw: unknown, ref: Ref, configMaps: boolean): ClusterList {
   const object = raw === undefined ? undefined : readList(raw);
   if (!object?.entries) {
     const state = unusableList(ref, object);
