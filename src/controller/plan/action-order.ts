@@ -1,5 +1,5 @@
-// In which order the actions of a plan go: the sources take turns, the youngest namespace first, and what
-// has been due for long goes between.
+// The order of a plan's actions: the sources take turns, the youngest namespace first. Actions that have
+// long been due are inserted between them.
 import type { Action } from "../model/actions.ts";
 
 export type Ordered = {
@@ -18,7 +18,7 @@ export function listsBySource(
   return [...bySource.keys()].toSorted().map((key) => bySource.get(key) ?? []);
 }
 
-/** Each of `young`, every other one of `old` as far as it goes, none twice. */
+/** All of `young`, with one of `old` after each while any are left, without duplicates. */
 export function* alternate(
   young: readonly Ordered[],
   old: readonly Ordered[],

@@ -23,7 +23,7 @@ import { refText } from "../../text/names.ts";
 import { answerOfList, type ListAnswer } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
 
-/** What becomes of a copy by the word of its source. */
+/** What is done with a copy, as its source decides. */
 export type CopyDecision =
   | { readonly kind: "keep"; readonly candidate: Candidate }
   | {
@@ -155,7 +155,7 @@ function keeps(
 
 function decideAbsent(context: PlanContext, copy: CopyObject, status: SourceStatus): CopyDecision {
   const { source, sourceUid, onDelete } = copy;
-  // Whoever looks for it finds one.
+  // A user that looks for the source finds this object.
   const other = shownAt(status) ? ": another object has its name now" : "";
   const reason = `source ${refText(source)} is gone${other}`;
   const removalReason = sourceGone(context, source, sourceUid, status, reason);

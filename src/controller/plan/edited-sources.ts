@@ -1,8 +1,8 @@
 // What edits take from each source in one sync: how many copies, and how many are left. An edit that leaves
-// a source without any copy, or takes more than half of them, could be a mistake. Counted are copies at
-// places that the source wanted before, so nobody adds to the count by forging copies; after a restart
-// also those that the first sync found unwanted, one for each namespace. What is left are wanted places,
-// whatever is there, so nobody changes it by deleting or blocking a copy.
+// a source without any copy, or takes more than half of them, could be a mistake. Copies count at places
+// that the source wanted before, so forged copies do not add to the count. After a restart, copies that the
+// first sync found unwanted count too, one for each namespace. What is left are wanted places, whatever is
+// there, so nobody changes it by deleting or blocking a copy.
 import type { RemovalHoldCause } from "../model/verdicts.ts";
 import type { Wants } from "../desired/wants.ts";
 import type { RecentRemovals } from "../state/recent-removals.ts";
@@ -30,14 +30,14 @@ export class EditedSources {
     this.#of(source).declined++;
   }
 
-  /** `wasWanted`: in the sync before; `found`: by the first sync of this process. */
+  /** `wasWanted`: in the sync before. `found`: by the first sync of this process. */
   removed(source: string, namespace: string, wasWanted: boolean, found: boolean): void {
     const edit = this.#of(source);
     if (wasWanted) edit.known++;
     else if (found) edit.foundIn.add(namespace);
   }
 
-  /** To be run once, when all copies have been judged; the copies that each edited source had before. */
+  /** Runs once, after all copies are judged. Returns the copies that each edited source had before. */
   settle(
     wants: Wants,
     recent: RecentRemovals,
@@ -60,12 +60,12 @@ export class EditedSources {
     return next;
   }
 
-  /** After settle: why a copy that this source no longer wants is held. */
+  /** After settle: why a copy that this source does not want is held. */
   holdOf(source: string): RemovalHoldCause | undefined {
     return this.#holds.get(source);
   }
 
-  /** Whether an edit took copies from a source that wants no place any more. */
+  /** Whether an edit took copies from a source that now wants no place. */
   isEmptied(wants: Wants, source: string, wasEmptied: boolean): boolean {
     if (this.#left(wants, source) > 0) return false;
     const edit = this.#edits.get(source);

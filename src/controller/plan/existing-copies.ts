@@ -4,8 +4,8 @@
 //   paused / refused / unreadable / out of scope / namespace excluded or not understood
 //                                     paused, frozen: it stays as it is and keeps the place
 //   absent, within the grace          wait, and it keeps the place
-//   gone, or wants it no more         the strongest other source that wants the place takes it over
-//                                     by one update; where there is none it ends
+//   gone, or does not want it         the strongest other source that wants the place takes it over
+//                                     by one update; without such a source the copy is removed
 import {
   readOfNamespace,
   readOfSource,
@@ -33,7 +33,7 @@ import { refText } from "../../text/names.ts";
 import type { PlanContext } from "./plan-context.ts";
 import { type WriteCause, decisionKeyOf } from "../model/actions.ts";
 
-/** `group`: who wants places of the copy's name. */
+/** `group`: the sources that want places of the copy's name. */
 export function planExistingCopy(
   context: PlanContext,
   copy: CopyObject,
@@ -92,7 +92,7 @@ function isOthersCopy({ settings }: PlanContext, { source, entry, list }: CopyOb
   return !isListed && isOfOtherInstallation(settings, source.namespace);
 }
 
-// The same source, but the list made it one, or does so no more: that follows from the list.
+// The same source, but the list now makes it a source, or does not: this follows from the list.
 function planKept(
   context: PlanContext,
   copy: CopyObject,
@@ -110,7 +110,7 @@ function planKept(
   }
 }
 
-/** Whether what a copy holds is other than its source would have it; undefined where that is unknown. */
+/** Whether a copy differs from what its source wants, or undefined where that is unknown. */
 function differsFrom(copy: CopyObject, status: SourceStatus): boolean | undefined {
   if (status.kind !== "entry") return undefined;
   const { source, content } = status.entry;
@@ -119,8 +119,8 @@ function differsFrom(copy: CopyObject, status: SourceStatus): boolean | undefine
   return copy.sourceUid !== source.uid || copy.dataDigest !== source.refusedDigest;
 }
 
-// The order of --source-namespaces decides, whoever came first; within one entry of it the holder keeps
-// the place. While the stronger cannot take it, the holder goes on being served.
+// The order of --source-namespaces decides, not who was first. Within one entry of it the holder keeps
+// the place. While the stronger source cannot take it, the holder is still served.
 function contest(
   context: PlanContext,
   copy: CopyObject,
@@ -303,7 +303,7 @@ function handOver(
   planBuilder.report(successor.tally, { verdict, place: copy, source: successor.source, ...hold });
 }
 
-// Whoever else wants the place is reported that it is taken.
+// Reports to every other source that wants the place that it is taken.
 function reportConflicts(
   context: PlanContext,
   copy: CopyObject,

@@ -18,7 +18,7 @@ type Recent = {
 export class IgnoredObjects {
   readonly #counts = new Map<IgnoredReason, number>();
   readonly #sample: IgnoredObject[] = [];
-  /** Of the namespace that is being looked at. */
+  /** The ignored objects of the current namespace. */
   #recent: Recent[] = [];
   #namespace = "";
 
@@ -31,7 +31,7 @@ export class IgnoredObjects {
     this.#recent.push({ kind, secret, ignored });
   }
 
-  /** `namespaces`: whose annotations cannot be understood; `flags`: that match no namespace. */
+  /** `namespaces`: with annotations that are invalid. `flags`: entries that match no namespace. */
   report(namespaces: number, flags: readonly string[]): IgnoredReport {
     this.#next("");
     this.#counts.set("accept", namespaces);

@@ -8,7 +8,7 @@ export type Operation = {
   readonly value?: unknown;
 };
 
-/** Values to set; null: the key is not to be there. */
+/** Values to set, with null for a key to remove. */
 export type Texts = Readonly<Record<string, string | null>>;
 
 type Version = { readonly uid: string; readonly resourceVersion: string };

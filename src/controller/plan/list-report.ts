@@ -24,7 +24,7 @@ export function reportList(clusterState: ClusterState, { list }: Sources): ListR
   let entries = 0;
   for (const entry of list.entries()) {
     const { key, object, problems } = entry;
-    // Of objects of another kind the plan of that kind tells, of those of no kind the Secrets'.
+    // The plan of another kind reports the objects of that kind. The Secrets' plan reports those without a kind.
     if (object ? object.kind !== clusterState.kind : clusterState.kind !== "Secret") continue;
     entries++;
     const cached = object && clusterState.objectsIn(object.namespace).get(object.name);
@@ -40,7 +40,7 @@ export function reportList(clusterState: ClusterState, { list }: Sources): ListR
   return { state: "read", reason: "", ref, uid, entries, refused, absent };
 }
 
-/** Of the kinds together. */
+/** The reports of all kinds in one. */
 export function mergedLists(reports: readonly ListReport[]): ListReport {
   const [first = NOTHING] = reports;
   return {
@@ -51,7 +51,7 @@ export function mergedLists(reports: readonly ListReport[]): ListReport {
   };
 }
 
-// Of several that name one object the first speaks for it.
+// If several entries name one object, only the first reports it.
 function isOnly(
   entry: ListEntry,
   list: { of: (object: NonNullable<ListEntry["object"]>) => ListEntry | undefined },

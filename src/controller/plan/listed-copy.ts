@@ -6,14 +6,14 @@
 //   the list is deleted, empty, unreadable or turned off        it is frozen
 //   its entry is refused                                        it is frozen
 //   the list has the entry, and it names the same source        the source decides
-//   the list no longer has it                                   the source decides, if it is still one: by
-//                                                               another entry or its own annotations; otherwise
+//   the list does not have it                                   the source decides, if it is still one by
+//                                                               another entry or its own annotations, else
 //                                                               the place is unwanted
 import type { ListState } from "../model/cluster.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { problemText } from "../annotations/rules.ts";
 
-/** `gone`: under this key the list no longer names that source. */
+/** `gone`: under this key the list does not name that source. */
 export type ListAnswer =
   | { readonly kind: "kept" }
   | { readonly kind: "gone"; readonly reason: string }

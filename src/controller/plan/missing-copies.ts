@@ -1,6 +1,6 @@
 // The verdict for a place that no copy of ours occupies and that at least one source wants: it is
-// empty, or somebody else's Secret is there. Creates are gathered per source, because whether they may
-// go depends on how many places it has (the fan-out limit).
+// empty, or an unmanaged Secret is there. Creates are gathered per source, because the fan-out limit
+// depends on how many places the source has.
 import { type CachedObject, type PlannerSettings } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import type { Candidate, CandidateGroup } from "../desired/sources.ts";
@@ -18,7 +18,7 @@ import { type Ref, refText } from "../../text/names.ts";
 import { decisionKeyOf, type Action } from "../model/actions.ts";
 
 const CREATES_PER_TURN = 1024;
-// A plan holds so many creates; what is beyond is counted, and planned once these are made: a thousand
+// The most creates in one plan. The rest is counted, and planned once these are made: a thousand
 // new sources times a thousand namespaces would take half a gigabyte of rows and writes.
 const MOST_CREATES = 10_000;
 const FEWEST_CREATES = 16;
@@ -37,7 +37,7 @@ export class MissingCopies {
     this.#reserved = reserved;
   }
 
-  /** A place of `group`'s name in `target`; `present` is not one of our copies. */
+  /** A place of `group`'s name in `target`, where `present` is not one of our copies. */
   judge(group: CandidateGroup, target: TargetNamespace, present: CachedObject | undefined): void {
     const state = targetStateWithoutCopy(present);
     const wanting = group.candidates.filter((candidate) => {
@@ -147,7 +147,7 @@ export class MissingCopies {
   }
 
   /**
-   * Proposes or holds the creates; to be run once, when every copy has been judged. `creating`: of all
+   * Proposes or holds the creates. Runs once, after every copy is judged. `creating`: sources of all
    * kinds, which share the room.
    */
   *settle(creating: number): Generator<undefined, void> {

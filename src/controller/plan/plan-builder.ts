@@ -18,7 +18,7 @@ import type { ObjectKind } from "../model/kinds.ts";
 import { STEPS_PER_TURN } from "../desired/wants.ts";
 import type { Proposals } from "./proposals.ts";
 
-/** One place's verdict, before it is known whether its write may go now. */
+/** The verdict for one place, before it is known whether its write may start now. */
 export type Finding = {
   readonly verdict: Verdict;
   readonly place: Ref;
@@ -29,17 +29,17 @@ export type Finding = {
   readonly triedAt?: number;
   readonly differs?: boolean | undefined;
   readonly pulling?: boolean;
-  /** Of a conflict: the source that has the place. */
+  /** With a conflict: the source that has the place. */
   readonly winner?: Ref;
   readonly forOwner?: OwnerNotice | undefined;
-  /** Of a removal that is held. */
+  /** With a removal that is held. */
   readonly hold?: RemovalHoldCause;
   readonly removal?: "delete" | "release";
   readonly entry?: string | undefined;
   readonly lost?: boolean;
 };
 
-/** About this many pairs lie between two yields: half a millisecond. */
+/** About this many pairs are judged between two yields: half a millisecond. */
 const PAIRS_PER_TURN = 4096;
 /** A verdict with a row, or with a write. */
 const STEPS_A_ROW = 256;
@@ -143,7 +143,7 @@ export class PlanBuilder {
     return this.memory.standing.since(`pending ${refText(source)}`, this.now);
   }
 
-  /** A verdict with its write; `order`: the target's, the youngest namespace first. */
+  /** A verdict with its write. `order`: the target's, the youngest namespace first. */
   propose(tally: Tally, verdict: Verdict, action: Action, order: number): void {
     const { place, source, reason } = action;
     const pulling = action.kind === "fill" || action.kind === "unfill";
@@ -179,7 +179,7 @@ export class PlanBuilder {
     if (!this.#inFlight.has(refText(action.place))) this.proposals.push(action, order);
   }
 
-  /** Whether live reads of at most this age confirm what the cache shows of all these; others are asked. */
+  /** Whether live reads of at most this age confirm what the cache shows of all these. It asks for the others. */
   confirm(questions: readonly LiveRead[], age?: AnswerAge): LiveReadReply {
     let worst: LiveReadReply = { kind: "confirmed" };
     for (const question of questions) {

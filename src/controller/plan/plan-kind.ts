@@ -35,7 +35,7 @@ import { reportList } from "./list-report.ts";
 import type { PlanContext } from "./plan-context.ts";
 import { publishes, reportOf, unclearNamespaces } from "./plan-reports.ts";
 
-/** Of one namespace, between two yields: a millisecond, and four where each has a row. */
+/** Objects of one namespace between two yields: a millisecond, and four where each has a row. */
 const OBJECTS_PER_TURN = 1024;
 
 /** What is planned, and what is remembered of it. */
@@ -147,7 +147,7 @@ export class KindPlan {
     memory.emptied = emptied;
   }
 
-  /** Copies that are kept, whoever else is at the places. */
+  /** The copies that are kept, including those at contested places. */
   get copies(): number {
     let count = 0;
     for (const { tally } of this.#sources.entries)

@@ -35,7 +35,7 @@ const NOWHERE =
 
 const ONLY_NOWHERE: readonly string[] = [NOWHERE];
 
-// Places that are about to end are wanted no more.
+// Places whose copy is about to be removed are not wanted.
 function isNowhere(tally: Tally): boolean {
   return VERDICTS.every(
     (verdict) =>

@@ -9,12 +9,12 @@
 //   not wanted      | skip   | delete or | delete or | delete or release | wait        | skip
 //                   |        | release   | release   |                   |             |
 //
-// Further: held, paused, frozen, backoff. The table as data is in verdict-table.ts; who wants a place
-// is decided in targets.ts, whose copy it is in copy-source.ts, whether it may end in removals.ts. It depends on
-// nothing but its arguments, and changes nothing but what `memory` remembers.
+// Other verdicts: held, paused, frozen, backoff. The table as data is in verdict-table.ts. targets.ts decides
+// which sources want a place, copy-source.ts whose copy it is, removals.ts whether it may be removed. The plan
+// depends only on its arguments, and changes only what `memory` remembers.
 //
-// Kinds of objects never meet at a place, so each is planned by itself (plan-kind.ts); what they share is
-// done here: the guard against mass deletion, the questions to the API server, the order of the writes.
+// Objects of different kinds never share a place, so each kind is planned by itself (plan-kind.ts). This file
+// does what they share: the guard against mass deletion, questions to the API server, the order of writes.
 import { IgnoredObjects } from "./ignored-objects.ts";
 import { settleRemovals } from "./removals.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
@@ -26,10 +26,10 @@ import { unmatchedFlags } from "./unmatched-flags.ts";
 import { type Plan, newTally, addTally, statesOf } from "../model/verdicts.ts";
 
 /**
- * Yields every few thousand pairs, so that its driver can let the event loop go on; what the cache
- * learns meanwhile is for the next sync. `clusterStates`: one of each kind that takes part, over the same
- * namespaces; `now`: ms, monotonic; `inFlight`: keys of actions (actionKey) that are under way, for whose
- * places no action is given.
+ * Yields every few thousand pairs, so that its driver can let the event loop run. What the cache learns
+ * meanwhile is for the next sync. `clusterStates`: one of each kind that takes part, over the same
+ * namespaces. `now`: ms, monotonic. `inFlight`: keys (actionKey) of actions that are under way. Their
+ * places get no action.
  */
 export function* plan(
   clusterStates: readonly ClusterState[],

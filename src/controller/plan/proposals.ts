@@ -1,5 +1,5 @@
-// What one plan proposes to write or to ask, of all kinds together: how much it holds, so that however
-// much is due its memory has a bound, and in which order it goes.
+// What one plan proposes to write or to ask, of all kinds together: how much it holds, so that its memory
+// is bounded however much is due, and in which order.
 import { LIVE_READ_FLIGHTS } from "../state/live-reads.ts";
 import { MOST_LASTING } from "../state/reservations.ts";
 import type { SharedState } from "../state/shared-state.ts";
@@ -14,26 +14,26 @@ import {
 } from "./action-order.ts";
 import { type Action, isEnding } from "../model/actions.ts";
 
-// From this age on, a write is no longer overtaken by every younger one: half of the writes that start are
+// From this age on, younger writes do not all overtake a write: half of the writes that start are
 // the oldest. Creates and updates reach it two seconds before they count as late.
 const WRITE_AGED_MS = 3000;
 /** Contract: a delete waits for creates and updates until it has been due for so long. */
 const DELETE_AGED_MS = 5000;
 
-// A plan holds so many updates, and as many removals; what is beyond is counted, and planned once these are
+// The most updates in one plan, and the most removals. The rest is counted, and planned once these are
 // made: a thousand sources changed at once in a thousand namespaces would take half a gigabyte.
 const MOST_ACTIONS = 50_000;
 const FEWEST_OF_A_SOURCE = 16;
-/** Rows of what will be so without anybody's doing; beyond, they say nothing new and are counted. */
+/** The most rows of verdicts that pass without any action. Further rows say nothing new and are counted. */
 const MOST_ROWS = 50_000;
 
 export class Proposals {
   readonly #shared: SharedState;
   readonly #now: number;
   readonly #inFlight: ReadonlySet<string>;
-  /** Writes and looks that may go now. */
+  /** Writes and live reads that may start now. */
   count = 0;
-  /** How many sources want places; they share the room for updates. */
+  /** How many sources want places. They share the room for updates. */
   sources = 1;
   /** Rows of verdicts that pass. */
   #passing = 0;
@@ -102,8 +102,8 @@ export class Proposals {
   }
 
   /**
-   * Questions, what is owed, then creates and updates, then deletes; in each the sources take turns, the
-   * youngest namespace first. Between them, one to one, what has been due for long, deletes included (#isAged).
+   * Questions, what is owed, then creates and updates, then deletes. In each the sources take turns, the
+   * youngest namespace first. Actions that have long been due alternate with them, deletes included (#isAged).
    */
   *actions(): Generator<undefined, readonly Action[]> {
     const owed = listsBySource(this.#owed);

@@ -1,7 +1,8 @@
 // Pulling Secrets: filled from a source that allows it, through its `keys` and then through their own.
-// The cache keeps digests of them: where those do not show that one is as it is to be, a look at the
-// Secret itself (pull-fill.ts) decides what to write, if anything. It is its owner's object: never deleted, entries of its own survive; what we filled is recorded and
-// taken out when consent or source goes. To its owner there is one reason for both.
+// The cache keeps only digests of them. Where those do not show that a Secret is current, a look at the
+// Secret itself (pull-fill.ts) decides what to write, if anything. The Secret belongs to its owner: it is
+// never deleted, and the owner's entries survive. What we filled is recorded, and taken out when consent
+// is withdrawn or the source no longer exists. The owner sees one reason for both.
 import {
   sourceGone,
   readOfNamespace,
@@ -165,7 +166,7 @@ function unwanted(from: Ref, follows: RemovalReason["follows"]): RemovalReason {
   return { cause: "unwanted", reason: noSourceText(from), follows };
 }
 
-// What it was filled from is not there any more: gone, or `from` names another source now.
+// The source that filled it is absent: it no longer exists, or `from` names another source now.
 function planAbsent(
   context: PlanContext,
   pull: PullingObject,
@@ -244,7 +245,7 @@ function fillFrom(
   context.planBuilder.propose(context.planBuilder.withoutSource, "update", action, target.order);
 }
 
-// Of keys that are long, or whose source's data are not at hand, it is not known.
+// It is unknown for long keys, and where the source's data are not at hand.
 function differs(context: PlanContext, pull: PullingObject, content: Desired): boolean | undefined {
   if (isCurrent(context, pull, content)) return false;
   return pull.keys !== undefined && pull.keys.text === undefined ? true : undefined;

@@ -1,6 +1,6 @@
-// When a source that is not there counts as gone: absent for the grace, and the API server, asked live,
-// says so too. And when anything may end: its place has been unwanted for the grace, whatever the
-// reason, and the objects from which that follows are what the cache shows.
+// When an absent source counts as deleted: it is absent for the grace, and a live read confirms it.
+// And when anything may be removed: its place has been unwanted for the grace, whatever the
+// reason, and live reads confirm the objects from which that follows.
 import type { CachedObject, ListState, PlannerSettings, SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { type AnswerAge, versionOf } from "../state/live-reads.ts";
@@ -17,18 +17,18 @@ export type RemovalReason = {
   readonly reason: string;
   /** The objects that say so. */
   readonly follows: readonly LiveRead[];
-  /** Of cause `gone`: the source, and when (ms, monotonic) it has been absent for long enough. */
+  /** With cause `gone`: the source, and when (ms, monotonic) it has been absent for long enough. */
   readonly vanished?: SourceAbsence;
   readonly absentUntil?: number;
-  /** Of cause `gone`: the namespace of the source was deleted with it. */
+  /** With cause `gone`: the namespace of the source was deleted with it. */
   readonly namespaceLost?: boolean;
   /** The namespace says that it does not accept the source. */
   readonly declined?: boolean;
   /** The source would want the place if the namespace accepted it. */
   readonly covered?: boolean;
-  /** The source list no longer has the entry that made the copy. */
+  /** The source list does not have the entry that made the copy. */
   readonly entryRemoved?: boolean;
-  /** Of cause `gone`: another source has its name now, and does not want the place. */
+  /** With cause `gone`: another source has its name now, and does not want the place. */
   readonly succeeded?: boolean;
 };
 
@@ -38,7 +38,7 @@ type GoneContext = {
   readonly sources: Sources;
 };
 
-/** The source `ref` with this UID no longer exists; `status`: what has its name now. */
+/** The source `ref` with this UID no longer exists. `status`: what has its name now. */
 export function sourceGone(
   { planBuilder, settings, sources }: GoneContext,
   ref: Ref,
@@ -86,7 +86,7 @@ export function readOfSource(kind: ObjectKind, { namespace, name }: Ref, shown: 
   return { kind, ref: { namespace, name }, shown: versionOf(shown) };
 }
 
-/** Of the source list, where something follows from what it says; none where it does not. */
+/** The source list, where something follows from what it says, else nothing. */
 export function readsOfList(
   list: ListState | undefined,
   ...entries: readonly unknown[]
@@ -96,7 +96,7 @@ export function readsOfList(
   return [{ kind: "SourceList", ref: list.ref, shown: versionOf(list) }];
 }
 
-/** Of a source, and of the list where it has a word in that: `entries` as readsOfList takes them. */
+/** A source, and the list where it decides something. `entries`: as readsOfList takes them. */
 export function readsOfSourceAndList(
   {
     planBuilder,
@@ -109,7 +109,7 @@ export function readsOfSourceAndList(
   return [readOfSource(planBuilder.kind, ref, shown), ...readsOfList(sources.list, ...entries)];
 }
 
-/** A source that the list says something new of, or no more: its data are another by that. */
+/** A source that is newly listed or delisted, which changes its data. */
 export function readForList(kind: ObjectKind, object: CachedObject): LiveRead {
   const { namespace, name } = object;
   // No version is called so: the answer is taken, and does not confirm what is there.
@@ -124,14 +124,14 @@ export function readOfNamespace({ name, namespace }: TargetNamespace): LiveRead 
   };
 }
 
-/** What keeps something from ending now; a `verdict` only where it is not the ending's own. */
+/** What prevents a removal now. It has a `verdict` only where that differs from the removal's own. */
 export type RemovalHold = {
   readonly verdict?: "frozen";
   readonly reason: string;
   readonly dueAt?: number;
 };
 
-/** Of a removal reason at a place that nobody else wants: the whole grace counts. */
+/** For a removal reason at a place that no other source wants: the whole grace counts. */
 export function removalHold(
   planBuilder: PlanBuilder,
   settings: PlannerSettings,
@@ -144,7 +144,7 @@ export function removalHold(
   return stayUntil(planBuilder, settings, removalReason, until, age);
 }
 
-/** Of a removal reason at a place that another source takes over: only an absent source is waited for. */
+/** For a removal reason at a place that another source takes over: only an absent source is waited for. */
 export function handoverHold(
   planBuilder: PlanBuilder,
   settings: PlannerSettings,

@@ -84,7 +84,7 @@ export class Removals {
     this.#edited.kept(source);
   }
 
-  /** Whether an edit left the source without any copy; `wasEmptied`: the sync before found it so. */
+  /** Whether an edit left the source without any copy. `wasEmptied`: the sync before found it so. */
   isEmptied(source: string, wasEmptied: boolean): boolean {
     return this.#edited.isEmptied(this.#planBuilder.memory.wants, source, wasEmptied);
   }
@@ -192,7 +192,7 @@ export class Removals {
     });
   }
 
-  /** Proposes what is removed now and reports what is held; a decision for each that is due. */
+  /** Proposes what is removed now and reports what is held. `decisions`: one for each removal that is due. */
   *settle(decisions: readonly GuardDecision[]): Generator<undefined, void> {
     for (const [index, ending] of this.#due.entries()) {
       if (index % ENDINGS_PER_TURN === 0) yield;
@@ -242,7 +242,7 @@ export class Removals {
 }
 
 /**
- * The removals of all kinds count together; to be run once, at the end of a plan. `copies`: that are
+ * The removals of all kinds count together. Runs once, at the end of a plan. `copies`: those that are
  * kept, of all kinds.
  */
 export function* settleRemovals(
@@ -262,7 +262,7 @@ export function* settleRemovals(
   }
 }
 
-/** The source exists, and no longer wants the place. */
+/** The source exists, and does not want the place. */
 function isByEdit({ cause, declined, succeeded }: RemovalReason): boolean {
   return declined !== true && (cause === "unwanted" || succeeded === true);
 }

@@ -23,7 +23,7 @@ type Body = Readonly<Record<string, unknown>>;
 type Patch = Record<string, string | null>;
 type Version = { readonly uid: string; readonly resourceVersion: string };
 
-/** One call of the API that an action needs; an action's calls are made in order. */
+/** One API call that an action needs. An action's calls are made in order. */
 export type ObjectRequest = {
   readonly method: "POST" | "PATCH" | "DELETE" | "GET";
   readonly namespace: string;
@@ -36,7 +36,7 @@ export type ObjectRequest = {
 export type RemovalAction = Extract<Action, { kind: "delete" | "release" }>;
 export type FillAction = Extract<Action, { kind: "fill" | "unfill" }>;
 
-/** `recorded`: the copy's record of what was copied onto it, of which an update takes off what is no more. */
+/** `recorded`: the record on the copy of what was copied. An update removes from it what is not copied now. */
 export function copyRequests(
   action: CopyAction,
   payload: SourcePayload,
@@ -100,8 +100,8 @@ const LARGEST_READ = 2 * 1_048_576;
 const SMALLEST = 1024;
 
 /**
- * How long the bodies of an action's requests are, about; for no more than to bound what flies. Large answers
- * are decoded two at a time (kube/rest/large-answers.ts), so the answer of a write is not counted.
+ * The approximate length of the bodies of an action's requests, used only to bound the bytes in flight. Large
+ * answers are decoded two at a time (kube/rest/large-answers.ts), so the answer of a write is not counted.
  */
 export function bytesOf(action: Action): number {
   switch (action.kind) {
@@ -159,7 +159,7 @@ function post({ namespace, name }: Ref, content: Desired, payload: SourcePayload
   return { method: "POST", namespace, name, body };
 }
 
-// What is copied and our marks; null where a mark is not to be there.
+// The copied annotations and our marks, with null for a mark that must not be there.
 function annotationsOf(place: Ref, { source }: Desired, payload: SourcePayload): Patch {
   const marks: Readonly<Record<CopyMark, string>> = {
     source: refText(source),
@@ -202,7 +202,7 @@ function updateOperations(
     ...textOperations("labels", labels),
     ...textOperations("annotations", annotations),
     ...immutability(desiredCopy.immutable, target.immutable),
-    // An immutable copy takes new metadata only; the planner replaces it where its data differ.
+    // An immutable copy takes new metadata only. The planner replaces it where its data differ.
     ...(target.dataDigest === desiredCopy.dataDigest ? [] : newData(payload)),
   ];
 }
@@ -240,7 +240,7 @@ function fillBody(target: Version, fill: Fill): Body {
   return { metadata: { ...version(target), annotations }, ...entryPatch(fill) };
 }
 
-// What is set in one field is taken out of the others: a key stands in one of them only.
+// A key is in one field only, so what is set in one field is taken out of the others.
 function entryPatch({ set, remove }: Fill): Readonly<Record<string, Patch>> {
   const gone = Object.entries(nulls([...set.keys(), ...remove]));
   return Object.fromEntries(
@@ -251,7 +251,7 @@ function entryPatch({ set, remove }: Fill): Readonly<Record<string, Patch>> {
   );
 }
 
-// A create says nothing of a field in which there is nothing, but for the first.
+// A create omits every empty field except the first.
 function withoutEmpty(fields: Readonly<Record<string, Readonly<Record<string, string>>>>) {
   return Object.fromEntries(
     Object.entries(fields).filter(

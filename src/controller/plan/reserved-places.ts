@@ -1,9 +1,9 @@
-// Places that are reserved (state/reservations.ts), as one plan sees them: who has an empty one, and when a
-// reservation ends.
+// Reserved places (state/reservations.ts), as one plan sees them: which source has an empty place, and when
+// a reservation ends.
 //   its source wants the place            it gets the place before every other source of its rank
 //   refused, being deleted, unreadable    nobody of its rank or below gets the place meanwhile
 //   absent                                the same, until --source-grace is over and a live read confirms it
-//   it no longer wants the place          others get the place at once; the reservation ends after
+//   it does not want the place            others get the place at once. The reservation ends after
 //                                         --delete-grace and a live read
 //   another object is at the place, or    the reservation ends
 //   the namespace is another
@@ -30,7 +30,7 @@ import {
   unconfirmed,
 } from "./removal-conditions.ts";
 
-/** Who has an empty place. */
+/** The source that has an empty place. */
 export type PlaceHolder = {
   readonly source: Ref;
   readonly text: string;
@@ -101,7 +101,7 @@ export class ReservedPlaces {
     return reservation !== undefined && refText(reservation.source) === candidate.text;
   }
 
-  /** Of a place where no object is; undefined: it is not reserved. */
+  /** The holder of a place without an object, or undefined if the place is not reserved. */
   holderAt(copyName: string, target: TargetNamespace): PlaceHolder | undefined {
     const reservation = this.#at(copyName, target);
     if (!reservation) return undefined;
@@ -115,7 +115,7 @@ export class ReservedPlaces {
     return { source, text: refText(source), rank, candidate };
   }
 
-  /** Ends what is over; to be run once, when every place has been judged. */
+  /** Ends reservations that are over. Runs once, after every place is judged. */
   *settle(targets: ReadonlyMap<string, TargetNamespace>): Generator<undefined, void> {
     for (const [index, reservation] of this.#reservations.of(this.#planBuilder.kind).entries()) {
       if (index % PER_TURN === PER_TURN - 1) yield;

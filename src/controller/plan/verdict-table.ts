@@ -42,7 +42,7 @@ export const VERDICT_TABLE = {
 type Wanted = (typeof VERDICT_TABLE)["wanted"];
 type Unwanted = (typeof VERDICT_TABLE)["unwanted"];
 
-/** Of a place that its source wants; `adoptable`: nothing keeps it from what is in the way. */
+/** The verdict for a place that its source wants. `adoptable`: nothing prevents adopting the object there. */
 export function wantedVerdict<S extends TargetState>(
   state: S,
   adoptable = false,
@@ -52,7 +52,7 @@ export function wantedVerdict<S extends TargetState>(
   return adoptable ? adopting : plain;
 }
 
-/** Of a place that nobody wants; what is not there or not ours is nobody's concern. */
+/** The verdict for a place that no source wants. An absent or unmanaged object there is skipped. */
 export function unwantedVerdict<S extends TargetState>(
   state: S,
   onDelete: OnDelete = "delete",
@@ -62,7 +62,7 @@ export function unwantedVerdict<S extends TargetState>(
   return onDelete === "keep" ? keeping : plain;
 }
 
-/** Of a place where no copy of ours is. */
+/** The state of a place without a copy of ours. */
 export function targetStateWithoutCopy(present: CachedObject | undefined): "absent" | "unmanaged" {
   return present === undefined ? "absent" : "unmanaged";
 }
@@ -83,7 +83,7 @@ function sameData(present: CopyObject, { desiredCopy }: Desired): boolean {
   return present.dataDigest === desiredCopy.dataDigest;
 }
 
-/** Why a source may not take over the Secret in its way; undefined: its owner lets it and it fits. */
+/** Why a source may not take over the Secret in its way, or undefined if its owner allows it and it fits. */
 export function adoptionObstacle(present: CachedObject, content: Desired): string | undefined {
   const { source, desiredCopy } = content;
   const { kind } = source;
