@@ -63,6 +63,17 @@ export function marksOf(place: Ref, labels: Texts, annotations: Annotations): Ma
   return { source, sourceUid, sourceVersion: VERSION.test(version) ? version : "" };
 }
 
+/** The place for which a copy was made that is somewhere else by now: restored or cloned under another name. */
+export function placeOfMovedCopy(
+  place: Ref,
+  labels: Texts,
+  annotations: Annotations,
+): Ref | undefined {
+  if (labels[MANAGED_BY_LABEL] !== MANAGED_BY) return undefined;
+  const placed = parseRef(annotations[annotationKey("placed-at")] ?? "");
+  return placed && refText(placed) !== refText(place) ? placed : undefined;
+}
+
 /** Longer than any that the API server gives out. */
 const LONGEST_UID = 253;
 

@@ -189,6 +189,8 @@ export class CopyObject implements Identity, CopyTemplate {
 /** Anything else: a name in the way. */
 export type UnmanagedObject = Identity & {
   readonly role: "unmanaged";
+  /** The place for which it was copied, if it carries our marks for another place; absent: it does not. */
+  readonly copiedFor?: Ref;
   readonly adopt: Adoptable | undefined;
   readonly ignored: Ignored | undefined;
 };

@@ -11,7 +11,7 @@ import {
   unknownKeyOf,
   type AnnotationName,
 } from "../annotations/vocabulary.ts";
-import { marksOf } from "../desired/copy.ts";
+import { marksOf, placeOfMovedCopy } from "../desired/copy.ts";
 import type {
   CachedObject,
   Identity,
@@ -115,7 +115,11 @@ function readUnmanaged(
   const adopting = carries(annotations, ["adopt"]);
   const source = adopting ? parseAdopt(annotations) : undefined;
   const ignored = ignoredOnUnmanaged(annotations, source !== undefined);
-  if (!adopting) return { role: "unmanaged", ...given, adopt: undefined, ignored };
+  const placed = placeOfMovedCopy(given, labels, annotations);
+  const copiedFor = placed && {
+    copiedFor: { namespace: intern(placed.namespace), name: intern(placed.name) },
+  };
+  if (!adopting) return { role: "unmanaged", ...given, ...copiedFor, adopt: undefined, ignored };
   const unknownKey = unknownKeyOf(annotations);
   const adopt = {
     source: source && { namespace: intern(source.namespace), name: intern(source.name) },
@@ -124,5 +128,5 @@ function readUnmanaged(
     labelled: Object.keys(labels).length > 0,
     unknownKey: unknownKey === undefined ? undefined : intern(unknownKey),
   };
-  return { role: "unmanaged", ...given, adopt, ignored };
+  return { role: "unmanaged", ...given, ...copiedFor, adopt, ignored };
 }

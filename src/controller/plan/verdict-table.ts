@@ -89,6 +89,8 @@ export function adoptionObstacle(present: CachedObject, content: Desired): strin
   const { kind } = source;
   if (present.role === "source") return `a ${kind} that is a source itself is in the way`;
   if (present.role === "pull") return `a ${kind} that pulls its entries is in the way`;
+  if (present.role === "unmanaged" && present.adopt === undefined && present.copiedFor)
+    return `${adoptionHint(kind, refText(source))}. It carries the marks of a copy that was made for ${refText(present.copiedFor)} and was moved or restored here`;
   if (present.role === "copy" || present.adopt === undefined) {
     return adoptionHint(kind, refText(source));
   }
