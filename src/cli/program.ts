@@ -36,13 +36,13 @@ const CLUSTER_COMMANDS: readonly ClusterCommand[] = [
   completionCommand,
 ];
 
-/** As a shell tells of a program that Ctrl-C ended. */
+/** Exit code that shells report for a program ended by Ctrl-C. */
 const INTERRUPTED = 130;
 
-/** yargs writes a command's help at each start; to wrap it nicely takes a tenth of that start. */
+/** yargs formats a command's help at each start. Wrapping it takes a tenth of the start time. */
 const ASKS_FOR_HELP = /help|^-\w*h/;
 
-/** Runs one command line; resolves with the exit code and never rejects. */
+/** Runs one command line. It resolves with the exit code and never rejects. */
 export async function runProgram(argv: readonly string[], program: Program): Promise<number> {
   try {
     return await dispatch(argv, program);
@@ -80,7 +80,7 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
   return command();
 }
 
-/** The words that yargs does not know, as yargs calls them. */
+/** The arguments that yargs does not know, as yargs prints them. */
 class UnknownWords extends Error {
   readonly words: readonly string[];
 
@@ -99,7 +99,7 @@ async function explained(
   return unknownWord(words, argv, helpOf(program));
 }
 
-/** What yargs says of words that it does not take, in ours. */
+/** Translates yargs' error about invalid arguments. */
 function refusalOf(said: string): Error {
   const [, unknown] = /^Unknown arguments?: (.*)$/s.exec(said) ?? [];
   if (unknown !== undefined) return new UnknownWords(unknown.split(", "));
@@ -128,7 +128,7 @@ function refuseOtherThanSwitches(
 
 type Choose = (command: () => Promise<number>) => void;
 
-/** `choose` is reported which command the words ask for. */
+/** Calls `choose` with the command that the arguments select. */
 function parserOf(program: Program, choose: Choose): Argv {
   const parser = yargs()
     .scriptName("secretcast")
@@ -202,7 +202,7 @@ function parserOf(program: Program, choose: Choose): Argv {
   return parser;
 }
 
-/** What a shell, or kubectl, asks while words are typed. */
+/** Hidden command that a shell or kubectl runs for completion. */
 const COMPLETE = "__complete";
 
 async function completed(words: readonly string[], program: Program): Promise<number> {

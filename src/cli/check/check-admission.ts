@@ -1,5 +1,5 @@
-// The admission components of ours that are installed, and whether they are of this version: a policy
-// of another version may refuse what this one writes, or let through what it should not.
+// Finds the installed admission components of secretcast and compares their version with this one. A policy
+// of another version may refuse valid writes of this version, or allow writes that it should refuse.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { resourcePath, type Resource } from "../../kube/rest/resource.ts";
@@ -19,7 +19,8 @@ const MUTATING: Resource = {
   kind: "MutatingAdmissionPolicy",
 };
 const VERSION_LABEL = "app.kubernetes.io/version";
-// Names of ours end so, whatever a release of the chart puts before; a page holds no more.
+// Upper limit for the policies in a list. Policies are found by the end of their names, because a chart
+// release adds its own prefix.
 const MOST = 500;
 
 export type AdmissionComponent = {

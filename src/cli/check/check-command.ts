@@ -1,4 +1,4 @@
-// `secretcast check` as a word of the command line; the work is in print-check.ts, loaded when asked for.
+// Declares the `secretcast check` command. print-check.ts does the work and is loaded on demand.
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
 import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
 import { settingsOptions } from "../../inspect/kubectl/run-flags.ts";

@@ -1,5 +1,5 @@
-// Replicators of others that run in the cluster, by the images of its Pods: two that write the same
-// Secrets undo each other.
+// Finds other replicators in the cluster by the images of its Pods. Two replicators that write the same
+// Secrets undo each other's changes.
 import { listAll } from "../../kube/cache/list.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
@@ -8,7 +8,7 @@ import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { CheckFinding } from "./finding.ts";
 
-/** Names, and what their images hold after the last "/" but the registry's own words. */
+/** Tool names, each with a pattern for the image name without the registry. */
 export const REPLICATORS: readonly (readonly [tool: string, image: RegExp])[] = [
   ["Reflector", /(^|\/)kubernetes-reflector([:@]|$)/],
   ["kubernetes-replicator", /(^|\/)kubernetes-replicator([:@]|$)/],

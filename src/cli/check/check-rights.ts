@@ -14,15 +14,15 @@ const YOURS = new Map<boolean | string, "yes" | "no">([
 export type Judged = {
   /** Whose rights are needed. */
   readonly rightsOf: RightsOf;
-  /** The user's own, where they are judged apart; undefined: they are not. */
+  /** The user's own rights. Undefined when they are not judged separately. */
   readonly yours: RightsOf | undefined;
-  /** What to do where a right can be asked for by no review. */
+  /** Advice for a right that no review could check. */
   readonly unasked: string;
-  /** The settings are perhaps not those of the controller: then no right is known to be needed. */
+  /** The settings may not be those of the controller. In this case no right is known to be needed. */
   readonly guessed: boolean;
 };
 
-/** In the order of `rights`. Rejects where the server does not answer, or authentication fails. */
+/** Findings keep the order of `rights`. Rejects when the server does not answer or authentication fails. */
 export async function checkRights(
   judged: Judged,
   rights: readonly NeededRight[],

@@ -1,5 +1,5 @@
-// What the API server itself has to have: its version, the groups that the controller writes to, and
-// whether it streams lists. Only asked, never written.
+// Checks the API server: its version, the groups that the controller writes to, and whether it streams
+// lists. It only reads.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { NAMESPACES, resourcePath } from "../../kube/rest/resource.ts";

@@ -1,5 +1,5 @@
-// How large the cluster is, and what memory a controller with these settings is to be expected to take,
-// by the figures of docs/performance.md. It reads no more than one object of each kind.
+// Estimates the size of the cluster and the memory that a controller with these settings needs. The figures
+// come from docs/performance.md. It reads at most one object of each kind.
 import type { Config } from "../../controller/settings/config.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";

@@ -1,4 +1,5 @@
-// The settings with which a cluster is checked: those of a controller that runs in it, installed or not.
+// The settings with which a cluster is checked. They are the settings of a controller that runs in the
+// cluster, installed or not.
 import type { FlagValues } from "../../controller/settings/config.ts";
 import { environmentName, type FlagName } from "../../controller/settings/flags.ts";
 import type { Program } from "../../run/program-context.ts";

@@ -1,13 +1,15 @@
-// One line of `check`: what was looked at, what was found, and what to do about it.
+// One line of `check`: what was checked, the result, and what to do about it.
 
 export type FindingState = "ok" | "warning" | "missing" | "unknown";
 
 export type CheckFinding = {
   readonly area: "server" | "right" | "admission" | "others" | "size";
   readonly check: string;
-  /** `missing`: the controller will not do; `unknown`: it could not be seen. */
+  /** `missing`: the controller cannot work. `unknown`: the check was not possible. */
   readonly state: FindingState;
-  /** Of a right of the controller: whether the user has it too. Absent where that is not asked apart. */
+  /**
+   * For a right of the controller: whether the user has it too. Absent when it is not checked separately.
+   */
   readonly yours?: "yes" | "no" | "unknown";
   readonly says: string;
   /** undefined: nothing has to be done. */

@@ -1,5 +1,5 @@
-// The rights that a controller with these settings needs, each as one question to the API server. What
-// manifests/ and the chart grant is held to this list by tests.
+// The rights that a controller with these settings needs, each as one question to the API server. Tests
+// compare manifests/ and the chart with this list.
 import type { Config } from "../../controller/settings/config.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { isNamespaceName } from "../../text/names.ts";
@@ -13,7 +13,7 @@ export type NeededRight = {
   readonly namespace: string | undefined;
   /** undefined: whatever the name. */
   readonly name: string | undefined;
-  /** What it is for, in plain words. */
+  /** The purpose, in plain language. */
   readonly why: string;
 };
 
@@ -70,7 +70,8 @@ function inAll(resources: readonly string[]): readonly NeededRight[] {
   ];
 }
 
-// Of a list each namespace is watched for itself, and so are those of the sources that have a name.
+// Each namespace in a list has its own watch. The same is true for source namespaces that are literal
+// names.
 function inEach(
   resources: readonly string[],
   targets: readonly string[],

@@ -1,5 +1,5 @@
-// `secretcast check`: asks the cluster what a controller with these settings needs of it, and prints a
-// line for each answer with what to do about it. It writes nothing.
+// Implements `secretcast check`. It asks the cluster what a controller with these settings needs, and
+// prints a line for each answer with advice. It writes nothing.
 import { connect, serverLine } from "../../inspect/kubectl/connection.ts";
 import {
   readKubectlFlags,

@@ -1,5 +1,5 @@
-// Whose rights `check` judges: those of the controller's account, or of the account that --as names, and
-// beside them the user's own. Everything else is read as the user.
+// Decides whose rights `check` judges: those of the controller's account or of the account in --as, and
+// separately the user's own. Everything else is read as the user.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import {
@@ -18,8 +18,8 @@ export function rightsOfUser(client: ApiClient): RightsOf {
 }
 
 /**
- * By `impersonating`, which is `client` as that account; where that is forbidden, by a review of the
- * account, which takes another right.
+ * Checks rights with `impersonating`, which is `client` as that account. Where this is forbidden, it uses a
+ * review of the account, which needs another right.
  */
 export function rightsOfAccount(
   client: ApiClient,

@@ -1,5 +1,5 @@
-// Names out of the cluster and the kubeconfig, for a shell that waits: one request of two seconds at
-// most, of names alone, and silence where it fails.
+// Completes names from the cluster and the kubeconfig. A shell waits for the answer, so there is one
+// request of at most two seconds, for names only, and no output on failure.
 import { contextNames } from "../../kube/kubeconfig/kubeconfig.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import {

@@ -1,7 +1,7 @@
-// What may stand where the cursor is: commands, flags, their values, namespaces and names. It answers in
-// the protocol of cobra's `__complete`, which kubectl asks of its plugins: a candidate a line, what it is
-// after a tab, and in the end `:4`, or `:0` where files are to be offered. Promises: it never fails
-// and never writes to stderr; what a cluster does not answer in time is not offered.
+// Lists the candidates at the cursor: commands, flags, their values, namespaces and names. The answer uses
+// the protocol of cobra's `__complete`, which kubectl requests from its plugins. Each line is a candidate,
+// a tab and its description. The last line is `:4`, or `:0` where the shell completes files. Promises: it
+// never fails and never writes to stderr. Names that the cluster does not return in time are not offered.
 import { FLAGS, type Flag } from "../../controller/settings/flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import { SHELLS } from "./completion-script.ts";
@@ -10,7 +10,7 @@ import type { FlagWord, HelpWords } from "./help-words.ts";
 /** The help of a command, or with "" of all. */
 export type HelpOf = (command: string) => Promise<HelpWords>;
 
-/** Words that only a cluster or a kubeconfig knows; the flags given so far say which. */
+/** Names that only a cluster or a kubeconfig knows. The flags given so far select which one. */
 export type ClusterWords = {
   namespaces(given: GivenWords): Promise<readonly string[]>;
   objects(kind: "Secret" | "ConfigMap", given: GivenWords): Promise<readonly string[]>;
@@ -38,7 +38,7 @@ export async function complete(
   return 0;
 }
 
-// bash cuts `--namespace=team` into three words.
+// bash splits `--namespace=team` into three arguments.
 function joined(words: readonly string[]): readonly string[] {
   const whole: string[] = [];
   for (const word of words) {
@@ -70,7 +70,7 @@ async function offer(
   if (flag) return starting(current, await valuesOf(flag, given.flags, cluster));
   if (current.startsWith("-")) return starting(current, plain(help.flags));
   if (command === undefined) return starting(current, plain(all.commands));
-  // The command's own word is the first.
+  // The first argument is the command itself.
   if (given.others.length > 1) return NOTHING;
   if (command === "explain") {
     const [, kind = ""] = /^((?:secrets?|configmaps?|cm)\/)/.exec(current) ?? [];
@@ -97,7 +97,7 @@ function isWaiting({ name, short, takesValue }: FlagWord, word: string | undefin
   return takesValue && word !== undefined && (word === name || word === short);
 }
 
-/** What stands before the cursor: values by flag, and the words that are neither. */
+/** The arguments before the cursor: values by flag, and all other arguments. */
 function givenOf(
   words: readonly string[],
   flags: readonly FlagWord[],

@@ -1,4 +1,4 @@
-// `secretcast completion` as a word of the command line: prints the script that a shell sources.
+// Declares the `secretcast completion` command. It prints the script that a shell sources.
 import { UsageError } from "../../controller/settings/config.ts";
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
 import { completionScript, SHELLS } from "./completion-script.ts";

@@ -1,5 +1,5 @@
-// The scripts that shells source. Each hands the words up to the cursor to `secretcast __complete` and
-// offers what it answers; nothing of what can be completed stands here.
+// The scripts that shells source. Each script passes the arguments up to the cursor to `secretcast
+// __complete` and offers the answer. The scripts contain no candidates themselves.
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
@@ -8,7 +8,7 @@ export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }
 
-// bash cuts words at "=" and ":"; with a cut at "=" only what stands after it is to be replaced.
+// bash splits arguments at "=" and ":". After a split at "=", only the text behind it is replaced.
 const BASH = String.raw`# bash completion of secretcast: source <(secretcast completion bash)
 _secretcast() {
     local current=${"$"}{COMP_WORDS[COMP_CWORD]} line answer

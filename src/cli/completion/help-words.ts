@@ -1,5 +1,5 @@
-// The commands and flags that there are, out of the help itself: what can be completed is what the help
-// says, and no second list can lag behind it. Reads help that was printed without wrapping.
+// Reads the commands and flags from the help text, so completion needs no second list that could become
+// outdated. It expects help that was printed without wrapping.
 
 export type FlagWord = {
   /** With its dashes. */

@@ -1,17 +1,20 @@
-// Which of the words that there are was meant by one that there is not.
+// Finds the known name that a mistyped one most likely means.
 
 /** One slip in so many letters is believed to be one: two flags differ by more. */
 const LETTERS_A_SLIP = 3;
-/** Fewer letters begin too many words. */
+/** A shorter prefix matches too many candidates. */
 const LEAST_BEGINNING = 3;
 
-/** The word with the fewest slips; else the only one that begins so; undefined where none is near. */
+/**
+ * The candidate with the fewest typing errors, otherwise the only one with that prefix. Undefined when none
+ * is close.
+ */
 export function nearest(typed: string, words: readonly string[]): string | undefined {
   const mostSlips = Math.max(1, Math.floor(typed.length / LETTERS_A_SLIP));
   let best: string | undefined;
   let fewest = mostSlips + 1;
   for (const word of words) {
-    // Whoever types a text of megabytes meant no word of ours.
+    // A text of megabytes is not a typing error.
     const slips =
       Math.abs(word.length - typed.length) < fewest ? slipsBetween(typed, word) : fewest;
     if (slips < fewest && slips < word.length) [best, fewest] = [word, slips];

@@ -1,5 +1,5 @@
-// What to say of a word that is no command and no flag: how it was typed, which was likely meant, and where
-// the right ones are. Reads the help, as completion does: no second list can lag behind it.
+// Explains an argument that is not a known command or flag: what was typed, the likely intention, and where
+// to find help. Like completion, it reads the help, so no second list can become outdated.
 import type { HelpOf } from "./complete.ts";
 import { nearest } from "./nearest.ts";
 

@@ -1,4 +1,4 @@
-// An explanation as a list, one item a place, as json and yaml print it.
+// An explanation as a list with one item for each place, as json and yaml print it.
 import { refText } from "../../text/names.ts";
 import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
 import type { Explanation } from "../explanation/explain.ts";
@@ -18,10 +18,10 @@ export type ExplanationItem = {
   readonly dueWords?: string;
   readonly hold?: RemovalHoldCause;
   readonly unless?: string;
-  /** It is filled by `from`; absent: it is not. */
+  /** Set when `from` fills the object, otherwise absent. */
   readonly pulling?: true;
   readonly decided: RuleAnswer;
-  /** Of an explanation of one place: all of them, in the order in which they were asked. */
+  /** All rules in the order in which they were asked. Set when the explanation is about one place. */
   readonly rules?: readonly RuleAnswer[];
 };
 

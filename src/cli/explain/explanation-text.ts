@@ -1,5 +1,5 @@
-// An explanation for people: the rules as a table, the one that decided marked, and below what to type.
-// Of many places those with one reason stand together.
+// An explanation as text: the rules as a table, with a mark at the deciding rule, and the commands below.
+// Places with the same reason are grouped.
 import { refText } from "../../text/names.ts";
 import { dueText, dueWordsOf } from "../../controller/settings/due-text.ts";
 import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
@@ -86,7 +86,7 @@ function* placeLines(
         ? ""
         : of;
   yield `${where}${paint(colourOf(verdict), verdict)}${whose}, because ${printable(reason)}${dueClause([only])}\n\n`;
-  // Of a copy and a pulling object the rules of its source are asked, and stand with the place.
+  // The answers for a copy or a pulling object already contain the rules of its source.
   const about = is === "source" || is === "absent" || is === "unknown" ? answers : [];
   yield* ruleLines([...about, ...there], decided, form, program);
   yield* changeLines(decided.change === undefined || awaitsRemoval(only) ? [] : [decided.change]);
@@ -127,7 +127,7 @@ function groupColumns(told: Explanation, all: boolean): readonly Column<PlaceGro
   ];
 }
 
-/** When the first of places with one reason changes by itself; "" where nothing is waited for. */
+/** When the first of the places with this reason changes by itself. Empty when nothing is due. */
 function dueClause(places: PlaceGroup["places"]): string {
   const [{ verdict, pulling, due }] = places;
   const first = places.reduce(

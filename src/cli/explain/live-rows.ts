@@ -1,5 +1,5 @@
-// What only a running controller knows, put into a plan of our own: which writes failed, what is held and
-// what it waits for. Whatever else its page says was so a moment ago; the cluster was read just now.
+// Adds what only a running controller knows to a plan made here: failed writes, held actions and what they
+// wait for. The rest of its page is older than the plan, because the cluster was read just now.
 import { parseRef, refText } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import { METRIC_STATE, type Plan, type Row } from "../../controller/model/verdicts.ts";
@@ -18,7 +18,7 @@ export function withLiveRows(
   const live = groups.shown.flatMap((group): readonly Row[] => {
     const source = parseRef(group.source);
     if (group.kind !== kind || !source) return [];
-    // Of what the reader may not read, the page says more in any case.
+    // The page always has more information about objects that the user may not read.
     if (!saysMore(group) && rights.namespace(source.namespace) === undefined) return [];
     return group.places.shown.flatMap((text) => {
       const place = parseRef(text);
@@ -56,7 +56,7 @@ function sourceOf({ kind, source }: Row): string {
 
 const { dueWords: RELEASED } = dueWordsOf({ verdict: "release", pulling: false });
 
-// Times of the page but `dueAt`, which is milliseconds since the epoch here.
+// The page's times except `dueAt`, which is milliseconds since the epoch here.
 const UNTOLD = {
   since: 0,
   triedAt: undefined,

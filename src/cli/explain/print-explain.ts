@@ -1,5 +1,6 @@
-// `secretcast explain`: reads the cluster once, plans it as a run would, and tells of one object which
-// rules decided. The answer goes to stdout, what was judged by and what is not known to stderr.
+// Implements `secretcast explain`. It reads the cluster once, plans it like a run, and reports the rules
+// that decided about one object. The answer is written to stdout. The settings used and what is unknown are
+// written to stderr.
 import { UsageError } from "../../controller/settings/config.ts";
 import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";

@@ -1,5 +1,5 @@
-// One rule on the way of an object to a place, and its answer. Answers name no namespace but where they
-// must, so that places with one answer are one group.
+// One rule about an object and a place, with its answer. Answers mention a namespace only where necessary,
+// so that places with the same answer form one group.
 
 import type { Ref } from "../../text/names.ts";
 import type { Row, Verdict } from "../../controller/model/verdicts.ts";
@@ -7,9 +7,9 @@ import type { Row, Verdict } from "../../controller/model/verdicts.ts";
 export type RuleAnswer = {
   readonly rule: string;
   readonly holds: boolean;
-  /** What was found, as a sentence of its own; never a value. */
+  /** The result as a complete sentence, never with a value. */
   readonly answer: string;
-  /** What to type, or to do, for another answer; undefined: nothing has to be. */
+  /** The command or action that changes the answer. Undefined when no change is needed. */
   readonly change: string | undefined;
 };
 
@@ -29,11 +29,16 @@ export type PlaceAnswer = {
   readonly reason: string;
   /** The place is a pulling object. */
   readonly pulling: boolean;
-  /** About the place; before them about its source, where that is not the object that is explained. */
+  /**
+   * The answers about the place. When the source is another object than the explained one, its answers come
+   * first.
+   */
   readonly answers: readonly RuleAnswer[];
   readonly decided: RuleAnswer;
   readonly cause: string | undefined;
-  /** Of the plan: when it is looked at again by itself (ms of the plan's clock), and of a held removal why. */
+  /**
+   * From the plan: when the row is next due (ms of the plan's clock), and the reason for a held removal.
+   */
   readonly due: Pick<Row, "dueAt" | "hold" | "removal">;
 };
 

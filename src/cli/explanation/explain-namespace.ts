@@ -1,5 +1,5 @@
-// What a namespace answers to a source: each rule in the order in which the planner asks them
-// (desired/targets.ts, wantOf), by the planner's own functions. A property test holds the two together.
+// Asks the rules of a namespace about a source, with the planner's own functions and in the planner's order
+// (desired/targets.ts, wantOf). A property test compares the two.
 import type {
   ClusterState,
   Namespace,
@@ -28,7 +28,7 @@ import {
   withEntry,
 } from "./what-to-type.ts";
 
-/** Of a namespace that takes part in nothing: it is not read, not there, or being deleted. */
+/** Answers for a namespace that does not take part: it is not read, does not exist, or is being deleted. */
 export function absentNamespaceAnswers(
   settings: PlannerSettings,
   clusterState: ClusterState,
@@ -36,7 +36,7 @@ export function absentNamespaceAnswers(
   rights: ReaderRights,
 ): readonly RuleAnswer[] {
   const rule = "the namespace exists";
-  // Of what is not read it is not known whether it exists.
+  // Whether a namespace exists is unknown when it is not read.
   if (!isRead(settings, name)) return [failing(rule, "the namespace is not read (--namespaces)")];
   const unread = rights.namespace(name);
   if (unread !== undefined) return [unreadAnswer(rule, unread)];

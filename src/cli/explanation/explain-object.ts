@@ -1,5 +1,4 @@
-// What can be said of one object by itself on the way to being a source: each rule and its answer, in
-// the order in which they are asked.
+// The rules about one object alone, which decide whether it is a source, with their answers in order.
 import type {
   CachedObject,
   ClusterState,
@@ -40,7 +39,7 @@ const ASKING: ReadonlySet<string> = new Set([annotationKey("to"), annotationKey(
 export const EXISTS = "it exists";
 export const UNDERSTOOD = "its annotations are valid";
 
-/** `object`: undefined where there is none. */
+/** `object` is undefined when it does not exist. */
 export function objectAnswers(
   subject: Ref,
   object: CachedObject | undefined,
@@ -69,7 +68,7 @@ export function objectAnswers(
   }
 }
 
-/** Of a pulling object and of what it pulls from. */
+/** Answers for a pulling object and the source that it pulls from. */
 export function pullAnswers(
   pull: PullingObject,
   source: CachedObject | undefined,
@@ -169,7 +168,7 @@ function pushes(source: SourceObject): readonly RuleAnswer[] {
   return [asks, goes(source)];
 }
 
-/** It goes where somebody asks for it, and nowhere else. */
+/** The source is copied only to namespaces that ask for it. */
 function pulledOnly(source: SourceObject, allow: NamespaceMatch): RuleAnswer {
   const { kind } = source;
   const who = matchText(allow, "allow", "allow-selector");

@@ -1,5 +1,5 @@
-// The last answer of a walk: what follows from all rules together, as the planner's verdict has it, and
-// what to do where that is not what somebody wanted.
+// The last answer for a place: the planner's verdict from all rules together, with advice when the result
+// may be unwanted.
 import type { CachedObject } from "../../controller/model/cluster.ts";
 import { adoptionHint, METRIC_STATE, type Row } from "../../controller/model/verdicts.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
@@ -27,7 +27,7 @@ export type Found = {
   readonly reason: string;
   readonly place: Ref;
   readonly source: Ref;
-  /** The source list's, that makes a source of it; undefined: its annotations do. */
+  /** The entry of the source list that makes the object a source. Undefined when its annotations do. */
   readonly entry: { readonly key: string } | undefined;
   readonly present: CachedObject | undefined;
   readonly row: Row | undefined;

@@ -1,7 +1,7 @@
-// Why an object is, or is not, copied somewhere: every rule on the way and its answer, in the order in
-// which the planner asks them, and which one decided. The verdict is the plan's own; where the plan has
-// no row, because it has none for what is current or skipped and a bounded number for what is
-// pending, it is the verdict table's.
+// Explains why an object is, or is not, copied to a place. It asks every rule in the planner's order and
+// marks the one that decided. The verdict is the plan's own where the plan has a row. A plan has no rows
+// for current and skipped places, and a limited number for pending ones. The verdict table then gives the
+// verdict.
 import type {
   CachedObject,
   ClusterState,
@@ -47,14 +47,14 @@ export type Explanation = {
   readonly is: "source" | "copy" | "pulling" | "other" | "absent" | "unknown";
   /** About the object itself. */
   readonly answers: readonly RuleAnswer[];
-  /** Where it goes, is taken from, or stands in the way; sorted by namespace. */
+  /** The places that the object is copied to, pulled from or conflicts with, sorted by namespace. */
   readonly places: readonly PlaceAnswer[];
-  /** Of copies that are to be removed: how to keep them, and how to remove them now. */
+  /** For copies that are to be removed: how to keep them, and how to remove them now. */
   readonly waysOut: readonly WaysOut[];
 };
 
 type ExplainOptions = {
-  /** Only there; undefined: in every namespace. */
+  /** Limits the answer to this namespace. Undefined means every namespace. */
   readonly namespace?: string | undefined;
   readonly rights?: ReaderRights;
 };
@@ -176,7 +176,7 @@ class Walk {
       .map((row) => this.#place(row.source, row.place));
   }
 
-  /** Of a place where nothing is: the rows, else the sources that want a copy of this name there. */
+  /** For a place without an object: its rows, otherwise the sources that want a copy of this name there. */
   missing(place: Ref): readonly PlaceAnswer[] {
     const rows = this.at(place);
     if (rows.length > 0) return rows;
@@ -194,7 +194,7 @@ class Walk {
     return this.#rowsAt.get(refText(place)) ?? [];
   }
 
-  // The row that says what becomes of the copy; none where it is current.
+  // The row that decides about the copy. A current copy has no row.
   #holder(copy: Ref): Row | undefined {
     return this.#at(copy).find(({ verdict }) => verdict !== "conflict");
   }

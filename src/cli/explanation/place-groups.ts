@@ -1,4 +1,4 @@
-// Places with one verdict for one reason, told together: a source may want thousands.
+// Groups places with the same verdict and reason, because a source may have thousands.
 import { VERDICTS } from "../../controller/model/verdicts.ts";
 import { refText } from "../../text/names.ts";
 import type { ExplainedVerdict, PlaceAnswer } from "./answer.ts";
@@ -6,7 +6,7 @@ import type { ExplainedVerdict, PlaceAnswer } from "./answer.ts";
 export type PlaceGroup = {
   readonly verdict: ExplainedVerdict;
   readonly reason: string;
-  /** Sorted by namespace; never empty. */
+  /** Sorted by namespace and never empty. */
   readonly places: readonly [PlaceAnswer, ...PlaceAnswer[]];
 };
 

@@ -1,5 +1,5 @@
-// Commands that keep or make removals, ready for a shell. They hold names and no value: what a lost source
-// held, kubectl takes from a copy by itself. Each has a bounded length.
+// Commands that keep or remove copies, ready for a shell. They contain names and no values: kubectl reads
+// the data of a lost source from a copy. The length of each command is limited.
 import type { Ref } from "../../text/names.ts";
 import {
   annotationKey,
@@ -9,12 +9,12 @@ import {
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import { deleteObject, kubectlWord, shellWord } from "./what-to-type.ts";
 
-/** Of a command, in characters: a quarter of what a system takes as one argument. */
+/** Maximum length of a command in characters: a quarter of what a system accepts as one argument. */
 export const LONGEST_COMMAND = 32_768;
 /** Places that one command names. */
 const MOST_PLACES = 500;
 
-/** By annotation without its prefix; undefined: take it off. */
+/** Values by annotation without its prefix. Undefined removes the annotation. */
 export type Words = Readonly<Partial<Record<AnnotationName, string | undefined>>>;
 
 export function annotateAll(kind: ObjectKind, { namespace, name }: Ref, words: Words): string {
@@ -25,13 +25,13 @@ export function annotateAll(kind: ObjectKind, { namespace, name }: Ref, words: W
   return `kubectl annotate ${kubectlWord(kind)} -n ${namespace} ${name} --overwrite ${assignments.join(" ")}`;
 }
 
-/** Puts an entry into the source list, or in the place of the one that is there. */
+/** Adds an entry to the source list or replaces the existing one. */
 export function patchList({ namespace, name }: Ref, key: string, text: string): string {
   const patch = JSON.stringify({ data: { [key]: text } });
   return `kubectl patch configmap ${name} -n ${namespace} --type merge -p ${shellWord(patch)}`;
 }
 
-/** What kubectl makes of a copy: the source of that name, without any mark. */
+/** The source that kubectl creates from a copy: the source's name, without any mark. */
 function templateOf(kind: ObjectKind, source: Ref, words: Words): string {
   const annotations = Object.fromEntries(
     Object.entries(words).flatMap(([word, value]) =>
@@ -44,7 +44,7 @@ function templateOf(kind: ObjectKind, source: Ref, words: Words): string {
   const type = types ? ['type: {{printf "%q" .type}}'] : [];
   const entries = (field: string): string =>
     `${field}: { {{range $k, $v := .${field}}}{{printf "%q: %q, " $k $v}}{{end}} }`;
-  // As YAML, whose quoted texts have all that %q writes: those of JSON have not.
+  // The output is YAML, because a quoted YAML text allows every escape that %q writes. JSON does not.
   const lines = [
     "apiVersion: v1",
     `kind: ${kind}`,
@@ -56,7 +56,7 @@ function templateOf(kind: ObjectKind, source: Ref, words: Words): string {
   return lines.map((line) => `${line}{{"\\n"}}`).join("");
 }
 
-/** The namespace of a source that no longer exists, as far as it has to be made first. */
+/** State of the namespace of a source that no longer exists. It may have to be created first. */
 export type Home = "there" | "absent" | "terminating";
 
 /** Creates a source anew from a copy of it. */
@@ -77,7 +77,7 @@ export function recreateSource(
   return `${first}kubectl get ${kubectlWord(kind)} -n ${copy.namespace} ${copy.name} -o go-template=${template} | kubectl create -f -`;
 }
 
-/** Deletes the copies, or takes the label off by which they are managed; a command for each name that they have. */
+/** Deletes the copies or removes their managed-by label, with one command for each name. */
 export function removeNow(
   kind: ObjectKind,
   places: readonly Ref[],

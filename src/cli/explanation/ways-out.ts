@@ -1,6 +1,6 @@
-// The two ways out of removals of one source, as commands that work as typed: what keeps the copies, and what
-// removes them now. Only namespaces whose copy has the content of most copies are kept: a copy that a tenant
-// forged gives nobody the source's content.
+// The two ways to settle the removals of one source, as complete commands: to keep the copies, or to remove
+// them now. Only copies with the most common content are kept, so a copy that a tenant forged never becomes
+// the source's content.
 import type {
   ClusterState,
   CopyObject,
@@ -29,7 +29,7 @@ export type WaysOut = {
   readonly source: Ref;
   readonly hold: RemovalHoldCause | undefined;
   readonly count: number;
-  /** Commands, to be run in this order; empty: there is none, and `note` says why. */
+  /** Commands to run in this order. When empty, `note` says why. */
   readonly keep: readonly string[];
   /** Commands. */
   readonly remove: readonly string[];
@@ -97,7 +97,7 @@ function copyAt(clusterState: ClusterState, { namespace, name }: Ref): CopyObjec
   return object?.role === "copy" ? object : undefined;
 }
 
-/** Those of the content that most of them have, by namespace. */
+/** The copies with the most common content, sorted by namespace. */
 function ofMost(copies: readonly CopyObject[]): readonly CopyObject[] {
   const groups = [
     ...Map.groupBy(copies, ({ dataDigest, type }) => `${type} ${dataDigest}`).values(),
@@ -113,7 +113,10 @@ type Question = {
   readonly copy: CopyObject;
 };
 
-/** Commands by which the source wants the places again; a text: why there is none; none: it does already. */
+/**
+ * Commands after which the source wants the places again, or a text why none exist. An empty list means
+ * that it wants them already.
+ */
 function keptBy(question: Question): readonly string[] | string {
   const { clusterState, source, copy } = question;
   const { list } = clusterState;
@@ -125,10 +128,10 @@ function keptBy(question: Question): readonly string[] | string {
   const entry = copy.entry !== undefined && list?.state === "read" ? list : undefined;
   const known = entry?.of(source);
   const listed = entry && copy.entry !== undefined && (known ?? { key: copy.entry, text: "" });
-  // What its own annotations say does not count beside an entry.
+  // An entry overrides the object's own annotations.
   const decides = listed === undefined || known !== undefined;
   const rule = object?.role === "source" && decides ? object : undefined;
-  // What the list says of an object that is not there is not known to be wrong.
+  // An entry for an object that does not exist is not known to be wrong.
   const words = exists || known === undefined ? wordsFor(question, rule) : {};
   if (words === undefined) return [];
   const commands: string[] = [];
@@ -184,7 +187,10 @@ function isCovered(clusterState: ClusterState, match: NamespaceMatch, name: stri
   return namespace !== undefined && covers(match, namespace);
 }
 
-/** The list that also names these, and what is wanted now; where a selector or a "!" is in the way, names alone. */
+/**
+ * `to` with these names added. Where that cannot match them all, a list of names: these and all that `to`
+ * matches now.
+ */
 function namesWords(
   clusterState: ClusterState,
   to: NamespaceMatch | undefined,

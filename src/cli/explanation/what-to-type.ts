@@ -1,4 +1,4 @@
-// The commands that change an answer, ready for a shell: every text of a user stands in single quotes.
+// The commands that change an answer, ready for a shell. Every text from a user is in single quotes.
 import { type Ref } from "../../text/names.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { annotationKey, type AnnotationName } from "../../controller/annotations/vocabulary.ts";
@@ -9,12 +9,12 @@ export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** As kubectl calls one. */
+/** The kind as kubectl names it. */
 export function kubectlWord(kind: ObjectKind): string {
   return kind.toLowerCase();
 }
 
-/** `value` undefined: takes it off. */
+/** An undefined `value` removes the annotation. */
 export function annotateObject(
   kind: ObjectKind,
   object: Ref,
@@ -24,7 +24,7 @@ export function annotateObject(
   return annotateKey(kind, object, annotationKey(word), value);
 }
 
-/** `key`: any, as somebody wrote it. */
+/** `key` may be any key that a user wrote. */
 export function annotateKey(
   kind: ObjectKind,
   { namespace, name }: Ref,
@@ -63,10 +63,10 @@ export function labelNamespace(name: string, labels: readonly string[]): string 
   return `kubectl label namespace ${name} --overwrite ${labels.map(shellWord).join(" ")}`;
 }
 
-// What a user has written may be long; a command that is copied should not be.
+// User input may be long, but a command for copying should be short.
 const LONGEST_VALUE = 200;
 
-/** A word of a source: of its own annotations, or of the entry of the source list that makes it one. */
+/** An annotation of a source, either its own or from the source list entry that makes it a source. */
 export function sourceWord(
   source: Ref & { readonly kind: ObjectKind; readonly entry: { readonly key: string } | undefined },
   word: AnnotationName,
@@ -77,7 +77,7 @@ export function sourceWord(
   return `${what}, in entry ${source.entry.key} of the source list`;
 }
 
-/** The command with the list as it is and one entry more; of a long list where to write it. */
+/** The command that adds one entry to the list. For a long list, the place to edit. */
 export function withEntry(
   source: Parameters<typeof sourceWord>[0],
   word: AnnotationName,

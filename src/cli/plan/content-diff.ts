@@ -1,5 +1,5 @@
-// What a write changes of an object's content, by name: entries, labels and annotations that come,
-// change or go. Never a value, and none of our marks.
+// Lists what a write changes in an object's content, by name: entries, labels and annotations that are
+// added, changed or removed. It contains no values and none of secretcast's marks.
 import { parseRecord } from "../../controller/desired/copied-metadata.ts";
 import { isCopying, type Action, type Fill } from "../../controller/model/actions.ts";
 import type { CachedObject } from "../../controller/model/cluster.ts";
@@ -27,7 +27,7 @@ type Digests = ReadonlyMap<string, string>;
 
 const NOTHING: Digests = new Map();
 
-/** undefined: the write changes no content, only marks of ours, or ends the object. */
+/** Undefined when the write only changes secretcast's marks, or deletes the object. */
 export function contentDiff(
   action: Action,
   builder: ClusterBuilder,
@@ -52,7 +52,7 @@ export function contentDiff(
   const present = builder.outlineOf(action.target);
   if (!present) return undefined;
   const recorded = action.kind === "adopt" ? NO_RECORD : parseRecord(present.copiedKeys);
-  // A replaced object begins anew: what others put on it goes.
+  // A replaced object is created anew and loses what others added to it.
   const labelsGo = action.kind === "replace" ? [...present.labels.keys()] : recorded.labels;
   const annotationsGo =
     action.kind === "replace" ? [...present.annotations.keys()] : recorded.annotations;
@@ -72,7 +72,7 @@ function withoutOurs(labels: Digests): Digests {
   return new Map([...labels].filter(([key]) => key !== MANAGED_BY_LABEL));
 }
 
-/** `ends`: those of `present` that go where they are not wanted. */
+/** `ends`: the entries of `present` that are removed unless they are wanted. */
 function diff(present: Digests, wanted: Digests, ends: readonly string[]): NamesDiff | undefined {
   const added: string[] = [];
   const changed: string[] = [];
@@ -112,7 +112,7 @@ function sorted(list: readonly string[]): readonly string[] | undefined {
 
 type Some<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
-// Without what is undefined; undefined where nothing is left.
+// Drops undefined parts. Undefined when nothing is left.
 function someOf<T extends object>(parts: T): Some<T> | undefined {
   const given = Object.entries(parts).filter(([, value]) => value !== undefined);
   return given.length > 0 ? (Object.fromEntries(given) as Some<T>) : undefined;

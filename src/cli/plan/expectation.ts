@@ -1,6 +1,6 @@
-// `plan --expect FILE`: the verdicts that a file names, which is what `plan -o yaml` prints, compared
-// with those of a plan. Every place that the plan tells must be in the file with its verdict, and every
-// item of the file must be so; `current` and `skip` may be expected too. Reasons are not compared.
+// Implements `plan --expect FILE`. It compares the verdicts in a file, in the format of `plan -o yaml`,
+// with those of a plan. The file must have every place of the plan with its verdict, and every item of the
+// file must match. `current` and `skip` may be expected too. Reasons are not compared.
 import { UsageError } from "../../controller/settings/config.ts";
 import { VERDICTS } from "../../controller/model/verdicts.ts";
 import { parseRef, refText } from "../../text/names.ts";
@@ -71,7 +71,7 @@ export function unexpected(
   return [...other, ...missing];
 }
 
-// Of a place that the plan does not tell.
+// The verdict of a place that the plan does not list.
 function quietVerdict(
   { resource, namespace, name, source }: ExpectedItem,
   clusterStates: readonly ClusterState[],

@@ -1,4 +1,4 @@
-// A plan for people: the table's columns, the colours of verdicts, and the lines beside it.
+// A plan as text: the table's columns, the colours of verdicts, and the lines around the table.
 import { whenText } from "../../controller/settings/due-text.ts";
 import { METRIC_STATE, VERDICTS, type Plan } from "../../controller/model/verdicts.ts";
 import { type Colour, type Column } from "../../inspect/kubectl/table.ts";
@@ -6,7 +6,7 @@ import type { PlanningSettings } from "../../inspect/cluster/planning-settings.t
 import { diffText } from "./content-diff.ts";
 import { isChange, isRemoval, type ItemVerdict, type PlanItem } from "./plan-items.ts";
 
-/** Green comes, yellow changes, red goes or has failed, the rest stands still. */
+/** Green means created, yellow changed, red removed or failed. Everything else is unchanged. */
 export function verdictColour(verdict: ItemVerdict): Colour {
   switch (verdict) {
     case "create":
@@ -85,7 +85,7 @@ export function summaryLine(items: readonly PlanItem[], plan: Plan, whole: boole
   return rest.length > 0 ? `${what}; ${rest.join(", ")}` : what;
 }
 
-/** What a run waits for before it removes anything; a plan counts it as over. */
+/** The delay of a run before it removes anything. A plan treats it as over. */
 export function waitingLine(
   items: readonly PlanItem[],
   { config }: PlanningSettings,
@@ -97,7 +97,7 @@ export function waitingLine(
   return `a run that starts now removes a copy ${whenText(dueMs, nowMs)}, after --delete-grace; a removal that could be a mistake ${whenText(dueMs + deleteHoldMs, nowMs)}, after --delete-hold`;
 }
 
-/** Rows are bounded; what is beyond is counted. */
+/** The number of rows is limited. This line counts the rest. */
 export function unlistedLine(items: readonly PlanItem[], plan: Plan): string | undefined {
   const listed = items.filter(isChange).length;
   const rest = plan.states.pending - listed;

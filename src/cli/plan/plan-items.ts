@@ -1,5 +1,5 @@
-// A plan as a list: one item for each place whose verdict is neither current nor skip, and one for each
-// source that is refused; by namespace and name. The words are the planner's own.
+// A plan as a list, sorted by namespace and name. There is one item for each place whose verdict is not
+// current or skip, and one for each refused source. The texts come from the planner.
 import { isPending, type Plan, type Row, type Verdict } from "../../controller/model/verdicts.ts";
 import { problemText } from "../../controller/annotations/rules.ts";
 import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
@@ -11,7 +11,10 @@ import { unknownReason } from "../../controller/model/reader-rights.ts";
 import type { ClusterBuilder } from "../../inspect/cluster/cluster-builder.ts";
 import { contentDiff, type ContentDiff } from "./content-diff.ts";
 
-/** `refused`: of a source itself; `unknown`: it would follow from what the reader may not read. */
+/**
+ * `refused`: the source itself is refused. `unknown`: the verdict depends on objects that the user may not
+ * read.
+ */
 export type ItemVerdict = Verdict | "refused" | "unknown";
 
 export type PlanItem = {
@@ -23,9 +26,9 @@ export type PlanItem = {
   readonly source: string;
   readonly verdict: ItemVerdict;
   readonly reason: string;
-  /** Of a write: what it changes; absent where it changes our marks alone. */
+  /** For a write: what it changes. Absent when it only changes secretcast's marks. */
   readonly changes?: ContentDiff;
-  /** Of a removal: when a run that starts now makes it at the earliest, RFC 3339. */
+  /** For a removal: the earliest time when a run that starts now makes it, RFC 3339. */
   readonly dueAt?: string;
 };
 
@@ -63,7 +66,7 @@ function refusal(kind: ObjectKind, { namespace, name }: Ref, reason: string): Pl
   return { resource, namespace, name, source, verdict: "refused", reason };
 }
 
-// Of the source list itself: entries of which no source came.
+// Items for the source list itself: entries that produced no source.
 function listItems({ list }: Plan, { namespace }: ItemFilter): readonly PlanItem[] {
   const { ref, refused } = list;
   if (!ref || refused.length === 0 || (namespace ?? ref.namespace) !== ref.namespace) return [];

@@ -1,6 +1,6 @@
-// `secretcast plan`: what a run would write in a cluster, or in the one that files describe. The
-// planner is the controller's; nothing is written. The list goes to stdout, what was judged by and what
-// is not known to stderr.
+// Implements `secretcast plan`. It shows what a run would write in a cluster, or in the cluster that files
+// describe. It uses the controller's planner and writes nothing. The list is written to stdout. The
+// settings used and what is unknown are written to stderr.
 import { isoTime } from "../../controller/settings/due-text.ts";
 import {
   lastText,
@@ -123,7 +123,7 @@ function tellFiles(
 
 type Planned = ReadCluster & {
   readonly planning: PlanningSettings;
-  /** Which cluster it is, as a line; undefined for files. */
+  /** A line that names the cluster. Undefined for files. */
   readonly where: string | undefined;
 };
 

@@ -1,6 +1,6 @@
-// The status of a running controller, off its own page: that is on its pod's loopback, so it is reached
-// by a port-forward, as kubectl would. Promises: where that cannot be done it says why, in a few words;
-// what comes over it is checked for its form, and nothing in it is believed to be anything but text.
+// Reads the status page of a running controller. The page is on the pod's loopback, so it is read through a
+// port-forward, as kubectl does. Promises: a failure has a short reason. The form of the received data is
+// checked, and nothing in it is trusted to be more than text.
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "../../kube/rest/api-error.ts";
@@ -20,13 +20,13 @@ export type ControllerPage =
   | { readonly kind: "unreachable"; readonly why: string };
 
 const USUAL_PORT = 8081;
-// A stand-by knows nothing; there are two or three replicas.
+// A stand-by replica has no status. There are two or three replicas.
 const MOST_PODS = 3;
 const MOST_SHOWN = 10_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 const PAGE_TIMEOUT_MS = 30_000;
 
-/** `near`: of places, only those in namespaces with this in their name; "" is in all. */
+/** `near` limits places to namespaces that contain it in their name. "" matches all. */
 export async function readControllerPage(
   judging: Judging,
   near: string,

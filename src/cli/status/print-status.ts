@@ -1,5 +1,5 @@
-// `secretcast status`: from the page of the running controller, or where that cannot be reached from a
-// plan of our own, which it says. Once, again and again (-w), or until all is current (--wait).
+// Implements `secretcast status`. It reads the page of the running controller. Where this is impossible, it
+// makes its own plan and says so. It runs once, repeatedly (-w), or until everything is current (--wait).
 import { UsageError } from "../../controller/settings/config.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
 import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
@@ -37,7 +37,7 @@ import {
 
 type Look = {
   readonly items: readonly StatusItem[];
-  /** Of all that was asked for, whatever --failing leaves out. */
+  /** About everything that was requested, including what --failing hides. */
   readonly allCurrent: boolean;
   /** Something could not be read. */
   readonly unknown: boolean;
@@ -175,7 +175,7 @@ function unlisted({ sources }: Status): readonly string[] {
   return rest > 0 ? [`${rest} more sources are not listed: narrow it with -n`] : [];
 }
 
-/** Secrets that their owners take for sources, and that are none: no item shows them. */
+/** Secrets that look like sources to their owners but are not. They have no item. */
 function ignoredOutside({ ignored }: Pick<Status, "ignored">): readonly string[] {
   const outside = ignored.reasons.find(({ reason }) => reason === "namespace");
   if (!outside) return [];
@@ -205,7 +205,10 @@ function tell(look: Look, flags: KubectlFlags, program: Program): void {
   for (const line of [known, ...look.lines]) program.stderr.write(`${line}\n`);
 }
 
-/** On a terminal as much as it shows at once, the worst first; elsewhere, and in forms for programs, all. */
+/**
+ * A terminal gets one screen, the worst items first. Every other output, and formats for programs, get
+ * everything.
+ */
 function show(items: readonly StatusItem[], flags: KubectlFlags, program: Program): void {
   const forPeople = flags.output === "table" || flags.output === "wide";
   const troubles = forPeople ? troublesOf(items) : [];

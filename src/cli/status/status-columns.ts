@@ -1,4 +1,4 @@
-// A status for people: sources by outcome, then what is not as it should be, and why.
+// A status as text: sources by outcome, then problems with their reasons.
 import { dueText } from "../../controller/settings/due-text.ts";
 import { NOWHERE_TEXT } from "../../controller/model/removal-holds.ts";
 import { METRIC_STATES, type MetricState } from "../../controller/model/verdicts.ts";

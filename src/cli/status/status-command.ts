@@ -1,4 +1,4 @@
-// `secretcast status` as a word of the command line; the work is in print-status.ts, loaded when asked for.
+// Declares the `secretcast status` command. print-status.ts does the work and is loaded on demand.
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
 import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
 import { planningOptions } from "../../inspect/cluster/planning-settings.ts";

@@ -1,5 +1,5 @@
-// A status as a list: one item for each source with what became of its places, the worst first; and
-// what names no source that there is. The same for a controller's page and for a plan of our own.
+// A status as a list, the worst first: one item for each source with the outcomes of its places, and items
+// for missing sources. The format is the same for a controller's page and for a plan made here.
 import {
   METRIC_STATES,
   type MetricState,
@@ -15,13 +15,13 @@ import { isSourceState, severity, type RowState } from "../../page/filter.ts";
 export type StatusOutcome = {
   readonly verdict: string;
   readonly reason: string;
-  /** NAMESPACE/NAME; the first of them. */
+  /** The first places, as NAMESPACE/NAME. */
   readonly places: readonly string[];
   readonly count: number;
   /** When the first of them changes without any event: RFC 3339, and what happens then. */
   readonly dueAt?: string;
   readonly dueWords?: string;
-  /** Of removals that are held: which condition holds them, and what prevents them. */
+  /** For held removals: the condition that holds them, and what prevents them. */
   readonly hold?: RemovalHoldCause;
   readonly unless?: string;
 };
@@ -33,13 +33,13 @@ export type StatusItem = {
   readonly name: string;
   /** NAMESPACE/NAME. */
   readonly source: string;
-  /** `unknown`: nothing of it is known, for the reader may not read it. */
+  /** `unknown`: the user may not read the source, so its state is not known. */
   readonly state: RowState | "unknown";
   readonly states: Readonly<Record<MetricState, number>>;
-  /** Of a source that is refused, or whose copies lack something. */
+  /** Problems of a refused source, or of one with incomplete copies. */
   readonly problems: readonly string[];
   readonly notes: readonly string[];
-  /** Of places that are not current. */
+  /** Outcomes of the places that are not current. */
   readonly outcomes: readonly StatusOutcome[];
 };
 
@@ -83,7 +83,7 @@ function itemOf(line: SourceLine, groups: readonly StatusGroup[]): StatusItem {
   };
 }
 
-// Copies of a source that no longer exists, or objects that want to pull from none.
+// Copies without an existing source, or objects that want to pull from one that does not exist.
 function withoutLine(subject: Subject, groups: readonly StatusGroup[]): StatusItem {
   const states = Object.fromEntries(METRIC_STATES.map((state) => [state, 0])) as Record<
     MetricState,
@@ -102,7 +102,7 @@ function withoutLine(subject: Subject, groups: readonly StatusGroup[]): StatusIt
   };
 }
 
-// A page of an earlier version tells of Secrets alone, and does not say so.
+// A page of an earlier version only contains Secrets and does not name the kind.
 function placeOf({ kind, source }: Subject): Pick<StatusItem, "resource" | "namespace" | "name"> {
   const { namespace, name } = parseRef(source) ?? { namespace: "", name: source };
   return { resource: resourceOf(kind), namespace, name };
@@ -183,7 +183,7 @@ export function isFailing({ state }: StatusItem): boolean {
   return FAILING.includes(state);
 }
 
-/** Everything that is wanted is there; what is paused is as its owner wants it. */
+/** Every wanted copy is current. Paused copies are as their owner wants them. */
 export function isCurrent({ state, states, outcomes }: StatusItem): boolean {
   if (state === "unknown" || outcomes.some(({ verdict }) => verdict === "unknown")) return false;
   const { current: _current, paused: _paused, ...others } = states;
