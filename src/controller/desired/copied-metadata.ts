@@ -1,6 +1,6 @@
-// Which labels and annotations of a source go onto its copies: those that it names, never those that
-// make other controllers act, and no more than the API takes. Owner references, finalizers and
-// managedFields are not metadata of this kind and are never copied at all.
+// Which labels and annotations of a source are copied: those that the source names, never those that
+// make other controllers act, and no more than the API accepts. Owner references, finalizers and
+// managedFields are not metadata of this kind and are never copied.
 import { tooManySteps, type GlobList } from "../../text/globs.ts";
 import { isNeverCopied, isNeverReleased, mayBeCopied } from "../annotations/never-copied.ts";
 import { invalid, type Invalid } from "../../text/result.ts";
@@ -20,10 +20,10 @@ const MOST_ANNOTATION_BYTES = 262_144;
 /** Room for our own marks, whose values are two places (317 each), a UID and a version. */
 const OUR_BYTES = 2048;
 
-/** Labels of a namespace; labels, and annotations, of a source that says which of them are copied. */
+/** The limit for a namespace's labels, and for labels or annotations of a source that selects which are copied. */
 export const MOST_METADATA_KEYS = 2000;
 
-/** Why the labels or annotations of a source cannot be copied as it says, and which word says it. */
+/** Why the labels or annotations of a source cannot be copied as it asks, and which annotation asks it. */
 export function metadataExcess(
   labels: Texts,
   annotations: Texts,
@@ -73,7 +73,7 @@ function recordExcess(
   return invalid(wanted.text, expected).fault;
 }
 
-/** Drops copied annotations that would not fit beside ours; what is dropped is noted. */
+/** Drops and notes copied annotations that do not fit beside ours. */
 export function chooseMetadata(
   labels: Texts,
   annotations: Texts,
@@ -119,9 +119,9 @@ function choose(
 const MOST_RECORDED = 2 * MOST_METADATA_KEYS;
 
 /**
- * What a copy's record names. Keys that are never copied are among them, so that one that the
- * administrator took back leaves the copies; what nothing takes off the list is passed over, whoever
- * wrote it there.
+ * What a copy's record names. It includes keys that are never copied, so that a key that the
+ * administrator took back is removed from the copies. Keys that no setting can release are skipped,
+ * whatever wrote them there.
  */
 export function parseRecord(record: string): {
   readonly labels: readonly string[];

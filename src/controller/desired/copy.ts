@@ -1,7 +1,7 @@
 // What a copy of a source must look like, whether an object is ours, and whether it looks so.
-// One fingerprint stands for everything of ours on a copy (marks, type, immutable, data, copied
-// metadata) but the place and the source-version: a copy is current when its fingerprint equals its
-// source's, so a source's metadata may change without a write, and an edited copy shows.
+// One fingerprint covers everything of ours on a copy (marks, type, immutable, data, copied
+// metadata) except the place and the source-version. A copy is current when its fingerprint equals its
+// source's, so a source's metadata may change without a write, and an edited copy is detected.
 import type { KindRules } from "../model/kinds.ts";
 import { jsonSize } from "../model/json-size.ts";
 import { digestData, SecretData, type Digest } from "../model/secret-data.ts";
@@ -45,12 +45,12 @@ function copyType(type: string, keys: readonly string[]): string {
 export type Marks = {
   readonly source: Ref;
   readonly sourceUid: string;
-  /** "" where there is none, or none that could be. */
+  /** "" where the mark is absent or impossible. */
   readonly sourceVersion: string;
 };
 
 /**
- * The marks of an object that is ours; undefined for an unmanaged object's. A source in the copy's own
+ * The marks of an object that is ours, or undefined for an unmanaged object. A source in the copy's own
  * namespace cannot be ours either, since a source never targets its own namespace.
  */
 export function marksOf(place: Ref, labels: Texts, annotations: Annotations): Marks | undefined {
@@ -81,7 +81,7 @@ export function isUid(text: string): boolean {
   return text !== "" && text.length <= LONGEST_UID;
 }
 
-// As long as a key of a ConfigMap's data may be; what is longer is no key of ours, and is restored.
+// The longest key of a ConfigMap's data. A longer text is no key of ours, and the mark is restored.
 const LONGEST_KEY = 253;
 
 /** The mark `entry`, as far as it can be ours. */
@@ -97,7 +97,7 @@ export function recordedList(annotations: Annotations): string | undefined {
   return annotations[annotationKey("list")]?.slice(0, LONGEST_REF + 1);
 }
 
-/** How the API compares resourceVersions; what is none was not written by us and is restored. */
+/** How the API compares resourceVersions. Any other text was not written by us and is restored. */
 export const VERSION = /^[1-9]\d{0,19}$/;
 
 type Face = {
@@ -147,7 +147,7 @@ export type SourceContent = Ref & {
   readonly annotations: Texts;
   /** After the `keys` filter. */
   readonly entries: Texts;
-  /** By which it is a source; undefined: by its own annotations. */
+  /** The list entry that makes it a source, or undefined: its own annotations do. */
   readonly entry: Pick<ListEntry, "key" | "list"> | undefined;
 };
 

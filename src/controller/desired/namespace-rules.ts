@@ -4,12 +4,12 @@ import type { PlannerSettings } from "../model/cluster.ts";
 
 const SYSTEM_NAMESPACES: readonly string[] = ["kube-system", "kube-public", "kube-node-lease"];
 
-/** Whether what is in a namespace is known; where namespaces are listed, of others it is not. */
+/** Whether the content of a namespace is known. Where namespaces are listed, only theirs is. */
 export function isRead({ scope }: PlannerSettings, namespace: string): boolean {
   return scope?.watched.has(namespace) !== false;
 }
 
-/** Place of a namespace in `--source-namespaces`, the smaller the stronger; -1: it may not publish. */
+/** Place of a namespace in `--source-namespaces`, the smaller the stronger, or -1: it may not publish. */
 export function sourceRank(settings: PlannerSettings, namespace: string): number {
   if (!isRead(settings, namespace)) return -1;
   return settings.sourceNamespaces.rank(namespace);
@@ -29,8 +29,8 @@ export function isOfOtherInstallation(settings: PlannerSettings, namespace: stri
 export type CopyableSettings = Pick<PlannerSettings, "copyableKeys" | "namedSources">;
 
 /**
- * Of the keys that are never copied, those that a source of `namespace` may have copied all the same;
- * `byEntry`: the source list names it, which is the administrator's own word.
+ * The never-copied keys that a source of `namespace` may have copied all the same.
+ * `byEntry`: the source list names it, which is the administrator's own decision.
  */
 export function copyableKeys(
   { copyableKeys: keys, namedSources }: CopyableSettings,

@@ -1,6 +1,6 @@
 // What to write into a pulling Secret and take out of it, entry by entry. The cache keeps digests of
 // such Secrets, not their data, so this is asked when a write is due, of the Secret as it then is.
-//   an entry of its owner's stays his, also where it equals the source's: only what we wrote, or what
+//   an entry of its owner's stays theirs, also where it equals the source's: only what we wrote, or what
 //   the type requires and its owner could not leave out, is ours to change and to take out
 import { parsePull, type Annotations } from "../annotations/parse.ts";
 import { excessOf, MOST_DATA_ENTRIES } from "../../text/bounds.ts";
@@ -47,7 +47,7 @@ export function readPullState(kind: KindRules, raw: unknown): PullState {
   };
 }
 
-// We fill in so many at most; of what else is written there no more is read.
+// We fill in so many at most, so no further keys of the record are read.
 function parsePulledKeys(annotations: Annotations): readonly string[] {
   const text = annotations[annotationKey("pulled-keys")] ?? "";
   return text.split(",", MOST_DATA_ENTRIES).filter(isDataKey);
@@ -55,7 +55,7 @@ function parsePulledKeys(annotations: Annotations): readonly string[] {
 
 const ABSENT = "\u0000";
 
-/** The entries that its record names, as they are; one that is not there has a value that none can have. */
+/** The entries that its record names, as they are. An absent entry has a value that no real entry can have. */
 export function filledEntries(annotations: Annotations, data: Texts): Texts {
   return recordOf(
     parsePulledKeys(annotations).map((key) => {
@@ -64,7 +64,7 @@ export function filledEntries(annotations: Annotations, data: Texts): Texts {
   );
 }
 
-/** Which source its entries are from, as we recorded it; what we cannot have written counts as none. */
+/** The recorded source of its entries. A value that we cannot have written is ignored. */
 export function recordedSource(
   annotations: Annotations,
 ): Pick<PullingObject, "sourceUid" | "sourceVersion" | "entry" | "list"> {
@@ -86,7 +86,7 @@ export type FillResult = {
   readonly isRefill: boolean;
 };
 
-/** What is to be written so that `pull` has what `source` gives it; a text: why it cannot be had. */
+/** What to write so that `pull` has what `source` gives it, or a text: why that is impossible. */
 export function fillFor(
   pull: PullState,
   source: SourceObject,

@@ -1,5 +1,5 @@
 // Whether a source and a Namespace still decide as they did, whatever else of them is new. A write that
-// waits, or is on its way, was decided by earlier versions of both. It may go on only while the rule is
+// waits, or is in flight, was decided by earlier versions of both. It may continue only while the rule is
 // the same, so that newer content is never written under an older rule.
 import type { ListEntry } from "../annotations/list-entry.ts";
 import { type Ref, refText } from "../../text/names.ts";
@@ -25,7 +25,7 @@ export function hasSameRule(
   );
 }
 
-/** `rule`: of the source; undefined: it has none, so that labels decide nothing. */
+/** `rule`: the source's, or undefined if it has no rule, so that labels decide nothing. */
 export function decidesAlike(rule: Rule | undefined, before: Namespace, now: Namespace): boolean {
   return (
     before.uid === now.uid &&

@@ -1,5 +1,5 @@
-// The sources as one sync sees them: which take part, in which order they win, and how the source
-// stands that a copy names. It is a snapshot: a source that arrives while the sync runs is `unsettled`
+// The sources as one sync sees them: which take part, in which order they win, and the status of each
+// source that a copy names. It is a snapshot: a source that arrives while the sync runs is `unsettled`
 // and left to the next.
 import {
   type CachedObject,
@@ -38,7 +38,7 @@ export type Candidate = PlannedSource &
   Wanting & {
     readonly content: Desired;
     readonly to: NamespaceMatch;
-    /** Of the replica, and it covers the source's name and UID: a copy that has it is of this source. */
+    /** The desired copy's. It covers the source's name and UID: a copy that has it is of this source. */
     readonly fingerprint: string;
     readonly paused: boolean;
   };
@@ -46,13 +46,13 @@ export type Candidate = PlannedSource &
 /** All that want places of one name. */
 export type CandidateGroup = Handled<TargetNamespace> & {
   readonly copyName: string;
-  /** Who alone wants them; undefined where several do. */
+  /** The only source that wants them, or undefined where several do. */
   only: Candidate | undefined;
   /** The strongest first. */
   readonly candidates: Candidate[];
 };
 
-/** How the source stands that a copy or a pulling Secret names. */
+/** The status of the source that a copy or a pulling Secret names. */
 export type SourceStatus =
   | {
       readonly kind: "entry";
@@ -80,7 +80,7 @@ export function readAgain(source: Ref): string {
 // Stronger than every namespace of --source-namespaces.
 const RANK_BY_LIST = -1;
 
-/** So many lie between two yields: less than two milliseconds. */
+/** So many are read between two yields: less than two milliseconds. */
 export const SOURCES_PER_TURN = 1024;
 
 export class Sources {
@@ -93,7 +93,7 @@ export class Sources {
   readonly toBeRead: CachedObject[] = [];
   readonly #groups = new Map<string, CandidateGroup>();
   readonly #sourceStatuses = new Map<string, Map<string, SourceStatus>>();
-  /** Of sources out of scope, by their texts. */
+  /** Statuses of sources out of scope, by their texts. */
   readonly #outside = new Map<string, SourceStatus>();
   readonly #clusterState: ClusterState;
   readonly #settings: PlannerSettings;
@@ -126,7 +126,7 @@ export class Sources {
     return sources;
   }
 
-  /** Who may want a place of this name; undefined: nobody. */
+  /** The sources that may want a place of this name, or undefined: none does. */
   group(copyName: string): CandidateGroup | undefined {
     return this.#groups.get(copyName);
   }
@@ -135,7 +135,7 @@ export class Sources {
     return this.#groups.values();
   }
 
-  /** What the list says of an object; undefined: nothing, as far as is known. */
+  /** What the list says of an object, or undefined: nothing, as far as is known. */
   entryOf(object: Ref): ListEntry | undefined {
     return this.list?.state === "read" ? this.list.of(object) : undefined;
   }

@@ -4,12 +4,12 @@
 //                      the batch's beginning (Wants.ask) until the next batch begins
 //   group.handledIn    the target in which a copy of the group's name was met last: valid while that
 //                      target is judged
-// Whoever reads either outside its time reads nonsense, so both are read and set here alone.
+// Outside these times either value is meaningless, so both are read and set only here.
 
 /** So many targets are judged together: as many as a small integer of V8 has bits. */
 export const BATCH = 31;
 
-/** One of a batch; `bit` is its own among those of the batch. */
+/** One of a batch. `bit` identifies it within the batch. */
 export type InBatch = { readonly bit: number };
 export type Wanting = { wanted: number };
 export type Handled<T extends InBatch> = { handledIn: T | undefined };
@@ -19,7 +19,7 @@ export function bitOf(order: number): number {
   return 1 << (order % BATCH);
 }
 
-/** Of one batch: `bits` are those of the targets that it wants. */
+/** `bits`: those of the targets of one batch that it wants. */
 export function setWanted(candidate: Wanting, bits: number): void {
   candidate.wanted = bits;
 }

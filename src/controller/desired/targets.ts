@@ -56,7 +56,7 @@ export function withPolicy(
   return policy === "opt-out" ? { kind: "all" } : { kind: "kept" };
 }
 
-/** `wanted`, `kept` (a copy that is there), or the first rule that says no; `unclear`: nothing may change there. */
+/** `wanted`, `kept` (an existing copy), or the first rule that says no. `unclear`: nothing may change there. */
 export type Want =
   | "wanted"
   | "kept"
@@ -119,7 +119,7 @@ export function covers(match: NamespaceMatch, namespace: Namespace): boolean {
   return uncovered(match, namespace) === undefined;
 }
 
-/** Written alike in every word, so that answers for the one hold for the other. */
+/** Whether both have identical texts, so that answers for one hold for the other. */
 export function sameMatch(a: NamespaceMatch, b: NamespaceMatch): boolean {
   if (a === b) return true;
   return (

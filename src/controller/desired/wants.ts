@@ -1,9 +1,9 @@
 // Which targets each source wants, remembered between syncs: a pair is worked out once for the rule
 // of its source and the labels and `accept` of its namespace, however many syncs ask. Two bits a pair
-// (decided, wanted): 1,000 sources × 10,000 namespaces take 2.5 MB. It keeps nothing of what no longer exists.
+// (decided, wanted): 1,000 sources × 10,000 namespaces take 2.5 MB. Deleted objects leave nothing behind.
 // It also knows, for one sync, what was wanted in the sync before: a copy at such a place is the source's own.
-// Namespaces have slots, the columns of the table; sources have rows. A sync that is given up on its
-// way does no harm: a column is asked, or given to another namespace, only when all of it was cleared.
+// Namespaces have slots, the columns of the table, and sources have rows. An aborted sync does no
+// harm: a column is asked, or given to another namespace, only when all of it was cleared.
 import { isDeepStrictEqual } from "node:util";
 import type { Namespace, PlannerSettings } from "../model/cluster.ts";
 import type { Ref } from "../../text/names.ts";
@@ -18,7 +18,7 @@ type Row = {
   copyName: string;
   decided: Int32Array;
   wanted: Int32Array;
-  /** Wanted in the sync before, and to be decided anew; undefined: none. */
+  /** Wanted in the sync before, and to be decided anew, or undefined if nothing was. */
   lost: Int32Array | undefined;
   /** With `lost`: how many places were wanted in the sync before. */
   before: number;
@@ -27,7 +27,7 @@ type Slot = { readonly at: number; namespace: Namespace };
 
 const NONE: ReadonlySet<string> = new Set();
 const ROWS_PER_TURN = 256;
-/** A pair that is remembered; what is worked out takes its own steps as well, of 10 ns at most. */
+/** A remembered pair. Working one out takes its own steps as well, of 10 ns at most. */
 const STEPS_A_PAIR = 64;
 /** 4,096 pairs that are remembered: half a millisecond, and two and a half at most. */
 export const STEPS_PER_TURN = 4096 * STEPS_A_PAIR;
@@ -37,24 +37,24 @@ export class Wants {
   readonly #slots = new Map<string, Slot>();
   /** Cleared, and nobody's. */
   readonly #free: number[] = [];
-  /** Nobody's any more; to be cleared. */
+  /** Released by their namespaces, and to be cleared. */
   #gone: number[] = [];
   /** Steps until the next yield. */
   #left = STEPS_PER_TURN;
   /** Slots there are. */
   #size = 0;
-  /** Bits of the slots whose answers count no more. */
+  /** Bits of the slots whose answers are invalid. */
   #stale = new Int32Array(1);
   /** By source, "NAMESPACE/NAME". */
   #rows = new Map<string, Row>();
-  /** Rows of the sync before whose source has another rule now, or no longer asks for copies. */
+  /** Rows of the sync before whose source has another rule now, or stopped asking for copies. */
   #former = new Map<string, Row>();
-  /** Of each target of the sync that is running. */
+  /** The slot of each target of the running sync. */
   #slotOf = new Int32Array(0);
 
   /**
-   * To be run once a sync, before `ask`; the targets in the order in which they will be asked. `frozen`:
-   * sources of which nothing changes now, and whose answers are kept.
+   * Runs once a sync, before `ask`, with the targets in the order in which they will be asked. `frozen`:
+   * sources that are unchanged for now, and whose answers are kept.
    */
   *begin(
     settings: PlannerSettings,
@@ -90,7 +90,7 @@ export class Wants {
     this.#gone = [];
   }
 
-  /** Notes in each candidate which of `batch` it wants; `from`: place of the batch among the targets. */
+  /** Notes in each candidate which of `batch` it wants. `from`: place of the batch among the targets. */
   *ask(
     candidates: readonly Candidate[],
     batch: readonly TargetNamespace[],
@@ -117,7 +117,7 @@ export class Wants {
     }
   }
 
-  /** How many places the source wants; to be asked when all targets have been. */
+  /** How many places the source wants. Valid after all targets were asked. */
   count(source: string): number {
     const row = this.#rows.get(source);
     return row ? countOf(row) : 0;
@@ -144,7 +144,7 @@ export class Wants {
     return row?.copyName === name && ((row.lost?.[word] ?? 0) & bit) !== 0;
   }
 
-  // As bits, the first target the lowest; -1 where one of the answers is not known.
+  // As bits, the first target the lowest, or -1 where one of the answers is not known.
   #remembered({ decided, wanted }: Row, from: number, count: number): number {
     let bits = 0;
     for (let index = 0; index < count; index++) {
