@@ -1,5 +1,5 @@
-// The caches that the planner reads: of the whole cluster by one watch a resource (cluster-caches.ts), or
-// of listed namespaces (listed-caches.ts).
+// The caches that the planner reads. They cover the whole cluster with one watch per resource
+// (cluster-caches.ts), or listed namespaces (listed-caches.ts).
 import { KINDS, type ObjectKind } from "../model/kinds.ts";
 import type { DataCache } from "../state/data-cache.ts";
 import { digestOffer } from "../model/secret-data.ts";
@@ -20,7 +20,7 @@ export type Caches = ReadCaches & {
   readonly written: WrittenCaches;
 };
 
-/** `listed`: the only namespaces to read; undefined: all. */
+/** `listed`: the only namespaces to read. Undefined means all namespaces. */
 export function createCaches(
   listed: ReadonlySet<string> | undefined,
   deps: InformerDeps,
@@ -33,7 +33,7 @@ export function createCaches(
   const caches = listed
     ? createListedCaches(listed, deps, contexts, offerOf)
     : clusterCaches(deps, contexts, offerOf);
-  // So that what no longer exists does not push out what is there.
+  // Data of deleted sources must not evict data of existing ones.
   for (const { objects } of caches.kinds)
     objects.addHandler({
       delete: ({ role, uid }) => {

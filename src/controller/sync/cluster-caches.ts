@@ -1,4 +1,4 @@
-// The caches of a whole cluster: one watch a resource.
+// The caches of a whole cluster: one watch per resource.
 import type { ReadContext } from "../observed/read-context.ts";
 import type { KindCache, Offers, ReadCaches } from "./kind-cache.ts";
 import {

@@ -1,9 +1,10 @@
-// Wires the informers to one key and one worker. Any event says only "look again"; what to do
-// follows from the whole cache (sync.ts). Promises: no sync before all caches are complete; at most
-// one sync at a time, and no more than twenty a second for long; a sync that fails as a whole is tried
-// again with back-off. Every replica keeps warm caches, only the leader works. The end comes in this
-// order: the worker with what is in flight, the lease, the informers, the Events; after it nothing runs
-// on.
+// Connects the informers to one work-queue key and one worker. An event only triggers a sync, which decides
+// from the whole cache (sync.ts). Promises:
+// - No sync runs before all caches are complete.
+// - At most one sync runs at a time, and no more than twenty a second for long.
+// - A sync that fails as a whole is retried with back-off.
+// Every replica keeps its caches warm, and only the leader works. The controller stops the worker and its
+// writes in flight first, then the lease, the informers and the Events. Nothing runs after that.
 import { safeErrorText } from "../../kube/rest/error-text.ts";
 import { livenessProblems, readinessProblems } from "./health.ts";
 import { sleep, type Clock } from "../../kube/time/clock.ts";
@@ -25,16 +26,16 @@ import type { SyncResult, Sync } from "./sync.ts";
 import type { ReservationRecord } from "../writes/reservation-record.ts";
 
 export type ControllerDeps = {
-  /** Of each kind that takes part. */
+  /** One for each kind that takes part. */
   readonly kinds: readonly Pick<KindCache, "kind" | "objects">[];
   readonly namespaces: Watched<Namespace>;
-  /** All of these, by resource. */
+  /** All watches of `kinds` and `namespaces`, by resource. */
   readonly watches: Caches["watches"];
-  /** undefined: there is none. */
+  /** Undefined if no source list is configured. */
   readonly list?: SourceListCache | undefined;
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
-  /** What the last process left to be done; undefined: nothing is written. */
+  /** What the last process left to do. Undefined if nothing is written. */
   readonly record?: Pick<ReservationRecord, "load" | "close"> | undefined;
   readonly events: Pick<EventRecorder, "close"> | undefined;
   readonly reachability: Reachability;
@@ -44,11 +45,11 @@ export type ControllerDeps = {
 };
 
 export type ControllerSettings = {
-  /** Full sync at least this often, ±10 %; 0 never. */
+  /** A full sync runs at least this often, ±10 %. 0 disables it. */
   readonly resyncMs: number;
-  /** End once nothing is due any more. */
+  /** Stop as soon as nothing is due. */
   readonly once: boolean;
-  /** Longest grace of an ending; with `once` it is waited out. */
+  /** The longest delete grace. A run with `once` waits for it. */
   readonly graceMs: number;
 };
 
@@ -57,12 +58,12 @@ export type RunEnd = "stopped" | "lost" | "converged" | "unconverged";
 
 /** The single sync key: every event adds it, and the worker runs a full doSync. */
 const SYNC_KEY = "sync";
-// So long the other caches wait for the source list before they are begun.
+// The other caches wait at most this long for the source list before they start.
 const LIST_FIRST_MS = 1000;
-// Syncs keep a distance of this many times the last one's planning, so that a storm of events costs
-// at most a sixth of a core; changes of namespaces and sources do not wait.
+// The distance between syncs is this many times the last planning time. A storm of events then costs at most
+// a sixth of a core. Changes of namespaces and sources do not wait.
 const DISTANCE = 5;
-// Whatever asks for them, changes of namespaces and sources included: a burst goes through at once.
+// Limits all syncs, also those for changes of namespaces and sources. A burst runs at once.
 const PASSES = { perSecond: 16, burst: 40 } as const;
 
 export class Controller {
@@ -106,7 +107,7 @@ export class Controller {
     const all = Object.values(watches);
     list?.informer.start();
     const listed = list?.settled(signal);
-    // Known first, it spares a second look at each object that it names.
+    // With a known list, each object that it names is read only once.
     if (listed) await this.#atMost(LIST_FIRST_MS, listed, signal);
     for (const watch of all) watch.start();
     try {
@@ -132,7 +133,7 @@ export class Controller {
     enough.abort();
   }
 
-  /** Problems that a restart may mend, in plain words. */
+  /** Problems that a restart may fix, as text. */
   live(): readonly string[] {
     const { watches, list, clock, elector, sync } = this.#deps;
     return livenessProblems(clock.monotonic(), {
@@ -143,13 +144,13 @@ export class Controller {
     });
   }
 
-  /** What is missing before this replica could serve; a stand-by is ready. */
+  /** What this replica still needs before it can serve. A standby replica is ready. */
   ready(): readonly string[] {
     const { watches, clock } = this.#deps;
     return readinessProblems(clock.monotonic(), watches);
   }
 
-  /** Whether this process is the one that writes. */
+  /** Whether this process is the writer. */
   get leading(): boolean {
     return this.#deps.elector?.isLeader ?? this.#working;
   }
@@ -176,7 +177,7 @@ export class Controller {
     sync.whenLate(() => this.#enqueue(false));
   }
 
-  // A stand-by remembers nothing: leading begins with a sync over all that is there.
+  // A standby replica remembers nothing. Leading starts with a sync of the whole cluster state.
   #object(
     kind: ObjectKind,
     old: CachedObject | undefined,
@@ -193,8 +194,8 @@ export class Controller {
     this.#enqueue(true);
   }
 
-  // An event asks for a sync; an urgent one does not keep the distance. On a stand-by nothing is
-  // asked for: leading begins with a sync.
+  // An event requests a sync. An urgent event does not wait for the distance. A standby replica requests
+  // nothing, because leading starts with a sync.
   #enqueue(urgent: boolean): void {
     if (!this.#working) return;
     const { clock, sync } = this.#deps;
@@ -239,7 +240,7 @@ export class Controller {
       await this.#process();
       this.#queue.done(SYNC_KEY);
       if (this.#ended) void this.#queue.shutDown();
-      // Of the next sync, before it is known what asks for it: what comes meanwhile is one sync.
+      // Reserves a token for the next sync before its trigger is known. All events until then share that sync.
       const rest = this.#passes.reserve();
       if (rest > 0) await sleep(this.#deps.clock, rest, signal);
     }
@@ -262,7 +263,7 @@ export class Controller {
     log.info({}, "stopped");
   }
 
-  /** One sync; never rejects. */
+  /** Runs one sync. Never rejects. */
   async #process(): Promise<void> {
     const { clock, log, sync } = this.#deps;
     this.#passStarted = clock.monotonic();
@@ -295,7 +296,7 @@ export class Controller {
       return;
     }
     if (leftMs !== undefined) this.#queue.addAfter(SYNC_KEY, leftMs);
-    // An add at once takes a pending delay away, so each sync asks for its own again.
+    // An immediate add cancels a pending delay, so each sync sets its own delay again.
     if (dueMs !== undefined) this.#queue.addAfter(SYNC_KEY, Math.max(0, dueMs));
     const { resyncMs } = this.#settings;
     if (resyncMs > 0) this.#queue.addAfter(SYNC_KEY, resyncMs * (0.9 + 0.2 * clock.random()));

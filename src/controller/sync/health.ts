@@ -1,14 +1,14 @@
-// What /healthz fails for: only what a restart may mend. Promises: an API server that is away, however
-// long, is no trouble, because a restart of every replica would not bring it back; a quiet watch is
-// none, and neither is a fan-out that takes hours while its writes end one after the other.
-// And what /readyz fails for: caches that are not filled, or that have been growing old for so long that
-// this replica could not take over. A short outage takes nobody out, and a long one restarts nobody.
+// /healthz fails only for problems that a restart may fix. An unreachable API server is not one of them,
+// however long it lasts, because a restart of every replica would not bring it back. A quiet watch and a
+// fan-out that takes hours are healthy too, as long as its writes end one after the other.
+// /readyz fails while caches are not filled, or if they are so old that this replica could not take over.
+// A short outage makes no replica unready, and a long one restarts no replica.
 import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
 
 export type LivenessInputs = {
   /** By resource: when each watch last showed that it is alive. */
   readonly watches: Readonly<Record<string, { readonly lastSignOfLifeMs: number }>>;
-  /** Of the sync that is running. */
+  /** Start of the running sync. */
   readonly passStartedMs: number | undefined;
   readonly lastWriteMs: number;
   readonly elector: Pick<LeaderElector, "healthy"> | undefined;
@@ -16,12 +16,12 @@ export type LivenessInputs = {
 
 // A healthy watch may be quiet for two minutes, and ends after five at most.
 const SILENCE_MS = 10 * 60_000;
-// An API server that restarts is back by then, and within it tries are a second apart.
+// A restarting API server is back by then. Until then, retries are one second apart.
 const DISCONNECTED_MS = 30_000;
-// A write ends within 30 s, and a pause that the server asks for within five minutes.
+// A write ends within 30 s, and a pause that the server requests ends within five minutes.
 const STUCK_MS = 10 * 60_000;
 
-/** In plain words; `now` and the vitals in ms of the same monotonic clock. */
+/** Returns problems as text. All times are ms of the same monotonic clock. */
 export function livenessProblems(
   now: number,
   { watches, passStartedMs, lastWriteMs, elector }: LivenessInputs,
@@ -45,7 +45,7 @@ export type WatchReadiness = {
   readonly disconnectedSinceMs: number | undefined;
 };
 
-/** By resource, in plain words; `now` and the watches in ms of the same monotonic clock. */
+/** Returns problems by resource, as text. All times are ms of the same monotonic clock. */
 export function readinessProblems(
   now: number,
   watches: Readonly<Record<string, WatchReadiness>>,

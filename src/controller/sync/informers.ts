@@ -1,5 +1,5 @@
-// The informers that read a cluster, or one namespace of it: its Namespace, and its objects of each kind
-// that takes part.
+// The informers of a cluster or of one namespace. They read Namespaces and objects of each kind that takes
+// part.
 import { readNamespace } from "../observed/read-namespace.ts";
 import type { Namespace, CachedObject, ListState } from "../model/cluster.ts";
 import type { ReadContext } from "../observed/read-context.ts";
@@ -21,7 +21,7 @@ export type InformerDeps = {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Of lists and watches. */
+  /** Log lines of lists and watches. */
   readonly lines: FailureLines;
   /** What is known of the source list. */
   readonly listState: (kind: ObjectKind) => ListState;
@@ -37,7 +37,7 @@ export type Informers = {
 
 export const ROLE = "role";
 
-/** A line for each failure of a resource's list or watch, but not for each of a long row, and one at its end. */
+/** Logs failures of a resource's list or watch, with a limit per minute, and one line at their end. */
 export const watchLines = (log: Log, clock: Clock): FailureLines =>
   new FailureLines(log, clock, "list or watch failed, will try again");
 
@@ -50,7 +50,7 @@ export function toldBy(
   return { onError: failed, onConnected: worked };
 }
 
-/** Of one namespace, or of all. */
+/** `only`: the one namespace to read. Undefined means all namespaces. */
 export function createInformers(
   deps: InformerDeps,
   contexts: ReadContexts,
@@ -78,7 +78,7 @@ export function createInformers(
   const namespaces = new Informer<Namespace>({
     client,
     resource: NAMESPACES,
-    // What a right on the one name allows to list and watch.
+    // A Role that names only this Namespace allows this list and watch.
     fieldSelector: only === undefined ? undefined : `metadata.name=${only}`,
     transform: (raw) => readNamespace(raw),
     clock,
@@ -91,7 +91,7 @@ export function createInformers(
   return { objects, namespaces };
 }
 
-/** Where the answers of our own requests go, to the informer of their namespace. */
+/** Writes the answers of our own requests to the informer of their namespace. */
 export function writtenCache(
   context: ReadContext,
   objectsIn: (namespace: string) => Informer<CachedObject> | undefined,
@@ -111,7 +111,7 @@ export function writtenCache(
   };
 }
 
-/** The same of namespaces. */
+/** As writtenCache, for Namespaces. */
 export function writtenNamespaces(
   namespaced: (namespace: string) => Informer<Namespace> | undefined,
 ) {

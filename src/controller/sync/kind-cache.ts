@@ -1,4 +1,4 @@
-// What the caches of a cluster and those of listed namespaces have in common.
+// What cluster caches and listed caches have in common.
 import type { ObjectKind } from "../model/kinds.ts";
 import type { Namespace, CachedObject, ClusterState } from "../model/cluster.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
@@ -9,16 +9,16 @@ export type KindCache = {
   readonly kind: ObjectKind;
   readonly objects: Watched<CachedObject>;
   readonly clusterState: ClusterState;
-  /** Where the answers of our own writes go. */
+  /** Receives the answers of our own writes. */
   readonly written: WrittenCache;
 };
 
-/** As one of them makes it. */
+/** The result of either implementation. */
 export type ReadCaches = {
   readonly kinds: readonly KindCache[];
   readonly namespaces: Watched<Namespace>;
   readonly writtenNamespaces: Omit<WrittenCaches, "of">;
-  /** Listed namespaces of which the API server does not let us read something. */
+  /** Listed namespaces in which the API server denies a read. */
   unreadable(): readonly string[];
 };
 

@@ -1,7 +1,7 @@
-// The caches of listed namespaces: a watch a resource in each, so that rights in each are enough.
-// Promises: a namespace is in the cluster state of a kind only with its objects, all of them as of some moment,
-// and only while the API server shows both. One that is not there, or is answered by 403, keeps nobody
-// waiting; it takes part as soon as it can be read.
+// The caches of listed namespaces: one watch per resource in each, so that a Role in each is enough.
+// Promises: the cluster state of a kind contains a namespace only together with all its objects as of one
+// moment, and only while the API server shows both. A missing namespace or a 403 delays no other namespace.
+// The namespace takes part as soon as it can be read.
 import type { Namespace, CachedObject } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
 import type { ReadContext } from "../observed/read-context.ts";
@@ -105,7 +105,7 @@ const entries = ({ namespaces }: Pick<Pair, "namespaces">): Iterable<[string, Na
 const isDenied = ({ objects, namespaces }: Pair): boolean =>
   objects.access.denied || namespaces.access.denied;
 
-/** Resolves if the API server does not let it list and watch. */
+/** Resolves if the API server denies its list or watch. */
 function denied({ access }: Pick<Informer<never>, "access">): Promise<void> {
   return new Promise((resolve) => {
     if (access.denied) resolve();
@@ -113,7 +113,7 @@ function denied({ access }: Pick<Informer<never>, "access">): Promise<void> {
   });
 }
 
-/** One line each time that what is in `namespace` can no longer be read, or can again. */
+/** Logs one line each time that the contents of `namespace` become unreadable or readable again. */
 function tellAccess(kind: ObjectKind, namespace: string, pair: Pair, log: Log): void {
   let told = false;
   const changed = (): void => {
@@ -131,15 +131,15 @@ function tellAccess(kind: ObjectKind, namespace: string, pair: Pair, log: Log): 
   pair.namespaces.access.onChange(changed);
 }
 
-/** Resolves if its informer finds that the namespace is not there. */
+/** Resolves if its informer finds that the namespace does not exist. */
 async function notThere(namespaces: Informer<Namespace>): Promise<void> {
   if ((await namespaces.waitForSync()) && namespaces.store.size === 0) return;
   await new Promise(() => {});
 }
 
 /**
- * As a namespace is in the cluster state only with its objects, and while both can be read, its handlers hear
- * of it again when that changes.
+ * A namespace is in the cluster state only with its objects, and only while both can be read. Handlers are
+ * called again when that changes.
  */
 class NamespaceGroup extends InformerGroup<Namespace> {
   readonly #all: readonly Informers[];
@@ -148,7 +148,7 @@ class NamespaceGroup extends InformerGroup<Namespace> {
     super(
       all.map(({ objects, namespaces }) => ({
         informer: namespaces,
-        // Whichever kind needs it: what of it cannot be read waits for nothing.
+        // If every kind of the namespace is denied, nothing waits for it.
         spared: async () => {
           const ofKinds = Array.from(objects.values(), denied);
           await Promise.race([Promise.all(ofKinds), denied(namespaces)]);

@@ -1,5 +1,5 @@
-// What a run with `--once` waits for, and for how long. Promises: it ends, whatever the API server and
-// whoever changes things do. Does not promise that where another holds the Lease: that is waited for.
+// What a run with `--once` waits for, and for how long. Promises: it ends, whatever the API server and other
+// clients do. Exception: if another replica holds the Lease, it waits for that without a limit.
 import { sleep, type Clock } from "../../kube/time/clock.ts";
 import type { Log } from "../report/log.ts";
 import { isPending, type Row } from "../model/verdicts.ts";
@@ -7,19 +7,19 @@ import { refText } from "../../text/names.ts";
 import type { SyncResult } from "./sync.ts";
 
 /**
- * So long beyond the grace what becomes due by itself is waited for, from the first time that nothing else
- * was to be done: some seven tries of a write that fails. Whoever goes on changing things would keep
- * something due for ever.
+ * Time beyond the grace to wait for pending work, from the first sync with nothing else to do. It allows some
+ * seven tries of a failing write. Without this limit, a client that keeps changing objects would keep the run
+ * waiting for ever.
  */
 const PATIENCE_MS = 60_000;
-/** So long a cache may hear nothing and not be filled: twice as long as a page of a list is waited for. */
+/** An unfilled cache may be silent for this long, twice the timeout of a list page. */
 const SILENCE_MS = 120_000;
-/** Whatever is heard meanwhile: a million objects of 2 KiB take minutes. */
+/** Limit for filling a cache, even if it is not silent: a million objects of 2 KiB take minutes. */
 const FILLED_WITHIN_MS = 30 * 60_000;
 const LOOKS_EVERY_MS = 1000;
 /**
- * Each place is written once, or twice where its copy is replaced. Sources that change so fast that no sync
- * finds nothing to do would keep it busy for ever.
+ * Each place is written once, or twice if its copy is replaced. Without this limit, sources that change
+ * between any two syncs would keep the run busy for ever.
  */
 const MOST_WRITES_A_PLACE = 4;
 const FEW = 100;
@@ -34,17 +34,17 @@ export class Once {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #graceMs: number;
-  /** undefined: there was more to do as yet. */
+  /** Undefined until a sync found nothing more to do. */
   #ends: number | undefined;
 
-  /** `graceMs`: the longest that an ending waits. */
+  /** `graceMs`: the longest delete grace. */
   constructor({ clock, log }: { readonly clock: Clock; readonly log: Log }, graceMs: number) {
     this.#clock = clock;
     this.#log = log;
     this.#graceMs = graceMs;
   }
 
-  /** Resolves with false, which is logged, where one of `watches` is not filled and hears nothing, or takes too long. */
+  /** Resolves with false, and logs that, if one of `watches` is not filled and silent, or takes too long. */
   async fills(filled: Promise<unknown>, watches: Filling, signal: AbortSignal): Promise<boolean> {
     const enough = new AbortController();
     const either = AbortSignal.any([signal, enough.signal]);
@@ -64,8 +64,8 @@ export class Once {
   }
 
   /**
-   * After a sync: how long what it left may still be waited for, in ms; 0: this is the end, and where
-   * something was given up that is logged. `unread`: the source list is not known yet; `rows`: of the plan.
+   * How long to wait after a sync for what it left, in ms. 0 ends the run, and whatever is given up is logged.
+   * `unread`: the source list is not known yet. `rows`: the rows of the plan.
    */
   leftMs(
     { settled, waiting, written, places }: Left,
@@ -98,7 +98,7 @@ export class Once {
 
 const MOST_NAMED = 5;
 
-/** A few places that are not as they are to be, each with its verdict and the reason. */
+/** A few places that are not as wanted, each with its verdict and reason. */
 function openIn(rows: readonly Row[]): readonly string[] {
   return rows
     .filter(({ verdict }) => isPending(verdict) || verdict === "backoff")

@@ -1,7 +1,8 @@
-// The source list as the controller knows it: one watch of one ConfigMap, and its entries once they are
-// understood. Promises: entries are understood in small steps, so that nobody waits for a long list; a
-// list that is not there, cannot be read or is not understood is a state with its reason and holds
-// nothing up for longer than it takes to know that; what is known belongs to one version of the list.
+// The source list as the controller knows it: one watch of one ConfigMap, and its parsed entries. Promises:
+// - Entries are parsed in small steps, so that other work does not wait for a long list.
+// - A list that is missing, unreadable or invalid is a state with a reason. It delays other work only until
+//   that is known.
+// - The parsed entries belong to one version of the list.
 import type { ListedKind, ListEntry } from "../annotations/list-entry.ts";
 import type { Ref } from "../../text/names.ts";
 import { NO_ENTRIES, parseSourceList, type SourceList } from "../annotations/source-list.ts";
@@ -27,13 +28,13 @@ export type SourceListOptions = Pick<
   readonly clock: Clock;
   readonly ref: Ref;
   readonly configMaps: boolean;
-  /** Names of ConfigMaps that are no sources. */
+  /** Names of ConfigMaps that are never sources. */
   readonly reserved: readonly string[] | undefined;
 };
 
-// Entries are understood for so long at a stretch.
+// Parsing holds the event loop for at most this long.
 const TURN_MS = 5;
-// What else is cached waits so long for the list at most; a 403 is known after five seconds.
+// Other caches wait at most this long for the list. A 403 is known after five seconds.
 const PATIENCE_MS = 10_000;
 
 type Understood = { readonly object: ListObject; readonly list: SourceList };
@@ -41,10 +42,10 @@ type Understood = { readonly object: ListObject; readonly list: SourceList };
 export class SourceListCache {
   readonly informer: Informer<ListObject>;
   readonly #options: SourceListOptions;
-  /** Of the newest version that was understood; undefined: of none, or there is no list. */
+  /** The newest parsed version. Undefined if no version was parsed or there is no list. */
   #understood: Understood | undefined;
   readonly #listeners: (() => void)[] = [];
-  /** Of the newest change. */
+  /** Resolves when the newest change is read. */
   #reading = Promise.resolve();
   #turn = 0;
 
@@ -55,7 +56,7 @@ export class SourceListCache {
       client,
       resource: CONFIG_MAPS,
       namespace: ref.namespace,
-      // What a right on the one name allows to list and watch.
+      // A Role that names only this ConfigMap allows this list and watch.
       fieldSelector: `metadata.name=${ref.name}`,
       transform: readList,
       clock,
@@ -68,12 +69,12 @@ export class SourceListCache {
     this.informer.access.onChange(() => this.#tell());
   }
 
-  /** Calls `listener` whenever something else is known of the list. */
+  /** Calls `listener` whenever the known state of the list changes. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Resolves as soon as it is known how the list stands, or when that takes too long. */
+  /** Resolves as soon as the state of the list is known, or when that takes too long. */
   async settled(signal: AbortSignal): Promise<void> {
     const { access } = this.informer;
     const denied = new Promise<void>((resolve) => {
@@ -88,14 +89,14 @@ export class SourceListCache {
     enough.abort();
   }
 
-  /** How it stands is not known yet, and may be by itself. */
+  /** Whether the state of the list is not known yet but may become known without any change. */
   get pending(): boolean {
     if (this.informer.access.denied) return false;
     if (!this.informer.hasSynced) return true;
     return this.#object?.entries !== undefined && this.#understood === undefined;
   }
 
-  /** Where the answers of our own questions go. */
+  /** Receives the answers of our own live reads. */
   get written(): WrittenList {
     const { store } = this.informer;
     const { ref } = this.#options;
@@ -112,7 +113,7 @@ export class SourceListCache {
     };
   }
 
-  /** What it says of objects of `kind`, read anew at every look. */
+  /** The entries for objects of `kind`. Each call returns the current state. */
   stateFor(kind: ListedKind): ListState {
     const obstacle = this.#obstacle();
     if (obstacle) return obstacle;
@@ -131,7 +132,7 @@ export class SourceListCache {
     return this.informer.store.get(namespace, name);
   }
 
-  // Why none of its entries counts, whatever was understood before.
+  // Why no entry is valid now, whatever was parsed before.
   #obstacle(): UnheardList | undefined {
     const { ref } = this.#options;
     if (this.informer.access.denied) return forbiddenList(ref);
@@ -146,7 +147,7 @@ export class SourceListCache {
     this.#reading = before.then(() => this.#read(turn));
   }
 
-  // Of versions that follow one another faster than they are read only the newest is.
+  // If versions arrive faster than they are read, only the newest is read.
   async #read(turn: number): Promise<void> {
     if (turn !== this.#turn) return;
     const object = this.#object;

@@ -1,8 +1,11 @@
-// doSync: read the cluster state from the shared cache, plan, hand the writes to the pool, report. Promises:
-// every sync starts from scratch, so lost, repeated or reordered events lead to the same state; sources are
-// identified by UID; cached objects are never changed, because a desired copy is a deep copy; a failed write
-// belongs to its place and does not fail the sync; while writes wait, a new event makes a new plan that replaces
-// them. A sync is settled if it found nothing to write and no write is in flight.
+// doSync reads the cluster state from the shared cache, plans, passes the writes to the pool and reports.
+// Promises:
+// - Every sync starts from scratch, so lost, repeated or reordered events lead to the same state.
+// - Sources are identified by UID.
+// - Cached objects are never changed, because a desired copy is a deep copy.
+// - A failed write belongs to its place and does not fail the sync.
+// - While writes wait, a new event causes a new plan that replaces them.
+// A sync is settled if it found nothing to write and no write is in flight.
 import type { Apply, Course } from "../writes/apply.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import {
@@ -31,7 +34,7 @@ import {
 import { changedEntries } from "../observed/list-state.ts";
 
 export type SyncDeps = {
-  /** Of each kind that takes part. */
+  /** One for each kind that takes part. */
   readonly clusterStates: readonly ClusterState[];
   readonly settings: PlannerSettings;
   readonly memory: PlannerMemory;
@@ -49,60 +52,59 @@ export type SyncResult = {
   readonly settled: boolean;
   /** Milliseconds until something becomes due without any event. */
   readonly dueMs: number | undefined;
-  /** Something is on its way to another state and may be there without anybody's doing. */
+  /** Something is pending and may change its state without any action. */
   readonly waiting: boolean;
   /** Everything that is wanted is there. */
   readonly ok: boolean;
-  /** Places that are wanted, or hold a copy. */
+  /** Places that are wanted or hold a copy. */
   readonly places: number;
   /** Writes that were made since the process began. */
   readonly written: number;
   readonly planMs: number;
 };
 
-// A plan may hold the event loop this long; probes, lease and watches wait meanwhile.
+// Planning may hold the event loop this long. Probes, lease and watches wait meanwhile.
 const TURN_MS = 10;
-// A newer plan takes over at the earliest after this much work, so that a stream of events cannot
-// starve the writes; where they are slow, after this long.
+// The least work before a newer plan replaces this one, so that a stream of events cannot starve the writes.
+// If writes are slow, the time limit applies.
 const SLICE_MS = 250;
 const SLICE_WRITES = 64;
 const LONGEST_SLICE_MS = 500;
-// For what nobody waits for, a plan is made anew after this many times what the last one took, so that
-// with hundreds of thousands of missing copies the process is not busy with plans alone; but never later
-// than a write may have to wait for its retry.
+// A plan that is not urgent waits for this many times the last planning time. With hundreds of thousands of
+// missing copies, the process would otherwise only plan. The limit is the longest wait of a write for its retry.
 const REST_OF_A_PLAN = 2;
 const LONGEST_REST_MS = 2000;
-// Outcomes that leave nothing to be done there before something happens.
+// After these outcomes nothing is left to do at the place until an event.
 const ENDED: ReadonlySet<Outcome["kind"]> = new Set(["done", "removed", "leaving"]);
-// While writes wait and none has started for so long, a newer plan costs them nothing.
+// If writes wait and none has started for this long, a newer plan costs them nothing.
 const STUCK_MS = 100;
 // After a 429 without Retry-After.
 const RETRY_MS = 1000;
-// How often a sync that waits for writes looks whether it still should.
+// How often a sync that waits for writes checks whether to wait on.
 const TICK_MS = 500;
-// Writes were refused because the lease is not ours: look again when that is decided.
+// Writes were refused because this process does not hold the lease. Check again when that is decided.
 const NO_PERMISSION_MS = 1000;
-// What flies at the end may land for this long; lease and Events then have their turn within 30 s.
+// Writes in flight at shutdown have this long. The lease and Events then end within 30 s.
 const LANDING_MS = 10_000;
 
 export class Sync {
   readonly #deps: SyncDeps;
   readonly #pool: WritePool<ActionWrite, CachedObject | Namespace>;
   readonly #latest: LatestView;
-  /** The source list as it was when it last changed. */
+  /** The source list at its last change. */
   readonly #lists = new Map<ObjectKind, ListState | undefined>();
   #newest: Plan | undefined;
   #wantedNames: ReadonlyMap<ObjectKind, ReadonlySet<string>> = new Map();
   #dirty = false;
-  /** Somebody waits for what came since the sync now running began. */
+  /** An event since the running sync began is urgent. */
   #urgent = false;
-  /** When the first write may be tried again that was refused by 429 since the sync now running began. */
+  /** Earliest retry of a write that was refused by 429 since the running sync began. */
   #retryAt = Number.POSITIVE_INFINITY;
   #stopping = false;
   #refused = false;
   #passing = false;
   #written = 0;
-  /** A write ended since the sync now running began. */
+  /** A write ended since the running sync began. */
   #landed = false;
   #onLate: () => void = () => {};
 
@@ -128,12 +130,12 @@ export class Sync {
     });
   }
 
-  /** Calls `listener` when a write ends that no sync waited for any more. */
+  /** Calls `listener` when a write ends after its sync has stopped waiting for it. */
   whenLate(listener: () => void): void {
     this.#onLate = listener;
   }
 
-  /** An event came: a running sync hands over to the next as soon as its slice is done. */
+  /** Reports an event. A running sync ends as soon as its slice is done, and the next one follows. */
   markDirty(urgent: boolean): void {
     this.#dirty = true;
     this.#urgent ||= urgent;
@@ -141,12 +143,12 @@ export class Sync {
     this.#pool.nudge();
   }
 
-  /** The API server answers again after an outage: a sync should follow. */
+  /** The API server answers again after an outage. A sync should follow. */
   serverIsBack(): void {
     this.#deps.memory.serverIsBack();
   }
 
-  /** Whether a change of one object can change the plan, and whether somebody waits for it. */
+  /** Whether a change of one object can change the plan, and whether it is urgent. */
   concerns(
     kind: ObjectKind,
     old: CachedObject | undefined,
@@ -158,7 +160,7 @@ export class Sync {
     const place = placeKey(kind, present);
     const memory = this.#deps.memory.of(kind);
     const published = roles.includes("source");
-    // Our own write: the sync that waits for its answer looks again anyway.
+    // The sync that waits for the answer to our own write reads the cache again anyway.
     if (!published && this.#pool.inFlight.has(place)) return "no";
     this.#pool.touch(place, old);
     const isTriedSooner = memory.backoff.objectChanged(refText(present));
@@ -172,18 +174,18 @@ export class Sync {
     return isWanted || mayBeAdopted(secret) ? "later" : "no";
   }
 
-  /** A Namespace changed. `before`: how it was; undefined where it is new. */
+  /** A Namespace changed. `before`: its previous state. Undefined if it is new. */
   namespaceChanged(name: string, before: Namespace | undefined): void {
     this.#pool.touch(name, before);
     this.#deps.memory.namespaceChanged(name);
   }
 
-  /** A live read changed the cache, for which the watch sends no event. `before`: what the cache showed. */
+  /** A live read changed the cache, for which the watch sends no event. `before`: the previous cached state. */
   readAnew(key: string, before: CachedObject | Namespace | undefined): void {
     this.#pool.touch(key, before);
   }
 
-  /** The source list changed. Writes stop if the list says something else about their source. */
+  /** The source list changed. Writes stop if the list now has another entry for their source. */
   listChanged(): void {
     for (const { kind, list } of this.#deps.clusterStates) {
       const before = this.#lists.get(kind);
@@ -193,7 +195,7 @@ export class Sync {
     }
   }
 
-  /** Rejects when the sync as a whole failed; a failed write does not make it fail. */
+  /** Rejects if the sync as a whole failed. A failed write does not make it fail. */
   async doSync(): Promise<SyncResult> {
     const { clock, hooks } = this.#deps;
     const started = clock.monotonic();
@@ -229,9 +231,9 @@ export class Sync {
     const quiet = pool.calm;
     const made = await this.#plan(started);
     const planMs = clock.monotonic() - started;
-    // A dry run asks, and writes nothing.
+    // A dry run sends reads and no writes.
     const actions = dryRun ? made.actions.filter(({ kind }) => kind === "confirm") : made.actions;
-    // What ended while this was planned, the plan still took for a write under way.
+    // For writes that ended during planning, the plan still assumed a write in flight.
     const settled = quiet && actions.length === 0 && !this.#landed;
     if (!settled && !this.#stopping) await this.#write({ ...made, actions }, started, planMs);
     else pool.replace([]);
@@ -244,13 +246,13 @@ export class Sync {
     return this.#result(made, settled, planMs);
   }
 
-  /** No further write is begun. */
+  /** Starts no further write. */
   interrupt(): void {
     this.#stopping = true;
     this.#pool.replace([]);
   }
 
-  /** Resolves when nothing is in flight any more; what takes too long is cut off. */
+  /** Resolves when no write is in flight. Cuts off writes that take too long. */
   async stop(): Promise<void> {
     const { apply, clock } = this.#deps;
     this.interrupt();
@@ -262,19 +264,19 @@ export class Sync {
     patience.cancel();
   }
 
-  /** Reports what is left. No sync follows. */
+  /** Reports the rest. No sync follows. */
   close(): void {
     for (const each of this.#deps.hooks) each.onStop?.();
   }
 
-  /** As stop, but cuts off at once what is in flight: we may not write any more. */
+  /** As stop, but cuts off writes in flight at once, because this process may no longer write. */
   async abandon(): Promise<void> {
     this.#deps.apply.cancel();
     this.#pool.cut();
     await this.stop();
   }
 
-  /** What became of one action. */
+  /** Performs one action and records its outcome. */
   async perform({ action: planned }: ActionWrite, course?: Course): Promise<WriteEnd> {
     const { apply, memory, caches, clock, hooks } = this.#deps;
     const action = withLatest(planned, this.#latest);
@@ -290,9 +292,9 @@ export class Sync {
     const retryAfterMs = throttled ? outcome.retryAfterMs : undefined;
     if (ENDED.has(outcome.kind)) this.#written++;
     if (outcome.kind === "stopped") this.#refused = true;
-    // Of many that are refused, each would ask for a plan that has nothing for it yet.
+    // If many are refused, each would request a plan that cannot write yet.
     else if (throttled) this.#retryAt = Math.min(this.#retryAt, now + (retryAfterMs ?? RETRY_MS));
-    // What is still to be done there has a time, which the next plan knows.
+    // The next plan knows when the remaining work there is due.
     else if (!ENDED.has(outcome.kind)) this.#dirty = true;
     recordOutcome(outcome, { memory, caches, now, random: clock.random() });
     for (const each of hooks) each.onOutcome?.(outcome);
@@ -311,7 +313,7 @@ export class Sync {
       now,
       new Set(this.#pool.inFlight.keys()),
     );
-    // The writes of the plan before go on while this one is made.
+    // Writes of the previous plan continue during planning.
     this.#pool.mark();
     return finishInTurns(planning, clock, TURN_MS);
   }
@@ -327,8 +329,8 @@ export class Sync {
     const planned = started + planMs;
     const restMs = Math.min(LONGEST_REST_MS, REST_OF_A_PLAN * planMs);
     pool.replace(actions.map(pooledWriteOf));
-    // When the slice ends and when something else becomes due: a write that hangs must hold up
-    // neither fresh work nor retries, once no other can start.
+    // The timer fires when the slice ends and when something else becomes due. A write that hangs must delay
+    // neither new work nor retries when no other write can start.
     let timer: Timer | undefined;
     const tick = (): void => {
       pool.nudge();
@@ -381,9 +383,9 @@ export class Sync {
   }
 }
 
-/** It becomes due by itself; whether a failed write is worth another try, its failure says. */
+/** Whether the row becomes due by itself. Retries of failed writes are decided by their failure. */
 function isUnderWay({ verdict, dueAt, hold }: Row): boolean {
-  // What is certain to be held is not waited for.
+  // A removal that is certain to be held is not pending.
   return dueAt !== undefined && isPending(verdict) && hold === undefined;
 }
 
@@ -398,7 +400,7 @@ function wantedNames(clusterState: ClusterState): ReadonlySet<string> {
   return names;
 }
 
-/** Every place is as its source wants it and no source is refused; a paused one is as its owner wants. */
+/** Every place is as its source wants it, or as its owner wants it if it is paused. No source is refused. */
 export function isAllCurrent({ states, sources, list }: Plan): boolean {
   const { current: _, paused: __, ...others } = states;
   return (

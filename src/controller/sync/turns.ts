@@ -1,8 +1,8 @@
-// Long work in small steps, so that the event loop goes on between them.
+// Splits long work into small steps, so that the event loop can do other work between them.
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kube/time/clock.ts";
 
-/** What `steps` returns in the end; they hold the event loop for `turnMs` at a stretch, about. */
+/** Returns the result of `steps`. They hold the event loop for about `turnMs` at a time. */
 export async function finishInTurns<T>(
   steps: Iterator<undefined, T>,
   clock: Pick<Clock, "monotonic">,

@@ -1,5 +1,5 @@
-// An action of the plan as a write of the pool: what is newest when it starts, and whether its decision
-// still holds after an event. Promise: a write carries the rule and the value of one moment.
+// Turns an action of the plan into a write of the pool. It adds the newest content when the write starts, and
+// checks after an event whether its decision still holds. Promise: a write has the rule and value of one moment.
 import type { PooledWrite } from "../../kube/flowcontrol/write-pool.ts";
 import type { WrittenCaches } from "./outcome.ts";
 import { bytesOf } from "../plan/requests.ts";
@@ -12,19 +12,19 @@ import { decisionKeyOf, type Action, actionKey, isEnding } from "../model/action
 
 export type ActionWrite = PooledWrite & { readonly action: Action };
 
-/** How objects and Namespaces were before the events that came since the plan was begun, by key. */
+/** The state of objects and Namespaces before the events since planning began, by key. */
 export type Touched = ReadonlyMap<string, CachedObject | Namespace | undefined>;
 
-/** What is known now. */
+/** The current state. */
 export type LatestView = {
   readonly caches: Pick<WrittenCaches, "of" | "namespace">;
-  /** What the source list says of an object. */
+  /** The source list's entry for an object. */
   readonly entryOf: (kind: ObjectKind, object: Ref) => ListEntry | undefined;
 };
 
 /**
- * A source that changes all the time is written although the plan knows an older version: with its
- * newest content, if that is as good for this write and the rule is the one that was planned with.
+ * Lets a source that changes all the time be written although the plan has an older version. The newest
+ * content is used if it is as good for this write and the planned rule still applies.
  */
 export function withLatest(action: Action, { caches, entryOf }: LatestView): Action {
   if (!("content" in action)) return action;
@@ -37,7 +37,7 @@ export function withLatest(action: Action, { caches, entryOf }: LatestView): Act
   return { ...action, content, decisionKey: decisionKeyOf(content) };
 }
 
-// The next plan writes content that grew more: it applies the limits on bytes.
+// Content that grew more is written by the next plan, which applies the limits on bytes.
 const MOST_GROWTH = 2;
 
 function isAsGood(latest: DesiredCopy, planned: DesiredCopy): boolean {
@@ -48,7 +48,7 @@ function isAsGood(latest: DesiredCopy, planned: DesiredCopy): boolean {
   );
 }
 
-/** Whether the decision behind the action is still the same after these events of its source or namespace. */
+/** Whether the decision behind the action is unchanged after these events of its source or namespace. */
 export function isStillDecided(
   { action, namespace = "", source = "" }: ActionWrite,
   touched: Touched,
@@ -58,7 +58,7 @@ export function isStillDecided(
   const latest = caches.of(objectKind).get(action.source);
   const entry = entryOf(objectKind, action.source);
   if (touched.has(source)) {
-    // A removal carries no source. It follows from what the cache showed.
+    // A removal contains no source. It follows from what the cache showed.
     const before = "content" in action ? action.content.source : touched.get(source);
     if (!before || !("role" in before) || !saysTheSame(before, latest, entry)) return false;
   }
@@ -91,7 +91,7 @@ function saysTheSame(
   return silent && before.uid === latest.uid;
 }
 
-/** What the pool must know of an action to bound it. */
+/** What the pool needs to know to limit an action. */
 export function pooledWriteOf(action: Action): ActionWrite {
   const { objectKind, place } = action;
   const key = actionKey(action);

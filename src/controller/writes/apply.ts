@@ -1,9 +1,10 @@
-// The only writer of Secrets and ConfigMaps: action → requests → outcome. Promises: every write carries the
-// preconditions that the planner put into it; nothing is thrown, a failure is an outcome; no write
-// begins once we may not write any more, and none outlives that permission; no request of an action is
-// sent after an event has changed the decision behind it; a copy is deleted for its
-// successor only when the API server has said that it would take that. It also asks the planner's
-// questions (live-reader.ts).
+// The only writer of Secrets and ConfigMaps: action → requests → outcome. Promises:
+// - Every write has the preconditions that the planner put into it.
+// - Nothing is thrown. A failure is an outcome.
+// - No write starts, or continues, after the time for which this process may write.
+// - No request is sent after an event has changed the decision behind its action.
+// - A copy is deleted for its successor only after the API server has confirmed that it would accept that.
+// It also answers the planner's questions (live-reader.ts).
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { ApiError, type ApiErrorKind } from "../../kube/rest/api-error.ts";
 import { causeText, type FailureCause } from "../../kube/rest/failure-cause.ts";
@@ -34,25 +35,25 @@ import { ReservationsFull } from "./reservation-record.ts";
 
 export type ApplyDeps = {
   readonly client: ApiClient;
-  /** Milliseconds for which writing is still allowed; 0 or less is no longer. */
+  /** Milliseconds for which this process may write. It may not write at 0 or less. */
   readonly writeDeadlineMs: () => number;
-  /** Informed of every write that was answered: its verb and `ok` or the error's kind. */
+  /** Called for every write that was answered: its verb and `ok` or the error's kind. */
   readonly onWrite: (verb: string, result: "ok" | ApiErrorKind) => void;
   readonly onAnswer: (question: LiveRead, answer: LookupResult) => void;
-  /** Whether nothing is ever written there, whatever the planner says. */
+  /** Whether nothing is ever written there, regardless of the plan. */
   readonly isReserved: (kind: ObjectKind, place: Ref) => boolean;
-  /** Makes a reservation before a copy is deleted for its successor; rejects where that is not possible. */
+  /** Makes a reservation before a copy is deleted for its successor. Rejects if that is not possible. */
   readonly reservations: {
-    /** Where the lasting ones are, for people. */
+    /** Where lasting reservations are stored, for messages. */
     readonly where: string;
     readonly reserve: (reservation: Reservation) => Promise<void>;
   };
-  /** Takes an object that was read into the cache. */
+  /** Stores an object that was read in the cache. */
   readonly remember: (kind: ObjectKind, raw: unknown) => void;
-  /** As the cache would hold it. */
+  /** The object as the cache would store it. */
   readonly read: (kind: ObjectKind, raw: unknown) => CachedObject | undefined;
   readonly sources: {
-    /** The data that are kept of sources. */
+    /** The stored data of sources. */
     readonly cache: DataCache;
     readonly read: (raw: unknown, source: SourceObject) => SourcePayload | undefined;
     /** A source was read again. */
@@ -62,15 +63,16 @@ export type ApplyDeps = {
 
 /** What can stop an action after it was started. */
 export type Course = {
-  /** Once it aborts, the action ends as if no answer had come in time. */
+  /** When it aborts, the action ends as if no answer had come in time. */
   readonly cut?: AbortSignal | undefined;
-  /** Whether an event has changed the decision behind the action. No further request of it is then sent. */
+  /** Whether an event has changed the decision behind the action. No further request is sent then. */
   readonly isOvertaken?: (() => boolean) | undefined;
 };
 
 const TIMEOUT_MS = 30_000;
 const MOST_DELETES = 3;
-// Another version, gone, or in a namespace that does not exist or is being deleted: the watch is about to tell.
+// The object has another version or no longer exists, or its namespace is missing or being deleted. The watch
+// will soon report it.
 const MOVED: readonly ApiErrorKind[] = ["conflict", "notFound", "terminating"];
 const VERB = { GET: "get", POST: "create", PATCH: "patch", DELETE: "delete" } as const;
 
@@ -97,14 +99,14 @@ export class Apply {
     }
   }
 
-  /** Ends every request under way; whether its write was made is then unknown. None begins after it. */
+  /** Cuts off all requests in flight, so their effect is unknown. No request starts after it. */
   cancel(): void {
     this.#cancelled.abort();
   }
 
   async #write(action: Action, course: Course): Promise<Outcome> {
     const { objectKind, place } = action;
-    // The planner has no such place: this is for the day on which it is wrong.
+    // The planner never has such a place. This check protects against a planner bug.
     if (writes(action) && this.#deps.isReserved(objectKind, place)) {
       const what = `write ${objectKind.toLowerCase()} ${refText(place)}`;
       throw new ApiError(what, { kind: "forbidden", reason: "Reserved" });
@@ -147,8 +149,8 @@ export class Apply {
   }
 
   /**
-   * Who rewrites a copy faster than the watch tells does not keep it: it is looked at live and, as long
-   * as it is the copy that was judged, deleted under the version that was seen.
+   * A client that rewrites a copy faster than the watch reports cannot prevent its deletion. The copy is read
+   * live. While it is the same copy, it is deleted with the version that was read.
    */
   async #delete(action: Action & { kind: "delete" }, course: Course): Promise<Outcome> {
     let target: CopyObject = action.target;
@@ -172,7 +174,7 @@ export class Apply {
     }
   }
 
-  /** What was copied onto a copy; undefined: it is another by now. */
+  /** The record of what was copied. Undefined if the copy has another version by now. */
   async #recordOf(
     { objectKind, place, target }: Action & { kind: "update" },
     course: Course,
@@ -197,7 +199,7 @@ export class Apply {
     return object;
   }
 
-  /** What speaks against a replace; undefined: the API server would take the successor. */
+  /** The obstacle to a replace. Undefined if the API server would accept the successor. */
   async #rehearse(
     action: Action,
     requests: readonly ObjectRequest[],
@@ -213,13 +215,13 @@ export class Apply {
       if (wouldTake(error, plural, action.place.name)) return undefined;
       const { ownWords, kind, why, retryAfterMs } = error;
       if (kind === "terminating" || ownWords?.kind === "notFound") return { kind: "moved", action };
-      // Nobody else is at the place, whatever a webhook says.
+      // No other object is at the place, whatever a webhook reports.
       const denied = kind === "alreadyExists" || kind === "conflict";
       return failed(action, denied ? "forbidden" : kind, why, retryAfterMs);
     }
   }
 
-  /** Why the copy is not deleted; undefined: its place is reserved, or need not be. */
+  /** Why the copy is not deleted. Undefined if its place is reserved or need not be. */
   async #reserve(
     action: Action & { kind: "replace" },
     { cut }: Course,
@@ -242,7 +244,7 @@ export class Apply {
     }
   }
 
-  /** What is to be written into a pulling Secret shows only a look at it. */
+  /** Only a live read shows what is to be written into a pulling Secret. */
   async #fill(action: FillAction, course: Course): Promise<Outcome> {
     const { objectKind, place, target, decisionKey } = action;
     const source = action.kind === "fill" ? action.content.source : undefined;
@@ -266,7 +268,7 @@ export class Apply {
     const { fill, shadowed, isRefill } = filling;
     if (!fill) return { kind: "resolved", action, resolution: { ...answer, conflict: shadowed } };
     const object = await this.#send(action, fillRequest(action, fill), course);
-    // Somebody on the way may have made something else of it.
+    // A webhook may have changed what was written.
     const left = fillFor(readPullState(KINDS[objectKind], object), source, payload);
     const settled = typeof left !== "string" && !left.fill && isKubeObject(object);
     const resolution = settled
@@ -307,7 +309,7 @@ export class Apply {
         what,
         signal: course.cut ?? this.#cancelled.signal,
         timeoutMs: Math.min(TIMEOUT_MS, left),
-        // It may have waited for a connection, or the whole process may have been stopped.
+        // The request may have waited for a connection, or the whole process may have been stopped.
         permitted: () => {
           if (this.#deps.writeDeadlineMs() <= 0) refused = new LeaseExpired();
           else if (isOvertaken()) refused = new Overtaken();
@@ -320,7 +322,7 @@ export class Apply {
       if (refused) throw refused;
       const error = asTimeout(what, thrown, this.#cancelled.signal);
       if (error instanceof ApiError && !dryRun) this.#deps.onWrite(verb, error.kind);
-      // A delete that finds nothing has reached its goal.
+      // A delete of a missing object has succeeded.
       if (method === "DELETE" && error instanceof ApiError && error.kind === "notFound")
         return undefined;
       throw error;
@@ -340,7 +342,7 @@ export class Apply {
     for (const question of action.questions) {
       const answer = silence ?? (await this.#live.answerTo(question));
       this.#deps.onAnswer(question, answer);
-      // The rest would wait as long, one after the other.
+      // The other questions would wait as long, one after the other.
       if (answer.kind === "unreadable" && answer.silent) silence = answer;
     }
     return { kind: "answered", action };
@@ -358,7 +360,7 @@ export class Apply {
     return failed(action, error.kind, error.why, error.retryAfterMs);
   }
 
-  /** A create met somebody: see who it is, so that the next sync judges by what is there. */
+  /** A create found an object: read it, so that the next sync judges the actual object. */
   async #outcomeOfTaken(action: Action): Promise<Outcome> {
     try {
       return await this.#look(action);
@@ -383,7 +385,7 @@ class LeaseExpired extends Error {}
 /** An event has changed the decision behind the action. */
 class Overtaken extends Error {}
 
-/** A finalizer holds what was deleted. */
+/** A finalizer holds the deleted object. */
 class Leaving extends Error {
   readonly object: unknown;
 
@@ -397,7 +399,7 @@ function isLeaving(object: unknown): boolean {
   return isKubeObject(object) && stringOf(object.metadata["deletionTimestamp"]) !== "";
 }
 
-// All that its ending followed from is as it was.
+// Everything that the removal followed from is unchanged.
 function isSameCopy(found: CachedObject | undefined, judged: CopyObject): found is CopyObject {
   return (
     found?.role === "copy" &&
@@ -406,7 +408,7 @@ function isSameCopy(found: CachedObject | undefined, judged: CopyObject): found 
     refText(found.source) === refText(judged.source) &&
     found.onDelete === judged.onDelete &&
     found.entry === judged.entry &&
-    // A newer version's, by now: it freezes.
+    // A newer version of secretcast has changed it: the copy is frozen.
     found.unknownMark === judged.unknownMark
   );
 }

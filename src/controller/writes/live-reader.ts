@@ -1,6 +1,6 @@
-// Live GETs: of an object as the API server has it now, and the planner's questions about what endings
-// follow from. Promises: an object counts as absent only by the API server's own words; a read that was
-// cut off because others waited ended as if its time had run out.
+// Live GETs: the current state of an object, and answers to the planner's questions before removals.
+// Promises: an object is absent only if the API server itself reports that. A read that is cut off for waiting
+// work ends as if it had timed out.
 import { ApiError, type ApiErrorKind } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { causeText } from "../../kube/rest/failure-cause.ts";
@@ -13,12 +13,12 @@ import type { LiveRead } from "../model/actions.ts";
 
 const TIMEOUT_MS = 30_000;
 const QUESTION_TIMEOUT_MS = 10_000;
-// Answers that say something of one object only.
+// Errors that concern one object only.
 const OF_ONE_OBJECT: readonly ApiErrorKind[] = ["forbidden", "notFound", "invalid", "badRequest"];
 
 export class LiveReader {
   readonly #client: ApiClient;
-  /** Ends every read under way. */
+  /** Cuts off all reads in flight. */
   readonly #cancelled: AbortSignal;
 
   constructor(client: ApiClient, cancelled: AbortSignal) {
@@ -45,7 +45,7 @@ export class LiveReader {
       const words = error instanceof ApiError ? error.ownWords : undefined;
       const { plural } = resourceOf(kind);
       const name = kind === "Namespace" ? ref.namespace : ref.name;
-      // Any other 404 may be a proxy's.
+      // Any other 404 may come from a proxy.
       const absent = words?.kind === "notFound" && words.resource === plural && words.name === name;
       if (absent) return { kind: "absent" };
       const silent = !(error instanceof ApiError) || !OF_ONE_OBJECT.includes(error.kind);
@@ -78,7 +78,7 @@ function readText(kind: LiveRead["kind"], { namespace, name }: Ref): string {
   return `get ${resourceOf(kind).kind.toLowerCase()} ${place}`;
 }
 
-/** Of a request that was cut off because others waited: as if its time had run out. */
+/** Converts the error of a request that was cut off for waiting work into a timeout. */
 export function asTimeout(what: string, error: unknown, cancelled: AbortSignal): unknown {
   const cut = error instanceof ApiError && error.kind === "cancelled";
   if (!cut || cancelled.aborted) return error;

@@ -1,5 +1,5 @@
-// What became of one action, and what is learned from it: the next sync starts from the whole cache,
-// and all that it knows of earlier syncs is what these functions put into memory and cache.
+// The outcome of one action, and what is remembered of it. The next sync starts from the whole cache. Only
+// these functions pass knowledge of earlier syncs to it, through memory and cache.
 import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
 import type { CauseWord } from "../../kube/rest/failure-cause.ts";
 import type { PlannerMemory } from "../state/planner-memory.ts";
@@ -12,54 +12,54 @@ import type { Ref } from "../../text/names.ts";
 import { isCopying, type Action, type LiveRead } from "../model/actions.ts";
 
 export type Outcome =
-  /** Written; `object` is the raw object that the server answered with. */
+  /** Written. `object` is the raw object in the server's answer. */
   | {
       readonly kind: "done";
       readonly action: Action;
       readonly object: unknown;
-      /** Of a pulling Secret that has what it is to have. */
+      /** For a pulling Secret that has all its wanted entries. */
       readonly resolution?: Resolution | undefined;
-      /** Of a fill: it wrote only entries that were empty, so that nobody's value was undone. */
+      /** For a fill that wrote only empty entries, so that it replaced no other client's value. */
       readonly isRefill?: boolean;
     }
-  /** Nothing was written: a pulling Secret has what it can have of its source. */
+  /** Nothing was written, because a pulling Secret has all that it can have from its source. */
   | { readonly kind: "resolved"; readonly action: Action; readonly resolution: Resolution }
-  /** Removed, or found removed: nothing of ours is at the place. */
+  /** Removed, or already removed. No object of ours is at the place. */
   | { readonly kind: "removed"; readonly action: Action }
-  /** The cluster state has changed since the plan: look again shortly. */
+  /** The cluster state has changed since the plan. Sync again shortly. */
   | { readonly kind: "moved"; readonly action: Action; readonly ofSource?: boolean }
-  /** A finalizer holds what was deleted: `object` is as it is now, on its way out. */
+  /** A finalizer holds the deleted object. `object` is its current state. */
   | { readonly kind: "leaving"; readonly action: Action; readonly object: unknown }
-  /** A live GET of a place where the cache shows none: `object` is who is there, undefined nobody. */
+  /** A live GET of a place where the cache shows no object. `object` is the object there, if any. */
   | { readonly kind: "found"; readonly action: Action; readonly object: unknown }
-  /** Questions were asked; each answer was reported as it came. */
+  /** Live reads were made. Each answer was reported at once. */
   | { readonly kind: "answered"; readonly action: Action }
-  /** Not tried, or cut off: this process may not write any more. */
+  /** Not tried, or cut off, because this process may no longer write. */
   | { readonly kind: "stopped"; readonly action: Action }
   | {
       readonly kind: "failed";
       readonly action: Action;
       readonly error: ApiErrorKind;
-      /** A word of the closed list of causes ... */
+      /** A value of the closed list of causes. */
       readonly cause: CauseWord;
-      /** ... and the cause in one line of identifiers, without the place. */
+      /** The cause in one line of identifiers, without the place. */
       readonly reason: string;
       readonly retryAfterMs: number | undefined;
     };
 
-/** What the API server said of an object that something is to end because of. */
+/** The API server's answer about an object that may cause a removal. */
 export type LookupResult =
   | { readonly kind: "found"; readonly object: unknown }
   | { readonly kind: "absent" }
-  /** `silent`: others would not be answered either. */
+  /** `silent`: other questions would not be answered either. */
   | { readonly kind: "unreadable"; readonly reason: string; readonly silent: boolean };
 
 /** The cache of one kind of objects. */
 export type WrittenCache = {
   get(place: Ref): CachedObject | undefined;
-  /** Takes an object that a write returned or a GET found. */
+  /** Stores an object that a write returned or a GET found. */
   remember(raw: unknown): CachedObject | undefined;
-  /** The same object, and takes nothing. */
+  /** Returns the same object and stores nothing. */
   read(raw: unknown): CachedObject | undefined;
   forget(namespace: string, name: string, uid: string): void;
 };
@@ -77,7 +77,7 @@ export type WrittenList = {
   forget(uid: string): void;
 };
 
-/** Where it goes; `now`: ms, monotonic; `random`: uniform in [0, 1). */
+/** Where outcomes are recorded. `now` is in ms, monotonic. `random` is uniform in [0, 1). */
 export type RecordContext = {
   readonly memory: PlannerMemory;
   readonly caches: WrittenCaches;
@@ -98,7 +98,7 @@ export function recordOutcome(
         altered: isAltered(action, cache.remember(outcome.object)),
         isRefill: outcome.isRefill === true,
       });
-      // The successor exists, whatever a webhook made of it.
+      // The successor exists, even if a webhook altered it.
       if (isCopying(action))
         ofAll.shared.reservations.end({ kind: action.objectKind, place: action.place });
       if (outcome.resolution) memory.resolved(action.place, outcome.resolution);
@@ -119,7 +119,7 @@ export function recordOutcome(
       memory.succeeded(action, now, random);
       return;
     case "found":
-      // One of our own, which the watch has not shown yet: judged as what it is.
+      // A copy of our own that the watch has not shown yet. It is judged as a copy.
       if (cache.read(outcome.object)?.role === "copy") {
         cache.remember(outcome.object);
         memory.outdated(action, now);
@@ -127,7 +127,7 @@ export function recordOutcome(
       }
       if (outcome.object !== undefined) memory.uncached(action.place, now, random);
       else if (action.kind === "liveGet") memory.foundAbsent(action.place);
-      // The server said both that it is taken and that it is free.
+      // The server reported the place both as taken and as free.
       else memory.outdated(action, now);
       return;
     case "failed":
@@ -136,21 +136,21 @@ export function recordOutcome(
   }
 }
 
-// A webhook or a policy on the way made something else of it.
+// A webhook or a policy altered what was written.
 function isAltered(action: Action, written: CachedObject | undefined): boolean {
   if (!("content" in action) || action.kind === "fill" || written === undefined) return false;
   const { desiredCopy } = action.content;
   return written.role !== "copy" || written.fingerprint !== desiredCopy?.fingerprint;
 }
 
-// Somebody is there, and it could not be seen who.
+// An object is at the place, but it could not be read.
 function isTaken({ action: { kind }, error }: Extract<Outcome, { kind: "failed" }>): boolean {
   return (
     kind === "liveGet" || (error === "alreadyExists" && (kind === "create" || kind === "replace"))
   );
 }
 
-/** Where the objects of live reads go. The watch sends no event for them, so `onChange` reports each change of the cache. */
+/** Where live reads are stored. The watch sends no event for them, so `onChange` reports cache changes. */
 export type ReadObjects = {
   readonly caches: WrittenCaches;
   readonly onChange: (key: string, before: CachedObject | Namespace | undefined) => void;
@@ -158,7 +158,7 @@ export type ReadObjects = {
 
 export type LookupContext = RecordContext &
   ReadObjects & {
-    /** The source list, where there is one. */
+    /** The source list, if there is one. */
     readonly list?: WrittenList | undefined;
   };
 
@@ -169,7 +169,7 @@ export function recordLookup(
 ): void {
   const { memory, now, random } = learning;
   if (answer.kind === "found" && !isShown(question, answer.object)) {
-    // Another object, of which the watch will say nothing: to the cache there is none.
+    // The watch does not show this object, so the cache treats it as absent.
     recordLookup(question, { kind: "absent" }, learning);
     return;
   }
@@ -211,7 +211,7 @@ function remember({ kind, ref }: LiveRead, object: unknown, context: LookupConte
   else showing(kind, ref, context, () => caches.rememberNamespace(object));
 }
 
-/** Takes an object that was read live into the cache. */
+/** Stores an object that was read live in the cache. */
 export function rememberRead(kind: ObjectKind, raw: unknown, context: ReadObjects): void {
   const { namespace, name } = objectOf(objectOf(raw).metadata);
   const ref = { namespace: stringOf(namespace), name: stringOf(name) };
@@ -252,7 +252,7 @@ function forgetShown(question: LiveRead, { caches, memory, list, now }: LookupCo
     return;
   }
   const cache = caches.of(kind);
-  // The watch's word of it will be an echo of this.
+  // The watch will report this deletion again.
   if (cache.get(ref)?.role === "source") memory.of(kind).gone.add(uid, now);
   cache.forget(ref.namespace, ref.name, uid);
 }

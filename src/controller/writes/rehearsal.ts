@@ -1,7 +1,7 @@
-// Whether the API server would take the successor of a copy that cannot be updated, told from the error
-// that a create with `dryRun=All` meets while the old copy is still there. The name is checked last of
-// all, after every webhook, policy and quota: that it is taken means that nothing else was in the way.
-// A quota may be full only because of the old copy. Whatever is not plainly a yes is a no.
+// Decides whether the API server would accept the successor of a copy that cannot be updated. The input is the
+// error of a create with `dryRun=All` while the old copy exists. The API server checks the name last, after
+// every webhook, policy and quota. "Already exists" therefore means that nothing else prevents the create. A
+// quota may be full only because of the old copy. Every unclear answer counts as no.
 import type { ApiError } from "../../kube/rest/api-error.ts";
 import type { QuotaFigure } from "../../kube/rest/own-words.ts";
 
@@ -13,7 +13,7 @@ export function wouldTake({ ownWords }: ApiError, resource: string, name: string
   return ownWords.figures.every((figure) => fitsWithoutOne(resource, figure));
 }
 
-// The old copy counts as one in each of these, and as nothing in any other.
+// The old copy counts as one in each of these, and as zero in any other.
 function fitsWithoutOne(
   plural: string,
   { resource, requested, used, limited }: QuotaFigure,

@@ -1,8 +1,9 @@
-// The reservations that must survive the process (controller/state/reservations.ts), as an annotation on the
-// controller's Lease.
-// Promises: reserve() resolves when the reservation is on the Lease; one request is under way at a time
-// and carries all that wait; what the Lease already has is read before the first sync and is not
-// overwritten unread; a quiet cluster sees no write.
+// Stores the reservations that must survive the process (controller/state/reservations.ts) in an annotation on
+// the controller's Lease. Promises:
+// - reserve() resolves when the reservation is on the Lease.
+// - One request is in flight at a time and contains all waiting reservations.
+// - The Lease's reservations are read before the first sync and are never overwritten unread.
+// - A quiet cluster sees no write.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { sleep, type Clock, type Timer } from "../../kube/time/clock.ts";
 import type { Reservation } from "../model/actions.ts";
@@ -15,7 +16,7 @@ import {
 
 /** One annotation of the controller's Lease. */
 export type RecordAnnotation = {
-  /** Where it is, for people. */
+  /** Where the annotation is, for messages. */
   readonly where: string;
   read(signal: AbortSignal): Promise<string | undefined>;
   write(
@@ -24,14 +25,14 @@ export type RecordAnnotation = {
   ): Promise<void>;
 };
 
-/** There is no room for more. */
+/** The annotation has no room for another reservation. */
 export class ReservationsFull extends Error {}
 
 const FIRST_READ_MS = 10_000;
 const READ_AGAIN_MS = 1000;
 const SAVE_AGAIN_MS = 5000;
 const LAST_SAVE_MS = 2000;
-/** What another attempt does not change. */
+/** Errors that a retry does not change. */
 const SETTLED: ReadonlySet<string> = new Set(["forbidden", "unauthorized", "notFound", "invalid"]);
 
 export class ReservationRecord {
@@ -40,7 +41,7 @@ export class ReservationRecord {
   readonly #clock: Clock;
   readonly #closed = new AbortController();
   #read = false;
-  /** Version of the reservations that the Lease has. */
+  /** Version of the reservations that is on the Lease. */
   #savedVersion = 0;
   #saving: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -56,7 +57,7 @@ export class ReservationRecord {
     return this.#annotation.where;
   }
 
-  /** Reads what an earlier process left. Gives up after ten seconds: the next save reads it. */
+  /** Reads what an earlier process left. Gives up after ten seconds. The next save then reads it. */
   async load(signal: AbortSignal): Promise<void> {
     const end = this.#clock.monotonic() + FIRST_READ_MS;
     while (!signal.aborted && !this.#read && this.#clock.monotonic() < end) {
@@ -75,19 +76,19 @@ export class ReservationRecord {
     try {
       await this.#save();
     } catch (error) {
-      // Nothing is deleted for it.
+      // The copy is then not deleted.
       this.#reservations.end(reservation);
       throw error;
     }
   }
 
-  /** A plan was made, which may have ended some. */
+  /** A plan was made. It may have ended reservations. */
   planned(): void {
     if (this.#reservations.version !== this.#savedVersion && !this.#saving && !this.#again)
       this.#saveLater();
   }
 
-  /** Writes what is still to be written. */
+  /** Writes what is not yet written. */
   async close(): Promise<void> {
     this.#again?.cancel();
     const timer = this.#clock.setTimeout(() => this.#closed.abort(), LAST_SAVE_MS);
@@ -108,7 +109,7 @@ export class ReservationRecord {
     });
   }
 
-  // What is reserved while a request is under way is in the next one.
+  // Reservations made while a request is in flight are part of the next one.
   #save(): Promise<void> {
     if (this.#next) return this.#next;
     if (!this.#saving) return (this.#saving = this.#saveNow());

@@ -1,7 +1,6 @@
-// What a write needs of its source: out of the cache of source data, or read again by one GET, which
-// all writes of that source share while it is under way.
-// Promises: what it gives is of the very version asked for; what a GET brings of another version goes
-// into the cache of objects.
+// Provides the source data that a write needs, from the cache or by one GET. All writes of that source share
+// the GET while it is in flight. Promises: the data is of exactly the requested version. If a GET returns
+// another version, that version is stored in the cache of objects.
 import type { DataCache } from "../state/data-cache.ts";
 import type { SourcePayload, SourceObject } from "../model/cluster.ts";
 import { isKubeObject, compareVersions } from "../../kube/rest/resource.ts";
@@ -10,7 +9,7 @@ import type { Ref } from "../../text/names.ts";
 
 export type SourceDataDeps = {
   readonly cache: DataCache;
-  /** The raw object as the API server has it; undefined: there is none. May reject. */
+  /** The raw object from the API server. Undefined if it does not exist. May reject. */
   readonly get: (kind: ObjectKind, place: Ref) => Promise<unknown>;
   readonly read: (raw: unknown, source: SourceObject) => SourcePayload | undefined;
   readonly remember: (kind: ObjectKind, raw: unknown) => void;
@@ -26,7 +25,7 @@ export class SourceData {
     this.#deps = deps;
   }
 
-  /** undefined: there is another version by now, or none. Rejects when it cannot be read. */
+  /** Undefined if the source has another version by now or no longer exists. Rejects if it cannot be read. */
   async payload(source: SourceObject): Promise<SourcePayload | undefined> {
     const { cache } = this.#deps;
     const payload = cache.get(source);
@@ -58,7 +57,7 @@ export class SourceData {
   }
 }
 
-/** Whether a raw object is the one, in the version, that was planned with. */
+/** Whether a raw object is the planned object in the planned version. */
 export function isVersion(
   raw: unknown,
   planned: { readonly uid: string; readonly resourceVersion: string },
