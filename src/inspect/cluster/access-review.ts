@@ -1,4 +1,5 @@
-// Whether a user may do something, as `kubectl auth can-i` asks it: a review, which creates nothing.
+// Asks whether a user may do something, like `kubectl auth can-i`. The request is a review, which creates
+// nothing.
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
 
@@ -15,7 +16,7 @@ export type AccessAttributes = {
   readonly name?: string | undefined;
 };
 
-/** Whether the client's own user may; with --as, the user that it names. `what`: for error messages. */
+/** Whether the client's own user may, or the user in --as. `what` is for error messages. */
 export function isAllowed(
   client: ApiClient,
   resourceAttributes: AccessAttributes,

@@ -1,7 +1,6 @@
-// A ClusterState for one look: objects of the API are taken in one after the other, reduced as the
-// controller's caches do, and never change. Beside it what a command line wants to know more: outlines
-// for the diff, and which sources carry the labels that were asked for. No value of an unmanaged object or a
-// copy is kept.
+// Builds a ClusterState from one read. Objects of the API are added one after the other, reduced like in
+// the controller's caches, and never change. It also keeps what the commands need in addition: outlines for
+// the diff, and the sources with the requested labels. It keeps no value of an unmanaged object or a copy.
 import { randomBytes } from "node:crypto";
 import { DataCache } from "../../controller/state/data-cache.ts";
 import { createDigest, digestOffer } from "../../controller/model/secret-data.ts";
@@ -30,7 +29,7 @@ export type BuilderOptions = {
   readonly settings: PlannerSettings;
   /** Which take part. */
   readonly kinds: readonly ObjectKind[];
-  /** Over the labels of sources; undefined: all. */
+  /** Selects sources by their labels. Undefined selects all. */
   readonly selector?: Selector | undefined;
   readonly dataCacheBytes: number;
   /** Whether outlines are kept: digesting every value takes long, and only a diff asks for them. */
@@ -113,7 +112,7 @@ export class ClusterBuilder {
       this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));
   }
 
-  /** What was taken in comes again; `namespace`: only what is in it. */
+  /** Drops the objects that are read again. `namespace` limits this to one namespace. */
   forgetObjects(kind: ObjectKind, namespace?: string): void {
     if (namespace === undefined) this.#of(kind).clear();
     else this.#of(kind).delete(namespace);
@@ -128,7 +127,7 @@ export class ClusterBuilder {
     if (this.#selector?.matches(labels)) this.#selected.add(placeKey(kind, source));
   }
 
-  /** `unreadable`: namespaces that could not be read; they are not in the cluster state. */
+  /** `unreadable` selects the namespaces that could not be read. They are not in the cluster state. */
   states(unreadable: (namespace: string) => boolean = () => false): readonly ClusterState[] {
     const known = [...this.#namespaces].filter(([name]) => !unreadable(name));
     const namespaces = new Map(known);
@@ -171,7 +170,7 @@ export class ClusterBuilder {
     return this.#ofPayloads.get(source);
   }
 
-  /** What a source gives, out of the cache or by `look`; undefined: it gives nothing. */
+  /** The payload of a source, from the cache or with `look`. Undefined when the source has no payload. */
   async payloadOf(
     source: SourceObject,
     look: () => Promise<unknown>,
@@ -180,7 +179,7 @@ export class ClusterBuilder {
     return this.#data.get(source) ?? (context && readPayload(await look(), source, context));
   }
 
-  /** Whether the labels that were asked for are on this source; without a selector all are meant. */
+  /** Whether this source has the requested labels. Always true without a selector. */
   isSelected(kind: ObjectKind, source: Ref): boolean {
     return this.#selector === undefined || this.#selected.has(placeKey(kind, source));
   }

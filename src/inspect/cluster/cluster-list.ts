@@ -1,4 +1,4 @@
-// The source list as one look finds it: understood at once, or the reason why none of its entries counts.
+// The source list as one read finds it: the parsed list, or the reason why its entries are ignored.
 import type { ListedKind } from "../../controller/annotations/list-entry.ts";
 import type { Ref } from "../../text/names.ts";
 import {
@@ -17,7 +17,7 @@ export type ClusterList = (kind: ListedKind) => ListState;
 /** `--source-list ''`. */
 export const NO_LIST: ClusterList = () => LIST_OFF;
 
-/** `raw`: the ConfigMap; undefined: there is none. */
+/** `raw` is the ConfigMap. Undefined when it does not exist. */
 export function clusterList(raw: unknown, ref: Ref, configMaps: boolean): ClusterList {
   const object = raw === undefined ? undefined : readList(raw);
   if (!object?.entries) {

@@ -1,4 +1,4 @@
-// How many objects of a kind there are, by a page of one, of which no value comes.
+// Counts the objects of a kind with a page of one object, without reading values.
 import { METADATA_LIST, resourcePath, type Resource } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";

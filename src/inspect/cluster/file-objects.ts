@@ -1,7 +1,7 @@
-// Objects of the API out of files: what kustomize, helm and kubectl print, and repositories as people
-// clone them. Promises: every object comes with the file and line that it begins on. In a folder, what is
-// no manifest is counted, and what cannot be read is listed; a file that is named by itself must be a
-// manifest, or a UsageError says why it is not. It does not judge what kind of objects they are.
+// Reads API objects from files: the output of kustomize, helm and kubectl, and cloned repositories.
+// Promises: every object has the file and line where it begins. In a folder, files that are not manifests
+// are counted, and unreadable files are listed. A file that is named directly must be a manifest. Otherwise
+// a UsageError gives the reason. The kinds of the objects are not checked here.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, normalize } from "node:path";
 import { UsageError } from "../../controller/settings/config.ts";
@@ -23,13 +23,13 @@ export type FileReading = {
   readonly objects: readonly FileObject[];
   /** What is no manifest, by what it is: how many. */
   readonly passedOver: ReadonlyMap<string, number>;
-  /** The files of which something was passed over. */
+  /** The files with content that was skipped. */
   readonly others: readonly OtherFile[];
   /** What cannot be read, a line each. */
   readonly unread: readonly string[];
 };
 
-/** Whence `-` is read; undefined: there is none. */
+/** The input for `-`. Undefined when stdin is not available. */
 export type Input = AsyncIterable<Uint8Array | string> | undefined;
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
@@ -42,7 +42,10 @@ const KUSTOMIZATION = /^kustomization\.ya?ml$/i;
 const MOST_NESTED = 8;
 const MOST_OBJECTS = 200_000;
 
-/** Of `-f`, in the order in which they were given; a folder's files by name, and with `-R` those of its folders. */
+/**
+ * Reads the files of `-f` in the given order. The files of a folder are sorted by name. `-R` includes its
+ * subfolders.
+ */
 export async function readFileObjects(
   paths: readonly string[],
   { recursive = false, stdin }: { readonly recursive?: boolean; readonly stdin?: Input } = {},
@@ -124,7 +127,7 @@ class FileReader implements FileReading {
   }
 }
 
-/** What a file is besides a manifest, by its place; undefined: its content decides. */
+/** The kind of a file that is not a manifest, by its path. Undefined when its content decides. */
 function knownKind(file: string, patches: ReadonlySet<string>): string | undefined {
   if (TEMPLATE.test(file)) return "template";
   if (patches.has(normalize(file))) return "patch";

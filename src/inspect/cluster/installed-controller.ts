@@ -1,5 +1,5 @@
-// The controller that is installed in a cluster, as its Deployment tells: where it runs, and the flags
-// of `run` that it was given. What cannot be read of it is said, not guessed.
+// Finds the controller that is installed in a cluster, from its Deployment: its namespace and its flags of
+// `run`. What cannot be read is reported and never guessed.
 import {
   FLAGS,
   environmentName,
@@ -103,7 +103,7 @@ function controllerOf(deployment: Fields): readonly InstalledController[] {
   ];
 }
 
-/** Of the words of a command line; what is no flag of `run` is passed over. */
+/** The flags of `run` in a command line. Other arguments are skipped. */
 function flagsOf(words: readonly string[]): FlagValues {
   const flags: Partial<Record<FlagName, string | boolean>> = {};
   for (const [index, word] of words.entries()) {

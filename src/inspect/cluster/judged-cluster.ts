@@ -1,5 +1,5 @@
-// What every command that judges a cluster begins with: connect, find the settings to judge by, read
-// the cluster once.
+// The first steps of every command that judges a cluster: connect, find the settings, read the cluster
+// once.
 import { UsageError, type FlagValues } from "../../controller/settings/config.ts";
 import type { Connection } from "../kubectl/connection.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
@@ -44,14 +44,17 @@ export async function withJudging<T>(
   }
 }
 
-/** The cluster of a connection, read now; `outlined`: with what a diff needs. */
+/** Reads the cluster of a connection. `outlined` adds what a diff needs. */
 export async function readJudged(
   { connection, installed, planning }: Judging,
   flags: KubectlFlags,
   program: Program,
   options: {
     readonly outlined?: boolean;
-    /** Namespaces to read each for itself where the whole cluster may not be listed; default: that of -n. */
+    /**
+     * Namespaces to read separately when the user may not list the whole cluster. The default is the
+     * namespace of -n.
+     */
     readonly fallback?: readonly string[];
   } = {},
 ): Promise<ReadCluster> {
@@ -78,7 +81,7 @@ export function prospectIn(
   return prospectOf({ builder, clusterStates, look, settings });
 }
 
-/** Tells what is not known; false: something is not. */
+/** Prints what is unknown. Returns false when something is. */
 export function tellUnknown(
   { unknown }: Pick<ReadCluster, "unknown">,
   { stderr }: Pick<Program, "stderr">,

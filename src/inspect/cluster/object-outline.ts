@@ -1,6 +1,6 @@
-// What of an object's content a diff needs: the names of its entries, labels and annotations, each with
-// a keyed digest of its value. Outlines of objects with equal content are one, so that copies cost next
-// to nothing.
+// The part of an object's content that a diff needs: the names of entries, labels and annotations, each
+// with a keyed digest of the value. Objects with equal content share one outline, so copies need almost no
+// memory.
 import { createShare } from "../../controller/observed/intern.ts";
 import { objectOf, stringsOf } from "../../controller/model/unstructured.ts";
 import { annotationKey, PREFIX } from "../../controller/annotations/vocabulary.ts";

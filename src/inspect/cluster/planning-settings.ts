@@ -1,6 +1,7 @@
-// The settings by which a command judges, most of all the flags of `run` that decide what is copied where.
-// Each comes from the first that has it: the command line, the environment, the flags of the installed
-// controller, the defaults. The order is the same for all commands, and the settings are printed.
+// The settings of a command that judges a cluster, mainly the flags of `run` that decide what is copied
+// where. Each setting comes from the first of these that has it: the command line, the environment, the
+// flags of the installed controller, the defaults. The order is the same for all commands, and the settings
+// are printed.
 import { isDeepStrictEqual } from "node:util";
 import type { Argv } from "yargs";
 import {
@@ -20,11 +21,11 @@ import type { Installed } from "./installed-controller.ts";
 export type PlanningSettings = {
   readonly config: Config;
   readonly settings: PlannerSettings;
-  /** Where they are from, in words: "the flags of Deployment secretcast/secretcast". */
+  /** The origin of the settings as text: "the flags of Deployment secretcast/secretcast". */
   readonly from: string;
   /** What was given by anybody, and what decides most. */
   readonly flags: Readonly<Record<string, string>>;
-  /** What the installed controller runs with; undefined: none does, or it cannot be read. */
+  /** The settings of the installed controller. Undefined when none is installed or it cannot be read. */
   readonly theirs: Config | undefined;
   /** Flags given here, or in the environment. */
   readonly own: readonly FlagName[];
@@ -60,8 +61,9 @@ export function homeOf(own: FlagValues, { env }: Pick<Program, "env">): string {
 const USUAL_HOME = "secretcast";
 
 /**
- * Each flag of `names` from the first that has it: `own`, the environment, the installed controller, the
- * defaults. `home`: the namespace of a controller that is not installed; undefined: it runs outside.
+ * Reads each flag of `names` from the first that has it: `own`, the environment, the installed controller,
+ * the defaults. `home` is the namespace of a controller that is not installed. Undefined means that it runs
+ * outside the cluster.
  */
 export function readSettings(
   names: readonly FlagName[],

@@ -1,7 +1,7 @@
-// What a run would come to write in this cluster state: the controller's own planner, with all waiting counted
-// as over. Grace and hold have passed, and what the planner asks the API server before something ends
-// is answered by the cluster state itself, which was read a moment ago. What is to be written into a pulling
-// Secret a look at it decides, as in a run.
+// Computes what a run would finally write in this cluster state, with the controller's own planner and no
+// waiting. Grace and hold have passed. The planner's live reads before a removal are answered from the
+// cluster state, which was just read. A live read decides what is written into a pulling Secret, as in a
+// run.
 import { setImmediate } from "node:timers/promises";
 import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
 import { PlannerMemory } from "../../controller/state/planner-memory.ts";
@@ -23,15 +23,15 @@ export type ProspectParts = {
   readonly builder: ClusterBuilder;
   readonly clusterStates: readonly ClusterState[];
   readonly settings: PlannerSettings;
-  /** The object at a place as it is now; undefined: there is none. */
+  /** Reads the current object at a place. Undefined when it does not exist. */
   readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
 };
 
-// Each round answers what the one before asked; what an answer changes is asked once more.
+// Each round answers the requests of the previous round. A changed answer causes one more request.
 const MOST_ROUNDS = 50;
 /** Live reads at a time. */
 const LOOKS = 16;
-// The planner's clock stands still: nothing becomes due by waiting.
+// The planner's clock does not advance, so nothing becomes due by waiting.
 const NOW = 0;
 
 /** The settings of a plan that does not wait. */
@@ -52,7 +52,7 @@ export async function prospectOf(parts: ProspectParts): Promise<Prospect> {
   }
 }
 
-/** No time of a clock that stands still means anything to a reader. */
+/** Removes the times, because those of a stopped clock mean nothing to a reader. */
 function timeless(made: Plan): Plan {
   if (made.rows.every(({ dueAt }) => dueAt === undefined)) return made;
   return { ...made, rows: made.rows.map((row) => ({ ...row, dueAt: undefined })) };

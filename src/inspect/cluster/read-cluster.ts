@@ -1,6 +1,6 @@
-// A cluster, read once: its Namespaces and Secrets by lists in pages, of which no more than one is held
-// whole. Promises: what the API server refuses to show is named, and never taken for absent; where it
-// does not list a whole cluster, the namespaces that matter most are read each for itself.
+// Reads a cluster once: its Namespaces and Secrets in pages, with at most one page in memory. Promises:
+// what the API server refuses to show is reported and never treated as absent. When the user may not list
+// the whole cluster, the most important namespaces are read separately.
 import { listAll } from "../../kube/cache/list.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { systemClock } from "../../kube/time/clock.ts";
@@ -29,7 +29,7 @@ export type ReadCluster = {
   readonly builder: ClusterBuilder;
   /** One a kind. */
   readonly clusterStates: readonly ClusterState[];
-  /** What could not be read, each in a line; empty: all is known. */
+  /** What could not be read, one line each. Empty when everything is known. */
   readonly unknown: readonly string[];
   readonly rights: ReaderRights;
   readonly look: (kind: ObjectKind, place: Ref) => Promise<unknown>;
@@ -101,7 +101,7 @@ class Reading {
     this.#progress.end();
   }
 
-  /** All of it; where it may not be listed as a whole, `fallback`. Answers with what may not be read. */
+  /** Reads the whole cluster, or `fallback` where it may not be listed. Returns what may not be read. */
   async whole(fallback: () => readonly string[]): Promise<ReaderRights["namespace"]> {
     const [namespaces, secrets] = await Promise.all([
       this.#may(() => this.#listNamespaces()),
@@ -150,7 +150,7 @@ class Reading {
     return `you may not read ${this.#resources} in namespace ${namespace}`;
   }
 
-  /** undefined: there is none. */
+  /** Undefined when the object does not exist. */
   async one(resource: Resource, { namespace, name }: Ref): Promise<unknown> {
     const place = namespace === "" ? undefined : namespace;
     const what = `get ${resource.kind.toLowerCase()} ${place === undefined ? "" : `${place}/`}${name}`;

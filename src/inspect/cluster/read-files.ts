@@ -1,7 +1,7 @@
-// A cluster as files describe it: Namespaces, Secrets and ConfigMaps, as an API server would have them once applied
-// to an empty cluster. Promises: what has no UID gets one that follows from its place, so that the same
-// files give the same plan; a namespace that only objects name exists, without labels; what takes no
-// part is counted by kind. What an API server would not take is a UsageError with file and line.
+// Builds a cluster from files: Namespaces, Secrets and ConfigMaps as an API server would store them in an
+// empty cluster. Promises: an object without a UID gets one derived from its place, so the same files give
+// the same plan. A namespace that only objects mention exists, without labels. Objects that take no part
+// are counted by kind. An object that an API server would refuse is a UsageError with file and line.
 import { UsageError, type Config } from "../../controller/settings/config.ts";
 import { isRecord } from "../../kube/json.ts";
 import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
@@ -116,8 +116,8 @@ function twiceText(twice: readonly string[]): string {
 }
 
 /**
- * Why an API server would not take an object of a kind that takes part; undefined: it would. Throws that
- * as a UsageError unless the file was found in a folder.
+ * Why an API server would refuse an object of a kind that takes part. Undefined when it would accept it.
+ * Throws the reason as a UsageError unless the file was found in a folder.
  */
 export function faultOf({ raw, where, found }: FileObject, namespace: string): string | undefined {
   try {
@@ -242,7 +242,7 @@ function textsOf(value: unknown, what: string): Readonly<Record<string, string>>
 
 const LONG_AGO = "1970-01-01T00:00:00Z";
 
-// What an API server would give it; a dump of a cluster has its own.
+// Fields that an API server would set. A dump of a cluster has its own.
 function identity(ref: Ref): Fields {
   return {
     uid: `file:${refText(ref)}`,

@@ -1,6 +1,6 @@
-// Objects that create Secrets and give them metadata: a rule in such a template takes effect although
-// no manifest of a Secret carries it. A rule is a mapping with a key of the tool, whatever
-// the field is called, or a text that contains such a key (an inline patch, values of a chart).
+// Finds objects that create Secrets and set their metadata. A rule in such a template takes effect although
+// no Secret manifest contains it. A rule is a mapping with a key of the tool, in any field. A text that
+// contains such a key (an inline patch, values of a chart) counts too.
 import { isRecord } from "../../kube/json.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -9,11 +9,11 @@ type Texts = Readonly<Record<string, string>>;
 export type SecretTemplate = {
   /** "KIND NAMESPACE/NAME" of the object. */
   readonly title: string;
-  /** Of the annotations in the object, with dots. */
+  /** Path of the annotations in the object, with dots. */
   readonly path: string;
   /** Empty: the rule is inside a text. */
   readonly annotations: Texts;
-  /** Of the Secret, as far as the object says. */
+  /** Namespace of the Secret, if the object sets it. */
   readonly namespace: string | undefined;
   readonly name: string | undefined;
 };

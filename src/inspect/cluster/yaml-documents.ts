@@ -1,6 +1,6 @@
-// The documents of one text: YAML of several documents, JSON, JSON after JSON. YAML is read as kubectl
-// reads it: merge keys, and YAML 1.1's words for true and false. An error is a UsageError with file, line
-// and column that quotes nothing of the file.
+// Reads the documents of one text: YAML documents, JSON, or several JSON values. YAML is read as kubectl
+// reads it, with merge keys and YAML 1.1's spellings of true and false. An error is a UsageError with file,
+// line and column that quotes nothing of the file.
 import {
   boolYaml11Tag,
   CORE_SCHEMA,
@@ -110,7 +110,7 @@ function yamlOf(file: string, text: string, before: number): readonly unknown[] 
     if (!(error instanceof YAMLException)) throw error;
     const { mark } = error;
     const at = mark ? `:${before + mark.line + 1}:${mark.column + 1}` : "";
-    // What the error quotes may be a value, so only the reader's own words are printed.
+    // The error may quote a value, so only the parser's own text is printed.
     const [words = ""] = error.reason.split(/ ?["!]|: /);
     throw new UsageError(`${file}${at}: is not YAML: ${words}`);
   }

@@ -1,4 +1,4 @@
-// What the command line needs of a command that looks at a cluster: its words, and how it is loaded.
+// The declaration of a command that reads a cluster: its arguments, and how it is loaded.
 import type { Argv } from "yargs";
 import type { Program } from "../../run/program-context.ts";
 import type { Given } from "./kubectl-flags.ts";
@@ -9,6 +9,6 @@ export type ClusterCommand = {
   /** One line of the help. */
   readonly about: string;
   readonly options: (argv: Argv) => Argv;
-  /** Resolves with the exit code; rejects with an error whose message is the line for the user. */
+  /** Resolves with the exit code. Rejects with an error whose message is printed for the user. */
   readonly run: (given: Given, program: Program) => Promise<number>;
 };

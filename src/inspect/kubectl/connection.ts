@@ -1,5 +1,5 @@
-// From kubectl's flags to a client of the API server: the same kubeconfig, context, impersonation and
-// time limit as kubectl would take.
+// Creates a client of the API server from kubectl's flags, with the kubeconfig, context, impersonation and
+// time limit that kubectl would use.
 import type { KubectlFlags } from "./kubectl-flags.ts";
 import { printable } from "./table.ts";
 import type { Program } from "../../run/program-context.ts";
@@ -41,7 +41,7 @@ export function connect(
   };
 }
 
-/** For who has many contexts, and believes no table that does not say of which cluster it is. */
+/** Names the cluster, because a user with many contexts must know which cluster a table shows. */
 export function serverLine({ kubeConfig: { context }, client }: Connection): string {
   const where = context === undefined ? "in the cluster" : `context ${context}`;
   return printable(`${where}, ${client.server}`);

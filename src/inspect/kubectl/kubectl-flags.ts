@@ -1,5 +1,5 @@
-// The flags that every command but run and sandbox takes as kubectl does: which cluster, who asks, of
-// what, and in which form the answer is printed. Wrong values are a UsageError that names the flag.
+// The flags that every command except run and sandbox shares with kubectl: the cluster, the user, the
+// objects and the output format. An invalid value is a UsageError that names the flag.
 import type { Argv } from "yargs";
 import { UsageError } from "../../controller/settings/config.ts";
 import { environmentName, type FlagName } from "../../controller/settings/flags.ts";
@@ -17,7 +17,7 @@ export type KubectlFlags = {
   readonly namespace: string | undefined;
   readonly as: string | undefined;
   readonly asGroups: readonly string[];
-  /** Of each request; undefined: what each request takes by itself. */
+  /** Time limit of each request. Undefined keeps the default of each request. */
   readonly requestTimeoutMs: number | undefined;
   readonly selector: Selector | undefined;
   readonly headers: boolean;
@@ -140,7 +140,7 @@ function outputOf(form: string | undefined): OutputForm {
   throw new UsageError(`--output: "${form}" is not one of wide, json, yaml, name`);
 }
 
-// A bare number is seconds; 0 is no limit of ours.
+// A bare number is seconds. 0 sets no limit.
 function timeoutOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   try {

@@ -1,5 +1,5 @@
-// What a command found, printed in the form that `-o` asks for. Data goes to stdout; in json and yaml
-// as one List of this program's own kind, whose version changes when a field does.
+// Prints the result of a command in the format of `-o`. Data is written to stdout. json and yaml print one
+// List of this program's own kind, whose version changes when a field does.
 import { dump } from "js-yaml";
 import type { KubectlFlags } from "./kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
@@ -54,7 +54,7 @@ type NamedItem = {
   readonly name: string;
 };
 
-/** A word to go on with: kubectl get secret/NAME -n NAMESPACE. */
+/** Arguments for the next command: kubectl get secret/NAME -n NAMESPACE. */
 export function kubectlName({ resource, namespace, name }: NamedItem): string {
   return `${resource.slice(0, -1)}/${name} -n ${namespace}`;
 }

@@ -1,6 +1,6 @@
-// How far work has come, on stderr, once it has taken two seconds: count, rate and, where the total is
-// known, the time left. On a terminal one line that is written over and gone at the end; elsewhere a
-// line now and then. Work that is quicker says nothing.
+// Reports progress on stderr after two seconds: count, rate and, if the total is known, the time left. A
+// terminal shows one line that is overwritten and finally erased. Other outputs get a line from time to
+// time. Quicker work prints nothing.
 import { formatDuration } from "../../controller/settings/units.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Program } from "../../run/program-context.ts";

@@ -1,12 +1,12 @@
-// The flags of `run` on a command line: offered as words of a command, and read as text. What they mean
-// config.ts says, so that the environment gets the same errors.
+// The flags of `run` on a command line: declared as options, and read as text. config.ts parses the values,
+// so the environment gives the same errors.
 import type { Argv } from "yargs";
 import { UsageError, type FlagValues } from "../../controller/settings/config.ts";
 import { FLAGS, type Flag, type FlagName } from "../../controller/settings/flags.ts";
 
 export const FLAG_NAMES: readonly FlagName[] = FLAGS.map(({ name }) => name);
 
-/** As `run` itself takes them; what `hides` holds is taken too, and not shown. */
+/** Declares the flags as `run` does. Flags in `hides` are accepted but not shown. */
 export function runOptions(argv: Argv, hides: FlagValues = {}): Argv {
   for (const flag of FLAGS as readonly Flag[])
     argv.option(flag.name, {
@@ -37,7 +37,7 @@ function optionOf({ kind }: Pick<Flag, "kind">) {
     : ({ type: "string", requiresArg: true } as const);
 }
 
-/** What was given of `names`; each may be given once. */
+/** The flags of `names` that were given. Each flag may be given once. */
 export function givenFlags(
   parsed: Readonly<Record<string, unknown>>,
   names: readonly FlagName[],

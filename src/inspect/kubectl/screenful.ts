@@ -1,15 +1,17 @@
-// How much of two lists stands on one screen. A flood of refused sources would else push what matters out of
-// a terminal's memory; what is no terminal gets every line.
+// Limits two lists to one screen. Otherwise many refused sources would push important lines out of a
+// terminal's scrollback. Other outputs get every line.
 import type { Program } from "../../run/program-context.ts";
 
-/** Of a terminal that does not say how high it is. */
+/** Height of a terminal that does not report it. */
 const USUAL_ROWS = 24;
-/** Of each list, however low the terminal is. */
+/** Lines of each list, even on a very low terminal. */
 const LEAST = 5;
-/** What else is printed: two headers, an empty line, and what stands above and below. */
+/** Other printed lines: two headers, an empty line, and the lines above and below. */
 const BESIDE = 10;
 
-/** Lines for lists of `first` and `second` ones; Infinity where nobody reads a screen. */
+/**
+ * The number of lines for lists of `first` and `second` items. Infinity when the output is not a terminal.
+ */
 export function screenful(
   first: number,
   second: number,

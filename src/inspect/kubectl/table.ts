@@ -1,5 +1,5 @@
-// Tables as kubectl prints them: columns three spaces apart, headers in capitals, no lines. What was
-// written by others cannot steer the terminal: control characters come out as one sign.
+// Prints tables like kubectl: columns three spaces apart, headers in capitals, no lines. User input cannot
+// control the terminal, because each control character is printed as one sign.
 import type { KubectlFlags } from "./kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 
@@ -37,7 +37,7 @@ const GAP = "   ";
 // A cell that is longer does not push the others of its column away.
 const WIDEST = 80;
 
-/** The lines of a table, each with its end; "" for no item. */
+/** The lines of a table, each with its line end. "" for no items. */
 export function* tableLines<T>(
   items: readonly T[],
   columns: readonly Column<T>[],
@@ -71,7 +71,7 @@ export function* tableLines<T>(
     );
 }
 
-// Control characters, and what is not seen itself but turns, joins or hides what stands beside it.
+// Control characters, and invisible characters that reverse, join or hide their neighbours.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** Without what would steer a terminal. */
