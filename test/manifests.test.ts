@@ -219,9 +219,9 @@ test("each component has its row in docs/hardening.md, and there is no other", (
   assert.deepEqual(names.toSorted(), readdirSync(new URL("components/", FOLDER)).toSorted());
 });
 
-test("the README names each component", () => {
-  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-  const rows = tableRows(readme, ["component", "brings"]).map(([names = ""]) => uncoded(names));
+test("the reference names each component", () => {
+  const page = readFileSync(new URL("../docs/reference.md", import.meta.url), "utf8");
+  const rows = tableRows(page, ["component", "brings"]).map(([names = ""]) => uncoded(names));
   const named = rows.flatMap((names) => names.split(", "));
   assert.deepEqual(named.toSorted(), COMPONENTS.map(({ name }) => name).toSorted());
 });
