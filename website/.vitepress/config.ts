@@ -20,6 +20,7 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
     items: [
       page("Secretcast", "/"),
       page("Recipes", "/recipes"),
+      page("Reference", "/reference"),
       page("What happens when …", "/behaviour"),
       page("The command line", "/cli"),
       page("Moving from another tool", "/migrating"),
