@@ -1,4 +1,4 @@
-// Nothing is written before somebody has agreed: who sits at the terminal, or who said --yes.
+// Requires consent before anything is written: from the user at the terminal, or with --yes.
 import type { MoveWish } from "./move-wish.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import type { Program } from "../../run/program-context.ts";

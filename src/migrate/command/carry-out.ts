@@ -1,7 +1,7 @@
-// The writes of a move, in the one order that is safe at every moment: the sources' new annotations
-// while the old ones stay, then what namespaces say, then the copies, each under the UID and the version
-// that was judged. Stopped anywhere it can be run again: what is done already is seen to be. What another
-// writer changed meanwhile is left alone and told.
+// Makes the writes of a move in the only order that is always safe. First come the sources' new
+// annotations, while the old ones stay, then the namespaces' annotations, then the copies. Each write
+// requires the UID and the version that were judged. After an interruption it can run again, because it
+// recognizes finished writes. An object that another writer changed meanwhile is left alone and reported.
 import {
   copyRequest,
   listRequest,
@@ -22,7 +22,7 @@ import { CONFIG_MAPS, NAMESPACES, resourcePath, SECRETS } from "../../kube/rest/
 export type RequestSender = {
   readonly client: ApiClient;
   readonly signal: AbortSignal;
-  /** Why no write may be made any more; undefined: one may. Asked again now and then. */
+  /** Why writes are not allowed. Undefined when they are. It is asked again from time to time. */
   readonly obstacle: () => Promise<string | undefined>;
   readonly onProgress: (done: number, total: number) => void;
 };
@@ -103,7 +103,7 @@ export function isToAdopt(
   return named && moved !== undefined && moved.write !== "refused" && MAY_BE_NAMED.has(state);
 }
 
-/** What only a person can settle; of the rest no source of ours would want the place. */
+/** The states that only a user can settle. In the other states no source wants the place. */
 const MAY_BE_NAMED: ReadonlySet<string> = new Set(["drifted", "merged", "doubtful", "unmanaged"]);
 
 // All of them at once, before their copies: a copy whose entry is not in the list would end.
@@ -140,7 +140,7 @@ class WriteQueue {
   #total = 0;
   #sinceAsked = ASK_EVERY;
   #asked: Promise<string | undefined> = Promise.resolve(undefined);
-  /** Why no more writes are made. */
+  /** Why writing has stopped. */
   stopped: string | undefined;
 
   constructor(writer: RequestSender, failures: string[]) {
@@ -164,7 +164,10 @@ class WriteQueue {
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
   }
 
-  /** What the API server made of it; undefined: nothing was written, and it is reported why. */
+  /**
+   * The object as the API server stored it. Undefined when nothing was written, which is reported with its
+   * reason.
+   */
   async send(request: MoveRequest): Promise<unknown> {
     if (await this.#isStopped()) return undefined;
     const { method, kind, namespace, name, what, contentType, body } = request;
@@ -189,7 +192,7 @@ class WriteQueue {
       this.#sinceAsked = 0;
       this.#asked = obstacle();
     }
-    // Who comes while it is asked waits for the answer as well.
+    // Concurrent callers wait for the same answer.
     this.stopped ??= await this.#asked;
     return this.stopped !== undefined;
   }

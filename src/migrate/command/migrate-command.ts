@@ -1,4 +1,4 @@
-// `secretcast migrate` as a word of the command line; the work is in migrate.ts, loaded when asked for.
+// Declares the `secretcast migrate` command. migrate.ts does the work and is loaded on demand.
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
 import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
 import { planningOptions } from "../../inspect/cluster/planning-settings.ts";

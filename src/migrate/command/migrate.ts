@@ -1,5 +1,5 @@
-// `secretcast migrate`: looks at what another tool left in a cluster, or in files, shows what a move
-// would make of it and, with --write, makes it. What does not move is said, and the exit code with it.
+// Implements `secretcast migrate`. It reads what another tool left in a cluster or in files, shows the move
+// and, with --write, makes it. What does not move is reported, also by the exit code.
 import { randomBytes } from "node:crypto";
 import {
   differingWorkloads,
@@ -137,7 +137,7 @@ function oldSettings(
   return { flags: WITHOUT_SETTINGS, unread: [] };
 }
 
-// Words in quotes may hold blanks, which one of the tools minds.
+// Quoted arguments may contain spaces, which one of the tools uses.
 function wordsOf(text: string): readonly string[] {
   return [...text.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),

@@ -1,4 +1,4 @@
-// A migration as a list of items, for programs: names, words and reasons, and never data.
+// A migration as a list of items, for programs: names, annotations and reasons, and never data.
 import { isToAdopt } from "./carry-out.ts";
 import type { Migration, MovedCopy } from "../moves/migration.ts";
 import type { CopyState } from "../moves/judge-copies.ts";
@@ -12,7 +12,7 @@ type Texts = Readonly<Record<string, string>>;
 export type MigrationItem = {
   /** "Secret NAMESPACE/NAME". */
   readonly object: string;
-  /** NAMESPACE/NAME of its source as it will be, or as the mark names it; null: none is known. */
+  /** NAMESPACE/NAME of its source after the move, or as the mark names it. null when unknown. */
   readonly source: string | null;
   readonly adopt: boolean;
   readonly state: CopyState;
@@ -25,7 +25,7 @@ export type SourceItem = {
   readonly from: string;
   readonly write: MovedSource["write"];
   readonly annotations: Texts;
-  /** Of the source list, which says what the annotations would. */
+  /** The entry of the source list that replaces the annotations. */
   readonly entry?: { readonly key: string; readonly text: string };
   readonly namespaces: number;
   readonly gained: readonly string[];
@@ -68,7 +68,7 @@ export function sourceItems({ sources }: Migration): readonly SourceItem[] {
   }));
 }
 
-/** Everything but the items, as it stands beside them in json and yaml. */
+/** Everything except the items, as json and yaml print it beside them. */
 export function besideItems(
   migration: Migration,
   unread: readonly string[],

@@ -1,4 +1,4 @@
-// A migration for people: what moves, what is gained and lost, what stays, and what to do next.
+// A migration as text: what moves, what is gained and lost, what stays, and what to do next.
 import { sourceItems, type MigrationItem, type SourceItem } from "./migration-items.ts";
 import type { Migration } from "../moves/migration.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";

@@ -1,4 +1,4 @@
-// What a move is asked to do, from its flags. Wrong values are a UsageError that names the flag.
+// The options of a move, read from its flags. An invalid value is a UsageError that names the flag.
 import { UsageError } from "../../controller/settings/config.ts";
 import { isNamespaceName, parseRef } from "../../text/names.ts";
 import { OLD_TOOLS, type OldTool } from "../oldtools/old-tool.ts";
@@ -14,7 +14,7 @@ export type MoveWish = {
   readonly printPatches: boolean;
   readonly althoughRunning: boolean;
   readonly adoptDrifted: ReadonlySet<string>;
-  /** Sources that something else makes go into the source list. */
+  /** Sources that another tool creates are entered into the source list. */
   readonly byList: boolean;
   readonly oldArgs: string | undefined;
   readonly newSourcesIn: string | undefined;

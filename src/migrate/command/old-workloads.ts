@@ -1,4 +1,4 @@
-// The workloads that run the old tool: the settings that they give it, and whether one of them can still
+// Finds the workloads that run the old tool: the settings that they pass, and whether one of them can still
 // write. A CronJob counts as running between its Pods.
 import { isDeepStrictEqual } from "node:util";
 import { listed, orRefused, type Reading } from "./read-old-cluster.ts";
@@ -85,8 +85,8 @@ function containerOf(container: Fields): OldContainer {
 }
 
 /**
- * "Pod NAMESPACE/NAME" that runs the tool, or "CronJob NAMESPACE/NAME" that is not suspended; undefined:
- * none. Throws an ApiError where Pods or CronJobs may not be listed.
+ * "Pod NAMESPACE/NAME" that runs the tool, or "CronJob NAMESPACE/NAME" that is not suspended. Undefined
+ * when neither exists. Throws an ApiError where Pods or CronJobs may not be listed.
  */
 export async function runningWorkload(
   { images }: OldTool,

@@ -1,6 +1,6 @@
-// Matches patterns of other tools against names in a thread of its own. One pattern can take for ever
-// on one name: then its time is over, the thread is stopped, and a new thread matches the other patterns.
-// This file is also the thread's program.
+// Matches patterns of other tools against names in a separate thread. One pattern can run endlessly on one
+// name. Its time then ends, the thread is stopped, and a new thread matches the other patterns. This file
+// is also the thread's program.
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { RE2JS } from "re2js";
 import {

@@ -1,6 +1,6 @@
-// The two steps of a move that write: first the sources and the copies, and later, when all is well, the
-// clean-up of what the old tool left. Each refuses while the old tool runs, asks first, and looks at the
-// cluster once more at the end.
+// The two writing steps of a move: first the sources and the copies, and later, after a successful check,
+// the clean-up of the old tool's data. Each step refuses while the old tool runs, asks for consent first,
+// and reads the cluster again at the end.
 import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
 import { agree } from "./agree.ts";
 import type { MoveWish } from "./move-wish.ts";
@@ -81,7 +81,7 @@ async function move(step: MoveStep): Promise<number> {
   );
 }
 
-// Of the cluster as it is now, not of what was sent.
+// Checks the current cluster and not the requests that were sent.
 function verify(
   before: Migration,
   after: Migration,
@@ -149,7 +149,7 @@ async function cleanUp(step: MoveStep): Promise<number> {
 
 type Obstacle = () => Promise<string | undefined>;
 
-/** Asks whether something is in the way of a write; a UsageError where something is already. */
+/** Checks for an obstacle to a write. Throws a UsageError when one exists already. */
 async function noObstacle({ first, wish, program }: MoveStep): Promise<Obstacle> {
   const obstacle: Obstacle = () => obstacleNow(first, wish, program);
   const running = await obstacle();

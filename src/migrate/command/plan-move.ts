@@ -1,4 +1,4 @@
-// From objects, whether of a cluster or of files, to what a move would make of them.
+// Plans a move from objects of a cluster or of files.
 import { matchPatterns } from "./pattern-worker.ts";
 import { planMigration, type Migration, type MoveSettings } from "../moves/migration.ts";
 import { readOldCluster } from "../oldtools/old-objects.ts";

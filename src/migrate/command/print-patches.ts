@@ -1,5 +1,5 @@
-// The new annotations as patches that kustomize takes, for who keeps sources in Git: there a write to the
-// cluster would be undone. Where a Certificate makes the Secret, the patch is of the Certificate.
+// Prints the new annotations as kustomize patches, for users with sources in Git, where a write to the
+// cluster would be undone. Where a Certificate creates the Secret, the patch changes the Certificate.
 import type { Migration } from "../moves/migration.ts";
 import type { MovedSource } from "../moves/moved-source.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";

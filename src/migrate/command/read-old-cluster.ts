@@ -1,5 +1,5 @@
-// What a move needs to know of a cluster, read once, in pages: nothing is watched. What the API server
-// does not show is named, so that nothing is concluded from its absence.
+// Reads what a move needs from a cluster, once and in pages. It does not watch. What the API server does
+// not show is reported, so nothing is concluded from its absence.
 import { fields } from "../oldtools/old-objects.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
 import { listAll } from "../../kube/cache/list.ts";
@@ -34,7 +34,7 @@ const NO_RELEASES = "type!=helm.sh/release.v1";
 
 export type OldClusterObjects = {
   readonly objects: readonly unknown[];
-  /** What could not be looked at, in plain words. */
+  /** What could not be read, in plain language. */
   readonly unread: readonly string[];
 };
 
@@ -50,7 +50,7 @@ export async function readOldObjects(tool: OldTool, reading: Reading): Promise<O
   const namespaces = await listed({ resource: NAMESPACES }, reading);
   const read: (readonly unknown[])[] = [namespaces, await secretsOf(namespaces, reading, unread)];
   for (const resource of BESIDES) {
-    // Told are counts: without the right to look there are none to tell.
+    // Only counts are reported. They need the right to list.
     const found = await orRefused({ resource }, reading);
     if (found) read.push(found);
     else unread.push(`${resource.plural}: may not be listed, so that none are counted`);

@@ -1,4 +1,4 @@
-// A move in the form that was asked for, and what of it does not move.
+// Prints a move in the requested format, and what does not move.
 import { isToAdopt } from "./carry-out.ts";
 import { besideItems, migrationItems } from "./migration-items.ts";
 import { printMigration } from "./migration-text.ts";
@@ -21,7 +21,7 @@ export type Looked = {
 
 export type ShownMove = Pick<Looked, "migration" | "unread"> & { readonly inFiles?: boolean };
 
-/** Prints it in the form that was asked for; the exit code says whether all of it moves. */
+/** Prints the move in the requested format. The exit code says whether everything moves. */
 export function showMove(
   { migration, unread, inFiles = false }: ShownMove,
   wish: MoveWish,

@@ -1,6 +1,6 @@
-// Rules of the old tool that migrate does not edit: in objects that create Secrets (Certificates,
-// ExternalSecrets, SealedSecrets, secret generators and others), and in files that are not manifests
-// (templates, values, patches, kustomizations). Each is named with the line to type.
+// Finds rules of the old tool that migrate does not edit. They are in objects that create Secrets
+// (Certificates, ExternalSecrets, SealedSecrets, secret generators and others), and in files that are not
+// manifests (templates, values, patches, kustomizations). Each problem contains the line to type.
 import { readFileSync } from "node:fs";
 import { planMove } from "./plan-move.ts";
 import type { MoveSettings } from "../moves/migration.ts";
@@ -79,7 +79,7 @@ async function otherProblems(
   ];
 }
 
-/** The documents of a file that can be read as YAML; none where it cannot. */
+/** The YAML documents of a file. Empty when it cannot be read as YAML. */
 function recordsIn(file: string, text: string): readonly Raw[] {
   try {
     return documentsOf(file, text).map(({ value }) => fields(value));

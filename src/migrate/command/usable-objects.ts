@@ -1,6 +1,6 @@
-// Which objects of files a move may use. An object that an API server would not take is left out. So is a
-// Secret with a rule that the files contain more than once: layers of one object, or several clusters, and
-// the rule of one must never be written into the manifest of another.
+// Selects the objects of files that a move may use. An object that an API server would refuse is left out.
+// The same is true for a Secret with a rule that the files contain more than once. They may be layers of
+// one object, or several clusters. The rule of one must never be written into the manifest of another.
 import { fields } from "../oldtools/old-objects.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
 import type { FileObject } from "../../inspect/cluster/file-objects.ts";
@@ -77,7 +77,7 @@ function withOneNamespaceEach(
 
 const EDITED_KINDS = ["Secret", "ClusterSecret"];
 
-/** "Secret NAMESPACE/NAME" or "ClusterSecret NAME", of a kind that a move edits; undefined: it is of no such kind. */
+/** "Secret NAMESPACE/NAME" or "ClusterSecret NAME". Undefined for a kind that a move does not edit. */
 function manifestKey(raw: FileObject["raw"], otherwise: string): string | undefined {
   const kind = EDITED_KINDS.find((each) => each === raw["kind"]);
   if (kind === undefined) return undefined;

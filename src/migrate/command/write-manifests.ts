@@ -1,4 +1,4 @@
-// A move of manifests in a repository: the new annotations are put into the files, and told as a diff.
+// Moves manifests in a repository: adds the new annotations to the files and reports them as a diff.
 import { readFileSync, writeFileSync } from "node:fs";
 import { agree } from "./agree.ts";
 import { editManifest, type EditedManifest } from "./edit-manifests.ts";

@@ -1,6 +1,7 @@
-// Which of the objects that bear a tool's mark may become copies of ours as they are: those of which it is
-// certain that the tool made them of this source, in a namespace that the source names, with equal data
-// and type. Marks alone prove little: of some tools they agree on Secrets of others that were merged into.
+// Decides which objects with a tool's mark may become copies of secretcast without changes. The tool must
+// certainly have made the object from this source, in a namespace that the source names, with equal data
+// and type. Marks alone prove little: some tools also mark Secrets of others when they merge entries into
+// them.
 import { marksOf } from "../../controller/desired/copy.ts";
 import type { OldContent, OldMark, OldSource } from "../oldtools/old-tool.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
@@ -9,10 +10,10 @@ import { parseRef, refText } from "../../text/names.ts";
 import type { SecretData } from "../../controller/model/secret-data.ts";
 
 /**
- * adoptable: as it is. adopted: by a move before. drifted: the tool's, with other data by now. merged:
- * holds entries of somebody else as well. outside: no rule names its place any more. orphan: its source
- * no longer exists. doubtful: not surely the tool's. source: marked as a copy of itself. unmanaged: unmarked, and in
- * the way. other: no Secret.
+ * adoptable: ready as it is. adopted: by an earlier move. drifted: made by the tool, with changed data.
+ * merged: also has entries of another writer. outside: no rule names its place. orphan: its source no
+ * longer exists. doubtful: perhaps not made by the tool. source: marked as a copy of itself. unmanaged:
+ * unmarked, in a place that is needed. other: not a Secret.
  */
 export type CopyState =
   | "adoptable"
@@ -30,13 +31,13 @@ export type JudgedCopy = {
   readonly object: OldObject;
   readonly pulls: boolean;
   readonly source: OldSource | undefined;
-  /** The source that the mark names, where it is none that moves. */
+  /** The source that the mark names, if it does not move. */
   readonly named: string | undefined;
   readonly state: CopyState;
   readonly why: string;
 };
 
-/** Whether the source names a namespace, for copies or for mirrors; a text: why that is unknown. */
+/** Whether the source names a namespace, for copies or for mirrors. A text says why that is unknown. */
 export type Reach = (
   source: OldSource,
   what: "push" | "allow",

@@ -1,7 +1,7 @@
-// Sources that another tool creates are moved by entries of the source list. The objects themselves are
-// not written. The list is one ConfigMap, written by one request under the version that was read. People
-// edit it as well: an entry of theirs is never changed, and a second one for the same object would
-// freeze all its copies, so both are problems of that source.
+// Moves sources that another tool creates by entries in the source list, without writing the objects. The
+// list is one ConfigMap, written by one request with the version that was read. Users edit it as well, so
+// their entries are never changed. A second entry for the same object would freeze all its copies. Both
+// cases are problems of that source.
 import { parseEntry, type ListEntry } from "../../controller/annotations/list-entry.ts";
 import {
   NO_ENTRIES,
@@ -23,13 +23,13 @@ export type MoveList = {
         readonly uid: string;
         readonly resourceVersion: string;
         readonly data: Texts | undefined;
-        /** Who makes it anew; undefined: nobody that shows. */
+        /** The tool that recreates the list. Undefined when none is recognized. */
         readonly keeper: string | undefined;
       }
     | undefined;
 };
 
-/** `raw`: the ConfigMap as it is; undefined: it is not there. */
+/** `raw` is the current ConfigMap. Undefined when it does not exist. */
 export function readMoveList(ref: Ref, raw: unknown): MoveList {
   if (raw === undefined) return { ref, entries: NO_ENTRIES, present: undefined };
   const object = objectOf(raw);
@@ -50,7 +50,7 @@ export function readMoveList(ref: Ref, raw: unknown): MoveList {
 
 const LONGEST_KEY = 253;
 
-/** The words of the annotations without their prefix. */
+/** Writes the annotations without their prefix. */
 export function entryFor(place: Ref, annotations: Texts, list: Ref): ListEntry {
   const lines = Object.entries(annotations).map(
     ([key, value]) => `${key.slice(PREFIX.length)}: ${JSON.stringify(value)}\n`,
@@ -67,7 +67,7 @@ function endOf<T>(steps: Generator<undefined, T>): T {
   }
 }
 
-/** Why the list, as people have written it, prevents the move of this source; undefined: it does not. */
+/** Why users' entries in the list prevent the move of this source. Undefined when they do not. */
 export function listProblem(
   place: Ref,
   entry: ListEntry | undefined,

@@ -1,6 +1,6 @@
-// From what another tool left in a cluster to what a move would make of it: pure, and nothing is written.
-// Both rules, the tool's and ours, are asked of every namespace there is; what cannot be known is said
-// and does not move.
+// Computes a move from what another tool left in a cluster. It is pure and writes nothing. The rules of
+// both tools are evaluated for every existing namespace. What cannot be known is reported and does not
+// move.
 import { isEqualContent, judgeCopy, type JudgedCopy, type Reach } from "./judge-copies.ts";
 import { readMoveList, type MoveList } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
@@ -35,7 +35,7 @@ export type MovedNamespace = {
 };
 
 export type MovedCopy = JudgedCopy & {
-  /** Where its source lies, or will; undefined: it has none that moves. */
+  /** The place of its source after the move. Undefined when its source does not move. */
   readonly moved: MovedSource | undefined;
 };
 
@@ -46,23 +46,26 @@ export type Migration = {
   readonly copies: readonly MovedCopy[];
   /** For the controller, so that the sources may publish and the copies are whose they are. */
   readonly flags: readonly string[];
-  /** The source list that sources are entered into; undefined: none is. */
+  /** The source list for the entries of sources. Undefined when it is not used. */
   readonly list: MoveList | undefined;
   readonly hints: readonly string[];
   readonly besides: readonly string[];
-  /** What could not be known or said; not empty: the move is not complete. */
+  /** What is unknown or cannot be expressed. When not empty, the move is incomplete. */
   readonly problems: readonly string[];
 };
 
 export type MoveSettings = {
-  /** Of the controller as it will run; where sources lie the move itself finds out. */
+  /** Settings of the future controller. The move itself determines the namespaces of the sources. */
   readonly planner: PlannerSettings;
-  /** Entries of --source-namespaces that the controller has; none: it is not installed; undefined: not known. */
+  /**
+   * Current entries of the controller's --source-namespaces. Empty when it is not installed, undefined when
+   * unknown.
+   */
   readonly present: readonly string[] | undefined;
-  /** Where Secrets are written whose data stand in no Secret yet. */
+  /** Namespace for new Secrets with data that no Secret holds yet. */
   readonly newSourcesIn: string;
   readonly digest: Digest;
-  /** The source list; undefined: there is none to be. */
+  /** The source list. Undefined when none is configured. */
   readonly list: Ref | undefined;
   /** Sources that something else makes are to be entered into it. */
   readonly byList: boolean;

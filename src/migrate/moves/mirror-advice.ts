@@ -1,6 +1,6 @@
-// What people are informed of mirrors: how secretcast treats them differently, and of those in manifests what
-// must be done there. The latter hold no data of their source, and often the source is created by something
-// else. An object of a dump of a cluster has a UID, and a manifest has none.
+// Advice about mirrors: how secretcast treats them differently, and what to do about those in manifests.
+// The latter hold no data of their source, and often another tool creates the source. An object in a
+// cluster dump has a UID. A manifest has none.
 import type { JudgedCopy } from "./judge-copies.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { requiredKeys } from "../../controller/desired/copy.ts";
@@ -20,7 +20,7 @@ export function typedMirrors(copies: readonly JudgedCopy[]): readonly string[] {
   );
 }
 
-/** Mirrors in manifests whose sources are created by something else; a dump of a cluster has UIDs. */
+/** Mirrors in manifests whose sources another tool creates. Objects in a cluster dump have UIDs. */
 export function mirrorsAlone(copies: readonly JudgedCopy[]): readonly string[] {
   return copies.flatMap(({ object, pulls, state, named }) => {
     const isInGit = pulls && state === "orphan" && named !== undefined && object.uid === "";
@@ -33,7 +33,7 @@ export function mirrorsAlone(copies: readonly JudgedCopy[]): readonly string[] {
 
 const MOST_NAMED = 5;
 
-/** What is different for mirrors, as far as the cluster or the files have some; docs/migrating.md has all. */
+/** The differences for mirrors that occur in the cluster or the files. docs/migrating.md lists all. */
 export function mirrorHints(copies: readonly JudgedCopy[]): readonly string[] {
   const mirrors = copies.filter(({ pulls, state }) => pulls && state !== "orphan");
   if (mirrors.length === 0) return [];

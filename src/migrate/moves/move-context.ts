@@ -1,4 +1,4 @@
-// What each source of a move is judged by.
+// The context in which each source of a move is judged.
 import type { MoveList } from "./list-moves.ts";
 import type { OldNamespace } from "../oldtools/old-objects.ts";
 import type { PatternAnswers } from "../oldtools/old-patterns.ts";
@@ -12,7 +12,7 @@ export type MoveContext = {
   readonly answers: PatternAnswers;
   readonly settings: PlannerSettings;
   readonly digest: Digest;
-  /** undefined: there is none to be. */
+  /** Undefined when no source list is configured. */
   readonly list: MoveList | undefined;
   /** Sources that something else makes are entered into it. */
   readonly byList: boolean;

@@ -1,4 +1,4 @@
-// The flags that the controller has to run with after a move, and what else is to be known of them.
+// The controller flags that are needed after a move, with notes about them.
 import type { MovedSource } from "./moved-source.ts";
 import type { PlannerSettings } from "../../controller/model/cluster.ts";
 

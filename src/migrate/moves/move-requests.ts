@@ -1,5 +1,5 @@
-// The requests of a move. Each carries UID and version of the object that was judged, so that it cannot
-// hit another; none deletes anything, and none but that of a new source holds data.
+// The requests of a move. Each carries UID and version of the judged object, so it cannot change another
+// one. No request deletes anything. Only the request for a new source holds data.
 import { newSource, type MovedContent } from "./moved-content.ts";
 import { secretcastWords, type MovedSource } from "./moved-source.ts";
 import type { MoveList } from "./list-moves.ts";
@@ -75,7 +75,7 @@ export function namespaceRequest({
   };
 }
 
-/** All entries at once; undefined: nothing is to be written. */
+/** All entries in one request. Undefined when there is nothing to write. */
 export function listRequest(
   { ref, present }: MoveList,
   entries: readonly ListEntry[],
@@ -98,7 +98,7 @@ export function listRequest(
   return { what, method: "PATCH", kind: "ConfigMap", ...ref, contentType, body };
 }
 
-/** Makes what the old tool copied a copy of ours, or its mirror a pulling Secret; its data stay. */
+/** Turns a copy of the old tool into a managed copy, or a mirror into a pulling Secret. The data stay. */
 export function copyRequest(
   { object, pulls, named }: MovedCopy,
   { content, payload }: MovedContent,

@@ -1,5 +1,5 @@
-// A source of a move as the API would give it, read by the reader that the controller uses: whether we take
-// it as a source, and what its copies hold.
+// A source of a move in API format, parsed by the controller's own reader: whether it is accepted as a
+// source, and the content of its copies.
 import type { MoveContext } from "./move-context.ts";
 import type { OldContent } from "../oldtools/old-tool.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";

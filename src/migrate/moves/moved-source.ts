@@ -1,5 +1,5 @@
-// A source as it will be: where it lies, its new annotations, the namespaces that it gains and loses by
-// them. Whether we take it as a source at all is asked of the reader that the controller uses.
+// A source after the move: its place, its new annotations, and the namespaces that it gains and loses. The
+// controller's own reader decides whether it is accepted as a source.
 import { newWords, type NewWords } from "./new-words.ts";
 import { entryFor, listProblem } from "./list-moves.ts";
 import type { MoveContext } from "./move-context.ts";
@@ -22,16 +22,19 @@ type Texts = Readonly<Record<string, string>>;
 export type MovedSource = ReachDifference & {
   readonly old: OldSource;
   readonly place: Ref;
-  /** `none`: it is so already, or reaches nothing. `refused`: it does not move; problems say why. */
+  /**
+   * `none`: it has the new form already, or reaches nothing. `refused`: it does not move, and the problems
+   * say why.
+   */
   readonly write: "annotate" | "create" | "enter" | "none" | "refused";
-  /** Of the source list, which it moves by; then its annotations are not written. */
+  /** The entry of the source list, when it moves by one. Its annotations are then not written. */
   readonly entry: ListEntry | undefined;
   /** Present unless it is to be created. */
   readonly object: OldObject | undefined;
   readonly annotations: Texts;
-  /** Of a Secret that is to be created. */
+  /** Content of a Secret that is to be created. */
   readonly content: OldContent | undefined;
-  /** Who else writes it, so that annotations may have to be put elsewhere as well. */
+  /** The tool that also writes the object. */
   readonly madeBy: string | undefined;
   readonly notes: readonly string[];
   /** What its annotations do not express of the tool's rule. */
@@ -39,7 +42,7 @@ export type MovedSource = ReachDifference & {
   readonly problems: readonly string[];
 };
 
-/** `object`: the Secret that is to be annotated; undefined: one is to be created at `place`. */
+/** `object` is the Secret to annotate. Undefined when one is to be created at `place`. */
 export function moveSource(
   old: OldSource,
   place: Ref,
@@ -99,7 +102,7 @@ export function moveSource(
   };
 }
 
-// Of a source that something else makes, where that is wished, and of one that is entered already.
+// The entry of a source that another tool creates, if requested, or of one that is already in the list.
 function entryOf(
   place: Ref,
   annotations: Texts,
@@ -112,7 +115,7 @@ function entryOf(
   return listed || (byList && madeBy !== undefined) ? entry : undefined;
 }
 
-// As it is to be; other words of ours are a problem.
+// Whether the annotations are as wanted. Other secretcast annotations are a problem.
 function isAnnotated(object: OldObject, annotations: Texts, problems: string[]): boolean {
   const present = secretcastWords(object);
   const keys = Object.keys(present);
@@ -166,14 +169,14 @@ function shape(old: OldSource, place: Ref, content: OldContent | undefined): Tex
 
 const OUR_MARKS = new Set(ANNOTATION_NAMES.filter(isMark).map(annotationKey));
 
-/** What stands on an object of our words, marks left out. */
+/** The secretcast annotations of an object, without marks. */
 export function secretcastWords({ annotations }: OldObject): Texts {
   return Object.fromEntries(
     Object.entries(annotations).filter(([key]) => key.startsWith(PREFIX) && !OUR_MARKS.has(key)),
   );
 }
 
-/** Who else writes an object, as far as it shows; undefined: nobody that shows. */
+/** The tool that also writes an object. Undefined when none is recognized. */
 function makerOf({ owners, labels, annotations }: OldObject): string | undefined {
   const certificate = annotations["cert-manager.io/certificate-name"];
   if (certificate !== undefined) return `the Certificate ${certificate}`;

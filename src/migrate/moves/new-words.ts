@@ -1,6 +1,6 @@
-// From the namespaces that a tool's rule names to annotations of secretcast. What globs and a selector
-// express exactly is written so. Of the rest, the namespaces that it names now are listed by name, and the
-// move is reported as incomplete: a namespace that is created later would be missed.
+// Translates the namespaces of a tool's rule into annotations of secretcast. It uses globs and a selector
+// where they are exact. Otherwise it lists the namespaces that the rule names now, and reports the move as
+// incomplete, because it would miss namespaces that are created later.
 import type { MoveContext } from "./move-context.ts";
 import { patternKey, shownPattern, type PatternUse } from "../oldtools/old-patterns.ts";
 import { namesOf, type OldMatch, type OldTargets } from "../oldtools/old-tool.ts";
@@ -14,7 +14,7 @@ import type { Namespace } from "../../controller/model/cluster.ts";
 type Texts = Readonly<Record<string, string>>;
 
 export type NewWords = {
-  /** Full keys; empty: no namespace is named. */
+  /** Full keys. Empty when no namespace is named. */
   readonly annotations: Texts;
   readonly notes: readonly string[];
   /** What the annotations do not express of the rule, and what to do about it. */
@@ -75,8 +75,8 @@ type Readable = {
   readonly leftOut: readonly string[];
 };
 
-// Of a list, one pattern that cannot be read takes nothing from the others. Where two lists must both
-// hold, leaving one pattern out of either would change the other as well.
+// In one list, an unreadable pattern does not affect the others. When two lists must both hold, leaving a
+// pattern out of one would change the other as well.
 function readablePart(given: OldTargets, { list }: WordPair, { answers }: MoveContext): Readable {
   const notes: string[] = [];
   const leftOut: string[] = [];
@@ -199,7 +199,7 @@ function globsOfAll(uses: readonly PatternUse[]): readonly string[] | undefined 
   return [...new Set(globs)];
 }
 
-// Of two lists of which one has names alone, those names that the other matches too.
+// When one of two lists has only names: those names that the other list matches too.
 function commonNames(both: readonly Parts[]): readonly string[] | undefined {
   const isLiteral = ({ globs, selector }: Parts): boolean =>
     selector === undefined && globs.length > 0 && !globs.some((glob) => /[*?]/.test(glob));
@@ -237,7 +237,7 @@ function texts(
   };
 }
 
-// Of a list of names alone, none of which is excluded.
+// Exclusions are needless for a list of names that matches none of them.
 function needless(
   globs: readonly string[],
   selector: string | undefined,
@@ -260,7 +260,7 @@ function says(
   const { rule, problems } = parseSource(annotations, "any");
   const match = words === PUSH ? rule.to : rule.allow;
   if (problems.length > 0 || !match) return false;
-  // Who asks for copies by an annotation says so in `accept` from now on.
+  // Namespaces that ask for copies by an annotation now use `accept`.
   const asked = targets.matches.some(({ kind }) => kind === "annotated");
   const wanted = new Set(names);
   if (asked) return true;

@@ -1,5 +1,5 @@
-// Where the sources of a move lie. A Secret has one rule: where several sources of the tool stand on one
-// Secret, the one with the most copies keeps it, and the others get Secrets of their own.
+// Chooses the places of the sources of a move. A Secret has one rule. When several sources of the tool
+// share one Secret, the source with the most copies keeps it. The others get their own Secrets.
 import { isEqualContent, type JudgedCopy } from "./judge-copies.ts";
 import type { OldCluster, OldObject } from "../oldtools/old-objects.ts";
 import type { OldSource } from "../oldtools/old-tool.ts";
@@ -9,9 +9,9 @@ export type PlacedSource = {
   /** As it is to be moved, which may be without the Secret that it has now. */
   readonly old: OldSource;
   readonly place: Ref;
-  /** The Secret that is there; undefined: one is to be created. */
+  /** The existing Secret. Undefined when one is to be created. */
   readonly object: OldObject | undefined;
-  /** Why it cannot lie there. */
+  /** Why the source cannot be there. */
   readonly problem: string | undefined;
 };
 

@@ -1,4 +1,4 @@
-// Which namespaces a source reaches by its new words, and which of those it reached it gains and loses.
+// Computes the namespaces that a source reaches by its new annotations, and which it gains and loses.
 import type { MoveContext } from "./move-context.ts";
 import { namesOf, type OldSource } from "../oldtools/old-tool.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -47,7 +47,7 @@ function reachedBefore(
   );
 }
 
-/** Why a namespace is not reached; undefined: it is. */
+/** Why a namespace is not reached. Undefined when it is. */
 function whyNot(
   { rule }: SourceObject,
   place: Ref,

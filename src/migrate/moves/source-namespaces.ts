@@ -1,8 +1,8 @@
-// --source-namespaces as a controller has it, and with the namespaces of a move: no entry of it is lost, and
-// its order stays.
+// Merges a controller's --source-namespaces with the namespaces of a move. Existing entries are kept in
+// their order.
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
 
-/** Which entry of `present` lets `namespace` publish; undefined: none does. */
+/** Index of the entry of `present` that lets `namespace` publish. Undefined when no entry does. */
 export function publishingEntry(present: readonly string[], namespace: string): number | undefined {
   if (excluding(present, namespace) !== undefined) return undefined;
   const at = present.findIndex((entry) => !entry.startsWith("!") && matches(entry, namespace));

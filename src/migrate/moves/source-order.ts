@@ -1,5 +1,5 @@
-// In which order --source-namespaces has to name the namespaces of the sources, so that of two sources
-// that want one place the one keeps it whose copy is there.
+// Orders the sources' namespaces for --source-namespaces. When two sources want one place, the source with
+// the existing copy must come first.
 import type { JudgedCopy, Reach } from "./judge-copies.ts";
 import type { MovedSource } from "./moved-source.ts";
 import { publishingEntry } from "./source-namespaces.ts";
@@ -14,7 +14,7 @@ export function sourceOrder(
   present: readonly string[],
 ): Order {
   const moving = sources.filter(({ write }) => write !== "refused");
-  // What the list names may lie anywhere, and comes first.
+  // Sources in the list may be in any namespace and always come first.
   const annotated = moving.filter(({ entry }) => !entry);
   const names = [...new Set(annotated.map(({ place }) => place.namespace))];
   // Those that the controller has already stay in its order, and first where nothing else is needed.

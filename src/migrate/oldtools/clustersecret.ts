@@ -1,8 +1,8 @@
-// zakkg3/ClusterSecret. What of its ways counts here:
+// zakkg3/ClusterSecret. Its relevant behaviour:
 //   patterns are Python's and match from the beginning of a name, so that "dev" also names dev-2
-//   no matchNamespace is every namespace, an empty one none
-//   data stand in the ClusterSecret itself, or in a Secret that it names and does not watch
-//   a copy names neither the ClusterSecret's UID nor a version: its name and its data are all there is
+//   no matchNamespace is every namespace, an empty one names no namespace
+//   data are in the ClusterSecret itself, or in a Secret that it names and does not watch
+//   a copy names neither the ClusterSecret's UID nor a version: only its name and its data identify it
 import type { OldClusterSecret, OldCluster, OldObject } from "./old-objects.ts";
 import {
   titleOf,
@@ -109,7 +109,7 @@ function contentOf(
 ): OldContent | undefined {
   const data = inline ?? (object && chosen(object.data, valueFrom?.keys ?? []));
   if (!data) return undefined;
-  // Of a Secret that is named the labels are its own, of which nothing was copied.
+  // The labels of a named Secret are its own, and the tool did not copy them.
   const own = inline !== undefined;
   return {
     type: own ? type : (object?.type ?? type),

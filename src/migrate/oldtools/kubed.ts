@@ -1,7 +1,7 @@
-// config-syncer/config-syncer, formerly appscode/kubed. What of its ways counts here:
-//   `sync` is "" or "true" for every namespace, else a label selector; "false" is one too
+// config-syncer/config-syncer, formerly appscode/kubed. Its relevant behaviour:
+//   `sync` is "" or "true" for every namespace, else a label selector. "false" is a selector too
 //   a source whose selector names its own namespace is marked as a copy of itself
-//   a copy names its source thrice: two labels, and an annotation with the UID; all three have to agree
+//   a copy names its source thrice: two labels, and an annotation with the UID. All three must agree
 import { fields, type OldCluster, type OldObject } from "./old-objects.ts";
 import type { OldFlags } from "./old-settings.ts";
 import {
@@ -32,7 +32,7 @@ export const kubed: OldTool = {
 
 function readKubed({ secrets, others }: OldCluster, flags: OldFlags): OldReading {
   const only = flags.flag("config-source-namespace") ?? "";
-  // Of a Secret that is marked as another's copy, its own `sync` is what was there before the take-over.
+  // On a Secret that is marked as another's copy, `sync` is left from before the takeover.
   const speaking = secrets.filter(
     (object) =>
       Object.hasOwn(object.annotations, SYNC) && (only === "" || object.namespace === only),

@@ -1,5 +1,5 @@
-// What another tool left behind, as the planner of a move reads it: whole objects, with their data held
-// as our own are. Everything may be absent or of another type than it should be, and nothing here throws.
+// Reads what another tool left behind for the planner of a move: whole objects, with data in the same form
+// as secretcast's own. Any field may be absent or have the wrong type, and nothing here throws.
 import { refText, type Ref } from "../../text/names.ts";
 import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
@@ -53,14 +53,14 @@ export type OldCluster = {
   /** ConfigMaps, Roles, RoleBindings and ServiceAccounts. */
   readonly others: readonly OldObject[];
   readonly clusterSecrets: readonly OldClusterSecret[];
-  /** The source list of ours, as it is; undefined: it is not there. */
+  /** secretcast's current source list. Undefined when it does not exist. */
   readonly list: unknown;
 };
 
 type Lists = Omit<OldCluster, "list">;
 type Mutable = { [K in keyof Lists]: Lists[K][number][] };
 
-/** Objects as the API or a manifest has them; what is of no use to a move is passed over. */
+/** Reads objects of the API or a manifest. Objects that a move does not need are skipped. */
 export function readOldCluster(objects: Iterable<unknown>, listRef: Ref | undefined): OldCluster {
   let list: unknown;
   const read: Mutable = { namespaces: [], secrets: [], others: [], clusterSecrets: [] };

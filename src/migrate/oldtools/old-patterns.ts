@@ -1,5 +1,5 @@
-// Namespace patterns of other tools: regular expressions of RE2, Python and .NET. Nothing here matches
-// one. The caller has them matched in a thread that can be stopped, and brings the answers.
+// Namespace patterns of other tools: regular expressions of RE2, Python and .NET. This module does not
+// match them. The caller matches them in a thread that can be stopped, and passes the answers.
 import { parsePattern, type PatternEngine } from "./pattern-syntax.ts";
 
 /**

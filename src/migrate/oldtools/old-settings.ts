@@ -1,9 +1,9 @@
-// The old tool's own settings, read from the command line and the environment of its container as the
-// tool itself reads them.
+// Reads the old tool's own settings from the command line and the environment of its container, with the
+// tool's own rules.
 
 /** A setting that changes which objects the tool looks at or what it copies. */
 export type OldSetting = {
-  /** Of its flag, without dashes. */
+  /** Name of its flag, without dashes. */
   readonly name: string;
   readonly kind: "text" | "truth";
   /** The environment variable, as the tool's chart sets it. */
@@ -80,8 +80,8 @@ function expanded({ words, environment }: OldContainer): readonly string[] {
   );
 }
 
-// As Go's flag package and pflag: "-flag=value", "--flag value". A flag that is true or false takes no
-// next word, and Go's package reads no flag behind a word that belongs to none.
+// Parses like Go's flag package and pflag: "-flag=value", "--flag value". A boolean flag takes no separate
+// value, and Go's package stops at the first argument that belongs to no flag.
 function* flagsIn(
   words: readonly string[],
   settings: readonly OldSetting[],

@@ -1,5 +1,5 @@
-// What a tool's own marks say, in words that are the same for every tool: sources with the namespaces
-// that they reach, and objects that bear a mark.
+// What a tool's own marks say, in the same terms for every tool: sources with the namespaces that they
+// reach, and objects with a mark.
 import type { OldCluster, OldNamespace, OldObject } from "./old-objects.ts";
 import { patternKey, type PatternAnswers, type PatternUse } from "./old-patterns.ts";
 import type { OldFlags, OldSetting } from "./old-settings.ts";
@@ -12,7 +12,7 @@ type Texts = Readonly<Record<string, string>>;
 export const OLD_TOOLS = ["reflector", "replicator", "kubed", "clustersecret", "tgik"] as const;
 export type OldToolName = (typeof OLD_TOOLS)[number];
 
-/** Namespaces that one of the patterns matches, or the selector; or those that bear an annotation. */
+/** Namespaces that one of the patterns or the selector matches, or that have an annotation. */
 export type OldMatch =
   | { readonly kind: "all" }
   | {
@@ -22,7 +22,7 @@ export type OldMatch =
     }
   | { readonly kind: "annotated"; readonly annotation: string };
 
-/** Namespaces of which all of the matches hold, and none of the patterns. */
+/** Namespaces that all matches accept and no pattern of `except` matches. */
 export type OldTargets = {
   readonly matches: readonly OldMatch[];
   readonly except: readonly PatternUse[];
@@ -40,19 +40,19 @@ export type OldContent = {
 export type OldSource = {
   /** As people know it: "Secret NAMESPACE/NAME", "ClusterSecret NAME". */
   readonly title: string;
-  /** The Secret that holds it; undefined: there is none yet. */
+  /** The Secret that holds it. Undefined when it does not exist yet. */
   readonly object: OldObject | undefined;
   readonly copyName: string;
   readonly push: OldTargets | undefined;
   readonly allow: OldTargets | undefined;
-  /** Of its data; undefined: all. */
+  /** Keys of its data. Undefined means all. */
   readonly keys: readonly string[] | undefined;
   /** undefined: it cannot be known. */
   readonly content: OldContent | undefined;
-  /** Why its copies are to be left as they are. */
+  /** Why its copies stay unchanged. */
   readonly going: string | undefined;
   readonly notes: readonly string[];
-  /** Why it cannot be moved over as it is. */
+  /** Why it cannot be moved without changes. */
   readonly problems: readonly string[];
 };
 
@@ -61,13 +61,13 @@ export type OldMark = {
   readonly object: OldObject;
   /** A mirror that asks for its source itself: its owner's object. */
   readonly pulls: boolean;
-  /** Whose copy it may be; more than one where the mark names no source. */
+  /** The possible sources of the copy. There are several when the mark names no source. */
   readonly sources: readonly OldSource[];
-  /** The source that the mark names, as text; undefined where it names none. */
+  /** The source that the mark names, as text. Undefined when it names no source. */
   readonly named: string | undefined;
-  /** Why the mark does not prove that the tool made it; undefined: it does. */
+  /** Why the mark does not prove that the tool made it. Undefined when it does. */
   readonly doubt: string | undefined;
-  /** Whether of several sources this one wrote it last, as far as the mark tells. */
+  /** Whether this source was the last of several to write it, as far as the mark shows. */
   wroteLast(source: OldSource): boolean;
 };
 
@@ -91,7 +91,7 @@ export type OldTool = {
   readonly prefixes: readonly string[];
   /** Its sources are ClusterSecrets. */
   readonly hasClusterSecrets: boolean;
-  /** It copies into namespaces that ask for it alone, which by our words is opt-in. */
+  /** It only copies into namespaces that ask for it, which secretcast calls opt-in. */
   readonly optIn: boolean;
   read(cluster: OldCluster, flags: OldFlags): OldReading;
 };

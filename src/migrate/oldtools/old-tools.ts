@@ -1,4 +1,4 @@
-// The tools from which one can move.
+// The tools that migrate supports.
 import { clustersecret } from "./clustersecret.ts";
 import { kubed } from "./kubed.ts";
 import type { OldTool, OldToolName } from "./old-tool.ts";

@@ -1,6 +1,6 @@
-// Globs that name the same namespaces as a pattern of another tool, whatever namespaces there are. A
-// pattern is first written as its ways: each a sequence of characters, of "anything", and of loops that
-// no glob can express. Where a loop changes nothing, it is left out; where it does, there are no globs.
+// Finds globs that match the same namespaces as a pattern of another tool, for any set of namespaces. A
+// pattern is first split into its ways: sequences of characters, of "anything", and of loops that no glob
+// can express. A loop without effect is left out. A loop with an effect means that there are no globs.
 import type { PatternUse } from "./old-patterns.ts";
 import {
   NAME_CHARACTERS,
@@ -18,7 +18,7 @@ type Part =
   | { readonly kind: "loop"; readonly set: string; readonly least: number; readonly lazy: boolean };
 type Way = readonly Part[];
 
-/** A list of globs has a hundred entries; more ways than this say nothing to a reader. */
+/** A list of globs has a hundred entries. More ways than this do not help a reader. */
 const MOST_WAYS = 64;
 /** A class of more characters is not written out. */
 const MOST_CHARACTERS = 10;
@@ -40,7 +40,7 @@ export function globsOfPattern(use: PatternUse): readonly string[] | undefined {
   return withoutCovered(globs.filter((glob) => !/^$|^-|-$/.test(glob ?? "")));
 }
 
-/** A glob for all names that the pattern matches and for others too; undefined: it would be "*". */
+/** A glob for all names that the pattern matches, and for others too. Undefined when it would be "*". */
 export function widerGlob(use: PatternUse): string | undefined {
   const parsed = parsePattern(use.engine, use.pattern);
   const [way, ...others] = (parsed.kind === "parsed" && parsed.ways) || [];
@@ -153,7 +153,7 @@ function anchored(way: Way): Anchored | undefined {
 const isAny = (part: Part | undefined): boolean =>
   typeof part === "object" && part.kind === "loop" && part.set === NAME_CHARACTERS;
 
-// Of several ways .NET takes the first that matches at the beginning, however much of the name it covers.
+// .NET takes the first way that matches at the beginning, even if it covers less of the name.
 function firstMatches(ways: readonly Anchored[]): readonly Anchored[] | undefined {
   const chosen: Anchored[] = [];
   for (const [index, way] of ways.entries()) {
@@ -201,8 +201,8 @@ function globOf(way: Anchored, mode: PatternUse["mode"]): string | undefined {
   return glob.replaceAll(/\*+(\?*)\**/g, "$1*");
 }
 
-// Beside an open end, a loop matches no more than its least number of characters does. No name begins
-// or ends with "-".
+// Next to an open end, a loop only matters with its minimum number of characters. No name begins or ends
+// with "-".
 function withoutIdleLoops(parts: Way, freeBefore: boolean, freeAfter: boolean): Way {
   const shortened = (part: Part | undefined, free: boolean): Way | undefined => {
     if (typeof part !== "object" || part.kind !== "loop" || isAny(part)) return undefined;

@@ -1,7 +1,7 @@
-// Reads the regular expressions of other tools: RE2 (Go), Python's re and .NET. It matches nothing. The
-// result is a tree over the characters that a namespace name can have, and, for Python and .NET, the
-// same pattern in JavaScript's syntax. A construct without an exact counterpart makes the whole pattern
-// `unknown`; one that the tool's own engine does not accept makes it `refused`.
+// Parses the regular expressions of other tools: RE2 (Go), Python's re and .NET. It does not match. The
+// result is a tree over the characters of namespace names and, for Python and .NET, the same pattern in
+// JavaScript's syntax. A construct without an exact counterpart makes the whole pattern `unknown`. One that
+// the tool's own engine does not accept makes it `refused`.
 
 export type PatternEngine = "RE2" | "Python" | ".NET";
 
@@ -30,14 +30,14 @@ export type ParsedPattern =
   | {
       readonly kind: "parsed";
       readonly ways: PatternWays;
-      /** The pattern for JavaScript's engine with `flags`, of which "u" is one. */
+      /** The pattern for JavaScript's engine with `flags`, which include "u". */
       readonly source: string;
       readonly flags: string;
     }
   | { readonly kind: "refused" }
   | { readonly kind: "unknown" };
 
-/** Go and the sources of both other engines bound a counted repetition; beyond this no glob has use for it. */
+/** Go and the sources of both other engines limit a counted repetition. Globs need no higher limit. */
 const MOST_REPEATED = 1000;
 const MOST_NESTED = 100;
 
@@ -256,7 +256,7 @@ class PatternParser {
     return [least, most];
   }
 
-  /** Least, most and length of the "{2,3}" at `at`; undefined: none is there. */
+  /** Minimum, maximum and length of the "{2,3}" at `at`. Undefined when it is not a repetition. */
   #count(at: number): readonly [number, number, number] | undefined {
     const form = this.#engine === "Python" ? /^\{(\d*)(,?)(\d*)\}/ : /^\{(\d+)(,?)(\d*)\}/;
     const found = form.exec(this.#text.slice(at, at + 24));
@@ -300,7 +300,7 @@ class PatternParser {
     return { node: { kind: "other" }, source: `\\${digit}` };
   }
 
-  /** What a sign behind a backslash stands for, in a class or outside. */
+  /** The character that an escaped sign means, in a class or outside. */
   #escapedCharacter(sign: string): string {
     const control = { n: "\n", r: "\r", t: "\t", f: "\f", v: "\v", a: "\u0007" }[sign];
     if (control !== undefined) return control;

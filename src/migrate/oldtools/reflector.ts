@@ -1,8 +1,8 @@
-// emberstack/kubernetes-reflector, by its documents and its source. What of its ways counts here:
-//   nothing happens without reflection-allowed; a push needs reflection-auto-enabled as well
-//   the allowed namespaces are a list or a selector, the automatic ones too; both pairs have to hold
-//   patterns are .NET's: the first match has to be the whole name; an empty list is every namespace
-//   a copy bears type and data alone, and names its source
+// emberstack/kubernetes-reflector, by its documents and its source. Its relevant behaviour:
+//   nothing happens without reflection-allowed, and a push needs reflection-auto-enabled as well
+//   the allowed namespaces are a list or a selector, the automatic ones too. Both pairs must hold
+//   patterns are .NET's: the first match must be the whole name. An empty list is every namespace
+//   a copy only has type and data, and names its source
 import type { OldCluster, OldObject } from "./old-objects.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
 import type { OldFlags } from "./old-settings.ts";

@@ -1,8 +1,8 @@
-// mittwald/kubernetes-replicator. What of its ways counts here:
+// mittwald/kubernetes-replicator. Its relevant behaviour:
 //   patterns are RE2, "^" and "$" are put around the text, so that "a|b" is prefix a or suffix b
 //   `replicate-to` and `replicate-to-matching` are a union, but `replicate-from` switches both off
 //   a pull needs `replication-allowed` and `replication-allowed-namespaces`, or --allow-all
-//   a pushed copy names no source; its marks agree on merged Secrets of others too, so data decide
+//   a pushed copy names no source. Merged Secrets of others have the same marks, so the data decide
 import type { OldCluster, OldObject } from "./old-objects.ts";
 import type { OldFlags } from "./old-settings.ts";
 import {

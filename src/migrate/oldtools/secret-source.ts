@@ -1,5 +1,5 @@
-// What most tools have in common: a source is a Secret whose name its copies bear, and a mark on an object
-// is of one source.
+// The common case of most tools: a source is a Secret with the same name as its copies, and a mark belongs
+// to one source.
 import type { OldObject } from "./old-objects.ts";
 import { titleOf, type OldContent, type OldMark, type OldSource } from "./old-tool.ts";
 import { refText } from "../../text/names.ts";
@@ -8,7 +8,7 @@ type SourceWays = Pick<OldSource, "push"> &
   Partial<Pick<OldSource, "allow" | "notes">> &
   Partial<Pick<OldContent, "labels" | "annotations">>;
 
-/** `labels`, `annotations`: what of them the tool copies; none when absent. */
+/** The `labels` and `annotations` that the tool copies. By default it copies none. */
 export function secretSource(
   object: OldObject,
   { push, allow, notes = [], labels = {}, annotations = {} }: SourceWays,
@@ -47,7 +47,7 @@ export function markOfOne(
 
 const MOST_NAMED = 5;
 
-/** What the tool does besides with objects that do not move; empty where there are none. */
+/** What else the tool does with objects that do not move. Empty without such objects. */
 export function leftAlone(
   does: string,
   kind: string,

@@ -1,7 +1,8 @@
-// jbeda/tgik-controller. What of its ways counts here:
-//   sources lie in the namespace secretsync; one annotation, of any value, makes a Secret there a source,
-//   a namespace a target, and is on every copy, so that a user's own annotated Secret looks like one
-//   a namespace whose annotation is taken off keeps its copies
+// jbeda/tgik-controller. Its relevant behaviour:
+//   sources are in the namespace secretsync
+//   one annotation, of any value, makes a Secret there a source and a namespace a target. It is also on
+//   every copy, so a user's own annotated Secret looks like a copy
+//   a namespace without its annotation keeps its copies
 import type { OldCluster, OldObject } from "./old-objects.ts";
 import { withoutKeys, type OldReading, type OldSource, type OldTool } from "./old-tool.ts";
 import { markOfOne, secretSource } from "./secret-source.ts";
