@@ -1,4 +1,4 @@
-// The clock of this machine is not the API server's: one line when that begins, and one when it is over.
+// Logs one line when this machine's clock starts to differ from the API server's, and one when that ends.
 import { CLOCK_DIFFERS, clockText } from "../settings/clock-text.ts";
 import type { Log } from "./log.ts";
 
@@ -10,7 +10,7 @@ export class ClockLog {
     this.#log = log;
   }
 
-  /** A measurement: how far this machine's clock is ahead. */
+  /** A measurement of how far this machine's clock is ahead. */
   measured(offsetMs: number): void {
     const differs = clockText(offsetMs) !== undefined;
     if (differs === this.#differs) return;

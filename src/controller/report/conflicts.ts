@@ -1,5 +1,5 @@
-// The three refusals that share the verdict `conflict`, each in its own words: another source has the
-// place, a Secret that is not ours is in the way, a pulling Secret is not filled.
+// The text of the three refusals that share the verdict `conflict`: another source has the place, an
+// unmanaged Secret is in the way, or a pulling Secret is not filled.
 import { adoptionHint, type Row } from "../model/verdicts.ts";
 import { refText } from "../../text/names.ts";
 
@@ -19,9 +19,9 @@ export const CONFLICT_LINES: Readonly<Record<ConflictKind, string>> = {
 const MOST_WINNERS = 3;
 
 /**
- * Why a source is not copied to places, for readers in its namespace; `rows` are its own, of one kind. What is
- * at the places is of other namespaces, so nothing of it is quoted. `mayRead`: whether such a reader may
- * read what is in this namespace.
+ * Why a source is not copied to places, for readers in its namespace. `rows` are its own rows, of one kind. The
+ * text quotes nothing from other namespaces. `mayRead`: whether such a reader may read what is in this
+ * namespace.
  */
 export function conflictReason(
   rows: readonly Row[],

@@ -1,6 +1,6 @@
-// Where copies of each source were written and its Event `Copied` does not say so yet. A change that reaches
-// several namespaces has its Event at once. Repairs, and changes in one namespace, have five at once and one a
-// minute after that, so that they are reported together.
+// The namespaces written for each source that no Event `Copied` has reported yet. A change that reaches
+// several namespaces is reported at once. Repairs and changes in one namespace are limited to five at once and
+// then one a minute, so that they are reported together.
 import { TokenBucket } from "../../kube/time/token-bucket.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { CopyAction } from "../model/actions.ts";
@@ -11,12 +11,12 @@ const PER_SECOND = 1 / 60;
 
 export class CopiedPlaces {
   readonly #clock: Pick<Clock, "monotonic">;
-  /** By source; `changed`: namespaces with a write since the last report that repaired nothing. */
+  /** By source. `changed`: namespaces with a write since the last report that was not a repair. */
   readonly #written = new Map<
     string,
     { readonly namespaces: Set<string>; readonly changed: Set<string> }
   >();
-  /** One that is full is as one that never was. */
+  /** A full bucket is equal to a missing one. */
   readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(clock: Pick<Clock, "monotonic">) {
@@ -31,7 +31,7 @@ export class CopiedPlaces {
     this.#written.set(key, known);
   }
 
-  /** The namespaces of which the Event is due now; they are then forgotten. */
+  /** The namespaces for an Event that is due now. They are then forgotten. */
   take(source: string): readonly string[] | undefined {
     const written = this.#written.get(source);
     if (!written) return undefined;
@@ -43,12 +43,12 @@ export class CopiedPlaces {
     return [...namespaces].toSorted();
   }
 
-  /** Sources of which something waits. */
+  /** Sources with namespaces that wait for their Event. */
   get waiting(): readonly string[] {
     return [...this.#written.keys()];
   }
 
-  /** Forgets what is of no source. */
+  /** Forgets everything except what belongs to a source. */
   keep(isSource: (source: string) => boolean): void {
     for (const key of this.#written.keys()) if (!isSource(key)) this.#written.delete(key);
     for (const [key, bucket] of this.#buckets) if (bucket.fullInMs === 0) this.#buckets.delete(key);

@@ -1,10 +1,10 @@
-// Warnings that could not be sent are sent again as long as the state that they are about holds. Normal Events
-// are sent once. Promises: it holds one Event for each state that holds, and sends a bounded number at a time.
+// Resends Warnings that could not be sent, as long as the state that they report holds. Normal Events are sent
+// once. Promises: it holds one Event per state that holds, and sends a bounded number at a time.
 
-/** At a time: what is sent is made into JSON in one turn of the event loop. */
+/** The limit per call, because all of them are converted to JSON in one turn of the event loop. */
 const MOST_RESENT = 200;
 
-/** What tells two Events apart. */
+/** Identifies an Event. */
 export type EventIdentity = {
   readonly uid: string;
   readonly reason: string;
@@ -28,13 +28,13 @@ export class EventOutbox<E extends TypedEvent> {
     this.#send(event);
   }
 
-  /** These states hold, and no others. */
+  /** Exactly these states hold. */
   keep(events: Iterable<E>): void {
     this.#standing = new Map(Array.from(events, (event) => [idOf(event), event]));
     for (const id of this.#unsent) if (!this.#standing.has(id)) this.#unsent.delete(id);
   }
 
-  /** An Event was not sent, for want of room or of a server. */
+  /** An Event was not sent, because of a limit or a failed request. */
   lost(event: EventIdentity): void {
     const id = idOf(event);
     if (this.#standing.has(id)) this.#unsent.add(id);
@@ -45,7 +45,7 @@ export class EventOutbox<E extends TypedEvent> {
   }
 
   resend(): void {
-    // What is lost again while this runs waits behind the others.
+    // An Event that is lost again during this loop waits behind the others.
     for (const id of [...this.#unsent].slice(0, MOST_RESENT)) {
       this.#unsent.delete(id);
       const event = this.#standing.get(id);

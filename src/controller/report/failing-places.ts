@@ -1,6 +1,5 @@
-// Places whose write failed, put together by source and cause. Promises: a place that is being tried again
-// goes on failing until a write succeeds there or it is wanted no more, so that a retry begins and ends
-// nothing. It holds names and reasons, as many as there are failing places.
+// Places whose write failed, grouped by source and cause. Promises: a place fails until a write succeeds there
+// or it is no longer wanted, so that a retry changes nothing. Memory is one name and reason per failing place.
 import { FAILURE_CAUSES } from "../../kube/rest/failure-cause.ts";
 import { isPending, type Plan } from "../model/verdicts.ts";
 import type { Outcome } from "../writes/outcome.ts";
@@ -13,25 +12,25 @@ import { reasonShape, sharedReason } from "../../text/shared-reason.ts";
 export type FailingGroup = {
   readonly kind: ObjectKind;
   readonly source: Ref;
-  /** A word of the closed list of causes. */
+  /** A value of the closed list of causes. */
   readonly cause: string;
-  /** The cause in identifiers: of several quotas, the first of them. */
+  /** The cause in identifiers. It names the first of several quotas. */
   readonly reason: string;
   readonly places: readonly Ref[];
-  /** When the first of them is tried again (ms, monotonic); undefined: it is being tried. */
+  /** When the first place is retried (ms, monotonic). Undefined while it is being tried. */
   readonly dueAt: number | undefined;
 };
 
-/** Copies that cannot be removed, of one object that they were copied from. */
+/** Copies of one object that cannot be removed. */
 export type FailingRemovals = Pick<FailingGroup, "kind" | "source"> &
   CopiedFrom & {
     readonly groups: readonly FailingGroup[];
   };
 
-/** What a copy says of its source. */
+/** What a copy records about its source. */
 type CopiedFrom = {
   readonly sourceUid: string;
-  /** Key of the entry of the source list that made the copy; undefined: none. */
+  /** Key of the source list entry that made the copy, if any. */
   readonly entry: string | undefined;
 };
 
@@ -39,7 +38,7 @@ type Failing = Omit<FailingGroup, "places"> & { readonly place: Ref; readonly pu
 
 export class FailingPlaces implements SyncHooks {
   #places = new Map<string, Failing>();
-  /** Of places whose copy could not be removed. */
+  /** Places whose copy could not be removed. */
   #removals = new Map<string, CopiedFrom>();
 
   onOutcome(outcome: Outcome): void {
@@ -88,7 +87,7 @@ export class FailingPlaces implements SyncHooks {
     return Map.groupBy(groupsOf(shown), ({ kind, source }) => placeKey(kind, source));
   }
 
-  /** Copies that cannot be removed: whose they were, they say themselves. */
+  /** Copies that cannot be removed, by the source that they record. */
   removals(): readonly FailingRemovals[] {
     const of = [...this.#removals].flatMap(([key, from]) => {
       const failing = this.#places.get(key);
@@ -140,8 +139,8 @@ function sooner(a: number | undefined, b: number | undefined): number | undefine
 const MOST_CAUSES = 3;
 
 /**
- * Each cause and where: what an Event says. Unless namespaces may be `named`, what was made in them, such as
- * a quota, is not named either.
+ * Each cause and its namespaces, for Events. Unless namespaces may be `named`, objects in them, such as quotas,
+ * are not named either.
  */
 export function failureText(
   groups: readonly FailingGroup[],

@@ -1,23 +1,24 @@
-// Requests that are made again and again, such as those of a watch or a Lease: where they fail there are
-// so many lines a minute, the rest is counted, and one line says when all of them work again. Nothing is
-// told of what was not told to have failed. It remembers as much as there are parts.
+// Log lines for requests that are repeated, such as those of a watch or a Lease. Failures have a limit of lines
+// per minute, and the rest is counted. One line reports when all requests work again. A recovery is logged
+// only if its failure was logged. Memory is one entry per part.
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
 
-/** Lines of failures of one subject in any minute. */
+/** Most failure lines of one subject in any minute. */
 const MOST_LINES = 3;
 
 type Fields = Parameters<Log["warn"]>[0];
 
-/** One of those whose requests make up a subject: the watch of one namespace, say. */
+/** One part of a subject, for example the watch of one namespace. */
 export type FailureLine = {
   readonly failed: (error: unknown) => void;
-  /** What `failed` told is over for this one. */
+  /** The failure that `failed` reported is over for this part. */
   readonly worked: () => void;
 };
 
-/** What is reported together: it fails while one of its parts does. */
+/** Parts that are reported together. A subject fails while one of its parts does. */
+/** `message`: the text of each line. The line that ends the failure puts "resolved: " before it. */
 type Subject = { readonly failing: Set<object>; sinceMs: number; isTold: boolean };
 
 export class FailureLines {
@@ -34,7 +35,7 @@ export class FailureLines {
     this.#message = message;
   }
 
-  /** One more part of `subject`; its lines carry `fields`. */
+  /** Adds a part to `subject`. Its lines contain `fields`. */
   of(subject: string, fields: Fields = {}): FailureLine {
     const all = this.#subjects.get(subject) ?? { failing: new Set(), sinceMs: 0, isTold: false };
     this.#subjects.set(subject, all);

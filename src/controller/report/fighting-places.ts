@@ -1,6 +1,6 @@
 // Places that another client keeps changing, or where a webhook or policy alters what is written. Between two
-// repairs a copy looks well, so a fight is over only after ten minutes in which no plan showed it. Promises:
-// it holds one entry for each such place.
+// repairs such a copy is current. A fight is therefore over only after ten minutes in which no plan showed it.
+// Promise: it holds one entry per such place.
 import type { Fight } from "../state/planner-state.ts";
 import type { Plan, Row } from "../model/verdicts.ts";
 import { placeKey } from "../model/kinds.ts";
@@ -8,7 +8,7 @@ import { placeKey } from "../model/kinds.ts";
 /** The longest wait between two repairs is five minutes. */
 export const FIGHT_OVER_MS = 10 * 60_000;
 
-/** Every other reason to wait after a write has a cause. */
+/** Whether the row is a fight. Every other back-off has a cause. */
 export function isFought({ verdict, cause }: Row): boolean {
   return verdict === "backoff" && cause === undefined;
 }
@@ -16,7 +16,7 @@ export function isFought({ verdict, cause }: Row): boolean {
 export class FightingPlaces {
   readonly #seen = new Map<string, { readonly fight: Fight; seenMs: number }>();
 
-  /** `began`: since the last plan; `now`: ms, monotonic. */
+  /** `began`: fights since the last plan. `now`: ms, monotonic. */
   onPlan({ rows }: Plan, began: readonly Fight[], now: number): void {
     for (const fight of began)
       this.#seen.set(placeKey(fight.kind, fight.place), { fight, seenMs: now });
@@ -29,12 +29,12 @@ export class FightingPlaces {
       if (now - seenMs >= FIGHT_OVER_MS) this.#seen.delete(key);
   }
 
-  /** Those of pulling objects. */
+  /** Fights over pulling objects. */
   get pulls(): readonly Fight[] {
     return this.#fights().filter(({ pulling }) => pulling);
   }
 
-  /** Those of copies, by source (placeKey). */
+  /** Fights over copies, by source (placeKey). */
   bySource(): ReadonlyMap<string, readonly Fight[]> {
     const copies = this.#fights().filter(({ pulling }) => !pulling);
     return Map.groupBy(copies, ({ kind, source }) => placeKey(kind, source));

@@ -1,6 +1,6 @@
-// What Events say of removals that are held: where, why, when they are made, and what prevents them. Copies
-// whose source no longer exists have no object of a user's to be reported on: of each condition there is one
-// Event on the controller's Lease. What an entry of the source list made is reported on the list.
+// The content of Events for held removals: where, why, when they are made, and what prevents them. If the source
+// no longer exists, there is no user's object to report on. Then each condition has one Event on the
+// controller's Lease. Removals of copies that a source list entry made are reported on the list.
 import { isDataKey, type Ref, refText } from "../../text/names.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { RemovalHoldCause, Row } from "../model/verdicts.ts";
@@ -9,18 +9,18 @@ export type HeldRemovals = {
   readonly kind: ObjectKind;
   readonly source: Ref;
   readonly hold: RemovalHoldCause;
-  /** `source`: on the source itself, which exists. */
+  /** `source`: the source itself, which exists. */
   readonly on: "source" | "list" | "lease";
-  /** Of `list`: the key of the entry that made the copies. */
+  /** For `list`: the key of the entry that made the copies. */
   readonly entry: string | undefined;
-  /** The first of them to be removed. */
+  /** The first copy to be removed. */
   readonly first: Row;
   readonly namespaces: readonly string[];
-  /** Of `lease`: the other sources that no longer exist, held for the same reason. */
+  /** For `lease`: the other sources that no longer exist, held for the same reason. */
   readonly sources: readonly Ref[];
 };
 
-/** `hasList`: an Event can be on the list. In the order of the rows. */
+/** `hasList`: an Event can be on the list. The result has the order of the rows. */
 export function heldRemovals(rows: readonly Row[], hasList: boolean): readonly HeldRemovals[] {
   const held = rows.filter(({ verdict, hold }) => verdict === "held" && hold !== undefined);
   const groups = Map.groupBy(held, (row) => {
@@ -49,7 +49,7 @@ export function heldRemovals(rows: readonly Row[], hasList: boolean): readonly H
   });
 }
 
-// A copy may carry any text as its entry.
+// Any text can be the entry of a copy.
 function objectOf({ entry, lost }: Row, hasList: boolean): HeldRemovals["on"] {
   if (hasList && entry !== undefined && isDataKey(entry)) return "list";
   return lost === true ? "lease" : "source";
@@ -57,7 +57,7 @@ function objectOf({ entry, lost }: Row, hasList: boolean): HeldRemovals["on"] {
 
 const MOST_SOURCES = 3;
 
-/** `where`: the namespaces, as they may be named. When they are removed follows. */
+/** `where`: the namespaces, as they may be named. The caller appends when they are removed. */
 export function heldText({ first, sources }: HeldRemovals, where: string): string {
   const others = sources.slice(0, MOST_SOURCES).map(refText).join(", ");
   const rest = sources.length - MOST_SOURCES;

@@ -1,13 +1,13 @@
-// Where log lines are written. A closed pipe, a full disk or a reader that stopped never ends the process or
-// delays it: a line that cannot be written is lost and counted, and so is one for which too much is unread.
+// Where log lines are written. A closed pipe, a full disk or a stopped reader never ends or delays the process.
+// A line is lost and counted if it cannot be written or if too many bytes are unread.
 
-/** Bytes that a reader may have left unread: some thousand lines. */
+/** Most bytes that a reader may leave unread: some thousand lines. */
 const MOST_UNREAD_BYTES = 1024 * 1024;
 
-/** As much of a stream as this needs. */
+/** The parts of a stream that are needed here. */
 export type LogStream = {
   write(text: string, done?: (error?: Error | null) => void): unknown;
-  /** Bytes that were not read yet. */
+  /** Bytes that are not read yet. */
   readonly writableLength?: number;
   on?(event: "error", listener: (error: Error) => void): unknown;
 };
@@ -18,7 +18,7 @@ export class LogOutput {
 
   constructor(stream: LogStream) {
     this.#stream = stream;
-    // Of each failure the line is reported; without a listener it would end the process.
+    // The callback reports each failure. Without a listener an error would end the process.
     stream.on?.("error", () => undefined);
   }
 

@@ -1,23 +1,24 @@
-// The logger: a constant message plus keys, one line each. Errors are logged as their kind and
-// message only, never as objects, so that no response body and no Secret can ride along.
+// The logger writes a constant message plus keys, one line each. Errors are logged as kind and message, never
+// as objects, so that no response body and no Secret is logged.
 import pino from "pino";
 import { styleText } from "node:util";
 import type { Config } from "../settings/config.ts";
 
-/** What the rest of the program asks of a logger; pino's form: keys first, constant message second. */
+/** The logger interface of the program, in pino's form: keys first, constant message second. */
 export type Log = {
   debug(keys: LogKeys, message: string): void;
   info(keys: LogKeys, message: string): void;
   warn(keys: LogKeys, message: string): void;
   error(keys: LogKeys, message: string): void;
 };
-/** Names, counts and durations: nothing that could hold a Secret's value has one of these types. */
+/** Names, counts and durations. No value of a Secret has one of these types. */
 export type LogKeys = Readonly<
   Record<string, string | number | boolean | undefined | readonly string[] | ReadonlyCounts>
 >;
 type ReadonlyCounts = Readonly<Record<string, number>>;
 
-/** Where lines go; process.stdout in the program. */
+/** Where lines are written. In the program this is process.stdout. */
+// Second line of defence: the types above already exclude data.
 export type LogSink = { write(line: string): unknown };
 
 export function createLog(config: Pick<Config, "logLevel" | "logFormat">, sink: LogSink): Log {

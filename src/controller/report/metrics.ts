@@ -1,5 +1,5 @@
-// The program's metrics under their public names, each given its zero at start so that a dashboard
-// shows a line before the first event. Gauges that follow from state are read at scrape time.
+// The program's metrics under their public names. Each starts with zero, so that a dashboard shows a line
+// before the first event. Gauges of the state are read at scrape time.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { InformerMetrics } from "../../kube/cache/informer.ts";
 import type { QueueMetrics } from "../../kube/workqueue/queue-metrics.ts";
@@ -8,18 +8,18 @@ import type { SyncMetrics } from "./sync-log.ts";
 
 type Counts = Readonly<Record<string, number>>;
 
-/** Where gauges read from at scrape time. Times are milliseconds since the epoch. */
+/** The inputs of gauges at scrape time. Times are milliseconds since the epoch. */
 export type GaugeInputs = {
   /** By resource, then by state. */
   copies(): Readonly<Record<string, Counts>>;
   sources(): Readonly<Record<string, Counts>>;
   ignored(): Readonly<Record<string, number>>;
-  /** Entries of the source list by state; all are 0 where it is not read. */
+  /** Entries of the source list by state. All are 0 if the list is not read. */
   listEntries(): Readonly<Record<string, number>>;
   lastConvergedMs(): number | undefined;
   unreadableNamespaces(): number;
   watchActivityMs(): Readonly<Record<string, number>>;
-  /** For how long the watch of each resource has been disconnected. */
+  /** How long the watch of each resource has been disconnected. */
   watchDisconnectedMs(): Readonly<Record<string, number>>;
   leading(): boolean;
 };
@@ -30,7 +30,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const QUEUE_BUCKETS = Array.from({ length: 10 }, (_, power) => 1e-6 * 10 ** power);
 
 /**
- * `ofProcess`: Node's own as well. They are observed until the process ends. `version`: of the program.
+ * `ofProcess`: also register Node's metrics. They are observed until the process ends. `version`: of the program.
  */
 export function createMetrics(leaseName: string, { ofProcess = true, version = "unknown" } = {}) {
   const registry = new Registry();
@@ -46,14 +46,14 @@ export function createMetrics(leaseName: string, { ofProcess = true, version = "
   return {
     registry,
     figures: figuresOf(own),
-    /** Where the lost log lines are counted. */
+    /** Sets the source of the count of lost log lines. */
     countLostLines,
     queue: queueSink(queueMetrics(registry)),
     /** The sink of one informer. */
     watch: (resource: string): InformerMetrics => ({
       activity: () => undefined,
       restarted: (reason) => own.restarts.inc({ resource, reason }),
-      // Both are bugs of ours, and the log has them.
+      // Both are bugs of secretcast and are logged.
       handlerFailed: () => undefined,
       eventDropped: () => undefined,
     }),
@@ -166,7 +166,7 @@ function queueMetrics(registry: Registry) {
   };
 }
 
-/** The sync's figures, as sync-log.ts asks for them. */
+/** The sync's figures, in the form that sync-log.ts needs. */
 function figuresOf(own: ReturnType<typeof ownMetrics>): SyncMetrics {
   return {
     write: (verb, result) => own.writes.inc({ verb, result }),

@@ -1,7 +1,7 @@
-// What a plan shows that somebody should mend: a line when it begins, when it changes, at most once a
-// minute, and one when it is over; what stays as it is says nothing. Places of one source with one reason
-// are one line. However much of it tenants write, a line holds a count and a few names, and there are so
-// many lines a minute. Of failed writes the other places follow, 100 to a line.
+// Logs what a plan shows that a user or administrator should fix. A problem has a line when it begins, when it
+// changes (at most once a minute) and when it is over. A state that does not change is not logged again. Places
+// of one source with one reason share a line. A line holds a count and a few names, and the lines per minute
+// are limited, so that tenants cannot flood the log. For failed writes the other places follow, 100 to a line.
 import { IGNORED_HEADLINES, IGNORED_REASONS, type IgnoredReason } from "../annotations/ignored.ts";
 import { dueText, dueWordsOf, isoTime, type DueWords } from "../settings/due-text.ts";
 import { CONFLICT_LINES, conflictKind } from "./conflicts.ts";
@@ -22,11 +22,11 @@ import { type Ref, refText } from "../../text/names.ts";
 import { type ObjectKind, placeKey } from "../model/kinds.ts";
 
 const MOST_NAMED = 5;
-/** Of one thing that changes to and fro ... */
+/** Lines a minute for one problem that repeatedly begins and ends. */
 const MOST_OF_A_KIND = 5;
 /**
- * ... of one namespace's sources, and of the objects there that pull, which any tenant may write; and of all
- * of either. The rest has its line in a later minute, and who writes many hides nobody else's.
+ * Lines a minute for the sources or pulling objects of one namespace, which any tenant may write, and for all
+ * namespaces. The rest is logged in a later minute, so a tenant with many problems hides no other's.
  */
 const MOST_A_MINUTE = {
   sources: { namespace: 100, all: 200 },
@@ -34,31 +34,31 @@ const MOST_A_MINUTE = {
   places: { namespace: 50, all: 100 },
 } as const;
 const MOST_REASONS = 10_000;
-/** Places of one line and the lines that follow it. */
+/** Most places of a line and the lines that follow it. */
 const MOST_LOGGED = 10_000;
-/** Rows, or lines, between two yields: a tenant can cause a hundred thousand. */
+/** Rows or lines between two yields. A tenant can cause a hundred thousand. */
 const PER_TURN = 1024;
 const MINUTE_MS = 60_000;
 
 type Fields = Parameters<Log["warn"]>[0];
 
-/** One trouble; `fields` tell whether it has changed. */
+/** One problem. A change of `fields` is a change of the problem. */
 type Warning = {
   readonly of: string;
   readonly kind?: ObjectKind;
   readonly source?: string;
   readonly fields: Fields;
-  /** When it changes by itself (ms, monotonic), and how that is said. */
+  /** When it changes by itself (ms, monotonic), and the text for that. */
   readonly due?: { readonly at: number; readonly words: DueWords };
   readonly message: string;
   readonly share: Share;
-  /** Of failed writes: every place, and the reason without names that tenants choose. */
+  /** For failed writes: every place, and the reason without names that tenants choose. */
   readonly failing?: { readonly places: readonly Ref[]; readonly shape: string };
-  /** It is over when no plan has shown it for so long, in ms; absent: as soon as one does not. */
+  /** It is over when no plan has shown it for this long, in ms. If absent, when the next plan does not. */
   readonly lingersMs?: number;
 };
 
-/** Whose lines these are; the namespace is "" where they are nobody's. */
+/** Whose limit the lines count against. The namespace is "" if they belong to no namespace. */
 type Share = { readonly of: keyof typeof MOST_A_MINUTE; readonly namespace: string };
 const NOBODYS: Share = { of: "sources", namespace: "" };
 
@@ -66,7 +66,7 @@ type Reported = Omit<Warning, "fields" | "due" | "lingersMs" | "failing"> & {
   readonly lingersMs: number;
   readonly text: string;
   readonly reason: string | undefined;
-  /** How many places it had when it was last reported, and the first of them. */
+  /** The number of places at the last report, and the first of them. */
   readonly count: number;
   readonly places: readonly string[];
   readonly at: number;
@@ -84,9 +84,9 @@ export class PlanWarnings implements SyncHooks {
     pulls: new Shares(MOST_A_MINUTE.pulls),
     places: new Shares(MOST_A_MINUTE.places),
   };
-  /** What was reported of each trouble that goes on. */
+  /** What was reported of each problem that is not over. */
   readonly #reported = new Map<string, Reported>();
-  /** Failed tries since they were last told, by source and reason. */
+  /** Failed tries since the last report, by source and reason. */
   #tries = new Map<string, number>();
   readonly #pace: ReportPace;
 
@@ -136,7 +136,7 @@ export class PlanWarnings implements SyncHooks {
     return warnings;
   }
 
-  /** `over`: those told that go on no more. */
+  /** `over`: reported problems that no plan shows now. */
   #tell(
     { of, kind, source, fields, due, message, share, failing, lingersMs = 0 }: Warning,
     over: Map<string, Reported>,
@@ -144,14 +144,14 @@ export class PlanWarnings implements SyncHooks {
   ): void {
     const before = this.#reported.get(of);
     if (!before && this.#shares[share.of].isFull(share.namespace, now)) return;
-    // A hold that begins anew is a change; a failed write is due at another time after each try.
+    // A hold that begins anew is a change. The retry time of a failed write is not, because it changes each try.
     const held = due?.words.unless === undefined ? "" : Math.round(due.at / 1000);
     const text = `${JSON.stringify(fields)} ${held}`;
     if (before?.text === text || (before && now - before.at < MINUTE_MS)) return;
     if (this.#repeats.happened(`${message} ${kind ?? ""} ${source ?? of}`, now) === undefined)
       return;
     if (!this.#shares[share.of].has(share.namespace, now)) return;
-    // Another reason takes the place of one that is over: it has changed, and has not ended.
+    // Another reason replaces one that is over. The problem has changed and has not ended.
     const replaced = [...over.values()].find(
       (each) => each.message === message && each.kind === kind && each.source === source,
     );
@@ -204,7 +204,7 @@ export class PlanWarnings implements SyncHooks {
     );
     for (const [subject, troubles] of ended) {
       const [first] = troubles;
-      // What is left out is reported by a later plan, if it has not begun again.
+      // A later plan reports what is left out, if it has not begun again.
       if (!first || this.#repeats.happened(`resolved: ${subject}`, now) === undefined) continue;
       if (!this.#shares[first.share.of].has(first.share.namespace, now)) continue;
       const reasons = troubles.flatMap(({ reason }) => reason ?? []).slice(0, MOST_NAMED);
@@ -270,7 +270,8 @@ function* sourceWarnings({ sources }: Plan, warnings: Warning[]): Generator<unde
   }
 }
 
-// Where there is none it may be that none is wanted; copies that an entry made are frozen then, and told.
+// Without a list there is no warning, because it may be intended. Copies that an entry made are frozen then,
+// which is reported.
 function listWarnings({ list }: Plan): readonly Warning[] {
   const { state, reason, refused } = list;
   const share = NOBODYS;
@@ -301,7 +302,7 @@ function* rowWarnings({ rows }: Plan, warnings: Warning[]): Generator<undefined,
     const message = messageOf(row);
     if (message === undefined) continue;
     const { verdict, kind, source, reason } = row;
-    // Why something is held counts what else is.
+    // The reason of a held removal contains a count of other removals.
     const text = verdict === "held" ? "" : reason;
     const of = `${verdict} ${placeKey(kind, source)} ${text}`;
     const group = groups.get(of);
@@ -328,7 +329,7 @@ function rowWarning(of: string, message: string, first: Row, members: readonly R
   return { of, kind, source, fields, ...(due && { due }), message, share, lingersMs };
 }
 
-/** Of the first that is due. */
+/** The due time of the first row. */
 function dueOf(rows: readonly Row[]): Warning["due"] {
   const [first, ...others] = rows.filter(({ dueAt }) => dueAt !== undefined);
   if (!first) return undefined;
@@ -377,8 +378,8 @@ function named(places: readonly Ref[]) {
   return { count: places.length, places: firstNames(places) };
 }
 
-// The first in their order, so that the order in which they were tried is no change. There may be a
-// hundred thousand: they are not sorted for five.
+// The first names in sorted order, so that the order of tries is not a change. Sorting up to a hundred thousand
+// names for five would be too slow.
 function firstNames(places: readonly Ref[]): readonly string[] {
   const first: string[] = [];
   for (const place of places) {

@@ -1,5 +1,5 @@
-// What is said on a pulling object. Its owner may read nothing of the source, of the source list or of the
-// flags, so a row's `reason` and what would prevent a removal are not for them.
+// Events on a pulling object. Its owner may read neither the source, the source list nor the flags. A row's
+// `reason` and what would prevent a removal are therefore left out.
 import { dueWordsOf, type DueWords } from "../settings/due-text.ts";
 import { noSourceText, typeDifference, type Row } from "../model/verdicts.ts";
 import { refText } from "../../text/names.ts";
@@ -8,7 +8,7 @@ import type { Action } from "../model/actions.ts";
 export const FOUGHT_PULL =
   "its filled entries are repeatedly changed by another client; backing off";
 
-/** Of a write that was made; undefined: it was not made on a pulling object. */
+/** The Event of a write that was made. Undefined if it was not on a pulling object. */
 export function filledEvent(action: Action) {
   if (action.kind !== "fill" && action.kind !== "unfill") return undefined;
   const { objectKind: kind, place: on, source, target } = action;
@@ -25,13 +25,13 @@ export function filledEvent(action: Action) {
 type PullWarning = {
   readonly reason: "Conflict" | "DeletesHeld" | "Failed" | "Refused";
   readonly note: string;
-  /** What happens by itself at the time that the row names. */
+  /** What happens by itself at the time in the row. */
   readonly due?: DueWords;
 };
 
 export function pullWarning(row: Row): PullWarning | undefined {
   const { verdict, source, cause, forOwner } = row;
-  // A write follows from the source's consent, or from the record on the object, and its cause is at the place.
+  // A write follows from the source's consent or the record on the object, and its cause is at the place.
   if (verdict === "backoff" && cause !== undefined) {
     const note = `its entries could not be written: ${row.reason} (cause: ${cause}); will try again`;
     return { reason: "Failed", note };

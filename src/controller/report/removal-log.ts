@@ -1,8 +1,8 @@
-// Which copies were removed, and why: copies that were deleted or released, and pulling objects that were
-// cleared, grouped by source and reason until no more of the source are due, at most until the first sync five
-// seconds later. Copies of one source that are removed again and again wait until another line of it may be
-// written. Lines name every place, 100 at most each. Owners are informed as well; if the source no longer
-// exists, no Event can be on it, and the log line is the only record.
+// Logs which copies were removed, and why. Copies were deleted or released, and pulling objects were cleared.
+// They are grouped by source and reason until no more of the source are due, at most until the first sync five
+// seconds later. Repeated removals of one source wait until another line of it may be written. Lines name
+// every place, 100 at most each. Owners are informed as well. If the source no longer exists, no Event can be
+// on it, and the log line is the only record.
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
@@ -20,32 +20,32 @@ export type RemovedCopies = {
   readonly removal: Removal;
   readonly kind: ObjectKind;
   readonly source: Ref;
-  /** Of the object that they were copied from. */
+  /** UID of the object that they were copied from. */
   readonly sourceUid: string;
-  /** Key of the entry of the source list that made them; undefined: none. */
+  /** Key of the source list entry that made them, if any. */
   readonly entry: string | undefined;
   readonly reason: string;
-  /** When the first of them went; ms, monotonic. */
+  /** When the first of them was removed. In ms, monotonic. */
   readonly since: number;
   count: number;
-  /** How many of them no line has named yet. */
+  /** How many are not yet named in a line. */
   unnamed: number;
-  /** Where they went: of copies that somebody forged there may be many in one. */
+  /** The namespaces of the removed copies. With forged copies there may be many in one namespace. */
   readonly namespaces: Set<string>;
-  /** How many of those a finalizer still holds. */
+  /** How many a finalizer still holds. */
   waiting: number;
-  /** Those that no line has named yet. */
+  /** The places that are not yet named in a line. */
   places: Ref[];
 };
 
 const WAIT_MS = 5000;
-/** In any minute. */
+/** The limit in any minute. */
 const MOST_LINES_OF_A_SOURCE = 5;
-/** Anybody may name any source, and any UID of it, on copies that then go: what waits has a bound. */
+/** Limits waiting groups, because any user may forge copies with any source and UID and delete them. */
 const MOST_GROUPS = 1000;
-/** So that one that goes again and again leaves room for the others: what can be reported in four minutes. */
+/** Leaves room for other sources if one is removed repeatedly. It equals what four minutes can report. */
 const MOST_GROUPS_OF_A_SOURCE = 20;
-/** Lines at a time; beyond, the sources are counted. */
+/** Most lines at a time. Beyond that, the sources are counted. */
 const MOST_LINES = 100;
 
 const MESSAGES: Readonly<Record<Removal, string>> = {
@@ -59,9 +59,9 @@ export class RemovalLog implements SyncHooks {
   readonly #clock: Clock;
   readonly #onRemoved: (removed: RemovedCopies) => void;
   readonly #groups = new Map<string, RemovedCopies>();
-  /** By subject, how many groups of it wait. */
+  /** The number of waiting groups, by subject. */
   readonly #waiting = new Map<string, number>();
-  /** How many went for which there was no room. */
+  /** The number of removals for which there was no room. */
   #further = 0;
   readonly #lines = new Repeats(MOST_LINES_OF_A_SOURCE);
 
@@ -119,7 +119,7 @@ export class RemovalLog implements SyncHooks {
     for (const [key, group] of this.#groups) {
       const waits = going?.has(placeKey(group.kind, group.source)) ?? true;
       if (waits && now - group.since < WAIT_MS) continue;
-      // What goes again and again is gathered until it may be reported.
+      // Repeated removals are gathered until they may be reported.
       const subject = subjectOf(group.removal, group.kind, group.source);
       if (this.#lines.happened(subject, now) === undefined) continue;
       this.#groups.delete(key);
@@ -134,7 +134,7 @@ export class RemovalLog implements SyncHooks {
     for (const group of this.#groups.values()) if (group.unnamed > 0) this.#tell(group);
   }
 
-  /** Room for one group more of `subject`, which is taken. */
+  /** Takes room for one more group of `subject`, if there is room. */
   #takesRoom(subject: string): boolean {
     const waiting = this.#waiting.get(subject) ?? 0;
     if (waiting >= MOST_GROUPS_OF_A_SOURCE || this.#groups.size >= MOST_GROUPS) return false;
@@ -158,17 +158,17 @@ export class RemovalLog implements SyncHooks {
   }
 }
 
-/** What lines are counted by. */
+/** The key by which lines are counted. */
 function subjectOf(removal: Removal, kind: ObjectKind, source: Ref): string {
   return `${removal} ${placeKey(kind, source)}`;
 }
 
-// Anybody may write anything there.
+// Any user may write any text there.
 function entryOf({ entry }: EndAction["target"]): string | undefined {
   return entry !== undefined && isDataKey(entry) ? entry : undefined;
 }
 
-/** Of which more copies are about to end. */
+/** Sources with more copies about to be removed. */
 function sourcesOfEndings({ rows }: Plan): ReadonlySet<string> {
   const sources = new Set<string>();
   for (const { verdict, kind, source } of rows)

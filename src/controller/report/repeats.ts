@@ -1,11 +1,11 @@
-// What happens again and again, told so many times a minute and counted between. It remembers no more
-// than the happenings of the last minute, and never more than a fixed number of them.
+// Limits how often a repeated message is reported per minute, and counts the rest. Memory is limited to the
+// messages of the last minute and to a fixed number.
 
 const WINDOW_MS = 60_000;
 const MOST = 10_000;
 
 type Happening = {
-  /** When it was reported, in the last minute, in ascending order; ms, monotonic. */
+  /** When it was reported in the last minute, ascending. In ms, monotonic. */
   reported: readonly number[];
   lastMs: number;
   count: number;
@@ -13,23 +13,23 @@ type Happening = {
 
 export class Repeats {
   readonly #most: number;
-  /** In the order in which they happened last. */
+  /** In the order of their last occurrence. */
   readonly #happenings = new Map<string, Happening>();
   #forgotMs = Number.NEGATIVE_INFINITY;
 
-  /** `most`: how often one thing is reported in any minute. */
+  /** `most`: how often one id is reported in any minute. */
   constructor(most: number) {
     this.#most = most;
   }
 
   /**
-   * `id` happened at `now` (ms, monotonic). How often it did since it was last reported, this time
-   * included; undefined: not to be reported now.
+   * Counts `id` at `now` (ms, monotonic). Returns how often it happened since its last report, this time
+   * included. Undefined means that it is not reported now.
    */
   happened(id: string, now: number): number | undefined {
     const before = this.#happenings.get(id);
     const known = before && now - before.lastMs < 2 * WINDOW_MS ? before : undefined;
-    // Most of what happens too often ends here, and may happen a hundred thousand times a sync.
+    // The common case of ids over the limit, which may happen a hundred thousand times a sync.
     if (known && this.#isFull(known, now)) {
       known.count++;
       known.lastMs = now;
@@ -62,7 +62,7 @@ export class Repeats {
     return reported.length >= this.#most && now - oldest < WINDOW_MS;
   }
 
-  // The count of a thing that has not happened for a whole further minute is dropped. Many at a time: a Map
+  // Drops the counts of ids that have not happened for a whole further minute. It drops many at a time: a Map
   // steps over all deleted entries before it comes to the first one, which takes 15 us here.
   #forget(now: number): void {
     const full = this.#happenings.size > MOST;
@@ -76,7 +76,7 @@ export class Repeats {
   }
 }
 
-/** So many a minute in all, and of each namespace; of "", which is nobody's, as many as there are. */
+/** Limits lines per minute, in all and per namespace. Lines of "", which is no namespace, count only in all. */
 export class Shares {
   readonly #each: Repeats;
   readonly #all: Repeats;

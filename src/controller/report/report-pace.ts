@@ -1,5 +1,5 @@
-// When telemetry reports what a plan shows: as soon as a plan is settled, and at the latest ten seconds after
-// the last report, because a constant stream of changes leaves no plan settled.
+// Decides when telemetry reports a plan: as soon as a plan is settled, and at the latest ten seconds after the
+// last report. A constant stream of changes leaves no plan settled.
 import type { Clock } from "../../kube/time/clock.ts";
 
 const LONGEST_UNSETTLED_MS = 10_000;
@@ -12,7 +12,7 @@ export class ReportPace {
     this.#clock = clock;
   }
 
-  /** Whether the plan of now is reported; if so, the next one that is not settled waits. */
+  /** Whether the current plan is reported. If so, the next plan that is not settled waits. */
   isDue(settled: boolean): boolean {
     const now = this.#clock.monotonic();
     if (!settled && now - this.#lastMs < LONGEST_UNSETTLED_MS) return false;
@@ -20,7 +20,7 @@ export class ReportPace {
     return true;
   }
 
-  /** In how many ms a report is due, if no plan is settled until then. */
+  /** Milliseconds until a report is due, if no plan is settled before. */
   get leftMs(): number {
     return Math.max(0, this.#lastMs + LONGEST_UNSETTLED_MS - this.#clock.monotonic());
   }

@@ -1,6 +1,6 @@
-// When Events are made: with each report, and again while something waits for room. Promises: what a plan shows
-// is reported within ten seconds, although no other plan follows while a write is not answered; after onStop()
-// no timer is left.
+// Decides when Events are made: with each report, and again while an Event waits for room. Promises: a plan is
+// reported within ten seconds, even if a write without an answer delays the next plan. No timer is left after
+// onStop().
 import type { PlannerMemory } from "../state/planner-memory.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock, Timer } from "../../kube/time/clock.ts";
@@ -10,7 +10,7 @@ import { ReportPace } from "./report-pace.ts";
 import type { SourceEvents } from "./source-events.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 
-// The recorder makes room for one Event of an object every five minutes.
+// The recorder allows one more Event per object every five minutes.
 const RETRY_MS = 30_000;
 
 export class SourceEventHooks implements SyncHooks {

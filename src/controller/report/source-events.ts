@@ -1,7 +1,7 @@
-// Tells users what became of their Secrets, as Events on the source (or the pulling Secret): one per
-// source and state when that state begins or changes, never one per namespace. The note names at most
-// five namespaces; where a namespace may publish only because every namespace may, it just counts,
-// because its tenants need not learn what other namespaces there are.
+// Reports to users what became of their Secrets, as Events on the source or the pulling Secret. There is one
+// Event per source and state when that state begins or changes, never one per namespace. The note names at most
+// five namespaces. If a namespace may publish only because every namespace may, the note gives only a count,
+// because its tenants need not learn the names of other namespaces.
 import type { Outcome } from "../writes/outcome.ts";
 import { failureText, type FailingGroup, type FailingPlaces } from "./failing-places.ts";
 import type { Fight } from "../state/planner-state.ts";
@@ -24,7 +24,8 @@ import { isCopying } from "../model/actions.ts";
 import { type ObjectKind, placeKey } from "../model/kinds.ts";
 
 export type SourceEvent = {
-  /** What the Event is on. */
+  /** The object that the Event is on. */
+  /** For a Namespace, its name is in `name`. */
   readonly kind: ObjectKind | "Namespace" | "Lease";
   /** Of a Namespace its name in `name`. */
   readonly on: Ref;
@@ -52,7 +53,7 @@ export type SourceEventsOptions = {
   /** UID of an object in the cache. */
   readonly uidOf: (kind: ObjectKind, place: Ref) => string | undefined;
   readonly tell: (sourceEvent: SourceEvent) => void;
-  /** The controller's own; undefined: it holds none. */
+  /** The controller's Lease. Undefined if it holds none. */
   readonly lease: () => (Ref & { readonly uid: string }) | undefined;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
@@ -61,10 +62,10 @@ export type SourceEventsOptions = {
 };
 
 const MOST_NAMED = 5;
-// Anybody may write annotations that have no effect: so many Events a minute and namespace.
+// Most Events a minute and namespace for annotations without effect, because any user may write them.
 const MOST_IGNORED = 5;
 
-/** A source among those of all kinds. */
+/** Identifies a source of any kind. */
 type Of = Pick<SourceReport, "kind" | "source">;
 
 export class SourceEvents {
@@ -73,11 +74,11 @@ export class SourceEvents {
   readonly #fighting = new FightingPlaces();
   readonly #states: StandingEvents<SourceEvent>;
   readonly #ignored = new Repeats(MOST_IGNORED);
-  /** The newest plan's, by source. */
+  /** The reports of the newest plan, by source. */
   #reports: ReadonlyMap<string, SourceReport> = new Map();
-  /** Annotations without effect of which more are to be reported in a later minute. */
+  /** Annotations without effect that are to be reported in a later minute. */
   #ignoredLater: Pick<Plan, "ignored" | "namespaces"> | undefined;
-  /** What fails, by source. */
+  /** Failing places, by source. */
   #failing: ReadonlyMap<string, readonly FailingGroup[]> = new Map();
 
   constructor(options: SourceEventsOptions) {
@@ -94,7 +95,7 @@ export class SourceEvents {
     if (event) this.#states.send(event);
   }
 
-  /** A plan is reported: say what is new since the last one. `fights` began since then. */
+  /** Reports what is new in a plan since the last report. `fights` began since then. */
   settled(plan: Plan, fights: readonly Fight[]): void {
     this.#fighting.onPlan(plan, fights, this.#options.now());
     this.#failing = this.#options.failing.groups(false);
@@ -119,18 +120,18 @@ export class SourceEvents {
     this.#recover();
   }
 
-  /** An Event was not sent; if its state holds, `resend` sends it. */
+  /** An Event was not sent. If its state holds, `resend` sends it. */
   lost(event: EventIdentity): void {
     this.#states.lost(event);
   }
 
-  /** Something waits for room, and is sent by `resend`. */
+  /** Whether an Event waits for room, so that `resend` will send it. */
   get waits(): boolean {
     const { waiting } = this.#copied;
     return this.#states.waits || this.#ignoredLater !== undefined || waiting.length > 0;
   }
 
-  /** Sends what waits, as far as there is room by now. */
+  /** Sends waiting Events as far as there is room now. */
   resend(): void {
     this.#states.resend();
     if (this.#ignoredLater) this.#ignore(this.#ignoredLater);
@@ -140,7 +141,7 @@ export class SourceEvents {
     }
   }
 
-  /** Copies ended. Where their source is another object by now, or none, there is nobody to tell. */
+  /** Copies were removed. If their source no longer exists or is another object, no Event is sent. */
   removed({ removal, kind, source, sourceUid, entry, reason, namespaces }: RemovedCopies): void {
     if (removal === "unfill") return;
     const listed = entry !== undefined;
@@ -209,7 +210,7 @@ export class SourceEvents {
     once("FanoutHeld", where && `not copied to ${where}: ${above}`);
   }
 
-  /** Removals of one source that one condition holds, or of all that no longer exist. */
+  /** Removals that one condition holds: those of one source, or of all sources that no longer exist. */
   #held(held: HeldRemovals): void {
     const { kind, source, hold, on, entry, first, namespaces } = held;
     const { dueAt } = first;
@@ -218,14 +219,14 @@ export class SourceEvents {
     const where = this.#where({ kind, source }, namespaces, on !== "source" || undefined);
     const prefix = entry === undefined ? "" : `entry ${entry}: `;
     const shown = `${prefix}${heldText(held, where)}${this.#dueText(first, dueWordsOf(first))}`;
-    // The time left is another one in each plan.
+    // The remaining time differs in each plan, so it is not part of the note.
     const note = `${where} ${first.reason} ${Math.round((dueAt ?? 0) / 1000)}`;
     const which = on === "source" ? hold : `${hold} ${entry ?? ""} ${on}`;
     const event = { ...object, type: "Warning", reason: "DeletesHeld", note } as const;
     this.#states.once(event, { which, gist: hold, shown });
   }
 
-  /** What is informed of held removals is on; undefined: nothing that Events can be on. */
+  /** The object for Events about held removals. Undefined if no object can have Events. */
   #objectOf({
     kind,
     source,
@@ -250,7 +251,7 @@ export class SourceEvents {
     this.#states.send({ kind, on, uid, type: "Normal", reason: "Copied", note });
   }
 
-  /** On the object that copies were copied from, although it is a source no longer. */
+  /** Events on objects that copies were copied from and that are not sources now. */
   #failedRemovals(): void {
     for (const { kind, source, sourceUid, entry, groups } of this.#options.failing.removals()) {
       if (this.#reports.has(placeKey(kind, source))) continue;
@@ -294,7 +295,7 @@ export class SourceEvents {
     return `; ${dueText(words, dueMs, nowMs)}`;
   }
 
-  /** Annotations without effect, to the owners of those that the plan has by name. */
+  /** Reports annotations without effect to the owners of the objects that the plan names. */
   #ignore(plan: Pick<Plan, "ignored" | "namespaces">): void {
     const { ignored, namespaces } = plan;
     this.#ignoredLater = undefined;
@@ -303,7 +304,7 @@ export class SourceEvents {
         return { kind, on: object, uid, note: ignoredText(kind, why) };
       }),
       ...namespaces.map(({ namespace, uid, problem }) => {
-        // The Event is in "default", where nobody may read the Namespace: its value is not quoted.
+        // The Event is in "default", where not every reader may read the Namespace: its value is not quoted.
         const note = `copies in this namespace are frozen: ${expectedText(problem)}`;
         return { kind: "Namespace" as const, on: { namespace: "", name: namespace }, uid, note };
       }),
@@ -317,7 +318,7 @@ export class SourceEvents {
     }
   }
 
-  /** Refusals that are over, of objects that are still there. */
+  /** Reports refusals that are over, for objects that still exist. */
   #recover(): void {
     for (const { kind, on, uid } of this.#states.end("Refused")) {
       if (kind === "Namespace" || kind === "Lease") continue;
@@ -328,7 +329,7 @@ export class SourceEvents {
     }
   }
 
-  /** A change of the places alone is reported once a minute at most. */
+  /** A change of only the places is reported once a minute at most. */
   #fights(report: SourceReport, fights: readonly Fight[]): void {
     const { kind, source: on, uid } = report;
     const event = { kind, on, uid, type: "Warning", reason: "Fought" } as const;
@@ -341,7 +342,7 @@ export class SourceEvents {
     }
   }
 
-  // What is reported on the list is reported to the administrator.
+  // Events on the list are for the administrator.
   #mayName({ kind, source }: Of): boolean {
     return this.#states.isListed(kind, source) || this.#options.mayName(source.namespace);
   }
@@ -365,7 +366,7 @@ export class SourceEvents {
   }
 }
 
-/** Of which a change is reported at once. */
+/** A change of this text is reported at once. */
 function gistOf(failures: readonly FailingGroup[]): string {
   return failures
     .map(({ reason }) => reason)

@@ -1,7 +1,7 @@
-// What was reported of each state that holds: a Warning when the state begins or changes, and not again. What is
-// said of a source that an entry of the source list made is on the list, because its own namespace asked for
-// nothing. Promises: it remembers one Event for each state that the newest plan shows; a Warning that was not
-// sent is sent later, if its state holds.
+// Remembers what was reported of each state that holds. A Warning is sent when the state begins or changes, and
+// not again. Events for a source of the source list are on the list, because its own namespace did not request
+// anything. Promises: it remembers one Event per state of the newest plan. A Warning that was not sent is sent
+// later, if its state holds.
 import type { Ref } from "../../text/names.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import { EventOutbox, type EventIdentity } from "./event-outbox.ts";
@@ -12,26 +12,26 @@ type ObjectEvent = EventIdentity & {
   readonly type: "Normal" | "Warning";
 };
 
-/** What an Event is on. */
+/** The object that an Event is on. */
 export type EventObject = Pick<ObjectEvent, "on" | "uid"> & { readonly kind: "ConfigMap" };
 
 type Reported<E> = {
   readonly note: string;
   readonly gist: string;
   readonly at: number;
-  /** As it would be on the object itself. */
+  /** The Event as it would be on the object itself. */
   readonly event: E;
-  /** On the list, in place of an object that one of its entries names. */
+  /** Whether it is on the list, instead of on an object that one of its entries names. */
   readonly listed: boolean;
   readonly sent: E;
 };
 
 export type StateOptions = {
-  /** Tells states of one object and reason apart. */
+  /** Distinguishes states with the same object and reason. */
   readonly which?: string;
   /** While it is the same, a change of the note is reported once a minute at most. Default: the note. */
   readonly gist?: string;
-  /** What is reported, where that changes by itself. Default: the note. */
+  /** The reported text, if it changes by itself. Default: the note. */
   readonly shown?: string;
 };
 
@@ -41,7 +41,7 @@ export class StandingEvents<E extends ObjectEvent> {
   readonly #now: () => number;
   readonly #outbox: EventOutbox<E>;
   #reported = new Map<string, Reported<E>>();
-  /** Of the plan that is being reported. */
+  /** The states of the plan that is being reported. */
   #begun: Map<string, Reported<E>> | undefined;
   #list: EventObject | undefined;
   #listed: ReadonlyMap<string, string> = new Map();
@@ -51,7 +51,7 @@ export class StandingEvents<E extends ObjectEvent> {
     this.#now = now;
   }
 
-  /** A plan is reported. `list`: if it is read; `listed`: by source (placeKey) the keys of its entries. */
+  /** Begins the report of a plan. `list`: the list, if read. `listed`: its entries' keys by source (placeKey). */
   begin(list: EventObject | undefined, listed: ReadonlyMap<string, string>): void {
     this.#list = list;
     this.#listed = listed;
@@ -66,7 +66,7 @@ export class StandingEvents<E extends ObjectEvent> {
     return this.#entryOf(kind, source) !== undefined;
   }
 
-  /** An empty note says nothing. */
+  /** An empty note is not reported. */
   once(event: E, { which = "", gist = event.note, shown = event.note }: StateOptions = {}): void {
     const { kind, on, note } = event;
     if (note === "") return;
@@ -82,7 +82,7 @@ export class StandingEvents<E extends ObjectEvent> {
     if (sent) reported.set(key, { note, gist, at, event, listed: this.isListed(kind, on), sent });
   }
 
-  /** Whether exactly this was reported; the state then goes on. */
+  /** Whether exactly this was reported. The state then continues. */
   goesOn(event: EventIdentity): boolean {
     const key = stateKey(event);
     const known = this.#reported.get(key);
@@ -91,7 +91,7 @@ export class StandingEvents<E extends ObjectEvent> {
     return true;
   }
 
-  /** What was sent; undefined: the list on which it would be is not read. */
+  /** Returns the sent Event. Undefined if it belongs on a list that is not read. */
   send(event: E): E | undefined {
     const { kind, on, note } = event;
     const entry = this.#entryOf(kind, on);
@@ -102,7 +102,7 @@ export class StandingEvents<E extends ObjectEvent> {
     return sent;
   }
 
-  /** The report is complete. The Events of the states with this reason that are over. */
+  /** Ends the report. Returns the Events of the states with this reason that are over. */
   end(reason: string): readonly E[] {
     const now = this.#begun ?? this.#reported;
     const over = [...this.#reported].flatMap(([key, { event, listed }]) => {

@@ -1,7 +1,6 @@
-// What a sync says of itself: one log line for a sync that changed something, one for each write of a dry
-// run, and metrics. A quiet cluster logs nothing, and so does a retry that fails again: what somebody
-// should mend is reported by PlanWarnings. Only names, counts and reasons pass through here, never a Secret's
-// content.
+// Reports each sync: one log line for a sync that changed something, one for each write of a dry run, and
+// metrics. A quiet cluster logs nothing, and neither does a retry that fails again. PlanWarnings reports what a
+// user should fix. Only names, counts and reasons are reported here, never a Secret's content.
 import type { Outcome } from "../writes/outcome.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
@@ -13,15 +12,15 @@ import { refText } from "../../text/names.ts";
 import { placeKey } from "../model/kinds.ts";
 import type { Action } from "../model/actions.ts";
 
-/** Where figures go; the edge gives it prom-client's counters. */
+/** Receives the figures. The program passes prom-client's counters. */
 export type SyncMetrics = {
   write(verb: string, result: "ok" | ApiErrorKind): void;
-  /** A write, or the look before one, failed. */
+  /** A write or the read before it failed. */
   failed(cause: CauseWord): void;
   sync(result: "ok" | "error", seconds: number): void;
   repaired(kind: "edited" | "deleted"): void;
   propagated(seconds: number): void;
-  /** A source's data were not in memory any more and were read again. */
+  /** A source's data were not in memory and were read again. */
   sourceRead(): void;
 };
 
@@ -32,14 +31,14 @@ export type SyncNote = {
   readonly tookMs: number;
 };
 
-/** What a sync tells of itself as it goes on, to each who wants to know. */
+/** Hooks into the steps of a sync. */
 export type SyncHooks = {
   /** A namespace or a source changed. */
   readonly onChange?: () => void;
   readonly onOutcome?: (outcome: Outcome) => void;
-  /** What it returns are steps of work that is long: others have their turn between them. */
+  /** Long work returns steps, so that other work can run between them. */
   readonly onPlan?: (plan: Plan, note: SyncNote) => void | Iterator<undefined, void>;
-  /** A sync threw, and is tried again. */
+  /** A sync threw and is retried. */
   readonly onError?: (tookMs: number) => void;
   /** The controller stops: no outcome and no plan follows. */
   readonly onStop?: () => void;
@@ -59,7 +58,7 @@ export class SyncLog implements SyncHooks {
   #convergedMs: number | undefined;
   readonly #followsCluster: () => boolean;
 
-  /** `followsCluster`: whether every watch is connected; a plan over old caches proves nothing. */
+  /** `followsCluster`: whether every watch is connected. A plan over old caches proves nothing. */
   constructor(
     log: Log,
     figures: SyncMetrics,
@@ -96,14 +95,14 @@ export class SyncLog implements SyncHooks {
     }
   }
 
-  // Such a write is tried again so soon that a plan seldom shows it as failed.
+  // Such a write is retried so soon that a plan seldom shows it as failed.
   #overloaded(): void {
     const message = `writes refused: ${FAILURE_CAUSES.throttled}`;
     const count = this.#overloads.happened(message, this.#clock.monotonic());
     if (count !== undefined) this.#log.warn({ cause: "throttled", count }, message);
   }
 
-  /** A sync threw, and is tried again. */
+  /** A sync threw and is retried. */
   onError(tookMs: number): void {
     this.#figures.sync("error", tookMs / 1000);
   }

@@ -1,9 +1,11 @@
-// The lasting record of who received a value, and when: every copy and pulling object that was written, by
-// name. A line `copied` for each source and version, and a line `repaired` for copies that somebody edited or
-// deleted, with the field managers that did it. Promises: each write is named in exactly one line; a line
-// comes when the cluster is settled, after five seconds at most while writes go on, and no later than the
-// next sync where one source has many; when the process stops, what is left is logged. A line names at most
-// 100 places, so that memory and length have a bound.
+// The lasting record of which place received a value, and when. It names every copy and pulling object that was
+// written. A line `copied` reports one source and version. A line `repaired` reports copies that were edited or
+// deleted, with the field managers that did it. Promises:
+// - Each write is named in exactly one line.
+// - A line is logged when the cluster is settled, after at most five seconds while writes continue, and no later
+//   than the next sync if one source has many.
+// - When the process stops, the rest is logged.
+// - A line names at most 100 places, so that memory and length are limited.
 import type { Clock } from "../../kube/time/clock.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import { isCopying, type Action } from "../model/actions.ts";
@@ -14,12 +16,12 @@ import type { Log } from "./log.ts";
 import { Repeats } from "./repeats.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 
-/** Places in one line: about 4 KiB, and 32 KiB where every name has its full length. */
+/** Places in one line: about 4 KiB, and 32 KiB if every name has its full length. */
 export const MOST_PLACES = 100;
 const WAIT_MS = 5000;
-/** Of one source and message in a minute, so that a copy that is edited in a loop does not fill the log. */
+/** Limit per source, message and minute, so that a copy that is edited in a loop does not fill the log. */
 const MOST_LINES_OF_A_SOURCE = 5;
-/** Sources whose places wait for their line; the oldest is logged to make room. */
+/** Sources whose places wait for their line. The oldest is logged to make room. */
 const MOST_GROUPS = 1000;
 const MOST_MANAGERS = 5;
 
@@ -30,7 +32,7 @@ type Written = {
   readonly sourceVersion: string;
   /** ms, monotonic. */
   readonly since: number;
-  /** Writes; more than there are places where one place was written again. */
+  /** Writes. There are more writes than places if a place was written again. */
   count: number;
   readonly places: Set<string>;
   readonly managers: Set<string>;
@@ -94,7 +96,7 @@ export class WrittenLog implements SyncHooks {
   }
 }
 
-/** The field manager that changed the copy after us, as its managedFields say; any client can choose its name. */
+/** The field manager that changed the copy after us, from its managedFields. Any client can choose its name. */
 function editorOf(action: Action): string | undefined {
   const isCopy = action.kind === "update" || action.kind === "replace";
   return isCopy ? action.target.changedBy : undefined;
