@@ -1,6 +1,7 @@
-// Whether the API server lets us list and watch one scope.
-// Promises: a refusal counts only once every answer has been 403 for five seconds, since a server that
-// starts refuses what it takes a moment later; the first success ends it; listeners hear each change.
+// Tracks whether the API server allows us to list and watch one scope.
+// Promises: access is denied only after every answer has been 403 for five seconds, because a starting server
+// refuses requests that it accepts a moment later. The first success restores access. Listeners are called at
+// each change.
 import type { Clock } from "../time/clock.ts";
 
 const DENIED_AFTER_MS = 5000;
@@ -19,20 +20,20 @@ export class Access {
     return this.#denied;
   }
 
-  /** A list or a watch was answered by 403. */
+  /** A list or a watch was answered with 403. */
   refused(): void {
     const now = this.#clock.monotonic();
     this.#refusedSince ??= now;
     if (now - this.#refusedSince >= DENIED_AFTER_MS) this.#set(true);
   }
 
-  /** A list or a watch was taken. */
+  /** A list or a watch was accepted. */
   granted(): void {
     this.#refusedSince = undefined;
     this.#set(false);
   }
 
-  /** Calls `listener` at each change from here on. */
+  /** Calls `listener` at each later change. */
   onChange(listener: (denied: boolean) => void): void {
     this.#listeners.add(listener);
   }

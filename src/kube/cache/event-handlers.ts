@@ -1,36 +1,36 @@
-// Who hears of an informer's changes, and how: one after the other, in the order they came; what one
-// throws is reported and does not keep the next from hearing.
+// Calls the handlers of an informer one after the other, in the order of the events. An exception of one
+// handler is reported and does not stop the next.
 import type { StoreChange, Store, Stored } from "./store.ts";
 
 /**
- * What to call for a change. `ownWrite` is true when the store did not change by the event, because one
- * of our own writes had brought it there already. An exception is reported, not passed on.
+ * Callbacks for changes. `ownWrite` is true when the event did not change the store, because one of our own
+ * writes had already done so. An exception is reported and not rethrown.
  */
 export type EventHandler<T> = {
   add?(object: T, isInInitialList: boolean, ownWrite: boolean): void;
-  /** The two may have different UIDs. In a resync `old` is `object`. */
+  /** The two objects may have different UIDs. In a resync, `old` is `object`. */
   update?(old: T, object: T, ownWrite: boolean): void;
   delete?(last: T, info: { readonly finalStateUnknown: boolean; readonly ownWrite: boolean }): void;
-  /** Called once in a resync, in place of one `update` for each object. */
+  /** Called once in a resync, instead of one `update` for each object. */
   resync?(): void;
 };
 
-/** What {@link Informer.addHandler} gives back. */
+/** The result of {@link Informer.addHandler}. */
 export type HandlerRegistration = {
-  /** The handler has been told of everything in the first list. */
+  /** The handler has received every object of the first list. */
   readonly hasSynced: boolean;
-  /** No call comes after it; harmless when repeated. */
+  /** No call follows it. Repeated calls have no effect. */
   remove(): void;
 };
 
-/** One registration: the same handler given twice is two of them. */
+/** One registration. The same handler can be registered twice. */
 type Registered<T> = { readonly handler: EventHandler<T> };
 
 export class EventHandlers<T extends Stored> {
   readonly #report: (error: unknown) => void;
   #all: readonly Registered<T>[] = [];
 
-  /** `report` is given what a handler throws. */
+  /** `report` receives the exceptions of handlers. */
   constructor(report: (error: unknown) => void) {
     this.#report = report;
   }
@@ -39,7 +39,7 @@ export class EventHandlers<T extends Stored> {
     return this.#all;
   }
 
-  /** The same handler given twice is registered twice. `add` tells it of an object of the first list. */
+  /** Registers `handler`, also when it is registered already. `add` passes it an object of the first list. */
   register(handler: EventHandler<T>): { add: (object: T) => void; remove: () => void } {
     const own = { handler };
     this.#all = [...this.#all, own];
@@ -51,7 +51,7 @@ export class EventHandlers<T extends Stored> {
     };
   }
 
-  /** Tells `handlers`, but for those removed meanwhile. */
+  /** Calls `handlers`, except those removed meanwhile. */
   dispatch(change: StoreChange<T>, initial: boolean, handlers = this.#all): void {
     for (const each of handlers)
       if (this.#all.includes(each)) this.#call(() => dispatch(each.handler, change, initial));

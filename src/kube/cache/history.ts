@@ -1,11 +1,11 @@
-// Whether the server still has the history that a reflector has followed. It has not after etcd was
-// restored from a backup: then the versions of its objects are lower, and a watch from a version that
-// is still to come is accepted and stays silent.
-// Promises: an event or a bookmark below what was followed ends the round; so does, after a connection
-// that ended otherwise than by the watch's own time limit, a list of one object that is behind: it is
-// asked for when the new watch has said nothing for twenty seconds. A watch that ends by its own time
-// limit asks for nothing. Does not promise to find out when the new history has meanwhile become
-// longer than the old one: versions that go back elsewhere (the Lease's) tell, by way of distrust().
+// Checks whether the server still has the history that a reflector has followed. After etcd is restored from a
+// backup, the versions of its objects are lower. The server then accepts a watch from a future version and
+// sends nothing.
+// Promises: an event or a bookmark with a lower version than was followed ends the round. After a connection
+// that did not end by the watch's own time limit, a list of one object is also compared. It is requested when
+// the new watch has been silent for twenty seconds. A watch that ends by its own time limit causes no request.
+// Does not promise to notice a new history that is already longer than the old one. Versions that decrease
+// elsewhere (the Lease's) reveal it: see distrust().
 import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient } from "../rest/api-client.ts";
 import { sleep } from "../time/clock.ts";
@@ -26,7 +26,7 @@ export type HistoryOptions = {
 export class History {
   readonly #options: HistoryOptions;
   #round: AbortController | undefined;
-  /** Where the round began; undefined: with a list. */
+  /** Version from which the round began. Undefined if it began with a list. */
   #followed: string | undefined;
   #doubtful = false;
   #wentBack = false;
@@ -35,32 +35,32 @@ export class History {
     this.#options = options;
   }
 
-  /** The last connection ended otherwise than by the watch's own time limit. */
+  /** The last connection did not end by the watch's own time limit. */
   doubt(): void {
     this.#doubtful = true;
   }
 
-  /** The server has taken the round's watch. */
+  /** The server accepted the round's watch. */
   opened(): void {
     if (this.#round && this.#followed !== undefined && this.#doubtful)
       void this.#check(this.#followed, this.#round.signal);
   }
 
-  /** `next` was heard after `version`. Throws when it is older. */
+  /** The version `next` arrived after `version`. Throws when it is older. */
   heard(next: string, version: string | undefined): void {
     if (version !== undefined && compareVersions(next, version) < 0) throw this.#error();
     this.#doubtful = false;
   }
 
-  /** The history is another, as somebody else found: ends the round that follows it, if any. */
+  /** Another component found that the history changed. Ends the round that follows the old one, if any. */
   distrust(): void {
     this.#wentBack = true;
     this.#round?.abort();
   }
 
   /**
-   * Runs one round of list and watch under a signal of its own. Rejects when it is found that the
-   * server is behind `version`; undefined: the round begins with a list.
+   * Runs one round of list and watch under a signal of its own. Rejects when the server proves to be behind
+   * `version`. Undefined means that the round begins with a list.
    */
   async during<T>(
     signal: AbortSignal,
@@ -96,7 +96,7 @@ export class History {
     }
   }
 
-  // As a 410: what was followed is no longer there to be followed.
+  // Treated as a 410: the history that was followed no longer exists.
   #error(): ApiError {
     const note = "the server's versions are lower than those that it told before";
     return new ApiError(`watch ${describeScope(this.#options.scope)}`, {

@@ -1,12 +1,12 @@
-// Several informers of one resource, each with a scope of its own, used as one.
-// Promises: synced when every part is, but for those that need not be; a handler hears of all parts'
-// changes, each in the turn in which its part's store changed. hasSynced never goes back.
-// Does not promise an order between parts, nor one store: who needs an object asks its part.
+// Several informers of one resource, each with its own scope, used as one.
+// Promises: the group is synced when every part is, except the parts that it can do without. A handler receives
+// the changes of all parts, each in the turn in which its part's store changed. hasSynced stays true once set.
+// Does not promise an order between parts, nor one store. Callers read an object from its part.
 import type { EventHandler, HandlerRegistration } from "./event-handlers.ts";
 import type { Informer } from "./informer.ts";
 import type { Stored } from "./store.ts";
 
-/** What one informer and a group of them have in common. */
+/** The common interface of one informer and a group of them. */
 export type Watched<T extends Stored> = Pick<
   Informer<T>,
   | "start"
@@ -23,7 +23,7 @@ export type Watched<T extends Stored> = Pick<
 
 type Part<T extends Stored> = {
   readonly informer: Informer<T>;
-  /** Resolves, if ever, as soon as the group may do without this part. */
+  /** Resolves, if ever, as soon as the group can do without this part. */
   readonly spared?: () => Promise<void>;
 };
 
@@ -44,7 +44,7 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
     };
   }
 
-  /** As of the informers: once. */
+  /** Like an informer, it can be started once. */
   start(): void {
     for (const informer of this.#informers) informer.start();
     void this.waitForSync();
@@ -62,7 +62,7 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
     return this.#synced;
   }
 
-  /** False when `signal` aborts or the informers stop before. */
+  /** Returns false when `signal` aborts or the informers stop first. */
   async waitForSync(signal?: AbortSignal): Promise<boolean> {
     const each = await Promise.all(
       this.#parts.map(async ({ informer, spared }) => {
@@ -87,7 +87,7 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
     };
   }
 
-  /** Of the part that was heard the longest ago. */
+  /** The time of the part that was heard from the longest ago. */
   get lastActivityMs(): number {
     return Math.min(...this.#heard().map(({ lastActivityMs }) => lastActivityMs));
   }
@@ -96,17 +96,17 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
     return Math.min(...this.#informers.map(({ lastSignOfLifeMs }) => lastSignOfLifeMs));
   }
 
-  /** Of the part that has been disconnected the longest. */
+  /** The time of the part that has been disconnected the longest. */
   get disconnectedSinceMs(): number | undefined {
     return least(this.#heard().map(({ disconnectedSinceMs }) => disconnectedSinceMs));
   }
 
-  /** Of the part that tries first. */
+  /** The time of the part that tries first. */
   get scheduledReconnect(): number | undefined {
     return least(this.#heard().map(({ scheduledReconnect }) => scheduledReconnect));
   }
 
-  // A part that the group does without says nothing of whether the watches are alive.
+  // A part that the group can do without does not show whether the watches are alive.
   #heard(): readonly Informer<T>[] {
     const synced = this.#informers.filter(({ hasSynced, access }) => hasSynced && !access.denied);
     return synced.length > 0 ? synced : this.#informers;

@@ -1,9 +1,10 @@
-// One cache of one resource, and handlers that hear of its changes.
-// Promises: an event, its store, its indices and its handlers happen in one turn of the event loop, so
-// a handler never sees a cache older than its event; handlers are called one after the other in the
-// order of the events; what a handler throws is reported and stops nothing. hasSynced never goes back.
-// Does not promise: that a handler sees every state of an object. Delete and recreate can arrive as
-// one update; who cares compares UIDs. Handlers are synchronous: they enqueue, they do not work.
+// A cache of one resource, with handlers for its changes.
+// Promises: an event updates the store and its indices and calls the handlers in one turn of the event loop. So
+// no handler sees a cache older than its event. Handlers are called one after the other, in the order of the
+// events. An exception of a handler is reported and stops nothing. hasSynced stays true once set.
+// Does not promise that a handler sees every state of an object. Delete and recreate can arrive as one update,
+// which a handler can detect by comparing UIDs. Handlers are synchronous: they enqueue keys and do no other
+// work.
 import type { Access } from "./access.ts";
 import type { Backoff } from "../time/backoff.ts";
 import type { ApiClient } from "../rest/api-client.ts";
@@ -18,14 +19,14 @@ import type { StoreChange, Stored } from "./store.ts";
 import { nextTurn } from "../rest/next-turn.ts";
 import type { LiveEvent } from "./watch.ts";
 
-/** Counts of one informer. */
+/** Metrics of one informer. */
 export type InformerMetrics = ReflectorMetrics & {
   handlerFailed(): void;
-  /** An event was left out because the transform threw. */
+  /** An event was dropped because the transform threw. */
   eventDropped(): void;
 };
 
-/** What an {@link Informer} follows, and how. */
+/** Options of an {@link Informer}. */
 export type InformerOptions<T extends Stored> = {
   readonly client: ApiClient;
   readonly resource: Resource;
@@ -34,18 +35,19 @@ export type InformerOptions<T extends Stored> = {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /**
-   * What to keep of an object; undefined leaves it out. Called once for each version of an object,
-   * so it must give the same for the same. When it throws, a watch event is dropped, and a list fails
-   * as a whole.
+   * Returns what to keep of an object, or undefined to leave it out. It is called once for each version of an
+   * object, so it must be deterministic. When it throws, a watch event is dropped, and a list fails as a whole.
    */
   readonly transform: (raw: KubeObject) => T | undefined;
   readonly clock: Clock;
   readonly backoff?: Backoff;
-  /** Handlers hear of the whole cache again this often, in ms, ±10 %; absent or 0 never; at least 1,000. */
+  /**
+   * Interval in ms, ±10 %, at which handlers receive the whole cache again. At least 1,000. 0 or absent: never.
+   */
   readonly resyncMs?: number | undefined;
-  /** Once for each failed list or watch, and for each exception of a handler or transform. */
+  /** Called once for each failed list or watch, and for each exception of a handler or transform. */
   readonly onError?: ((error: Error) => void) | undefined;
-  /** A watch is open from what is known: the first one, and each after it. Must not throw. */
+  /** Called each time a watch is opened from a known version, including the first. Must not throw. */
   readonly onConnected?: (() => void) | undefined;
   readonly log?: ReflectorLog | undefined;
   readonly metrics?: InformerMetrics | undefined;
@@ -54,9 +56,9 @@ export type InformerOptions<T extends Stored> = {
 const NOTIFICATIONS_BETWEEN_YIELDS = 1000;
 const SHORTEST_RESYNC_MS = 1000;
 
-/** One cache of one resource that follows the server for ever, and handlers that hear of its changes. */
+/** A cache of one resource that follows the server until it is stopped, with handlers for its changes. */
 export class Informer<T extends Stored> {
-  /** The cache. It is read at any time, and filled once `hasSynced` is true. */
+  /** The cache. It can be read at any time and is complete once `hasSynced` is true. */
   readonly store: Store<T>;
   readonly #options: InformerOptions<T>;
   readonly #reflector: Reflector<T>;
@@ -68,7 +70,7 @@ export class Informer<T extends Stored> {
   #synced = false;
   #replacing = false;
 
-  /** Sends nothing before `start`. */
+  /** Sends no request before `start`. */
   constructor(options: InformerOptions<T>) {
     const { client, clock, resource, namespace, labelSelector, fieldSelector } = options;
     this.#options = options;
@@ -95,7 +97,7 @@ export class Informer<T extends Stored> {
     });
   }
 
-  /** Begins to list and watch; a second start is an error, so is one after stop. */
+  /** Starts to list and watch. Throws when it was started or stopped before. */
   start(): void {
     if (this.#stop.signal.aborted) throw new Error("informer has been stopped");
     if (this.#running) throw new Error("informer has been started already");
@@ -103,7 +105,7 @@ export class Informer<T extends Stored> {
     this.#armResync();
   }
 
-  /** Resolves when no request, timer or handler call is left; harmless when repeated. */
+  /** Resolves when no request, timer or handler call is left. Repeated calls have no effect. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#resync?.cancel();
@@ -111,12 +113,12 @@ export class Informer<T extends Stored> {
     await this.#running;
   }
 
-  /** The cache has been filled; never goes back. */
+  /** The cache has been filled. Stays true once set. */
   get hasSynced(): boolean {
     return this.#synced;
   }
 
-  /** True as soon as the cache is filled; false when `signal` aborts or the informer stops before. */
+  /** Returns true as soon as the cache is filled, or false when `signal` aborts or the informer stops first. */
   async waitForSync(signal?: AbortSignal): Promise<boolean> {
     if (this.#synced || this.#stop.signal.aborted || signal?.aborted) return this.#synced;
     await new Promise<void>((resolve) => {
@@ -131,47 +133,47 @@ export class Informer<T extends Stored> {
     return this.#synced;
   }
 
-  /** Monotonic time at which the server was last heard. */
+  /** Monotonic time at which the server was last heard from. */
   get lastActivityMs(): number {
     return this.#reflector.lastActivityMs;
   }
 
   /**
-   * Monotonic time at which the server was last heard or the last attempt was due: old only when the
+   * Monotonic time at which the server was last heard from or the last attempt was due. It is old only when the
    * informer is stuck, whatever the server does.
    */
   get lastSignOfLifeMs(): number {
     return this.#reflector.lastSignOfLifeMs;
   }
 
-  /** The server's versions have gone back (etcd was restored): everything is listed anew. */
+  /** The server's versions have decreased (etcd was restored). Lists everything again. */
   relist(): void {
     this.store.distrust();
     this.#reflector.relist();
   }
 
   /**
-   * Whether the server lets us list and watch.
+   * Whether the server allows us to list and watch.
    * @internal
    */
   get access(): Access {
     return this.#reflector.access;
   }
 
-  /** Monotonic time of the next attempt while one is waited for. */
+  /** Monotonic time of the next attempt, while the informer waits for it. */
   get scheduledReconnect(): number | undefined {
     return this.#reflector.scheduledReconnect;
   }
 
   /**
-   * Monotonic time since which no watch has been open, so that the store grows old; undefined while one
-   * is. From the making of the informer on, until its first list is whole.
+   * Monotonic time since which no watch has been open, so that the store becomes stale. Undefined while a watch
+   * is open. It starts with the constructor and lasts until the first list is complete.
    */
   get disconnectedSinceMs(): number | undefined {
     return this.#reflector.disconnectedSinceMs;
   }
 
-  /** The handler hears of every object already here as an add, then of what comes, without gap. */
+  /** Passes every object of the cache to the handler as an add, then each later change, without a gap. */
   addHandler(handler: EventHandler<T>): HandlerRegistration {
     if (this.#stop.signal.aborted) throw new Error("informer has been stopped");
     const { add, remove } = this.#handlers.register(handler);
@@ -189,7 +191,7 @@ export class Informer<T extends Stored> {
     this.#replacing = true;
     const first = this.store.fill(items, version);
     const changes = first ? added(items) : this.store.replace(items, version);
-    // A handler added from here on is informed of the new state by addHandler.
+    // A handler that is added later receives the new state from addHandler.
     const handlers = this.#handlers.all;
     let told = 0;
     for (const change of changes) {
@@ -202,7 +204,7 @@ export class Informer<T extends Stored> {
     this.#wake();
   }
 
-  // What our own write returned has been read already; its echo, and a relist, need not be.
+  // The answer of our own write has been transformed already. Its echo and a relist need no second transform.
   #read(raw: KubeObject): T | undefined {
     const { namespace, name, uid, resourceVersion } = raw.metadata;
     const known = this.store.get(namespace, name);

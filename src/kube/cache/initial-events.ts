@@ -1,12 +1,13 @@
-// The first part of a streaming list: objects kept apart from the store until the server marks the
-// end, within a bound. Old servers ignore the request for initial events and would stream live
-// changes for ever; they bring little, so the bound moves on only while many objects come or many bytes.
+// The first part of a streaming list. Objects are kept apart from the store until the server sends the end
+// mark, within a time limit. Old servers ignore the request for initial events and would stream live changes
+// for ever. They send little, so the limit is extended only while many objects or many bytes arrive.
 import type { Clock, Timer } from "../time/clock.ts";
 import type { KubeObject } from "../rest/resource.ts";
 import type { LiveEvent } from "./watch.ts";
 
-// How long the end mark may take, and again each time as many objects or bytes came within it. Who
-// streams as much for ever is ended by the watch's own time limit, and listed in pages the second time.
+// How long the end mark may take. The limit starts again each time that many objects or bytes arrived within
+// it. A server that always streams that much is stopped by the watch's own time limit. It is listed in pages
+// the second time.
 const MARK_TIMEOUT_MS = 30_000;
 const PROGRESS_OBJECTS = 1000;
 const PROGRESS_BYTES = 8 * 1024 * 1024;
@@ -16,7 +17,7 @@ export class InitialEvents<T> {
   readonly #parent: AbortSignal;
   readonly #controller = new AbortController();
   readonly #transform: (raw: KubeObject) => T | undefined;
-  /** By namespace and name: a text of both for each would take as much as the object. */
+  /** By namespace and name. A combined string key for each object would take as much memory as the object. */
   readonly #objects = new Map<string, Map<string, T>>();
   #timer: Timer | undefined;
   #events = 0;
@@ -32,22 +33,22 @@ export class InitialEvents<T> {
     else parent.addEventListener("abort", this.#abort, { once: true });
   }
 
-  /** The server has accepted the request: the bound counts from here. */
+  /** The server has accepted the request. The time limit starts here. */
   opened(): void {
     this.#timer ??= this.#arm();
   }
 
-  /** So many bytes of the stream came. */
+  /** `bytes` of the stream arrived. */
   received(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** For the stream: aborts with the parent, or when the bound is over. */
+  /** For the stream: aborts with the parent, or when the time limit is over. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The end mark has come and the objects were taken. */
+  /** The end mark has arrived and the objects were taken. */
   get done(): boolean {
     return this.#done;
   }
@@ -56,7 +57,7 @@ export class InitialEvents<T> {
     return this.#timedOut;
   }
 
-  /** Keeps what the event brings. The version of everything kept, when the event is the end mark. */
+  /** Keeps the object of the event. Returns the version of everything kept when the event is the end mark. */
   take(event: LiveEvent): string | undefined {
     if (event.kind === "bookmark") return event.initialEnd ? event.resourceVersion : undefined;
     this.#events++;

@@ -1,4 +1,4 @@
-// Which objects of a resource: the same for a list and the watch that follows it.
+// The scope of a list and of the watch that follows it.
 import type { Resource } from "../rest/resource.ts";
 
 export type ListScope = {
@@ -9,7 +9,7 @@ export type ListScope = {
   readonly fieldSelector?: string | undefined;
 };
 
-/** As query parameters. */
+/** The scope as query parameters. */
 export function scopeSelectors(scope: ListScope): Readonly<Record<string, string | undefined>> {
   return { labelSelector: scope.labelSelector, fieldSelector: scope.fieldSelector };
 }

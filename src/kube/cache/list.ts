@@ -1,5 +1,5 @@
-// A list in pages. Only a real list counts as one: anything else that a server, proxy or login page
-// answers with status 200 is a failure, because an empty list means that everything no longer exists.
+// A list in pages. Only a real list is accepted. Anything else with status 200 from a server, proxy or login
+// page is a failure, because an empty list would mean that every object was deleted.
 import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient } from "../rest/api-client.ts";
 import { isKubeObject, resourcePath } from "../rest/resource.ts";
@@ -12,24 +12,24 @@ export type ListOptions = {
   readonly client: ApiClient;
   readonly scope: ListScope;
   readonly signal: AbortSignal;
-  /** Called for each page in order, so that no more than one is held whole. */
+  /** Called for each page in order, so that only one page is held in memory. */
   readonly onPage: (items: readonly KubeObject[]) => void;
-  /** The rest of the list expired: what onPage was given is void, the first page comes again. */
+  /** The rest of the list expired. The pages given to onPage are void, and the first page follows again. */
   readonly onRestart: () => void;
 };
 
 // As client-go's reflector ...
 const PAGE_SIZE = 500;
-// ... but of large objects fewer: 500 Secrets of the largest size are 700 MB.
+// ... but smaller pages for large objects: 500 Secrets of the largest size are 700 MB.
 const MOST_PAGE_BYTES = 16 * 1024 * 1024;
 const SMALLER = 8;
 const PAGE_TIMEOUT_MS = 60_000;
-// Where paging was slower than the server's memory of the list, client-go asks for all of it at once,
-// which may be more than we have room for. From the first page on it is quick while the server has it at
-// hand; if not, the next list waits out a back-off.
+// When paging is slower than the server's memory of the list, client-go requests the whole list at once, which
+// may need more memory than we have. A restart from the first page is quick while the server has the list
+// cached. Otherwise the next list waits for a back-off.
 const MOST_RESTARTS = 2;
 
-/** Resolves with the version of the list. The most recent state: resourceVersion stays unset. */
+/** Resolves with the version of the list. resourceVersion stays unset, so the list is the most recent state. */
 export async function listAll(options: ListOptions): Promise<string> {
   let limit = PAGE_SIZE;
   let version: string | undefined;
@@ -55,7 +55,7 @@ export async function listAll(options: ListOptions): Promise<string> {
   return version ?? "";
 }
 
-/** The version that the server is at: of a list of one object, which is read to its end and dropped. */
+/** The current version of the server, from a list of one object that is read to its end and dropped. */
 export async function currentVersion(
   options: Pick<ListOptions, "client" | "scope" | "signal">,
 ): Promise<string> {
@@ -89,7 +89,7 @@ async function page(
   return list;
 }
 
-// The page, or what is wrong with it.
+// Returns the page, or a description of what is wrong with it.
 function readPage(answer: unknown, kind: string): Page | string {
   if (!isRecord(answer) || answer["kind"] !== kind) return `its kind is not ${kind}`;
   const { items, metadata } = answer as { readonly items?: unknown; readonly metadata?: unknown };

@@ -1,11 +1,11 @@
-// When one reflector tries again after a round of list or watch has ended badly.
-// Promises: the waits grow from 0.8 s to 30 s (client-go's) and start again only after a round that was
-// worth it: it delivered an event or a bookmark, or lasted five seconds; so a server that answers and
-// cuts at once meets a growing wait. While nobody answers, tries are at most a second apart for the
-// first 40 s and at most 30 s later, and the end of the outage, whoever finds it, wakes. A first 410
-// is no trouble of the server's: it lists again at once.
-// A wait that an answer asks for is 30 s at most, or five minutes after a 429, and any request that succeeds
-// ends the wait after a 503. Does not promise to wake for ever: after three times in vain it waits its own time.
+// Decides when one reflector tries again after a round of list or watch has failed.
+// Promises: the waits grow from 0.8 s to 30 s (client-go's). They start again only after a successful round,
+// which delivered an event or a bookmark, or lasted five seconds. So a server that answers and disconnects at
+// once meets a growing wait. While no server answers, attempts are at most a second apart for the first 40 s
+// and at most 30 s later. The end of the outage ends the wait, whichever client finds it. A first 410 is not a
+// fault of the server: the next list starts at once. A wait that an answer asks for is 30 s at most, or five
+// minutes after a 429. Any request that succeeds ends the wait after a 503. After three early attempts in vain,
+// it waits its full time.
 import { Access } from "./access.ts";
 import { ApiError, type ApiErrorKind } from "../rest/api-error.ts";
 import { Backoff } from "../time/backoff.ts";
@@ -13,8 +13,8 @@ import type { Clock } from "../time/clock.ts";
 import { LONGEST_RETRY_MS, longestRetryMs } from "../rest/reachability.ts";
 import type { Reachability } from "../rest/reachability.ts";
 const WORTH_MS = 5000;
-// A server that was killed may start so fast that nobody finds it away, and then refuses what it will
-// take once rights and caches are loaded.
+// A killed server may restart so fast that no client notices the outage. It then refuses requests that it
+// accepts once rights and caches are loaded.
 const STARTING_MS = 15_000;
 const WOKEN_IN_VAIN = 3;
 
@@ -36,12 +36,12 @@ export class Reconnect {
   readonly #backoff: Backoff;
   readonly #reachability: Reachability;
   #openedAt: number | undefined;
-  /** When a watch was last cut: perhaps that was the server's end. */
+  /** When a watch was last cut, which may have been the end of the server. */
   #cutAt = Number.NEGATIVE_INFINITY;
-  /** Since when no round has been answered. */
+  /** When rounds began to be unanswered. */
   #unansweredSince: number | undefined;
   #wokenInVain = 0;
-  /** Outages that had ended when a 410 last came. */
+  /** The number of ended outages at the last 410. */
   #goneAfter: number | undefined;
 
   constructor({ clock, backoff, reachability }: ReconnectOptions) {
@@ -51,7 +51,7 @@ export class Reconnect {
     this.access = new Access(clock);
   }
 
-  /** The server took the request for a list or a watch. */
+  /** The server accepted the request for a list or a watch. */
   opened(): void {
     this.#openedAt = this.#clock.monotonic();
     this.#unansweredSince = undefined;
@@ -59,13 +59,13 @@ export class Reconnect {
     this.access.granted();
   }
 
-  /** A watch brought an event or a bookmark: the next wait is the first again. */
+  /** A watch delivered an event or a bookmark. The back-off starts again. */
   delivered(): void {
     this.#backoff.reset();
     this.#goneAfter = undefined;
   }
 
-  /** How long to wait after a round has ended so, in ms; 0: not at all. */
+  /** How long to wait after a round that ended like this, in ms. 0 means no wait. */
   nextMs({ wait, error }: Ended): number {
     const opened = this.#openedAt;
     this.#openedAt = undefined;
@@ -95,7 +95,7 @@ export class Reconnect {
     return first;
   }
 
-  // The upper half, so that many who wait for the same server come one after the other.
+  // The upper half, so that many clients of the same server do not return at once.
   #within(ms: number): number {
     return (ms * (1 + this.#clock.random())) / 2;
   }
@@ -103,7 +103,7 @@ export class Reconnect {
   /** Resolves after `ms`, at the end of an outage, or when `signal` aborts. */
   async wait(ms: number, error: Error | undefined, signal: AbortSignal): Promise<void> {
     const deaf = this.#wokenInVain >= WOKEN_IN_VAIN;
-    // A gateway that closes for maintenance names an hour, and the API server is back a second later.
+    // A gateway that closes for maintenance asks for an hour, although the API server is back a second later.
     const impatient = !deaf && askedMs(error) > 0 && nobodyAnswered(error);
     const woken = impatient
       ? this.#reachability.sleepUntilAnswered(ms, signal)
@@ -112,20 +112,20 @@ export class Reconnect {
   }
 }
 
-/** How long the answer asks to wait. A server without room is believed, others as long as our own back-off. */
+/** The wait that the answer asks for. It is capped at our longest back-off, except after a 429. */
 function askedMs(error: Error | undefined): number {
   if (!(error instanceof ApiError)) return 0;
   const { kind, retryAfterMs = 0 } = error;
   return kind === "throttled" ? retryAfterMs : Math.min(retryAfterMs, LONGEST_RETRY_MS);
 }
 
-/** Whether `error` says that no API server was there to answer: refused, reset, or a proxy's word. */
+/** Whether `error` shows that no API server answered: refused, reset, or answered by a proxy. */
 function nobodyAnswered(error: Error | undefined): boolean {
   if (!(error instanceof ApiError) || error.kind !== "unavailable") return false;
   return error.status === 0 || error.status === 502 || error.status === 503;
 }
 
-/** Whether a watch from the last version is the right next thing, rather than a list. */
+/** Whether to resume with a watch from the last version instead of a list. */
 export function mayResume(error: Error): boolean {
   if (!(error instanceof ApiError)) return false;
   // Status 0: refused, reset, cut.
@@ -133,7 +133,7 @@ export function mayResume(error: Error): boolean {
   return RESUMABLE.has(error.kind);
 }
 
-/** Whether the server refuses a streaming list as such, so that it need not be asked again. */
+/** Whether the server refuses streaming lists as such, so that it need not be asked again. */
 export function cannotStream(error: unknown): boolean {
   const kind = errorKindOf(error);
   return kind === "badRequest" || kind === "invalid";
@@ -143,8 +143,8 @@ export function errorKindOf(error: unknown): ApiErrorKind | undefined {
   return error instanceof ApiError ? error.kind : undefined;
 }
 
-// After these a list would be the most expensive question to ask a server that is busy, away, or does
-// not let us in, and would be answered no better than a watch from the last version.
+// After these errors a list would be the most expensive request for a server that is busy, away, or denies us
+// access. It would be answered no better than a watch from the last version.
 const RESUMABLE: ReadonlySet<ApiErrorKind> = new Set<ApiErrorKind>([
   "throttled",
   "timeout",

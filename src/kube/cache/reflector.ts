@@ -1,11 +1,11 @@
-// Follows one resource for ever: a list, then a watch from the list's version, again and again.
-// Promises: the sink hears of a deletion only from the watch or from a whole, real list, so while the
-// server is away or talks nonsense nothing disappears; after any failure there is a wait, and it comes
-// before the list; an overloaded or absent server is watched again, not listed again. Ends only when
-// its signal aborts, and then leaves no timer, socket or request.
+// Follows one resource until its signal aborts: a list, then a watch from the list's version, repeatedly.
+// Promises: the sink receives a deletion only from the watch or from a complete, real list. So no object
+// disappears while the server is away or sends invalid answers. After any failure there is a wait before the
+// next list. An overloaded or absent server is watched again, not listed again. It ends only when its signal
+// aborts, and then leaves no timer, socket or request.
 //
-// The first list is a stream (sendInitialEvents): objects are kept apart as they come, until the
-// server marks the end. A server that cannot do this is found out once and listed in pages from then on.
+// The first list is a stream (sendInitialEvents). Objects are kept apart as they arrive, until the server sends
+// the end mark. A server that does not support this is detected once and listed in pages from then on.
 import type { Access } from "./access.ts";
 import { ApiError } from "../rest/api-error.ts";
 import type { Backoff } from "../time/backoff.ts";
@@ -21,27 +21,27 @@ import type { ListScope } from "./list-scope.ts";
 import { SHORTEST_WATCH_MS, watch } from "./watch.ts";
 import type { LiveEvent } from "./watch.ts";
 
-/** Where what is learned goes. */
+/** Receives the objects and events. */
 export type Sink<T> = {
-  /** What to keep of an object, or undefined to leave it out. May throw. */
+  /** Returns what to keep of an object, or undefined to leave it out. May throw. */
   transform(raw: KubeObject): T | undefined;
-  /** Everything there is as of `version`. */
+  /** Every object as of `version`. */
   replace(items: readonly T[], version: string): Promise<void>;
-  /** One thing that happened since. Must not throw. */
+  /** One later event. Must not throw. */
   event(event: LiveEvent): void;
 };
 
-/** Where an informer tells of its lists and watches: a pino logger, or anything like it. */
+/** Logger for lists and watches: a pino logger, or anything like it. */
 export type ReflectorLog = {
   debug(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
 };
 
-/** Counts of lists and watches. */
+/** Metrics of lists and watches. */
 export type ReflectorMetrics = {
-  /** The server was heard on this watch. */
+  /** The server was heard from on this watch. */
   activity(): void;
-  /** A watch or list ended, well (`closed`) or not; `reason` is one of a few words. */
+  /** A watch or list ended, well (`closed`) or not. `reason` is one of a few fixed values. */
   restarted(reason: string): void;
 };
 
@@ -64,9 +64,9 @@ type End = {
   readonly error?: Error;
 };
 
-// A watch that has ended by its time limit is open again within this, or has been disconnected.
+// A watch that has ended by its time limit is open again within this time, or it counts as disconnected.
 const ROTATION_MS = 1000;
-// A watch that ends sooner is not welcome: wait before the next, and without any event list again.
+// A watch that ends sooner is followed by a wait, and by a list if it brought no event.
 const VERY_SHORT_MS = 1000;
 const STREAM: Readonly<Record<string, string | boolean>> = {
   sendInitialEvents: true,
@@ -77,17 +77,17 @@ export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #reconnect: Reconnect;
   readonly #history: History;
-  /** Undefined: a list is due. */
+  /** Undefined when a list is due. */
   #version: string | undefined;
   #canStream = true;
   #failedStreams = 0;
   #lastActivity: number;
   #lastAttempt = 0;
   #reconnectAt: number | undefined;
-  /** When the last watch ended; undefined: one is open. */
+  /** When the last watch ended. Undefined while one is open. */
   #endedAt: number | undefined;
   #endedBadly = true;
-  /** Of the watch that is open, until it is of use: what `endedAt` was, and when it was opened. */
+  /** For the open watch, until it proves useful: the previous `endedAt`, and when the watch was opened. */
   #unproven: { readonly endedAt: number | undefined; readonly openedAt: number } | undefined;
 
   constructor(options: ReflectorOptions<T>) {
@@ -99,20 +99,20 @@ export class Reflector<T> {
     this.#endedAt = this.#lastActivity;
   }
 
-  /** Monotonic time at which the server was last heard; at first, when this was made. */
+  /** Monotonic time at which the server was last heard from. Initially the time of the constructor. */
   get lastActivityMs(): number {
     return this.#lastActivity;
   }
 
   /**
-   * Monotonic time at which the server was last heard or the last attempt was due, whichever is later.
-   * Stays young through any outage, and grows old only when the loop itself is stuck.
+   * Monotonic time at which the server was last heard from or the last attempt was due, whichever is later. It
+   * stays recent through any outage and becomes old only when the loop itself is stuck.
    */
   get lastSignOfLifeMs(): number {
     return Math.max(this.#lastActivity, this.#lastAttempt);
   }
 
-  /** The server's history is not the one that was followed: what is known is listed anew. */
+  /** The server's history is not the one that was followed. Lists everything again. */
   relist(): void {
     if (this.#version === undefined) return;
     if (this.#reconnectAt === undefined) this.#history.distrust();
@@ -123,14 +123,14 @@ export class Reflector<T> {
     return this.#reconnect.access;
   }
 
-  /** Monotonic time of the next attempt while one is waited for. */
+  /** Monotonic time of the next attempt, while the reflector waits for it. */
   get scheduledReconnect(): number | undefined {
     return this.#reconnectAt;
   }
 
   /**
-   * Monotonic time since which no watch has been open from what is known, so that it grows old; undefined
-   * while one is. A list that is under way, the first one too, ends nothing before it is whole.
+   * Monotonic time since which no watch has been open from a known version. Undefined while one is open. A list
+   * in progress, including the first one, counts as disconnected until it is complete.
    */
   get disconnectedSinceMs(): number | undefined {
     const since = this.#endedAt;
@@ -152,7 +152,7 @@ export class Reflector<T> {
     }
   }
 
-  // One list or watch. Undefined after a list in pages: its watch follows at once.
+  // Runs one list or watch. Returns undefined after a list in pages, because its watch follows at once.
   async #round(signal: AbortSignal): Promise<End | undefined> {
     if (this.#version !== undefined)
       return this.#watch({ resourceVersion: this.#version }, signal, (event) => this.#live(event));
@@ -296,7 +296,7 @@ export class Reflector<T> {
     this.#options.onConnected?.();
   }
 
-  // A watch that is taken and closed at once, without a word, has ended no disconnection.
+  // A watch that is accepted and closed at once, without any event, does not end a disconnection.
   #disconnected({ wait }: End): void {
     const now = this.#options.clock.monotonic();
     const { endedAt, openedAt } = this.#unproven ?? { endedAt: undefined, openedAt: 0 };

@@ -1,5 +1,5 @@
-// One index of a store: value → the objects that have it. Values without objects are removed, so
-// nothing stays behind as values come and go.
+// One index of a store, from a value to the objects that have it. Values without objects are removed, so that
+// unused values do not accumulate.
 
 /** The values under which an index has an object. */
 export type IndexFunction<T> = (object: T) => readonly string[];
@@ -8,7 +8,7 @@ export class StoreIndex<T> {
   readonly #values: IndexFunction<T>;
   readonly #objects = new Map<string, Set<T>>();
 
-  /** `values` must give the same answer for the same object each time. */
+  /** `values` must be deterministic. */
   constructor(values: IndexFunction<T>) {
     this.#values = values;
   }

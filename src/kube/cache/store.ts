@@ -1,18 +1,18 @@
 // The cache of one informer: objects by namespace and name, with indices.
-// Promises: each change is whole before the next line of anyone's code runs (objects, indices, size);
-// what our own writes returned is seen at once and never undone by an older event (read your writes);
-// an object that a relist brings again unchanged stays the same JavaScript object.
-// Does not promise: that the watch has caught up. Objects are read only; copy before changing.
+// Promises: each change is complete (objects, indices, size) before any other code runs. The answers of our own
+// writes are visible at once and never undone by an older event (read your writes). An object that a relist
+// returns unchanged stays the same JavaScript object.
+// Does not promise that the watch has caught up. Objects are read only: copy one before changing it.
 //
-// Read your writes: a write's answer goes into the store, and what the watch has said of that key is
-// kept beside it as `base`. Events older than the write only move `base`. The entry ends when the
-// watch has reached the write, or after five minutes, when the watch's word counts again.
+// Read your writes: the answer of a write is put into the store. The state of that key according to the watch
+// is kept beside it as `base`. Events older than the write change only `base`. The entry is removed when the
+// watch has reached the write, or after five minutes, when the state of the watch is used again.
 import type { Clock } from "../time/clock.ts";
 import { StoreIndex } from "./store-index.ts";
 import type { IndexFunction } from "./store-index.ts";
 import { compareVersions } from "../rest/resource.ts";
 
-/** What a cache needs of an object: its name and which version of it this is. */
+/** The fields that a cache needs of an object: its name and its version. */
 export type Stored = {
   /** Absent for cluster-scoped objects. */
   readonly namespace?: string | undefined;
@@ -22,8 +22,8 @@ export type Stored = {
 };
 
 /**
- * What one event of the watch said, for handlers. `ownWrite`: the store shows the same version as
- * before, because our own write had brought it there (or something newer) already.
+ * The content of one event of the watch, for handlers. `ownWrite`: the store shows the same version as before,
+ * because our own write had already stored it or a newer one.
  */
 export type StoreChange<T> =
   | { readonly kind: "add"; readonly object: T; readonly ownWrite: boolean }
@@ -31,7 +31,7 @@ export type StoreChange<T> =
   | {
       readonly kind: "delete";
       readonly last: T;
-      /** Found missing in a relist: `last` may not be the last state there was. */
+      /** Found missing in a relist. `last` may not be its last state. */
       readonly finalStateUnknown: boolean;
       readonly ownWrite: boolean;
     };
@@ -39,12 +39,12 @@ export type StoreChange<T> =
 type Key = Pick<Stored, "namespace" | "name">;
 
 type Written<T> = Key & {
-  /** What the watch says; undefined when it knows of no such object. */
+  /** The state according to the watch. Undefined if the watch knows no such object. */
   base: T | undefined;
-  /** What our write left; undefined after our DELETE. */
+  /** The result of our write. Undefined after our DELETE. */
   readonly object: T | undefined;
   readonly uid: string;
-  /** Of the write's answer; for a DELETE the last version before it. */
+  /** The version in the write's answer. For a DELETE, the last version before it. */
   readonly version: string;
   readonly at: number;
 };
@@ -62,22 +62,22 @@ export class Store<T extends Stored> {
   #size = 0;
   #syncedTo = "";
 
-  /** An informer makes its own. */
+  /** Called by an informer. */
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
   }
 
-  /** One object; for cluster-scoped ones the namespace is "" or undefined. */
+  /** Returns one object. The namespace of a cluster-scoped object is "" or undefined. */
   get(namespace: string | undefined, name: string): T | undefined {
     return this.#objects.get(namespace ?? "")?.get(name);
   }
 
-  /** By name; for cluster-scoped objects the namespace is "". */
+  /** By name. The namespace of cluster-scoped objects is "". */
   inNamespace(namespace: string): ReadonlyMap<string, T> {
     return this.#objects.get(namespace) ?? NOTHING;
   }
 
-  /** All objects, in no order that means anything. */
+  /** All objects, in no particular order. */
   list(): readonly T[] {
     const all: T[] = [];
     for (const objects of this.#objects.values())
@@ -85,17 +85,17 @@ export class Store<T extends Stored> {
     return all;
   }
 
-  /** How many objects there are. */
+  /** The number of objects. */
   get size(): number {
     return this.#size;
   }
 
-  /** The version up to which the watch has been followed; "" before the first list. */
+  /** The version up to which the watch has been followed. "" before the first list. */
   get syncedTo(): string {
     return this.#syncedTo;
   }
 
-  /** Covers the objects already here as well; a name is taken once. */
+  /** Adds an index, which also covers the objects in the store. Throws when the name is taken. */
   addIndex(name: string, values: IndexFunction<T>): void {
     if (this.#indices.has(name)) throw new Error(`index "${name}" exists already`);
     const index = new StoreIndex(values);
@@ -103,17 +103,17 @@ export class Store<T extends Stored> {
     this.#indices.set(name, index);
   }
 
-  /** The objects that the index has under the value. */
+  /** The objects that have `value` in the index. */
   byIndex(name: string, value: string): ReadonlySet<T> {
     return this.#index(name).get(value);
   }
 
-  /** Every value that an index has objects under. */
+  /** All values in the index. */
   listIndexValues(name: string): readonly string[] {
     return this.#index(name).values();
   }
 
-  /** Takes what a write returned, unless the store or the watch is at least as new. */
+  /** Stores the answer of a write, unless the store or the watch is at least as new. */
   recordWrite(object: T): void {
     this.#expire();
     const { namespace, name, uid, resourceVersion } = object;
@@ -126,7 +126,9 @@ export class Store<T extends Stored> {
     this.#write({ namespace, name, uid, version: resourceVersion, object });
   }
 
-  /** As recordWrite; also the same version as is shown, read by other rules since. */
+  /**
+   * Like recordWrite. It also accepts the version that is shown, because other rules may have read it since.
+   */
   recordReading(object: T): void {
     const { namespace, name } = object;
     if (!same(this.get(namespace, name), object)) {
@@ -140,9 +142,10 @@ export class Store<T extends Stored> {
   }
 
   /**
-   * After our DELETE was answered: hides that object, and late events of it. Not for a DELETE that
-   * left the object behind with a finalizer; its answer is the object, for `recordWrite`. Of an object
-   * that is not shown the watch has told the end already, and what it tells from then on is so.
+   * Call it after our DELETE was answered. It hides that object and late events about it. Do not use it for a
+   * DELETE that left the object with a finalizer: pass the answer, which is the object, to `recordWrite`. If
+   * the object is not shown, the watch has already reported its deletion, and later events are stored as they
+   * are.
    */
   recordDelete(namespace: string | undefined, name: string, uid: string): void {
     this.#expire();
@@ -151,11 +154,11 @@ export class Store<T extends Stored> {
     this.#write({ namespace, name, uid, version: shown.resourceVersion, object: undefined });
   }
 
-  // What follows is for the informer alone: what the watch says, answered by what handlers must know.
+  // The rest is for the informer alone: it takes what the watch reports and returns what handlers must receive.
 
   /**
-   * Calls `listener` with what the store shows otherwise because one of our writes was not met by the
-   * watch for five minutes: from what it showed to what the watch says.
+   * Calls `listener` when the watch did not confirm one of our writes within five minutes and the store
+   * therefore changes. The change is from the shown state to the state of the watch.
    * @internal
    */
   whenExpired(listener: (change: StoreChange<T>) => void): void {
@@ -163,7 +166,7 @@ export class Store<T extends Stored> {
   }
 
   /**
-   * An object that is there.
+   * Stores an object that exists.
    * @internal
    */
   upsert(object: T): StoreChange<T> | undefined {
@@ -173,7 +176,7 @@ export class Store<T extends Stored> {
   }
 
   /**
-   * An object that no longer exists; `last` is its last state, when known better than here.
+   * Removes an object that no longer exists. `last` is its last state, if the caller knows a newer one.
    * @internal
    */
   remove(gone: Stored, last?: T): StoreChange<T> | undefined {
@@ -184,8 +187,8 @@ export class Store<T extends Stored> {
   }
 
   /**
-   * The whole truth as of `version`, into a store that knows nothing yet: each is new. False: it knows
-   * something. A million objects are taken in without a list of what changed.
+   * Fills an empty store with the complete state as of `version`. Returns false if the store is not empty. It
+   * builds no list of changes, so a million objects can be stored.
    * @internal
    */
   fill(items: readonly T[], version: string): boolean {
@@ -196,12 +199,13 @@ export class Store<T extends Stored> {
   }
 
   /**
-   * The whole truth as of `version`: deletions first, then what is new or different, in list order.
+   * Replaces the content with the complete state as of `version`. Deletions come first, then new or changed
+   * objects in list order.
    * @internal
    */
   replace(items: readonly T[], version: string): readonly StoreChange<T>[] {
     this.#expire();
-    // The server's history is another: nothing of ours is in it, and nothing will reach its versions.
+    // The server's history changed. It does not contain our writes and will not reach their versions.
     if (compareVersions(version, this.#syncedTo) < 0) this.distrust();
     const listed = new Map(items.map((item) => [keyOf(item), item]));
     const changes: (StoreChange<T> | undefined)[] = [];
@@ -216,7 +220,7 @@ export class Store<T extends Stored> {
   }
 
   /**
-   * The watch has nothing up to `version` left to tell.
+   * The watch has delivered everything up to `version`.
    * @internal
    */
   bookmark(version: string): void {
@@ -226,7 +230,7 @@ export class Store<T extends Stored> {
   }
 
   /**
-   * The watch's word counts for everything: what our own writes left is no longer so.
+   * Uses the state of the watch for everything and drops the results of our own writes.
    * @internal
    */
   distrust(): void {
@@ -237,7 +241,7 @@ export class Store<T extends Stored> {
     if (compareVersions(version, this.#syncedTo) > 0) this.#syncedTo = version;
   }
 
-  // The watch says `object` (or nothing) of one key, as of `version`.
+  // The watch reports `object` (or its absence) for one key, as of `version`.
   #observe(at: Key, object: T | undefined, version: string): StoreChange<T> | undefined {
     const entry = this.#written.get(keyOf(at));
     const before = this.get(at.namespace, at.name);
@@ -255,13 +259,13 @@ export class Store<T extends Stored> {
     const key = keyOf(written);
     const entry = this.#written.get(key);
     const base = entry ? entry.base : this.get(written.namespace, written.name);
-    // Deleted and set anew, so that the map stays ordered by age.
+    // Deleted and set again, so that the map stays ordered by age.
     this.#written.delete(key);
     this.#written.set(key, { ...written, base, at: this.#clock.monotonic() });
     this.#show(written, written.object);
   }
 
-  // The watch's word counts again.
+  // The state of the watch is used again.
   #settle(entry: Written<T>): void {
     this.#written.delete(keyOf(entry));
     if (!same(this.get(entry.namespace, entry.name), entry.base)) this.#show(entry, entry.base);
@@ -278,7 +282,7 @@ export class Store<T extends Stored> {
     }
   }
 
-  // Everything as the watch has it.
+  // All objects according to the watch.
   #bases(): readonly T[] {
     const unwritten = this.list().filter((object) => !this.#written.has(keyOf(object)));
     const bases = [...this.#written.values()].map((entry) => entry.base);
@@ -305,7 +309,7 @@ export class Store<T extends Stored> {
   }
 }
 
-/** What handlers are reported; undefined: nothing. */
+/** The change that handlers receive. Undefined if there is no change. */
 function changeOf<T extends Stored>(
   old: T | undefined,
   object: T | undefined,
@@ -324,8 +328,8 @@ function same(a: Stored | undefined, b: Stored | undefined): boolean {
   return a?.uid === b?.uid && a?.resourceVersion === b?.resourceVersion;
 }
 
-// Whether the watch, having come to `version`, has seen the write. A DELETE's own version is not
-// known: it has been seen when the object no longer exists at a later one.
+// Whether the watch at `version` has reached the write. The version of a DELETE itself is not known. It is
+// reached when the object no longer exists at a later version.
 function reached<T extends Stored>(entry: Written<T>, version: string): boolean {
   const ahead = compareVersions(version, entry.version);
   return entry.object ? ahead >= 0 : ahead > 0 && entry.base?.uid !== entry.uid;

@@ -1,5 +1,5 @@
-// The lines of a watch: bytes cut anywhere, also inside a character, put together again and read as
-// events. A line that is no event is a value (`bad`), never an exception and never skipped in silence.
+// Decodes the lines of a watch. Chunks may be cut anywhere, also inside a character. An invalid line becomes a
+// value (`bad`), never an exception, and is never skipped silently.
 import { statusError } from "../rest/api-error.ts";
 import type { ApiError } from "../rest/api-error.ts";
 import { parsedInTurns } from "../rest/response.ts";
@@ -11,17 +11,17 @@ import { narrow } from "../rest/narrow.ts";
 export type WatchEvent =
   | { readonly kind: "set"; readonly object: KubeObject }
   | { readonly kind: "delete"; readonly object: KubeObject }
-  /** `initialEnd`: everything that there was at the start has been sent. */
+  /** `initialEnd`: every object that existed at the start has been sent. */
   | { readonly kind: "bookmark"; readonly resourceVersion: string; readonly initialEnd: boolean }
   | { readonly kind: "error"; readonly error: ApiError }
-  /** `why` holds nothing of the line. */
+  /** `why` contains nothing of the line. */
   | { readonly kind: "bad"; readonly why: string };
 
-// The API server takes requests of 3 MiB at most, and etcd objects of 1.5 MiB: nothing that it can
-// send comes near.
+// The API server accepts requests of 3 MiB at most, and etcd accepts objects of 1.5 MiB. So no line of an API
+// server is nearly this long.
 export const LONGEST_LINE_BYTES = 32 * 1024 * 1024;
 
-/** Characters of a line whose text, JSON and object take a millisecond each. */
+/** A line of this many characters takes a millisecond each for its text, JSON and object. */
 const LONG_LINE = 2 ** 18;
 
 const NEWLINE = 0x0a;
@@ -30,12 +30,12 @@ export class LineSplitter {
   #parts: Uint8Array[] = [];
   #held = 0;
 
-  /** Bytes of a line whose end has not come yet. */
+  /** Bytes of a line whose end has not arrived yet. */
   get held(): number {
     return this.#held;
   }
 
-  /** The lines that `chunk` completes, without their ends; empty ones are left out. */
+  /** Returns the lines that `chunk` completes, without their line ends. Empty lines are left out. */
   push(chunk: Uint8Array): readonly string[] {
     const lines: string[] = [];
     let from = 0;
@@ -60,8 +60,8 @@ export class LineSplitter {
 }
 
 /**
- * What one line of a watch on objects of `kind` says. `keeps`: beginnings of the keys that are always read.
- * `what` names the watch in the error that the line may carry. Yields around each stage of a long line.
+ * Decodes one line of a watch on objects of `kind`. `keeps`: prefixes of the keys that are always read. `what`
+ * names the watch in the error that the line may carry. Yields around each stage of a long line.
  */
 export function* eventOf(
   line: string,
@@ -104,7 +104,7 @@ function bad(type: string, missing: string): WatchEvent {
   return { kind: "bad", why: `an event of type ${type} carries no usable ${missing}` };
 }
 
-// A bookmark's object has a version and nothing else.
+// The object of a bookmark has only a version.
 function bookmark(object: unknown): WatchEvent | undefined {
   const metadata = isRecord(object) ? object["metadata"] : undefined;
   if (!isRecord(metadata)) return undefined;

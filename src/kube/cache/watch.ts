@@ -1,8 +1,7 @@
 // One watch request, from its opening to its end.
-// Promises: resolves when the server ends the stream between two lines; every other end is a
-// rejection that says which. The connection is closed however it ends. A peer that no longer exists without a
-// word is found by the deadline; silence before it means nothing, since a healthy watch may be quiet
-// for two minutes.
+// Promises: it resolves when the server ends the stream between two lines. Every other end is a rejection that
+// names the cause. The connection is always closed. A peer that disappears silently is detected by the
+// deadline. Silence before the deadline is no fault, since a healthy watch may be quiet for two minutes.
 import { ApiError } from "../rest/api-error.ts";
 import type { ApiClient, ApiStream } from "../rest/api-client.ts";
 import type { Clock } from "../time/clock.ts";
@@ -23,18 +22,18 @@ export type WatchOptions = {
   readonly query: Readonly<Record<string, string | boolean>>;
   readonly signal: AbortSignal;
   readonly onOpen?: (() => void) | undefined;
-  /** The server was heard: of the stream so many bytes came. */
+  /** The server was heard from: this many bytes of the stream arrived. */
   readonly onBytes: (bytes: number) => void;
   readonly onEvent: (event: LiveEvent) => void | Promise<void>;
 };
 
-// Short enough that a dead connection is found within five minutes of its death, whatever the cause,
-// long enough that reconnecting is no load.
+// Short enough to detect a dead connection within five minutes, whatever the cause. Long enough that
+// reconnecting is no load.
 const SHORTEST_SECONDS = 200;
-/** A watch that ends sooner did not end by its own time limit, which has whole seconds. */
+/** A watch that ends sooner did not end by its own time limit, which is in whole seconds. */
 export const SHORTEST_WATCH_MS = SHORTEST_SECONDS * 1000 - 1000;
 const LONGEST_SECONDS = 270;
-// How long after the server's own end of the watch we take the connection for dead.
+// How long after the server's own end of the watch the connection counts as dead.
 const GRACE_MS = 15_000;
 const OPEN_TIMEOUT_MS = 30_000;
 const EVENTS_BETWEEN_YIELDS = 1000;

@@ -1,6 +1,6 @@
-// From a kubeconfig, or the service account of a Pod, to clients of one API server.
-// Promises: no request is sent before it is asked for; what one client learns of the server's absence
-// the others know; the Lease has a connection of its own, so a renewal never waits behind other work.
+// Creates clients of one API server from a kubeconfig or the service account of a Pod.
+// Promises: no request is sent until a caller makes one. All clients share what one of them learns about the
+// server's absence. The Lease has its own connection, so a renewal never waits behind other requests.
 import { createClient } from "../rest/client.ts";
 import type { ApiClient } from "../rest/api-client.ts";
 import { createEventClient } from "../events/event-writer.ts";
@@ -12,45 +12,45 @@ import { Reachability } from "../rest/reachability.ts";
 import { systemClock } from "../time/clock.ts";
 import type { Clock } from "../time/clock.ts";
 
-/** What {@link connectCluster} is reported. */
+/** Options of {@link connectCluster}. */
 export type ConnectOptions = {
-  /** Who asks, for the server's logs: "icecream-controller/1.2.0". */
+  /** Client name for the server's logs: "icecream-controller/1.2.0". */
   readonly userAgent: string;
-  /** A kubeconfig file; then neither KUBECONFIG nor the service account is looked at. */
+  /** A kubeconfig file. KUBECONFIG and the service account are then ignored. */
   readonly kubeconfig?: string | undefined;
-  /** A context of the kubeconfig; its current one when absent. */
+  /** A context of the kubeconfig. The current context when absent. */
   readonly context?: string | undefined;
-  /** Environment variables; those of the process when absent. */
+  /** Environment variables. Those of the process when absent. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Connections for requests at most; 32 when absent. Watches have as many as they need. */
+  /** Maximum connections for requests. 32 when absent. Watches use as many as they need. */
   readonly connections?: number;
-  /** Of everything that waits; the system's when absent. Tests step one of their own. */
+  /** Clock for every wait. The system's when absent. Tests pass a clock that they step. */
   readonly clock?: Clock;
 };
 
-/** One API server, and whom we are to it. */
+/** A connection to one API server with one identity. */
 export type ClusterConnection = {
-  /** For informers and for requests of your own. */
+  /** For informers and for your own requests. */
   readonly client: ApiClient;
-  /** The clock given, to hand on. */
+  /** The clock given, to pass on. */
   readonly clock: Clock;
-  /** Whether the server answers, as all clients of this connection find. */
+  /** Whether the server answers, according to all clients of this connection. */
   readonly reachability: Reachability;
-  /** The namespace of the context, or undefined: it names none, or a service account is used. */
+  /** The namespace of the context. Undefined if it names none, or with a service account. */
   readonly namespace: string | undefined;
   /** For an EventRecorder. */
   readonly events: EventClient;
-  /** For a LeaderElector: one Lease, over a connection of its own. */
+  /** For a LeaderElector: one Lease, over its own connection. */
   lease(namespace: string, name: string): LeaseClient;
-  /** Ends every connection, and what runs on it. Close informers, queue and recorder before. */
+  /** Closes every connection and aborts its requests. Close informers, queue and recorder first. */
   close(): Promise<void>;
 };
 
 /**
- * As kubectl and client-go choose: the file that was named, else KUBECONFIG, else the service account
- * where there is one, else ~/.kube/config.
+ * Chooses the configuration as kubectl and client-go do: the given file, else KUBECONFIG, else the service
+ * account if it exists, else ~/.kube/config.
  *
- * @throws KubeConfigError of one line that says which file or context is wrong, and no value of it.
+ * @throws KubeConfigError of one line that names the file or context and contains no value of it.
  */
 export function connectCluster(options: ConnectOptions): ClusterConnection {
   const { userAgent, connections, clock = systemClock } = options;

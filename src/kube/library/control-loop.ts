@@ -1,55 +1,56 @@
-// The loop of a controller: caches first, then workers on the queue, then an orderly end.
-// Promises: no key is synced before every cache is filled, nor while we do not lead; a key is with one
-// worker at most; a sync that fails is tried again, later each time, and one that takes too long is
-// told by its signal; it ends within the grace after `signal` aborts, informers stopped, and only then
-// is the lease given up. Does not promise to stop a sync that ignores its signal: it says so and ends.
+// The loop of a controller: it fills the caches, runs workers on the queue, and shuts down in order.
+// Promises: no key is synced before every cache is filled, nor while we do not lead. A key is with one worker
+// at most. A failed sync is retried with growing delays, and a sync that takes too long has its signal aborted.
+// The loop ends within the grace period after `signal` aborts, with informers stopped. Only then is the lease
+// released.
+// Does not promise to stop a sync that ignores its signal: the loop reports it and ends.
 import type { Clock } from "../time/clock.ts";
 import { Deadline } from "../time/deadline.ts";
 import type { Informer } from "../cache/informer.ts";
 import type { LeaderElector } from "../leaderelection/leader-elector.ts";
 import type { WorkQueue } from "../workqueue/queue.ts";
 
-/** What a sync may answer when it went well. */
+/** Optional result of a successful sync. */
 export type SyncAnswer = {
-  /** Sync this key again after so many milliseconds, whatever happens to its objects. */
+  /** Sync this key again after this many milliseconds, even if its objects do not change. */
   readonly requeueAfterMs: number;
 };
 
-/** Of one sync that failed. */
+/** Describes one failed sync. */
 export type SyncFailure<K> = {
   readonly key: K;
   readonly error: unknown;
-  /** Whether it is tried again; false when `maxRetries` are used up. */
+  /** Whether the sync is retried. False when `maxRetries` are used up. */
   readonly again: boolean;
 };
 
-/** What {@link runControlLoop} runs. */
+/** Options of {@link runControlLoop}. */
 export type ControlLoopOptions<K> = {
   /** For messages. */
   readonly name: string;
   readonly clock: Clock;
-  /** Started here, filled before the first sync, stopped at the end. */
+  /** Started by the loop, filled before the first sync, stopped at the end. */
   readonly informers: readonly Pick<Informer<never>, "start" | "stop" | "waitForSync">[];
   readonly queue: WorkQueue<K>;
   /**
-   * Makes what the key names as it should be, from the caches; it may be called at any time, and again.
-   * Its signal aborts when the loop ends, the lease is lost, or `syncTimeoutMs` is over: hand it on.
+   * Reconciles the object of the key, from the caches. It may be called at any time, and again. Its signal
+   * aborts when the loop ends, the lease is lost, or `syncTimeoutMs` is over: pass it on.
    */
   readonly sync: (key: K, signal: AbortSignal) => Promise<SyncAnswer | void>;
-  /** Only the leader syncs; the caches of the others are filled and wait. */
+  /** Only the leader syncs. The caches of other candidates are filled and wait. */
   readonly elector?: Pick<LeaderElector, "run"> | undefined;
-  /** Keys at the same time; 1 when absent. */
+  /** Number of keys at the same time. 1 when absent. */
   readonly workers?: number;
-  /** Failures in a row after which a key is dropped until something changes; never when absent. */
+  /** Failures in a row after which a key is dropped until something changes. No limit when absent. */
   readonly maxRetries?: number;
-  /** For one sync, in ms; two minutes when absent. */
+  /** Time limit of one sync, in ms. Two minutes when absent. */
   readonly syncTimeoutMs?: number;
-  /** For the caches to fill, in ms; for as long as it takes when absent. */
+  /** Time limit for filling the caches, in ms. No limit when absent. */
   readonly fillTimeoutMs?: number;
-  /** For the syncs that run when the end comes, in ms; 30,000 when absent. */
+  /** Time for running syncs to finish at the end, in ms. 30,000 when absent. */
   readonly graceMs?: number;
   readonly onFailure?: (failure: SyncFailure<K>) => void;
-  /** Lines of the loop's life, for people. */
+  /** Receives progress messages for users. */
   readonly onProgress?: (line: string) => void;
   readonly signal: AbortSignal;
 };
@@ -57,8 +58,8 @@ export type ControlLoopOptions<K> = {
 /**
  * Runs a controller until `signal` aborts.
  *
- * @throws Error when the caches do not fill within `fillTimeoutMs`, when the lease is lost, or when a
- * sync outlasts the grace. End the process then: its successor looks at the cluster state anew.
+ * @throws Error when the caches do not fill within `fillTimeoutMs`, when the lease is lost, or when a sync
+ * outlasts the grace period. End the process then: the next one reads the cluster state again.
  */
 export async function runControlLoop<K>(options: ControlLoopOptions<K>): Promise<void> {
   const { name, informers, queue, elector, signal, onProgress } = options;
@@ -92,12 +93,12 @@ async function filled<K>(options: ControlLoopOptions<K>): Promise<boolean> {
   );
 }
 
-/** Workers from now until `signal` aborts. */
+/** Runs workers until `signal` aborts. */
 async function work<K>(options: ControlLoopOptions<K>, signal: AbortSignal): Promise<void> {
   const { name, queue, workers = 1, graceMs = 30_000, onProgress } = options;
   onProgress?.(`${name}: starting ${workers} workers`);
   const running = Promise.all(Array.from({ length: workers }, () => worker(options, signal)));
-  // What a worker throws is the caller's own: an onFailure that fails.
+  // A worker throws only the caller's own error: an onFailure that fails.
   await Promise.race([aborted(signal), running]);
   const outcome = await queue.shutDown({ timeoutMs: graceMs });
   if (outcome === "timed-out")

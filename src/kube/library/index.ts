@@ -1,7 +1,7 @@
-// What `import … from "secretcast/kube"` gives: the machinery of this controller for others.
-// The one file of src that only re-exports, since here the list itself is the promise: what it names
-// keeps its meaning within a major version (docs/versions.md), and everything else is free to change.
-// A test pins each name with its declaration. The guide is docs/kube.md.
+// The public API of `secretcast/kube`: the machinery of this controller for other projects. This is the one
+// file of src that only re-exports, because the list itself is the promise. Exported names keep their meaning
+// within a major version (docs/versions.md). Everything else is free to change. A test pins each name with its
+// declaration. The guide is docs/kube.md.
 
 export { connectCluster } from "./cluster-connection.ts";
 export type { ClusterConnection, ConnectOptions } from "./cluster-connection.ts";

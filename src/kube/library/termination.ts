@@ -1,7 +1,7 @@
-// The end of a process, as a signal. Promises: the first SIGTERM or SIGINT aborts it; a second one
-// ends the process at once with exit code 1, whatever it still does.
+// The end of a process as a signal. Promises: the first SIGTERM or SIGINT aborts it. A second one ends the
+// process at once with exit code 1, whatever is still running.
 
-/** Aborts at the first SIGTERM or SIGINT; a second ends the process. Call it once, at the start. */
+/** Aborts at the first SIGTERM or SIGINT. A second one ends the process. Call it once, at the start. */
 export function terminationSignal(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (): void => {

@@ -1,41 +1,41 @@
-// Small words of a controller: objects kept whole, keys, handlers that only enqueue, owners.
-// Promises: pure; no object is changed. Does not promise to be lean: a cache of whole objects holds all
-// of each; a controller over many objects writes a transform of its own that keeps what it looks at.
+// Small functions for a controller: whole objects, keys, handlers that only enqueue, owner references.
+// Promises: the functions are pure and change no object. Does not promise to save memory: a cache of whole
+// objects keeps every field. A controller with many objects should write a transform that keeps only the fields
+// it reads.
 import type { EventHandler } from "../cache/event-handlers.ts";
 import type { KubeObject } from "../rest/resource.ts";
 import type { Stored } from "../cache/store.ts";
 
-/** What {@link wholeObject} keeps: the object as the server sent it, under the fields of a cache. */
+/** The result of {@link wholeObject}: the object as the server sent it, with the fields of a cache. */
 export type WholeObject<O extends KubeObject = KubeObject> = Stored & {
   /** "" for cluster-scoped objects. */
   readonly namespace: string;
-  /** Read only: it is the cache's own. */
+  /** Read only: it belongs to the cache. */
   readonly object: O;
 };
 
 /**
- * A transform for an Informer that keeps all of each object. `O` is the shape that the API server
- * holds that resource to; it is not checked here.
+ * A transform for an Informer that keeps each object whole. `O` is the type that the API server guarantees for
+ * that resource. It is not checked here.
  */
 export function wholeObject<O extends KubeObject>(raw: KubeObject): WholeObject<O> {
   const { namespace = "", name, uid, resourceVersion } = raw.metadata;
   return { namespace, name, uid, resourceVersion, object: raw as O };
 }
 
-/** `namespace/name`, or the name alone of a cluster-scoped object: the key of nearly every queue. */
+/** Returns `namespace/name`, or only the name of a cluster-scoped object: the usual queue key. */
 export function objectKey({ namespace, name }: Pick<Stored, "namespace" | "name">): string {
   return namespace ? `${namespace}/${name}` : name;
 }
 
-/** The namespace ("" when there is none) and the name that {@link objectKey} put together. */
+/** Splits a key of {@link objectKey} into the namespace ("" if absent) and the name. */
 export function splitKey(key: string): readonly [namespace: string, name: string] {
   const slash = key.indexOf("/");
   return slash < 0 ? ["", key] : [key.slice(0, slash), key.slice(slash + 1)];
 }
 
 /**
- * A handler that does no work: whatever happened to an object, `add` is called with each of its keys,
- * those of its state before and those of its state now.
+ * A handler that only enqueues. For each event it calls `add` with every key of the object's old and new state.
  */
 export function enqueueKeys<T>(
   keys: (object: T) => Iterable<string>,
@@ -64,7 +64,7 @@ export type OwnerReference = {
   readonly blockOwnerDeletion?: boolean;
 };
 
-/** The one owner that controls the object; compare its UID, since names are given again. */
+/** Returns the owner that controls the object. Compare its UID, since names can be reused. */
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
   const owners = object.metadata["ownerReferences"];
   if (!Array.isArray(owners)) return undefined;
@@ -72,8 +72,8 @@ export function controllerOf(object: KubeObject): OwnerReference | undefined {
 }
 
 /**
- * The owner reference that makes `owner` the controller of an object in its namespace: the garbage
- * collector deletes the object with it. Objects of a list lack apiVersion and kind, so they are given.
+ * The owner reference that makes `owner` the controller of an object in its namespace. The garbage collector
+ * deletes the object with it. Objects of a list lack apiVersion and kind, so the caller passes them.
  */
 export function controllerReference(
   owner: KubeObject,

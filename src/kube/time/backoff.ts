@@ -1,10 +1,10 @@
-// The waits between the attempts of one loop that must never give up (list, watch, reconnect).
-// Promises: waits grow by `factor` up to `maxMs`; each is drawn anew from [d, d + jitter × d); the
-// sequence starts again when the caller says so, and at no other time.
-// Does not promise: to wait. It says how long; the caller sleeps.
+// The waits between the attempts of a loop that must never give up (list, watch, reconnect).
+// Promises: waits grow by `factor` up to `maxMs`. Each wait is drawn from [d, d + jitter × d). The sequence
+// starts again only when the caller resets it.
+// Does not wait itself: it returns the time, and the caller sleeps.
 import type { Clock } from "./clock.ts";
 
-/** How waits grow. */
+/** Options of a {@link Backoff}. */
 export type BackoffOptions = {
   readonly clock: Pick<Clock, "random">;
   /** First wait before jitter, in ms, > 0. 800 as in client-go's reflector. */
@@ -13,11 +13,11 @@ export type BackoffOptions = {
   readonly maxMs?: number;
   /** Growth from one wait to the next, >= 1. */
   readonly factor?: number;
-  /** Share of the wait added at random, >= 0; 1 draws from [d, 2d). */
+  /** Share of the wait added at random, >= 0. 1 draws from [d, 2d). */
   readonly jitter?: number;
 };
 
-/** The waits between the attempts of one loop that never gives up. */
+/** The waits between the attempts of a loop that never gives up. */
 export class Backoff {
   readonly #clock: Pick<Clock, "random">;
   readonly #initialMs: number;
@@ -45,14 +45,14 @@ export class Backoff {
     this.#nextMs = initialMs;
   }
 
-  /** The time to wait now, in ms; counts an attempt. */
+  /** Returns the time to wait now, in ms, and counts an attempt. */
   next(): number {
     const base = this.#nextMs;
     this.#nextMs = Math.min(this.#maxMs, base * this.#factor);
     return base * (1 + this.#jitter * this.#clock.random());
   }
 
-  /** The next wait is the first again. */
+  /** Starts again with the first wait. */
   reset(): void {
     this.#nextMs = this.#initialMs;
   }

@@ -1,20 +1,20 @@
-// Time and chance as an argument. Everything in kube/ that waits, measures or jitters takes a Clock,
-// so that tests step it and never sleep. Wall time is for what people read; monotonic time is for
-// every decision, because the wall clock may jump.
+// Time and randomness as an argument. Everything in kube/ that waits, measures or jitters takes a Clock, so
+// that tests step it and never sleep. Wall time is for display. Monotonic time is for every decision, because
+// the wall clock may jump.
 import { uptime } from "node:os";
 
-/** A call that has not come yet. */
+/** A scheduled call. */
 export type Timer = { cancel(): void };
 
-/** Time and chance as an argument; tests step one of their own. */
+/** Time and randomness as an argument. Tests pass a clock that they step. */
 export type Clock = {
   /** Wall time in milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since an arbitrary start; never goes back. */
+  /** Milliseconds since an arbitrary start. Never decreases. */
   monotonic(): number;
   /**
-   * Milliseconds since the machine was started, those in which it was suspended too, to about ten of
-   * them. monotonic() does not count these.
+   * Milliseconds since the machine was started, including suspended time, accurate to about ten milliseconds.
+   * monotonic() does not count suspended time.
    */
   boottime(): number;
   /** Calls `fn` once after `ms` milliseconds (any non-negative length). */
@@ -45,24 +45,24 @@ export const systemClock: Clock = {
   },
 };
 
-/** A moment by both clocks that never go back. */
+/** A moment by both clocks that never decrease. */
 export type Moment = { readonly monotonic: number; readonly boottime: number };
 
 export function momentOf(clock: Pick<Clock, keyof Moment>): Moment {
   return { monotonic: clock.monotonic(), boottime: clock.boottime() };
 }
 
-/** Milliseconds since then, by whichever clock says more: for permissions that others see run out. */
+/** Milliseconds since `then`, by the clock that says more: for permissions whose expiry others observe. */
 export function longestSince(clock: Pick<Clock, keyof Moment>, then: Moment): number {
   return Math.max(clock.monotonic() - then.monotonic, clock.boottime() - then.boottime);
 }
 
-/** What a monotonic time lacks to be a wall time, for people; it changes when the wall clock jumps. */
+/** The difference between wall time and monotonic time, for display. It changes when the wall clock jumps. */
 export function wallOffsetMs(clock: Pick<Clock, "now" | "monotonic">): number {
   return clock.now() - clock.monotonic();
 }
 
-/** Resolves after `ms` milliseconds or as soon as `signal` aborts; never rejects. */
+/** Resolves after `ms` milliseconds or as soon as `signal` aborts. Never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {

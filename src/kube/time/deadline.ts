@@ -1,4 +1,4 @@
-// A caller's signal and a time limit as one end, without leaving a listener or timer behind.
+// Combines a caller's signal and a time limit, and leaves no listener or timer behind.
 import type { Clock, Timer } from "./clock.ts";
 
 export class Deadline {
@@ -11,7 +11,7 @@ export class Deadline {
   #expired = false;
   #over = false;
 
-  /** `ms` from now, or when one of `parents` aborts. */
+  /** Ends `ms` from now, or when one of `parents` aborts. */
   constructor(clock: Clock, ms: number, ...parents: readonly (AbortSignal | undefined)[]) {
     this.#parents = parents.filter((parent) => parent !== undefined);
     this.#clock = clock;
@@ -26,7 +26,7 @@ export class Deadline {
     }
   }
 
-  /** Made when first asked for: most requests do without, and one costs as much as their timer. */
+  /** Created on first use: most requests do not need it, and it costs as much as their timer. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       const controller = new AbortController();
@@ -36,7 +36,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** By the clock, whether or not the timer had its turn; below 0 when time is over. */
+  /** Time left by the clock, whether or not the timer has fired. Below 0 when the time is over. */
   get leftMs(): number {
     return this.#endsAt - this.#clock.monotonic();
   }
@@ -46,18 +46,18 @@ export class Deadline {
     return this.#over;
   }
 
-  /** Whether time ran out; false when a parent aborted first. */
+  /** Whether the time ran out. False when a parent aborted first. */
   get expired(): boolean {
     return this.#expired;
   }
 
-  /** Calls `listener` once when it is over; at once when it is already. */
+  /** Calls `listener` once when it is over, or at once if it is over already. */
   whenOver(listener: () => void): void {
     if (this.#over) listener();
     else this.#listeners.push(listener);
   }
 
-  /** Time no longer counts; the parents still do. */
+  /** Stops the time limit. The parents still apply. */
   stopTimer(): void {
     this.#timer.cancel();
   }
@@ -68,7 +68,7 @@ export class Deadline {
     this.release();
   }
 
-  /** Lets go of the timer and the parents; call it when the guarded work has ended. */
+  /** Releases the timer and the parents. Call it when the guarded work has ended. */
   release(): void {
     this.#timer.cancel();
     for (const parent of this.#parents) followersOf(parent).delete(this.#end);
@@ -81,7 +81,7 @@ export class Deadline {
   };
 }
 
-// One listener a signal, whatever number of deadlines it ends: two listeners of its own cost each
+// One listener for each signal, however many deadlines follow it. Two listeners for each deadline cost each
 // request 24 µs, a tenth of its CPU time.
 const following = new WeakMap<AbortSignal, Set<() => void>>();
 
@@ -95,7 +95,7 @@ function followersOf(signal: AbortSignal): Set<() => void> {
   return followers;
 }
 
-/** `work`, or a rejection as soon as `signal` aborts; the work itself goes on unwatched. */
+/** Returns `work`, or a rejection as soon as `signal` aborts. The work itself continues. */
 export function abandonable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(new Error("aborted"));
@@ -115,8 +115,8 @@ class DeadlineError extends Error {
 }
 
 /**
- * Rejects with DeadlineError after `ms`, or as soon as `signal` aborts, whatever the inner call does;
- * the inner call is reported by its signal. An aborted request may still take effect.
+ * Rejects with DeadlineError after `ms`, or as soon as `signal` aborts, whatever the inner call does. The
+ * signal of the inner call aborts too. An aborted request may still take effect.
  */
 export async function withTimeout<T>(
   clock: Clock,

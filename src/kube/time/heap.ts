@@ -1,6 +1,6 @@
-// A binary heap that can also take out an item from the middle, in O(log n).
-// Promises: peek and pop answer the item that `before` puts first; an item is in it at most once.
-// Does not promise to notice that an item changed: take it out, change it, put it back.
+// A binary heap that can also remove an item from the middle, in O(log n).
+// Promises: peek and pop return the item that `before` orders first. An item is in the heap at most once.
+// Does not notice that an item changed: remove it, change it and add it again.
 
 export class Heap<T> {
   readonly #before: (a: T, b: T) => boolean;
@@ -30,7 +30,7 @@ export class Heap<T> {
     return first;
   }
 
-  /** Answers whether the item was in. */
+  /** Returns whether the item was in the heap. */
   remove(item: T): boolean {
     const place = this.#places.get(item);
     const last = this.#items.at(-1);
@@ -77,7 +77,7 @@ export class Heap<T> {
     return 2 * at + (takeRight ? 2 : 1);
   }
 
-  /** Exchanges the items at `a` and `b` if both are there and the one at `a` belongs first. */
+  /** Exchanges the items at `a` and `b` if both exist and the one at `a` belongs first. */
   #swapIfBefore(a: number, b: number): boolean {
     const itemA = this.#items[a];
     const itemB = this.#items[b];

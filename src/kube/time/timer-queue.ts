@@ -1,10 +1,10 @@
 // Items that wait for their time, with one timer for the earliest.
-// Promises: hands each item out once, in the order of their times, never before its time.
+// Promises: each item is handed out once, in the order of their times, never before its time.
 // Does not promise an order among equal times.
 import type { Clock, Timer } from "./clock.ts";
 import { Heap } from "./heap.ts";
 
-/** `readyAt` is monotonic time in ms and belongs to the timetable while the item is in it. */
+/** `readyAt` is monotonic time in ms. Only the queue changes it while it holds the item. */
 export type Timed = { readyAt: number };
 
 export class TimerQueue<T extends Timed> {
@@ -18,7 +18,7 @@ export class TimerQueue<T extends Timed> {
     this.#onDue = onDue;
   }
 
-  /** Puts the item in, or moves it to another time. */
+  /** Adds the item, or changes its time. */
   set(item: T, readyAt: number): void {
     this.#items.remove(item);
     item.readyAt = readyAt;
@@ -30,7 +30,7 @@ export class TimerQueue<T extends Timed> {
     if (this.#items.remove(item)) this.#arm();
   }
 
-  /** Takes everything out without handing it out as due. */
+  /** Removes all items without handing them out as due. */
   drop(): T[] {
     const dropped: T[] = [];
     for (let item = this.#items.pop(); item; item = this.#items.pop()) dropped.push(item);
@@ -53,7 +53,7 @@ export class TimerQueue<T extends Timed> {
       this.#items.pop();
       this.#onDue(next);
     }
-    // A timer may fire a little early by the monotonic clock: then nothing was due yet.
+    // A timer may fire a little early by the monotonic clock. Then no item is due yet.
     this.#arm();
   }
 }

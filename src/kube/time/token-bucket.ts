@@ -1,6 +1,6 @@
 // A token bucket by the monotonic clock, filled continuously.
-// Promises: never more than `burst` takes at once, and `perSecond` on average after that.
-// Does not promise order or fairness among takers: it is a counter, not a queue.
+// Promises: at most `burst` tokens at once, and `perSecond` on average after that.
+// Does not promise order or fairness: it is a counter, not a queue.
 import type { Clock } from "./clock.ts";
 
 export type TokenBucketOptions = {
@@ -30,7 +30,7 @@ export class TokenBucket {
     this.#filledAt = clock.monotonic();
   }
 
-  /** Takes a token if there is one. */
+  /** Takes a token if one is available. */
   tryTake(): boolean {
     this.#fill();
     if (this.#tokens < 1) return false;
@@ -38,14 +38,14 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes a token, on credit if need be, and tells in how many ms it is there. */
+  /** Takes a token, on credit if necessary. Returns in how many ms it is available. */
   reserve(): number {
     this.#fill();
     this.#tokens -= 1;
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
   }
 
-  /** In how many ms it is full, if nothing more is taken; at 0 it may be forgotten. */
+  /** In how many ms the bucket is full, if no token is taken. At 0 it can be dropped. */
   get fullInMs(): number {
     this.#fill();
     return (this.#burst - this.#tokens) / this.#perMs;

@@ -1,13 +1,13 @@
-// What a work queue tells about itself, under the meanings of client-go's `workqueue_*` metrics.
-// Promises: an add counts when the key becomes ready (a merged one does not), latency runs from that
-// moment to the hand-out, work from the hand-out to done(). The two gauges of work in flight are
-// refreshed every 500 ms while there is any. Does not promise names or labels: whoever implements
-// QueueMetrics binds them.
+// Metrics of a work queue, with the meanings of client-go's `workqueue_*` metrics.
+// Promises: an add counts when the key becomes ready (a merged one does not). Latency is the time from that
+// moment to the hand-out. Work is the time from the hand-out to done(). The two gauges of work in flight are
+// refreshed every 500 ms while there is any. Does not promise names or labels: the implementation of
+// QueueMetrics sets them.
 import type { Clock, Timer } from "../time/clock.ts";
 
-/** The `workqueue_*` metrics of client-go, for whoever publishes them. */
+/** The `workqueue_*` metrics of client-go. The caller publishes them. */
 export type QueueMetrics = {
-  /** workqueue_depth: keys ready, those waiting for their own done() included. */
+  /** workqueue_depth: ready keys, including those that wait for their own done(). */
   depth(keys: number): void;
   /** workqueue_adds_total. */
   add(): void;
@@ -15,7 +15,7 @@ export type QueueMetrics = {
   latency(seconds: number): void;
   /** workqueue_work_duration_seconds. */
   workDuration(seconds: number): void;
-  /** workqueue_unfinished_work_seconds: ages of the keys in processing, summed. */
+  /** workqueue_unfinished_work_seconds: sum of the ages of the keys in processing. */
   unfinished(seconds: number): void;
   /** workqueue_longest_running_processor_seconds. */
   longestRunning(seconds: number): void;
@@ -68,7 +68,7 @@ export class QueueMeter<K> {
     this.#report();
   }
 
-  /** Ready keys were thrown away. */
+  /** Ready keys were dropped. */
   dropped(): void {
     this.#readySince.clear();
     this.#sink.depth(0);

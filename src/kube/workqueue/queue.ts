@@ -1,11 +1,12 @@
 // A work queue of keys. It promises:
-// - one entry a key, whether it is ready or waits for its time: adding again takes the earlier time
-//   and the higher priority, so a delay is a latest time and an add at once cancels it;
-// - a key is with one worker at most; added meanwhile, however often, it is handed out once more
-//   after done();
-// - higher priority first, and inside a priority the order of becoming ready;
-// - after a shutdown every add is ignored and every get() answers. shutDown() drops what is queued,
-//   shutDownWithDrain() still hands out what is ready; both wait for work in flight up to a deadline.
+// - A key has one entry, whether it is ready or waits for its time. Adding it again takes the earlier time and
+//   the higher priority. So a delay is a latest time, and an immediate add cancels it.
+// - A key is with one worker at most. If it is added meanwhile, it is handed out once more after done(),
+//   however often it was added.
+// - Higher priorities come first. Within a priority, keys come in the order in which they became ready.
+// - After a shutdown every add is ignored and every get() returns. shutDown() drops the queued keys.
+//   shutDownWithDrain() still hands out the ready ones. Both wait for work in flight up to a deadline.
+//
 // It does not promise that a key runs once for each add, nor that a delay survives a shutdown.
 import type { Clock } from "../time/clock.ts";
 import { Heap } from "../time/heap.ts";
@@ -15,26 +16,28 @@ import { exponentialRateLimiter } from "./rate-limiter.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { TimerQueue } from "../time/timer-queue.ts";
 
-/** How a {@link WorkQueue} is set up. */
+/** Options of a {@link WorkQueue}. */
 export type WorkQueueOptions<K> = {
-  /** Label of the metrics; a queue without a name publishes none. */
+  /** Label of the metrics. A queue without a name publishes none. */
   readonly name?: string;
   readonly clock: Clock;
-  /** For addRateLimited. Default: 5 ms doubling to 5 minutes, ±10 %, each key by itself. */
+  /** For addRateLimited. Default: 5 ms doubling to 5 minutes, ±10 %, separately for each key. */
   readonly rateLimiter?: RateLimiter<K>;
   readonly metrics?: QueueMetrics;
 };
 
-/** When a key that is added is due, and how urgent it is. */
+/** When an added key is due, and its priority. */
 export type AddOptions = {
-  /** Milliseconds from now; 0 or less is at once. With `rateLimited` too, the shorter wins. */
+  /**
+   * Milliseconds from now. 0 or less means at once. If `rateLimited` is also set, the shorter delay is used.
+   */
   readonly after?: number;
   readonly rateLimited?: boolean;
-  /** Higher is sooner; default 0. Never lowered by adding again. */
+  /** Higher is sooner. Default 0. Adding the key again never lowers it. */
   readonly priority?: number;
 };
 
-/** What `get` answers: a key, or that there is none any more. */
+/** The result of `get`: a key, or the shutdown of the queue. */
 export type Item<K> =
   | { readonly shutdown: false; readonly key: K; readonly priority: number }
   | { readonly shutdown: true };
@@ -42,9 +45,9 @@ export type Item<K> =
 /** `superseded`: a drain that a plain shutDown() cut short. */
 export type ShutdownOutcome = "finished" | "timed-out" | "superseded";
 
-/** How a queue ends. */
+/** Options of a shutdown. */
 export type ShutdownOptions = {
-  /** How long to wait for work in flight, in ms; default 30,000 (the grace of controller-runtime). */
+  /** How long to wait for work in flight, in ms. Default 30,000 (the grace period of controller-runtime). */
   readonly timeoutMs?: number;
 };
 
@@ -53,7 +56,7 @@ type Entry<K> = {
   readonly key: K;
   state: "waiting" | "ready" | "locked";
   priority: number;
-  /** Monotonic time; of meaning only while waiting. */
+  /** Monotonic time. Used only while waiting. */
   readyAt: number;
   /** Order of becoming ready, or of the last rise in priority. */
   turn: number;
@@ -61,7 +64,7 @@ type Entry<K> = {
 
 type Stop = { readonly drain: boolean; readonly resolve: (outcome: ShutdownOutcome) => void };
 
-/** A queue of keys: each is there once, and with one worker at most. */
+/** A queue of keys. Each key is queued once and is with one worker at most. */
 export class WorkQueue<K> {
   readonly #clock: Clock;
   readonly #limiter: RateLimiter<K>;
@@ -78,7 +81,7 @@ export class WorkQueue<K> {
   #phase: "open" | "draining" | "stopped" = "open";
   #turn = 0;
 
-  /** Without a rate limiter: 5 ms doubling to 5 minutes, each key by itself. */
+  /** Default rate limiter: 5 ms doubling to 5 minutes, separately for each key. */
   constructor({ name, clock, rateLimiter, metrics }: WorkQueueOptions<K>) {
     this.#clock = clock;
     this.#waiting = new TimerQueue(clock, (entry) => this.#makeReady(entry));
@@ -86,12 +89,12 @@ export class WorkQueue<K> {
     this.#meter = name && metrics ? new QueueMeter<K>(metrics, clock) : undefined;
   }
 
-  /** Keys that a get() could have now: not the waiting ones, not those in processing. */
+  /** Keys that get() can return now, without waiting keys and keys in processing. */
   get length(): number {
     return this.#ready.size;
   }
 
-  /** Puts the key in; where it is already, the earlier time and the higher priority count. */
+  /** Adds the key. If it is queued already, the earlier time and the higher priority are used. */
   add(key: K, { after, rateLimited = false, priority = 0 }: AddOptions = {}): void {
     if (this.#phase !== "open") return;
     const limit = rateLimited ? this.#limiter.when(key) : (after ?? 0);
@@ -107,17 +110,17 @@ export class WorkQueue<K> {
     else if (readyAt < entry.readyAt) this.#waiting.set(entry, readyAt);
   }
 
-  /** As `add`, so many milliseconds from now. */
+  /** Like `add`, after this many milliseconds. */
   addAfter(key: K, ms: number): void {
     this.add(key, { after: ms });
   }
 
-  /** As `add`, after a failure: when the rate limiter says. */
+  /** Like `add`, after the delay of the rate limiter. Call it after a failure. */
   addRateLimited(key: K): void {
     this.add(key, { rateLimited: true });
   }
 
-  /** Drops the key's failure history, and nothing else: done() is still due. */
+  /** Drops only the failure history of the key. done() is still due. */
   forget(key: K): void {
     this.#limiter.forget(key);
   }
@@ -127,7 +130,7 @@ export class WorkQueue<K> {
     return this.#limiter.numRequeues(key);
   }
 
-  /** The next key, as soon as there is one. Whoever gets a key must call done() for it. */
+  /** Resolves with the next key when one is ready. The caller must call done() for it. */
   get(): Promise<Item<K>> {
     const entry = this.#ready.pop();
     if (entry) return Promise.resolve(this.#handOut(entry));
@@ -135,7 +138,7 @@ export class WorkQueue<K> {
     return new Promise((resolve) => void this.#getters.push(resolve));
   }
 
-  /** The key is worked on no longer; added meanwhile, it is due again. */
+  /** Marks the key as processed. If it was added meanwhile, it is due again. */
   done(key: K): void {
     if (!this.#processing.delete(key)) return;
     this.#meter?.finished(key);
@@ -151,7 +154,7 @@ export class WorkQueue<K> {
     return this.#finished(false, options);
   }
 
-  /** Waits until the ready keys, and what was added to keys in processing, are done too. */
+  /** Waits until the ready keys, and keys that were added again while in processing, are done too. */
   shutDownWithDrain(options: ShutdownOptions = {}): Promise<ShutdownOutcome> {
     if (this.#phase === "open") {
       this.#phase = "draining";

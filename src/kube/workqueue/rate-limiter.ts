@@ -1,12 +1,11 @@
-// How long a key that failed waits before it is tried again.
-// Promises: when() counts one failure and answers a delay in ms, forget() drops the key's history.
-// Does not promise to hold anything back: a limiter answers, the queue waits. It never limits a
-// plain add, only retries.
+// How long a failed key waits before the next attempt.
+// Promises: when() counts one failure and returns a delay in ms. forget() drops the key's history.
+// Does not promise to delay anything itself: the queue waits. It limits only retries, never a plain add.
 import type { Clock } from "../time/clock.ts";
 
-/** How long a key that failed waits. */
+/** The delay of a failed key. */
 export type RateLimiter<K> = {
-  /** Counts a failure of `key` and answers how many ms to wait for the next try. */
+  /** Counts a failure of `key` and returns the delay before the next attempt, in ms. */
   when(key: K): number;
   /** Drops the failures of `key`. */
   forget(key: K): void;
@@ -14,11 +13,11 @@ export type RateLimiter<K> = {
   numRequeues(key: K): number;
 };
 
-/** Failures by key: the memory shared by the limiters that have one. */
+/** Failures by key, for the limiters that count them. */
 class Failures<K> {
   readonly #counts = new Map<K, number>();
 
-  /** Counts one more and answers how many there were before. */
+  /** Counts one more and returns how many there were before. */
   count(key: K): number {
     const before = this.of(key);
     this.#counts.set(key, before + 1);
@@ -34,25 +33,25 @@ class Failures<K> {
   }
 }
 
-/** Of {@link exponentialRateLimiter}. */
+/** Options of {@link exponentialRateLimiter}. */
 export type ExponentialOptions = {
   readonly clock: Pick<Clock, "random">;
-  /** First delay in ms; 5 as in client-go's controllers. */
+  /** First delay in ms. 5 as in client-go's controllers. */
   readonly baseMs?: number;
-  /** No delay is longer, jitter included; 5 minutes (client-go: 1000 s, too long for people). */
+  /** Maximum delay, jitter included. 5 minutes (client-go: 1000 s, too long for users). */
   readonly maxMs?: number;
   /** Half-width of the spread, in [0, 1): 0.1 is ±10 %. Keys that fail together must not return together. */
   readonly jitter?: number;
 };
 
-/** base × 2^failures for each key by itself, spread by the jitter. */
+/** base × 2^failures for each key separately, spread by the jitter. */
 export function exponentialRateLimiter<K>(options: ExponentialOptions): RateLimiter<K> {
   const { clock, baseMs = 5, maxMs = 300_000, jitter = 0.1 } = options;
   const failures = new Failures<K>();
   const ceiling = maxMs / (1 + jitter);
   return {
     when(key) {
-      // 2 ** 1024 is Infinity, which the minimum takes care of.
+      // 2 ** 1024 is Infinity, which the minimum limits.
       const delay = Math.min(ceiling, baseMs * 2 ** failures.count(key));
       return delay * (1 + jitter * (2 * clock.random() - 1));
     },
