@@ -54,7 +54,7 @@ export class Wants {
 
   /**
    * Runs once a sync, before `ask`, with the targets in the order in which they will be asked. `frozen`:
-   * sources that are unchanged for now, and whose answers are kept.
+   * sources whose copies must not change now, and whose answers are kept.
    */
   *begin(
     settings: PlannerSettings,

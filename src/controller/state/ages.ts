@@ -17,7 +17,7 @@ export class Ages {
   readonly #unitMs: number;
   readonly #key: HashKey;
 
-  /** `unitMs`: the precision of the times; the process can live for 2 ** 32 of it. */
+  /** `unitMs`: the precision of the times. The process can live for 2 ** 32 of it. */
   constructor(unitMs = 1, key = randomHashKey()) {
     this.#unitMs = unitMs;
     this.#key = key;
@@ -83,7 +83,7 @@ class Table {
     return new Table(this.#size < slots / 8 ? Math.max(FIRST_SLOTS, slots / 2) : slots);
   }
 
-  /** The slot of `hash`, or the empty one for it; -1: there is no such slot within MOST_PROBES. */
+  /** The slot of `hash`, or the empty one for it. -1: no such slot exists within MOST_PROBES. */
   #slot(hash: number): number {
     for (let probe = 0; probe < MOST_PROBES; probe++) {
       const slot = (hash + probe) & this.#mask;

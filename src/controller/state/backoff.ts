@@ -3,9 +3,9 @@
 
 const FIRST_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 5 * 60_000;
-/** Of live reads: who is asked for costs nobody anything, and what went unseen is noticed so soon. */
+/** For live reads: they disturb nobody, and an unseen change is noticed within this time. */
 const LONGEST_READ_BACKOFF_MS = 30_000;
-/** Of writes refused by 429 without a time: the server's own default in Retry-After. */
+/** For writes refused by 429 without a time: the server's own default in Retry-After. */
 const THROTTLED_BACKOFF_MS = 1000;
 const JITTER = 0.1;
 
@@ -20,7 +20,7 @@ export function backoffMs(
   return full * (1 - JITTER + 2 * JITTER * random);
 }
 
-/** Of writes refused by 429: what the server asked for, in ms, and up to 10 % more; else a second. */
+/** The wait after a 429: what the server asked for, in ms, and up to 10 % more, or else a second. */
 export function throttledBackoffMs(random: number, askedMs = 0): number {
   return (askedMs > 0 ? askedMs : THROTTLED_BACKOFF_MS) * (1 + JITTER * random);
 }

@@ -1,5 +1,5 @@
-// The data of sources, as much as fits into a number of bytes: what was unused the longest goes first.
-// A source that is not in it is read again by whoever needs it. One version of each source is kept.
+// The data of sources, limited to a number of bytes: the entry that was unused for longest is evicted first.
+// The caller reads a source that is not cached again. One version of each source is kept.
 import type { SourcePayload } from "../model/cluster.ts";
 
 type Version = {
@@ -29,7 +29,7 @@ export class DataCache {
     return this.#bytes;
   }
 
-  /** Takes the place of another version; what is larger than the whole cache is not kept. */
+  /** Replaces another version. An entry that is larger than the whole cache is not kept. */
   put({ uid, resourceVersion, entry }: Version, payload: SourcePayload): void {
     this.forget(uid);
     const bytes = sizeOf(payload);
@@ -68,7 +68,7 @@ const PAYLOAD_BYTES = 512;
 
 function sizeOf({ data, labels, annotations, copiedKeys }: SourcePayload): number {
   let bytes = PAYLOAD_BYTES + copiedKeys.length;
-  // Base64 takes a byte a character; other texts may take two.
+  // Base64 takes a byte a character. Other texts may take two.
   for (const [key, value] of Object.entries(data.reveal()))
     bytes += ENTRY_BYTES + key.length + data.heldBytes(value);
   for (const texts of [labels, annotations])

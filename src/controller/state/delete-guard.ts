@@ -2,7 +2,7 @@
 // the limit, is held until it has been due for the hold. Two numbers are limited: removals that are due
 // together with those made within the last hold, absolutely and as a share of all copies. Not counted are
 // the copies of one seen source that is deleted within a hold, because the deletion of one source is
-// ordinary; that source is chosen only when the limit would hold it.
+// ordinary. That source is chosen only when the limit would hold it.
 //
 // The users of one namespace never hold removals in another. What they control themselves (their consent,
 // copies that this process never saw wanted, records on pulling objects) counts fully in their own
@@ -16,10 +16,10 @@ import { type OfVanished, RecentRemovals } from "./recent-removals.ts";
 export type DueRemoval = {
   readonly place: string;
   readonly namespace: string;
-  /** The source that no longer exists, if that is why. */
+  /** The deleted source, if its deletion is the reason. */
   readonly vanished: SourceAbsence | undefined;
   readonly countedAs: CountedAs;
-  /** Its own condition; undefined: only the limit can hold it. */
+  /** Its own condition, or undefined: only the limit can hold it. */
   readonly hold: RemovalHoldCause | undefined;
 };
 
@@ -37,7 +37,7 @@ export type GuardDecision =
       readonly kind: "held";
       readonly until: number;
       readonly hold: RemovalHoldCause;
-      /** Of the limit: the numbers. */
+      /** With the limit: the numbers. */
       readonly numbers?: LimitNumbers;
     };
 
@@ -60,7 +60,7 @@ export class DeleteGuard {
   readonly recent = new RecentRemovals();
   #exempt: SourceAbsence | undefined;
 
-  /** One decision for each of `due`, in its order; to be asked once in each sync with all that is due. */
+  /** One decision for each of `due`, in its order. Called once in each sync with all that is due. */
   check(
     due: readonly DueRemoval[],
     guard: DeleteGuardLimits,
@@ -138,7 +138,7 @@ export class DeleteGuard {
     return one.vanished !== undefined && one.vanished.key === this.#exempt?.key;
   }
 
-  // Of the seen sources that were deleted within the hold the one with most copies, of several the first.
+  // The source with most copies among the seen sources that were deleted within the hold. A tie: the first.
   #largestDeleted(due: readonly DueRemoval[], now: number): SourceAbsence | undefined {
     const counts = new Map(this.recent.ofVanished);
     for (const { vanished, hold } of due) {

@@ -1,10 +1,10 @@
 // Which failed writes a user wants to be tried at once: those whose source, pulling object or Namespace was
 // changed. Promises: a place is tried early at most once in ten seconds, so that an object that changes without
-// a pause does not turn back-off off; it remembers no more than there are failing sources and namespaces.
+// a pause does not turn back-off off. Memory is bounded by the number of failing sources and namespaces.
 
 const DISTANCE_MS = 10_000;
 
-/** Of a failed write: when its wait was last ended early, and what its wait follows from. */
+/** A failed write: when its wait was last ended early, and what its wait follows from. */
 export type FailedWrite = {
   /** The source, as "NAMESPACE/NAME". */
   readonly source: string;
@@ -14,7 +14,7 @@ export type FailedWrite = {
 };
 
 export class EarlyTries {
-  /** Sources of failed writes; each text is in memory once. */
+  /** Sources of failed writes. Each text is in memory once. */
   #sources = new Map<string, string>();
   /** Failing sources, objects at failing places, and namespaces that were changed since the last plan began. */
   readonly #changed = new Set<string>();
@@ -26,7 +26,7 @@ export class EarlyTries {
     return known ?? source;
   }
 
-  /** An object was changed; `failed`: a write at its own place. Whether a failed write is tried sooner for it. */
+  /** Notes a changed object. `failed`: a write failed at its place. Returns whether a write is tried sooner. */
   objectChanged(object: string, failed: boolean): boolean {
     if (!failed && !this.#sources.has(object)) return false;
     this.#changed.add(object);

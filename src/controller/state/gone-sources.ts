@@ -1,14 +1,14 @@
-// UIDs of sources that were there and are not any more, for as long as copies name them: what becomes
-// of those is known then not to follow from a cache that never held their source. No clock: `now` is
+// UIDs of deleted sources that the cache once held, for as long as copies name them. The decision about
+// those copies then does not follow from a cache that never held their source. No clock: `now` is
 // milliseconds of a monotonic clock.
 
-/** Beyond this many those that longest nobody named are forgotten; their copies count as any others. */
+/** Beyond this many, the sources that were unnamed for longest are forgotten. Their copies count as any others. */
 const MOST = 10_000;
-/** Copies that were on their way when their source went are long in the cache by then. */
+/** Copies that were in flight when their source was deleted are long in the cache by then. */
 const UNNAMED_MS = 10 * 60_000;
 
 export class GoneSources {
-  /** When each went or was last named, in that order. */
+  /** When each was deleted or last named, in that order. */
   readonly #named = new Map<string, number>();
 
   get size(): number {

@@ -17,7 +17,7 @@ export function versionOf(object: Versioned | undefined): string {
   return object ? `${object.uid} ${object.resourceVersion}` : ABSENT;
 }
 
-/** The UID of the object that the cache shows; undefined: none. */
+/** The UID of the object that the cache shows, or undefined if it shows no object. */
 export function shownUid({ shown }: LiveRead): string | undefined {
   return shown === ABSENT ? undefined : shown.split(" ")[0];
 }
@@ -26,7 +26,7 @@ export function shownUid({ shown }: LiveRead): string | undefined {
 export type AnswerAge = {
   /** While the cache shows the version that was answered. */
   readonly same: number;
-  /** While the cache shows a newer version of that object, or another object where one is to be gone. */
+  /** While the cache shows a newer version of that object, or another object where one must be absent. */
   readonly newer: number;
 };
 
@@ -63,7 +63,7 @@ export class LiveReads {
   readonly #flying = new Set<string>();
   #now = 0;
 
-  /** Whether an answer of at most this age confirms what the cache shows; if not, it will be asked. */
+  /** Whether an answer of at most this age confirms what the cache shows. If not, the question becomes due. */
   reply(question: LiveRead, now: number, age: AnswerAge = ANY_AGE): LiveReadReply {
     const key = keyOf(question);
     this.#asked.add(key);
@@ -104,8 +104,8 @@ export class LiveReads {
   }
 
   /**
-   * The API server shows `version`. Where that is not what the cache showed, the cache has been told;
-   * if it will not have it, it is asked again after a while.
+   * The API server shows `version`. Where the cache showed another, the cache has received it.
+   * If the cache does not accept it, the question is repeated after a while.
    */
   answered(question: LiveRead, version: string, now: number, random: number): void {
     const attempts = version === question.shown ? 0 : this.#attempts(question) + 1;
@@ -113,7 +113,7 @@ export class LiveReads {
     this.#known.set(keyOf(question), { version, reason: "", at: now, until, attempts });
   }
 
-  /** The API server gave no answer; `reason` is one line without a value of a Secret. */
+  /** The API server gave no answer. `reason` is one line without a value of a Secret. */
   failed(question: LiveRead, reason: string, now: number, random: number): void {
     const attempts = this.#attempts(question) + 1;
     const until = now + readBackoffMs(attempts, random);
@@ -144,13 +144,13 @@ export class LiveReads {
   }
 }
 
-/** Keys under which flights go through the pool. */
+/** Action keys of the flights in the pool. */
 export const LIVE_READ_FLIGHTS: readonly string[] = Array.from(
   { length: MOST_FLYING },
   (_, index) => `question ${index}`,
 );
 
-/** For how long an answer confirms what the cache shows; negative: never. */
+/** For how long an answer confirms what the cache shows, negative for never. */
 function ageFor(answered: string, { shown, gone }: LiveRead, age: AnswerAge): number {
   if (answered === shown) return age.same;
   const [uid, version = ""] = answered.split(" ");

@@ -1,6 +1,6 @@
 // What is remembered of one kind beside the plan, as long as the process lives: it is never
 // written anywhere and a controller that starts anew starts without it. plan() reads it and notes in
-// it since when something has been so; apply tells it what became of each action.
+// it since when something has been so. apply reports the result of each action to it.
 // Every `now` is milliseconds of a monotonic clock, every `random` uniform in [0, 1).
 import { Ages } from "./ages.ts";
 import { GoneSources } from "./gone-sources.ts";
@@ -21,7 +21,7 @@ export type Fight = {
   readonly kind: ObjectKind;
   readonly place: Ref;
   readonly source: Ref;
-  /** What is written is changed on its way, by a webhook or a policy; else it is changed afterwards. */
+  /** A webhook or a policy changes what is written before it is stored. Otherwise it is changed afterwards. */
   readonly altered: boolean;
   /** The place is a pulling object. */
   readonly pulling: boolean;
@@ -37,19 +37,19 @@ export class PlannerState {
   /** What this kind shares with the others. */
   readonly shared: SharedState;
   readonly backoff = new WriteBackoff();
-  /** Of sources: since when each has been absent. */
+  /** Since when each absent source has been absent. */
   readonly absent = new Since();
   readonly unwanted = new UnwantedPlaces();
   readonly homes = new SourceHomes();
-  /** Of sources that lost copies by an edit: how many they had before. By "NAMESPACE/NAME". */
+  /** How many copies each source had before an edit removed some. By "NAMESPACE/NAME". */
   editedFrom: ReadonlyMap<string, number> = new Map();
   /** UIDs of the sources that an edit left without any copy. */
   emptied: ReadonlySet<string> = new Set();
-  /** Of rows and reports: since when each has been so, to a tenth of a second. */
+  /** Since when each row and report has been so, to a tenth of a second. */
   readonly standing = new Ages(100);
   readonly resolutions = new Resolutions();
   readonly wants = new Wants();
-  /** Whether a source consents to what names it; as long as both objects live. */
+  /** Whether a source consents to what names it, for as long as both objects live. */
   readonly consents = new WeakMap<PullingObject | CopyObject, RememberedConsent>();
   /** The digest of what a version of a source offers to the keys of a pulling Secret. */
   readonly offers = new WeakMap<
@@ -58,7 +58,7 @@ export class PlannerState {
   >();
   /** By a source's UID, the fingerprint that all its copies had when a sync last found them so. */
   settled: ReadonlyMap<string, string> = new Map();
-  /** Of sources that the cache held, and holds no more. */
+  /** Sources that the cache held before, and does not hold now. */
   readonly gone = new GoneSources();
   /** UIDs of the sources that the last sync held for their fan-out. */
   held: ReadonlySet<string> = new Set();
@@ -71,7 +71,7 @@ export class PlannerState {
   }
 
   /**
-   * The write was made; `altered`: what is there now is not what it asked for; `isRefill`: it wrote only
+   * The write was made. `altered`: what is there now is not what it asked for. `isRefill`: it wrote only
    * entries that were empty, which a manifest must contain for some types: nothing was in dispute.
    */
   succeeded(
@@ -86,7 +86,7 @@ export class PlannerState {
     switch (action.kind) {
       case "delete":
       case "release":
-        // Who makes a copy anew each time that it goes keeps us deleting.
+        // A client that recreates a copy after each deletion keeps us deleting.
         this.backoff.repaired(place, action.decisionKey, now, random);
         this.shared.deleteGuard.made(action, now);
         return;
@@ -129,17 +129,17 @@ export class PlannerState {
     this.backoff.serverIsBack();
   }
 
-  /** The write met a 409 (version, UID) or a 404: the cluster state has changed; not a failure. */
+  /** The write met a 409 (version, UID) or a 404: the cluster state has changed. This is not a failure. */
   outdated(action: Action, now: number, ofSource = false): void {
     this.backoff.stale(refText(action.place), action.decisionKey, now, ofSource);
   }
 
-  /** A Secret is at a place that the cache shows empty; `unread`: why a live GET did not say whose. */
+  /** A Secret is at a place that the cache shows empty. `unread`: why a live GET did not say whose. */
   uncached(place: Ref, now: number, random: number, unread?: string): void {
     this.backoff.uncached(refText(place), now, random, unread);
   }
 
-  /** A live GET found nothing there any more. */
+  /** A live GET found no object there. */
   foundAbsent(place: Ref): void {
     this.backoff.foundAbsent(refText(place));
   }
@@ -165,7 +165,7 @@ export class PlannerState {
     this.resolutions.beginPass();
   }
 
-  /** Of the sync that began at `now`. */
+  /** Ends the sync that began at `now`. */
   endPass(inFlight: ReadonlySet<string>, now: number): void {
     this.gone.endPass(now);
     this.backoff.endPass(inFlight);

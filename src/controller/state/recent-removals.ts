@@ -1,6 +1,6 @@
 // The removals made within the last hold: how many, of which sources and in which namespaces. A mistake
-// that is made in small steps shows only in what was made before. A rolling window: what is older is
-// subtracted once and passed over by an index, so a million entries cost a million steps. No clock: `now`
+// that is made in small steps shows only in earlier removals. The window is rolling: an expired removal is
+// subtracted once and skipped by an index, so a million entries cost a million steps. No clock: `now`
 // is milliseconds of a monotonic clock.
 import type { CountedAs, SourceAbsence } from "../model/actions.ts";
 
@@ -9,13 +9,13 @@ export type RecentRemoval = {
   /** Key of the source (sourceKey). */
   readonly source: string;
   readonly countedAs: CountedAs;
-  /** The source no longer wanted the place. */
+  /** The source stopped wanting the place. */
   readonly byEdit: boolean;
-  /** The source that no longer exists, if that is why. */
+  /** The deleted source, if its deletion is the reason. */
   readonly vanished: SourceAbsence | undefined;
 };
 
-/** Removals that count in the whole cluster, of one source that no longer exists. */
+/** Removals that count in the whole cluster, of one deleted source. */
 export type OfVanished = { readonly absence: SourceAbsence; readonly count: number };
 
 type Made = RecentRemoval & { readonly at: number };
@@ -25,7 +25,7 @@ const MOST_OUTDATED = 1024;
 
 export class RecentRemovals {
   #made: Made[] = [];
-  /** Of the oldest that still counts. */
+  /** Index of the oldest that still counts. */
   #first = 0;
   #everywhere = 0;
   readonly #inNamespace = new Map<string, number>();
@@ -56,7 +56,7 @@ export class RecentRemovals {
     return this.#bySource.get(source) ?? 0;
   }
 
-  /** By key: of the sources that no longer exist. */
+  /** The removals of deleted sources, by key. */
   get ofVanished(): ReadonlyMap<string, OfVanished> {
     return this.#byVanished;
   }

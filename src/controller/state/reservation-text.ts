@@ -1,5 +1,5 @@
-// Reservations as the text of one annotation. What is malformed is ignored, and no more is read than was
-// ever written: a user who can edit the Lease can write anything there.
+// Reservations as the text of one annotation. What is malformed is ignored, and so is what exceeds the
+// limits of the writer: a user who can edit the Lease can write anything there.
 import { parseRef, refText } from "../../text/names.ts";
 import { PREFIX } from "../annotations/vocabulary.ts";
 import { OBJECT_KINDS } from "../model/kinds.ts";
@@ -14,7 +14,7 @@ export const LONGEST_RESERVATIONS = 192 * 1024;
 const MOST_READ = 2 * MOST_LASTING;
 const LONGEST_UID = 128;
 
-/** undefined: there are none. */
+/** Returns undefined without reservations. */
 export function reservationText(reservations: readonly Reservation[]): string | undefined {
   if (reservations.length === 0) return undefined;
   return JSON.stringify(

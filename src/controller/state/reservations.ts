@@ -12,7 +12,7 @@ export const MOST_LASTING = 200;
 export type HeldReservation = Reservation & {
   /** When it was made, or read from the Lease (ms, monotonic). */
   readonly madeAt: number;
-  /** Since when its source has not wanted the place; undefined: it does. */
+  /** Since when its source has not wanted the place, or undefined if it does. */
   readonly unwantedSince: number | undefined;
 };
 

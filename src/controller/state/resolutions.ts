@@ -1,6 +1,6 @@
-// What a look at a pulling Secret itself has shown: the cache keeps too little of one to tell always
-// whether it has what its source gives. An answer holds for one version of the Secret and of what
-// it is filled with; what no sync asks for any more is forgotten.
+// The results of live looks at pulling Secrets: the cache does not always keep enough of one to know
+// whether it has what its source gives. A result is valid for one version of the Secret and of what
+// it is filled with. A result that no sync asks for is forgotten.
 import type { PullingObject } from "../model/cluster.ts";
 
 export type Resolution = {
@@ -8,7 +8,7 @@ export type Resolution = {
   readonly resourceVersion: string;
   /** As Action.inputs. */
   readonly decisionKey: string;
-  /** Why it does not have all that the source gives; undefined: it has. */
+  /** Why it does not have all that the source gives, or undefined if it has. */
   readonly conflict: string | undefined;
 };
 

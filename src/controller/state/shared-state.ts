@@ -1,6 +1,6 @@
 // What is remembered of all kinds together, because they share it: the guard against mass deletion, what
 // the API server was asked live, since when writes have been due, and what follows from namespaces and
-// flags alone. Keys say of which kind each is.
+// flags alone. Each key contains its kind.
 import type { GlobList } from "../../text/globs.ts";
 import type { PlannerSettings } from "../model/cluster.ts";
 import { Ages } from "./ages.ts";
@@ -21,11 +21,11 @@ export class SharedState {
   readonly liveReads = new LiveReads();
   readonly deleteGuard = new DeleteGuard();
   readonly reservations = new Reservations();
-  /** Of places: since when their write has been due. */
+  /** Since when the write of each place has been due. */
   readonly due = new Ages();
   /** When the first sync began: what it found may have been so before. */
   beganAt: number | undefined;
-  /** Of the settings of the last plan. */
+  /** The entries of the last plan's settings. */
   flags: { readonly of: PlannerSettings; readonly entries: readonly FlagEntry[] } | undefined;
 
   beginPass(now: number): void {

@@ -1,7 +1,7 @@
-// Which of the sources that no longer exist lost their namespace with them, and not only themselves: whoever
+// Which of the deleted sources lost their namespace with them, and not only themselves. A user that
 // deletes a namespace seldom means the copies elsewhere. The namespace may have been created again since,
-// so what counts is the UID that it had when a source was last seen there. It keeps nothing of sources
-// for which no sync asks.
+// so what counts is the UID that it had when a source was last seen there. Sources for which no sync asks
+// are forgotten.
 import type { Namespace } from "../model/cluster.ts";
 
 /** Beyond this many, namespaces in which no source has been for longest are forgotten. */
@@ -13,7 +13,7 @@ export class SourceHomes {
   #lost: ReadonlySet<string> = new Set();
   #current = new Set<string>();
 
-  /** `key`: of the source that no longer exists; `namespace`: its own, as it is now. */
+  /** `key`: of the deleted source. `namespace`: its own, as it is now. */
   isLost(key: string, name: string, namespace: Namespace | undefined): boolean {
     const uid = this.#uids.get(name);
     const lost =
@@ -30,7 +30,7 @@ export class SourceHomes {
     this.#current = new Set();
   }
 
-  /** A source is in this namespace; to be noted when all that no longer exist were judged. */
+  /** A source is in this namespace. Called after all deleted sources were judged. */
   note({ name, uid }: Namespace): void {
     this.#uids.delete(name);
     this.#uids.set(name, uid);

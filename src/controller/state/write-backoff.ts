@@ -1,13 +1,13 @@
 // What is remembered of single places between two plans: failed writes and when to try again, places
 // taken by a Secret that the cache does not show, the time of the last write, and repairs that look
 // like a fight. No clock: `now` is milliseconds of a monotonic clock, `random` is uniform in [0, 1).
-// It forgets what no sync asks for any more, so it is as large as the trouble is.
+// What no sync asks for is forgotten, so memory grows only with the number of troubled places.
 import { backoffMs, readBackoffMs, throttledBackoffMs } from "./backoff.ts";
 import { EarlyTries } from "./early-tries.ts";
 
 /**
- * After a 409: the cache is about to catch up; not a failure. It grows while the cache does not: each
- * attempt at a copy that is rewritten all the time is up to three requests.
+ * After a 409: the cache is about to catch up, so this is not a failure. The wait grows while the cache
+ * is behind: each attempt at a copy that is rewritten all the time is up to three requests.
  */
 const STALE_RETRY_MS = 100;
 const STALE_GROWTH = 3;
@@ -29,10 +29,10 @@ const PASSING: ReadonlySet<string> = new Set(["throttled", "timeout", "unavailab
 export type Failure = {
   /** One line without a value of a Secret and without the place, so that places of one cause are one group. */
   readonly reason: string;
-  /** A word of a closed list for the reason. */
+  /** A value of a closed list for the reason. */
   readonly cause: string;
   /**
-   * A word for the kind of failure; "unavailable": no API server answered, or by a 5xx; "throttled": it
+   * The kind of failure. "unavailable": no API server answered, or it answered 5xx. "throttled": it
    * had no room for the request, which says nothing of the place.
    */
   readonly error: string;
@@ -45,28 +45,28 @@ export type PlaceBackoff = {
   readonly until: number;
   /** When a write was last tried. */
   readonly triedAt: number;
-  /** Of its own kind. */
+  /** Attempts of the same kind. */
   readonly attempts: number;
   readonly reason: string;
-  /** Of a failure. */
+  /** With a failure. */
   readonly cause?: string;
-  /** Of a failure: its kind. */
+  /** With a failure: its kind. */
   readonly error?: string;
   /** It was the source that had moved, and not what is at the place. */
   readonly ofSource?: boolean;
-  /** How often in a row the cluster state had moved; a failure in between does not begin that anew. */
+  /** How often in a row the cluster state had moved. A failure in between does not reset it. */
   readonly stales: number;
   readonly failures: number;
-  /** Of a failure: its source, as "NAMESPACE/NAME". */
+  /** With a failure: its source, as "NAMESPACE/NAME". */
   readonly source?: string;
-  /** Of a failure: when a user last ended its wait. */
+  /** With a failure: when a user last ended its wait. */
   readonly earlyAt?: number | undefined;
 };
 
 export type Uncached = {
   readonly until: number;
   readonly attempts: number;
-  /** The last look found nothing there; who is met there next is not looked at without a pause. */
+  /** The last look found nothing there. The next object found there is not looked at without a pause. */
   readonly free: boolean;
   /** Why the last look failed. */
   readonly unread: string | undefined;
@@ -88,7 +88,7 @@ export class WriteBackoff {
   /** When each place was last refilled, in the order of time. */
   readonly #refilled = new Map<string, number>();
   readonly #vanished = new Set<string>();
-  /** Of pulling Secrets that the sync now running, and the one before it, found wanting or full. */
+  /** Decision keys of pulling Secrets that this sync, and the one before it, found incomplete or complete. */
   #filled = new Map<string, string>();
   #filledBefore: ReadonlyMap<string, string> = new Map();
   #now = 0;
@@ -117,7 +117,7 @@ export class WriteBackoff {
     return uncached?.free ? undefined : uncached;
   }
 
-  /** Earliest time of the next write at `place`; undefined: any. */
+  /** Earliest time of the next write at `place`, or undefined: any. */
   nextWriteAt(place: string, now: number): number | undefined {
     const written = this.#written.get(place);
     if (written === undefined || now - written >= WRITE_DISTANCE_MS) return undefined;
@@ -168,7 +168,7 @@ export class WriteBackoff {
     this.#early.namespaceChanged(name);
   }
 
-  /** Failed writes; those that the API server had no room for wait as long as it asked. */
+  /** Failed writes, except throttled ones: those wait as long as the API server asked. */
   *#failures(): Generator<
     readonly [string, PlaceBackoff & { source: string; earlyAt: number | undefined }]
   > {
@@ -194,7 +194,7 @@ export class WriteBackoff {
       }
   }
 
-  /** `ofSource`: the source has moved; other inputs are tried at once. */
+  /** `ofSource`: the source has moved, so other inputs are tried at once. */
   stale(place: string, decisionKey: string, now: number, ofSource = false): void {
     const before = this.#troubles.get(place);
     const attempts =
@@ -250,8 +250,8 @@ export class WriteBackoff {
   }
 
   /**
-   * A write that undid what somebody did to a copy; `certain`: or that somebody undid on its way. True:
-   * from now on this place is a fight.
+   * A write that undid what another client did to a copy. `certain`: or that was itself changed on its way.
+   * Returns true if from now on this place is a fight.
    */
   repaired(
     place: string,
@@ -337,7 +337,7 @@ export class WriteBackoff {
     }
   }
 
-  /** Forgets what this sync did not ask for; places in flight are not asked for and stay. */
+  /** Forgets what this sync did not ask for, except places in flight, for which it does not ask. */
   endPass(inFlight: ReadonlySet<string>): void {
     for (const [place, { kind, until }] of this.#troubles) {
       // Between our repair and the next change a sync finds nothing to ask for.
