@@ -188,6 +188,19 @@ test("what the reference says of a situation is what behaviour.md says", () => {
   );
 });
 
+const TABLES = ["behaviour", "cli", "hardening", "migrating", "operations", "recipes", "reference"];
+for (const page of ["README.md", ...TABLES.map((name) => `docs/${name}.md`)])
+  test(`no table cell of ${page} is longer than 200 characters (T10)`, () => {
+    const rows = text(page)
+      .split("\n")
+      .filter((line) => line.startsWith("| ") && !/^[| -]+$/.test(line));
+    const cells = rows.flatMap((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()));
+    assert.deepEqual(
+      cells.filter((cell) => cell.length > 200),
+      [],
+    );
+  });
+
 for (const page of PAGES) {
   test(`every file that ${page} links to is there`, () => {
     const base = new URL(page, ROOT);
