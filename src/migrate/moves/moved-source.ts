@@ -34,7 +34,7 @@ export type MovedSource = ReachDifference & {
   readonly annotations: Texts;
   /** Content of a Secret that is to be created. */
   readonly content: OldContent | undefined;
-  /** The tool that also writes the object. */
+  /** The tool that also writes it. The annotations may be needed in its configuration as well. */
   readonly madeBy: string | undefined;
   readonly notes: readonly string[];
   /** What its annotations do not express of the tool's rule. */
