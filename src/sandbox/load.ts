@@ -1,4 +1,4 @@
-// Objects that are there from the start: the namespaces of a new cluster, an example, a test's world.
+// Loads initial objects: the namespaces of a new cluster, an example, a test's cluster state.
 import { decode, strictError } from "./kinds/decode.ts";
 import { asObject, asText } from "./storage/object.ts";
 import type { JsonObject } from "./storage/object.ts";
@@ -7,7 +7,7 @@ import type { ServedResource } from "./kinds/resources.ts";
 import type { Storage } from "./storage/storage.ts";
 import { create } from "./verbs/create-update.ts";
 
-/** Creates `objects` in order, as POST requests at `now` would; namespaced ones need a namespace. */
+/** Creates `objects` in order, as POST requests at `now` would. Namespaced objects need a namespace. */
 export function loadObjects(
   storage: Storage,
   objects: readonly JsonObject[],

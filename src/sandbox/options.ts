@@ -1,4 +1,4 @@
-// How a sandbox is set up, and what a test sees of the requests and may answer in its place.
+// The options of a sandbox, and the hooks with which a test observes requests and replaces answers.
 import type { Json } from "./storage/object.ts";
 
 export type SandboxOptions = {
@@ -6,13 +6,13 @@ export type SandboxOptions = {
   readonly port?: number;
   /** Wall time in milliseconds, for timestamps and ages. */
   readonly now?: () => number;
-  /** Quiet time of a watch before a bookmark; 120 s, as seen on a real server. */
+  /** Quiet time of a watch before a bookmark. The default is 120 s, as seen on a real server. */
   readonly quietBookmarkMs?: number;
-  /** Changes of each resource that watches can replay; 20,000. */
+  /** Changes of each resource that watches can replay. The default is 20,000. */
   readonly historyLimit?: number;
   /** Serves the kinds of shallow-kinds.ts too: Pods, Services, Deployments, custom resources. */
   readonly shallowKinds?: boolean;
-  /** How long a deleted namespace keeps its contents; 50 ms. */
+  /** How long a deleted namespace keeps its contents. The default is 50 ms. */
   readonly terminationDelayMs?: number;
 };
 
@@ -32,7 +32,7 @@ export type SeenRequest = {
   readonly userAgent: string;
 };
 
-/** An answer instead of the real one; "reset" cuts the connection. */
+/** An answer that replaces the real one. "reset" closes the connection. */
 export type Injected =
   | "reset"
   | {

@@ -1,7 +1,7 @@
-// An in-memory Kubernetes API on loopback: what a newcomer tries the product on without a cluster, and
-// where tests inject faults. It answers as kube-apiserver 1.36 does for the resources in resources.ts.
-// With `shallowKinds` it keeps a few more as they come (shallow-kinds.ts).
-// No authentication, no authorization, no admission plugins but the namespace's, no garbage collector.
+// An in-memory Kubernetes API on loopback, for new users without a cluster, and for tests that inject
+// faults. It answers as kube-apiserver 1.36 does for the resources in resources.ts. With `shallowKinds` it
+// also stores a few more kinds unchanged (shallow-kinds.ts). It has no authentication, no authorization, no
+// admission plugins except the namespace's, and no garbage collector.
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,7 +32,7 @@ const loggedRequests = 200_000;
 
 export class Sandbox {
   readonly requests: LoggedRequest[] = [];
-  /** Asked before each request; it may delay it, or answer in its place. */
+  /** Called before each request. It may delay the request or replace the answer. */
   beforeRequest: Hook | undefined;
   readonly #storage: Storage;
   readonly #now: () => number;
@@ -85,7 +85,7 @@ export class Sandbox {
       `  - name: ${name}`,
       "    cluster:",
       `      server: ${this.url}`,
-      // client-node refuses plain HTTP without it; kubectl, Go and Python do not read it for HTTP.
+      // client-node refuses plain HTTP without it. kubectl, Go and Python do not read it for HTTP.
       "      insecure-skip-tls-verify: true",
       "contexts:",
       `  - name: ${name}`,
@@ -100,17 +100,17 @@ export class Sandbox {
     ].join("\n");
   }
 
-  /** Creates objects without HTTP, in order; throws what a POST would have been refused with. */
+  /** Creates objects in order, without HTTP. Throws the error with which a POST would be refused. */
   load(objects: readonly JsonObject[]): void {
     loadObjects(this.#storage, objects, this.#now(), this.#kinds);
   }
 
-  /** Forgets the history: watches and continue tokens from before get 410. Open watches go on. */
+  /** Deletes the history. Older watches and continue tokens get 410. Open watches continue. */
   compact(): void {
     this.#storage.compact();
   }
 
-  /** Cuts the connections of all open watches; how many there were. */
+  /** Closes the connections of all open watches and returns their number. */
   killWatches(): number {
     return this.#each((watch) => watch.cut());
   }
@@ -235,7 +235,7 @@ type Incoming = {
   readonly request: IncomingMessage;
 };
 
-/** Starts a sandbox on 127.0.0.1; rejects when the port is taken. */
+/** Starts a sandbox on 127.0.0.1. Rejects when the port is taken. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = new Sandbox(options);
   await sandbox.listen(options.port ?? 0);

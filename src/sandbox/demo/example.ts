@@ -1,5 +1,5 @@
-// The example of manifests/example: loading it into an API server, checking through the API what the
-// controller made of it, and showing that as a table.
+// Loads the example of manifests/example into an API server, checks the controller's results through the
+// API, and shows them as a table.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
@@ -26,7 +26,7 @@ type Listed = {
   readonly data?: Readonly<Record<string, string>>;
 };
 
-/** Creates every object of the example; answers with a line for each. */
+/** Creates every object of the example and returns a line for each. */
 export async function loadExample(client: ApiClient): Promise<string> {
   let told = "";
   for (const file of readdirSync(FOLDER).toSorted()) {

@@ -1,6 +1,6 @@
-// `secretcast sandbox`: an in-memory Kubernetes API with an example in it, and the real controller
-// on it through its kubeconfig, with the flags of `run` that mean something there. Prints what is copied
-// as it happens, then a table, then what to try.
+// Implements `secretcast sandbox`: an in-memory Kubernetes API with an example, and the real controller
+// connected by a kubeconfig, with the flags of `run` that apply there. It prints copies as they are made,
+// then a table, then commands to try.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ export async function sandbox(given: Given, program: Program): Promise<number> {
   try {
     const kubeconfig = join(folder, "kubeconfig");
     const config = configOf(kubeconfig, given.flags);
-    // Globs that are none are said before anything is started.
+    // Invalid globs are reported before anything starts.
     readPlannerSettings(config);
     return await inSandbox(kubeconfig, config, given, program);
   } finally {

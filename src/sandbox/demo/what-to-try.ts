@@ -1,5 +1,5 @@
-// What the demo says at its end: how to reach it, four things to try, and how to ask what came of
-// them, each a line for the shell that works under the flags that were given.
+// The final output of the demo: how to connect, four things to try, and how to see their results. Each is a
+// shell command that works with the given flags.
 import {
   matchesEveryName,
   type Config,

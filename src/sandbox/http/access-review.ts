@@ -1,5 +1,5 @@
-// The question of whether one may do something. In the sandbox everybody may do everything, and it is
-// answered as a real server would who grants that; nothing is stored.
+// Answers access reviews. Everything is allowed in the sandbox, so the answer is that of a real server with
+// the right granted. Nothing is stored.
 import { readBody } from "./body.ts";
 import { badRequest } from "../storage/status.ts";
 import { isObject, type JsonObject } from "../storage/object.ts";

@@ -1,4 +1,4 @@
-// Request bodies: JSON, protobuf, or YAML where the content type allows it.
+// Reads request bodies: JSON, protobuf, or YAML where the content type allows it.
 import { load } from "js-yaml";
 import { parseJsonText, jsonProblem } from "../storage/object.ts";
 import type { Json } from "../storage/object.ts";
@@ -13,8 +13,8 @@ const jsonType = /^application\/([a-z-]+\+)?json$/;
 export const mostBodyBytes = 3 * 1024 * 1024;
 
 /**
- * The value of `body`; null when it is empty. Throws a 415 for a type that is not served, a 400 for
- * bad YAML, and what `unreadable` makes of the problem for bad JSON.
+ * The value of `body`, or null when it is empty. Throws a 415 for a type that is not served and a 400 for
+ * bad YAML. For bad JSON it throws the result of `unreadable`.
  */
 export async function readBody(
   body: Buffer,

@@ -1,5 +1,5 @@
-// What clients ask before they ask for objects: the version, the groups and resources (one by one and
-// aggregated), and as much OpenAPI as kubectl reads, which is whether the server checks fields itself.
+// Answers discovery requests: the version, and the groups and resources (separately and aggregated). It
+// serves only the part of OpenAPI that kubectl reads: whether the server itself checks fields.
 import type { JsonObject } from "../storage/object.ts";
 import { groupVersion, namespaces } from "../kinds/resources.ts";
 import type { ServedResource } from "../kinds/resources.ts";
@@ -31,7 +31,7 @@ function verbsOf(resource: ServedResource): readonly string[] {
   return resource === namespaces ? verbs.filter((verb) => verb !== "deletecollection") : verbs;
 }
 
-/** The answer to a discovery path; undefined when it is none. */
+/** The answer to a discovery path. Undefined for any other path. */
 export function discover(path: string, aggregated: boolean, rows: Rows): JsonObject | undefined {
   const groups = groupsOf(rows);
   const words = path.split("/").filter((word) => word !== "");
@@ -167,7 +167,7 @@ export function isServed(path: string, rows: Rows): boolean {
   return root === "api" || (root === "apis" && groupsOf(rows).includes(group ?? ""));
 }
 
-/** The answer to a path under /openapi/v3; undefined when there is none. */
+/** The answer to a path under /openapi/v3. Undefined when it does not exist. */
 export function openapi(path: string, served: Rows): JsonObject | undefined {
   const all = [...new Set(served.map((row) => groupVersion(row)))];
   const nameOf = (each: string) => (each.includes("/") ? `apis/${each}` : `api/${each}`);
@@ -193,7 +193,8 @@ function objectPath(name: string, row: ServedResource): string {
   return `/${name}/${row.namespaced ? "namespaces/{namespace}/" : ""}${row.plural}/{name}`;
 }
 
-// kubectl looks for fieldValidation among the parameters of PATCH; then it leaves checking to us.
+// kubectl searches for fieldValidation in the parameters of PATCH. If present, kubectl leaves checking to
+// the server.
 function patchPath(row: ServedResource): JsonObject {
   const parameter = (name: string) => ({ name, in: "query", schema: { type: "string" } });
   const { group, version: ofRow, kind } = row;

@@ -1,5 +1,5 @@
-// The HTTP side of requests and answers, and the paths that name no object: health, version,
-// discovery, OpenAPI.
+// The HTTP part of requests and answers, and the paths without an object: health, version, discovery,
+// OpenAPI.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { mostBodyBytes } from "./body.ts";
 import { discover, isServed, openapi } from "./discovery.ts";
@@ -12,7 +12,7 @@ type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 const healthPaths = /^\/(healthz|livez|readyz)(\/|$)/;
 
-/** The whole body; throws a 413 when it is longer than the real server reads. */
+/** The whole body. Throws a 413 when it is longer than the real server reads. */
 export async function readAll(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -25,7 +25,7 @@ export async function readAll(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Answers with JSON, or with text when `body` is a string; returns `code`. */
+/** Answers with JSON, or with text when `body` is a string. Returns `code`. */
 export function send(
   response: ServerResponse,
   code: number,
@@ -43,7 +43,7 @@ export function send(
   return code;
 }
 
-/** Answers a GET of a path that names no object, and says how; throws where the answer is a Status. */
+/** Answers a GET of a path without an object and returns the code. Throws where the answer is a Status. */
 export function sendUnnamed(
   request: { readonly method: string; readonly path: string; readonly accept: string | undefined },
   response: ServerResponse,

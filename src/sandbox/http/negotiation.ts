@@ -1,5 +1,5 @@
-// What a client accepts, out of what the sandbox can send: JSON as it is, as a table for kubectl, as
-// metadata only, or as aggregated discovery. Protobuf and CBOR are left to the next choice in the list.
+// Selects a format that the client accepts and the sandbox can send: JSON, a table for kubectl, metadata
+// only, or aggregated discovery. Protobuf and CBOR are skipped for the next choice in the list.
 import { notAcceptable } from "../storage/status.ts";
 
 export type Form = "object" | "table" | "metadata";
@@ -8,7 +8,7 @@ type Choice = { readonly type: string; readonly parameters: ReadonlyMap<string, 
 
 const jsonTypes = new Set(["application/json", "application/*", "*/*"]);
 
-/** The form for objects and lists; throws a 406 when the client takes nothing that we have. */
+/** The form for objects and lists. Throws a 406 when the client accepts none of the served ones. */
 export function negotiate(accept: string | undefined): Form {
   for (const { type, parameters } of choices(accept)) {
     if (!jsonTypes.has(type)) continue;

@@ -1,6 +1,6 @@
-// Bodies in Kubernetes protobuf, which kubectl sends when it makes a Secret or a Namespace by itself:
-// read into the JSON that the rest of the sandbox works on. Only requests; answers are always JSON.
-// Types come from the shapes, field numbers from the generated.proto files of Kubernetes 1.36.
+// Decodes Kubernetes protobuf bodies, which kubectl sends when it creates a Secret or a Namespace itself,
+// into the JSON that the sandbox uses. Only requests use it. Answers are always JSON. Types come from the
+// shapes, field numbers from the generated.proto files of Kubernetes 1.36.
 import { isObject, parseJsonText } from "../storage/object.ts";
 import type { Json, JsonObject } from "../storage/object.ts";
 import { groupVersion, resources } from "../kinds/resources.ts";
@@ -10,7 +10,7 @@ import { badRequest, unsupportedMedia } from "../storage/status.ts";
 
 export const protobufType = "application/vnd.kubernetes.protobuf";
 
-/** What stands before every message: "k8s" and a zero. */
+/** The prefix of every message: "k8s" and a zero. */
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 const words = (text: string): readonly string[] => text.split(" ");
@@ -18,7 +18,7 @@ const words = (text: string): readonly string[] => text.split(" ");
 const reference = words("kind namespace name uid apiVersion resourceVersion fieldPath");
 const source = words("component host");
 
-/** Field names in the order of their numbers from 1 on; "-" where a number is not in use. */
+/** Field names in the order of their numbers, starting at 1. "-" marks an unused number. */
 const numbered: Readonly<Record<string, readonly string[]>> = {
   Secret: words("metadata data type stringData immutable"),
   ConfigMap: words("metadata data binaryData immutable"),
@@ -108,7 +108,7 @@ const accessReview: Shape = {
   },
 };
 
-/** What is read and never stored; DeleteOptions come in the version of every group. */
+/** Kinds that are read and never stored. DeleteOptions have the version of every group. */
 const unstored: readonly (readonly [kind: string, apiVersion: RegExp, shape: Shape])[] = [
   ["DeleteOptions", /^/, deleteOptions],
   ["SelfSubjectAccessReview", /^authorization\.k8s\.io\/v1$/, accessReview],
@@ -121,7 +121,7 @@ function shapeOf(apiVersion: string, kind: string): Shape | undefined {
   return row && { fields: { ...row.fields, metadata: metadataShape } };
 }
 
-/** The object in `body`; throws a 400 for no such message, a 415 for a kind without a protobuf form. */
+/** The object in `body`. Throws a 400 for any other message, a 415 for a kind without a protobuf form. */
 export function readProtobuf(body: Buffer): JsonObject {
   if (!body.subarray(0, magic.length).equals(magic))
     throw badRequest("the body does not begin like a Kubernetes protobuf message");

@@ -1,5 +1,5 @@
-// How stored objects and lists look to the client that asked: as JSON objects, as a table, or as
-// metadata only. Items of a list carry no kind of their own, as in the real server's typed lists.
+// Presents stored objects and lists to a client as JSON objects, as a table, or as metadata only. Items of
+// a list have no kind, as in the real server's typed lists.
 import type { Form } from "./negotiation.ts";
 import { partial, served } from "../storage/object.ts";
 import type { JsonObject, StoredObject, StringMap } from "../storage/object.ts";

@@ -1,4 +1,4 @@
-// From a path to what it names: a collection, an object or a subresource of one of our resources.
+// Parses a path into a collection, an object or a subresource of a served resource.
 import { findResource, namespaces, resources } from "../kinds/resources.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 

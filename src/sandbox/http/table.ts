@@ -1,5 +1,5 @@
-// The tables that kubectl prints: columns and cells are the server's business, so that an unmodified
-// kubectl shows what it shows on a cluster.
+// The tables that kubectl prints. The server defines columns and cells, so an unmodified kubectl prints
+// what it prints on a cluster.
 import { asObject, asText, partial } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 import { printedCell } from "../kinds/printer-columns.ts";

@@ -1,6 +1,6 @@
-// From a request body to an object of a known shape. Types are checked as Go's decoder does, bytes
-// are brought to canonical base64, null members count as absent, and fields that the kind does not
-// have are dropped, reported as a warning or refused, as the fieldValidation parameter asks.
+// Decodes a request body into an object of a known shape. Types are checked as Go's decoder does, bytes
+// become canonical base64, and null members count as absent. Fields that the kind does not have are
+// dropped, reported as a warning or refused, depending on the fieldValidation parameter.
 import { asObject, asText, isList, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject, Metadata } from "../storage/object.ts";
 import { groupVersion, resources, toStored } from "./resources.ts";
@@ -12,7 +12,7 @@ import { badRequest, quoted } from "../storage/status.ts";
 
 export type Decoded = { readonly object: StoredObject; readonly unknown: readonly string[] };
 
-/** Reads `body` as an object of `resource`; throws a 400 when it is none. */
+/** Reads `body` as an object of `resource`. Throws a 400 when it is anything else. */
 export function decode(resource: ServedResource, body: Json): Decoded {
   const expected = groupVersion(resource);
   const refuse = (why: string) =>
@@ -68,7 +68,7 @@ export function strictError(
   );
 }
 
-/** Where the real server keeps its registry of kinds; part of its messages. */
+/** Location of the real server's registry of kinds, which is part of its messages. */
 const scheme = 'in scheme "pkg/runtime/scheme.go:111"';
 
 function checkKind(resource: ServedResource, expected: string, body: JsonObject): void {
@@ -85,7 +85,7 @@ function checkKind(resource: ServedResource, expected: string, body: JsonObject)
 }
 
 function metadataOf(read: JsonObject): Metadata {
-  // Nothing links to itself any more.
+  // Kubernetes no longer uses selfLink.
   const { name, uid, resourceVersion, creationTimestamp, selfLink: _, ...rest } = read;
   return {
     // `read` has been checked against the shape of metadata.

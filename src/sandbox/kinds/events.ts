@@ -1,5 +1,5 @@
-// Events as the real server treats them: an Event lives in the namespace of the object it is about,
-// and Events of the new style (with eventTime, or through events.k8s.io) must say who reports what.
+// Events as the real server treats them. An Event belongs to the namespace of its object. Events of the new
+// style (with eventTime, or through events.k8s.io) must name the reporter and the action.
 import { isDeepStrictEqual } from "node:util";
 import { asObject, asText } from "../storage/object.ts";
 import type { StoredObject } from "../storage/object.ts";

@@ -1,6 +1,6 @@
-// Who owns which field: the managedFields of metadata. Updates give the fields they change to the
-// writer and take them from everybody else; server-side apply (apply.ts) asks here for conflicts.
-// Sets of fields are kept as paths; lists are one field, except finalizers, as the schema has it.
+// Field ownership: the managedFields of metadata. An update moves the fields that it changes from all other
+// managers to the writer. Server-side apply (server-side-apply.ts) finds conflicts with this module. Sets
+// of fields are kept as paths. A list is one field, except finalizers, as in the schema.
 import { isDeepStrictEqual } from "node:util";
 import { timestamp } from "./finalization.ts";
 import { asObject, asText, isList, isObject } from "../storage/object.ts";
@@ -87,7 +87,7 @@ function collect(
   } else add(path);
 }
 
-/** The value at a path of `fieldsOf`; containers (".") and members of sets count by being there. */
+/** The value at a path of `fieldsOf`. Containers (".") and members of sets have a value when they exist. */
 export function valueAt(object: JsonObject, path: readonly string[]): Json | undefined {
   let value: Json | undefined = object;
   for (const step of path) {

@@ -1,4 +1,5 @@
-// The end of an object: marked while finalizers hold it, gone when the last of them has let go.
+// Deletion of objects. An object is marked while finalizers hold it, and deleted when the last finalizer is
+// removed.
 import { asObject, isList } from "../storage/object.ts";
 import type { StoredObject, Metadata } from "../storage/object.ts";
 import { namespaces } from "./resources.ts";
@@ -9,7 +10,7 @@ export function timestamp(now: number): string {
   return `${new Date(now).toISOString().slice(0, 19)}Z`;
 }
 
-/** Whether nothing holds the deletion of `object` up any more. */
+/** Whether nothing delays the deletion of `object`. */
 export function isFinal(object: StoredObject): boolean {
   if (object.metadata.deletionTimestamp === undefined) return false;
   const held = asObject(object["spec"])["finalizers"];
@@ -27,7 +28,10 @@ export function marked(object: StoredObject, now: number): StoredObject {
   return { ...object, metadata };
 }
 
-/** Deletes what is under `key` as far as its finalizers allow; what is left, if anything is. */
+/**
+ * Deletes the object under `key`, or marks it while finalizers hold it. Returns the remaining object, if
+ * any.
+ */
 export function erase(collection: Collection, key: string, now: number): StoredObject | undefined {
   const object = collection.get(key);
   if (object === undefined) return undefined;

@@ -1,11 +1,11 @@
-// The rules for metadata: names, labels, annotations, namespaces, finalizers, each with the wording
-// of the real server. What holds for one kind only is in strategies.ts.
+// The rules for metadata: names, labels, annotations, namespaces, finalizers, each with the message of the
+// real server. Rules for one kind only are in strategies.ts.
 import { asObject, asText, isList } from "../storage/object.ts";
 import type { Json, StoredObject, Metadata, StringMap } from "../storage/object.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
 
-/** Keys and values of all annotations together, in bytes (apimachinery, objectmeta.go). */
+/** Limit for keys and values of all annotations together, in bytes (apimachinery, objectmeta.go). */
 const annotationBytes = 256 * 1024;
 
 const labelFmt = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -63,7 +63,7 @@ export function labelErrors(name: string): string[] {
   ];
 }
 
-/** Event names have no rule but that they can stand in a path. */
+/** The only rule for Event names is that they can be in a path. */
 export function pathSegmentErrors(name: string): string[] {
   if (name === "." || name === "..") return [`may not be '${name}'`];
   return ["/", "%"]

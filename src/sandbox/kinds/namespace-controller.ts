@@ -1,5 +1,5 @@
-// The namespace controller of a cluster: a namespace that was deleted is emptied, and goes when no
-// object and no finalizer holds it any more. What still has finalizers is looked at again and again.
+// The namespace controller of a cluster. It empties a deleted namespace, and deletes it when no object and
+// no finalizer holds it. Objects with finalizers are checked repeatedly.
 import { erase, isFinal } from "./finalization.ts";
 import { asObject, isList } from "../storage/object.ts";
 import { namespaces, resources } from "./resources.ts";
@@ -10,7 +10,7 @@ import type { StorageChange, Storage } from "../storage/storage.ts";
 /** The namespaces that a cluster has from the start. */
 export const initialNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/** Calls `fn` after so long; what it returns keeps it from that. */
+/** Calls `fn` after this delay. The returned function cancels the call. */
 export type Schedule = (fn: () => void, ms: number) => () => void;
 
 export class NamespaceController {
@@ -22,7 +22,7 @@ export class NamespaceController {
   readonly #timers = new Map<string, () => void>();
   readonly #unobserve: () => void;
 
-  /** `delayMs`: how long a namespace stays Terminating before its contents go. */
+  /** `delayMs`: how long a namespace stays Terminating before its contents are deleted. */
   constructor(
     storage: Storage,
     delayMs: number,
@@ -74,7 +74,7 @@ export class NamespaceController {
     else if (isList(held) && left.length < held.length) all.put(name, emptied);
   }
 
-  /** Deletes what is in the namespace; the number of objects that finalizers still hold. */
+  /** Deletes the contents of the namespace. Returns the number of objects that finalizers still hold. */
   #empty(name: string): number {
     let held = 0;
     const contents = this.#kinds().filter((row) => row.namespaced);

@@ -1,5 +1,5 @@
-// The columns that a CustomResourceDefinition declares for tables, and their cells. Of JSONPath what such
-// columns use: fields, indexes, `[*]` and filters that compare one field with a text.
+// The table columns that a CustomResourceDefinition declares, and their cells. It supports the JSONPath of
+// such columns: fields, indexes, `[*]` and filters that compare one field with a text.
 import { asObject, asText, isList, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 
@@ -11,7 +11,7 @@ export type PrinterColumn = {
   readonly jsonPath: string;
 };
 
-/** Of one version of a definition; an empty list: it declares none. */
+/** Columns of one version of a definition. Empty when it declares none. */
 export function printerColumns(version: JsonObject): readonly PrinterColumn[] {
   const columns = version["additionalPrinterColumns"];
   if (!isList(columns)) return [];
@@ -23,7 +23,7 @@ export function printerColumns(version: JsonObject): readonly PrinterColumn[] {
   }));
 }
 
-/** The first value at the path, as the server shows it; null where there is none. */
+/** The first value at the path, in the server's format. null when there is no value. */
 export function printedCell(
   { jsonPath, type }: PrinterColumn,
   object: StoredObject,

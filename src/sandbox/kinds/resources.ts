@@ -1,5 +1,5 @@
-// The resources that the sandbox serves, one row each. `storage` names the collection that holds the
-// objects: Events are one collection under two groups, kept in the core form and renamed on the way.
+// The resources that the sandbox serves, one row each. `storage` names the collection of the objects.
+// Events are one collection under two groups, stored in the core form and converted when served.
 import type { PrinterColumn } from "./printer-columns.ts";
 import type { JsonObject, StoredObject } from "../storage/object.ts";
 import {
@@ -33,11 +33,11 @@ export type ServedResource = {
   readonly always?: JsonObject;
   /** The status is written under /status alone. */
   readonly statusSubresource?: boolean;
-  /** Of a custom resource, for its defaults. */
+  /** Schema of a custom resource, for its defaults. */
   readonly schema?: JsonObject;
   /** Groups of kinds that kubectl takes for a type: `get all`. */
   readonly categories?: readonly string[];
-  /** Of a custom resource, in place of its age. */
+  /** Columns of a custom resource, in place of its age. */
   readonly printerColumns?: readonly PrinterColumn[];
   /** The apiVersion of the stored form, where that is not v1. */
   readonly storedVersion?: string;

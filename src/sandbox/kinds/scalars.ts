@@ -1,4 +1,4 @@
-// Strings, numbers, bytes and times in a request body, checked as Go's decoder does, with its words.
+// Strings, numbers, bytes and times in a request body, checked like Go's decoder and with its messages.
 import { isList, isObject } from "../storage/object.ts";
 import type { Json } from "../storage/object.ts";
 import type { Shape } from "./schema.ts";
@@ -6,7 +6,7 @@ import { quoted } from "../storage/status.ts";
 
 export type Scalar = Exclude<Extract<Shape, string>, "any">;
 
-/** What does not fit; the message goes to the client. */
+/** A value of the wrong type. The client receives the message. */
 export class Mismatch extends Error {}
 
 const goTypes: Readonly<Record<Scalar, string>> = {
@@ -25,7 +25,7 @@ function goType(shape: Shape): string {
   return "list" in shape ? `[]${goType(shape.list)}` : "struct";
 }
 
-/** `value` as a `shape`; `field` is the struct field that Go would name. */
+/** `value` as a `shape`. `field` is the struct field that Go would name. */
 export function readScalar(value: Json, shape: Scalar, field: string): Json {
   const wrong = () => mismatch(value, field, shape);
   if (shape === "boolean" || shape === "integer") {
@@ -72,7 +72,7 @@ function readTime(value: string, shape: "time" | "microTime"): string {
   );
 }
 
-/** Standard base64 with padding, line breaks allowed; throws what Go says of anything else. */
+/** Standard base64 with padding. Line breaks are allowed. Throws Go's message for anything else. */
 function canonicalBase64(text: string): string {
   const bad = badBase64At(text);
   if (bad !== undefined) throw new Mismatch(`illegal base64 data at input byte ${bad}`);

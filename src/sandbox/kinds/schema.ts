@@ -1,5 +1,5 @@
-// Which fields an object has and of which type, as far as strict decoding and field merging need it.
-// A shape is deliberately shallow where the sandbox keeps a field as it came ("any").
+// The fields of an object with their types, as far as strict decoding and field merging need them. A shape
+// is deliberately shallow where the sandbox stores a field unchanged ("any").
 
 export type Shape =
   | "string"

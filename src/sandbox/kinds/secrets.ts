@@ -1,5 +1,5 @@
-// Secrets as the real server treats them: defaults, sizes, the keys each type asks for, and what may
-// not change afterwards. No message holds a value.
+// Secrets as the real server treats them: defaults, sizes, the required keys of each type, and immutable
+// fields. No message contains a value.
 import { isDeepStrictEqual } from "node:util";
 import {
   asObject,

@@ -9,7 +9,7 @@ export type Matcher<T> = (value: T) => boolean;
 const operators = ["=", "!=", "==", "in", "notin", ">", "<"] as const;
 type Operator = (typeof operators)[number];
 
-/** Compiles `text`; undefined when it selects everything. Throws a 400 when it is no selector. */
+/** Compiles `text`. Undefined when it selects everything. Throws a 400 when it is not a selector. */
 export function labelSelector(text: string): Matcher<StringMap> | undefined {
   const tokens = tokenize(text);
   if (tokens.length === 0) return undefined;
@@ -18,7 +18,7 @@ export function labelSelector(text: string): Matcher<StringMap> | undefined {
   return (labels) => requirements.every((holds) => holds(labels));
 }
 
-// Words that are values inside parentheses but operators outside are reported apart by the parser.
+// The parser reports separately the tokens that are values inside parentheses and operators outside.
 function tokenize(text: string): string[] {
   return text.match(/[=!<>]+|[(),]|[^\s=!<>(),]+/g)?.flatMap(splitSymbols) ?? [];
 }

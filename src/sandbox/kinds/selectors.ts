@@ -1,5 +1,5 @@
-// Which objects a list or a watch is about: labelSelector and fieldSelector, compiled once for each
-// request. Only the fields that the real server indexes can be selected.
+// Selects the objects of a list or a watch: labelSelector and fieldSelector, compiled once per request.
+// Only the fields that the real server indexes can be selected.
 import { labelSelector } from "./selector-syntax.ts";
 import type { Matcher } from "./selector-syntax.ts";
 import { asText, isObject } from "../storage/object.ts";
@@ -14,7 +14,7 @@ export type Selection = {
   readonly name: string | undefined;
 };
 
-/** Reads both selectors of `query`; throws a 400 when one of them cannot be read. */
+/** Reads both selectors of `query`. Throws a 400 when one of them cannot be read. */
 export function selection(resource: ServedResource, query: URLSearchParams): Selection {
   const labels = labelSelector(query.get("labelSelector") ?? "");
   const terms = fieldTerms(resource, query.get("fieldSelector") ?? "");
@@ -46,7 +46,7 @@ function fieldTerms(resource: ServedResource, text: string): Term[] {
   });
 }
 
-// Commas end a term unless a backslash stands before them.
+// A comma ends a term unless a backslash precedes it.
 function splitTerms(text: string): string[] {
   const parts = text.match(/(?:\\.|[^,\\])+/gs) ?? [];
   return parts.filter((part) => part !== "");

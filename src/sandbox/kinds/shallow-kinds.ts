@@ -1,9 +1,10 @@
-// Kinds that the sandbox keeps as they come, for controllers of others: Pods, Services, Deployments, and
-// what CustomResourceDefinitions name. Promises: metadata, versions, lists, watches, selectors, patches
-// and the status subresource as for every other kind; of a custom resource, columns, categories and all served versions are as declared, unknown fields are dropped
-// and defaults set as its schema says. Does not promise what makes the real ones what they are: nobody
-// schedules, runs or scales, no Service gets an address, no schema refuses a value, no owner's end ends
-// what it owned; versions are converted by their apiVersion alone.
+// Kinds that the sandbox stores unchanged, for other controllers: Pods, Services, Deployments, and the
+// kinds of CustomResourceDefinitions. Promises: metadata, versions, lists, watches, selectors, patches and
+// the status subresource work as for every other kind. For a custom resource, columns, categories and all
+// served versions are as declared. Its unknown fields are dropped and defaults set as its schema says. The
+// behaviour of the real kinds is not promised. Nothing is scheduled, run or scaled, no Service gets an
+// address, and no schema refuses a value. Deleting an owner does not delete what it owned. Versions are
+// converted by their apiVersion alone.
 import { asObject, asText, isList, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -75,7 +76,7 @@ export function servedKinds(storage: Storage, shallow: boolean): readonly Served
   return [...resources, ...shallowKinds, ...custom.flatMap(customKinds)];
 }
 
-/** What is wrong with a definition: its field, and why; undefined when it can be served. */
+/** The field and the problem of an invalid definition. Undefined when it can be served. */
 export function definitionFault(object: StoredObject): readonly [string, string] | undefined {
   const spec = asObject(object["spec"]);
   const group = asText(spec["group"]);
@@ -113,7 +114,7 @@ function storedVersion(spec: JsonObject): JsonObject | undefined {
   return stored.length === 1 && stored[0]?.["served"] === true ? stored[0] : undefined;
 }
 
-/** A row for each served version; all of them are one collection. */
+/** A row for each served version. All versions are one collection. */
 function customKinds(definition: StoredObject): readonly ServedResource[] {
   const spec = asObject(definition["spec"]);
   const stored = storedVersion(spec);
@@ -170,7 +171,7 @@ function fieldsOf(schema: JsonObject): Fields {
   return fields;
 }
 
-// Objects prune what they do not name; of values nothing is asked.
+// Objects drop fields that the schema does not name. Values are not checked.
 function shapeOf(schema: JsonObject): Shape {
   if (schema["x-kubernetes-preserve-unknown-fields"] === true) return "any";
   if (schema["type"] === "array") return { list: shapeOf(asObject(schema["items"])) };

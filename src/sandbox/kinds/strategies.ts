@@ -1,5 +1,5 @@
-// What the real server does for one kind only, one row each: defaults before an object is stored, the
-// rule for names, and the rules that decide whether it may be stored.
+// The real server's behaviour for single kinds, one row each: defaults before an object is stored, the rule
+// for names, and the rules that decide whether it may be stored.
 import { isDeepStrictEqual } from "node:util";
 import { eventCauses } from "./events.ts";
 import { asObject, asStringMap } from "../storage/object.ts";
@@ -39,7 +39,7 @@ const plain: Rules = {
   causes: () => [],
 };
 
-/** The label by which selectors find one namespace; nobody can take it off. */
+/** The label by which selectors find one namespace. It cannot be removed. */
 const nameLabel = "kubernetes.io/metadata.name";
 
 const namespaceRules: Rules = {
@@ -126,7 +126,9 @@ export function rulesFor(resource: ServedResource): Rules {
   return byStorage[resource.storage] ?? plain;
 }
 
-/** Status and generation are the server's; what a definition must be; defaults of a schema. */
+/**
+ * The server sets status and generation. These rules also validate definitions and set a schema's defaults.
+ */
 function shallowRules(resource: ServedResource): Rules {
   const { schema = {}, statusSubresource = false } = resource;
   return {

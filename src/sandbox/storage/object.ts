@@ -1,6 +1,6 @@
-// The JSON values that the sandbox keeps and serves. A stored object is never changed: every write
-// puts a new one in its place, so that history, watches and lists may share it. Empty strings in
-// metadata mean "not set", as in the real server's own types; they are left out when served.
+// The JSON values that the sandbox stores and serves. A stored object never changes. Every write replaces
+// it with a new one, so history, watches and lists can share it. Empty strings in metadata mean "not set",
+// as in the real server's own types, and are omitted when served.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [field: string]: Json | undefined };
@@ -83,7 +83,7 @@ export function served(object: StoredObject): StoredObject {
 
 const blank = Object.fromEntries(maybeEmpty.map((field) => [field, undefined]));
 
-/** What is wrong with a body that is no JSON, as Go says it, as far as we can tell. */
+/** Go's message for a body that is not JSON, as far as it can be determined. */
 export function jsonProblem(text: string): string {
   if (text.trim() === "") return "unexpected end of JSON input";
   try {

@@ -1,5 +1,5 @@
-// Failures as the real API server words them: an ApiError carries the whole Status object that the
-// client gets. Every refusal of the sandbox is made here, so that a message exists once.
+// Errors as the real API server words them. An ApiError contains the whole Status object for the client.
+// Every refusal of the sandbox is created here, so each message exists once.
 import type { Json, JsonObject } from "./object.ts";
 
 export type Named = { readonly group: string; readonly plural: string; readonly kind: string };
@@ -53,7 +53,7 @@ function details(resource: Named, name: string, kind = resource.plural): JsonObj
   };
 }
 
-/** A word as Go's %q prints it. */
+/** A text as Go's %q prints it. */
 export function quoted(text: string): string {
   return JSON.stringify(text);
 }
@@ -80,7 +80,7 @@ export function conflict(resource: Named, name: string, why: string): StatusErro
   return new StatusError(409, "Conflict", message, details(resource, name));
 }
 
-/** The precondition of a DELETE does not hold; the real server names the kind here, not the resource. */
+/** The precondition of a DELETE does not hold. The real server names the kind here, not the resource. */
 export function preconditionFailed(resource: Named, name: string, why: string): StatusError {
   return conflict({ ...resource, plural: resource.kind }, name, why);
 }

@@ -1,20 +1,20 @@
-// What etcd and the watch cache are to a real server: objects by key, one counter of versions over
-// everything, and a bounded history from which watches replay and old lists are rebuilt. Keys are
-// "namespace/name" (cluster-scoped: "name") and lists come in the order of the keys. Everything here
-// is synchronous, so a write and the notices about it are one step for every observer.
+// The counterpart of etcd and the watch cache of a real server: objects by key, one version counter, and a
+// bounded history, from which watches replay and old lists are rebuilt. Keys are "namespace/name"
+// (cluster-scoped: "name"), and lists are in key order. Everything here is synchronous, so observers see a
+// write and its notifications as one step.
 import type { StoredObject } from "./object.ts";
 
 export type StorageChange = {
   readonly kind: "ADDED" | "MODIFIED" | "DELETED";
   readonly version: number;
   readonly key: string;
-  /** The new state; for DELETED the last one under the version of the deletion. */
+  /** The new state. For DELETED, the last state with the version of the deletion. */
   readonly object: StoredObject;
   readonly before: StoredObject | undefined;
 };
 
 export type StorageView = {
-  /** All keys in order; put in order only when somebody asks. */
+  /** All keys in order. They are sorted only on request. */
   readonly keys: () => readonly string[];
   readonly objects: ReadonlyMap<string, StoredObject>;
 };
@@ -64,7 +64,7 @@ export class Collection {
     return stored;
   }
 
-  /** Removes what is under `key`; the caller knows that it is there. */
+  /** Removes the object under `key`. The caller knows that it exists. */
   remove(key: string): void {
     const before = this.#objects.get(key);
     if (before === undefined) return;
@@ -79,13 +79,15 @@ export class Collection {
     return () => void this.#observers.delete(observer);
   }
 
-  /** The changes after `version`, oldest first; undefined when some of them are forgotten. */
+  /**
+   * The changes after `version`, oldest first. Undefined when some of them are no longer in the history.
+   */
   changesAfter(version: number): readonly StorageChange[] | undefined {
     if (version < this.#floor) return undefined;
     return this.#history.slice(firstAfter(this.#history, version));
   }
 
-  /** The state at `version`; undefined when history does not reach back that far. */
+  /** The state at `version`. Undefined when the history does not go back that far. */
   viewAt(version: number): StorageView | undefined {
     const since = this.changesAfter(version);
     if (since?.length === 0) return this.view();

@@ -1,4 +1,4 @@
-// One call of the API, as the verbs take and answer it.
+// An API call, with the request and the answer of a verb.
 import type { JsonObject } from "../storage/object.ts";
 import type { Representation } from "../http/representation.ts";
 import type { RequestTarget } from "../http/routes.ts";

@@ -1,6 +1,6 @@
-// Create and update as the real registry does them: admission of the namespace, defaults, preconditions,
-// optimistic locking, validation, and no new version when nothing changed. One step each: nothing here
-// waits, so no other request can come in between.
+// Create and update as in the real registry: admission of the namespace, defaults, preconditions,
+// optimistic locking, validation, and no new version without a change. Nothing here waits, so each is one
+// step and no other request can run in between.
 import { randomUUID, randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { rulesFor } from "../kinds/strategies.ts";
@@ -33,7 +33,7 @@ export type ObjectWrite = {
   /** Wall time in milliseconds. */
   readonly now: number;
   readonly dryRun: boolean;
-  /** Who writes, for managedFields. */
+  /** The manager for managedFields. */
   readonly manager: string;
   readonly operation: "Update" | "Apply";
   readonly subresource?: "status" | "finalize";
@@ -135,7 +135,7 @@ function inNamespace(write: ObjectWrite, draft: StoredObject): StoredObject {
   return { ...draft, metadata: { ...draft.metadata, namespace: write.namespace } };
 }
 
-// The letters of apimachinery's names: no vowels, so no words; nothing that looks like something else.
+// The letters of apimachinery's random names. Vowels and easily confused letters are excluded.
 const letters = "bcdfghjklmnpqrstvwxz2456789";
 
 function withName(metadata: Metadata): Metadata {

@@ -1,6 +1,6 @@
-// DELETE of one object and of a collection: preconditions, finalizers, dry runs. A namespace goes its
-// own way: it is marked, and namespace-controller.ts empties it. Owner references are not followed: there is no
-// garbage collector here, whatever propagationPolicy asks for.
+// DELETE of one object and of a collection: preconditions, finalizers, dry runs. A namespace is only
+// marked, and namespace-controller.ts empties it. Owner references are ignored, because there is no garbage
+// collector for any propagationPolicy.
 import { erase, marked } from "../kinds/finalization.ts";
 import { asObject, asText } from "../storage/object.ts";
 import type { JsonObject, StoredObject } from "../storage/object.ts";
@@ -11,7 +11,7 @@ import type { ObjectWrite } from "./create-update.ts";
 
 export type Deleted = { readonly object: StoredObject; readonly gone: boolean };
 
-/** The namespaces that the real server never lets go. */
+/** The namespaces that the real server never deletes. */
 const permanent = new Set(["default", "kube-system", "kube-public"]);
 
 /** Deletes `name` under the preconditions of `options` (a DeleteOptions body). */

@@ -1,5 +1,5 @@
-// Lists: which state a request may see (resourceVersion, resourceVersionMatch), pages with continue
-// tokens that stay on the state of the first page, and the selectors.
+// Lists: the state that a request may see (resourceVersion, resourceVersionMatch), pages with continue
+// tokens that keep the state of the first page, and the selectors.
 import { posix } from "node:path";
 import { asText, isObject } from "../storage/object.ts";
 import type { JsonObject, StoredObject } from "../storage/object.ts";
@@ -79,7 +79,7 @@ function nextPage(
   const { version, start } = readToken(token);
   const limit = readCount(query, "limit");
   const from = `${prefix}${start}`;
-  // A version of -1 in the token: go on with whatever state there is now.
+  // A version of -1 in the token means to continue with the current state.
   if (version < 0) return { version: storage.version, exact: false, start: from, limit };
   if (version < collection.floor)
     throw expired(
@@ -183,7 +183,7 @@ function parseToken(text: string): JsonObject {
   throw badRequest("invalid continue token: continue key is not valid: it cannot be decoded");
 }
 
-/** resourceVersion as a number; 0 when it is not given, undefined when it is no number. */
+/** resourceVersion as a number: 0 when it is not given, undefined when it is not a number. */
 export function readVersion(query: URLSearchParams): number | undefined {
   const text = query.get("resourceVersion") ?? "";
   if (text === "" || text === "0") return 0;
@@ -197,7 +197,7 @@ export function noVersion(query: URLSearchParams): string {
   return `resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`;
 }
 
-/** A parameter that is a number of something; 0 when it is not given. */
+/** A parameter with a count, or 0 when it is not given. */
 export function readCount(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? "";
   if (text === "") return 0;

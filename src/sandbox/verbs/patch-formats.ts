@@ -1,6 +1,6 @@
-// The three ways to change a JSON document: RFC 6902 (a list of operations), RFC 7386 (merge) and the
-// strategic merge of Kubernetes with the lists that the served kinds merge by key. Pure; the result is
-// decoded and validated by the caller like any other body.
+// The three patch formats for JSON documents: RFC 6902 (a list of operations), RFC 7386 (merge) and
+// Kubernetes' strategic merge with the lists that the served kinds merge by key. It is pure. The caller
+// decodes and validates the result like any other body.
 import { isDeepStrictEqual } from "node:util";
 import { asText, isList, isObject } from "../storage/object.ts";
 import type { Json, JsonObject } from "../storage/object.ts";
@@ -9,7 +9,9 @@ import { badRequest, quoted, unprocessable } from "../storage/status.ts";
 
 // JSON patch.
 
-/** Applies the operations in order; throws a 400 for what is no patch, a 422 when one cannot be done. */
+/**
+ * Applies the operations in order. Throws a 400 for an invalid patch, a 422 for an impossible operation.
+ */
 export function jsonPatch(document: Json, patch: Json): Json {
   if (!isList(patch))
     throw badRequest(
@@ -76,7 +78,7 @@ function read(document: Json, path: readonly string[]): Json {
 
 type Placing = "add" | "remove" | "replace";
 
-/** `document` with `value` put at (or taken from) `path`; what leads there must exist. */
+/** `document` with `value` added at (or removed from) `path`. The parent must exist. */
 function place(
   document: Json,
   path: readonly string[],
@@ -124,7 +126,7 @@ export function mergePatch(document: Json | undefined, patch: Json): Json {
 
 // Strategic merge patch.
 
-/** Lists of objects that merge by a key, and lists of words that merge as sets (""). */
+/** Lists of objects that merge by a key, and lists of strings that merge as sets (""). */
 const mergedLists: Readonly<Record<string, string>> = {
   "metadata.finalizers": "",
   "metadata.ownerReferences": "uid",

@@ -1,6 +1,6 @@
-// PATCH requests: the patch is read, applied to what is there, and the result decoded and stored like
-// any other body. Like the real server, a patch that breaks its object is refused with the whole
-// object, or the whole patch, in the message: the reason why clients must not show such messages.
+// PATCH requests: the patch is read and applied to the stored object. The result is decoded and stored like
+// any other body. As on the real server, a patch that breaks its object is refused with the whole object,
+// or the whole patch, in the message. This is why clients must not show such messages.
 import { applied } from "./server-side-apply.ts";
 import { mediaType, readBody } from "../http/body.ts";
 import { decode } from "../kinds/decode.ts";
@@ -42,7 +42,7 @@ function isPatchType(type: string): type is PatchType {
   return Object.hasOwn(patchTypes, type);
 }
 
-/** Patches the object `name`; throws what the real server would answer. */
+/** Patches the object `name`. Throws the real server's error. */
 export async function patch(call: VerbCall, name: string): Promise<Patched> {
   const { storage, target, request } = call;
   const type = mediaType(request.contentType);

@@ -1,6 +1,6 @@
-// Server-side apply: the body says which fields the manager wants, and managedFields say whose they
-// are. A field that another manager owns with another value is a conflict unless forced; a field that
-// this manager applied before and now leaves out goes, when nobody else owns it.
+// Server-side apply: the body contains the fields that the manager wants, and managedFields record their
+// owners. A field that another manager owns with another value is a conflict unless forced. A field that
+// this manager applied before and now omits is removed when it has no other owner.
 import { isDeepStrictEqual } from "node:util";
 import {
   entryFields,
@@ -18,7 +18,9 @@ import { fromStored } from "../kinds/resources.ts";
 import { StatusError } from "../storage/status.ts";
 import type { ObjectWrite } from "./create-update.ts";
 
-/** What `before` becomes when `write.manager` applies `wanted`; throws a 409 naming each conflict. */
+/**
+ * The result of applying `wanted` to `before` as `write.manager`. Throws a 409 that names each conflict.
+ */
 export function applied(
   write: ObjectWrite,
   before: StoredObject | undefined,
@@ -102,7 +104,7 @@ function readable(path: readonly string[]): string {
     .join("");
 }
 
-/** The paths this manager gives up and nobody else holds; the deepest first. */
+/** The paths that this manager gives up and no other manager holds. The deepest come first. */
 function leftOut(
   had: FieldSet,
   has: FieldSet,
@@ -116,7 +118,7 @@ function leftOut(
     .map(([, path]) => path);
 }
 
-// What is cut off lies below the top level of the object and of its metadata, so the shape stays.
+// The removed part is below the top level of the object and of its metadata, so the shape stays.
 function cut(object: StoredObject, path: readonly string[]): StoredObject {
   return cutAt(object, path) as StoredObject;
 }

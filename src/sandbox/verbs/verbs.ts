@@ -1,5 +1,5 @@
-// The verbs on our resources, from a read request to the answer: get, list, create, replace, patch,
-// delete and delete of a collection. Watches are opened by server.ts, which holds the connections.
+// The verbs on served resources, from a parsed request to the answer: get, list, create, replace, patch,
+// delete and delete of a collection. server.ts opens watches, because it holds the connections.
 import { showList, showObject } from "../http/representation.ts";
 import { readBody } from "../http/body.ts";
 import { decode, strictError, unrecognized } from "../kinds/decode.ts";
@@ -64,7 +64,7 @@ function get({ storage, target, request, view }: VerbCall): VerbAnswer {
 
 async function post(call: VerbCall): Promise<VerbAnswer> {
   const { name, namespace, resource } = call.target;
-  // A namespaced object without a namespace in the path has nowhere to go.
+  // A namespaced object needs a namespace in the path.
   if (name !== undefined || (resource.namespaced && namespace === undefined))
     throw methodNotAllowed();
   const write = writeOf(call, "CreateOptions");

@@ -11,7 +11,7 @@ const defaultTimeoutMs = 30 * 60_000;
 
 type Wanted = Omit<WatchRequest, "show" | "showBookmark" | "quietBookmarkMs">;
 
-/** Reads `query`; throws as the real server does, which is with a 500 for a bad version. */
+/** Reads `query`. Throws like the real server, which answers a bad version with a 500. */
 export function watchRequest(
   resource: ServedResource,
   namespace: string | undefined,
@@ -39,7 +39,7 @@ export function isWatch(query: URLSearchParams): boolean {
   return readFlag(query, "watch") ?? false;
 }
 
-/** A boolean as Go's decoder of parameters reads it; undefined when it is not given. */
+/** A boolean as Go's decoder of parameters reads it. Undefined when it is not given. */
 export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   if (text === null) return undefined;

@@ -1,7 +1,7 @@
-// One watch: what has happened since a version, then what happens, one JSON line an event, until the
-// client goes, the time is over or the sandbox stops. Bookmarks come after a quiet time, shortly
-// before the end, and at the end of the initial events. A version that history no longer holds is
-// answered inside the stream, with status 200, as the real server does.
+// One watch: past events since a version, then new ones, one JSON line per event. It ends when the client
+// disconnects, the time is over or the sandbox stops. Bookmarks are sent after a quiet time, shortly before
+// the end, and after the initial events. A version that is not in the history is answered inside the
+// stream, with status 200, as the real server does.
 import type { ServerResponse } from "node:http";
 import { candidates } from "./list.ts";
 import type { JsonObject, StoredObject, StringMap } from "../storage/object.ts";
@@ -22,7 +22,7 @@ export type WatchRequest = {
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
   readonly quietBookmarkMs: number;
-  /** How the client wants objects; `first` is false from the second event on. */
+  /** Formats objects for the client. `first` is false from the second event on. */
   readonly show: (object: StoredObject, first: boolean) => JsonObject;
   readonly showBookmark: (version: string, annotations?: StringMap) => JsonObject;
 };

@@ -1,4 +1,4 @@
-// The parameters that every write takes: dryRun, fieldManager, fieldValidation.
+// The parameters of all writes: dryRun, fieldManager, fieldValidation.
 import { asText, isList } from "../storage/object.ts";
 import type { JsonObject } from "../storage/object.ts";
 import { invalidObject, invalidValue, notSupported, tooLong } from "../storage/status.ts";
