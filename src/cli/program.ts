@@ -1,5 +1,5 @@
-// The command line: yargs wiring, help, and the one place where an error becomes a line on stderr
-// and an exit code. Commands are loaded when asked for, so that --help needs no Kubernetes client.
+// The command line: yargs wiring, help, and the only place that turns an error into a line on stderr and an
+// exit code. Commands are loaded on demand, so --help needs no Kubernetes client.
 import yargs, { type Argv } from "yargs";
 import { UsageError, type FlagValues } from "../controller/settings/config.ts";
 import { environmentName } from "../controller/settings/flags.ts";
@@ -26,7 +26,7 @@ const MEANINGLESS: FlagValues = {
   "dry-run": "nothing in it is worth keeping",
 };
 
-/** What looks at a cluster, in the order of the help. */
+/** Commands that read a cluster, in the order of the help. */
 const CLUSTER_COMMANDS: readonly ClusterCommand[] = [
   planCommand,
   statusCommand,
@@ -63,7 +63,7 @@ async function dispatch(argv: readonly string[], program: Program): Promise<numb
       refuseOtherThanSwitches(argv, given);
       return true;
     });
-  // No command: in a cluster the controller, outside a look at what there is.
+  // Without a command, `run` in a cluster. Elsewhere the help.
   const words = argv.length === 0 && program.clusterNamespace !== undefined ? ["run"] : argv;
   if (words.length === 0) {
     program.stdout.write(`${await parser.getHelp()}\n`);
@@ -192,7 +192,7 @@ function parserOf(program: Program, choose: Choose): Argv {
     .strict()
     .exitProcess(false)
     .fail((message, error) => {
-      // What yargs itself refuses comes as a message, or as an error of its own.
+      // yargs reports its own errors as a message or as an error object.
       throw error === undefined || error.name === "YError" ? refusalOf(message) : error;
     });
   for (const { words, about, options, run } of CLUSTER_COMMANDS)
@@ -226,7 +226,7 @@ function helpOf(program: Program): HelpOf {
   };
 }
 
-/** What fails because it was reported to stop says nothing. */
+/** A command that was stopped by a signal prints no error. */
 async function interruptible(running: Promise<number>, signal: AbortSignal): Promise<number> {
   try {
     return await running;

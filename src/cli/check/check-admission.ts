@@ -27,7 +27,7 @@ export type AdmissionComponent = {
   /** The folder under manifests/components, and how the policy's name ends. */
   readonly name: string;
   readonly resource: Resource;
-  /** Not here: what is missing then. */
+  /** The effect of a missing component. */
   readonly without: string;
 };
 

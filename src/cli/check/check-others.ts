@@ -21,7 +21,7 @@ export const REPLICATORS: readonly (readonly [tool: string, image: RegExp])[] = 
 ];
 
 const ADVICE = "let one of the two serve a Secret, never both";
-// An image's name is as long as a tag, a registry and a path may be.
+// Maximum length of an image name with registry, path and tag.
 const LONGEST_IMAGE = 1024;
 
 export async function checkOthers(

@@ -1,4 +1,4 @@
-// Asks the API server for each right whether it is granted: one review each, a few at a time.
+// Asks the API server whether each right is granted, with one review per right and a few at a time.
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import type { CheckFinding } from "./finding.ts";

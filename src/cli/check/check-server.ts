@@ -8,14 +8,14 @@ import { clockText } from "../../controller/settings/clock-text.ts";
 import { isRecord } from "../../kube/json.ts";
 import type { CheckFinding } from "./finding.ts";
 
-/** Since then namespaces carry their name as a label, and `immutable` of a Secret counts. */
+/** Since this version namespaces have their name as a label, and `immutable` of a Secret has an effect. */
 const OLDEST_MINOR = 21;
-/** What the tests run against: test/cluster/assets has a module file for each. */
+/** The tested versions: test/cluster/assets has a module file for each. */
 const TESTED = "1.34 to 1.36";
 
 export type ServerVersion = { readonly text: string; readonly minor: number };
 
-/** Rejects where the server does not answer, or does not know who asks. */
+/** Rejects when the server does not answer or authentication fails. */
 export async function serverVersion(
   client: ApiClient,
   signal: AbortSignal,
@@ -101,7 +101,7 @@ async function serves(client: ApiClient, path: string, signal: AbortSignal): Pro
   }
 }
 
-// No namespace has it, so that what is streamed is the end mark alone.
+// No namespace has this label, so the stream only contains the end mark.
 const NONE = "secretcast.io/none=none";
 
 /** The feature WatchList: a first list that is streamed, instead of pages. */
@@ -143,7 +143,7 @@ export async function checkStreaming(
   }
 }
 
-/** Nothing, unless this machine's clock is far from the API server's. */
+/** Empty unless this machine's clock differs much from the API server's. */
 export function clockFindings(aheadMs: number): readonly CheckFinding[] {
   const says = clockText(aheadMs);
   if (says === undefined) return [];

@@ -10,7 +10,7 @@ import { countObjects } from "../../inspect/cluster/count-objects.ts";
 import type { CheckFinding } from "./finding.ts";
 
 const MIB = 1024 * 1024;
-/** docs/performance.md: RSS idle, and above it for each Secret that is somebody else's. */
+/** docs/performance.md: RSS when idle, and the increase for each unmanaged Secret. */
 const IDLE_BYTES = 94 * MIB;
 const BYTES_AN_OBJECT = (63 * MIB) / 100_000;
 /** manifests/deployment.yaml and the chart's default. */
@@ -48,7 +48,7 @@ function counted(check: string, found: Counted): CheckFinding {
   return { ...about, state: "ok", says: String(found.count), advice: undefined };
 }
 
-/** `objects`: with Helm's releases, which are not read, so that it is rather less. */
+/** `objects` includes Helm's releases, which are not read. The real figure is rather lower. */
 export function expectedMemory(objects: number, dataCacheBytes: number): CheckFinding {
   const least = IDLE_BYTES + objects * BYTES_AN_OBJECT;
   const most = least + dataCacheBytes;

@@ -7,7 +7,7 @@ import { FLAG_NAMES } from "../../inspect/kubectl/run-flags.ts";
 import type { Installed } from "../../inspect/cluster/installed-controller.ts";
 import { readSettings, type PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
 
-/** All except those that say which cluster is meant, and not how a controller runs in it. */
+/** All flags except those that select the cluster and do not affect how a controller runs in it. */
 export const CHECKED_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
   (name) => name !== "kubeconfig" && name !== "context",
 );
@@ -34,8 +34,8 @@ const RIGHTS_FLAGS: readonly FlagName[] = [
 ];
 
 /**
- * Whether the rights that a controller needs are only guessed, because its settings cannot be read. To
- * advise a ClusterRole then would grant rights on all Secrets where a few namespaces are served.
+ * Whether the needed rights are only guessed, because the controller's settings cannot be read. Advice to
+ * create a ClusterRole would then grant rights on all Secrets where a few namespaces are served.
  */
 export function isGuessed(
   own: FlagValues,

@@ -12,11 +12,11 @@ export type CheckFinding = {
    */
   readonly yours?: "yes" | "no" | "unknown";
   readonly says: string;
-  /** undefined: nothing has to be done. */
+  /** Undefined when no action is needed. */
   readonly advice: string | undefined;
 };
 
-/** A right or a version that could not be seen is not there as far as anybody knows. */
+/** A right or a version that could not be checked counts as missing. */
 export function isSound(findings: readonly CheckFinding[]): boolean {
   return findings.every(
     ({ area, state }) =>

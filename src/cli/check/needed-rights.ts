@@ -9,9 +9,9 @@ export type NeededRight = {
   /** "" is the core group. */
   readonly group: string;
   readonly resource: string;
-  /** undefined: in every namespace, or the resource has none. */
+  /** Undefined for every namespace, or for a resource without namespaces. */
   readonly namespace: string | undefined;
-  /** undefined: whatever the name. */
+  /** Undefined for every name. */
   readonly name: string | undefined;
   /** The purpose, in plain language. */
   readonly why: string;

@@ -17,7 +17,7 @@ import type { ClusterWords, GivenWords } from "./complete.ts";
 
 const WITHOUT_RELEASES = KINDS.Secret.fieldSelector;
 const TIMEOUT = "2s";
-/** Nobody chooses among more. */
+/** A longer list of candidates is not useful. */
 const MOST = 500;
 
 export function clusterWords(program: Program): ClusterWords {
@@ -56,7 +56,7 @@ async function names(
           limit: MOST,
           fieldSelector: resource.plural === SECRETS.plural ? WITHOUT_RELEASES : undefined,
         },
-        // Names alone: no value of a Secret comes.
+        // Requests metadata only, so no value of a Secret is sent.
         accept: METADATA_LIST,
         what: "complete a name",
         signal: program.signal,
@@ -71,7 +71,7 @@ async function names(
   }
 }
 
-// What a shell reads is a name and nothing else.
+// Only valid names are passed to a shell.
 const NAME = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/;
 
 function nameOf(item: unknown): readonly string[] {

@@ -1,6 +1,6 @@
 // Finds the known name that a mistyped one most likely means.
 
-/** One slip in so many letters is believed to be one: two flags differ by more. */
+/** One typing error is accepted per this many letters, because two flags differ by more. */
 const LETTERS_A_SLIP = 3;
 /** A shorter prefix matches too many candidates. */
 const LEAST_BEGINNING = 3;
@@ -24,7 +24,7 @@ export function nearest(typed: string, words: readonly string[]): string | undef
   return best ?? only;
 }
 
-/** Letters left out, too many, others, or two that changed places (optimal string alignment). */
+/** Counts missing, additional, different and swapped letters (optimal string alignment). */
 function slipsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);

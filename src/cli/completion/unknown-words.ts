@@ -14,7 +14,7 @@ export async function unknownWord(
   const command = argv.find((word) => names.includes(word));
   const see = `(see secretcast ${command === undefined ? "" : `${command} `}--help)`;
   const [first = ""] = unknown;
-  // Without its command no flag is known.
+  // Flags are unknown without their command.
   const word = command === undefined ? unknown.find((each) => argv.includes(each)) : undefined;
   if (word !== undefined) return `unknown command "${word}"${meant(nearest(word, names))} ${see}`;
   if (argv.includes(first)) return `unexpected word "${first}" ${see}`;
@@ -30,7 +30,7 @@ function flagCalled(unknown: string, argv: readonly string[]): string {
     .filter((word) => word.startsWith("-"))
     .map((word) => word.replace(/=.*$/s, ""));
   const typed = flags.find((flag) => flag.replace(/^--?(no-)?/, "") === unknown);
-  // One letter of several behind one dash.
+  // A single letter may be one of several after one dash.
   return typed ?? (unknown.length === 1 ? `-${unknown}` : `--${unknown}`);
 }
 
@@ -41,7 +41,7 @@ function flagNear(flag: string, known: readonly string[]): string | undefined {
       typed,
       known.map((each) => each.slice("--".length)),
     );
-  // One letter is like any other.
+  // Single letters are too similar to guess.
   const name = flag.replace(/^-+/, "");
   if (name.length === 1) return undefined;
   const off = name.startsWith("no-") ? near(name.slice("no-".length)) : undefined;

@@ -13,10 +13,10 @@ export type RuleAnswer = {
   readonly change: string | undefined;
 };
 
-/** `unknown`: it would follow from what the reader may not read. */
+/** `unknown`: the verdict depends on objects that the user may not read. */
 export type ExplainedVerdict = Verdict | "unknown";
 
-/** The answer to a rule that nobody can answer without the right to read. */
+/** The answer to a rule that needs a right which the user does not have. */
 export function unreadAnswer(rule: string, text: string): RuleAnswer {
   return failing(rule, `unknown: ${text}`, "ask an administrator, or a person who has that right");
 }
@@ -50,7 +50,7 @@ export function failing(rule: string, text: string, change?: string): RuleAnswer
   return { rule, holds: false, answer: text, change };
 }
 
-/** The text of whichever it is, with what changes it where it does not hold. */
+/** The answer with the text for `holds`, and with `change` when it does not hold. */
 export function ruleAnswer(
   rule: string,
   holds: boolean,

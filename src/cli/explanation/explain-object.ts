@@ -155,7 +155,7 @@ function sourceAnswers(source: SourceObject, clusterState: ClusterState): readon
 
 function pushes(source: SourceObject): readonly RuleAnswer[] {
   const { to } = source.rule;
-  // What it asks for is reported to be faulty already.
+  // A problem with the annotations that ask for copies is already reported.
   const faulty = source.problems.some(({ annotation }) => ASKING.has(annotation));
   if (to === undefined && faulty) return [goes(source)];
   if (to === undefined && source.rule.allow)
@@ -195,7 +195,7 @@ function problems(kind: ObjectKind, object: Ref, found: readonly Problem[]): rea
   );
 }
 
-/** What to type where an annotation, or what the object itself is, refuses it. */
+/** The command for when an annotation, or the object itself, is the problem. */
 function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Problem): string {
   // An entry of the source list is named as it is.
   if (annotation.startsWith("entry ")) return "correct it in the source list";

@@ -20,7 +20,7 @@ import {
   sourceWord,
 } from "./what-to-type.ts";
 
-/** What the last answer follows from. */
+/** The facts that determine the last answer. */
 export type Found = {
   readonly kind: ObjectKind;
   readonly verdict: ExplainedVerdict;
@@ -118,14 +118,14 @@ function changeOfConflict({
   return `its owner gives it up: ${deleteObject(kind, place)}`;
 }
 
-/** Another client changes the object back, as its managedFields say. */
+/** Another client repeatedly changes the object, according to its managedFields. */
 function changeOfFight({ kind, place, present }: Found): string {
   const manager = present?.role === "copy" ? present.changedBy : undefined;
   const client = manager === undefined ? "" : ` (field manager ${JSON.stringify(manager)})`;
   return `find the other client${client}, and stop it or take the place out of the source's targets: ${showManagers(kind, place)}`;
 }
 
-/** What to do about the cause, and how the wait for the next try ends: a change of the source. */
+/** What to do about the cause, and how to end the back-off: with a change of the source. */
 function changeOfFailure(cause: string, { kind, source }: Found): string {
   const touch = `kubectl annotate ${kubectlWord(kind)} -n ${source.namespace} ${source.name} --overwrite retried-at="$(date)"`;
   return `${WHAT_TO_DO[cause] ?? ""} Then try again at once: ${touch}`.trim();

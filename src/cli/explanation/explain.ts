@@ -130,13 +130,13 @@ class Walk {
     this.#targets = new Map(
       targetsOf(clusterState, settings).map((target) => [target.name, target]),
     );
-    // Those of other kinds are about other places.
+    // Rows of other kinds are about other places.
     this.#rows = rows.filter(({ kind }) => kind === clusterState.kind);
     this.#rowOf = new Map(this.#rows.map((row) => [pairKey(row), row]));
     this.#rowsAt = Map.groupBy(this.#rows, ({ place }) => refText(place));
   }
 
-  /** Every namespace, or one, and what this source has elsewhere under a name of before. */
+  /** Every namespace, or only one, and the source's remaining copies under an earlier name. */
   wanted(source: SourceObject, only: string | undefined): readonly PlaceAnswer[] {
     const names = new Set(only === undefined ? this.#clusterState.namespaces.keys() : [only]);
     const { copyName } = source.rule;
@@ -149,7 +149,7 @@ class Walk {
     return [...wanted, ...elsewhere];
   }
 
-  /** The places that the plan has for a source, whatever the source itself is now. */
+  /** The places that the plan has for a source, even if it is no source now. */
   named(source: Ref): readonly PlaceAnswer[] {
     return this.#of(source).map(({ place }) => this.#place(source, place));
   }
@@ -161,7 +161,7 @@ class Walk {
       .map((pull) => this.#pull(pull));
   }
 
-  /** Its own place, and who else wants it. */
+  /** Its own place, and the other sources that want it. */
   own(object: CachedObject): readonly PlaceAnswer[] {
     const others = this.at(object);
     if (object.role === "pull") return [this.#pull(object), ...others];
@@ -220,7 +220,7 @@ class Walk {
       ({ holds, rule }) => !holds && rule !== NOT_PAUSED,
     );
     const wanted = refusals.length === 0 && object?.role === "source" ? object : undefined;
-    // Another source takes it over by one update: of this one there is nothing left to say.
+    // Another source takes the copy over in one update, so this source has nothing to report.
     const taken = !row && !wanted && this.#holder(place) !== undefined;
     const isOthers =
       row === undefined &&
@@ -272,7 +272,7 @@ class Walk {
     );
   }
 
-  /** What the reader may not read, where the verdict would follow from it. */
+  /** Why the verdict depends on objects that the user may not read. */
   #unread(source: Ref, place: Ref, row: Row | undefined): string | undefined {
     if (row) return unknownReason(row, this.#rights);
     return this.#rights.namespace(source.namespace) ?? this.#rights.namespace(place.namespace);
@@ -333,7 +333,7 @@ class Walk {
   }
 }
 
-/** Sources are the user's to make: so many of one name are explained. */
+/** Users can create any number of sources. At most this many of one name are explained. */
 const MOST_SOURCES = 20;
 
 /** Those whose copies have the name of `place`. */
@@ -346,7 +346,7 @@ export function sourcesNamed(clusterState: ClusterState, place: Ref): readonly S
   );
 }
 
-/** By name and labels, whatever the namespace accepts. */
+/** By name and labels, regardless of what the namespace accepts. */
 function reaches({ rule }: SourceObject, name: string, clusterState: ClusterState): boolean {
   const { to } = rule;
   const namespace = clusterState.namespaces.get(name);
@@ -354,7 +354,7 @@ function reaches({ rule }: SourceObject, name: string, clusterState: ClusterStat
   return namespace ? covers(to, namespace) : to.globs?.matches(name) === true;
 }
 
-/** Verdicts that follow from the first rule that says no. */
+/** Verdicts that the first failing rule determines. */
 const BY_RULE: readonly ExplainedVerdict[] = ["skip", "delete", "release"];
 
 type Pair = Pick<Row, "place" | "source" | "pulling">;

@@ -162,7 +162,7 @@ function homeOf(namespace: Namespace | undefined): Home {
   return namespace.terminating ? "terminating" : "there";
 }
 
-/** undefined: it wants them all already, and something else says no. */
+/** Undefined when it already wants all of them and another rule is the cause. */
 function wordsFor(
   { clusterState, source, copies, copy }: Question,
   rule: SourceObject | undefined,
@@ -214,7 +214,7 @@ function namesWords(
 
 const MOST_NAMESPACES = 8;
 
-/** The source wants the places: what their namespaces would have to say. */
+/** The source wants the places already. The commands change their namespaces. */
 function byNamespaces(members: readonly PlaceAnswer[], note: string | undefined): Kept {
   const changes = members.flatMap(
     ({ answers }) => answers.find(({ holds }) => !holds)?.change ?? [],

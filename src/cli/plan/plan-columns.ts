@@ -67,7 +67,7 @@ export function summaryLine(items: readonly PlanItem[], plan: Plan, whole: boole
   const unknown = counts.get("unknown") ?? 0;
   const count = (verdict: ItemVerdict): number => {
     if (!whole || verdict === "refused" || verdict === "unknown") return counts.get(verdict) ?? 0;
-    // The planner counts as frozen what the reader may not read.
+    // The planner counts places that the user may not read as frozen.
     return verdict === "frozen" ? Math.max(0, plan.counts.frozen - unknown) : plan.counts[verdict];
   };
   const told = (verdict: ItemVerdict, words: string): readonly string[] =>

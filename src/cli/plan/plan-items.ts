@@ -111,7 +111,7 @@ export function isRemoval({ verdict }: Pick<PlanItem, "verdict">): boolean {
   return verdict === "delete" || verdict === "release";
 }
 
-/** A run would write, now or once something else has ended. */
+/** Whether a run would write, now or after another removal. */
 export function isChange({ verdict }: Pick<PlanItem, "verdict">): boolean {
   return verdict !== "refused" && verdict !== "unknown" && isPending(verdict);
 }

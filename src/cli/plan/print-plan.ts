@@ -73,7 +73,7 @@ async function planFiles(
   const namespace = flags.namespace ?? "default";
   const read = readFiles(reading.objects, { ...planning, flags, namespace });
   tellFiles(read, reading.passedOver, program);
-  // There -n is where an object is that names no namespace, as for kubectl apply.
+  // For files, -n is the namespace of objects that name none, as for kubectl apply.
   const found = { ...read, planning, where: undefined };
   const code = await tellPlan(found, { ...flags, namespace: undefined }, expected, program);
   const unread = [...reading.unread, ...read.unread];
@@ -163,7 +163,7 @@ async function tellPlan(
     settingsLine(planning),
   ];
   for (const line of lines) if (line !== undefined) program.stderr.write(`${line}\n`);
-  // What is not known may be a change: neither 0 nor 2 would be true.
+  // Unknown objects may be changes, so neither 0 nor 2 would be correct.
   if (!tellUnknown(read, program)) return 1;
   return different ? otherwiseCode(flags) : 0;
 }

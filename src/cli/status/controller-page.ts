@@ -133,7 +133,7 @@ async function holderOf(
     const spec = isRecord(lease) && isRecord(lease["spec"]) ? lease["spec"] : {};
     return typeof spec["holderIdentity"] === "string" ? spec["holderIdentity"] : "";
   } catch (error) {
-    // Without it every pod is as good a guess.
+    // Without the Lease every pod is equally likely.
     if (error instanceof ApiError && error.kind !== "cancelled") return "";
     throw error;
   }
@@ -142,8 +142,8 @@ async function holderOf(
 type KubeConfig = Judging["connection"]["kubeConfig"];
 type PagePlace = ForwardedPort & { readonly near: string };
 
-// A forwarded port can be open and silent, or fall silent within an answer, and no socket notices. All
-// places together have one time limit.
+// A forwarded port can be open and silent, or stop in the middle of an answer, and no socket detects this.
+// All places together have one time limit.
 async function readFirst(
   { kubeConfig, requestTimeoutMs = PAGE_TIMEOUT_MS }: Judging["connection"],
   places: readonly PagePlace[],
@@ -202,7 +202,7 @@ function pageOver(stream: Duplex, near: string, signal: AbortSignal): Promise<st
     const fail = (why: string): void => reject(new Error(why));
     const asked = request({
       createConnection: () => stream,
-      // The page answers to names of the loopback alone.
+      // The page only accepts names of the loopback.
       host: "localhost",
       path: `/api/status?limit=${MOST_SHOWN}&namespace=${encodeURIComponent(near)}`,
       headers: { connection: "close" },

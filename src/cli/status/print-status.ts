@@ -41,9 +41,9 @@ type Look = {
   readonly allCurrent: boolean;
   /** Something could not be read. */
   readonly unknown: boolean;
-  /** Where it is from, and by which settings. */
+  /** The origin of the status and the settings used. */
   readonly lines: readonly string[];
-  /** How long until it is worth looking again. */
+  /** Time until the next read is useful. */
   readonly againMs: number;
 };
 
@@ -53,7 +53,7 @@ type Mode = {
   readonly waitMs: number | undefined;
 };
 
-// A page costs its controller next to nothing, a plan of our own lists the whole cluster.
+// A page costs its controller almost nothing. A plan made here lists the whole cluster.
 const PAGE_AGAIN_MS = 1000;
 const PLAN_AGAIN_MS = 5000;
 const USUAL_WAIT = "30s";

@@ -136,7 +136,7 @@ function isWanted(
   return outcomes.some(({ places }) => places.some((place) => place.startsWith(inside)));
 }
 
-/** The items with `unknown` where a verdict follows from what the reader may not read. */
+/** The items, with `unknown` for verdicts that depend on objects that the user may not read. */
 export function withoutUnread(
   items: readonly StatusItem[],
   rights: ReaderRights,
@@ -178,7 +178,7 @@ const FAILING: readonly StatusItem["state"][] = [
   "unknown",
 ];
 
-/** Somebody has to look at it. */
+/** Whether an administrator or owner has to act. */
 export function isFailing({ state }: StatusItem): boolean {
   return FAILING.includes(state);
 }
