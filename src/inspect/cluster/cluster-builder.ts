@@ -27,12 +27,14 @@ export type PayloadOutline = Pick<ObjectOutline, "data" | "labels" | "annotation
 
 export type BuilderOptions = {
   readonly settings: PlannerSettings;
-  /** Which take part. */
+  /** The kinds that take part. */
   readonly kinds: readonly ObjectKind[];
   /** Selects sources by their labels. Undefined selects all. */
   readonly selector?: Selector | undefined;
   readonly dataCacheBytes: number;
-  /** Whether outlines are kept: digesting every value takes long, and only a diff asks for them. */
+  /**
+   * Whether outlines are kept. Computing a digest of every value takes long, and only a diff needs them.
+   */
   readonly outlined: boolean;
 };
 
@@ -41,7 +43,7 @@ type Objects = Map<string, Map<string, CachedObject>>;
 const NO_OBJECTS: ReadonlyMap<string, CachedObject> = new Map();
 
 export class ClusterBuilder {
-  /** What is read of an object follows from it: it comes before the objects. */
+  /** The source list must be set before objects are added, because it decides what is read of them. */
   list: ClusterList = NO_LIST;
   readonly kinds: readonly ObjectKind[];
   readonly #contexts: ReadonlyMap<ObjectKind, ReadContext>;
@@ -82,7 +84,7 @@ export class ClusterBuilder {
     this.#objects = new Map(kinds.map((kind) => [kind, new Map()]));
   }
 
-  /** How many objects were taken in that can take part or be in the way. */
+  /** The number of added objects that can take part or be a conflict. */
   count(kind: ObjectKind): number {
     let count = 0;
     for (const { size } of this.#of(kind).values()) count += size;

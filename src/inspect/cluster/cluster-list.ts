@@ -11,7 +11,7 @@ import type { ListState } from "../../controller/model/cluster.ts";
 import { heardList, LIST_OFF, unusableList } from "../../controller/observed/list-state.ts";
 import { readList } from "../../controller/observed/read-list.ts";
 
-/** What it says of objects of a kind. */
+/** The list's state for a kind of objects. */
 export type ClusterList = (kind: ListedKind) => ListState;
 
 /** `--source-list ''`. */

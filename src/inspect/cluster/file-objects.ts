@@ -12,7 +12,7 @@ export type FileObject = {
   readonly raw: Readonly<Record<string, unknown>>;
   /** "FILE:LINE" of the document that it is in. */
   readonly where: string;
-  /** Its file was found in a folder, so that a fault of it does not end the reading of others. */
+  /** Its file was found in a folder, so a problem in it does not stop reading the other files. */
   readonly found: boolean;
 };
 
@@ -21,7 +21,7 @@ export type OtherFile = { readonly file: string; readonly what: string };
 
 export type FileReading = {
   readonly objects: readonly FileObject[];
-  /** What is no manifest, by what it is: how many. */
+  /** Number of files that are not manifests, by kind of file. */
   readonly passedOver: ReadonlyMap<string, number>;
   /** The files with content that was skipped. */
   readonly others: readonly OtherFile[];
@@ -38,7 +38,7 @@ const TEMPLATE = /\.(?:tpl|tmpl|gotmpl|tftpl|j2|jinja2?|erb|tf|jsonnet|libsonnet
 /** Folders of tools, in which no manifests are kept. */
 const NO_FOLDERS = /(^|[\\/])(\.git|node_modules)([\\/]|$)/;
 const KUSTOMIZATION = /^kustomization\.ya?ml$/i;
-/** Lists contain lists only so deep, and a document so many objects: aliases can multiply them. */
+/** Limits for the nesting of lists and for the objects of a document, because aliases can multiply them. */
 const MOST_NESTED = 8;
 const MOST_OBJECTS = 200_000;
 
@@ -65,7 +65,7 @@ class FileReader implements FileReading {
   readonly others: OtherFile[] = [];
   readonly unread: string[] = [];
 
-  /** It must be a manifest. */
+  /** Reads a file that must be a manifest. */
   readNamed(file: string, text: string): void {
     for (const { value, line } of documentsOf(file, text)) {
       const where = `${file}:${line}`;
@@ -138,7 +138,7 @@ function knownKind(file: string, patches: ReadonlySet<string>): string | undefin
   return basename(above) === "templates" && isInChart(dirname(above)) ? "template" : undefined;
 }
 
-/** Files that a kustomization names as patches: they look like objects, and are parts of some. */
+/** Files that a kustomization names as patches. They look like objects, but are parts of objects. */
 function patchesOf(file: string): readonly string[] {
   let documents: readonly FileDocument[];
   try {
@@ -200,7 +200,7 @@ function isManifestName(file: string): boolean {
   return EXTENSIONS.includes(extname(file));
 }
 
-// A link in a clone may lead nowhere.
+// A link in a clone may be broken.
 function isSkipped(folder: string, file: string): boolean {
   if (NO_FOLDERS.test(file.slice(folder.length))) return true;
   return statSync(file, { throwIfNoEntry: false })?.isFile() !== true;

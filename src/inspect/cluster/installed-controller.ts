@@ -18,7 +18,7 @@ export const APP_LABEL = "app.kubernetes.io/name=secretcast";
 export type InstalledController = {
   readonly namespace: string;
   readonly name: string;
-  /** The user that its pods are, for RBAC. */
+  /** The user name of its pods, for RBAC. */
   readonly account: string;
   readonly flags: FlagValues;
   /** Flags whose values only the pod knows. */
@@ -27,16 +27,16 @@ export type InstalledController = {
 
 export type Installed =
   | { readonly kind: "found"; readonly controller: InstalledController }
-  /** Nobody has looked: there is no cluster, or not yet. */
+  /** The cluster was not asked, or there is none. */
   | { readonly kind: "unasked" }
   | { readonly kind: "none" }
   | { readonly kind: "several"; readonly names: readonly string[] }
-  /** The API server does not let us look. */
+  /** The API server does not allow it. */
   | { readonly kind: "unknown" };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `home`: where it is looked for when the whole cluster may not be searched. */
+/** `home`: the namespace to search when the whole cluster may not be searched. */
 export async function findController(
   client: ApiClient,
   home: string,
@@ -58,7 +58,7 @@ export async function findController(
   };
 }
 
-/** undefined: it may not be listed there. */
+/** Undefined when they may not be listed there. */
 async function deployments(
   client: ApiClient,
   namespace: string | undefined,
@@ -126,7 +126,7 @@ function environmentFlags(container: Fields): Pick<InstalledController, "flags" 
   const unread: string[] = [];
   for (const { name, value, valueFrom } of listOf(container["env"])) {
     const flag = FLAGS.find((each) => environmentName(each.name) === name);
-    // An empty variable counts as not set, there as here.
+    // An empty variable counts as not set, as in the controller.
     if (!flag || value === "") continue;
     if (typeof value === "string" && !value.includes("$(")) flags[flag.name] = value;
     else if (valueFrom !== undefined || value !== undefined) unread.push(flag.name);

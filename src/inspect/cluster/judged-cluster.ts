@@ -31,7 +31,7 @@ export async function withJudging<T>(
 ): Promise<T> {
   // Wrong values are reported before anything is asked.
   readPlanningSettings(own, program, { kind: "unasked" });
-  // What talks HTTP takes longer to load than all else, and who plans files asks no server.
+  // The HTTP client takes longer to load than everything else, and a plan of files needs no server.
   const { connect, serverLine } = await import("../kubectl/connection.ts");
   const connection = connect(flags, program);
   try {
@@ -90,7 +90,7 @@ export function tellUnknown(
   return unknown.length === 0;
 }
 
-/** Flags that ask for two things that cannot both be. */
+/** The error for two flags that contradict each other. */
 export function contradiction(one: string, other: string, why: string): UsageError {
   return new UsageError(`${one} and ${other} contradict each other: ${why}`);
 }

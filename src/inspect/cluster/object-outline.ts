@@ -15,7 +15,7 @@ export type ObjectOutline = {
   readonly immutable: boolean;
   readonly data: Digests;
   readonly labels: Digests;
-  /** Without ours. */
+  /** Without secretcast's annotations. */
   readonly annotations: Digests;
   /** The mark `copied-keys`. */
   readonly copiedKeys: string;

@@ -23,7 +23,7 @@ export type PlanningSettings = {
   readonly settings: PlannerSettings;
   /** The origin of the settings as text: "the flags of Deployment secretcast/secretcast". */
   readonly from: string;
-  /** What was given by anybody, and what decides most. */
+  /** The flags that were given anywhere, and the most important ones. */
   readonly flags: Readonly<Record<string, string>>;
   /** The settings of the installed controller. Undefined when none is installed or it cannot be read. */
   readonly theirs: Config | undefined;
@@ -31,7 +31,7 @@ export type PlanningSettings = {
   readonly own: readonly FlagName[];
   /** Those of them that differ from what the installed controller runs with. */
   readonly otherwise: readonly FlagName[];
-  /** What the user may have meant otherwise, as a line. */
+  /** A line about a likely mistake in the flags. */
   readonly hint: string | undefined;
 };
 
@@ -117,7 +117,7 @@ function flagsAmong(names: readonly FlagName[], flags: FlagValues): FlagValues {
   );
 }
 
-// The order of sources and what an absent `accept` means are never left to be guessed.
+// The order of sources and the meaning of an absent `accept` are always shown.
 function shown(
   config: Config,
   names: readonly FlagName[],
@@ -169,11 +169,11 @@ function rest(installed: Installed): string {
   }
 }
 
-/** Where the reader gives none of its flags, every verdict could be another. */
+/** Without the controller's flags, every verdict could be different. */
 export const NO_DEPLOYMENTS =
   "you may not list Deployments: the flags of the controller are not known";
 
-/** For people, in one line, or two. */
+/** For the terminal, in one line or two. */
 export function settingsLine({ from, flags, hint }: PlanningSettings): string {
   const words = Object.entries(flags).map(([name, value]) => `--${name}=${shellWord(value)}`);
   const line = `judged by ${words.join(" ")}, from ${from}`;

@@ -67,7 +67,7 @@ async function planned(
   for (;;) {
     const step = planning.next();
     if (step.done) return step.value;
-    // A signal is heard in between.
+    // Signals are processed here.
     await setImmediate();
   }
 }
@@ -85,7 +85,7 @@ function answerQuestions(actions: readonly Action[], { shared }: PlannerMemory):
 
 type PullAction = Extract<Action, { kind: "fill" | "unfill" }>;
 
-/** Whether a look has shown something that the planner could not know. */
+/** Whether a live read found something that the planner did not know. */
 async function lookAtPulls(
   actions: readonly Action[],
   memory: PlannerMemory,

@@ -46,7 +46,7 @@ export type ReadOptions = {
   readonly program: Pick<Program, "stderr" | "signal">;
 };
 
-/** Rejects with an ApiError when the server does not answer, or not to us. */
+/** Rejects with an ApiError when the server does not answer or refuses the user. */
 export async function readCluster(options: ReadOptions): Promise<ReadCluster> {
   const { client, settings, config, flags, program, outlined } = options;
   const { selector } = flags;
@@ -135,7 +135,7 @@ class Reading {
   ): Promise<ReaderRights["namespace"]> {
     const denied = new Map<string, string>();
     for (const name of names) {
-      // A namespace that the list of all lacks does not exist, whatever else may not be read.
+      // A namespace that is missing in the complete list does not exist, even if other reads are forbidden.
       if (known.namespaces && !this.#builder.namespaces.has(name)) continue;
       const shown = known.namespaces || (await this.#may(() => this.#getNamespace(name)));
       const read = shown && (known.secrets || (await this.#may(() => this.#listObjects(name))));
@@ -211,7 +211,7 @@ class Reading {
     });
   }
 
-  /** The source list, before what it makes sources of. */
+  /** Reads the source list, before the objects that it makes sources. */
   async list({ sourceList, ownNamespace, kinds }: Config): Promise<ClusterList> {
     if (sourceList === undefined) return NO_LIST;
     const ref = { namespace: ownNamespace, name: sourceList };
@@ -229,7 +229,7 @@ class Reading {
     }
   }
 
-  /** How many Secrets there are, for who waits. */
+  /** Counts the Secrets for the progress line. */
   async #count(): Promise<void> {
     if (this.#counted) return;
     this.#counted = true;
@@ -240,7 +240,7 @@ class Reading {
     }
   }
 
-  /** false: the API server does not let us. */
+  /** Returns false when the API server forbids it. */
   async #may(read: () => Promise<unknown>): Promise<boolean> {
     try {
       await read();

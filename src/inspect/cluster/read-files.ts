@@ -48,7 +48,7 @@ export function readFiles(
 ): FileCluster {
   const { kinds } = config;
   const { selector } = flags;
-  // The files are at hand already: their data are not counted twice.
+  // The files are in memory already, so their data are not counted twice.
   const dataCacheBytes = Number.POSITIVE_INFINITY;
   const builder = new ClusterBuilder({ settings, kinds, selector, dataCacheBytes, outlined: true });
   const skipped = new Map<string, number>();
@@ -198,7 +198,7 @@ function objectOfKind(kind: ObjectKind, raw: Fields, where: string, otherwise: s
       [field.name, textsOf(raw[field.name], `${where}: ${field.name} of ${what}`)] as const,
   );
   const payload: Record<string, Readonly<Record<string, string>>> = Object.fromEntries(maps);
-  // A field of Secrets alone, for who writes them by hand.
+  // Only Secrets have this field, for manual editing.
   if (kind === "Secret")
     payload["data"] = {
       ...payload["data"],
@@ -227,7 +227,7 @@ function nameOf({ name }: Fields, where: string): string {
   throw new UsageError(`${where}: metadata.name is missing`);
 }
 
-// As the API server: a number or a bare true is no text.
+// Like the API server, it does not accept a number or a bare true as text.
 function textsOf(value: unknown, what: string): Readonly<Record<string, string>> {
   if (value === undefined || value === null) return {};
   if (!isRecord(value)) throw new UsageError(`${what} is no mapping`);

@@ -18,7 +18,7 @@ export type SecretTemplate = {
   readonly name: string | undefined;
 };
 
-/** An object is looked through to this depth, and no further than so many fields. */
+/** Limits for the depth and the number of fields that are searched in an object. */
 const MOST_NESTED = 16;
 const MOST_FIELDS = 20_000;
 

@@ -18,7 +18,7 @@ export type Connection = {
   readonly requestTimeoutMs?: number | undefined;
 };
 
-/** Asks nothing of the server yet. Throws a KubeConfigError of one line. */
+/** Sends no request yet. Throws a KubeConfigError of one line. */
 export function connect(
   flags: KubectlFlags,
   program: Program,

@@ -13,7 +13,7 @@ export type OutputForm = (typeof OUTPUT_FORMS)[number];
 export type KubectlFlags = {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
-  /** undefined: not given, or outweighed by `-A`. */
+  /** Undefined when not given, or overridden by `-A`. */
   readonly namespace: string | undefined;
   readonly as: string | undefined;
   readonly asGroups: readonly string[];
@@ -22,7 +22,7 @@ export type KubectlFlags = {
   readonly selector: Selector | undefined;
   readonly headers: boolean;
   readonly output: OutputForm;
-  /** false: what would be 2 is 0. */
+  /** When false, exit code 2 becomes 0. */
   readonly exitCode: boolean;
 };
 
@@ -152,7 +152,7 @@ function timeoutOf(given: string | undefined): number | undefined {
   }
 }
 
-/** The exit code of something that is not as it is to be. */
+/** The exit code when something is not as wanted. */
 export function otherwiseCode({ exitCode }: Pick<KubectlFlags, "exitCode">): number {
   return exitCode ? 2 : 0;
 }

@@ -61,7 +61,7 @@ export function kubectlName({ resource, namespace, name }: NamedItem): string {
 
 /** As kubectl writes YAML: no anchors, no folded lines. */
 export function yamlText(value: unknown): string {
-  // What is undefined is not there, as in JSON.
+  // Drops undefined fields, as JSON does.
   const plain: unknown = JSON.parse(JSON.stringify(value));
   return dump(plain, { lineWidth: -1, noRefs: true });
 }

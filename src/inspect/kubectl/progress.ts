@@ -19,7 +19,7 @@ export class Progress {
   #total: number | undefined;
   #told = Number.NEGATIVE_INFINITY;
 
-  /** `what`: of what there are so many, like "Secrets read". */
+  /** `what`: the counted things, like "Secrets read". */
   constructor(what: string, { stderr }: Pick<Program, "stderr">, clock: Pick<Clock, "monotonic">) {
     this.#what = what;
     this.#stderr = stderr;
@@ -27,12 +27,12 @@ export class Progress {
     this.#since = clock.monotonic();
   }
 
-  /** It has taken so long that its reader wonders. */
+  /** Whether the work is slow enough for a progress line. */
   get isLong(): boolean {
     return this.#clock.monotonic() - this.#since >= QUIET_MS;
   }
 
-  /** How many there are in all. */
+  /** Sets the total. */
   expect(total: number): void {
     this.#total = total;
   }
@@ -48,7 +48,7 @@ export class Progress {
     this.#stderr.write(terminal ? CLEAR_LINE + line : `${line}\n`);
   }
 
-  /** Takes its line off a terminal. */
+  /** Erases its line on a terminal. */
   end(): void {
     if (this.#stderr.isTTY === true && this.#told > Number.NEGATIVE_INFINITY)
       this.#stderr.write(CLEAR_LINE);

@@ -17,7 +17,10 @@ export function runOptions(argv: Argv, hides: FlagValues = {}): Argv {
   return argv;
 }
 
-/** As a command takes them that judges by the settings of a controller: left out, they are that one's. */
+/**
+ * Declares the flags for a command that uses the settings of a controller. Flags that are not given have
+ * the controller's values.
+ */
 export function settingsOptions(argv: Argv, names: readonly FlagName[]): Argv {
   for (const flag of FLAGS) {
     if (!names.includes(flag.name)) continue;

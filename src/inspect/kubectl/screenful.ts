@@ -20,6 +20,6 @@ export function screenful(
   if (stdout.isTTY !== true) return [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const lines = Math.max(2 * LEAST, (stdout.rows || USUAL_ROWS) - BESIDE);
   const half = Math.floor(lines / 2);
-  // Each has its half, and what the other leaves.
+  // Each list gets half, and what the other one does not use.
   return [Math.max(half, lines - second), Math.max(lines - half, lines - first)];
 }

@@ -34,7 +34,7 @@ export type Column<T> = {
 };
 
 const GAP = "   ";
-// A cell that is longer does not push the others of its column away.
+// A longer cell does not widen its column beyond this.
 const WIDEST = 80;
 
 /** The lines of a table, each with its line end. "" for no items. */
@@ -74,7 +74,7 @@ export function* tableLines<T>(
 // Control characters, and invisible characters that reverse, join or hide their neighbours.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** Without what would steer a terminal. */
+/** Replaces characters that could control a terminal. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, "\ufffd");
 }
