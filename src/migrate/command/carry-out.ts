@@ -30,7 +30,7 @@ export type RequestSender = {
 export type MoveWriter = RequestSender & {
   readonly settings: PlannerSettings;
   readonly digest: Digest;
-  /** Places of copies with other data that are to be adopted all the same. */
+  /** Places of copies with other data that are adopted nevertheless. */
   readonly adoptDrifted: ReadonlySet<string>;
 };
 
@@ -93,7 +93,7 @@ export async function sendAll(
   return failures;
 }
 
-/** Surely the old tool's, or named by the one who asked. */
+/** Whether the copy certainly belongs to the old tool, or the user named it. */
 export function isToAdopt(
   { state, object, moved }: MovedCopy,
   adoptDrifted: ReadonlySet<string>,
@@ -106,7 +106,7 @@ export function isToAdopt(
 /** The states that only a user can settle. In the other states no source wants the place. */
 const MAY_BE_NAMED: ReadonlySet<string> = new Set(["drifted", "merged", "doubtful", "unmanaged"]);
 
-// All of them at once, before their copies: a copy whose entry is not in the list would end.
+// Writes all entries at once and before their copies. A copy without an entry in the list would be deleted.
 async function enter(
   { sources, list }: Migration,
   writer: MoveWriter,
@@ -202,6 +202,6 @@ function failureText(what: string, error: ApiError): string {
   if (error.kind === "conflict" || error.kind === "notFound") {
     return `${what}: somebody changed it meanwhile; left alone, run it again to look at it anew`;
   }
-  // Made of what was asked, status and reason, never of the answer.
+  // The message contains the request, status and reason, and never the answer.
   return error.message;
 }

@@ -12,9 +12,9 @@ export type EditedManifest = {
   readonly text: string;
   /** As `diff -U0` prints it, without the names of the files. */
   readonly diff: string;
-  /** Which of the edits were made. */
+  /** The edits that were made. */
   readonly done: readonly string[];
-  /** Which were not, why, and what to do instead. */
+  /** The edits that were not made, with the reason and what to do instead. */
   readonly refused: readonly string[];
   /** The edits whose objects are in the file. */
   readonly found: readonly string[];
@@ -35,7 +35,7 @@ export function editManifest(
   const found: string[] = [];
   for (const document of parseAllDocuments(text)) {
     const [error] = document.errors;
-    // What the error quotes may be a value.
+    // The error may quote a value.
     if (error) throw new UsageError(`${file}: is not YAML: ${error.code}`);
     for (const { object, kind } of objectsIn(document.contents)) {
       const name = nameOf(object, kind, namespace);
@@ -118,7 +118,7 @@ function withLineEnds(text: string, insertions: readonly Insertion[]): readonly 
 
 type Found = { readonly object: YAMLMap; readonly kind: string | undefined };
 
-// The items of a SecretList need not say what they are.
+// The items of a SecretList may omit their kind.
 function* objectsIn(contents: unknown, inherited?: string): Generator<Found> {
   if (!isMap(contents)) return;
   const own = contents.get("kind");

@@ -70,7 +70,8 @@ export async function migrate(given: Given, program: Program): Promise<number> {
   });
 }
 
-// Where namespaces ask for copies, a source names all of them and each says in `accept` that it takes some.
+// When namespaces ask for copies, a source names all of them and each namespace accepts its sources with
+// `accept`.
 function refuseBroadcast({ tool }: MoveWish, { installed, planning }: Judging): void {
   if (!tool.optIn || installed.kind !== "found") return;
   if (planning.settings.namespacePolicy === "opt-in") return;
@@ -160,7 +161,7 @@ function settingsOf(
   };
 }
 
-/** What publishes now, which the printed flags must not take away. */
+/** The namespaces that publish now. The printed flags must keep them. */
 function presentOf(
   { own, config, theirs }: PlanningSettings,
   installed: Installed["kind"],

@@ -8,7 +8,7 @@ import { refText } from "../../text/names.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** An object that bears a mark of the old tool, or is in the way of a copy. */
+/** An object with a mark of the old tool, or in the place of a copy. */
 export type MigrationItem = {
   /** "Secret NAMESPACE/NAME". */
   readonly object: string;

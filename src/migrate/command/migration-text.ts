@@ -84,7 +84,7 @@ export function printMigration(
   block("To know", listLines([...migration.hints, ...migration.besides]));
 }
 
-// Every one of them, by the reason.
+// All differences, grouped by reason.
 function* differenceLines(sources: readonly SourceItem[]): Generator<string> {
   for (const { source, gained, lost } of sources) {
     if (gained.length > 0) yield `${source} gains ${gained.join(", ")}\n`;

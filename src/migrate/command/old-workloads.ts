@@ -16,7 +16,7 @@ const CRON_JOBS: Resource = {
   plural: "cronjobs",
   kind: "CronJob",
 };
-/** What the charts of the tools render, or what people have made of it. */
+/** The kinds that the tools' charts create, and kinds that users may have used instead. */
 const WORKLOADS: readonly Resource[] = [
   { ...APPS, plural: "deployments", kind: "Deployment" },
   { ...APPS, plural: "statefulsets", kind: "StatefulSet" },

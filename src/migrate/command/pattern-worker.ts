@@ -19,7 +19,7 @@ type Task = {
   readonly questions: readonly PatternQuestion[];
   readonly names: readonly string[];
 };
-/** undefined: the engine does not accept the pattern. */
+/** Undefined when the engine does not accept the pattern. */
 type Reply = { readonly key: string; readonly names: readonly string[] | undefined };
 
 export async function matchPatterns(
@@ -53,7 +53,7 @@ export async function matchPatterns(
   return answers;
 }
 
-// What was answered until the thread ended, or one pattern took too long.
+// The answers until the thread ended or one pattern took too long.
 function ask(
   questions: readonly PatternQuestion[],
   names: readonly string[],

@@ -16,11 +16,11 @@ import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import { Progress } from "../../inspect/kubectl/progress.ts";
 import type { Program } from "../../run/program-context.ts";
 
-/** A step that writes, as it was asked for. */
+/** A writing step with its options. */
 export type MoveStep = {
-  /** The cluster as it was when it was looked at. */
+  /** The cluster at the first read. */
   readonly first: Looked;
-  /** Looks once more, and says nothing of it. */
+  /** Reads the cluster again without output. */
   readonly look: () => Promise<Looked>;
   readonly wish: MoveWish;
   readonly flags: KubectlFlags;

@@ -16,7 +16,7 @@ import {
 
 const CORE = { group: "", version: "v1" } as const;
 const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
-/** What a tool may replicate besides Secrets, for the report. */
+/** Kinds besides Secrets that a tool may replicate, for the report. */
 const BESIDES: readonly Resource[] = [
   CONFIG_MAPS,
   { ...CORE, plural: "serviceaccounts", kind: "ServiceAccount" },
@@ -29,7 +29,7 @@ const CLUSTER_SECRETS: Resource = {
   plural: "clustersecrets",
   kind: "ClusterSecret",
 };
-// A Helm release is nobody's source, and there are many of them.
+// Helm releases are never sources, and there are many of them.
 const NO_RELEASES = "type!=helm.sh/release.v1";
 
 export type OldClusterObjects = {
@@ -41,7 +41,7 @@ export type OldClusterObjects = {
 export type Reading = {
   readonly client: ApiClient;
   readonly signal: AbortSignal;
-  /** Told how many objects came. */
+  /** Called with the number of objects that were read. */
   readonly onRead: (count: number) => void;
 };
 
@@ -59,7 +59,7 @@ export async function readOldObjects(tool: OldTool, reading: Reading): Promise<O
   return { objects: read.flat(), unread };
 }
 
-// In each namespace alone where all of them may not be listed at once.
+// Reads each namespace separately when Secrets may not be listed in all of them.
 async function secretsOf(
   namespaces: readonly unknown[],
   reading: Reading,
@@ -103,7 +103,7 @@ export async function listed(
     scope,
     signal,
     onPage: (items) => {
-      // A list does not say of its items what they are.
+      // The items of a list have no kind.
       for (const item of items) objects.push({ ...item, kind: scope.resource.kind });
       onRead(items.length);
     },

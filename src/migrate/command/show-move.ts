@@ -11,7 +11,7 @@ import { otherwiseCode, type KubectlFlags } from "../../inspect/kubectl/kubectl-
 import { printListing } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
 
-/** A cluster as it is now, and what a move would make of it. */
+/** The current cluster, and the result of a move. */
 export type Looked = {
   readonly migration: Migration;
   readonly unread: readonly string[];
@@ -41,7 +41,7 @@ export function showMove(
   return tellProblems(problems, flags, program);
 }
 
-/** Of --adopt-drifted, what is no copy that could be adopted. */
+/** The names in --adopt-drifted that are not adoptable copies. */
 export function unmatchedNames(
   { copies }: Migration,
   { adoptDrifted }: Pick<MoveWish, "adoptDrifted">,

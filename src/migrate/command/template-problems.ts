@@ -26,7 +26,7 @@ type Reading = {
   readonly namespaces: readonly Raw[];
 };
 
-/** Kinds that carry a rule of the tool for themselves. */
+/** Kinds whose own rule is for the tool. */
 const OF_THE_TOOL = new Set([
   "Secret",
   "ClusterSecret",
@@ -107,15 +107,15 @@ async function templateProblem(
   return `${where}: ${title}: its Secret gets a rule of ${reading.tool.name} from ${template.path}: add there ${advice}${rest}`;
 }
 
-/** What Flux, Argo CD, Helm or a shell replaces is known only after that. */
+/** Placeholders of Flux, Argo CD, Helm or a shell have no known value here. */
 const PLACEHOLDER = /\$[({]|\{\{/;
 
-/** `incomplete`: what the lines do not express of the rule. */
+/** `incomplete`: the parts of the rule that the lines do not express. */
 type Lines = { readonly lines: readonly string[]; readonly incomplete: readonly string[] };
 
 const NO_LINES: Lines = { lines: [], incomplete: [] };
 
-// As if the Secret were there with these annotations.
+// The lines for a Secret with these annotations.
 async function linesFor(
   { namespace, name, annotations }: SecretTemplate,
   { tool, flags, settings, namespaces }: Reading,

@@ -47,7 +47,7 @@ export async function writeManifests(
   );
 }
 
-/** What --write would not edit, and why: known before anything is written. */
+/** The edits that --write refuses, with the reason. They are known before anything is written. */
 export function refusedEdits(
   objects: readonly FileObject[],
   migration: Migration,
@@ -92,7 +92,7 @@ function editsOf({ sources, namespaces, copies }: Migration): ReadonlyMap<string
     if (!done) edits.set(`Namespace /${namespace.name}`, { [annotationKey("accept")]: accept });
   }
   for (const { object, pulls, state, named } of copies) {
-    // In a repository a mirror is empty: its entries come with the first fill.
+    // A mirror in a repository is empty. The first fill adds its entries.
     const allowed = state === "adoptable" || state === "drifted";
     if (!pulls || !allowed || named === undefined) continue;
     edits.set(`Secret ${refText(object)}`, { [annotationKey("from")]: named });

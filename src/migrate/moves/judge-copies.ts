@@ -117,7 +117,7 @@ function judgePull(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy 
   return verdict("adoptable", "a mirror with all entries of its source", source);
 }
 
-// Moved, a copy would be frozen and a mirror refused.
+// After a move, such a copy would be frozen and such a mirror refused.
 function doubtOfWords({ object }: OldMark): string | undefined {
   const key = unknownKeyOf(object.annotations);
   return key && `it carries ${key}, which secretcast does not know: correct it or take it off`;

@@ -17,7 +17,7 @@ type Texts = Readonly<Record<string, string>>;
 export type MoveList = {
   readonly ref: Ref;
   readonly entries: SourceList;
-  /** undefined: the list does not exist. */
+  /** Undefined when the list does not exist. */
   readonly present:
     | {
         readonly uid: string;

@@ -26,11 +26,11 @@ import type { Namespace, PlannerSettings } from "../../controller/model/cluster.
 import type { Digest } from "../../controller/model/secret-data.ts";
 import { readNamespace } from "../../controller/observed/read-namespace.ts";
 
-/** A namespace that asks for copies, and what its `accept` has to be. */
+/** A namespace that asks for copies, with its new `accept`. */
 export type MovedNamespace = {
   readonly namespace: OldNamespace;
   readonly accept: string;
-  /** It says so already. */
+  /** The namespace has this value already. */
   readonly done: boolean;
 };
 
@@ -44,7 +44,7 @@ export type Migration = {
   readonly sources: readonly MovedSource[];
   readonly namespaces: readonly MovedNamespace[];
   readonly copies: readonly MovedCopy[];
-  /** For the controller, so that the sources may publish and the copies are whose they are. */
+  /** Controller flags with which the sources may publish and the copies keep their sources. */
   readonly flags: readonly string[];
   /** The source list for the entries of sources. Undefined when it is not used. */
   readonly list: MoveList | undefined;
@@ -67,7 +67,7 @@ export type MoveSettings = {
   readonly digest: Digest;
   /** The source list. Undefined when none is configured. */
   readonly list: Ref | undefined;
-  /** Sources that something else makes are to be entered into it. */
+  /** Enters sources that another tool creates into the list. */
   readonly byList: boolean;
 };
 
@@ -157,7 +157,7 @@ function movedNamespace(namespace: OldNamespace, sources: readonly OldSource[]):
   return { namespace, accept, done };
 }
 
-// As they will be, with the `accept` that the move writes.
+// The namespaces after the move, with their new `accept`.
 function asBefore(
   namespaces: readonly OldNamespace[],
   asking: readonly MovedNamespace[],
@@ -173,7 +173,7 @@ function asBefore(
   });
 }
 
-// Secrets without a mark where a source wants to have its copy.
+// Unmarked Secrets in the places of wanted copies.
 function strangersOf(
   sources: readonly OldSource[],
   judged: readonly JudgedCopy[],

@@ -7,13 +7,13 @@ import type { Digest } from "../../controller/model/secret-data.ts";
 
 export type MoveContext = {
   readonly old: readonly OldNamespace[];
-  /** As they will be. */
+  /** The namespaces after the move. */
   readonly namespaces: readonly Namespace[];
   readonly answers: PatternAnswers;
   readonly settings: PlannerSettings;
   readonly digest: Digest;
   /** Undefined when no source list is configured. */
   readonly list: MoveList | undefined;
-  /** Sources that something else makes are entered into it. */
+  /** Enters sources that another tool creates into the list. */
   readonly byList: boolean;
 };

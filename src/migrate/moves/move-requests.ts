@@ -34,7 +34,7 @@ export type MoveRequest = {
   readonly body: unknown;
 };
 
-/** undefined: nothing is to be written. */
+/** Undefined when there is nothing to write. */
 export function sourceRequest(source: MovedSource): MoveRequest | undefined {
   const { write, place, object, content, annotations } = source;
   if (write === "annotate" && object) {
@@ -130,8 +130,8 @@ function patch(what: string, object: OldObject, operations: readonly Operation[]
 }
 
 /**
- * Takes the old tool's keys off sources, copies and mirrors that are ours by now, and off copies what the
- * tool copied of the marks of others.
+ * Removes the old tool's keys from sources, copies and mirrors that are managed now, and from copies the
+ * marks of others that the tool copied.
  */
 export function cleanupRequests({ tool, sources, copies }: Migration): CleanupRequests {
   // A Secret may be a source and marked as a copy of itself.
@@ -150,7 +150,7 @@ export function cleanupRequests({ tool, sources, copies }: Migration): CleanupRe
   return { copies: [...ofCopies.values()], sources: [...ofSources.values()] };
 }
 
-/** The copies come first: what they are is known by their sources. */
+/** Copies come first, because they are identified by their sources. */
 export type CleanupRequests = {
   readonly copies: readonly MoveRequest[];
   readonly sources: readonly MoveRequest[];
@@ -194,7 +194,7 @@ function useless(
     .filter(([key, value]) => {
       if (key.startsWith(PREFIX) || key === MANAGED_BY_LABEL) return false;
       if (prefixes.some((prefix) => key.startsWith(prefix))) return true;
-      // With the very value of its source: with another it is the copy's own.
+      // Only with the same value as the source. Another value is the copy's own.
       return isNeverCopied(key) && copied[key] === value;
     })
     .map(([key]) => key);

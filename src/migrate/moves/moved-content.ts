@@ -14,7 +14,7 @@ import { readObject } from "../../controller/observed/read-object.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** As the API would give it, of one that is to be created as well. */
+/** The source in API format, also before it is created. */
 export function rawSource(
   place: Ref,
   object: OldObject | undefined,
@@ -26,8 +26,8 @@ export function rawSource(
 }
 
 /**
- * For the body of a request. What others track their own objects by stays with what bore it: a Secret
- * that we make would pass for theirs.
+ * The body of a create request. Labels and annotations with which other tools track their objects are not
+ * copied, because the new Secret would be treated as theirs.
  */
 export function newSource(place: Ref, content: OldContent, annotations: Texts): unknown {
   const own = (texts: Texts): Texts =>

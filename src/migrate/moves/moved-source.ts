@@ -29,7 +29,7 @@ export type MovedSource = ReachDifference & {
   readonly write: "annotate" | "create" | "enter" | "none" | "refused";
   /** The entry of the source list, when it moves by one. Its annotations are then not written. */
   readonly entry: ListEntry | undefined;
-  /** Present unless it is to be created. */
+  /** Undefined when it is to be created. */
   readonly object: OldObject | undefined;
   readonly annotations: Texts;
   /** Content of a Secret that is to be created. */
@@ -37,7 +37,7 @@ export type MovedSource = ReachDifference & {
   /** The tool that also writes it. The annotations may be needed in its configuration as well. */
   readonly madeBy: string | undefined;
   readonly notes: readonly string[];
-  /** What its annotations do not express of the tool's rule. */
+  /** The parts of the tool's rule that its annotations do not express. */
   readonly incomplete: readonly string[];
   readonly problems: readonly string[];
 };
@@ -150,11 +150,11 @@ function wordsFor(
   return newWords(what, targets, place.namespace, context);
 }
 
-// Name, keys, and what is copied of labels and annotations.
+// Name, keys, and the copied labels and annotations.
 function shape(old: OldSource, place: Ref, content: OldContent | undefined): Texts {
   const texts: Record<string, string> = {};
   if (old.copyName !== place.name) texts[annotationKey("name")] = old.copyName;
-  // A Secret that is created holds the chosen entries alone.
+  // A created Secret only holds the chosen entries.
   if (old.keys && old.object) texts[annotationKey("keys")] = old.keys.join(",");
   const kept = (all: Texts): string =>
     Object.keys(all)

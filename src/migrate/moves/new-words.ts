@@ -17,9 +17,9 @@ export type NewWords = {
   /** Full keys. Empty when no namespace is named. */
   readonly annotations: Texts;
   readonly notes: readonly string[];
-  /** What the annotations do not express of the rule, and what to do about it. */
+  /** The parts of the rule that the annotations do not express, and what to do about them. */
   readonly incomplete: readonly string[];
-  /** Why there are no annotations without guessing. */
+  /** Why exact annotations are not possible. */
   readonly problem: string | undefined;
 };
 
@@ -107,7 +107,7 @@ function readablePart(given: OldTargets, { list }: WordPair, { answers }: MoveCo
   };
 }
 
-// Globs for the patterns that have some, and the names of now for the others.
+// Uses globs where a pattern has them, and the current names for the others.
 function partialWords(
   targets: OldTargets,
   words: WordPair,
@@ -211,7 +211,7 @@ function commonNames(both: readonly Parts[]): readonly string[] | undefined {
   return common.length > 0 ? common : undefined;
 }
 
-// Either is enough, where there are both.
+// With both a list and a selector, one match is enough.
 function ofOne(
   words: WordPair,
   { globs, selector }: Parts,
@@ -248,7 +248,7 @@ function needless(
   return list.ok && !globs.some((name) => list.value.matches(name));
 }
 
-// Asked of our own parser and our own rule, of every namespace there is.
+// Verifies the annotations with secretcast's own parser and rule, for every existing namespace.
 function says(
   annotations: Texts,
   words: WordPair,

@@ -6,7 +6,7 @@ import type { OldSource } from "../oldtools/old-tool.ts";
 import { refText, type Ref } from "../../text/names.ts";
 
 export type PlacedSource = {
-  /** As it is to be moved, which may be without the Secret that it has now. */
+  /** The source in its new form, which may be without its current Secret. */
   readonly old: OldSource;
   readonly place: Ref;
   /** The existing Secret. Undefined when one is to be created. */

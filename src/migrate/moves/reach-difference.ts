@@ -9,7 +9,7 @@ import type { Namespace, PlannerSettings, SourceObject } from "../../controller/
 export type LostNamespace = { readonly namespace: string; readonly why: string };
 
 export type ReachDifference = {
-  /** Namespaces that it names from now on and may reach. */
+  /** Namespaces that it names after the move and may reach. */
   readonly reached: readonly string[];
   readonly gained: readonly string[];
   readonly lost: readonly LostNamespace[];

@@ -13,7 +13,7 @@ export function publishingEntry(present: readonly string[], namespace: string): 
 
 type Union = { readonly entries: readonly string[]; readonly problems: readonly string[] };
 
-/** `needed`: in the order of a move, which lets what `present` names stay in its own order. */
+/** `needed` has the order of a move, which keeps the order of `present`. */
 export function withNamespaces(present: readonly string[], needed: readonly string[]): Union {
   const kept = present.filter((entry) => !needed.some((name) => entry === `!${name}`));
   const entries = kept.length === 0 && present.length > 0 ? ["*"] : [...kept];

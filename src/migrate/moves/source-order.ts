@@ -17,7 +17,7 @@ export function sourceOrder(
   // Sources in the list may be in any namespace and always come first.
   const annotated = moving.filter(({ entry }) => !entry);
   const names = [...new Set(annotated.map(({ place }) => place.namespace))];
-  // Those that the controller has already stay in its order, and first where nothing else is needed.
+  // Existing entries keep their order, and come first where no other order is required.
   const rank = (name: string): number => publishingEntry(present, name) ?? present.length;
   names.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const after = new Map(names.map((name) => [name, new Set<string>()]));

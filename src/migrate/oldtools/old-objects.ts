@@ -40,7 +40,7 @@ export type OldClusterSecret = {
   readonly labels: Texts;
   readonly annotations: Texts;
   readonly type: string;
-  /** undefined: absent, which means every namespace. */
+  /** Undefined when absent, which means every namespace. */
   readonly matchNamespace: readonly string[] | undefined;
   readonly avoidNamespace: readonly string[];
   readonly inline: SecretData | undefined;
@@ -142,7 +142,7 @@ function readOldObject(raw: unknown): OldObject | undefined {
   };
 }
 
-// A manifest may write in plain text what the API server would make base64 of.
+// A manifest may contain plain text that the API server would encode as base64.
 function dataOf(raw: unknown): SecretData {
   const { data, stringData } = fields(raw);
   const plain = Object.entries(stringsOf(stringData)).map(

@@ -17,7 +17,7 @@ export type PatternQuestion = {
   readonly key: string;
   readonly engine: "RE2" | "JavaScript";
   readonly source: string;
-  /** Of JavaScript's engine. */
+  /** Flags of JavaScript's engine. */
   readonly flags: string;
   readonly cover: boolean;
 };
@@ -35,7 +35,7 @@ export function patternKey({ engine, mode, pattern }: PatternUse): string {
   return `${engine} ${mode} ${pattern}`;
 }
 
-/** The question, or the answer where none need be asked. */
+/** The question, or the answer if no question is needed. */
 export function patternQuestion(use: PatternUse): PatternQuestion | PatternAnswer {
   const { engine, mode, pattern } = use;
   const key = patternKey(use);

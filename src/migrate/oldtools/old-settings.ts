@@ -31,7 +31,7 @@ export function wordsAlone(words: readonly string[]): OldContainer {
   return { words, environment: {}, hidden: [], hiddenNames: false };
 }
 
-/** A flag wins over its variable, and of several flags the last. */
+/** A flag overrides its variable, and the last of several flags counts. */
 export function oldFlags(settings: readonly OldSetting[], container: OldContainer): OldFlags {
   const given = new Map<string, string>();
   for (const [name, value] of Object.entries(container.environment)) {
@@ -57,7 +57,7 @@ export function hiddenSettings(
   });
 }
 
-// .NET takes ":" for "__" in names, and pays no heed to case.
+// .NET reads "__" in names as ":" and ignores case.
 function isSame(variable: string, name: string): boolean {
   return normalised(variable) === normalised(name);
 }

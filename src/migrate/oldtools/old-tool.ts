@@ -32,13 +32,13 @@ export type OldContent = {
   readonly type: string;
   readonly immutable: boolean;
   readonly data: SecretData;
-  /** What the tool copies of labels and annotations, those of other tools among them. */
+  /** Labels and annotations that the tool copies, including those of other tools. */
   readonly labels: Texts;
   readonly annotations: Texts;
 };
 
 export type OldSource = {
-  /** As people know it: "Secret NAMESPACE/NAME", "ClusterSecret NAME". */
+  /** Name for output: "Secret NAMESPACE/NAME", "ClusterSecret NAME". */
   readonly title: string;
   /** The Secret that holds it. Undefined when it does not exist yet. */
   readonly object: OldObject | undefined;
@@ -47,7 +47,7 @@ export type OldSource = {
   readonly allow: OldTargets | undefined;
   /** Keys of its data. Undefined means all. */
   readonly keys: readonly string[] | undefined;
-  /** undefined: it cannot be known. */
+  /** Undefined when it is unknown. */
   readonly content: OldContent | undefined;
   /** Why its copies stay unchanged. */
   readonly going: string | undefined;
@@ -56,10 +56,10 @@ export type OldSource = {
   readonly problems: readonly string[];
 };
 
-/** An object that bears a mark of the tool. */
+/** An object with a mark of the tool. */
 export type OldMark = {
   readonly object: OldObject;
-  /** A mirror that asks for its source itself: its owner's object. */
+  /** A mirror that asks for its source itself. It belongs to its owner. */
   readonly pulls: boolean;
   /** The possible sources of the copy. There are several when the mark names no source. */
   readonly sources: readonly OldSource[];
@@ -78,7 +78,7 @@ export type OldReading = {
   readonly asking: readonly OldNamespace[];
   /** Marked objects of kinds that do not move. */
   readonly unmoved: readonly OldObject[];
-  /** What the tool does besides, that we do not. */
+  /** Functions of the tool that secretcast does not have. */
   readonly besides: readonly string[];
 };
 
@@ -87,7 +87,7 @@ export type OldTool = {
   /** Part of the images that its Pods run. */
   readonly images: RegExp;
   readonly settings: readonly OldSetting[];
-  /** Beginnings of the keys of labels and annotations that are the tool's. */
+  /** Prefixes of the tool's label and annotation keys. */
   readonly prefixes: readonly string[];
   /** Its sources are ClusterSecrets. */
   readonly hasClusterSecrets: boolean;
@@ -161,7 +161,7 @@ function anyOf(uses: readonly PatternUse[], answers: PatternAnswers): Test | str
   return ({ name }) => sets.some((names) => names.has(name));
 }
 
-/** Without what is in `prefixes`. */
+/** Without the keys with one of `prefixes`. */
 export function withoutKeys(texts: Texts, prefixes: readonly string[]): Texts {
   return Object.fromEntries(
     Object.entries(texts).filter(([key]) => !prefixes.some((prefix) => key.startsWith(prefix))),

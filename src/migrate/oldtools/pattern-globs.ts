@@ -20,11 +20,11 @@ type Way = readonly Part[];
 
 /** A list of globs has a hundred entries. More ways than this do not help a reader. */
 const MOST_WAYS = 64;
-/** A class of more characters is not written out. */
+/** A class with more characters is not expanded. */
 const MOST_CHARACTERS = 10;
 const MOST_COUNT = 16;
 
-/** undefined: no globs name exactly these namespaces. */
+/** Undefined when no globs match exactly these namespaces. */
 export function globsOfPattern(use: PatternUse): readonly string[] | undefined {
   const parsed = parsePattern(use.engine, use.pattern);
   if (parsed.kind !== "parsed") return undefined;
@@ -108,7 +108,7 @@ function nodeWays(node: PatternNode): readonly Way[] | undefined {
 function repeatWays(node: Extract<PatternNode, { kind: "repeat" }>): readonly Way[] | undefined {
   const { of, least, most, greed } = node;
   if (greed === "possessive") return undefined;
-  // An assertion that may be left out asserts nothing.
+  // An optional assertion has no effect.
   if (of.kind === "begin" || of.kind === "end") return least === 0 ? [[]] : [[{ kind: of.kind }]];
   const lazy = greed === "lazy";
   if (most === Number.POSITIVE_INFINITY) {
@@ -192,7 +192,7 @@ function globOf(way: Anchored, mode: PatternUse["mode"]): string | undefined {
   const { begins, ends } = way;
   const freeBefore = mode === "search" && !begins;
   const freeAfter = mode !== "cover" && !ends;
-  // A lazy loop at the end covers as little as it may, which .NET's first match then is.
+  // A lazy loop at the end matches as little as possible, and this is .NET's first match.
   if (mode === "cover" && !ends && way.parts.some(isLazy)) return undefined;
   const parts = withoutIdleLoops(way.parts, freeBefore, freeAfter);
   const texts = parts.map(textOf);
@@ -230,7 +230,7 @@ function textOf(part: Part): string | undefined {
   return part.kind === "loop" && isAny(part) ? `${"?".repeat(part.least)}*` : undefined;
 }
 
-// Of "team*" and "team-*" the first says all.
+// "team*" makes "team-*" redundant.
 function withoutCovered(globs: readonly (string | undefined)[]): readonly string[] {
   const all = [...new Set(globs.filter((glob) => glob !== undefined))];
   const isCovered = (glob: string): boolean =>

@@ -127,7 +127,7 @@ class PatternParser {
     return pieces;
   }
 
-  // undefined: a comment.
+  // Undefined for a comment.
   #atom(): Piece | undefined {
     const character = this.#next();
     switch (character) {
@@ -148,7 +148,7 @@ class PatternParser {
       case "?":
         throw new Unparsed("refused");
       case "{":
-        // "{" that begins no count is a character.
+        // A "{" that does not begin a count is a character.
         if (this.#count(this.#at - 1)) throw new Unparsed("refused");
         return this.#character(character);
       default:
@@ -230,7 +230,7 @@ class PatternParser {
     return this.#onlyOnce({ ...piece, source: `${inner}${count}` }, least, most, "greedy");
   }
 
-  // A second sign behind a repetition is refused by all three.
+  // All three engines refuse a second sign after a repetition.
   #onlyOnce(
     { node, source }: Piece,
     least: number,
@@ -410,7 +410,7 @@ class PatternParser {
   }
 }
 
-/** What of NAME_CHARACTERS each class of Perl has. */
+/** The part of NAME_CHARACTERS in each Perl class. */
 const ESCAPED_SETS: Readonly<Partial<Record<string, string>>> = {
   d: DIGITS,
   D: NAME_CHARACTERS.replaceAll(/\d/g, ""),

@@ -35,7 +35,7 @@ export const reflector: OldTool = {
 
 function readReflector({ secrets, others }: OldCluster, flags: OldFlags): OldReading {
   const excluded = excludedNamespaces(flags);
-  // Reflector passes over every object in an excluded namespace. It still pushes into one.
+  // Reflector ignores every object in an excluded namespace. It still pushes into one.
   const sources = secrets
     .filter((object) => isSource(object) && !excluded(object.namespace))
     .map(sourceOf);
@@ -56,7 +56,7 @@ function readReflector({ secrets, others }: OldCluster, flags: OldFlags): OldRea
   return { sources, marks, asking: [], unmoved, besides };
 }
 
-// As its GlobMatcher: trimmed, in lower case, "*" and "?" alone have a meaning.
+// Like its GlobMatcher: trimmed, in lower case, and only "*" and "?" have a meaning.
 function excludedNamespaces(flags: OldFlags): (namespace: string) => boolean {
   const texts = (flags.flag("excluded-namespaces") ?? "").toLowerCase().split(",");
   const globs = texts.flatMap((text) => {
