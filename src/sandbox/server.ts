@@ -120,7 +120,7 @@ export class Sandbox {
     return this.#each((watch) => watch.fail(expired("too old resource version").status));
   }
 
-  /** Open watches stay open and never say anything again, as behind a dead router. */
+  /** Open watches stay open and send nothing, as behind a broken router. */
   muteWatches(): number {
     return this.#each((watch) => watch.mute());
   }
@@ -160,7 +160,7 @@ export class Sandbox {
     } catch (error) {
       const refusal = error instanceof StatusError ? error : internal(String(error));
       log(refusal.code);
-      // Too late for an answer where a stream has begun.
+      // No answer is possible after a stream has begun.
       if (response.headersSent) response.destroy();
       else send(response, refusal.code, refusal.status, refusal.headers);
     }

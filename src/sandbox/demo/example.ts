@@ -44,8 +44,8 @@ export async function loadExample(client: ApiClient): Promise<string> {
 }
 
 /**
- * The Deployment of a controller with these flags, by which the other commands know the settings of the one
- * that runs here. Nobody makes Pods of it.
+ * Creates the Deployment of a controller with these flags, so that other commands find its settings. No
+ * Pods are created from it.
  */
 export async function installController(client: ApiClient, flags: FlagValues): Promise<void> {
   const labels = { "app.kubernetes.io/name": "secretcast" };
@@ -66,7 +66,7 @@ export async function installController(client: ApiClient, flags: FlagValues): P
   });
 }
 
-/** What is not as the example promises, a line each. */
+/** The differences from the example's promises, one line each. */
 export async function checkExample(client: ApiClient): Promise<readonly string[]> {
   const secrets = await list<Listed>(client, resourcePath(SECRETS));
   const namespaces = await list<Loaded>(client, resourcePath(NAMESPACES));

@@ -135,7 +135,7 @@ async function demonstrate(
   );
   try {
     await Promise.race([firstTime, running, timeout(either)]);
-    // What the example promises, it promises without flags.
+    // The example's promises only hold without flags.
     if (Object.keys(flags).length === 0) wrong = await checkExample(client);
     stdout.write(`\n${await tableOf(client)}`);
     for (const line of wrong) stdout.write(`wrong: ${line}\n`);

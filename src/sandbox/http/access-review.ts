@@ -10,7 +10,7 @@ export function isAccessReview(method: string, path: string): boolean {
   return method === "POST" && path === PATH;
 }
 
-/** Throws a 400 where `body` asks nothing. */
+/** Throws a 400 for a `body` without a question. */
 export async function reviewAccess(body: Buffer, contentType: string): Promise<JsonObject> {
   const unasked = (): Error => badRequest("the body is no SelfSubjectAccessReview");
   const asked = await readBody(body, contentType, unasked);

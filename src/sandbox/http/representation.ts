@@ -33,7 +33,7 @@ export function showBookmark(
     : showObject(view, empty, false);
 }
 
-/** `columns`: whether a table says what its columns are (only the first of a watch does). */
+/** `columns`: whether a table defines its columns (only the first of a watch does). */
 export function showObject(view: Representation, object: StoredObject, columns = true): JsonObject {
   if (view.form === "object")
     return { ...view.resource.always, ...served(fromStored(view.resource, object)) };

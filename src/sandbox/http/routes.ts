@@ -9,7 +9,7 @@ export type RequestTarget = {
   readonly subresource: "status" | "finalize" | undefined;
 };
 
-/** Undefined when the path names nothing that is served. */
+/** Undefined when the path is not served. */
 export function route(path: string, rows = resources): RequestTarget | undefined {
   const [root, ...words] = path.split("/").slice(1).map(decode);
   if (root === "api") return inGroup(rows, "", words[0] ?? "", words.slice(1));

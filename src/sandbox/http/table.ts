@@ -158,7 +158,7 @@ function since(time: string, now: number): string {
   return time === "" ? "<unknown>" : duration(now - Date.parse(time));
 }
 
-/** A length of time as kubectl prints ages: two units while they say something, then one. */
+/** A duration as kubectl prints ages: two units for short ones, then one. */
 export function duration(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < -1) return "<invalid>";

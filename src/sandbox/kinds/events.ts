@@ -20,7 +20,7 @@ export function eventCauses(
   return [...causes, ...(before ? modernUpdate(event, before) : modernOnly(event))];
 }
 
-/** All but the series, which is what an update is for. */
+/** All fields except the series, which an update may change. */
 const frozen = [
   "involvedObject",
   "reason",

@@ -12,7 +12,7 @@ import type { Shape } from "./schema.ts";
 
 export type FieldSet = ReadonlyMap<string, readonly string[]>;
 
-/** Metadata that is nobody's field. */
+/** Metadata that no manager owns. */
 const system = new Set([
   "name",
   "namespace",
@@ -56,7 +56,7 @@ export function fieldsOf(
     [],
     found,
   );
-  // A namespace's finalizers and phase are not its writer's.
+  // A writer does not own a namespace's finalizers and phase.
   if (resource === namespaces)
     for (const [key, path] of found) if (path[0] !== "f:metadata") found.delete(key);
   // Only updates own containers beside their members.

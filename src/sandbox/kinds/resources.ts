@@ -25,7 +25,7 @@ export type ServedResource = {
   readonly fields: Fields;
   /** Field selectors beside metadata.name and metadata.namespace: label → path in the stored object. */
   readonly fieldLabels: Readonly<Record<string, string>>;
-  /** A PUT to a name that is not there makes the object. */
+  /** A PUT to an unused name creates the object. */
   readonly createOnUpdate: boolean;
   /** A PUT without resourceVersion overwrites. */
   readonly unconditionalUpdate: boolean;

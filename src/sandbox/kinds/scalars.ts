@@ -90,7 +90,7 @@ function badBase64At(text: string): number | undefined {
   const letters = text.slice(0, end).replace(/[\r\n]/g, "").length % 4;
   if (padding === "" || letters < 2) return end;
   const marks = padding.replace(/[\r\n]/g, "").length;
-  // One mark where two are needed, or two where one is.
+  // One padding mark instead of two, or two instead of one.
   if (letters === 2 && marks === 1) return end + padding.length;
   const used = letters === 3 && marks === 2 ? padding.lastIndexOf("=") : padding.length;
   return end + used < text.length ? end + used : undefined;

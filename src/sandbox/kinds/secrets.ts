@@ -79,7 +79,7 @@ function jsonCauses(data: StringMap, key: string): StatusCause[] {
     : [invalidValue(`data[${key}]`, "<secret contents redacted>", problem)];
 }
 
-// Go names the character it stumbled over, so one character of the value does get into the message.
+// Go quotes the invalid character, so one character of the value is part of the message.
 function configProblem(text: string): string | undefined {
   try {
     const value = parseJsonText(text);

@@ -92,7 +92,7 @@ export function definitionFault(object: StoredObject): readonly [string, string]
   return undefined;
 }
 
-/** As the real server says once it serves a definition's kind. */
+/** The status of a definition that the real server serves. */
 export function establish(object: StoredObject): StoredObject {
   const names = asObject(asObject(object["spec"])["names"]);
   const lastTransitionTime = object.metadata.creationTimestamp;
@@ -152,7 +152,7 @@ function customKind(
     shortNames: texts("shortNames"),
     categories: texts("categories"),
     namespaced: spec["scope"] !== "Cluster",
-    // A definition made again under its old name begins without objects.
+    // A definition that is created again under its old name begins without objects.
     storage: `${plural}/${definition.metadata.uid}`,
     fields: fieldsOf(schema),
     unconditionalUpdate: false,

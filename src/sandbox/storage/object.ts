@@ -31,7 +31,7 @@ export type StoredObject = {
   readonly [field: string]: Json | undefined;
 };
 
-/** Throws a SyntaxError for what is no JSON. */
+/** Throws a SyntaxError for invalid JSON. */
 export function parseJsonText(text: string): Json {
   return JSON.parse(text) as Json;
 }

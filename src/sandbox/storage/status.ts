@@ -68,7 +68,7 @@ export function noSuchPath(): StatusError {
   return new StatusError(404, "NotFound", "the server could not find the requested resource", {});
 }
 
-/** `going`: what is there is being deleted. */
+/** `going`: the existing object is being deleted. */
 export function alreadyExists(resource: Named, name: string, going: boolean): StatusError {
   const taken = `${groupResource(resource)} ${quoted(name)} already exists`;
   const message = going ? `object is being deleted: ${taken}` : taken;
@@ -106,7 +106,7 @@ export function invalidObject(
   name: string,
   causes: readonly StatusCause[],
 ): StatusError {
-  // The real server leaves out what it has said already.
+  // The real server omits repeated causes.
   const said = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))];
   const all = said.length === 1 ? said.join("") : `[${said.join(", ")}]`;
   const kind = resource.group === "" ? resource.kind : `${resource.kind}.${resource.group}`;
@@ -161,7 +161,7 @@ export function unsupportedMedia(accepted: string): StatusError {
   );
 }
 
-/** A PATCH of no known type: refused before anybody looks at the resource. */
+/** A PATCH of an unknown type. It is refused before the resource is read. */
 export function unsupportedPatch(): StatusError {
   return new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 }

@@ -30,7 +30,7 @@ export class Collection {
   readonly #past = new Map<number, StorageView>();
   readonly #observers = new Set<(change: StorageChange) => void>();
   #history: StorageChange[] = [];
-  /** Changes up to this version are forgotten. */
+  /** Changes up to this version are no longer in the history. */
   #floor: number;
 
   constructor(next: () => number, floor: number, historyLimit: number) {
@@ -119,7 +119,7 @@ export class Collection {
 
   #record(change: StorageChange): void {
     this.#history.push(change);
-    // In steps of a quarter, so that dropping the oldest costs little for each change.
+    // Drops old changes only when a quarter too many exist, so the cost per change is small.
     if (this.#history.length > this.#historyLimit * 1.25) {
       const dropped = this.#history.splice(0, this.#history.length - this.#historyLimit);
       this.#floor = dropped.at(-1)?.version ?? this.#floor;
@@ -151,7 +151,7 @@ export class Storage {
     return made;
   }
 
-  /** Forgets all history, as etcd's compaction does. */
+  /** Deletes the whole history, as etcd's compaction does. */
   compact(): void {
     for (const collection of this.#collections.values()) collection.forget(this.#version);
   }

@@ -70,7 +70,7 @@ export function create(write: ObjectWrite, draft: StoredObject): Written {
   return { code: 201, object: write.dryRun ? managed : collection.put(key, managed) };
 }
 
-/** PUT: `draft` takes the place of what is there. */
+/** PUT: `draft` replaces the stored object. */
 export function replace(write: ObjectWrite, name: string, draft: StoredObject): Written {
   const { resource } = write;
   const collection = write.storage.collection(resource.storage);
@@ -145,7 +145,7 @@ function withName(metadata: Metadata): Metadata {
   return { ...metadata, name: `${prefix.slice(0, 58)}${suffix}` };
 }
 
-/** Nothing new in a namespace that is not there, or that is going. */
+/** Nothing is created in a namespace that does not exist or is being deleted. */
 function admitNamespace(write: ObjectWrite, name: string): void {
   if (write.namespace === undefined) return;
   const owner = write.storage.collection(namespaces.storage).get(write.namespace);
@@ -166,7 +166,7 @@ function checkVersion(resource: ServedResource, before: StoredObject, given: str
   if (given === "" || given === "0") {
     if (resource.unconditionalUpdate) return;
     const cause = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
-    // Worded with the resource where every other refusal has the kind.
+    // This message contains the resource. Every other refusal contains the kind.
     throw invalidObject({ ...resource, kind: resource.plural }, name, [cause]);
   }
   if (!/^\d+$/.test(given))

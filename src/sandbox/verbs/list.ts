@@ -62,7 +62,7 @@ function firstPage(storage: Storage, query: URLSearchParams, limit: number): Pag
     version: exact ? asked : storage.version,
     exact,
     start: "",
-    // Any version will do: answered from the watch cache, which knows no pages.
+    // Any version is accepted, so the watch cache answers, which has no pages.
     limit: query.get("resourceVersion") === "0" ? 0 : limit,
   };
 }
@@ -106,7 +106,7 @@ function collect(
     if (object === undefined) continue;
     if (limit > 0 && found.objects.length === limit) {
       found.next = key.slice(prefix.length);
-      // With selectors nobody knows what is left, or whether any of it matches.
+      // With selectors the remaining number of matches is unknown.
       if (!selected.matches) found.left = countFrom(view, prefix, key);
       break;
     } else if (!selected.matches || selected.matches(object)) found.objects.push(object);
@@ -156,7 +156,7 @@ function readToken(text: string): { readonly version: number; readonly start: st
     throw badRequest(
       "invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)",
     );
-  // Nothing that a path would be resolved by: a page stays below what is listed.
+  // A start key must not change a path: a page stays within its list.
   const path = start.startsWith("/") ? start : `/${start}`;
   if (posix.normalize(path) !== path || (path.endsWith("/") && path !== "/"))
     throw badRequest(`invalid continue token: continue key is not valid: ${start}`);
@@ -191,7 +191,7 @@ export function readVersion(query: URLSearchParams): number | undefined {
   return Number.isSafeInteger(version) ? version : undefined;
 }
 
-/** What the real server says of a resourceVersion that is no number. */
+/** The real server's error for a resourceVersion that is not a number. */
 export function noVersion(query: URLSearchParams): string {
   const text = JSON.stringify(query.get("resourceVersion"));
   return `resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`;

@@ -36,7 +36,8 @@ export function applied(
   const contested = new Map(
     [...fields].filter(([, path]) => {
       const present = live && valueAt(live, path);
-      // What is written alone, as stringData, is never there: to apply it adds it, whatever the value.
+      // A write-only field such as stringData is never stored. Applying it adds it, regardless of its
+      // value.
       return !isDeepStrictEqual(present, valueAt(shown, path));
     }),
   );

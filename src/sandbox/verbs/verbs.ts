@@ -94,7 +94,7 @@ async function decodeBody(
   return { object, warnings: asked === "Warn" ? unknown : [] };
 }
 
-// Either a body or parameters: with a body the parameters count for nothing.
+// Options come from a body or from parameters. With a body, parameters are ignored.
 async function readOptions({ request }: VerbCall): Promise<JsonObject> {
   if (request.body.length === 0) return {};
   const unreadable = (why: string) =>

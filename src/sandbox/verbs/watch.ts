@@ -15,7 +15,7 @@ export type WatchRequest = {
   readonly namespace: string | undefined;
   readonly selected: Selection;
   readonly version: number;
-  /** Start with an ADDED for every object there is. */
+  /** Starts with an ADDED event for every existing object. */
   readonly initialEvents: boolean;
   /** Refuse a version that has not been reached yet, instead of waiting for it. */
   readonly notOlderThan: boolean;
@@ -29,10 +29,13 @@ export type WatchRequest = {
 
 const initialEventsEnd = "k8s.io/initial-events-end";
 
-/** How long before its end a watch says where it is. */
+/** Time before the end of a watch when it sends a bookmark. */
 const lastBookmarkMs = 2000;
 
-/** What a client may leave unread before it is cut off, as the real server does with slow watchers. */
+/**
+ * Maximum unread data of a client. Beyond it, the connection is closed, as the real server does with slow
+ * watchers.
+ */
 const mostUnread = 256 * 1024 * 1024;
 
 export class WatchConnection {
@@ -47,7 +50,7 @@ export class WatchConnection {
   #first = true;
   #muted = false;
   #ended = false;
-  /** The first events are as many as there are objects: nobody is slow for them. */
+  /** There is one initial event per object, so no client counts as slow during them. */
   #mostUnread = Number.POSITIVE_INFINITY;
 
   constructor(storage: Storage, request: WatchRequest, response: ServerResponse) {
@@ -78,19 +81,19 @@ export class WatchConnection {
     this.#quiet = setInterval(() => this.#bookmark(), quietBookmarkMs);
   }
 
-  /** Closes the stream in good order. */
+  /** Closes the stream regularly. */
   end(): void {
     this.#stop();
     this.#response.end();
   }
 
-  /** Cuts the connection in the middle of whatever is going on. */
+  /** Closes the connection at any moment. */
   cut(): void {
     this.#stop();
     this.#response.destroy();
   }
 
-  /** Leaves the connection open and never says anything again: a half-open peer. */
+  /** Leaves the connection open and sends nothing: a half-open peer. */
   mute(): void {
     this.#muted = true;
     for (const timer of this.#timers) clearTimeout(timer);
@@ -136,12 +139,15 @@ export class WatchConnection {
   }
 
   #notice(change: StorageChange): void {
-    // A watch from a version of the future is silent until the time has come.
+    // A watch from a future version is silent until that version is reached.
     if (change.version <= this.#request.version && !this.#request.initialEvents) return;
     if (this.#forward(change)) this.#quiet?.refresh();
   }
 
-  /** Tells of `change` as this selection sees it: what leaves it is deleted, what enters it added. */
+  /**
+   * Sends `change` as this selection sees it: an object that leaves it is deleted, one that enters it
+   * added.
+   */
   #forward(change: StorageChange): boolean {
     if (!change.key.startsWith(this.#prefix)) return false;
     const { matches } = this.#request.selected;
@@ -151,7 +157,7 @@ export class WatchConnection {
     const is = change.kind !== "DELETED" && seen(change.object);
     if (!was && !is) return false;
     const kind = is ? (was ? "MODIFIED" : "ADDED") : "DELETED";
-    // What left the selection is shown as it was when it was last in it, under the new version.
+    // An object that left the selection is shown in its last selected state, with the new version.
     const object = is || change.before === undefined ? change.object : lastSeen(change);
     this.#send(kind, this.#shown(object));
     return true;

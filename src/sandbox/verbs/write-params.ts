@@ -65,7 +65,7 @@ function check(
   if (causes.length > 0) throw invalidObject({ group: "meta.k8s.io", kind }, "", causes);
 }
 
-/** What is to be done about fields that the kind does not have. */
+/** How to treat fields that the kind does not have. */
 export function strictness(query: URLSearchParams): Strictness {
   const asked = query.get("fieldValidation");
   return asked === "Strict" || asked === "Ignore" ? asked : "Warn";
