@@ -1,5 +1,5 @@
-// What an object that takes part may hold at most. The size of a result is known before it is built:
-// renames name one value many times, so a few bytes of text could ask for gigabytes of data.
+// Limits for the content of an object that takes part. The size of a result is known before it is built,
+// because renames can use one value many times and turn a few bytes of text into gigabytes of data.
 import { invalid, type Invalid } from "./result.ts";
 
 /** Data entries of a source, of its copies and of a pulling Secret. */
@@ -9,7 +9,7 @@ const MOST_DATA_BYTES = 1_048_576;
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What is too much about these entries, if anything is; `bytesOf`: what one of them counts. */
+/** Which limit these entries exceed, if any. `bytesOf`: the size of one entry. */
 export function excessOf(entries: Texts, bytesOf: (entry: string) => number): Invalid | undefined {
   const values = Object.values(entries);
   if (values.length > MOST_DATA_ENTRIES) return tooMany(values.length);
@@ -26,7 +26,7 @@ function tooLarge(bytes: number): Invalid {
   return invalid(`${bytes} bytes`, `at most ${MOST_DATA_BYTES} bytes (1 MiB) of data`).fault;
 }
 
-/** Bytes that a base64 text stands for. */
+/** Bytes that a base64 text encodes. */
 export function decodedLength(base64: string): number {
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
   return Math.max(0, (base64.length / 4) * 3 - padding);

@@ -1,18 +1,18 @@
-// One glob: `*` is any run of characters but "/", `?` one character but "/", everything else itself,
-// and a glob covers the whole name. Text of a tenant never becomes a regular expression, and nothing is
-// made of it beforehand: a glob is a stretch of the list that it stands in, and takes no memory.
-// Nothing is tried twice: what stands before the first star and after the last is compared in place,
-// and each piece between two stars is taken where it is first found. How many steps a name may cost is
-// known beforehand; a step is at most 10 ns, and most take one.
+// One glob: `*` matches any run of characters except "/", `?` matches one character except "/", and every other
+// character matches itself. A glob matches the whole name. A tenant's text never becomes a regular expression. A
+// glob is a range of its list's text, is not compiled and takes no memory.
+// Nothing is tried twice. The text before the first star and after the last is compared in place, and each
+// piece between two stars is matched where it is first found. The number of steps per name is known
+// beforehand. A step is at most 10 ns, and most take one.
 
-/** At most `fixed` steps a name, and `each` for each character of it. */
+/** At most `fixed` steps a name, plus `each` for each of its characters. */
 export type GlobCost = { readonly fixed: number; readonly each: number };
 
 export function hasWildcard(text: string): boolean {
   return text.includes("*") || text.includes("?");
 }
 
-/** Whether the glob at `from` to before `to` in `text` covers `name`, whose first "/" is at `slash`. */
+/** Whether the glob at `from` to before `to` in `text` matches `name`, whose first "/" is at `slash`. */
 export function globCovers(
   text: string,
   from: number,
@@ -34,7 +34,7 @@ export function globCovers(
 
 const [STAR, ANY, SLASH] = [42, 63, 47];
 
-// A glob without "/", over the characters of a name from `start` to before `end`.
+// Matches a glob without "/" against the characters of a name from `start` to before `end`.
 function covers(
   text: string,
   from: number,
@@ -52,7 +52,7 @@ function covers(
   for (let sign; (sign = text.charCodeAt(last - 1)) !== STAR; last--, right--) {
     if (right <= left || !stands(sign, name.charCodeAt(right - 1))) return false;
   }
-  // What is left begins and ends with a star.
+  // The rest begins and ends with a star.
   while (++at < last) {
     const next = text.indexOf("*", at);
     const found = next === at ? left : find(text.slice(at, next), name, left, right);
@@ -67,7 +67,7 @@ function stands(sign: number, character: number): boolean {
   return sign === character || (sign === ANY && character !== SLASH);
 }
 
-/** Where `piece` is first found from `from` on, ending at `to` or before; -1: nowhere. */
+/** Where `piece` is first found from `from` on and ends at or before `to`. -1 if nowhere. */
 function find(piece: string, name: string, from: number, to: number): number {
   const { length } = piece;
   if (!piece.includes("?")) {
@@ -86,9 +86,9 @@ function standsAt(piece: string, name: string, at: number): boolean {
 }
 
 const STEPS_A_PREFIX = 3;
-// A call or two for each; what is looked through adds at most a step a character.
+// A call or two per piece. A search adds at most one step per character.
 const STEPS_A_PIECE = 8;
-/** What is compared in place takes a step for so many characters. */
+/** A comparison in place takes one step for this many characters. */
 const IN_PLACE = 16;
 
 export function globCost(glob: string): GlobCost {
@@ -97,7 +97,7 @@ export function globCost(glob: string): GlobCost {
     const [before, after] = [halfCost(glob.slice(0, slash)), halfCost(glob.slice(slash + 1))];
     return { fixed: before.fixed + after.fixed, each: before.each + after.each };
   }
-  // Most globs are of this form.
+  // Most globs have this form.
   if (glob.endsWith("*") && !hasWildcard(glob.slice(0, -1))) {
     return { fixed: STEPS_A_PREFIX + Math.floor(glob.length / IN_PLACE), each: 0 };
   }
@@ -111,7 +111,7 @@ function halfCost(glob: string): GlobCost {
   const inPlace = Math.floor((first.length + last.length) / IN_PLACE);
   return {
     fixed: STEPS_A_PIECE + inPlace + STEPS_A_PIECE * between.length + pieces.length,
-    // One look through the name finds all the pieces that have no "?".
+    // One search through the name finds all the pieces without "?".
     each: between.reduce(
       (sum, piece) => sum + (piece.includes("?") ? piece.length : 0),
       between.length > 0 ? 1 : 0,

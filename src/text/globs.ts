@@ -1,17 +1,17 @@
-// Lists of names and globs, as users write them. How many steps a name may cost is known of a list
-// before it is used, and a list that may cost too many is refused, with a reason that names the bound.
+// Lists of names and globs, as users write them. The number of steps per name is known before a list is used.
+// A list that may cost too many is refused with a reason that names the limit.
 import { globCost, globCovers, hasWildcard, type GlobCost } from "./glob.ts";
 import { NameIndex } from "./name-index.ts";
 import { invalid, ok, type Invalid, type Result } from "./result.ts";
 
 /**
- * Which characters a glob may hold besides `*` and `?`, how to say so, whether the names that it is
- * matched against can hold a "/", and how many characters the API allows them.
+ * The characters that a glob may contain besides `*` and `?`, their description, whether names can contain
+ * a "/", and the most characters that the API allows for a name.
  */
 export type GlobAlphabet = {
   readonly allowed: RegExp;
   readonly form: string;
-  /** A list of names alone, each of them allowed; undefined: a list has to be looked at. */
+  /** Matches a list that has only allowed names. Undefined if every list must be parsed. */
   readonly plain: RegExp | undefined;
   readonly slashes: boolean;
   readonly longest: number;
@@ -46,10 +46,10 @@ export const METADATA_GLOBS: GlobAlphabet = {
   longest: 253 + 1 + 63,
 };
 
-// Most lists have none of most kinds.
+// Most lists have no entries of most kinds.
 const NONE = new Uint32Array(0);
 
-/** Where its entries begin, and for globs where they end as well, in ascending order. */
+/** Where the entries begin, ascending. For globs, also where they end. */
 type Places = {
   readonly names: readonly number[];
   readonly globs: readonly number[];
@@ -60,8 +60,8 @@ type Places = {
 export const NO_PLACES: Places = { names: [], globs: [], excludedNames: [], excludedGlobs: [] };
 
 /**
- * Names and globs, some of them excluded with `!`. Names cost one look-up however many there are. It
- * keeps the text and where in it the entries stand, at most about half as much again.
+ * Names and globs, some of them excluded with `!`. Names cost one look-up for any number of them. The list keeps
+ * its text and the offsets of the entries, at most about half as much again.
  */
 export class GlobList {
   readonly text: string;
@@ -98,15 +98,15 @@ export class GlobList {
     return this.includes(name) && !this.excludes(name);
   }
 
-  /** One of its positives covers `name`, whatever is excluded. */
+  /** Whether a positive entry matches `name`, whatever is excluded. */
   includes(name: string): boolean {
     if (this.#globs.length > 0 && this.#firstGlob(this.#globs, name) >= 0) return true;
     return this.#names !== undefined && this.#names.find(name) >= 0;
   }
 
   /**
-   * Where in the text the first positive stands that covers `name`: of two names the one with the
-   * smaller answer comes first; -1 where none does or a `!` does.
+   * The offset of the first positive entry that matches `name`, or -1 if none does or a `!` entry does. The name
+   * with the smaller offset comes first.
    */
   rank(name: string): number {
     const named = this.#names?.find(name) ?? -1;
@@ -141,7 +141,7 @@ function rangesOf(globs: readonly number[]): Uint32Array {
 const MOST_GLOBS = 100;
 /** Characters of all entries without a wildcard, each with its comma. */
 export const MOST_NAMES_TEXT = 64 * 1024;
-// For 100 globs such as "*team*" it is enough; "?" between two "*" costs the most.
+// Enough for 100 globs such as "*team*". A "?" between two "*" costs the most.
 const MOST_STEPS_A_CHARACTER = 160;
 /** Enough to match 100 simple globs against 4,000 names: at most 4 ms. */
 const MOST_STEPS = 400_000;
@@ -149,8 +149,8 @@ const MOST_STEPS = 400_000;
 export const NAMES_BOUND = "names of at most 64 KiB in all";
 
 /**
- * A comma-separated list; `!` entries alone start from `everything`, unless it is "". Entries for which
- * `elsewhere` holds are no part of it.
+ * Parses a comma-separated list. A list of only `!` entries starts from `everything`, unless that is "".
+ * Entries for which `elsewhere` holds are not part of it.
  */
 export function parseGlobList(
   text: string,
@@ -203,7 +203,7 @@ export function parseGlobList(
   );
 }
 
-// The list and its places, which starts from `everything` where it has no positives.
+// Adds `everything` to the list and its places if it has no positive entries.
 function withPositives(text: string, places: Places, everything: string): [string, Places] {
   const none = places.names.length + places.globs.length === 0;
   if (!none || everything === "") return [text, places];
@@ -211,20 +211,19 @@ function withPositives(text: string, places: Places, everything: string): [strin
   return [`${text},${everything}`, { ...places, globs: [start, start + everything.length] }];
 }
 
-/** Has a list that was understood an entry that is no "!"? */
+/** Whether a valid list has an entry without "!". */
 export function hasPositive(text: string): boolean {
   return text.split(",").some((entry) => !entry.trimStart().startsWith("!"));
 }
 
-/** The entries of a comma-separated list of a user. */
+/** The entries of a user's comma-separated list. */
 export function splitList(text: string): Result<readonly string[]> {
   const most = MOST_NAMES_TEXT / 2 + MOST_GLOBS;
   const entries = text.split(",", most + 1);
   return entries.length > most ? invalid(text, NAMES_BOUND) : ok(entries);
 }
 
-// Where names begin, of which the list alone consists; undefined: it has to be looked at. Lists of names
-// have the most entries.
+// The offsets of a list of only names. Undefined if it must be parsed. Lists of names have the most entries.
 function plainNames(text: string, { plain, longest }: GlobAlphabet): readonly number[] | undefined {
   if (text.length > MOST_NAMES_TEXT || plain?.test(text) !== true) return undefined;
   const starts: number[] = [];
@@ -237,7 +236,7 @@ function plainNames(text: string, { plain, longest }: GlobAlphabet): readonly nu
   return starts;
 }
 
-/** Why `names` are too much work for `list`; undefined: they are not. */
+/** Why matching `names` against `list` costs too much. Undefined if it does not. */
 export function tooManySteps(list: GlobList, names: readonly string[]): Invalid | undefined {
   let steps = 0;
   for (const { length } of names) steps += list.steps(length);

@@ -1,7 +1,7 @@
 // The `keys` filter of a source or a pulling Secret: globs, NEW=OLD renames and `!` exclusions.
-// Positives are globs and renames; none means all. A rename moves: its old key is not taken by a glob
-// as well. Filtering fails, rather than guessing, where an old key is missing, two entries meet at one
-// key, or nothing is left.
+// Globs and renames are positive entries. Without any, all keys match. A rename moves a key, so a glob does not
+// also take its old key. Filtering fails, rather than guessing, if an old key is missing, two entries have the
+// same new key, or nothing is left.
 import { MOST_DATA_ENTRIES } from "./bounds.ts";
 import {
   DATA_KEY_GLOBS,
@@ -21,7 +21,7 @@ type Rename = { readonly to: string; readonly from: string };
 export type KeyFilter = {
   readonly globs: GlobList;
   readonly renames: readonly Rename[];
-  /** undefined: the annotation is absent and everything passes. */
+  /** Undefined if the annotation is absent. Every key then matches. */
   readonly text: string | undefined;
 };
 
@@ -64,7 +64,7 @@ function parseRename(entry: string): Result<Rename> {
   return invalid(entry, `NEW=OLD, each ${DATA_KEY_FORM}`);
 }
 
-/** The entries that pass, under their new keys. */
+/** The entries that match, under their new keys. */
 export function filterKeys(
   filter: KeyFilter,
   entries: Readonly<Record<string, string>>,
@@ -90,7 +90,7 @@ export function filterKeys(
   return ok(recordOf(kept));
 }
 
-/** Without a prototype: "constructor" and "__proto__" are data keys like any other. */
+/** Without a prototype, because "constructor" and "__proto__" are ordinary data keys. */
 export function recordOf<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
   const record: Record<string, T> = Object.create(null);
   for (const [key, value] of entries) record[key] = value;

@@ -1,7 +1,7 @@
 // Label selectors over Namespaces, equality and set form, with the grammar and the checks of the API
-// server (labels.Parse), but for its numeric `>` and `<`, which are refused.
+// server (labels.Parse), except its numeric `>` and `<`, which are refused.
 //   key   !key   key=a   key==a   key!=a   key in (a,b)   key notin (a,b)   joined by ","
-// `!=` and `notin` also hold where the key is absent. Hand-written scanner, linear in the text.
+// `!=` and `notin` also hold if the key is absent. Hand-written scanner, linear in the text.
 import { isAt, NameIndex } from "./name-index.ts";
 import { isLabelKey, isLabelValue, LABEL_KEY_FORM, LABEL_VALUE_FORM } from "./names.ts";
 import { invalid, ok, type Invalid, type Result } from "./result.ts";
@@ -13,7 +13,7 @@ type Requirement =
   | { readonly kind: "absent"; readonly key: string }
   | { readonly kind: "in" | "notin"; readonly key: string; readonly values: Values };
 
-/** Where they stand in the selector's text, from `from` on; `index`: of so many that they have one. */
+/** The values in the selector's text, from `from` on. Only a long list has an `index`. */
 type Values = {
   readonly from: number;
   readonly count: number;
@@ -31,7 +31,7 @@ export class Selector {
     this.#steps = requirements.reduce((sum, each) => sum + stepsOf(each), 0);
   }
 
-  /** As GlobList.steps, whatever the labels are. */
+  /** As GlobList.steps, for any labels. */
   get steps(): number {
     return this.#steps;
   }
@@ -43,7 +43,7 @@ export class Selector {
     return true;
   }
 
-  /** What `kubectl label` would be reported, KEY=VALUE or KEY-, for labels that match; empty: they do. */
+  /** The `kubectl label` arguments, KEY=VALUE or KEY-, for labels that match. Empty if they already do. */
   changes(labels: Labels): readonly string[] {
     return this.#requirements
       .filter((requirement) => !holds(requirement, labels, this.text))
@@ -88,13 +88,13 @@ function isAmong({ from, count, index }: Values, value: string, text: string): b
 const SELECTOR_FORM =
   'requirements such as "team=a", "tier!=test", "env in (dev, prod)", "env notin (test)", "team" or "!team", joined by ","';
 
-// Each costs a look-up per namespace and pass, and a tenant may write 256 KiB of them.
+// Each costs a look-up per namespace and sync, and a tenant may write 256 KiB of them.
 const MOST_REQUIREMENTS = 100;
 const FEWER = `at most ${MOST_REQUIREMENTS} requirements`;
 const LONGEST_TEXT = 64 * 1024;
 
 const STEPS_A_REQUIREMENT = 8;
-/** So many values are looked at one after the other, with the blanks between them. */
+/** Up to this many values are compared one after the other, with the blanks between them. */
 const MOST_LOOKED_AT = 8;
 const STEPS_A_VALUE = 5;
 

@@ -1,24 +1,24 @@
-// Where names stand in a list of a user's text. It keeps no name: two bytes or four for where each
-// begins, and one or two for finding it, so that a list of 64 KiB takes little more than its text.
-// Whoever chooses names that all fall together makes look-ups slow; how slow is known of the index.
+// The offsets of names in a user's list. It stores no name. Each takes two or four bytes for its offset and one
+// or two for the look-up, so a list of 64 KiB takes little more than its text. A user can choose names that all
+// have the same bucket, which makes look-ups slow. The index knows how slow.
 
-/** As many names to a bucket, or half as many. */
+/** On average a bucket has at most this many names, and at least half as many. */
 const A_BUCKET = 4;
-/** More in one bucket come of names that are there again and again, or were made to fall together. */
+/** More names in one bucket mean that names are repeated or were chosen for one bucket. */
 const MOST_A_BUCKET = 24;
-// Of equal names the first is kept. Names that do not fall apart are not looked for among more.
+// The first of equal names is kept. The search for equal names stops after this many probes.
 const MOST_PROBES = 32;
 const COMPARED_A_STEP = 16;
 
 export class NameIndex {
-  /** Where each bucket begins among the places, one more than there are buckets; then the places. */
+  /** The offset of each bucket, one more than there are buckets. The places of the names follow. */
   readonly #table: Uint16Array | Uint32Array;
   readonly #mask: number;
   readonly #text: string;
   /** The most steps of 10 ns that a look-up takes. */
   readonly steps: number;
 
-  /** `starts`: where names begin in `text`, ascending. */
+  /** `starts`: the offsets of names in `text`, ascending. */
   constructor(text: string, starts: readonly number[]) {
     const hashed = new Hashed(text, starts);
     if (hashed.largest > MOST_A_BUCKET) hashed.keepFirsts();
@@ -32,7 +32,7 @@ export class NameIndex {
     this.steps = hashed.steps;
   }
 
-  /** Where `name` first stands in the text; -1: it is not among the names. */
+  /** The first offset of `name` in the text. -1 if it is not in the list. */
   find(name: string): number {
     const bucket = hashOf(name) & this.#mask;
     const [from = 0, to = 0] = [this.#table[bucket], this.#table[bucket + 1]];
@@ -44,7 +44,7 @@ export class NameIndex {
   }
 }
 
-/** The names while the index is made. */
+/** The names during the construction of the index. */
 class Hashed {
   readonly #text: string;
   readonly #starts: Uint32Array;
@@ -96,7 +96,7 @@ class Hashed {
     for (let index = 0; index < this.count; index++) {
       if (this.#isAgain(index, seen)) continue;
       for (const part of [this.#starts, this.#hashes, this.#lengths]) part[kept] = part[index] ?? 0;
-      // What was seen is now at another number.
+      // The entry has another number now.
       this.#note(kept++, seen);
     }
     this.count = kept;
@@ -165,12 +165,12 @@ class Hashed {
   }
 }
 
-// After a name comes a comma, a blank or the end, and names have characters from "-" to "z".
+// A comma, a blank or the end follows a name, and names have characters from "-" to "z".
 function isWithin(code: number): boolean {
   return code >= 45 && code <= 122;
 }
 
-/** Whether `name` stands at `start`, and nothing else with it. */
+/** Whether exactly `name` is at `start`. */
 export function isAt(text: string, start: number, name: string): boolean {
   const { length } = name;
   for (let at = 0; at < length; at++) {
@@ -180,7 +180,7 @@ export function isAt(text: string, start: number, name: string): boolean {
   return start + length >= text.length || !isWithin(text.charCodeAt(start + length));
 }
 
-// FNV-1a, its upper half over its lower, from which the bucket is taken.
+// FNV-1a. The upper half is mixed into the lower, which selects the bucket.
 const [OFFSET, PRIME] = [0x811c9dc5, 0x01000193];
 
 function hashOf(name: string): number {

@@ -1,5 +1,5 @@
-// The forms of Kubernetes' names, as the API server checks them, and the texts that say what would
-// be right. No regular expression here backtracks: each is one run of a character class.
+// The forms of Kubernetes' names, as the API server checks them, and the texts that describe them. No regular
+// expression here backtracks: each is one run of a character class.
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const QUALIFIED = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
@@ -18,7 +18,7 @@ export function isNamespaceName(text: string): boolean {
   return text.length <= 63 && DNS_LABEL.test(text);
 }
 
-/** RFC 1123 subdomain: what a Secret may be called. */
+/** RFC 1123 subdomain, the form of a Secret's name. */
 export function isSecretName(text: string): boolean {
   return (
     text.length <= 253 && text !== "" && text.split(".").every((label) => DNS_LABEL.test(label))
@@ -40,7 +40,7 @@ export function isLabelValue(text: string): boolean {
   return text === "" || (text.length <= 63 && QUALIFIED.test(text));
 }
 
-/** "NAMESPACE/NAME", or undefined where it is anything else. */
+/** Parses "NAMESPACE/NAME". Undefined for any other text. */
 export function parseRef(text: string): { namespace: string; name: string } | undefined {
   const slash = text.indexOf("/");
   if (slash < 0 || text.length > 63 + 1 + 253) return undefined;
@@ -51,7 +51,7 @@ export function parseRef(text: string): { namespace: string; name: string } | un
 
 export type Ref = { readonly namespace: string; readonly name: string };
 
-/** "NAMESPACE/NAME": how places and sources are named in maps, logs and reports. */
+/** "NAMESPACE/NAME": the key of places and sources in maps, logs and reports. */
 export function refText(ref: Ref): string {
   return `${ref.namespace}/${ref.name}`;
 }

@@ -1,17 +1,17 @@
-// One line for reasons that differ only in the names that they contain, such as those of quotas that each tenant
-// calls something else: the words that all begin and end with, and what differs between them.
+// One line for reasons that differ only in the names that they contain, such as those of each tenant's quotas.
+// It has their common start and end, and what differs between them.
 
 const MOST = 5;
 
-// Of the causes of failed writes, those whose names tenants choose: each namespace has its own quotas.
+// The failure causes with names that tenants choose. Each namespace has its own quotas.
 const TENANTS_NAME = /^(quota) \S+ /;
 
-/** The same for reasons that are one but for a name that a tenant chose. */
+/** The reason without the name that a tenant chose. */
 export function reasonShape(reason: string): string {
   return reason.replace(TENANTS_NAME, "$1 ");
 }
 
-/** `reasons`: texts of one line; how many of them differ may be any number. */
+/** `reasons`: texts of one line. Any number of them may differ. */
 export function sharedReason(reasons: Iterable<string>): string {
   const texts = [...new Set(reasons)].toSorted();
   const [first = [], ...others] = texts.map((text) => text.split(" "));

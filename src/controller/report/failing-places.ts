@@ -81,7 +81,7 @@ export class FailingPlaces implements SyncHooks {
     return this.#places.size === 0;
   }
 
-  /** By source (placeKey); `pulling`: whether pulling objects are among the places. */
+  /** By source (placeKey). `pulling`: whether pulling objects are among the places. */
   groups(pulling: boolean): ReadonlyMap<string, readonly FailingGroup[]> {
     const shown = [...this.#places.values()].filter((each) => pulling || !each.pulling);
     return Map.groupBy(groupsOf(shown), ({ kind, source }) => placeKey(kind, source));

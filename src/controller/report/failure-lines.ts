@@ -28,7 +28,7 @@ export class FailureLines {
   readonly #repeats = new Repeats(MOST_LINES);
   readonly #subjects = new Map<string, Subject>();
 
-  /** `message`: what each line says; the one that ends it puts "resolved: " before it. */
+  /** `message`: the text of each line. The line that ends a failure puts "resolved: " before it. */
   constructor(log: Log, clock: Clock, message: string) {
     this.#log = log;
     this.#clock = clock;

@@ -27,7 +27,7 @@ export type SourceEvent = {
   /** The object that the Event is on. */
   /** For a Namespace, its name is in `name`. */
   readonly kind: ObjectKind | "Namespace" | "Lease";
-  /** Of a Namespace its name in `name`. */
+  /** The name of a Namespace is in `name`. */
   readonly on: Ref;
   readonly uid: string;
   readonly type: "Normal" | "Warning";
