@@ -1,4 +1,4 @@
-// argv → command → exit code. The only file that knows process.
+// argv → command → exit code. The only file that uses process.
 import { existsSync, readFileSync } from "node:fs";
 import type { Program } from "./run/program-context.ts";
 import { runProgram } from "./cli/program.ts";
@@ -10,7 +10,7 @@ const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 export async function main(): Promise<void> {
   const stop = new AbortController();
   const onSignal = (): void => {
-    // A second signal means now: what is in flight is lost to us, never half-written.
+    // A second signal exits at once. The outcome of requests in flight is unknown, but none is half-written.
     if (stop.signal.aborted) process.exit(1);
     stop.abort();
   };
@@ -18,7 +18,7 @@ export async function main(): Promise<void> {
   process.on("SIGINT", onSignal);
   process.on("uncaughtException", crash);
   process.on("unhandledRejection", crash);
-  // A closed pipe (`| head`) is not an error. A controller listens itself, and continues without its log.
+  // A closed pipe (`| head`) is not an error. A controller has its own listener and continues without its log.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (process.stdout.listenerCount("error") > 1) return;
     process.exit(error.code === "EPIPE" ? 0 : 1);
@@ -34,13 +34,13 @@ export async function main(): Promise<void> {
     signal: stop.signal,
   };
   const code = await runProgram(process.argv.slice(2), program);
-  // A pipe may still hold what was written. The log of a controller is not waited for, in case nobody reads it.
+  // A pipe may still hold written text. The wait for a controller's log is limited, in case nothing reads it.
   if (process.stdout.listenerCount("error") > 1)
     setTimeout(() => process.exit(code), LAST_LINES_MS);
   process.stdout.write("", () => process.exit(code));
 }
 
-/** Nobody knows what state we are in: say where it was, and let a new process look at the cluster state. */
+/** The state of the process is unknown. Log the error, and let a new process start from the cluster state. */
 function crash(error: unknown): never {
   process.stderr.write(`secretcast: ${safeErrorText(error)}\n`);
   process.exit(1);
@@ -52,7 +52,7 @@ function version(): string {
   return version;
 }
 
-/** The pod's namespace, which the kubelet writes beside the token; undefined outside a cluster. */
+/** The pod's namespace, which the kubelet writes beside the token. Undefined outside a cluster. */
 function clusterNamespace(): string | undefined {
   const file = `${SERVICE_ACCOUNT}/namespace`;
   if (!process.env["KUBERNETES_SERVICE_HOST"] || !existsSync(file)) return undefined;

@@ -1,6 +1,6 @@
-// Which connections stay when there are too many. A server that refuses new connections lets a client block the
-// kubelet's probes by holding old ones open. So a new connection is always admitted, and one closes for it: the
-// oldest of the address that has the most. A Pod that opens thousands closes only its own.
+// Decides which connections stay when there are too many. If a server refused new connections, a client could
+// block the kubelet's probes by holding old ones open. A new connection is therefore always admitted, and the
+// oldest one of the address with the most is closed. A Pod that opens thousands closes only its own.
 
 /** The parts of a socket that matter here. */
 export type OpenConnection = {
@@ -11,7 +11,7 @@ export type OpenConnection = {
 
 export class OpenConnections {
   readonly #most: number;
-  /** Both in the order of arrival. */
+  /** Both are in the order of arrival. */
   readonly #byAddress = new Map<string, Set<OpenConnection>>();
   #count = 0;
 

@@ -1,18 +1,18 @@
-// Server-sent events of the status page: the whole answer whenever it has changed, at most twice a
-// second for each reader and never faster than that reader takes it; a tick with the server's time
-// in between, so that both sides notice a dead connection.
+// Server-sent events of the status page. The whole answer is sent whenever it has changed, at most twice a
+// second for each reader and never faster than that reader takes it. Between them a tick with the server's time
+// is sent, so that both sides notice a dead connection.
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { sleep, type Clock } from "../kube/time/clock.ts";
 import type { StatusFeed } from "./status-feed.ts";
 import type { Filter } from "./filter.ts";
 
-// A page that is open in many forgotten tabs must not cost the controller its work.
+// Many forgotten tabs must not keep the controller from its work.
 const MOST_READERS = 32;
 const PAUSE_MS = 500;
 const TICK_MS = 5000;
-// Half a million places that are not current take a third of a second to read: no more than a sixth
-// of the time goes into reading.
+// Half a million places that are not current take a third of a second to read. The distance limits reading to
+// a sixth of the time.
 const DISTANCE = 5;
 
 export class EventStream {
@@ -25,12 +25,12 @@ export class EventStream {
     this.#clock = clock;
   }
 
-  /** Whether another reader is taken. */
+  /** Whether no further reader is accepted. */
   get full(): boolean {
     return this.#readers >= MOST_READERS;
   }
 
-  /** Resolves when the reader has gone. */
+  /** Resolves when the reader has disconnected. */
   async serve(response: ServerResponse, filter: Filter): Promise<void> {
     const gone = new AbortController();
     const { signal } = gone;
@@ -50,7 +50,7 @@ export class EventStream {
   async #follow(response: ServerResponse, filter: Filter, signal: AbortSignal): Promise<void> {
     let sent = "";
     while (!signal.aborted) {
-      // Taken before it is read: what changes meanwhile is not missed.
+      // Called before the read, so that changes during the read are not missed.
       const next = this.#statusFeed.next(TICK_MS, signal);
       const asked = this.#clock.monotonic();
       const text = JSON.stringify(await this.#statusFeed.read(filter));

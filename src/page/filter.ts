@@ -1,12 +1,12 @@
-// What a reader of the status page wants to see: parts of names, one state, one kind. It comes from a URL's
-// query; a part is compared as it is, never as a pattern.
+// The filter of a reader of the status page: parts of names, one state, one kind. It comes from a URL's
+// query. A part is compared literally, never as a pattern.
 import { METRIC_STATES, type MetricState } from "../controller/model/verdicts.ts";
 import { OBJECT_KINDS, type ObjectKind } from "../controller/model/kinds.ts";
 
-/** Of sources themselves, when something is wrong with them. */
+/** States of sources with a problem. */
 const SOURCE_STATES = ["refused", "nowhere"] as const;
 export type SourceState = (typeof SOURCE_STATES)[number];
-/** The page's states: those of the metrics, and those of sources. */
+/** The page's states: those of the metrics and those of sources. */
 const STATES = [...METRIC_STATES, ...SOURCE_STATES] as const;
 export type RowState = MetricState | SourceState;
 
@@ -35,17 +35,17 @@ export function severity(state: RowState): number {
 export const SEVERITY: readonly RowState[] = STATES.toSorted((a, b) => severity(a) - severity(b));
 
 export type Filter = {
-  /** Part of a source's NAMESPACE/NAME; "" is in all. */
+  /** Part of a source's NAMESPACE/NAME. "" matches all. */
   readonly source: string;
   /** Part of a target namespace's name. */
   readonly namespace: string;
   readonly state: RowState | undefined;
   readonly kind: ObjectKind | undefined;
-  /** Of sources, of groups of places and of places, so many at most; undefined: as many as people read. */
+  /** Most sources, groups of places, and places. Undefined means the default for people. */
   readonly limit?: number | undefined;
 };
 
-/** The parameters of /api/status and /api/events; docs/operations.md has a row for each. */
+/** The parameters of /api/status and /api/events. docs/operations.md has a row for each. */
 export const FILTER_PARAMETERS: readonly string[] = [
   "source",
   "namespace",
@@ -54,13 +54,13 @@ export const FILTER_PARAMETERS: readonly string[] = [
   "limit",
 ];
 
-/** A program may ask for more than people read. */
+/** A program may request more than people read. */
 const HIGHEST_LIMIT = 10_000;
 
-// NAMESPACE/NAME is no longer.
+// The longest NAMESPACE/NAME.
 const LONGEST = 63 + 1 + 253;
 
-/** Throws a RangeError that names the parameter, its value and what would be right. */
+/** Throws a RangeError that names the parameter, its value and the valid form. */
 export function readFilter(query: URLSearchParams): Filter {
   const part = (name: string): string => {
     const text = (query.get(name) ?? "").trim().toLowerCase();

@@ -1,30 +1,30 @@
-// Whether what the page shows is what the cluster is. Promises: it is called out of date as soon as a
-// watch is known to be disconnected, and where nobody can know yet, because a connection died without a
-// word, once the watch has been silent for longer than any healthy one. No clock: `nowMs` is given.
+// Whether the page shows the current cluster state. Promises: it is reported as out of date as soon as a watch
+// is known to be disconnected. If a connection died silently, it is reported once the watch has been silent for
+// longer than any healthy one. No clock: `nowMs` is given.
 
 /** Times are milliseconds since the epoch. */
 export type WatchStatus = {
   readonly resource: string;
   readonly filled: boolean;
-  /** When it was last heard: what is known of the resource is as of then. */
+  /** When the watch last received something. Its data is as of then. */
   readonly aliveMs: number;
-  /** Since when it has been disconnected; undefined: it is connected. */
+  /** Since when it has been disconnected. Undefined while it is connected. */
   readonly disconnectedMs: number | undefined;
-  /** When it tries next; undefined while it is connected, or trying. */
+  /** Time of the next retry. Undefined while it is connected or trying. */
   readonly nextTryMs: number | undefined;
 };
 
-/** What is shown may have changed since. */
+/** The shown state may have changed. */
 export type Outdated = {
-  /** Since when it is not followed. */
+  /** Since when changes are not received. */
   readonly sinceMs: number;
-  /** Of when it is. */
+  /** The time of the shown state. */
   readonly asOfMs: number;
 };
 
-// A watch that is well is silent for two minutes at most, then a bookmark comes.
+// A healthy watch is silent for two minutes at most. Then a bookmark comes.
 const SILENCE_MS = 3 * 60_000;
-// One answer that fails is no outage: the next try may reach another API server.
+// One failed answer is not an outage, because the next try may reach another API server.
 const AWAY_MS = 5000;
 
 /** `serverAwayMs`: since when no request has been answered. */

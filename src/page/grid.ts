@@ -1,6 +1,6 @@
-// Sources × namespaces, drawn for as many as a person can look at. Where there are more, those with
-// something that is not current come first; whoever has no copy there is left out. A cell is the
-// worst verdict of the places that the source has in the namespace, with its metric state.
+// The grid of sources × namespaces, limited to what a person can read. If there are more, those with
+// something that is not current come first, and a namespace without a copy is left out. A cell is the worst
+// verdict of the source's places in the namespace, with its metric state.
 import { type CachedObject, type ClusterState } from "../controller/model/cluster.ts";
 import {
   METRIC_STATE,
@@ -19,12 +19,12 @@ type Column = { readonly kind: ObjectKind; readonly source: string };
 export type Grid = {
   readonly sources: readonly Column[];
   readonly lines: readonly Line[];
-  /** How many there are to choose from. */
+  /** The number before the limit. */
   readonly sourcesTotal: number;
   readonly namespacesTotal: number;
 };
 
-/** null: the source has no place there. */
+/** null if the source has no place there. */
 export type Cell = { readonly verdict: Verdict; readonly state: MetricState } | null;
 
 type Line = { readonly namespace: string; readonly cells: readonly Cell[] };
@@ -32,7 +32,7 @@ type Line = { readonly namespace: string; readonly cells: readonly Cell[] };
 const MOST_SOURCES = 24;
 const MOST_NAMESPACES = 60;
 
-/** `rows` and `sources`: filtered already, the worst source first. */
+/** `rows` and `sources` are already filtered, with the worst source first. */
 export async function drawGrid(
   clusterStates: readonly ClusterState[],
   rows: readonly Row[],
@@ -40,7 +40,7 @@ export async function drawGrid(
   filter: Filter,
 ): Promise<Grid> {
   const worst = await worstByNamespace(rows);
-  // A copy may name a source that is none (any more).
+  // A copy may name a source that is not a source now or never was.
   const columnOf = new Map<string, Column>();
   for (const { kind, source } of [...sources, ...worst.sources])
     columnOf.set(`${kind} ${source}`, { kind, source });
@@ -78,7 +78,7 @@ async function worstByNamespace(rows: readonly Row[]) {
   return { ranks, sources: sources.values() };
 }
 
-/** At most so many, by name: first those of `ranks`, the worst before the others, then some that have copies. */
+/** Names up to the limit: first those of `ranks`, the worst before the others, then some that have copies. */
 async function choose(
   clusterStates: readonly ClusterState[],
   matching: readonly string[],
@@ -138,7 +138,7 @@ async function fill(
   return cells;
 }
 
-/** The source that a copy or a filled pulling object is of. */
+/** The source of a copy or of a filled pulling object. */
 function sourceOf(kind: ObjectKind, object: CachedObject): string | undefined {
   if (object.role === "copy") return placeKey(kind, object.source);
   const filled = object.role === "pull" && object.filled > 0;

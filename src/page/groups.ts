@@ -1,5 +1,5 @@
-// The rows of a plan for reading: filtered, then those of one source with one verdict for one reason
-// put together, the worst first, and objects that pull behind the others. Lists can be long: the work lets the event loop go on in between.
+// Groups the rows of a plan for readers: filtered, one group per source, verdict and reason, the worst first
+// and pulling objects last. Lists can be long, so the work yields to the event loop.
 import { setImmediate } from "node:timers/promises";
 import { dueWordsOf, isoTime } from "../controller/settings/due-text.ts";
 import {
@@ -15,7 +15,7 @@ import { refText } from "../text/names.ts";
 import { reasonShape, sharedReason } from "../text/shared-reason.ts";
 import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
 
-/** The first of a list, and how long it is. */
+/** The start of a list, and its length. */
 export type Truncated<T> = { readonly total: number; readonly shown: readonly T[] };
 
 /** Places of one source that have one verdict for one reason, whatever each tenant calls its quota. */
@@ -25,32 +25,32 @@ export type StatusGroup = {
   readonly verdict: Verdict;
   readonly state: MetricState;
   readonly reason: string;
-  /** Of failed writes: a word of the closed list of causes. */
+  /** For failed writes: a value of the closed list of causes. */
   readonly cause: string | undefined;
   readonly places: Truncated<string>;
-  /** When the first of them is looked at again without any event. */
+  /** When the first place is synced again without any event. */
   readonly dueMs: number | undefined;
   /** The same as RFC 3339, and what happens then: `will be deleted`. */
   readonly dueAt: string | undefined;
   readonly dueWords: string | undefined;
-  /** Of held removals: why one could be a mistake, and what prevents it: `the change is undone`. */
+  /** For held removals: why one could be a mistake, and what prevents it: `the change is undone`. */
   readonly hold: RemovalHoldCause | undefined;
   readonly unless: string | undefined;
-  /** Since when the first of them has been so. */
+  /** Since when the first place has been in this state. */
   readonly since: SinceWhen;
-  /** When a write that failed was last tried. */
+  /** The last try of a write that failed. */
   readonly triedMs: number | undefined;
-  /** Of `paused` and `frozen`: how many are other than the source wants, and of how many nobody knows. */
+  /** For `paused` and `frozen`: how many differ from the source, and for how many that is unknown. */
   readonly differing: { readonly known: number; readonly unknown: number } | undefined;
 };
 
 const MOST_PLACES = 50;
-/** Groups of one source and verdict that differ in the reason alone. */
+/** Groups of one source and verdict that differ only in the reason. */
 const MOST_REASONS = 5;
 // Well under 10 ms of work between two turns of the event loop.
 const PER_TURN = 4096;
 
-/** The rows that the filter lets through; `sources`: those in its state, where it is one of a source. */
+/** The rows that the filter matches. `sources`: the sources in its state, if that is a source state. */
 export async function pickRows(
   rows: readonly Row[],
   filter: Filter,
@@ -73,7 +73,7 @@ export async function pickRows(
   return kept;
 }
 
-/** `mostPlaces`: of all groups together; each names at least its first fifty. */
+/** `mostPlaces`: the limit for all groups together. Each names at least its first fifty. */
 export async function groupRows(
   rows: readonly Row[],
   times: PlanTimes,
@@ -88,7 +88,7 @@ export async function groupRows(
       else groups.set(key, [row]);
     }
   mergeFamilies(groups);
-  // What pulls, and why not, any tenant may write thousands of: it hides nothing of a source's.
+  // A tenant may write thousands of pulling objects. They do not displace the rows of a source.
   const [pulls, others] = [true, false].map((pulling) =>
     [...groups.values()]
       .filter(([first]) => first?.pulling === pulling)
@@ -106,7 +106,7 @@ function familyOf({ kind, source, verdict, hold, removal, pulling, cause }: Row)
   return `${placeKey(kind, source)} ${verdict} ${hold} ${removal} ${pulling} ${cause}`;
 }
 
-// Reasons contain names that tenants choose, such as those of finalizers: many such groups are one.
+// Reasons contain names that tenants choose, such as those of finalizers. Many such groups become one.
 function mergeFamilies(groups: Map<string, Row[]>): void {
   const families = Map.groupBy(groups, ([, [first]]) => (first ? familyOf(first) : ""));
   for (const members of families.values()) {
@@ -184,7 +184,7 @@ export function truncate<T>(list: readonly T[], most: number): Truncated<T> {
   return { total: list.length, shown: list.slice(0, most) };
 }
 
-/** All of them, with the event loop let go on between two slices. */
+/** Yields all items in slices, and yields to the event loop between them. */
 export async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<readonly T[], void> {
   let slice: T[] = [];
   for (const item of items) {

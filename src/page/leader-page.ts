@@ -1,12 +1,12 @@
-// The command that shows the leader's status page, for who looks at a stand-by's. It is meant to be
-// copied into a shell, and who may write the Lease chooses the holder: only an identity of the form
-// that this program gives itself is taken, of a pod of the same Deployment.
+// The command that shows the leader's status page, for readers of a standby replica's page. Readers copy it
+// into a shell, and any client that may write the Lease chooses the holder. So only an identity in this
+// program's own form is accepted, of a pod of the same Deployment.
 
 export type OwnPod = {
   readonly namespace: string;
   /** The pod's name. */
   readonly hostname: string;
-  /** Of the status page; 0: whichever was free, which of another pod is not known. */
+  /** Port of the status page. If it is 0, a free port was chosen, and that of another pod is unknown. */
   readonly port: number;
 };
 
@@ -15,10 +15,10 @@ const IDENTITY =
   /^(?<pod>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 // A pod of a Deployment: its name, the template's hash, a random part.
 const OF_DEPLOYMENT = /^(?<deployment>[-a-z0-9]+)-[a-z0-9]+-[a-z0-9]+$/;
-// A longer name is cut to a hostname of this length, and is no pod's name then.
+// A longer name is cut to a hostname of this length and is then not the pod's name.
 const LONGEST_HOSTNAME = 63;
 
-/** undefined: it cannot be known. */
+/** Undefined if it cannot be known. */
 export function leaderPageCommand(
   holder: string,
   { namespace, hostname, port }: OwnPod,

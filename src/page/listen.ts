@@ -1,6 +1,6 @@
-// A listening server and its orderly end, the same for every address that the program serves on. Any Pod may
-// reach an address, so this file bounds what connections cost. It does not bound what one answer costs: each
-// listener does that itself.
+// A listening server and its orderly shutdown, shared by all addresses that the program serves on. Any Pod may
+// reach an address, so this file limits the cost of connections. Each listener itself limits the cost of an
+// answer.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import type { Address } from "../controller/settings/config.ts";
@@ -10,14 +10,14 @@ import { SingleRequest } from "./single-request.ts";
 
 export type HttpServer = { readonly address: Address; close(): Promise<void> };
 
-// A scraper, two probes and some people need a handful. An idle connection costs 10 KiB.
+// One scraper, two probes and a few people need a handful. An idle connection costs 10 KiB.
 const MOST_CONNECTIONS = 128;
 // Proxies add tokens and traces. Node's own limit is twice as much.
 const LONGEST_HEAD = 8 * 1024;
 
 /**
- * Answers one request for each connection, and closes it. Rejects with a one-line error when the address cannot
- * be listened on.
+ * Answers one request per connection, and closes it. Rejects with a one-line error if it cannot listen on the
+ * address.
  */
 export async function listenOn(
   { host, port }: Address,
@@ -50,12 +50,12 @@ export async function listenOn(
   };
 }
 
-/** As a link or a log line has it: an IPv6 host in brackets. */
+/** The URL for links and log lines: an IPv6 host is in brackets. */
 export function urlOf({ host, port }: Address): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** A request's path and query. Anybody can send anything as a path, and `new URL` throws at some of it. */
+/** A request's path and query. A client can send any text as a path, and `new URL` throws for some. */
 export function targetOf(request: IncomingMessage): { path: string; query: URLSearchParams } {
   const [path = "/", ...query] = (request.url ?? "/").split("?");
   return { path, query: new URLSearchParams(query.join("?")) };

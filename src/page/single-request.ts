@@ -1,6 +1,6 @@
 // A connection that carries one request. Node parses all requests that a client sends at once before the first
-// one is answered, 64 KiB of them at a time: some clients with 20,000 each block the event loop for seconds. So
-// everything behind the first request's head is discarded before Node sees it, a body too.
+// one is answered, 64 KiB of them at a time. Some clients with 20,000 each block the event loop for seconds.
+// Everything after the first request's head, also a body, is therefore discarded before Node sees it.
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import type { Clock } from "../kube/time/clock.ts";
@@ -13,7 +13,7 @@ const INACTIVE_MS = 30_000;
 
 export class SingleRequest extends Duplex {
   readonly #socket: Socket;
-  /** What the end of the head can begin with; undefined after the head. */
+  /** The start of a possible end of the head. Undefined after the head. */
   #tail: Buffer | undefined = Buffer.alloc(0);
 
   constructor(socket: Socket, clock: Clock) {
@@ -25,7 +25,7 @@ export class SingleRequest extends Duplex {
       this.#take(chunk);
       if (!this.#tail) late.cancel();
     });
-    // Clients break connections all the time. What matters is that it closes.
+    // Clients often break connections. The connection only has to close.
     socket.on("error", () => undefined);
     socket.once("close", () => {
       late.cancel();

@@ -1,4 +1,4 @@
-// What the status page asks of a running controller, read at the moment it asks.
+// The state of a running controller for the status page, read on request.
 import type { Controller } from "../controller/sync/controller.ts";
 import type { Sync } from "../controller/sync/sync.ts";
 import type { ClusterState } from "../controller/model/cluster.ts";
@@ -16,7 +16,7 @@ export type Observed = {
   readonly watches: Readonly<Record<string, ObservedWatch>>;
   readonly reachability: Reachability;
   readonly elector: LeaderElector | undefined;
-  /** Where this is a pod. */
+  /** The pod that this process runs in, if any. */
   readonly pod: OwnPod | undefined;
   readonly controller: Controller;
   readonly sync: Sync;
@@ -48,7 +48,7 @@ export function controllerSnapshot(observed: Observed): () => ControllerSnapshot
       watches,
       serverAwayMs,
       outdated: outdatedSince(clock.now(), watches, serverAwayMs),
-      // That a watch is disconnected, which makes it not ready, its own lines say with times.
+      // Disconnected watches, which make it not ready, are left out. They have their own lines with times.
       troubles: [...controller.live(), ...watches.filter(({ filled }) => !filled).map(unfilled)],
     };
   };

@@ -1,13 +1,12 @@
-// Where the status page reads from, and where it hears that there is something new to read. Readers of
-// one filter share the work of one answer. It keeps nothing but those answers, and only until the next
-// change.
+// Provides the status page with answers and with notice of changes. Readers with the same filter share the work
+// of one answer. Only those answers are stored, and only until the next change.
 import type { Clock } from "../kube/time/clock.ts";
 import type { Filter } from "./filter.ts";
 import { readStatus, type ControllerSnapshot, type Status } from "./status.ts";
 
-// What changes without a plan (a watch, the leader) is seen this late at most.
+// Changes without a plan (a watch, the leader) are shown at most this late.
 const STALE_MS = 2000;
-// Each reader can ask with a filter of their own.
+// Each reader can use a different filter.
 const MOST_ANSWERS = 64;
 
 type Answer = { readonly at: number; readonly status: Promise<Status> };
@@ -25,12 +24,12 @@ export class StatusFeed {
     this.#version = version;
   }
 
-  /** Connects it with what is to be seen; reading works from then on. */
+  /** Sets the source of snapshots. Reads work from then on. */
   observe(look: () => ControllerSnapshot): void {
     this.#look = look;
   }
 
-  /** There is a new plan. */
+  /** Reports a new plan. */
   changed(): void {
     this.#plannedMs = this.#clock.now();
     this.#answers.clear();

@@ -1,7 +1,7 @@
-// The status page: static files, the status as JSON and as server-sent events. Read only, and for who
-// may read the names of all tenants: it listens on loopback, and there it answers only requests made
-// to a loopback name, so that no web page can read it through a name of its own that points here (DNS
-// rebinding). No script but its own runs in it.
+// The status page: static files, the status as JSON and as server-sent events. It is read only, and for users
+// that may read the names of all tenants. It listens on loopback and answers only requests made to a loopback
+// name. No web page can then read it through a name of its own that points here (DNS rebinding). No script
+// except its own runs in it.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -36,7 +36,7 @@ const FILES: Readonly<Record<string, { readonly file: string; readonly type: str
   "/icon.svg": { file: "icon.svg", type: "image/svg+xml" },
 };
 
-/** Rejects with a one-line error when the address cannot be listened on. */
+/** Rejects with a one-line error if it cannot listen on the address. */
 export async function serveStatus(
   address: Address,
   statusFeed: StatusFeed,
@@ -120,7 +120,7 @@ function answer(
   response.end(body);
 }
 
-/** The name that the request was made to, without the port. */
+/** The host name of the request, without the port. */
 function hostOf({ headers: { host = "" } }: IncomingMessage): string {
   return host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
 }

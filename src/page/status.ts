@@ -1,7 +1,7 @@
-// What the status page shows, as JSON: the newest plan, made small. Places that are current are only
-// counted, the others are put together by source, verdict and reason; each list is cut at a bound and
-// says how much there is. So the answer has the same size at 5 and at 5,000 namespaces. Names, counts
-// and reasons only, never a Secret's content. The work yields to the event loop.
+// The content of the status page, as JSON: a summary of the newest plan. Current places are only counted. The
+// others are grouped by source, verdict and reason. Each list is truncated and has its total, so the answer has
+// the same size at 5 and at 5,000 namespaces. It has names, counts and reasons only, never a Secret's content.
+// The work yields to the event loop.
 import { type ClusterState } from "../controller/model/cluster.ts";
 import {
   type MetricState,
@@ -25,52 +25,52 @@ import { sinceWhen, type PlanTimes, type SinceWhen } from "./since.ts";
 import { refText } from "../text/names.ts";
 import { placeKey, type ObjectKind } from "../controller/model/kinds.ts";
 
-/** What the controller knows of itself at this moment. Times are milliseconds since the epoch. */
+/** The current state of the controller. Times are milliseconds since the epoch. */
 export type ControllerSnapshot = {
   readonly dryRun: boolean;
-  /** Of each kind that takes part. */
+  /** One for each kind that takes part. */
   readonly clusterStates: readonly ClusterState[];
   readonly plan: Plan | undefined;
   readonly convergedMs: number | undefined;
-  /** What a monotonic time of the plan lacks to be one since the epoch. */
+  /** The offset from a monotonic time of the plan to one since the epoch. */
   readonly offsetMs: number;
   readonly leader: Leader;
   readonly watches: readonly WatchStatus[];
-  /** Undefined: every watch is followed, as far as anybody can know. */
+  /** Undefined if every watch receives changes, as far as is known. */
   readonly outdated: Outdated | undefined;
-  /** Since when no request has been answered; undefined: the API server answers. */
+  /** Since when no request has been answered. Undefined while the API server answers. */
   readonly serverAwayMs: number | undefined;
-  /** What the probes complain about. */
+  /** Problems that the probes report. */
   readonly troubles: readonly string[];
 };
 
-/** `alone`: there is no election. */
+/** `alone`: leader election is off. */
 export type Leader = {
   readonly state: "leading" | "alone" | "stand-by";
   readonly holder: string | undefined;
-  /** The command that shows the leader's page; undefined: this is it, or it cannot be known. */
+  /** The command that shows the leader's page. Undefined if this is the leader or it cannot be known. */
   readonly command: string | undefined;
 };
 
 export type Status = Omit<ControllerSnapshot, "clusterStates" | "plan" | "offsetMs"> & {
   readonly version: string;
-  /** When the plan was made; undefined: there is none, as on a stand-by. */
+  /** When the plan was made. Undefined without a plan, as on a standby replica. */
   readonly plannedMs: number | undefined;
-  /** When this process made its first plan: what was so then may have been so before. */
+  /** When this process made its first plan. States at that time may have begun before it. */
   readonly firstPlanMs: number | undefined;
   /** The kinds of objects that take part. */
   readonly kinds: readonly ObjectKind[];
   readonly totals: Totals | undefined;
   readonly groups: Truncated<StatusGroup>;
   readonly sources: Truncated<SourceLine>;
-  /** Namespaces whose annotations cannot be understood. */
+  /** Namespaces with invalid annotations. */
   readonly unclear: Truncated<UnclearNamespace>;
   readonly ignored: IgnoredStatus;
   readonly list: ListStatus;
   readonly grid: Grid | undefined;
 };
 
-/** Annotations of ours that have no effect: counted by reason, and some of the objects by name. */
+/** Our annotations without effect: counted by reason, and some of the objects by name. */
 export type IgnoredStatus = {
   readonly reasons: readonly {
     readonly reason: IgnoredReason;
@@ -87,13 +87,13 @@ export type IgnoredStatus = {
   readonly flags: readonly string[];
 };
 
-/** The source list: whether it is read, and what of it has no effect. */
+/** The source list: whether it is read, and which entries have no effect. */
 export type ListStatus = {
   readonly state: Plan["list"]["state"];
   readonly reason: string;
   readonly entries: number;
   readonly refused: Truncated<string>;
-  /** Entries whose object is not there. */
+  /** Entries whose object does not exist. */
   readonly absent: Truncated<string>;
 };
 
@@ -116,12 +116,12 @@ export type Totals = {
 export type SourceLine = {
   readonly kind: ObjectKind;
   readonly source: string;
-  /** Key of the entry of the source list by which it is one; undefined: by its annotations. */
+  /** Key of the source list entry that makes it a source. Undefined if its annotations do. */
   readonly entry: string | undefined;
-  /** The worst that is true of it. */
+  /** Its worst state. */
   readonly state: RowState;
   readonly paused: boolean;
-  /** Since when its places have been in just these states. */
+  /** Since when its places have been in exactly these states. */
   readonly since: SinceWhen;
   readonly problems: readonly string[];
   readonly notes: readonly string[];
@@ -133,7 +133,7 @@ const MOST_SOURCES = 200;
 const MOST_UNCLEAR = 50;
 const MOST_IGNORED = 50;
 
-/** Of which program, and from when the plan is. */
+/** The program's version, and the time of the plan. */
 export type Origin = Pick<Status, "version" | "plannedMs">;
 
 export async function readStatus(

@@ -1,4 +1,4 @@
-// Puts the parts together: clients → informers → planner → writes → controller. Nothing runs yet.
+// Connects the parts: clients → informers → planner → writes → controller. Nothing runs yet.
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { Apply } from "../controller/writes/apply.ts";
@@ -54,13 +54,13 @@ export type Dependencies = {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly observer: SyncHooks;
-  /** The status page reads here, where there is one. */
+  /** The source of the status page, if there is one. */
   readonly statusFeed?: StatusFeed;
 };
 
-// A stand-by looks after up to 2.2 times this: 3.3 s, so that it has written within 5 s of a release.
+// A standby replica checks after up to 2.2 times this, 3.3 s, so that it has written within 5 s of a release.
 const LEASE_RETRY_MS = 1500;
-// While it is under way, every replace waits.
+// Every replace waits while the request is in flight.
 const RECORD_REQUEST_MS = 5000;
 
 export function buildController(
@@ -72,7 +72,7 @@ export function buildController(
   const dataCache = new DataCache(config.dataCacheBytes);
   const lines = watchLines(log, clock);
   const list = createSourceList(config, parts, lines);
-  // Until all are read nobody knows how many there are.
+  // The number is unknown until all are read.
   const objects = (): number => {
     const all = Object.values(watches);
     const unknown = all.some(({ hasSynced }) => !hasSynced);
@@ -240,7 +240,7 @@ function createSourceList(
   });
 }
 
-// What the list's watch is called among those of resources.
+// The name of the list's watch among those of resources.
 const SOURCE_LIST = "source list";
 
 function createElector(
@@ -268,7 +268,7 @@ function createElector(
   });
 }
 
-// By the client of the writes: a renewal must never queue behind it.
+// Uses the client of the writes, because a renewal must never queue behind it.
 function createRecord(
   config: Config,
   { client, clock }: Dependencies,
@@ -303,10 +303,10 @@ function createEvents(
     clock,
     reporter: { controller: "secretcast", instance: hostname() },
     onDrop: (reason, error, details) => {
-      // What the API server refuses, it refuses again, unless the fault is its own.
+      // The API server refuses a refused Event again, unless the fault is its own.
       if (details && (reason !== "refused" || isUnavailable(error)))
         onLost({ ...details, uid: details.regarding.uid ?? "" });
-      // What is dropped by a bound of ours is meant to be.
+      // Events dropped by our own limit are dropped on purpose.
       if (error instanceof ApiError && error.kind === "throttled") lost.overloaded.failed(error);
       else if (reason === "refused" || reason === "unreachable") lost[reason].failed(error);
       else log.debug({ reason }, message);

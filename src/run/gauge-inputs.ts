@@ -1,4 +1,4 @@
-// What the metrics ask of a running controller, read when they are scraped.
+// The inputs of the metrics from a running controller, read at scrape time.
 import type { Caches } from "../controller/sync/caches.ts";
 import type { Controller } from "../controller/sync/controller.ts";
 import type { Sync } from "../controller/sync/sync.ts";
@@ -9,7 +9,7 @@ import type { GaugeInputs } from "../controller/report/metrics.ts";
 import type { SyncLog } from "../controller/report/sync-log.ts";
 
 export type Measured = {
-  /** Those that take part. */
+  /** The kinds that take part. */
   readonly kinds: readonly ObjectKind[];
   readonly caches: Pick<Caches, "watches" | "unreadable">;
   readonly controller: Controller;
@@ -48,7 +48,7 @@ function copiesByState({ newestPlan: plan }: Sync): ByState {
 }
 
 function countSources({ newestPlan: plan }: Sync, kinds: readonly ObjectKind[]): ByState {
-  // Entries of the list of which no source came are refused too, of the kind that comes first.
+  // List entries without a source are refused too. They count for the first kind.
   let entries = plan?.list.refused.length ?? 0;
   const counted = kinds.map((kind) => {
     const own = plan?.sources.filter((source) => source.kind === kind) ?? [];
@@ -71,7 +71,7 @@ function countEntries({ newestPlan: plan }: Sync): Record<string, number> {
   return { ok: entries - faulty - absent.length, refused: faulty, absent: absent.length };
 }
 
-/** Wall times out of monotonic ones. */
+/** Converts monotonic times to wall times. */
 function lastActivity(watches: Caches["watches"], clock: Clock): Record<string, number> {
   const offset = wallOffsetMs(clock);
   return mapped(watches, ({ lastActivityMs }) => lastActivityMs + offset);

@@ -1,19 +1,19 @@
-// /healthz, /readyz and /metrics for the kubelet and Prometheus. Read only; a problem is named in the
-// answer's text. It promises nothing about who may reach it: that is the address's and a network
-// policy's part, and nothing served here holds a Secret's value.
+// /healthz, /readyz and /metrics for the kubelet and Prometheus. Read only. The answer's text names a problem.
+// The address and a network policy decide which clients may reach it. Nothing served here contains a Secret's
+// value.
 import type { ServerResponse } from "node:http";
 import type { Address } from "../controller/settings/config.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import { listenOn, targetOf, type HttpServer } from "../page/listen.ts";
 
-/** Problems in plain words; empty means all is well. */
+/** Problems as text. Empty means healthy. */
 export type Health = { live(): readonly string[]; ready(): readonly string[] };
 export type Scrape = { readonly contentType: string; metrics(): Promise<string> };
 
 // Rendering takes 2 ms of the only thread, so it must not be done for each request.
 const METRICS_FRESH_MS = 1000;
 
-/** Rejects with a one-line error when the address cannot be listened on. */
+/** Rejects with a one-line error if it cannot listen on the address. */
 export async function serveHttp(
   address: Address,
   health: Health,

@@ -29,7 +29,7 @@ import type { Program } from "./program-context.ts";
 import { serveAll } from "./serve.ts";
 import { createLeaseClient } from "../kube/leaderelection/lease-lock.ts";
 
-// The contract with the kubelet: the manifests give a pod 40 s, we end within 30.
+// The contract with the kubelet: the manifests give a pod 40 s, and the controller ends within 30.
 const GRACE_MS = 30_000;
 const REACH_TIMEOUT_MS = 10_000;
 
@@ -47,7 +47,7 @@ export async function run(given: FlagValues, program: Program): Promise<number> 
   return ended === "stopped" || ended === "converged" ? 0 : 1;
 }
 
-/** Runs the controller until the program's signal aborts, or for `--once` until nothing is due. */
+/** Runs the controller until the program's signal aborts, or with `--once` until nothing is due. */
 export async function runController(
   config: Config,
   kubeConfig: KubeConfig,
@@ -68,7 +68,7 @@ export async function runController(
   ): ApiClient =>
     createClient(kubeConfig, {
       clock: systemClock,
-      // What is before the slash becomes the field manager, by which the tenant guard knows our writes.
+      // The part before the slash becomes the field manager, by which the tenant guard identifies our writes.
       userAgent: `secretcast/${version}`,
       reachability,
       keeps: ALWAYS_READ,
@@ -109,7 +109,7 @@ export async function runController(
   }
 }
 
-// Once such a list was taken for one of names, and every namespace took copies.
+// Without this rule such a list would count as one of names, and every namespace would take copies.
 function warnOfEveryNamespace({ sourceNamespaces, namespacePolicy }: Config, log: Log): void {
   if (sourceNamespaces.includes("*") || !everyNamespacePublishes(sourceNamespaces)) return;
   log.warn(
@@ -118,7 +118,7 @@ function warnOfEveryNamespace({ sourceNamespaces, namespacePolicy }: Config, log
   );
 }
 
-/** Outside a cluster somebody is watching: say at once what would only be retried inside. */
+/** Outside a cluster a user is watching: report at once what would only be retried inside. */
 async function checkSurroundings(
   config: Config,
   client: ApiClient,
@@ -160,7 +160,7 @@ async function checkSurroundings(
   );
 }
 
-/** As `running`, or with an error when it has not ended in time after `signal`. */
+/** Resolves as `running`, or rejects if it has not ended in time after `signal`. */
 export async function withinGrace<T>(
   running: Promise<T>,
   signal: AbortSignal,
@@ -185,7 +185,7 @@ export async function withinGrace<T>(
   }
 }
 
-/** What decides which copies there are and when they change, so that a log explains itself. */
+/** The settings that decide which copies exist and when they change, so that a log is self-explanatory. */
 function settingsOf(config: Config) {
   return {
     sourceNamespaces: config.sourceNamespaces,

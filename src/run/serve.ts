@@ -11,7 +11,7 @@ import { serveStatus } from "../page/status-server.ts";
 
 export type Served = { readonly statusUrl: string; close(): Promise<unknown> };
 
-/** Rejects with a one-line error when one of the addresses cannot be listened on. */
+/** Rejects with a one-line error if it cannot listen on one of the addresses. */
 export async function serveAll(
   config: Config,
   controller: Controller,

@@ -1,5 +1,5 @@
 // @ts-check
-// The few words that the page builds itself with. Text only ever becomes a text node.
+// The helpers that build the page. Text only ever becomes a text node.
 
 /**
  * @param {string} tag
@@ -60,7 +60,7 @@ export function counted(count, noun) {
   return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** In words how long this is. @param {number} ms */
+/** The duration as text. @param {number} ms */
 export function duration(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 90) return `${seconds} s`;

@@ -1,8 +1,7 @@
 // @ts-check
 /** @import { Status } from "../status.ts" */
-// The page's life: what the reader filters by stands in the address, the status for it comes by
-// server-sent events, and what changed is drawn anew. When the connection is lost the page says so and
-// tries again.
+// Runs the page. The address contains the filter. The status arrives by server-sent events, and changed parts
+// are drawn again. If the connection is lost, the page reports that and retries.
 import { byId, duration, el, redraw } from "./dom.js";
 import {
   drawGrid,
@@ -21,7 +20,7 @@ const FIELDS = /** @type {const} */ (["source", "namespace", "state"]);
 const SILENCE_MS = 15_000;
 const RETRY_MS = 3000;
 const TYPING_MS = 200;
-// A screen reader is not told each step of a fan-out.
+// Screen readers do not announce each step of a fan-out.
 const ANNOUNCE_MS = 3000;
 
 const form = byId("filter");
@@ -31,7 +30,7 @@ let status;
 /** @type {EventSource | undefined} */
 let events;
 let heardAt = 0;
-/** The server's clock less ours. */
+/** The server's clock minus the browser's. */
 let skewMs = 0;
 let announcedAt = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -63,7 +62,7 @@ function connection(state, text) {
   if (shown.textContent !== text) shown.textContent = text;
 }
 
-/** The page hears of the controller; that the controller hears of the cluster is another matter. */
+/** The page receives updates from the controller. This says nothing about the controller's own watches. */
 function followed() {
   const outdated = status?.outdated !== undefined;
   document.body.toggleAttribute("data-outdated", outdated);
@@ -86,7 +85,7 @@ function draw() {
   byId("without-effect").hidden = ignored.reasons.length === 0;
   redraw(byId("ignored"), ignored, () => drawIgnored(ignored));
   redraw(byId("grid"), grid, () => drawGrid(grid));
-  // Without a plan nothing is known of any copy: no zero, and no "none".
+  // Without a plan nothing is known about copies, so neither zero nor "none" is shown.
   for (const id of ["filter", "main"]) byId(id).hidden = totals === undefined;
   const { leader } = status;
   const waits = totals === undefined && leader.state === "stand-by";
@@ -136,7 +135,7 @@ function leaderText({ state, holder }) {
   return holder === undefined ? "nobody yet" : `${holder}; this replica is on stand-by`;
 }
 
-/** Says again how long ago each moment was. */
+/** Updates how long ago each moment was. */
 function tell() {
   const now = Date.now() + skewMs;
   for (const time of document.querySelectorAll("time")) {

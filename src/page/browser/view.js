@@ -3,12 +3,12 @@
 /** @import { StatusGroup, Truncated } from "../groups.ts" */
 /** @import { SinceWhen } from "../since.ts" */
 /** @import { Cell, Grid } from "../grid.ts" */
-// What is drawn from a status, a section each. Names of sources and namespaces are buttons that put
-// them into the filter: page.js listens for them by `data-filter`.
+// Draws a status, section by section. Names of sources and namespaces are buttons that put them into the
+// filter. page.js listens for them by `data-filter`.
 import { counted, el, number } from "./dom.js";
 /** @typedef {Pick<Status, "watches" | "outdated" | "serverAwayMs" | "troubles">} Vitals */
 
-/** The metric states, in their order; a test compares them with the program's. */
+/** The metric states, in their order. A test compares them with the program's. */
 export const STATES = /** @type {const} */ ([
   "current",
   "pending",
@@ -19,12 +19,12 @@ export const STATES = /** @type {const} */ ([
   "frozen",
 ]);
 
-/** Those of sources themselves. */
+/** The states of sources. */
 export const SOURCE_STATES = /** @type {const} */ (["refused", "nowhere"]);
 
 const EXPECTED_KIND = "Secret";
 
-/** One sentence that says it all. @param {Status} status */
+/** A summary in one sentence. @param {Status} status */
 export function summaryOf(status) {
   const { outdated } = status;
   const text = stateOf(status);
@@ -51,7 +51,7 @@ function stateOf({ totals, leader, plannedMs }) {
   return `${number(states.current)} of ${counted(all, "place")} current, ${rest}.${problem}`;
 }
 
-/** For who looks at a replica that has nothing to show. @param {Status["leader"]} leader */
+/** For readers of a replica that has nothing to show. @param {Status["leader"]} leader */
 export function drawStandBy({ holder, command }) {
   const why = "It plans nothing and writes nothing, so it cannot say how the copies are.";
   if (holder === undefined)
@@ -66,7 +66,7 @@ export function drawStandBy({ holder, command }) {
   ];
 }
 
-/** What is wrong with the controller itself, a line each. @param {Vitals} vitals */
+/** Problems of the controller itself, one line each. @param {Vitals} vitals */
 export function drawTroubles({ watches, outdated, serverAwayMs, troubles }) {
   const lines = [];
   if (outdated)
@@ -140,7 +140,7 @@ export function drawGroups(groups, unclear, firstPlanMs) {
   return unknown ? [...parts, beforeNote(firstPlanMs)] : parts;
 }
 
-/** What a restart cannot know. @param {number} firstPlanMs */
+/** A note on states that may be older than this process. @param {number} firstPlanMs */
 function beforeNote(firstPlanMs) {
   const text = "Since before: it was so already at the first plan of this replica, ";
   return el("p", { class: "quiet" }, text, timeOf(firstPlanMs), ".");
@@ -206,7 +206,7 @@ function drawPlaces({ total, shown }, key) {
   );
 }
 
-/** Annotations of ours that have no effect. @param {IgnoredStatus} ignored */
+/** Our annotations without effect. @param {IgnoredStatus} ignored */
 export function drawIgnored({ reasons, objects, flags }) {
   const wrong = flags.map((flag) => el("p", { class: "problem" }, `${flag} matches no namespace`));
   const counts = reasons
@@ -226,7 +226,7 @@ export function drawIgnored({ reasons, objects, flags }) {
   ];
 }
 
-/** What is not right with the source list. @param {ListStatus} list */
+/** Problems of the source list. @param {ListStatus} list */
 function drawList({ state, reason, refused, absent }) {
   const unread = state === "unread" ? [el("p", { class: "problem" }, reason)] : [];
   const faulty = refused.shown.map((text) => el("p", { class: "problem" }, text));
@@ -292,7 +292,7 @@ function drawSource({ kind, source, entry, state, paused, problems, notes, state
     ...notes.map((note) => el("div", { class: "quiet" }, note)),
   ];
   const named = [...kindLabel(kind), nameButton("source", source, "line"), " ", ...told];
-  // Without a place there is no bar: the reason has its room.
+  // Without a place there is no bar, and the reason is shown instead.
   const first = bar.hasChildNodes()
     ? [el("th", { scope: "row" }, ...named), el("td", {}, bar)]
     : [el("th", { scope: "row", colspan: "2" }, ...named)];
@@ -358,7 +358,7 @@ function headOf(titles, numbers = []) {
   return el("thead", {}, el("tr", {}, ...cells));
 }
 
-/** Which kind it is of, unless it is the one that everybody expects. @param {string} kind */
+/** The kind, unless it is the default. @param {string} kind */
 function kindLabel(kind) {
   return kind === EXPECTED_KIND ? [] : [el("small", { class: "kind" }, kind), " "];
 }
@@ -382,7 +382,7 @@ function more({ total, shown }, noun) {
   return [el("p", { class: "quiet" }, text)];
 }
 
-// The last moment that a Date can hold: a grace may be longer.
+// The last moment that a Date can represent. A grace may be longer.
 const LATEST_MS = 8.64e15;
 
 /** @param {number} ms */
@@ -390,7 +390,7 @@ function dateOf(ms) {
   return new Date(Math.min(ms, LATEST_MS));
 }
 
-/** As the Events and the log say it. @param {number} ms */
+/** In the form of the Events and the log. @param {number} ms */
 function utcText(ms) {
   const [day = "", time = ""] = dateOf(Math.round(ms / 1000) * 1000)
     .toISOString()
@@ -398,13 +398,13 @@ function utcText(ms) {
   return `${day} ${time.slice(0, 8)} UTC`;
 }
 
-/** Of the reader's day. @param {number} ms */
+/** In the reader's time zone. @param {number} ms */
 function clockTime(ms) {
   return new Date(ms).toLocaleTimeString("en-GB");
 }
 
 /**
- * A moment that page.js keeps saying anew: how long ago it was, "for" how long it has been, or when it
+ * A moment that page.js keeps updating: how long ago it was, "for" how long it has been, or when it
  * is "due".
  *
  * @param {number} ms
