@@ -10,7 +10,7 @@ import type {
 import { type ObjectKind, placeKey } from "./kinds.ts";
 import type { SecretData } from "./secret-data.ts";
 
-/** What made a write due; `edited` and `deleted` are repairs of a copy that others changed. */
+/** What made a write due. `edited` and `deleted` are repairs of a copy that others changed. */
 export type WriteCause =
   | "new"
   | "changed"
@@ -21,16 +21,16 @@ export type WriteCause =
   | "gone";
 
 type Write = {
-  /** Of the object at the place, and of its source. */
+  /** The kind of the object at the place, and of its source. */
   readonly objectKind: ObjectKind;
   readonly place: Ref;
   readonly source: Ref;
   readonly cause: WriteCause;
-  /** Why, in plain words. */
+  /** Why, in plain English. */
   readonly reason: string;
-  /** What the write follows from, but for the target's version: a failure is remembered under it. */
+  /** Key of the decision behind this write, without the target's version. A failure is remembered under it. */
   readonly decisionKey: string;
-  /** Of a removal: as what the delete guard counts it. */
+  /** With a removal: how the delete guard counts it. */
   readonly removal?: CountedRemoval;
 };
 
@@ -74,9 +74,9 @@ export type Action =
     })
   | (Write & { readonly kind: "delete"; readonly target: CopyObject })
   | (Write & { readonly kind: "release"; readonly target: CopyObject })
-  /** A pulling Secret gets or refreshes its entries; which, a look at it shows (pull-fill.ts) ... */
+  /** A pulling Secret gets or refreshes its entries. A look at it shows which (pull-fill.ts). */
   | (Write & { readonly kind: "fill"; readonly content: Desired; readonly target: PullingObject })
-  /** ... or loses them. */
+  /** A pulling Secret loses its entries. */
   | (Write & { readonly kind: "unfill"; readonly target: PullingObject })
   /** No write: one live GET of a place where a Secret is that the cache does not show. */
   | (Write & { readonly kind: "liveGet" })
@@ -130,9 +130,9 @@ export type CountedRemoval = {
   /** Key of the source (sourceKey). */
   readonly source: string;
   readonly countedAs: CountedAs;
-  /** The source, which exists, no longer wants the place. */
+  /** The source exists, and does not want the place. */
   readonly byEdit: boolean;
-  /** The source that no longer exists, if that is why. */
+  /** The deleted source, if its deletion is the reason. */
   readonly vanished: SourceAbsence | undefined;
 };
 
@@ -145,10 +145,10 @@ export type SourceAbsence = {
 
 export type LiveRead = {
   readonly kind: ObjectKind | "Namespace" | "SourceList";
-  /** Of a namespace its name in `namespace`, and "" in `name`. */
+  /** A namespace has its name in `namespace`, and "" in `name`. */
   readonly ref: Ref;
   /** What the cache shows: versionOf. */
   readonly shown: string;
-  /** UID of an object that must no longer exist, whatever has its name by now. */
+  /** UID of an object that must not exist, whatever has its name by now. */
   readonly gone?: string;
 };

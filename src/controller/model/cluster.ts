@@ -1,6 +1,6 @@
-// The words of the planner: what it reads (a ClusterState of reduced objects) and nothing else. Objects
-// of the API become these once, on their way into the cache (core/observed); from there on nothing is optional by accident. What the planner answers is in verdicts.ts.
-// Times of objects are RFC 3339 texts in UTC, which sort as they are; times of the planner are
+// The planner's input: a ClusterState of reduced objects. API objects are converted once, when they enter
+// the cache (observed/). After that, no field is optional by accident. The planner's output is in verdicts.ts.
+// Times of objects are RFC 3339 texts in UTC, which sort as they are. Times of the planner are
 // milliseconds of a monotonic clock.
 import type { KeyFilter } from "../../text/key-filter.ts";
 import type { GlobList } from "../../text/globs.ts";
@@ -10,7 +10,7 @@ import type { Problem, OnDelete, Rule, Accept } from "../annotations/rules.ts";
 import type { Ignored } from "../annotations/ignored.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import type { Ref } from "../../text/names.ts";
-/** What is known of the copies of one version of a source; their content is a SourcePayload. */
+/** What is known of the copies of one version of a source. Their content is a SourcePayload. */
 export type DesiredCopy = {
   readonly type: string;
   readonly immutable: boolean;
@@ -21,17 +21,17 @@ export type DesiredCopy = {
   readonly bytes: number;
   /** The length of one copy in the JSON of the API server, about. */
   readonly jsonBytes: number;
-  /** What could not be copied and why, in plain words. */
+  /** What could not be copied and why, in plain English. */
   readonly notes: readonly string[];
 };
 
-/** What the copies of one version of a source hold; only a DataCache keeps it. */
+/** What the copies of one version of a source hold. Only a DataCache keeps it. */
 export type SourcePayload = {
   readonly data: SecretData;
   readonly labels: Readonly<Record<string, string>>;
-  /** Copied from the source; our own marks are not among them. */
+  /** Copied from the source, without our own marks. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** The value of the mark `copied-keys`; "" where nothing is copied. */
+  /** The value of the mark `copied-keys`, or "" where nothing is copied. */
   readonly copiedKeys: string;
 };
 
@@ -48,12 +48,12 @@ export type SourceObject = Identity & {
   readonly role: "source";
   readonly kind: ObjectKind;
   readonly createdAt: string;
-  /** Of the source list, by which it is one; undefined: by its own annotations. */
+  /** The source list entry that makes it a source, or undefined: its own annotations do. */
   readonly entry: ListEntry | undefined;
   /** Not empty: refused. */
   readonly problems: readonly Problem[];
   readonly rule: Rule;
-  /** Over the texts of all its annotations that make the rule; "" where an entry makes it. */
+  /** Over the texts of all its annotations that make the rule, or "" where an entry makes it. */
   readonly ruleDigest: string;
   /** It carries annotations that ask for nothing. */
   readonly ignored: Ignored | undefined;
@@ -100,18 +100,18 @@ export type CopyTemplate = {
   readonly dataDigest: string;
   /** As DesiredCopy.fingerprint, over what is there. */
   readonly fingerprint: string;
-  /** Its record of `on-delete`; one that cannot be read means keep. */
+  /** Its record of `on-delete`. An unreadable record means keep. */
   readonly onDelete: OnDelete;
   /** undefined: too long to be kept. */
   readonly copiedKeys: string | undefined;
-  /** Key of the entry of the source list that its source was one by; undefined: none. */
+  /** Key of the source list entry that made its source one, or undefined without an entry. */
   readonly entry: string | undefined;
-  /** The source list of that entry; undefined: none, or an older version wrote the copy. */
+  /** The source list of that entry, or undefined: no entry, or an older version wrote the copy. */
   readonly list: string | undefined;
-  /** A mark of ours that this version does not know; undefined: none. */
+  /** A mark of ours that this version does not know, or undefined. */
   readonly unknownMark: string | undefined;
   readonly ignored: Ignored | undefined;
-  /** Field manager of the newest change that is not ours; undefined: ours is the newest, or it is not known. */
+  /** Field manager of the newest change that is not ours, or undefined: ours is the newest, or it is unknown. */
   readonly changedBy: string | undefined;
 };
 
@@ -189,7 +189,7 @@ export class CopyObject implements Identity, CopyTemplate {
 /** Anything else: a name in the way. */
 export type UnmanagedObject = Identity & {
   readonly role: "unmanaged";
-  /** The place for which it was copied, if it carries our marks for another place; absent: it does not. */
+  /** The place for which it was copied, if it carries our marks for another place. Otherwise absent. */
   readonly copiedFor?: Ref;
   readonly adopt: Adoptable | undefined;
   readonly ignored: Ignored | undefined;
@@ -225,7 +225,7 @@ export type ListState =
       readonly state: "read";
       /** Where it is. */
       readonly ref: Ref;
-      /** By key: those that name objects of other kinds, and of none, too. */
+      /** By key, including entries that name objects of other kinds or no object. */
       get(key: string): ListEntry | undefined;
       /** What is said of this object. */
       of(object: Ref): ListEntry | undefined;
@@ -236,18 +236,18 @@ export type ListState =
 export type ClusterState = {
   readonly kind: ObjectKind;
   readonly namespaces: ReadonlyMap<string, Namespace>;
-  /** By name; an empty map where the cache knows none. */
+  /** By name. The map is empty where the cache knows no object. */
   objectsIn(namespace: string): ReadonlyMap<string, CachedObject>;
   readonly sources: Iterable<CachedObject>;
   readonly pulls: Iterable<CachedObject>;
   /**
-   * Digest of what a pulling Secret with these `keys` gets of the source; undefined where the source's
+   * Digest of what a pulling Secret with these `keys` gets of the source, or undefined where the source's
    * data are not at hand, or give it nothing.
    */
   readonly offerOf: (source: SourceObject, keys: KeyFilter) => string | undefined;
-  /** Whether the API server refuses to show this listed namespace; then it is not in the cluster state. */
+  /** Whether the API server refuses to show this listed namespace, which is then not in the cluster state. */
   readonly isUnreadable?: (namespace: string) => boolean;
-  /** Absent: there is none. */
+  /** Absent without a list. */
   readonly list?: ListState | undefined;
 };
 
@@ -263,12 +263,12 @@ export type PlannerSettings = {
   /** undefined: the whole cluster. */
   readonly scope: ControllerScope | undefined;
   readonly excludeNamespaces: GlobList | undefined;
-  /** Whose sources belong to another installation; undefined: none. */
+  /** Namespaces whose sources belong to another installation, or undefined. */
   readonly otherSourceNamespaces: GlobList | undefined;
   readonly includeSystemNamespaces: boolean;
-  /** The controller's own namespace, never a target; undefined outside a cluster. */
+  /** The controller's own namespace, never a target, or undefined outside a cluster. */
   readonly ownNamespace: string | undefined;
-  /** Name of the ConfigMap that lists sources; undefined: there is none. */
+  /** Name of the ConfigMap that lists sources, or undefined without one. */
   readonly sourceList: string | undefined;
   readonly namespacePolicy: "opt-out" | "opt-in";
   readonly deleteGraceMs: number;
@@ -278,7 +278,7 @@ export type PlannerSettings = {
   readonly deleteLimit: number;
   readonly deleteHoldMs: number;
   readonly fanoutLimitBytes: number;
-  /** Taken off the list of keys that are never copied; undefined: none. */
+  /** Keys taken off the list of keys that are never copied, or undefined. */
   readonly copyableKeys: GlobList | undefined;
   /** Of `sourceNamespaces`, what is more than `*`: only such namespaces may use those keys. */
   readonly namedSources: GlobList | undefined;

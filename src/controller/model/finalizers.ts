@@ -1,5 +1,5 @@
-// Which finalizers keep a Secret that is being deleted, so that whoever waits for it can say for what.
-// Beside the objects: there are up to a million of them, and few are being deleted.
+// Which finalizers keep a Secret that is being deleted, so that a report about the wait can name its reason.
+// They are kept beside the objects: there are up to a million objects, and few are being deleted.
 import { objectOf, stringOf } from "./unstructured.ts";
 import type { CachedObject } from "./cluster.ts";
 
@@ -22,13 +22,13 @@ export function noteFinalizers(secret: CachedObject, raw: unknown): void {
   if (names.length > 0) known.set(secret, names);
 }
 
-/** That something else being deleted waits for its finalizers; "" where it has none. */
+/** Text that something else being deleted waits for its finalizers, or "" without finalizers. */
 export function alsoAwaited(secret: CachedObject): string {
   const holders = holdersOf(secret);
   return holders === undefined ? "" : `, which waits for ${holders}`;
 }
 
-/** What a Secret that is being deleted waits for, in plain words. */
+/** What a Secret that is being deleted waits for, in plain English. */
 export function awaited(secret: CachedObject): string {
   const holders = holdersOf(secret);
   return holders === undefined

@@ -32,7 +32,7 @@ export function keyedHash(text: string, [k0, k1]: HashKey): number {
   return (v1 ^ v3) >>> 0;
 }
 
-// Two UTF-16 code units. The last word also contains the length, so texts that differ in trailing zeros differ.
+// Two UTF-16 code units. The last `word` also contains the length, so texts that differ in trailing zeros differ.
 function wordOf(text: string, word: number): number {
   const at = 2 * word;
   const left = text.length - at;

@@ -7,12 +7,12 @@ import { type Ref, refText } from "../../text/names.ts";
 import { REFUSED_NAME_PREFIX, REFUSED_TYPES } from "../annotations/vocabulary.ts";
 import { stringOf, stringsOf, type RawObject } from "./unstructured.ts";
 
-/** In the API's word, which is the word for people too. */
+/** The API's kind, which messages use too. */
 export type ObjectKind = "Secret" | "ConfigMap";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** A map of the object that holds entries; a key stands in one of them only. */
+/** A map of the object that holds entries. A key is in only one of them. */
 type PayloadField = {
   readonly name: "data" | "binaryData";
   /** Before each value of this field, so that one map holds the entries of all fields. */
@@ -37,7 +37,7 @@ export type KindRules = {
   readonly everywhere: readonly string[];
   /**
    * Names under which an object is never a place, a source or pulling, in no namespace and whatever the
-   * flags say: it tells the controller or the API server what to do. undefined: of this kind none does.
+   * flags say: it configures the controller or the API server. undefined: no object of this kind does.
    */
   readonly reserved: readonly string[] | undefined;
   /** The type that no watch asks for, because none of it can take part, and how that is said. */
@@ -81,7 +81,7 @@ export const KINDS: Readonly<Record<ObjectKind, KindRules>> = {
 
 export const OBJECT_KINDS: readonly ObjectKind[] = Object.values(KINDS).map(({ kind }) => kind);
 
-/** Whether the watch shows it: what it does not show must not be kept, for nobody says when it goes. */
+/** Whether the watch shows it. Other objects must not be cached, because no event reports their deletion. */
 export function isWatched({ unwatchedType }: KindRules, object: RawObject): boolean {
   return unwatchedType === undefined || object["type"] !== unwatchedType;
 }
@@ -119,7 +119,7 @@ export function entriesOf({ fields }: KindRules, object: RawObject): Texts {
   );
 }
 
-/** The maps of the object that these entries stand for; each of them is there, perhaps empty. */
+/** The maps of the object for these entries. Each map is present, perhaps empty. */
 export function payloadFields(
   { fields }: KindRules,
   entries: Texts,

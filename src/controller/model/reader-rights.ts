@@ -3,7 +3,7 @@
 import { unreadableReason, type Row } from "./verdicts.ts";
 import type { Ref } from "../../text/names.ts";
 
-/** Each answers with the sentence that says what may not be read; undefined: it was read. */
+/** Each answers with the sentence that says what may not be read, or undefined if it was read. */
 export type ReaderRights = {
   readonly namespace: (name: string) => string | undefined;
   /** `reason`: the one that the planner gives to what the source list decides. */
@@ -14,7 +14,7 @@ export const ALL_RIGHTS: ReaderRights = { namespace: () => undefined, list: unde
 
 type Judged = Pick<Row, "reason"> & { readonly verdict: string; readonly source: Ref };
 
-/** Why the verdict is not known; undefined: it does not follow from a missing right of the reader. */
+/** Why the verdict is unknown, or undefined if it does not follow from a missing right of the reader. */
 export function unknownReason(
   { verdict, reason, source }: Judged,
   { namespace, list }: ReaderRights,

@@ -36,7 +36,7 @@ export const REMOVAL_HOLDS: Readonly<Record<RemovalHoldCause, HoldText>> = {
   },
 };
 
-/** A source's state `nowhere`, in words. */
+/** A source's state `nowhere` as text. */
 export const NOWHERE_TEXT = "an edit leaves the source without any copy";
 
 /** Numbers, if there are any, say more than the condition alone. */

@@ -66,13 +66,13 @@ export class SecretData {
 
 const LONGEST_JOINED = 16_384;
 
-/** Turns a list of texts into one short text; equal lists and no others give equal texts. */
+/** Turns a list of texts into one short text. Equal lists and no others give equal texts. */
 export type Digest = (parts: readonly string[]) => string;
 
 /**
- * SHA-256 over a secret prefix and length-prefixed parts. `key`: random bytes of this process; the
- * result means nothing outside of it and never leaves it. It proves nothing to anybody, so it need be
- * no HMAC, which took 7 µs where this takes 2, and is asked for twice for each copy that is read.
+ * SHA-256 over a secret prefix and length-prefixed parts. `key`: random bytes of this process. The
+ * result means nothing outside of it and never leaves it. It proves nothing to anybody, so it need not be
+ * an HMAC, which took 7 µs where this takes 2. It is computed twice for each copy that is read.
  */
 export function createDigest(key: Uint8Array): Digest {
   const secret = Buffer.from(key).toString("hex");
@@ -88,14 +88,14 @@ export function createDigest(key: Uint8Array): Digest {
   };
 }
 
-/** The digest of a Secret's data; the order of the keys does not matter. */
+/** The digest of a Secret's data. The order of the keys does not matter. */
 export function digestData(digest: Digest, entries: Readonly<Record<string, string>>): string {
   const parts: string[] = [];
   for (const key of Object.keys(entries).toSorted()) parts.push(key, entries[key] ?? "");
   return digest(parts);
 }
 
-/** The same of what `keys` leave of `data`; undefined: nothing, or there are none. */
+/** The digest of the entries of `data` that `keys` select, or undefined without entries. */
 export function digestOffer(
   digest: Digest,
   data: SecretData | undefined,

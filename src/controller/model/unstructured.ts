@@ -36,7 +36,7 @@ export function stringOf(value: unknown): string {
 
 const NO_TEXTS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
 
-/** The string values of an object; `null` and absence are an empty record. */
+/** The string values of an object. `null` and absence are an empty record. */
 export function stringsOf(value: unknown): Readonly<Record<string, string>> {
   if (typeof value !== "object" || value === null) return NO_TEXTS;
   const texts: Record<string, string> = Object.create(null);

@@ -1,5 +1,5 @@
 // What the planner answers: verdicts, and the reports that logs, metrics, `plan`, `status`, `explain`
-// and the status page print. All of it is data; the writes that follow are in actions.ts.
+// and the status page print. All of it is data. The resulting writes are in actions.ts.
 import type { Ignored, IgnoredReason } from "../annotations/ignored.ts";
 import type { Problem } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
@@ -19,8 +19,8 @@ export const METRIC_STATES = [
 export type MetricState = (typeof METRIC_STATES)[number];
 
 /**
- * Each verdict and its metric state: the one table from which the words, the zero counts, the metric's
- * labels and the page's states follow. A skipped place is nobody's copy and is not counted.
+ * Each verdict and its metric state. The metric's labels, the zero counts and the page's states follow
+ * from this one table. A skipped place has no copy and is not counted.
  */
 const STATE_BY_VERDICT = {
   create: "pending",
@@ -55,12 +55,12 @@ export function adoptionHint(kind: ObjectKind, source: string): string {
   return `a ${kind} of that name already exists. Delete it, or offer it: ${offer}`;
 }
 
-/** Of a source in a namespace that the API server does not let us read. */
+/** For a source in a namespace that the API server does not let us read. */
 export function unreadableReason(ref: Ref): string {
   return `namespace ${ref.namespace} of source ${refText(ref)} cannot be read: the API server answers 403`;
 }
 
-/** What its owner should know of a pulling Secret that is filled; undefined: the types are equal. */
+/** What the owner of a filled pulling Secret should know of its type, or undefined if the types are equal. */
 export function typeDifference(pulling: string, source: string): string | undefined {
   if (pulling === source) return undefined;
   return `its type is ${pulling} and the source's is ${source}: a fill does not change the type, so programs that look for the type ${source} do not use this Secret`;
@@ -69,35 +69,35 @@ export function typeDifference(pulling: string, source: string): string | undefi
 /** One place whose verdict is neither `current` nor `skip`. */
 export type Row = {
   readonly verdict: Verdict;
-  /** Of place and source. */
+  /** The kind of place and source. */
   readonly kind: ObjectKind;
   readonly place: Ref;
   readonly source: Ref;
   /** Without the place: places of one source with one reason are reported together. */
   readonly reason: string;
-  /** Of a write that failed: a word of a closed list for the reason. */
+  /** With a failed write: a value of a closed list for the reason. */
   readonly cause: string | undefined;
-  /** When it is looked at again without any event (ms, monotonic); undefined: nothing is waited for. */
+  /** When it is looked at again without any event (ms, monotonic), or undefined: it waits for nothing. */
   readonly dueAt: number | undefined;
-  /** Since when it is so (ms, monotonic); no later than Plan.beganAt: perhaps before. */
+  /** Since when it is so (ms, monotonic). A time not after Plan.beganAt means: perhaps before. */
   readonly since: number;
-  /** Of `backoff`: when its write was last tried (ms, monotonic). */
+  /** With `backoff`: when its write was last tried (ms, monotonic). */
   readonly triedAt: number | undefined;
-  /** Of `paused` and `frozen`: whether the copy is other than the source wants; undefined: unknown. */
+  /** With `paused` and `frozen`: whether the copy differs from what the source wants, or undefined: unknown. */
   readonly differs: boolean | undefined;
   /** The place is a pulling Secret. */
   readonly pulling: boolean;
-  /** Of a conflict with another source: the one that has the place. */
+  /** With a conflict with another source: the one that has the place. */
   readonly winner: Ref | undefined;
-  /** Of a pulling object: what its owner may be reported. Absent: only `noSourceText`. */
+  /** With a pulling object: what its owner may be reported. Absent: only `noSourceText`. */
   readonly forOwner?: OwnerNotice | undefined;
-  /** Of a removal with the verdict `held`: why it could be a mistake. `dueAt` is when it is made. */
+  /** With a removal with the verdict `held`: why it could be a mistake. `dueAt` is when it is made. */
   readonly hold?: RemovalHoldCause | undefined;
-  /** Of a held removal: what is done with the copy in the end. */
+  /** With a held removal: what is done with the copy in the end. */
   readonly removal?: "delete" | "release" | undefined;
-  /** Of a held removal: the key of the source list entry that made the copy. */
+  /** With a held removal: the key of the source list entry that made the copy. */
   readonly entry?: string | undefined;
-  /** Of a held removal: the source no longer exists. */
+  /** With a held removal: the source no longer exists. */
   readonly lost?: boolean | undefined;
 };
 
@@ -122,7 +122,7 @@ export type RemovalHoldCause =
   | "nowhere"
   /** ... or removes more than half of its copies, and at least three. */
   | "half"
-  /** The source list no longer has the entry that made the copy. */
+  /** The source list does not have the entry that made the copy. */
   | "entry"
   /** This process has never seen the source. */
   | "unseen"
@@ -154,7 +154,7 @@ export type SourceReport = {
   readonly fanoutHeld: boolean;
 };
 
-/** What a sync found of the source list; `entries`: all that there are. */
+/** What a sync found of the source list. `entries`: the number of all its entries. */
 export type ListReport = {
   readonly state: "off" | "absent" | "unread" | "read";
   /** Why it is not read. */
@@ -186,13 +186,13 @@ export type IgnoredObject = {
 
 export type IgnoredReport = {
   readonly counts: Readonly<Record<IgnoredReason, number>>;
-  /** A few of each namespace, the last that came first; not those of all namespaces. */
+  /** A few of each namespace, the latest first. It does not cover all namespaces. */
   readonly sample: readonly IgnoredObject[];
   /** Entries of flags that match no namespace, as `--FLAG ENTRY`. */
   readonly flags: readonly string[];
 };
 
-/** What a plan counts of one kind; each place counts once. */
+/** What a plan counts of one kind. Each place counts once. */
 export type KindStates = {
   readonly kind: ObjectKind;
   readonly states: Readonly<Record<MetricState, number>>;
@@ -200,14 +200,14 @@ export type KindStates = {
   readonly others: number;
 };
 
-/** Of all kinds that take part, together. */
+/** All kinds that take part, together. */
 export type Plan = {
-  /** Questions first, then creates and updates, youngest namespace first among them; then deletes. */
+  /** Questions first, then creates and updates, youngest namespace first among them, then deletes. */
   readonly actions: readonly Action[];
   readonly rows: readonly Row[];
   readonly sources: readonly SourceReport[];
   readonly kinds: readonly KindStates[];
-  /** Of each source with each of its places: a source that lost a place has its conflict there. */
+  /** Counts each source with each of its places: a source that lost a place has its conflict there. */
   readonly counts: VerdictCounts;
   readonly states: Readonly<Record<MetricState, number>>;
   /** When the first sync of this process began (ms, monotonic): what has been so since then was so before. */
@@ -248,7 +248,7 @@ export function statesOf(tally: Readonly<Tally>): Record<MetricState, number> {
   return states;
 }
 
-/** Of all kinds together, each place once. */
+/** The places of all kinds together, each place once. */
 export function placeStates({ kinds }: Pick<Plan, "kinds">): Record<MetricState, number> {
   const sum = zeros(METRIC_STATES);
   for (const { states } of kinds) for (const state of METRIC_STATES) sum[state] += states[state];
