@@ -1,4 +1,4 @@
-// How the source list stands, in the words in which it is reported: turned off, not there, not read and why,
+// The state of the source list, as it is reported: turned off, absent, not read and why,
 // or read, and then what it says of objects of one kind.
 import type { ListedKind, ListEntry } from "../annotations/list-entry.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -6,7 +6,7 @@ import type { SourceList } from "../annotations/source-list.ts";
 import type { ListState } from "../model/cluster.ts";
 import type { ListObject } from "./read-list.ts";
 
-/** A list of which no entry counts. */
+/** A list whose entries do not count. */
 export type UnheardList = Exclude<ListState, { state: "read" }>;
 
 export const LIST_OFF: UnheardList = {
@@ -37,7 +37,7 @@ export function* changedEntries(
   }
 }
 
-/** `object`: without entries; undefined: there is none. */
+/** `object`: without entries, or undefined if it does not exist. */
 export function unusableList(ref: Ref, object: ListObject | undefined): UnheardList {
   if (!object) return unheard(ref, "absent", "is not there");
   return unheard(ref, "unread", `is not read: ${object.reason}`);

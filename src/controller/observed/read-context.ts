@@ -1,5 +1,5 @@
 // What the readers of the four roles are given: an object of the API as far as every role reads it, and
-// what is asked, and told, on the way.
+// what they ask and report on the way.
 import type { Annotations } from "../annotations/parse.ts";
 import type { ListEntry } from "../annotations/list-entry.ts";
 import type { Ref } from "../../text/names.ts";
@@ -10,7 +10,7 @@ import type { Digest } from "../model/secret-data.ts";
 import type { Intern, Share } from "./intern.ts";
 
 export type ReadContext = {
-  /** Of the objects that are read. */
+  /** The kind of the objects that are read. */
   readonly kind: KindRules;
   readonly digest: Digest;
   readonly intern: Intern;
@@ -19,7 +19,7 @@ export type ReadContext = {
   readonly copyable: CopyableSettings;
   /** What the source list says of an object. */
   readonly entryOf?: (object: Ref) => ListEntry | undefined;
-  /** Where the data of sources go, which the cache of Secrets does not keep. */
+  /** Keeps the data of sources, which the cache of Secrets does not keep. */
   keep(source: SourceObject, payload: SourcePayload): void;
 };
 
@@ -38,10 +38,10 @@ export type ReadingObject = {
   changedBy(): string | undefined;
 };
 
-// The API takes a type of any length; none that means anything is longer than a name.
+// The API takes a type of any length, but no meaningful type is longer than a name.
 export const LONGEST_TYPE = 253;
 
-/** Of a type that is too long only that it is. */
+/** A type, or only its length if it is too long. */
 export function boundedType(type: string): string {
   return type.length > LONGEST_TYPE ? `${type.length} characters` : type;
 }

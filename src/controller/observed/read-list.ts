@@ -16,9 +16,9 @@ export type ListObject = {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** By key; undefined where the list is not understood as a whole. */
+  /** By key, or undefined where the list as a whole is invalid. */
   readonly entries: Readonly<Record<string, string>> | undefined;
-  /** Why it is not, in plain words. */
+  /** Why the list is invalid, in plain English. */
   readonly reason: string;
 };
 
@@ -44,7 +44,7 @@ export function readList(raw: unknown): ListObject | undefined {
 
 type Texts = Readonly<Record<string, string>>;
 
-// What a copy or a pulling object carries: whoever wrote it was not the list's author.
+// What a copy or a pulling object carries. The list's author did not write it.
 function foreign(labels: Texts, annotations: Texts): string | undefined {
   if (labels[MANAGED_BY_LABEL] === MANAGED_BY) {
     return `it has the label ${MANAGED_BY_LABEL}: ${MANAGED_BY}, as a copy: take it off`;

@@ -6,7 +6,7 @@ import { invalid } from "../../text/result.ts";
 import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
 import type { Accept } from "../annotations/rules.ts";
 
-/** A Namespace of the API, reduced for the cache; undefined where it is not one with a name. */
+/** A Namespace of the API, reduced for the cache, or undefined where it is not one with a name. */
 export function readNamespace(raw: unknown): Namespace | undefined {
   const object = objectOf(raw);
   const metadata = objectOf(object.metadata);
@@ -26,7 +26,7 @@ export function readNamespace(raw: unknown): Namespace | undefined {
   };
 }
 
-// Of more labels than that not all may have been read, so that selectors would be answered wrongly.
+// With more labels, not all may have been read, so that selectors would be answered wrongly.
 function excessOf(labels: Namespace["labels"]): Accept | undefined {
   const count = Object.keys(labels).length;
   if (count <= MOST_METADATA_KEYS) return undefined;

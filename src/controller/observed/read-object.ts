@@ -27,7 +27,7 @@ import { readCopy } from "./read-copy.ts";
 import { readPull } from "./read-pull.ts";
 import { readSource } from "./read-source.ts";
 
-/** An object of the API, reduced for the cache; undefined where it has no name. */
+/** An object of the API, reduced for the cache, or undefined where it has no name. */
 export function readObject(raw: unknown, context: ReadContext): CachedObject | undefined {
   const read = reduced(raw, context);
   if (read?.deleting === true) noteFinalizers(read, raw);
@@ -94,8 +94,8 @@ function speaks(annotations: Annotations): boolean {
 }
 
 /**
- * What the copies of a source hold, read once more, by the entry by which it was one; undefined where it
- * is no source, or refused.
+ * What the copies of a source hold, read once more, by the entry that made it a source. Returns undefined
+ * where it is not a source, or refused.
  */
 export function readPayload(
   raw: unknown,

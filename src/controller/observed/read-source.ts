@@ -75,7 +75,7 @@ function digestOfRule({ annotations }: ReadingObject, { digest, intern }: ReadCo
   return intern(digest(words));
 }
 
-/** Of what a source gives its copies; undefined where it can give nothing. */
+/** The digest of what a source gives its copies, or undefined where it can give nothing. */
 function digestOf(
   whole: ReadingObject,
   keys: KeyFilter,

@@ -13,7 +13,7 @@ export function dataExcess(
   return excessOf(entries, (entry) => entryBytes(kind, entry));
 }
 
-/** Of a source and of a pulling object. */
+/** The refusals of a source and of a pulling object. */
 export function refusals(
   { given, type }: ReadingObject,
   { kind, types, refusedPrefix }: KindRules,
@@ -45,7 +45,7 @@ function reservations({ kind, reserved }: KindRules, name: string): Problem[] {
   return [{ annotation: annotationKey("name"), ...invalid(name, expected).fault }];
 }
 
-// Its own controller would have the last word, in every namespace.
+// Its own controller would overwrite it in every namespace.
 export function everywhereRefusals(
   { kind, everywhere: names }: KindRules,
   annotation: string,
