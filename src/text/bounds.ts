@@ -1,5 +1,5 @@
-// Limits for the content of an object that takes part. The size of a result is known before it is built,
-// because renames can use one value many times and turn a few bytes of text into gigabytes of data.
+// Limits for the content of an object that takes part. The size of a result is known before it is built.
+// Renames can use one value many times, so a few bytes of text could request gigabytes of data.
 import { invalid, type Invalid } from "./result.ts";
 
 /** Data entries of a source, of its copies and of a pulling Secret. */

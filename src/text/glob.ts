@@ -1,7 +1,7 @@
 // One glob: `*` matches any run of characters except "/", `?` matches one character except "/", and every other
 // character matches itself. A glob matches the whole name. A tenant's text never becomes a regular expression. A
 // glob is a range of its list's text, is not compiled and takes no memory.
-// Nothing is tried twice. The text before the first star and after the last is compared in place, and each
+// Nothing is tried twice. The text before the first star and after the last is compared in place. Each
 // piece between two stars is matched where it is first found. The number of steps per name is known
 // beforehand. A step is at most 10 ns, and most take one.
 

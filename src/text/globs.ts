@@ -5,8 +5,8 @@ import { NameIndex } from "./name-index.ts";
 import { invalid, ok, type Invalid, type Result } from "./result.ts";
 
 /**
- * The characters that a glob may contain besides `*` and `?`, their description, whether names can contain
- * a "/", and the most characters that the API allows for a name.
+ * The characters that a glob may contain besides `*` and `?`, and their description. Also whether names can
+ * contain a "/", and the most characters that the API allows for a name.
  */
 export type GlobAlphabet = {
   readonly allowed: RegExp;

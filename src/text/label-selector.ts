@@ -1,5 +1,5 @@
 // Label selectors over Namespaces, equality and set form, with the grammar and the checks of the API
-// server (labels.Parse), except its numeric `>` and `<`, which are refused.
+// server (labels.Parse). Its numeric `>` and `<` are refused.
 //   key   !key   key=a   key==a   key!=a   key in (a,b)   key notin (a,b)   joined by ","
 // `!=` and `notin` also hold if the key is absent. Hand-written scanner, linear in the text.
 import { isAt, NameIndex } from "./name-index.ts";

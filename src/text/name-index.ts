@@ -1,5 +1,5 @@
 // The offsets of names in a user's list. It stores no name. Each takes two or four bytes for its offset and one
-// or two for the look-up, so a list of 64 KiB takes little more than its text. A user can choose names that all
+// or two for the look-up. A list of 64 KiB takes little more than its text. A user can choose names that all
 // have the same bucket, which makes look-ups slow. The index knows how slow.
 
 /** On average a bucket has at most this many names, and at least half as many. */

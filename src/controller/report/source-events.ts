@@ -1,7 +1,7 @@
 // Reports to users what became of their Secrets, as Events on the source or the pulling Secret. There is one
 // Event per source and state when that state begins or changes, never one per namespace. The note names at most
-// five namespaces. If a namespace may publish only because every namespace may, the note gives only a count,
-// because its tenants need not learn the names of other namespaces.
+// five namespaces. If a namespace may publish only because every namespace may, the note gives only a count.
+// Its tenants need not learn the names of other namespaces.
 import type { Outcome } from "../writes/outcome.ts";
 import { failureText, type FailingGroup, type FailingPlaces } from "./failing-places.ts";
 import type { Fight } from "../state/planner-state.ts";

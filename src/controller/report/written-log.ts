@@ -2,8 +2,8 @@
 // written. A line `copied` reports one source and version. A line `repaired` reports copies that were edited or
 // deleted, with the field managers that did it. Promises:
 // - Each write is named in exactly one line.
-// - A line is logged when the cluster is settled, after at most five seconds while writes continue, and no later
-//   than the next sync if one source has many.
+// - A line is logged when the cluster is settled, and after at most five seconds while writes continue. If one
+//   source has many places, it is logged no later than the next sync.
 // - When the process stops, the rest is logged.
 // - A line names at most 100 places, so that memory and length are limited.
 import type { Clock } from "../../kube/time/clock.ts";

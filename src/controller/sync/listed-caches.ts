@@ -1,6 +1,6 @@
 // The caches of listed namespaces: one watch per resource in each, so that a Role in each is enough.
 // Promises: the cluster state of a kind contains a namespace only together with all its objects as of one
-// moment, and only while the API server shows both. A missing namespace or a 403 delays no other namespace.
+// moment. It does so only while the API server shows both. A missing namespace or a 403 delays no other namespace.
 // The namespace takes part as soon as it can be read.
 import type { Namespace, CachedObject } from "../model/cluster.ts";
 import type { ObjectKind } from "../model/kinds.ts";
