@@ -1,4 +1,4 @@
-// Reading what is no type of ours yet.
+// Reads values of unknown type.
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

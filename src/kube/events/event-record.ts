@@ -1,9 +1,10 @@
-// An events.k8s.io/v1 Event as JSON, made so that the API server's validation takes it.
-// Promises: pure; a note fits into its 1024 bytes, cut at a character; the Event lives in the namespace
-// of the object it is about. Does not look into a note: whoever writes it keeps values out of it.
+// An events.k8s.io/v1 Event as JSON that passes the API server's validation.
+// Promises: the functions are pure. A note is cut at a character to fit its 1024 bytes. The Event is in the
+// namespace of its object.
+// Does not check a note: the caller keeps secret values out of it.
 import { randomUUID } from "node:crypto";
 
-/** What an Event is about. */
+/** The object of an Event. */
 export type ObjectReference = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -14,20 +15,20 @@ export type ObjectReference = {
   readonly resourceVersion?: string;
 };
 
-/** One thing to say. */
+/** The content of one Event. */
 export type EventDetails = {
   readonly regarding: ObjectReference;
   readonly related?: ObjectReference;
   readonly type: "Normal" | "Warning";
-  /** Why, CamelCase, of low cardinality; 128 bytes at most. */
+  /** The reason in CamelCase, of low cardinality, 128 bytes at most. */
   readonly reason: string;
-  /** What was done or attempted, as `reason`. */
+  /** What was done or attempted, in the form of `reason`. */
   readonly action: string;
-  /** For people. Never a value of a Secret, a hash of one, or an API error's body. */
+  /** For users. Never a value of a Secret, a hash of one, or an API error's body. */
   readonly note: string;
 };
 
-/** How often it was said, and when last. */
+/** How often the Event was repeated, and when last. */
 export type EventSeries = { readonly count: number; readonly lastObservedTime: string };
 
 /** An events.k8s.io/v1 Event. */
@@ -47,11 +48,11 @@ export type KubeEvent = {
   readonly type: "Normal" | "Warning";
 };
 
-/** Who says it. */
+/** The reporter of an Event. */
 export type EventReporter = {
   /** A qualified name: "secretcast", "example.com/controller". */
   readonly controller: string;
-  /** This process; 128 bytes at most. */
+  /** This process, 128 bytes at most. */
   readonly instance: string;
 };
 
@@ -85,7 +86,7 @@ function checkWord(field: string, word: string): void {
     );
 }
 
-/** `nanoseconds` since the epoch makes the name; two Events of one object must differ in it. */
+/** The name contains `nanoseconds` since the epoch, which must differ between two Events of one object. */
 export function newEvent(
   details: EventDetails,
   reporter: EventReporter,

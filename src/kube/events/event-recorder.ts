@@ -1,10 +1,10 @@
 // The recorder of events.k8s.io/v1 Events.
-// Promises: record() never waits and never fails for want of a server; the same thing said again
-// becomes a series of the first Event: one more write at the second time, one each half hour, one when
-// it has been quiet for six minutes; about one object 25 writes at once and one each five minutes, of each
-// type by itself, so that Normal Events use up no room for Warnings.
-// The note belongs to what makes two Events the same, so a later note is never lost (client-go's
-// recorder loses it). Does not promise that an Event arrives, nor in what order it is shown.
+// Promises: record() never waits and never fails because the server is away. A repeated Event becomes a series
+// of the first one. A series costs one write at the second occurrence, one each half hour, and one after six
+// quiet minutes. One object is limited to 25 writes at once and one each five minutes. Each type has
+// its own limit, so that Normal Events use up no room for Warnings. The note is part of the identity of an Event, so a
+// later note is never lost (client-go's recorder loses it).
+// Does not promise that an Event arrives, nor in what order Events are shown.
 import type { Clock } from "../time/clock.ts";
 import { checkDetails, checkReporter, eventTime, newEvent } from "./event-record.ts";
 import type { EventDetails, KubeEvent, ObjectReference, EventReporter } from "./event-record.ts";
@@ -15,18 +15,18 @@ import type { Reachability } from "../rest/reachability.ts";
 import { TimerQueue } from "../time/timer-queue.ts";
 import { TokenBucket } from "../time/token-bucket.ts";
 
-/** Who reports, and where to. */
+/** The reporter, and where it reports to. */
 export type EventRecorderOptions = {
   readonly client: EventClient;
   readonly clock: Clock;
   readonly reporter: EventReporter;
-  /** The end of an outage that it tells of is followed by a try at once. */
+  /** At the end of an outage the recorder retries at once. */
   readonly reachability?: Reachability;
-  /** Events of each type waiting to be sent at most; 1000 as client-go. */
+  /** Maximum queued Events of each type. 1000 as in client-go. */
   readonly queueSize?: number;
   /**
-   * An Event that will not be seen, and the error that ended it if there was one. Recorded again, it is a new
-   * Event. `details` is absent for the count of an Event that was seen.
+   * Called for an Event that is lost, with the error that caused it, if any. If it is recorded again, it is a
+   * new Event. `details` is absent for the count of an Event that was already sent.
    */
   readonly onDrop?: (
     reason: DropReason | "throttled",
@@ -49,15 +49,15 @@ type Series = {
   readonly details: EventDetails;
   readonly event: KubeEvent;
   count: number;
-  /** The count that the last write carried. */
+  /** The count in the last write. */
   written: number;
   writtenAt: number;
   lastSeen: bigint;
-  /** When it is closed, unless it is seen again. */
+  /** When the series ends, unless the Event is repeated. */
   readyAt: number;
 };
 
-/** What may still be recorded about one object. One that is full again is as one that never was. */
+/** Remaining writes for one object. A full allowance equals none, so it is dropped. */
 type Allowance = {
   readonly key: string;
   readonly buckets: Readonly<Record<EventDetails["type"], TokenBucket>>;
@@ -65,7 +65,7 @@ type Allowance = {
   readyAt: number;
 };
 
-/** Records Events about objects without waiting; the same thing said again becomes a series. */
+/** Records Events about objects without waiting. Repeated Events become a series. */
 export class EventRecorder {
   readonly #clock: Clock;
   readonly #reporter: EventReporter;
@@ -75,14 +75,14 @@ export class EventRecorder {
     this.#filling.remove(pushedOut),
   );
   readonly #series = new LruMap<string, Series>(REMEMBERED, (series) => this.#finish(series));
-  /** Of Events that were not created yet. */
+  /** Series of Events that are not created yet. */
   readonly #byEvent = new WeakMap<KubeEvent, Series>();
   readonly #idle: TimerQueue<Series>;
   readonly #filling: TimerQueue<Allowance>;
   #lastNanoseconds = 0n;
   #closed = false;
 
-  /** Throws a RangeError for a reporter that no API server takes. */
+  /** Throws a RangeError for a reporter that every API server refuses. */
   constructor(options: EventRecorderOptions) {
     const { client, clock, reporter, reachability, queueSize, onDrop = () => {} } = options;
     checkReporter(reporter);
@@ -101,7 +101,7 @@ export class EventRecorder {
     this.#filling = new TimerQueue(clock, ({ key }) => this.#allowances.delete(key));
   }
 
-  /** Throws a RangeError for a reason or an action that no API server takes, and nothing else. */
+  /** Throws only a RangeError, for a reason or an action that every API server refuses. */
   record(details: EventDetails): void {
     checkDetails(details);
     if (this.#closed) return this.#onDrop("closed", undefined, details);
@@ -111,7 +111,7 @@ export class EventRecorder {
     else this.#begin(key, details);
   }
 
-  /** Writes the counts still open and what is queued, for `timeoutMs` at most. */
+  /** Writes the open counts and the queue, for `timeoutMs` at most. */
   async close({ timeoutMs = 2000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
     this.#closed = true;
     for (const series of this.#idle.drop()) this.#finish(series);
@@ -131,7 +131,7 @@ export class EventRecorder {
     this.#writer.push({ kind: "create", event });
   }
 
-  // One that was not created has no series: it may be recorded again.
+  // An Event that was not created has no series, so it may be recorded again.
   #dropped(reason: DropReason, error: unknown, { kind, event }: EventWrite): void {
     const series = kind === "create" ? this.#byEvent.get(event) : undefined;
     if (series && this.#series.get(series.key) === series) {
@@ -147,7 +147,7 @@ export class EventRecorder {
     series.lastSeen = this.#nanoseconds();
     this.#idle.set(series, now + SERIES_IDLE_MS);
     const due = series.written === 1 || now - series.writtenAt >= SERIES_REFRESH_MS;
-    // What the bucket holds back here is written when the series ends.
+    // A count that the bucket holds back here is written when the series ends.
     if (due && this.#allowed(series.details)) this.#write(series);
   }
 
@@ -182,7 +182,7 @@ export class EventRecorder {
     return allowed;
   }
 
-  /** Wall time, never the same twice: the names of Events are made of it. */
+  /** Wall time that never repeats, because the names of Events contain it. */
   #nanoseconds(): bigint {
     const now = BigInt(Math.floor(this.#clock.now())) * 1_000_000n;
     this.#lastNanoseconds = now > this.#lastNanoseconds ? now : this.#lastNanoseconds + 1n;
@@ -195,7 +195,7 @@ function seriesKey({ type, action, reason, regarding, related, note }: EventDeta
   return JSON.stringify([type, action, reason, ...about, note]);
 }
 
-/** Without the version: a changed object is still the same one. */
+/** Without the version: a changed object is still the same object. */
 function referenceKey({ kind, namespace = "", name, uid = "" }: ObjectReference): string {
   return JSON.stringify([kind, namespace, name, uid]);
 }

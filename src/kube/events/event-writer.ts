@@ -1,9 +1,9 @@
-// Sends Events to the API server, one after the other, behind everybody's back.
-// Promises: push() never waits; Warnings and Normal Events wait in a queue each and take turns, so that
-// neither kind keeps the other back; so do the namespaces of each queue; what does not fit into a queue
-// is dropped and told, of the namespace with the most; an
-// answer of the server is final, no answer is tried again, and so is a 429 after the wait that it asks
-// for, which all others share. Does not promise that an Event arrives.
+// Sends Events to the API server in the background, one after the other.
+// Promises: push() never waits. Warnings and Normal Events have a queue each and take turns, so that neither
+// type delays the other. The namespaces of each queue take turns too. If a queue is full, an Event of the
+// namespace with the most is dropped and reported. An answer of the server is final and is not retried. That
+// includes a 429, after the wait that it asks for. All Events share that wait.
+// Does not promise that an Event arrives.
 import type { Clock } from "../time/clock.ts";
 import type { EventSeries, KubeEvent } from "./event-record.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -13,8 +13,8 @@ import type { ApiClient } from "../rest/api-client.ts";
 import { EVENTS, resourcePath } from "../rest/resource.ts";
 
 /**
- * The API calls needed. They reject with an error that carries the HTTP `status` (0 or absent: no
- * answer) and a `kind`, of which notFound, alreadyExists, terminating and cancelled are reported apart.
+ * The API calls needed. They reject with an error that has the HTTP `status` (0 or absent: no answer) and a
+ * `kind`. The kinds notFound, alreadyExists, terminating and cancelled are reported separately.
  */
 export type EventClient = {
   create(event: KubeEvent, signal: AbortSignal): Promise<unknown>;
@@ -23,17 +23,17 @@ export type EventClient = {
 
 export type EventWrite =
   | { readonly kind: "create"; readonly event: KubeEvent }
-  /** `again` is created when the Event no longer exists by now. */
+  /** `again` is created when the Event no longer exists. */
   | { readonly kind: "series"; readonly event: KubeEvent; readonly again: KubeEvent };
 
-/** Why an Event will not be seen. */
+/** Why an Event is lost. */
 export type DropReason = "queue full" | "refused" | "unreachable" | "closed";
 
 export type EventWriterOptions = {
   readonly client: EventClient;
   readonly clock: Clock;
   readonly reachability?: Reachability | undefined;
-  /** Events of each type waiting at most; 1000 as client-go. */
+  /** Maximum queued Events of each type. 1000 as in client-go. */
   readonly queueSize?: number;
   readonly onDrop: (reason: DropReason, error: unknown, write: EventWrite) => void;
 };
@@ -69,7 +69,7 @@ export class EventWriter {
     this.#running ??= this.#run();
   }
 
-  /** Takes nothing more, tries what is queued once, and ends within `timeoutMs`. */
+  /** Accepts no further Events, tries each queued one once, and ends within `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
     this.#closing.abort();
     const timer = this.#clock.setTimeout(() => this.#closed.abort(), timeoutMs);
@@ -78,7 +78,7 @@ export class EventWriter {
   }
 
   async #run(): Promise<void> {
-    // The caller goes on first.
+    // Lets the caller continue first.
     await Promise.resolve();
     for (let write = this.#next(); write; write = this.#next()) await this.#attempt(write);
     this.#running = undefined;
@@ -135,7 +135,7 @@ export class EventWriter {
   }
 }
 
-/** Sent before and only the answer was lost, or nothing new may come into the namespace. */
+/** The Event was sent before and only the answer was lost, or the namespace accepts no new objects. */
 function isQuiet(error: unknown): boolean {
   const kind = field(error, "kind");
   return kind === "alreadyExists" || kind === "terminating";
@@ -145,7 +145,7 @@ function isAnswer(error: unknown): boolean {
   return Number(field(error, "status") ?? 0) > 0;
 }
 
-/** For how long a 429 asks to be left alone, in ms. */
+/** How long a 429 asks to wait, in ms. */
 function askedMs(error: unknown): number | undefined {
   const asked = Number(field(error, "retryAfterMs"));
   return field(error, "kind") === "throttled" && asked > 0 ? asked : undefined;
@@ -157,7 +157,7 @@ function field(error: unknown, name: "kind" | "status" | "retryAfterMs"): unknow
     : undefined;
 }
 
-/** By the API client; nobody waits for an Event, so its timeouts are the client's. */
+/** Uses the API client with its timeouts, since no caller waits for an Event. */
 export function createEventClient(api: ApiClient): EventClient {
   return {
     create(body, signal) {

@@ -1,8 +1,8 @@
-// What waits to be sent, a queue a namespace, which take turns: who has much to say keeps nobody else
-// waiting. Full, it drops the newest of whoever has the most waiting.
+// A queue for each namespace. The namespaces take turns, so that a namespace with many items does not delay the
+// others. A full queue drops the newest item of the namespace with the most.
 export class FairQueue<T> {
   readonly #size: number;
-  /** In the order of their turns; none is empty. */
+  /** In the order of their turns. None of them is empty. */
   readonly #queues = new Map<string, T[]>();
   #waiting = 0;
 
@@ -10,7 +10,7 @@ export class FairQueue<T> {
     this.#size = size;
   }
 
-  /** What was dropped for it, or the item itself if it was not taken; undefined: nothing. */
+  /** Returns the item that was dropped to make room, or `item` itself if it was not accepted. */
   push(of: string, item: T): T | undefined {
     const full = this.#waiting >= this.#size;
     const dropped = full ? this.#makeRoom(of) : undefined;
@@ -22,7 +22,7 @@ export class FairQueue<T> {
     return dropped;
   }
 
-  /** The oldest of whose turn it is. */
+  /** The oldest item of the namespace whose turn it is. */
   shift(): T | undefined {
     const [turn] = this.#queues;
     if (!turn) return undefined;
@@ -34,7 +34,7 @@ export class FairQueue<T> {
     return item;
   }
 
-  // Room for one of `of`, unless it has the most waiting itself; what was dropped.
+  // Makes room for an item of `of`, unless that namespace has the most itself. Returns the dropped item.
   #makeRoom(of: string): T | undefined {
     let most = of;
     const waiting = (name: string): number => this.#queues.get(name)?.length ?? 0;

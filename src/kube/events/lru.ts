@@ -1,4 +1,4 @@
-// A map with room for so many entries: a new one pushes out the one unused the longest.
+// A map with a limited number of entries. A new entry replaces the least recently used one.
 
 export class LruMap<K, V> {
   readonly #limit: number;

@@ -1,19 +1,19 @@
-// What flies, and whether one more may: bounds by namespace, by source, for reads and for what is slow,
-// so that no namespace, and no quarter of them, holds up the others. A place is slow while its
-// namespace, or most of what its source writes, was slow of late: such writes share a quarter of the
-// pool, and go on in it for as long as nobody else of them waits. A write that turns out slow is cut off
-// when another needs its room; its place is tried again after its back-off, in that quarter.
+// Tracks the writes in flight and decides whether another may start. Limits by namespace, by source, for reads
+// and for slow writes ensure that neither one namespace nor a quarter of them delays the others. A write counts
+// as slow while its namespace, or most writes of its source, were recently slow. Slow writes share a quarter of
+// the pool, and keep their room as long as no other slow write waits. A write that becomes slow is aborted when
+// another needs its room. It is retried in that quarter, after its back-off.
 import type { Clock } from "../time/clock.ts";
 
 export type PooledWrite = {
   readonly key: string;
-  /** Of its body, about; absent: next to none. */
+  /** Approximate size of its body. Negligible when absent. */
   readonly bytes?: number;
-  /** Where it goes. */
+  /** The target namespace. */
   readonly namespace?: string;
-  /** Of what, its kind included. */
+  /** The source object, including its kind. */
   readonly source?: string;
-  /** It only asks. */
+  /** The request only reads. */
   readonly reads?: boolean;
 };
 
@@ -22,30 +22,30 @@ export type Flight<W> = {
   readonly startedMs: number;
   readonly slow: boolean;
   readonly cut: AbortController;
-  /** An event changed what it was decided by. */
+  /** An event changed the basis of its decision. */
   overtaken: boolean;
 };
 
-// The bodies of all writes in flight have so many bytes at most, except that one write is always allowed. In
-// memory, the text of a body and its bytes are two or three times as much.
+// Limit on the bodies of all writes in flight, except that one write is always allowed. In memory, the text of
+// a body and its bytes take two or three times as much.
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_READS = 8;
 const PART = 4;
-// A write is slow after so long, or this many times what writes usually take, but never later than two
-// seconds: by then whoever waits has waited too long.
+// A write is slow after this time, or after this multiple of the usual duration, but at most after two seconds.
+// A longer limit would delay waiting writes too much.
 const SLOW_MS = 500;
 const SLOWEST_MS = 2000;
 const SLOW_FACTOR = 4;
-// How long a slow write may keep others of its kind waiting, and a sync from being settled.
+// How long a slow write may delay others of its kind, and the end of a sync.
 const SLOW_PATIENCE_MS = 5000;
 // Longer than the longest back-off, so that the next try is known to be slow.
 const SUSPICION_MS = 6 * 60_000;
 const LATEST = 64;
 const LATEST_BETWEEN_LOOKS = 16;
 
-/** `sinceMs`: when the oldest of them began, or one that has landed since. */
+/** `sinceMs`: when the oldest write began, or one that has ended since. */
 type Load = { count: number; bytes: number; sinceMs: number };
-// Of the latest writes of a source, about so many tell whether it is slow.
+// A source counts as slow or not by about this many of its latest writes.
 const SOURCE_MEMORY = 64;
 
 export class Flights<W extends PooledWrite> {
@@ -56,16 +56,16 @@ export class Flights<W extends PooledWrite> {
   readonly #slow: Load = { count: 0, bytes: 0, sinceMs: 0 };
   readonly #whole: Load = { count: 0, bytes: 0, sinceMs: 0 };
   #reads = 0;
-  /** Until when each namespace is taken to be slow. */
+  /** Until when each namespace counts as slow. */
   readonly #suspects = new Map<string, number>();
-  /** Of each source, how much of what it wrote of late was slow: 0 to 1. */
+  /** For each source, the share of its recent writes that were slow: 0 to 1. */
   readonly #slowSources = new Map<string, number>();
-  /** What the latest writes took that were not known to be slow, in ms. */
+  /** The durations of the latest writes that were not known to be slow, in ms. */
   readonly #took: number[] = [];
   #at = 0;
-  /** From so many ms on a write is slow. */
+  /** A write is slow after this many ms. */
   #slowMs = SLOW_MS;
-  /** Several sources wait: none takes the whole pool. */
+  /** Several sources wait, so none may use the whole pool. */
   shared = false;
   limit: number;
 
@@ -78,7 +78,7 @@ export class Flights<W extends PooledWrite> {
     return Math.max(1, Math.floor(this.limit / PART));
   }
 
-  /** What keeps `write` from starting, as a key to wait under; undefined: nothing of its own. */
+  /** The key of the limit that prevents `write` from starting. Undefined: no limit applies. */
   bound(write: W): string | undefined {
     const { namespace, source, bytes = 0, reads = false } = write;
     const part = this.#part;
@@ -93,7 +93,7 @@ export class Flights<W extends PooledWrite> {
     return undefined;
   }
 
-  /** Whether there is room at all. */
+  /** Whether another write fits into the pool. */
   hasRoom(): boolean {
     return this.all.size < this.limit;
   }
@@ -111,7 +111,7 @@ export class Flights<W extends PooledWrite> {
     return flight;
   }
 
-  /** It ended, `failed` or not; the keys under which others may go on now. */
+  /** Ends a write, `failed` or not. Returns the keys of the limits under which waiting writes may start now. */
   land(flight: Flight<W>, failed: boolean): readonly string[] {
     const { write, startedMs } = flight;
     const { namespace, source } = write;
@@ -128,7 +128,7 @@ export class Flights<W extends PooledWrite> {
     return freed;
   }
 
-  /** All that fly have done so for long: nobody need wait for them. */
+  /** Every write in flight has lasted so long that a sync need not wait for it. */
   get onlySlow(): boolean {
     const since = this.#clock.monotonic() - SLOW_PATIENCE_MS;
     for (const { startedMs } of this.all.values()) if (startedMs > since) return false;
@@ -136,15 +136,15 @@ export class Flights<W extends PooledWrite> {
   }
 
   /**
-   * Those that must make room, where others wait for any or, `slowWait`, for that of the slow. The time
-   * (ms, monotonic) at which the next of them has to, if any flies.
+   * Returns the writes to abort because others wait for any room or, with `slowWait`, for the room of slow
+   * writes. `nextMs` is the monotonic time at which the next one is due, if any write is in flight.
    */
   overdue(anyWait: boolean, slowWait: boolean): { cut: Flight<W>[]; nextMs: number } {
     const now = this.#clock.monotonic();
     const cut: Flight<W>[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
     let spared = Math.min(this.#part, this.limit - 1) - this.#slow.count;
-    // In the order in which they began.
+    // Oldest writes first.
     for (const flight of this.all.values()) {
       if (flight.cut.signal.aborted || flight.write.reads === true) continue;
       if (!(flight.slow ? slowWait : anyWait)) continue;
@@ -187,7 +187,7 @@ export class Flights<W extends PooledWrite> {
     this.#forget();
   }
 
-  // In the order in which they were last slow.
+  // The entries are ordered by the time at which they were last slow.
   #forget(): void {
     const now = this.#clock.monotonic();
     for (const [namespace, until] of this.#suspects) {

@@ -1,46 +1,45 @@
-// How many writes may fly and how many may begin a second, learned from which of them are refused by
-// 429. The refused write itself waits as long as the server asks; this is about all the others.
-// In rounds of about a second it looks at the share that was refused. Where that is more than a tenth,
-// only as many go on as were taken, and half as many at once. If that was the reason, next to none is
-// refused from then on, and what is asked grows again until some are. If as large a share of fewer is
-// refused, it does not depend on how much we ask: we go back to what we asked before, and look again
-// half a minute later. When twenty in a row are refused, the server takes nothing: all wait until the
-// last of the times that it named is over.
-// Promises: never more in flight than allowed, nothing begins in a pause; of a server that refuses more
-// than two thirds, less is asked each round, down to twenty a second. Pure: times are milliseconds of a
-// monotonic clock.
+// Limits the writes in flight and the writes started per second, according to the share refused with 429. A
+// refused write itself waits as long as the server asks. This limit is for all the others. In rounds of about a
+// second it measures the share that was refused. If it is more than a tenth, the rate drops to the rate that
+// was accepted, and the limit in flight is halved. If load was the reason, almost no write is refused from then
+// on, and the rate grows again until some are. If the same share of a lower rate is refused, the share does not
+// depend on the rate. The previous rate is restored and tested again half a minute later. After twenty refusals
+// in a row the server accepts nothing. All writes then wait until the last of the times that it named is over.
+// Promises: never more in flight than allowed, and no write starts in a pause. If a server refuses more than
+// two thirds, the rate drops each round, down to twenty a second. Pure: times are milliseconds of a monotonic
+// clock.
 
-/** As many refusals in a row as half of them at random never bring. */
+/** A server that refuses half of all writes at random never refuses so many in a row. */
 const NOTHING_TAKEN = 20;
-// Without Retry-After: the server's own default in that header.
+// Without Retry-After: the API server's own default in that header.
 const PAUSE_MS = 1000;
 const FEWEST_IN_FLIGHT = 4;
-// What controllers are commonly given as their bound.
+// A common rate limit of controllers.
 const FEWEST_PER_SECOND = 20;
 const BURST_MS = 25;
 
 const ROUND_MS = 1000;
-/** With so many refusals a round is over before its time. */
+/** A round with this many refusals ends early. */
 const MANY_REFUSALS = 50;
 const SHORTEST_ROUND_MS = 100;
 const LONGEST_ROUND_MS = 5000;
-/** Of fewer answers no share is reported. */
+/** With fewer answers no share is computed. */
 const FEWEST_ANSWERS = 20;
 
 const FEW = 0.02;
 const MANY = 0.1;
-/** Of a server that refuses more, less is asked whatever comes of it. */
+/** If the server refuses more, the rate is always lowered. */
 const MOST = 2 / 3;
-/** By as much a share may differ from round to round. */
+/** How much a share may differ from round to round. */
 const SCATTER = 0.15;
-/** From this part of it on, a share of fewer is as large as that of more. */
+/** A share counts as unchanged above this part of the earlier share. */
 const AS_LARGE = 0.6;
 const TOLERANCE_MS = 30_000;
 const FIRST_STEP = 0.1;
-// What would allow so many times what is asked bounds nothing.
+// A limit of this many times the actual rate has no effect, so it is removed.
 const LOOSE = 4;
 
-/** What was asked before it was made less, and the share that was refused of it. */
+/** The limits before they were lowered, and the share that was refused under them. */
 type Cut = { readonly share: number; readonly perSecond: number; readonly limit: number };
 
 export class WritePace {
@@ -49,28 +48,28 @@ export class WritePace {
   #successes = 0;
   #perSecond = Number.POSITIVE_INFINITY;
   #step = FIRST_STEP;
-  /** When the next would begin if all came evenly. */
+  /** When the next write would start if writes started at an even rate. */
   #nextMs = Number.NEGATIVE_INFINITY;
   #round = { sinceMs: Number.NEGATIVE_INFINITY, taken: 0, refused: 0 };
   #cut: Cut | undefined;
   #tolerated = { share: 0, untilMs: Number.NEGATIVE_INFINITY };
   #inARow = 0;
-  /** The last of the times that refusals in a row named. */
+  /** The latest of the times that the refusals in a row named. */
   #rowEndsMs = Number.NEGATIVE_INFINITY;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** `most`: in flight, at least 1. */
+  /** `most`: the maximum in flight, at least 1. */
   constructor(most: number) {
     this.#most = most;
     this.#limit = most;
   }
 
-  /** So many may fly. */
+  /** Maximum writes in flight. */
   get limit(): number {
     return this.#limit;
   }
 
-  /** So many may begin a second; Infinity: any. */
+  /** Maximum writes started per second. Infinity: no limit. */
   get perSecond(): number {
     return this.#perSecond;
   }
@@ -79,12 +78,12 @@ export class WritePace {
     return now < this.#pausedUntilMs;
   }
 
-  /** Milliseconds until one may begin; 0: now. */
+  /** Milliseconds until a write may start. 0: now. */
   waitMs(now: number): number {
     return Math.max(0, this.#pausedUntilMs - now, this.#nextMs - BURST_MS - now);
   }
 
-  /** One begins. */
+  /** A write starts. */
   began(now: number): void {
     const { sinceMs, taken, refused } = this.#round;
     const stale = now - sinceMs > LONGEST_ROUND_MS && taken + refused < FEWEST_ANSWERS;
@@ -92,7 +91,7 @@ export class WritePace {
     this.#nextMs = Math.max(this.#nextMs, now) + 1000 / this.#perSecond;
   }
 
-  /** One that began at `beganMs` was answered, and not by 429. */
+  /** A write that started at `beganMs` was answered, and not with 429. */
   taken(beganMs: number, now: number): void {
     this.#inARow = 0;
     this.#rowEndsMs = Number.NEGATIVE_INFINITY;
@@ -101,17 +100,17 @@ export class WritePace {
     this.#endRound(now);
   }
 
-  /** One that began at `beganMs` was refused by 429, which asks for a wait of `retryAfterMs`. */
+  /** A write that started at `beganMs` was refused with 429 and a wait of `retryAfterMs`. */
   refused(beganMs: number, now: number, retryAfterMs = 0): void {
     if (beganMs >= this.#round.sinceMs) this.#round.refused++;
     const waitMs = retryAfterMs > 0 ? retryAfterMs : PAUSE_MS;
     this.#rowEndsMs = Math.max(this.#rowEndsMs, now + waitMs);
-    // Where some were taken of late, it may only be out of tokens.
+    // If some were accepted recently, the server may only be out of tokens.
     if (++this.#inARow >= NOTHING_TAKEN && this.#round.taken === 0) this.#pause(now);
     else this.#endRound(now);
   }
 
-  // What was sent together is refused together: halve once a pause, not once a write.
+  // Writes that were sent together are refused together: halve once a pause, not once a write.
   #pause(now: number): void {
     if (!this.isPaused(now)) this.#halve();
     this.#pausedUntilMs = this.#rowEndsMs;

@@ -1,9 +1,9 @@
-// A pool of writes between a plan and the API server: so many in flight, the rest waiting in the
-// plan's order, but for those that must wait for one of their own kind to land (flights.ts). A newer
-// plan replaces the waiting rest while writes fly; it must leave out the keys in flight. A write whose
-// decision an event has changed since its plan was begun is not started any more: it waits for the next
-// plan, and where all that waited was such, `outdated` asks for it. A write in flight learns of such an event,
-// so that it sends no further request. How many fly and how soon the next one starts follows from the 429s
+// A pool of writes between a plan and the API server, with a limit on the writes in flight. The others wait in
+// the plan's order, except those that wait for one of their own kind to end (flights.ts). A newer plan replaces
+// the waiting writes while others are in flight. It must leave out the keys in flight. A write whose decision
+// was changed by an event after its plan was begun does not start. It waits for the next plan. If all waiting
+// writes are outdated, `outdated` requests one. A write in flight is notified of such an event, so that it
+// sends no further request. The 429s determine the limit in flight and when the next write starts
 // (write-pace.ts).
 import { Flights, type Flight, type PooledWrite } from "./flights.ts";
 import type { Clock, Timer } from "../time/clock.ts";
@@ -11,14 +11,14 @@ import { WritePace } from "./write-pace.ts";
 
 export type { PooledWrite } from "./flights.ts";
 
-/** What the pool must know of how a write ended. */
+/** What the pool needs to know about the end of a write. */
 export type WriteEnd = {
   readonly throttled: boolean;
   readonly retryAfterMs?: number | undefined;
   readonly failed?: boolean;
 };
 
-// What has to make room is cut off so much later, for its answer may be on its way.
+// A write that must make room is aborted this much later, because its answer may be on its way.
 const LAST_CHANCE_MS = 20;
 
 const DROPPED = "dropped";
@@ -26,8 +26,8 @@ const DROPPED = "dropped";
 type Parked<W> = { readonly writes: W[]; next: number };
 type Perform<W> = (write: W, cut: AbortSignal, isOvertaken: () => boolean) => Promise<WriteEnd>;
 /**
- * Whether the decision behind a write is still the same after events. `touched`: what changed, and how it
- * was before; undefined where that is not known.
+ * Whether the decision behind a write is still the same after events. `touched`: the changed keys and the
+ * objects before the change, undefined where unknown.
  */
 type IsStillDecided<W, B> = (write: W, touched: ReadonlyMap<string, B | undefined>) => boolean;
 
@@ -40,22 +40,25 @@ export class WritePool<W extends PooledWrite, B = never> {
   #started = 0;
   #waiting: readonly W[] = [];
   #next = 0;
-  /** Writes that wait for others of their kind to land, by what they wait for. */
+  /** Writes that wait for others of their kind to end, by the limit that they wait for. */
   #parked = new Map<string, Parked<W>>();
   #parkedCount = 0;
   #freed = new Set<string>();
-  /** Until the next may start. */
+  /** Delay until the next write may start. */
   #rest: Timer | undefined;
   #overdue: Timer | undefined;
   #stopped = false;
   #lastEndedMs = Number.NEGATIVE_INFINITY;
   #lastStartedMs = Number.NEGATIVE_INFINITY;
-  /** A plan is being made. */
+  /** A plan is being computed. */
   #planning = false;
-  /** Keys of writes started, and what events touched and how it was before, since the last mark. */
+  /**
+   * Since the last mark: the keys of started writes, and the keys that events touched with their earlier
+   * objects.
+   */
   #startedSince = new Set<string>();
   #touchedSince = new Map<string, B | undefined>();
-  /** The same since the plan was begun whose writes wait. */
+  /** The same since the start of the plan whose writes wait. */
   #startedBy = this.#startedSince;
   #touchedBy = this.#touchedSince;
   #outdated = false;
@@ -76,7 +79,7 @@ export class WritePool<W extends PooledWrite, B = never> {
     this.#flights = new Flights(clock, concurrency);
   }
 
-  /** Calls `listener` after each write that ends, when it is no longer in flight. */
+  /** Calls `listener` after each write that ends, when it is not in flight any more. */
   whenLanded(listener: () => void): void {
     this.#onLanded = listener;
   }
@@ -91,7 +94,7 @@ export class WritePool<W extends PooledWrite, B = never> {
     return this.#waiting.length - this.#next + this.#parkedCount;
   }
 
-  /** Writes started since the pool was made. */
+  /** Writes started since the pool was created. */
   get started(): number {
     return this.#started;
   }
@@ -105,7 +108,7 @@ export class WritePool<W extends PooledWrite, B = never> {
     return this.#flights.limit;
   }
 
-  /** The API server takes nothing, and has asked for a wait. */
+  /** The API server accepts nothing and has asked for a wait. */
   get paused(): boolean {
     return this.#pace.isPaused(this.#clock.monotonic());
   }
@@ -119,17 +122,17 @@ export class WritePool<W extends PooledWrite, B = never> {
     return this.waiting === 0 && this.#flights.all.size === 0;
   }
 
-  /** Nothing waits, and what flies has done so for long: nobody need wait for it. */
+  /** Nothing waits, and every write in flight has lasted so long that a sync need not wait for it. */
   get calm(): boolean {
     return this.waiting === 0 && this.#flights.onlySlow;
   }
 
-  /** Nothing is left to start, but a plan that is made now would have something. */
+  /** Nothing is left to start, but a new plan would contain writes. */
   get outdated(): boolean {
     return this.#outdated && this.waiting === 0;
   }
 
-  /** A plan begins to be made: what starts or is touched from here on, it cannot know of. */
+  /** The computation of a plan begins. The plan cannot know of writes started or keys touched from now on. */
   mark(): void {
     this.#planning = true;
     this.#startedSince = new Set();
@@ -138,8 +141,8 @@ export class WritePool<W extends PooledWrite, B = never> {
 
   /**
    * An event changed `key`: the key of a write or of a source, or the name of a namespace. Writes that were
-   * planned before the event start or continue only if their decision is still the same. `before`: the
-   * object before the event; undefined where it is not known, which replaces an earlier value.
+   * planned before the event start or continue only if their decision is still the same. `before` is the object
+   * before the event. If it is unknown, undefined replaces an earlier value.
    */
   touch(key: string, before: B | undefined): void {
     for (const flight of this.#flights.all.values()) {
@@ -153,9 +156,8 @@ export class WritePool<W extends PooledWrite, B = never> {
   }
 
   /**
-   * Drops what waits and takes these instead, in their order, but for the keys that were started or
-   * touched since the mark: whatever became of them, the next plan sees it and this one does not.
-   * After stop() it takes none.
+   * Replaces the waiting writes by `writes`, in their order, except the keys that were started or touched since
+   * the mark. The next plan sees the outcome of those, and this plan does not. After stop() it accepts none.
    */
   replace(writes: readonly W[]): void {
     this.#planning = false;
@@ -172,12 +174,12 @@ export class WritePool<W extends PooledWrite, B = never> {
     this.#changed();
   }
 
-  /** Resolves when `condition` holds; looked at after each write that ends. */
+  /** Resolves when `condition` holds. It is checked after each write that ends. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await new Promise<void>((resolve) => this.#onChange.push(resolve));
   }
 
-  /** Makes until() look at its condition again, for reasons outside the pool. */
+  /** Makes until() check its condition again, for reasons outside the pool. */
   nudge(): void {
     this.#changed();
   }
@@ -192,7 +194,7 @@ export class WritePool<W extends PooledWrite, B = never> {
     else if (!this.#overdue) this.#watch();
   }
 
-  // Whether none may start yet; looks again when one may.
+  // Whether no write may start yet. Tries again when one may.
   #rests(): boolean {
     if (this.#rest || this.waiting === 0) return true;
     const waitMs = this.#pace.waitMs(this.#clock.monotonic());
@@ -205,7 +207,7 @@ export class WritePool<W extends PooledWrite, B = never> {
     return true;
   }
 
-  // What waited for its own kind comes first, because it came first in the plan.
+  // Writes that waited for their own kind come first, because they came first in the plan.
   #take(): W | undefined {
     for (const reason of this.#freed) {
       const parked = this.#parked.get(reason);
@@ -237,7 +239,7 @@ export class WritePool<W extends PooledWrite, B = never> {
     return undefined;
   }
 
-  // What keeps it from starting; undefined: nothing of its own.
+  // The limit that prevents the write from starting. Undefined: no limit applies.
   #boundOf(write: W): string | undefined {
     return this.#isLive(write) ? this.#flights.bound(write) : DROPPED;
   }
@@ -250,7 +252,7 @@ export class WritePool<W extends PooledWrite, B = never> {
     else this.#parked.set(reason, { writes: [write], next: 0 });
   }
 
-  /** What a plan made before an event, or before a write ended, wanted is not to be started. */
+  /** Whether the write may start: no event and no ended write has outdated its plan. */
   #isLive(write: W): boolean {
     if (this.#startedBy.has(write.key) || this.#flights.all.has(write.key)) return false;
     const touched = this.#touchedBy;
@@ -286,7 +288,7 @@ export class WritePool<W extends PooledWrite, B = never> {
     this.#changed();
   }
 
-  // Sets the time at which what is slow has to make room for others.
+  // Sets the time at which slow writes have to make room for others.
   #watch(): void {
     this.#stopWatching();
     if (this.paused || this.#stopped || this.waiting === 0) return;
@@ -295,7 +297,7 @@ export class WritePool<W extends PooledWrite, B = never> {
     const now = this.#clock.monotonic();
     const at = Math.ceil(cut.length > 0 ? now + LAST_CHANCE_MS : nextMs + 1);
     this.#overdue = this.#clock.setTimeout(() => {
-      // After a turn that held up the event loop, answers may lie there unread.
+      // After a turn that blocked the event loop, answers may still be unread.
       const late = this.#clock.monotonic() - at > LAST_CHANCE_MS;
       if (!late) for (const flight of this.#whatIsOverdue().cut) flight.cut.abort();
       this.#watch();
@@ -304,7 +306,7 @@ export class WritePool<W extends PooledWrite, B = never> {
   }
 
   #whatIsOverdue(): ReturnType<Flights<W>["overdue"]> {
-    // While one could start but for its pace, nobody waits for room.
+    // While only the pace delays the next write, no write waits for room.
     const forRoom = !this.#rest || !this.#flights.hasRoom();
     const anyWait = forRoom && (this.#next < this.#waiting.length || this.#freed.size > 0);
     return this.#flights.overdue(anyWait, this.#parked.has("slow"));
@@ -315,19 +317,19 @@ export class WritePool<W extends PooledWrite, B = never> {
     this.#overdue = undefined;
   }
 
-  // More room frees what waited for a part of it.
+  // A higher limit may free writes that waited for a part of it.
   #allow(limit: number): void {
     const more = limit > this.limit;
     this.#flights.limit = limit;
     if (more) for (const reason of this.#parked.keys()) this.#freed.add(reason);
   }
 
-  /** Ends what is in flight; whether it was written is then unknown. */
+  /** Aborts the writes in flight. Their outcome is then unknown. */
   cut(): void {
     for (const { cut } of this.#flights.all.values()) cut.abort();
   }
 
-  /** Drops what waits and resolves when nothing is in flight any more. */
+  /** Drops the waiting writes and resolves when none is in flight any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.replace([]);
@@ -350,7 +352,7 @@ function isTouched(
   return touched.has(key) || touched.has(source) || touched.has(namespace);
 }
 
-// Sources take turns in a plan, so a second one stands near its beginning.
+// Sources take turns in a plan, so a second one appears near its beginning.
 const FIRST_OF_A_PLAN = 64;
 
 function haveSeveralSources(writes: readonly PooledWrite[]): boolean {

@@ -1,6 +1,6 @@
-// Auth providers (OIDC, gcp, azure) of a kubeconfig's user, by client-node. It is loaded by the first request
-// of such a user and of no other: with its generated models it takes 44 MiB of a controller's memory and
-// half a second of CPU.
+// Auth providers (OIDC, gcp, azure) of a kubeconfig's user, by client-node. It is loaded only by the first
+// request of such a user. With its generated models it takes 44 MiB of a controller's memory and half a second
+// of CPU.
 import type { RequestOptions } from "node:https";
 import { CredentialsError, type CredentialSource } from "./credential-source.ts";
 import type { User } from "./kubeconfig-file.ts";
@@ -8,7 +8,7 @@ import { isRecord } from "../json.ts";
 
 const KNOWN: ReadonlySet<unknown> = new Set(["oidc", "gcp", "azure"]);
 const LIMIT_MS = 60_000;
-/** Of a shell: it has not found the command. */
+/** A shell's exit code for a command that was not found. */
 const NOT_FOUND = 127;
 
 export function authProvider({ name, authProvider }: User): CredentialSource | undefined {
@@ -20,8 +20,8 @@ export function authProvider({ name, authProvider }: User): CredentialSource | u
       throw new CredentialsError(`${title} is not known: it is none of ${[...KNOWN].join(", ")}`);
     const { KubeConfig } = await import("@kubernetes/client-node");
     const config = new KubeConfig();
-    // Of the cluster it needs only that there is one. A provider puts what it has fetched into its
-    // config, which all share on purpose: what a new refresh token replaces is good no more.
+    // It needs a cluster, but not its values. A provider stores fetched credentials in its config, which is
+    // shared on purpose: a new refresh token makes the previous one invalid.
     const cluster = { name: "any", server: "https://localhost", skipTLSVerify: false };
     config.loadFromClusterAndUser(cluster, { name, authProvider });
     return config;
@@ -46,7 +46,7 @@ export function authProvider({ name, authProvider }: User): CredentialSource | u
   };
 }
 
-// A provider's error may hold anything: not passed on.
+// A provider's error may contain anything, so it is not passed on.
 function faultOf(provider: string, { config }: NonNullable<User["authProvider"]>, error: unknown) {
   if (provider === "gcp") {
     const command = isRecord(config) ? config["cmd-path"] : undefined;

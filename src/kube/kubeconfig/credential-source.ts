@@ -1,24 +1,24 @@
-// What gives a user's credentials beside the kubeconfig itself: an exec plugin, or an auth provider.
+// A source of a user's credentials outside the kubeconfig: an exec plugin or an auth provider.
 import type { RequestOptions } from "node:https";
 
-/** Why no credentials could be had; its message names the source and holds nothing read from it. */
+/** Why no credentials are available. Its message names the source and contains nothing read from it. */
 export class CredentialsError extends Error {
   override readonly name = "CredentialsError";
 }
 
 /** An Authorization header, a client certificate or both. */
 export type Proof = Pick<RequestOptions, "headers" | "cert" | "key"> & {
-  /** By the wall clock; absent: not known. */
+  /** By the wall clock. Absent: unknown. */
   readonly expiresAt?: number;
 };
 
 export type CredentialSource = {
-  /** For people: credential plugin "get-token" of user "jane". */
+  /** For users: credential plugin "get-token" of user "jane". */
   readonly title: string;
-  /** How long it may take; longer than a request, where a user has to answer. */
+  /** How long it may take. Longer than a request, if a user has to answer. */
   readonly limitMs: number;
-  /** Fails with a CredentialsError, or with an error of its own, which may hold anything. */
+  /** Fails with a CredentialsError, or with an error of its own that may contain anything. */
   readonly prove: () => Promise<Proof>;
-  /** What it has kept was refused. */
+  /** The server refused the credentials that it keeps. */
   readonly forget: () => void;
 };

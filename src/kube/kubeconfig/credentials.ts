@@ -1,6 +1,6 @@
-// What a request proves itself with: headers and TLS material of the kubeconfig's cluster and user.
-// Promises: however many requests ask at once, files are read and plugins run once; what was read
-// serves for ten seconds; after a 401 everything is read anew, past what a plugin has kept.
+// The credentials of a request: headers and TLS material of the kubeconfig's cluster and user.
+// Promises: files are read and plugins run once, however many requests ask at the same time. The result is used
+// for ten seconds. After a 401 everything is read again, and a plugin's cached credential is ignored.
 import { promises as files } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type { Clock } from "../time/clock.ts";
@@ -18,14 +18,14 @@ export type Tls = Pick<
 >;
 
 export type Credentials = {
-  /** A list: the header comes once for each. */
+  /** With a list, the header is sent once for each value. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: Tls;
 };
 
-// Short enough for rotated files to be seen at once, long enough for 500 requests a second.
+// Short enough to use rotated files at once, long enough for 500 requests a second.
 const FRESH_MS = 10_000;
-// Files that take longer hang: the next request reads them again.
+// A read that takes longer is stuck: the next request reads the files again.
 const HUNG_MS = 60_000;
 
 export class CredentialCache {
@@ -37,25 +37,25 @@ export class CredentialCache {
 
   readonly #hasReader: boolean;
 
-  /** `hasReader`: a user reads what a plugin prints on stderr, even where that is no terminal. */
+  /** `hasReader`: a user reads what a plugin prints on stderr, even if it is not a terminal. */
   constructor(config: KubeConfig, clock: Clock, { hasReader = false } = {}) {
     this.#hasReader = hasReader;
     this.#clock = clock;
     this.#config = config;
   }
 
-  /** Whether a user may have to log in before there are any, which takes longer than a request may. */
+  /** Whether a user may have to log in first, which takes longer than a request may. */
   get asksUser(): boolean {
     const { exec } = this.#config.user;
     return exec !== undefined && mayAskUser(exec);
   }
 
-  /** Who is waited for, while credentials are read; undefined: nobody but this machine's files. */
+  /** The source that is waited for while credentials are read. Undefined if only local files are read. */
   get awaited(): Pick<CredentialSource, "title" | "limitMs"> | undefined {
     return this.#flight && this.#source;
   }
 
-  /** What was read within the last ten seconds and not refused since. */
+  /** The credentials that were read within the last ten seconds and not refused since. */
   get fresh(): Credentials | undefined {
     if (this.#flight || !this.#last) return undefined;
     return this.#clock.monotonic() < this.#last.until ? this.#last.credentials : undefined;
@@ -75,7 +75,7 @@ export class CredentialCache {
     return flight.credentials;
   }
 
-  /** The server refused `used`; no-op when newer ones have been read since. */
+  /** The server refused `used`. No effect when newer credentials have been read since. */
   refused(used: Credentials): void {
     if (used !== this.#last?.credentials) return;
     this.#last = undefined;
@@ -138,7 +138,7 @@ function impersonation(user: User): Record<string, string | string[]> {
   };
 }
 
-// client-go escapes every byte of a key that a header's name cannot hold, "%" among them, and no other.
+// client-go escapes exactly the bytes of a key that a header's name cannot hold, "%" among them.
 function headerKey(key: string): string {
   return Array.from(Buffer.from(key, "utf8"), (byte) => {
     const sign = String.fromCodePoint(byte);
@@ -148,7 +148,7 @@ function headerKey(key: string): string {
   }).join("");
 }
 
-/** With UTF-8 in the values, as Go sends it. Throws where a value cannot be a header's. */
+/** Values hold UTF-8, as Go sends it. Throws if a value is not valid in a header. */
 function sendable(
   { name }: User,
   headers: Readonly<Record<string, string | string[]>>,

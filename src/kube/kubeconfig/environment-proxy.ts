@@ -1,11 +1,11 @@
-// The proxy that the environment names for a server, as Go's net/http/httpproxy reads it and so kubectl:
-// HTTPS_PROXY or HTTP_PROXY by the server's scheme, NO_PROXY against it, each in lower case too. A loopback
-// server is never reached through a proxy. proxy-url of a kubeconfig counts before all this.
+// The proxy from the environment for a server, as in Go's net/http/httpproxy and thus in kubectl. It is
+// HTTPS_PROXY or HTTP_PROXY by the server's scheme, unless NO_PROXY matches, each in lower case too. A loopback
+// server is never reached through a proxy. proxy-url of a kubeconfig takes precedence.
 import { BlockList, isIP } from "node:net";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** undefined: directly. What is no URL stays as it is, and the connection names it. */
+/** Undefined means a direct connection. An invalid URL is returned as it is, and the connection reports it. */
 export function environmentProxy(server: string, env: Env): string | undefined {
   const { protocol, hostname, port } = new URL(server);
   const isSecure = protocol === "https:";
@@ -16,7 +16,7 @@ export function environmentProxy(server: string, env: Env): string | undefined {
   const excluded = variable(env, "NO_PROXY") ?? "";
   const usual = isSecure ? "443" : "80";
   if (excluded.split(",").some((rule) => matches(rule, host, port || usual))) return undefined;
-  // Names are resolved by the proxy in either case.
+  // The proxy resolves names in both cases.
   return hasScheme(proxy) ? proxy.replace(/^socks5h:/i, "socks5:") : `http://${proxy}`;
 }
 

@@ -1,7 +1,7 @@
-// Exec plugins of a kubeconfig's user, run as kubectl runs them: stderr is the user's, stdin by
-// interactiveMode, KUBERNETES_EXEC_INFO is set. Promises: however many clients ask, a plugin runs once until
-// its credential expires or is refused; it ends within a time limit; errors name it and hold nothing of
-// what it printed.
+// Exec plugins of a kubeconfig's user, run as kubectl runs them: stderr is the user's, stdin follows
+// interactiveMode, and KUBERNETES_EXEC_INFO is set.
+// Promises: a plugin runs once, however many clients ask, until its credential expires or is refused. It ends
+// within a time limit. Errors name it and contain nothing of its output.
 import { spawn, type ChildProcess } from "node:child_process";
 import { isatty } from "node:tty";
 import { CredentialsError, type CredentialSource, type Proof } from "./credential-source.ts";
@@ -13,7 +13,7 @@ type ExecUser = Pick<User, "name"> & { readonly exec: NonNullable<User["exec"]> 
 export type ExecSurroundings = {
   readonly clock: Clock;
   readonly caData: string | undefined;
-  /** A user reads stderr, even where it is no terminal. */
+  /** A user reads stderr, even if it is not a terminal. */
   readonly hasReader: boolean;
 };
 
@@ -21,18 +21,18 @@ const GROUP = "client.authentication.k8s.io/";
 const VERSIONS: ReadonlySet<unknown> = new Set([`${GROUP}v1`, `${GROUP}v1beta1`]);
 const STDIN = 0;
 const STDERR = 2;
-/** A user may have to log in by a browser. */
+/** A user may have to log in with a browser. */
 export const INTERACTIVE_LIMIT_MS = 300_000;
 const LIMIT_MS = 60_000;
-/** What a plugin names as its expiry counts for so long at most, and so does none. */
+/** Longest use of a credential, with a later expiry or without one. */
 const LONGEST_USE_MS = 24 * 3_600_000;
 const MOST_OUTPUT = 1024 * 1024;
 const LONGEST_HINT = 500;
 
-/** One for all clients of a process, as in kubectl: a user is asked to log in once. */
+/** Shared by all clients of a process, as in kubectl: a user is asked to log in once. */
 const running = new Map<string, ExecPlugin>();
 
-/** Throws a CredentialsError where the plugin is not described as it has to be. */
+/** Throws a CredentialsError if the description of the plugin is invalid. */
 export function execPlugin(
   user: ExecUser,
   cluster: Cluster,
@@ -121,7 +121,7 @@ class ExecPlugin implements CredentialSource {
     const info = this.#info(isInteractive);
     return new Promise((resolve, reject) => {
       const child = spawn(command, args, {
-        // A log that is collected must not hold what a plugin prints.
+        // A collected log must not contain what a plugin prints.
         stdio: [
           isInteractive ? "inherit" : "ignore",
           "pipe",
@@ -180,7 +180,7 @@ class ExecPlugin implements CredentialSource {
     return { command, args, env: Object.fromEntries(variables) as Record<string, string> };
   }
 
-  // Its own text, of which a terminal obeys nothing.
+  // The plugin's own text, without characters that a terminal interprets.
   #hint(): string {
     const hint = this.#user.exec["installHint"];
     if (typeof hint !== "string") return "";

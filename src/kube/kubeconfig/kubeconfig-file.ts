@@ -1,7 +1,7 @@
-// One kubeconfig file as it is written: its clusters, users and contexts, with paths made absolute and
-// every field of the type it has in kubectl. A failure is a KubeConfigError of one line that names the
-// file and the field and quotes no value. Nothing else is read here, no certificate and no token.
-// Why client-node does not do it: docs/decisions/006.
+// One kubeconfig file as written: its clusters, users and contexts, with absolute paths and every field of the
+// type it has in kubectl. A failure is a KubeConfigError of one line that names the file and the field and
+// quotes no value. Certificate and token files are not read here. docs/decisions/006 gives the reasons not to
+// use client-node for this.
 import { readFileSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import type * as clientNode from "@kubernetes/client-node";
@@ -12,17 +12,17 @@ import { isRecord } from "../json.ts";
 
 export type Cluster = Partial<clientNode.Cluster> &
   Pick<clientNode.Cluster, "name" | "server"> & {
-    /** What the cluster has for exec plugins, under an extension of its own. */
+    /** The cluster's configuration for exec plugins, from an extension of its own. */
     readonly execConfig?: unknown;
   };
 
-/** An exec plugin or an auth provider, as its own reader wants it: not checked here. */
+/** An exec plugin or an auth provider. Its own reader checks it. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export type User = Omit<clientNode.User, "exec" | "authProvider"> & {
-  /** Counts before `token`, and is read anew as it changes. */
+  /** Takes precedence over `token`, and is read again as it changes. */
   readonly tokenFile?: string;
-  /** These three go with `impersonateUser`. */
+  /** These three require `impersonateUser`. */
   readonly impersonateUid?: string;
   readonly impersonateGroups?: readonly string[];
   readonly impersonateExtra?: Readonly<Record<string, readonly string[]>>;
@@ -32,7 +32,7 @@ export type User = Omit<clientNode.User, "exec" | "authProvider"> & {
 
 export type Context = Pick<clientNode.Context, "name" | "cluster"> & {
   readonly user?: string;
-  /** Where commands look that name no namespace. */
+  /** The namespace of commands that name none. */
   readonly namespace?: string;
 };
 
@@ -44,7 +44,7 @@ export type KubeConfigFile = {
 };
 
 type Kind = "text" | "path" | "flag" | "mapping" | "texts" | "texts by name";
-// Of each property: the field's name in the file, what it must be, and whether it must be there.
+// For each property: the field's name in the file, its type, and whether it is required.
 type Table<T> = { readonly [P in keyof Required<T>]: readonly [string, Kind, "needed"?] };
 
 const ROOT: Table<Pick<KubeConfigFile, "currentContext">> = {
@@ -106,7 +106,7 @@ function entries<T>(file: string, root: Fields, kind: string, table: Table<T>) {
   });
 }
 
-// Empty text counts as absent, as for kubectl.
+// Empty text counts as absent, as in kubectl.
 function read<T>(file: string, where: string, fields: Fields, table: Table<T>): T {
   const found: Record<string, unknown> = {};
   for (const [property, [name, kind, needed]] of Object.entries<Table<T>[keyof T]>(table)) {
@@ -145,7 +145,7 @@ function withExecConfig(file: string, root: Fields, cluster: Cluster, at: number
   return ours === undefined ? cluster : { ...cluster, execConfig: ours["extension"] };
 }
 
-// A plugin that is named by a path is beside the file, one without is on the PATH; as for kubectl.
+// A plugin with a path is relative to the file, one without is found on the PATH, as in kubectl.
 function withCommand(file: string, user: User): User {
   const command = user.exec?.["command"];
   if (typeof command !== "string" || !command.includes(sep)) return user;
@@ -168,7 +168,7 @@ function parse(file: string): Fields {
   } catch (error) {
     throw new KubeConfigError(`kubeconfig "${file}" is not YAML: ${reason(error)}`);
   }
-  // An empty file is an empty kubeconfig, as for kubectl.
+  // An empty file is an empty kubeconfig, as in kubectl.
   if (raw === undefined) return {};
   if (!isRecord(raw)) throw new KubeConfigError(`kubeconfig "${file}" holds no configuration`);
   return raw;
@@ -184,7 +184,7 @@ function readText(file: string): string {
   }
 }
 
-// What a YAML error quotes may be a token, one that begins with * or !: told are the reader's own words.
+// A YAML error may quote a token, such as one that begins with * or !. Only the reader's own text is reported.
 function reason(error: unknown): string {
   if (!(error instanceof YAMLException)) return "its structure is wrong";
   const [words = ""] = error.reason.split(/ ?["!]|: /);

@@ -1,6 +1,6 @@
-// Finds the API server and who we are to it: a named kubeconfig, the service account of the pod, or
-// the kubeconfig that kubectl would take. Every failure is a KubeConfigError whose message is one line
-// that names the file or context. Credentials are not tried here, and certificate files not read.
+// Finds the API server and our identity: a named kubeconfig, the service account of the pod, or the kubeconfig
+// that kubectl would use. Every failure is a KubeConfigError whose message is one line that names the file or
+// context. Credentials are not tried here, and certificate files are not read.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isIPv6 } from "node:net";
@@ -10,9 +10,9 @@ import { KubeConfigError } from "./kubeconfig-error.ts";
 import { readKubeConfigFile } from "./kubeconfig-file.ts";
 import type { Cluster, KubeConfigFile, User } from "./kubeconfig-file.ts";
 
-/** One server and one user: what a context stands for. */
+/** One server and one user: the content of a context. */
 export type KubeConfig = {
-  /** The context's name; undefined for a pod's service account. */
+  /** The context's name. Undefined for a pod's service account. */
   readonly context?: string | undefined;
   readonly cluster: Cluster;
   readonly user: User;
@@ -21,20 +21,20 @@ export type KubeConfig = {
 };
 
 export type KubeConfigOptions = {
-  /** A file; then KUBECONFIG is not looked at. */
+  /** A file. KUBECONFIG is then ignored. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
-  /** The service account of the pod, and no file. */
+  /** Only the service account of the pod, and no file. */
   readonly inCluster?: boolean;
-  /** --as and --as-group: each replaces its own field of the user, as for kubectl. */
+  /** --as and --as-group: each replaces its own field of the user, as in kubectl. */
   readonly as?: string | undefined;
   readonly asGroups?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Put before /var/run/secrets/kubernetes.io/serviceaccount. */
+  /** Prefix of /var/run/secrets/kubernetes.io/serviceaccount. */
   readonly root?: string;
 };
 
-// kubectl takes a context without a user, such as one for `kubectl proxy`.
+// kubectl accepts a context without a user, such as one for `kubectl proxy`.
 const ANONYMOUS: User = { name: "anonymous" };
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
@@ -70,7 +70,7 @@ function impersonating(
   );
 }
 
-/** The contexts that there are to choose from. */
+/** The available contexts. */
 export function contextNames({
   kubeconfig,
   env = process.env,
@@ -104,7 +104,7 @@ function loadServiceAccount(
   };
 }
 
-// A list in KUBECONFIG may name files that are not there; one that is named alone, or by flag, may not.
+// A list in KUBECONFIG may name missing files. A single file, there or by flag, must exist.
 function usualFiles(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const list = (env["KUBECONFIG"] ?? "").split(delimiter).filter((file) => file !== "");
   if (list.length > 0) {
@@ -119,7 +119,7 @@ function usualFiles(env: Readonly<Record<string, string | undefined>>): readonly
   return [file];
 }
 
-// As kubectl merges: the first file that names a cluster, user, context or current context wins.
+// Merged as in kubectl: the first file that names a cluster, user, context or current context wins.
 function merge(parts: readonly KubeConfigFile[]): KubeConfigFile {
   const first = <E extends { readonly name: string }>(entries: readonly E[]): readonly E[] =>
     entries.filter((entry, at) => entries.findIndex(({ name }) => name === entry.name) === at);

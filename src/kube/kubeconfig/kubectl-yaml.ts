@@ -1,5 +1,5 @@
-// YAML as kubectl reads a file of one object: YAML 1.1 with merges (`<<`), its first document, and of a key
-// that is there twice the last. Failures are js-yaml's YAMLException, which may quote the text.
+// YAML as kubectl reads a file of one object: YAML 1.1 with merges (`<<`), and only its first document. If a
+// key occurs twice, the last one wins. Failures are js-yaml's YAMLException, which may quote the text.
 import {
   binaryTag,
   boolYaml11Tag,
@@ -15,7 +15,7 @@ import {
   nullYaml11Tag,
 } from "js-yaml";
 
-// kubectl's reader knows the numbers of both versions, and none of base sixty.
+// kubectl's reader accepts the numbers of both versions, except those of base sixty.
 const numbers = [intYaml11Tag, intCoreTag, floatYaml11Tag, floatCoreTag];
 const numberOf =
   (tags: typeof numbers) =>
@@ -52,14 +52,14 @@ const SCHEMA = FAILSAFE_SCHEMA.withTags(
   binaryTextTag,
 );
 
-/** The first document's value; undefined where it is empty. */
+/** The first document's value. Undefined if it is empty. */
 export function loadAsKubectl(text: string): unknown {
   const first = firstDocument(text);
   const isEmpty = first.split("\n").every((line) => /^\s*(#.*)?$|^---\s*(#.*)?$/.test(line));
   return isEmpty ? undefined : (load(first, { schema: SCHEMA, json: true }) ?? undefined);
 }
 
-// A marker stands at the beginning of a line, where neither a block nor a quoted text can contain one.
+// A marker is at the beginning of a line, where neither a block nor a quoted text can contain one.
 function firstDocument(text: string): string {
   const lines = text.replace(/^\uFEFF/, "").split("\n");
   let begun = false;

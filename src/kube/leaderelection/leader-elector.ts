@@ -1,11 +1,11 @@
 // Leader election on a coordination.k8s.io/v1 Lease.
-// Promises: leading begins only with a Lease that names us; isLeader is false from the renew deadline
-// after the last renewal on, by a clock that counts suspended time, whether or not any timer ran; a lost lease aborts
-// the work at once; on a cancel the lease is renewed until the work has ended, and only then released,
-// and only if the fetched Lease names us. run() works once: after a loss the process should end.
-// Does not promise that nobody else leads: there is no fencing. A write may begin while we lead and
-// arrive when another does, so writes must carry preconditions and a timeout of at most msLeft. The
-// rates of the machines' clocks may differ by lease duration / renew deadline, their times by anything.
+// Promises: leading begins only with a Lease that names us. isLeader is false once the renew deadline after the
+// last renewal is over. It is measured by a clock that counts suspended time, whether or not any timer ran. A
+// lost lease aborts the work at once. On a cancel, the lease is renewed until the work has ended. Only then is
+// it released, and only if the fetched Lease names us. run() works once: after a loss the process should end.
+// Does not promise that no other process leads, because there is no fencing. A write may start while we lead
+// and arrive when another leads. So writes must carry preconditions and a timeout of at most msLeft. The rates
+// of the machines' clocks may differ by lease duration / renew deadline, and their times by any amount.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { longestSince, type Clock, type Moment } from "../time/clock.ts";
@@ -15,7 +15,7 @@ import type { LeaseClient } from "./lease-lock.ts";
 import { Reachability } from "../rest/reachability.ts";
 import { withTimeout } from "../time/deadline.ts";
 
-/** The metrics of client-go, for whoever publishes them. */
+/** The metrics of client-go. The caller publishes them. */
 export type LeaderMetrics = {
   /** leader_election_master_status{name}. */
   leading(isLeader: boolean): void;
@@ -23,40 +23,40 @@ export type LeaderMetrics = {
   slowPath(): void;
 };
 
-/** Which Lease, by whom, and in what times. */
+/** Options of a {@link LeaderElector}: the Lease, the identity and the times. */
 export type LeaderElectorOptions = {
   readonly client: LeaseClient;
   readonly clock: Clock;
-  /** Unique to this process; see newIdentity. */
+  /** Unique to this process. See newIdentity. */
   readonly identity: string;
   readonly namespace: string;
   readonly name: string;
   /** Labels of a Lease that we create. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** How long others wait before they take the Lease from us; whole seconds. 15 s as client-go. */
+  /** How long others wait before they take the Lease from us, in whole seconds. 15 s as in client-go. */
   readonly leaseDurationMs?: number;
-  /** How long we lead without a renewal; 10 s as client-go. */
+  /** How long we lead without a renewal. 10 s as in client-go. */
   readonly renewDeadlineMs?: number;
-  /** Between tries; a candidate waits up to 2.2 times as long. 2 s as client-go. */
+  /** Wait between attempts. A candidate waits up to 2.2 times as long. 2 s as in client-go. */
   readonly retryPeriodMs?: number;
-  /** The end of an outage that it tells of is followed by a try at once. */
+  /** At the end of an outage the elector tries again at once. */
   readonly reachability?: Reachability;
-  /** Default true: a roll-out takes over in seconds. */
+  /** Default true, so that a roll-out takes over in seconds. */
   readonly releaseOnCancel?: boolean;
   readonly metrics?: LeaderMetrics;
   /** Text for an Event on the Lease: Normal, reason LeaderElection. */
   readonly onEvent?: (note: string) => void;
   /** The Lease was seen at a lower version than before: etcd was restored from a backup. */
   readonly onVersionWentBack?: () => void;
-  /** A try that failed; tries go on. Of a leader's, one is reported in a retry period. */
+  /** An attempt failed. Further attempts follow. A leader reports one failure in a retry period. */
   readonly onError?: (error: unknown) => void;
-  /** A try that were deleted through, whoever holds the Lease by it: what `onError` told is over. */
+  /** An attempt succeeded, even if it found another holder. The failures that `onError` reported are resolved. */
   readonly onAnswer?: () => void;
 };
 
-/** What a leader does. */
+/** The callbacks of a leader. */
 export type LeaderCallbacks = {
-  /** The work. Its signal aborts when the lease is lost or run() is cancelled; then it has to end. */
+  /** The work. Its signal aborts when the lease is lost or run() is cancelled. The work must then end. */
   readonly onStartedLeading: (signal: AbortSignal) => Promise<void>;
   /** Always called when run() ends, also when we never led. */
   readonly onStoppedLeading?: () => void;
@@ -70,16 +70,16 @@ class LeaseLostError extends Error {
 
 // client-go: leaderelection.JitterFactor.
 const JITTER_FACTOR = 1.2;
-// A server that fails half of all requests would fail all of the five tries before the deadline every
-// few minutes. A leader is one alone, and its request is tiny.
+// If a server fails half of all requests, all of the five attempts before the deadline would fail every few
+// minutes. There is only one leader, and its request is tiny.
 const TRIES_A_PERIOD_AFTER_FAILURE = 4;
 
-/** An identity that no other process has, readable for people. */
+/** Creates an identity that is unique to this process and readable for users. */
 export function newIdentity(): string {
   return `${hostname()}_${randomUUID()}`;
 }
 
-/** Leader election on a Lease, as client-go does it. It is no fence: writes need preconditions. */
+/** Leader election on a Lease, as in client-go. It is not a fence: writes need preconditions. */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
   readonly #clock: Clock;
@@ -93,7 +93,7 @@ export class LeaderElector {
   #renewedAt: Moment | undefined;
   #reported = "";
 
-  /** Throws a RangeError for times that cannot work together. */
+  /** Throws a RangeError for times that are not consistent. */
   constructor(options: LeaderElectorOptions) {
     const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2000 } = options;
     checkDurations(leaseDurationMs, renewDeadlineMs, retryPeriodMs);
@@ -116,7 +116,7 @@ export class LeaderElector {
     options.metrics?.leading(false);
   }
 
-  /** The Lease that names us, as it was last seen; undefined: none does. */
+  /** The Lease that names us, as last seen. Undefined if we do not hold it. */
   get lease(): { namespace: string; name: string; uid: string } | undefined {
     return this.#lock.own;
   }
@@ -126,30 +126,30 @@ export class LeaderElector {
     return this.msLeft > 0;
   }
 
-  /** The identity that holds the lease, as far as it was seen; "" is nobody. */
+  /** The identity that was last seen to hold the lease. "" means that it has no holder. */
   get holder(): string {
     return this.#reported;
   }
 
-  /** Ms since the last successful renewal was sent, suspended ones too; Infinity when not leading. */
+  /** Ms since the last successful renewal was sent, including suspended time. Infinity when not leading. */
   get msSinceRenewal(): number {
     if (!this.#leading || !this.#renewedAt) return Number.POSITIVE_INFINITY;
     return longestSince(this.#clock, this.#renewedAt);
   }
 
-  /** How long we may still write without another renewal, in ms: the bound of a write's timeout. */
+  /** How long we may still write without another renewal, in ms: the maximum timeout of a write. */
   get msLeft(): number {
     return Math.max(0, this.#renewDeadlineMs - this.msSinceRenewal);
   }
 
-  /** False when we hold the lease but stopped renewing it `toleranceMs` after its end. */
+  /** False when we hold the lease but did not renew it until `toleranceMs` after its end. */
   healthy(toleranceMs = 20_000): boolean {
     return !this.#leading || this.msSinceRenewal <= this.#leaseDurationMs + toleranceMs;
   }
 
   /**
-   * Acquires, leads, and ends with the lease lost or, after `signal`, with the work ended and the
-   * lease released. Rejects with the work's own error, the lease released too.
+   * Acquires the lease and leads. Ends when the lease is lost or, after `signal`, when the work has ended and
+   * the lease is released. Rejects with the work's own error, after the lease is released.
    */
   async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<"cancelled" | "lost"> {
     if (this.#callbacks) throw new Error("Cannot run a leader elector twice: make a new one");
@@ -157,7 +157,7 @@ export class LeaderElector {
     try {
       const acquired = await this.#acquire(signal);
       if (acquired && !signal.aborted) return await this.#lead(signal, callbacks);
-      // A claim may have arrived whose answer we did not wait for.
+      // A claim may have arrived although we did not wait for its answer.
       if (acquired || this.#lock.unanswered) await this.#release();
       return "cancelled";
     } finally {
@@ -200,7 +200,7 @@ export class LeaderElector {
     }
   }
 
-  /** Renews until `over` (true) or until the lease is lost (false). */
+  /** Renews until `over` aborts (true) or the lease is lost (false). */
   async #keep(over: AbortSignal): Promise<boolean> {
     let tellFrom = 0;
     for (let wait = this.#retryPeriodMs; ;) {
@@ -225,7 +225,7 @@ export class LeaderElector {
     }
   }
 
-  /** Answers whether the renewal, sent at `since`, came back soon enough to be of use. */
+  /** Returns whether the renewal, sent at `since`, was answered soon enough to be useful. */
   #renew(since: Moment): boolean {
     this.#renewedAt = since;
     return longestSince(this.#clock, since) < this.#renewDeadlineMs;

@@ -1,7 +1,7 @@
-// The work that a leader does, from its start until its end is known and wanted.
-// Promises: a cancel reaches the work by its signal; `over` aborts once the work has ended after a
-// cancel, or has failed; work that only hands its signal's reason back did not fail.
-// Does not promise to stop the work: work that ignores its signal goes on, and `over` never comes.
+// The work of a leader, from its start until its end is known.
+// Promises: a cancel reaches the work by its signal. `over` aborts once the work has ended after a cancel, or
+// has failed. Work that rejects with its signal's own reason did not fail.
+// Does not promise to stop the work: if work ignores its signal, it continues, and `over` never aborts.
 
 export class LeaderRun {
   readonly #signal: AbortSignal;
@@ -39,7 +39,7 @@ export class LeaderRun {
     try {
       await start(this.#signal);
     } catch (error) {
-      // Giving the signal's reason back is how work says that it was cancelled.
+      // Work that rejects with the signal's reason was cancelled.
       if (!this.#signal.aborted || !isAbort(error, this.#signal)) this.#failure = { error };
     }
     this.#ended = true;

@@ -1,7 +1,7 @@
-// One annotation of a Lease, for what must survive the process that leads.
-// Promises: it is written by optimistic locking, so a renewal is never undone; with an identity it is
-// written only while the Lease names that holder; everything else on the Lease stays as it is. A leader's
-// next renewal costs one more read. The client bounds the time of a request.
+// One annotation of a Lease, for state that must survive the leader's process.
+// Promises: writes use optimistic locking, so a renewal is never undone. With an identity, it is written only
+// while the Lease names that holder. All other fields of the Lease stay as they are. A leader's next renewal
+// costs one more read. The client limits the time of a request.
 import { ApiError } from "../rest/api-error.ts";
 import { holderOf, type Lease } from "./lease-record.ts";
 import type { LeaseClient } from "./lease-lock.ts";
@@ -12,7 +12,7 @@ export type LeaseAnnotationOptions = {
   readonly name: string;
   /** Key of the annotation. */
   readonly key: string;
-  /** Who must hold the Lease; undefined: there is no election, and the Lease is created where it is missing. */
+  /** The required holder of the Lease. Undefined without an election: the Lease is then created if missing. */
   readonly identity: string | undefined;
 };
 
@@ -30,13 +30,13 @@ export class LeaseAnnotation {
     return `Lease ${this.#options.namespace}/${this.#options.name}`;
   }
 
-  /** undefined: there is none, or no Lease. */
+  /** Undefined if the annotation or the Lease does not exist. */
   async read(signal: AbortSignal): Promise<string | undefined> {
     const lease = await this.#fetch(signal);
     return lease && this.#valueOn(lease);
   }
 
-  /** Makes of what is there what `change` says; undefined: no annotation. Writes nothing where that is equal. */
+  /** Replaces the value by the result of `change`. Undefined removes it. An equal value is not written. */
   async write(
     change: (before: string | undefined) => string | undefined,
     signal: AbortSignal,

@@ -1,8 +1,8 @@
-// The requests of a leader election on one Lease, each bounded in time.
-// Promises: tryAcquireOrRenew() succeeds only with an answer that names us, by optimistic locking; it counts
-// from the moment its request was sent, because that is the earliest moment others can have seen it;
-// release() frees the Lease only if the Lease just fetched names us, by that very version.
-// Does not loop, wait between tries, or know what leading means: leader-elector.ts does.
+// The requests of a leader election on one Lease, each with a time limit.
+// Promises: tryAcquireOrRenew() succeeds only with an answer that names us, by optimistic locking. The claim
+// counts from the moment its request was sent, because that is the earliest moment others can have seen it.
+// release() frees the Lease only if the fetched Lease names us, and only in that version.
+// Does not loop, wait between attempts, or know what leading means: see leader-elector.ts.
 import equal from "fast-deep-equal";
 import { momentOf, type Clock, type Moment } from "../time/clock.ts";
 import { holderOf, newLease, released, renewed, takenOver } from "./lease-record.ts";
@@ -12,8 +12,8 @@ import { withTimeout } from "../time/deadline.ts";
 import type { ApiClient } from "../rest/api-client.ts";
 
 /**
- * The API calls needed, for one Lease. They reject with an error whose `kind` is `notFound`,
- * `conflict`, `alreadyExists` or `throttled` where the server said so, and anything else otherwise.
+ * The API calls needed, for one Lease. They reject with an error whose `kind` is `notFound`, `conflict`,
+ * `alreadyExists` or `throttled` if the server answered so, and with any other error otherwise.
  */
 export type LeaseClient = {
   get(signal: AbortSignal): Promise<Lease>;
@@ -29,40 +29,40 @@ export type LeaseLockOptions = {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly leaseDurationMs: number;
-  /** Bound of one request in ms. */
+  /** Time limit of one request in ms. */
   readonly requestTimeoutMs: number;
-  /** Called with each holder seen, at every change of the record. */
+  /** Called with the holder at each change of the record. */
   readonly onRecord: (holder: string) => void;
   readonly onSlowPath: () => void;
   /** The Lease, or its successor, was seen at a lower version than before. */
   readonly onVersionWentBack: () => void;
 };
 
-/** What a claim found: we hold it, or who does. */
+/** The result of a claim: we hold the Lease, or another holder does. */
 export type AcquireResult =
   | { readonly held: true; readonly since: Moment }
   | { readonly held: false; readonly holder: string };
 
-/** The server's own word for what it refused; see LeaseClient. */
+/** The kind of a refusal by the server. See LeaseClient. */
 function leaseErrorKind(error: unknown): unknown {
   return typeof error === "object" && error !== null && "kind" in error ? error.kind : undefined;
 }
 
-/** Refused because the Lease is not what the request took it for, so it was not carried out. */
+/** The request was refused because the Lease had changed, so it was not carried out. */
 function isOutdated(error: unknown): boolean {
   const kind = leaseErrorKind(error);
   return kind === "conflict" || kind === "alreadyExists" || kind === "notFound";
 }
 
-// Conflicts of a release: whoever meets more has a proxy or a policy between, which answers for ever.
+// Limit on conflicts of a release. If there are more, a proxy or a policy causes them and would never stop.
 const RELEASE_TRIES = 5;
 
-// Somebody's edit may say that it lasts for years; whoever lives renews it far more often than this.
+// An edited Lease may claim to last for years. A live holder renews it far more often than this.
 const BELIEVED_LEASES = 4;
 
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
-  /** The Lease that names us, as it was last seen: the fast path of a renewal. */
+  /** The Lease that names us, as last seen. It allows a renewal without a read. */
   #own: Lease | undefined;
   #record: Lease["spec"];
   #recordSeenAt = 0;
@@ -73,27 +73,27 @@ export class LeaseLock {
     this.#options = options;
   }
 
-  /** Whether a claim was sent whose outcome is not known. */
+  /** Whether a claim was sent whose outcome is unknown. */
   get unanswered(): boolean {
     return this.#unanswered;
   }
 
-  /** Where the Lease is that named us when it was last seen, and its UID. */
+  /** The namespace, name and UID of the Lease that named us when it was last seen. */
   get own(): { namespace: string; name: string; uid: string } | undefined {
     if (!this.#own) return undefined;
     const { namespace, name, uid } = this.#own.metadata;
     return typeof uid === "string" ? { namespace, name, uid } : undefined;
   }
 
-  /** Takes the Lease when it is free, or renews ours. Rejects when it cannot tell. */
+  /** Takes the Lease when it is free, or renews ours. Rejects when the outcome is unknown. */
   async tryAcquireOrRenew(signal: AbortSignal): Promise<AcquireResult> {
     if (this.#own) {
       try {
         return await this.#write(renewed(this.#own, this.#claim()), signal);
       } catch (error) {
         signal.throwIfAborted();
-        // Only these say that it is another one now. After anything else a read would be a second
-        // request that has to succeed; if the write was made all the same, the next one finds it out.
+        // Only these errors show that the Lease has changed. After other errors a read would be a second
+        // request that has to succeed. If the write succeeded after all, the next attempt finds out.
         if (!isOutdated(error)) throw error;
         this.#own = undefined;
         this.#options.onSlowPath();
@@ -110,7 +110,7 @@ export class LeaseLock {
     return this.#write(takenOver(lease, this.#claim()), signal);
   }
 
-  /** Answers whether the Lease was ours and is free now. */
+  /** Returns whether the Lease was ours and is free now. */
   async release(signal: AbortSignal): Promise<boolean> {
     for (let tries = 1; ; tries++) {
       const lease = await this.#fetch(signal);
@@ -174,12 +174,12 @@ export class LeaseLock {
   }
 
   #observe(lease: Lease): void {
-    // An answer that is no Lease must not lead to an update without a version.
+    // An answer that is not a Lease must not lead to an update without a version.
     if (typeof lease?.metadata?.resourceVersion !== "string")
       throw new TypeError(
         `Cannot read the lease "${this.#options.name}": the answer has no metadata.resourceVersion`,
       );
-    // Of a Lease deleted and made anew too: the versions of one resource only grow.
+    // Also valid for a Lease that was deleted and created again: the versions of one resource only increase.
     const { resourceVersion } = lease.metadata;
     const before = this.#seenVersion;
     this.#seenVersion = resourceVersion;
@@ -190,7 +190,7 @@ export class LeaseLock {
     this.#options.onRecord(holderOf(lease));
   }
 
-  /** By our own clock since we saw the record change, against the record's own duration. */
+  /** Measured by our own clock since the record last changed, against the record's own duration. */
   #expired(lease: Lease): boolean {
     const { leaseDurationMs, clock } = this.#options;
     const seconds = lease.spec?.leaseDurationSeconds ?? 0;
@@ -205,8 +205,8 @@ export class LeaseLock {
 }
 
 /**
- * Give it a client of its own: renewals must not wait behind bulk writes. The lock has its own timeouts;
- * `timeoutMs` is for others.
+ * The Lease needs its own client: renewals must not wait behind bulk writes. The lock has its own timeouts.
+ * `timeoutMs` is for other callers.
  */
 export function createLeaseClient(
   api: ApiClient,

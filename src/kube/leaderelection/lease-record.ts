@@ -1,7 +1,7 @@
-// A coordination.k8s.io/v1 Lease as JSON, and what each step of an election makes of it.
-// Promises: pure; every field that a step does not own is kept, known to us or not (strategy,
-// preferredHolder, labels of others); times have the six digits that the API server insists on.
-// Does not judge times in the record: clocks of two machines are not compared anywhere.
+// A coordination.k8s.io/v1 Lease as JSON, and its state after each step of an election.
+// Promises: the functions are pure. Every other field is kept, known to us or not (strategy, preferredHolder,
+// labels of others). Times have the six digits that the API server requires.
+// Does not judge times in the record: clocks of two machines are never compared.
 
 /** The record of a Lease. */
 export type LeaseSpec = {
@@ -13,7 +13,7 @@ export type LeaseSpec = {
   readonly [field: string]: unknown;
 };
 
-/** A coordination.k8s.io/v1 Lease; what is not known here is kept. */
+/** A coordination.k8s.io/v1 Lease. Unknown fields are kept. */
 export type Lease = {
   readonly metadata: {
     readonly namespace: string;
@@ -25,11 +25,11 @@ export type Lease = {
   readonly [field: string]: unknown;
 };
 
-/** Who holds it, and for how long the others should believe so. */
+/** The holder, and for how long others should treat it as live. */
 export type LeaseHolder = {
   readonly identity: string;
   readonly durationSeconds: number;
-  /** Wall time in ms, for people. */
+  /** Wall time in ms, for display. */
   readonly now: number;
 };
 
@@ -37,7 +37,7 @@ export function holderOf(lease: Lease): string {
   return lease.spec?.holderIdentity ?? "";
 }
 
-/** metav1.MicroTime: RFC 3339 with exactly six digits; three are refused with 400. */
+/** metav1.MicroTime: RFC 3339 with exactly six digits. Three digits are refused with 400. */
 export function microTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000Z");
 }
@@ -64,13 +64,13 @@ export function takenOver(lease: Lease, claim: LeaseHolder): Lease {
   return { ...lease, spec: { ...lease.spec, ...claimed(claim), acquireTime, leaseTransitions } };
 }
 
-/** Free for the next: no holder, and the shortest duration that is valid. */
+/** A Lease that is free: no holder, and the shortest valid duration. */
 export function released(lease: Lease, now: number): Lease {
   const claim = claimed({ identity: "", durationSeconds: 1, now });
   return { ...lease, spec: { ...lease.spec, ...claim, acquireTime: microTime(now) } };
 }
 
-// The API server refuses what does not fit 32 bits: nobody could take the Lease over any more.
+// The API server refuses a number above 32 bits. No process could then take over the Lease.
 const MOST_TRANSITIONS = 2 ** 31 - 1;
 
 function countedOn(transitions: number): number {

@@ -1,5 +1,5 @@
-// Is somebody else's Lease live? Times in a Lease are another machine's clock, so they are not
-// believed: a Lease is live when it changes while we look at it for as long as it says it lasts.
+// Checks whether another holder's Lease is live. Times in a Lease come from another machine's clock, so they
+// are not used. A Lease is live when it changes while we watch it for its own duration.
 // Promises: ends with the signal, and after a minute at most, whatever the Lease says.
 import { sleep, type Clock } from "../time/clock.ts";
 import { ApiError } from "../rest/api-error.ts";
@@ -14,11 +14,11 @@ export type LiveHolderOptions = {
   readonly client: Pick<LeaseClient, "get">;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** A Lease names a holder: whether it lives is looked at for so many milliseconds. */
+  /** A Lease names a holder. It is watched for `forMs` milliseconds to see whether it is live. */
   readonly onFound: (holder: string, forMs: number) => void;
 };
 
-/** The identity of a live holder, or undefined: no Lease, nobody in it, or it is not renewed. */
+/** Returns the identity of a live holder. Undefined if there is no Lease, no holder or no renewal. */
 export async function liveHolder(options: LiveHolderOptions): Promise<string | undefined> {
   const { clock, signal } = options;
   const first = await read(options);

@@ -1,8 +1,8 @@
-// One connection to a port on a pod's loopback, through the API server (pods/portforward), by the
-// WebSocket protocol that every supported version of it speaks: binary messages whose first byte is the
-// channel, 0 for data and 1 for the error, each channel opening with the port as two bytes.
-// Promises: a Duplex of the bytes that the port takes and gives; it ends when either side does, and with
-// an Error of one line that repeats nothing of what came over it.
+// One connection to a port on a pod's loopback, through the API server (pods/portforward). It uses the
+// WebSocket protocol that every supported version speaks: binary messages whose first byte is the channel, 0
+// for data and 1 for the error. Each channel begins with the port as two bytes.
+// Promises: a Duplex of the bytes that the port receives and sends. It ends when either side ends. An error is
+// one line that repeats nothing of the transferred data.
 import { Duplex } from "node:stream";
 import type { WebSocket } from "undici";
 import { CredentialCache } from "../kubeconfig/credentials.ts";
@@ -24,14 +24,14 @@ const OPEN_TIMEOUT_MS = 10_000;
 
 export type PortForwardOptions = { readonly clock: Clock; readonly signal: AbortSignal };
 
-/** Rejects when it cannot be opened in time. Destroying it ends its connection. */
+/** Rejects when it cannot be opened in time. Destroying the stream closes its connection. */
 export async function forwardPort(
   config: KubeConfig,
   { namespace, pod, port }: ForwardedPort,
   { clock, signal }: PortForwardOptions,
 ): Promise<Duplex> {
   const { server, proxyUrl } = config.cluster;
-  // Who does not forward a port does not wait for the half of undici that this is.
+  // Loaded here, so that other commands do not load this half of undici.
   const undici = await import("undici");
   const { headers, tls } = await new CredentialCache(config, clock).get();
   const transport = new Transport({ server, proxyUrl, connections: 1 });
@@ -76,14 +76,14 @@ function opened(socket: WebSocket, clock: Clock, signal: AbortSignal): Promise<v
 class ForwardedStream extends Duplex {
   readonly #socket: WebSocket;
   readonly #ended: () => void;
-  /** Of each channel, how much of the port that it opens with has come. */
+  /** For each channel, the number of port bytes that have arrived. */
   readonly #greeted = [0, 0];
 
   constructor(socket: WebSocket, ended: () => void) {
     super();
     this.#socket = socket;
     this.#ended = ended;
-    // What fails before it is open is reported by who opens it.
+    // The caller reports failures before the connection is open.
     this.on("error", () => undefined);
     socket.addEventListener("message", ({ data }) => this.#received(data));
     socket.addEventListener("close", () => this.push(null));
@@ -98,7 +98,7 @@ class ForwardedStream extends Duplex {
   }
 
   override _final(done: () => void): void {
-    // The other side has said all when the channel closes; there is no half of it to close.
+    // The channel closes when the other side has finished. It cannot be half closed.
     done();
   }
 

@@ -1,29 +1,29 @@
-// What a client of one API server promises: a request as JSON, its answer, a stream without a known end.
+// The interface of a client of one API server: JSON requests, their answers, and streams without a known end.
 import type { Reachability } from "./reachability.ts";
 
-/** One request, as JSON. */
+/** One JSON request. */
 export type ApiRequest = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the server's own path, with its leading slash. */
+  /** Path below the server's base path, with its leading slash. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Of the body; application/json when absent. */
+  /** Media type of the body. application/json when absent. */
   readonly contentType?: string;
-  /** application/json when absent; only then is another answer `malformed`. */
+  /** Accepted media type. application/json when absent, and only then is another answer `malformed`. */
   readonly accept?: string;
-  /** Of the answer; a longer one is `malformed`, reason ResponseTooLong. 480 MiB when absent. */
+  /** Limit on the answer. A longer one is `malformed`, reason ResponseTooLong. 480 MiB when absent. */
   readonly mostBytes?: number;
   /** For error messages: "create secret team-a/registry". */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Asked when its first byte is about to be sent, which may be long after it was asked for: the process
-   * was stopped, or every connection was taken. No: nothing is sent, and it is `cancelled`.
+   * Called just before the first byte is sent. That may be late, because the process was stopped or every
+   * connection was in use. If it returns false, nothing is sent and the request is `cancelled`.
    */
   readonly permitted?: () => boolean;
-  /** For the whole request; with `open`, for the answer's head. 30,000 when absent. */
+  /** Limit for the whole request, or with `open` for the answer's head. 30,000 when absent. */
   readonly timeoutMs?: number;
 };
 
@@ -32,26 +32,26 @@ export type ApiStream = {
   readonly status: number;
   readonly contentType: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Read at most once; fails with an ApiError. */
+  /** Can be read once. Fails with an ApiError. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Ends the body and its connection; harmless when called again. */
+  /** Ends the body and its connection. Repeated calls have no effect. */
   close(): void;
 };
 
-/** Requests to one API server, over one pool of connections; every failure is an ApiError. */
+/** A client of one API server with one pool of connections. Every failure is an ApiError. */
 export type ApiClient = {
-  /** The server's URL without credentials, for people. */
+  /** The server's URL without credentials, for display. */
   readonly server: string;
-  /** Whether that server answers; clients of one server share it. */
+  /** Whether that server answers. Clients of one server share it. */
   readonly reachability: Reachability;
   /**
-   * Beginnings of the keys that are read of a map however many members it has.
+   * Prefixes of the keys that are read from a map of any size.
    * @internal
    */
   readonly keeps?: readonly string[];
-  /** The answer's JSON; `T` is what the server holds that resource to, and is not checked. */
+  /** Returns the answer's JSON. `T` is the type that the server guarantees. It is not checked. */
   request<T>(request: ApiRequest): Promise<T>;
-  /** For answers without a known end; runs on a connection of its own until closed. */
+  /** For answers without a known end. It uses its own connection until closed. */
   open(request: ApiRequest): Promise<ApiStream>;
   /** Ends every request and connection. */
   close(): Promise<void>;

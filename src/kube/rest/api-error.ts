@@ -1,6 +1,6 @@
-// Every way a request can fail, as one class with a kind and a cause. The message is made of what was
-// asked, the status, the reason and the cause; never of the answer's text, a header or the Status
-// message, because those can quote the value of a field, and a field can be a Secret's.
+// Every failure of a request, as one class with a kind and a cause. The message contains only the request, the
+// status, the reason and the cause. It never contains the answer's text, a header or the Status message,
+// because those can quote a field, and the field can be a Secret's.
 import {
   answeredCause,
   causeText,
@@ -12,7 +12,7 @@ import {
 import { ownWords, type OwnWords } from "./own-words.ts";
 import { isRecord } from "../json.ts";
 
-/** Every way a request can fail; what to do depends on it. */
+/** Every kind of failure of a request. The reaction depends on it. */
 export type ApiErrorKind =
   | "notFound"
   | "alreadyExists"
@@ -21,61 +21,61 @@ export type ApiErrorKind =
   | "unauthorized"
   | "invalid"
   | "badRequest"
-  /** 410: the version asked for, or the rest of a list, is no longer kept. */
+  /** 410: the requested version, or the rest of a list, is not kept any more. */
   | "gone"
   | "throttled"
   /** 408, 504, or our own deadline. */
   | "timeout"
-  /** The namespace is being terminated and takes nothing new. */
+  /** The namespace is being terminated and accepts no new objects. */
   | "terminating"
-  /** The server has not reached the resourceVersion asked for. */
+  /** The server has not reached the requested resourceVersion. */
   | "tooLarge"
   /** 5xx, or no answer at all (status 0). */
   | "unavailable"
-  /** A success that is not what was asked for: a login page, half an answer. */
+  /** A success status with invalid content: a login page, half an answer. */
   | "malformed"
   /** The caller's own signal, or the client was closed. */
   | "cancelled";
 
-/** What an {@link ApiError} is made of. */
+/** The content of an {@link ApiError}. */
 export type ApiErrorDetails = {
   readonly kind: ApiErrorKind;
   readonly status?: number;
   /** The reason of the API's Status ("AlreadyExists"), a network code ("ECONNREFUSED"), or our own. */
   readonly reason: string;
-  /** How long the server asks to be left alone, in ms; at most five minutes. */
+  /** How long the server asks to wait, in ms. At most five minutes. */
   readonly retryAfterMs?: number | undefined;
   /**
-   * What the API server gave as the cause.
+   * The cause that the API server gave.
    * @internal
    */
   readonly why?: FailureCause | undefined;
   /** @internal */
   readonly ownWords?: OwnWords | undefined;
-  /** Appended to the message; the caller vouches that it holds no answer text. */
+  /** Appended to the message. The caller guarantees that it contains no answer text. */
   readonly note?: string;
 };
 
-/** Every failure of a request. Its message never quotes the answer, which may hold a value of a Secret. */
+/** A failure of a request. Its message never quotes the answer, which may contain a value of a Secret. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** What kind of failure. */
+  /** The kind of failure. */
   readonly kind: ApiErrorKind;
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status. 0 when there was no answer. */
   readonly status: number;
   /** The reason of the API's Status ("AlreadyExists"), a network code ("ECONNREFUSED"), or our own. */
   readonly reason: string;
-  /** How long the server asks to be left alone, in ms. */
+  /** How long the server asks to wait, in ms. */
   readonly retryAfterMs: number | undefined;
   /** @internal */
   readonly why: FailureCause;
   /**
-   * What the API server itself, and no webhook or proxy, said of the object; identifiers only.
+   * What the API server itself, not a webhook or proxy, reported about the object. Identifiers only.
    * @internal
    */
   readonly ownWords: OwnWords | undefined;
 
-  /** `what` was asked: "create secret team-a/registry". */
+  /** `what` describes the request: "create secret team-a/registry". */
   constructor(what: string, details: ApiErrorDetails) {
     const { status = 0, why } = details;
     super(
@@ -93,8 +93,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The error for an answer that is no success, or for a Status inside a watch. `body` is the parsed
- * Status, or anything else when the answer was not one.
+ * Returns the error for an answer that is not a success, or for a Status inside a watch. `body` is the parsed
+ * Status, or any other value when the answer was not one.
  */
 export function statusError(
   what: string,
@@ -118,7 +118,7 @@ export function statusError(
   });
 }
 
-/** Reads a Retry-After header (seconds or a date); undefined when there is none to understand. */
+/** Parses a Retry-After header (seconds or a date). Undefined when it is missing or invalid. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
@@ -126,7 +126,7 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
 
-/** Of all waits that another program names. */
+/** Limit on every wait that another program asks for. */
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
 function capped(ms: number | undefined): number | undefined {
@@ -156,7 +156,7 @@ function kindOf(
   causes: readonly string[],
   message: unknown,
 ): ApiErrorKind {
-  // A webhook's word is about one object, whatever code and reason it chooses.
+  // A webhook's refusal is about one object, whatever code and reason it chooses.
   if (code >= 400 && saysDenied(message)) return "forbidden";
   const because = (name: string): boolean => causes.includes(name);
   if (code === 410 || reason === "Expired" || reason === "Gone") return "gone";
@@ -173,17 +173,17 @@ function kindOf(
   return code >= 400 ? "badRequest" : "malformed";
 }
 
-// How the API server begins what a validating or mutating webhook has refused.
+// The API server's prefix for the refusal of a validating or mutating webhook.
 function saysDenied(message: unknown): boolean {
   return typeof message === "string" && message.startsWith('admission webhook "');
 }
 
-/** The refusal is a webhook's, and says nothing of the server or of who asks. */
+/** The refusal comes from a webhook, so it does not depend on the server or the client. */
 export function isWebhookDenial(body: unknown): boolean {
   return isRecord(body) && saysDenied(body["message"]);
 }
 
-// Servers before the cause existed said it in one of two sentences.
+// Older servers, without the cause, used one of two sentences.
 function saysTooLarge(message: unknown): boolean {
   return (
     typeof message === "string" &&
@@ -205,7 +205,7 @@ const CAUSE_OF_KIND: Partial<Record<ApiErrorKind, CauseWord>> = {
   malformed: "malformed",
 };
 
-// Where the answer said nothing that is known, or there was none.
+// Used when the answer is missing or contains no known cause.
 function causeOfKind(kind: ApiErrorKind, status: number, reason: string): FailureCause {
   const answered = kind === "unavailable" && status > 0;
   const silent = kind === "unavailable" ? "connection" : "withheld";

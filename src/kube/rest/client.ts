@@ -1,8 +1,8 @@
 // Raw JSON requests to one API server, over one pool of connections.
-// Promises: every failure is an ApiError; a success is JSON or an error of kind `malformed`; each
-// request ends by its time limit; a 401 is tried once more with credentials read anew; after twenty
-// 429s in a row no request begins before the time that they named is over; bodies are always drained.
-// Does not promise: to retry anything else, or to know any kind of object.
+// Promises: every failure is an ApiError. A success is JSON or an error of kind `malformed`. Each request ends
+// by its time limit. A 401 is retried once with credentials read again. After twenty 429s in a row, no request
+// starts before the time that they named is over. Bodies are always drained.
+// Does not promise to retry anything else, or to know any kind of object.
 import type { Dispatcher } from "undici";
 import { header, isSuccess, networkCode, parseJson, errorOf, bodyOf } from "./response.ts";
 import type { HttpResponse } from "./response.ts";
@@ -24,23 +24,25 @@ import { tlsFault } from "./tls-faults.ts";
 import { Transport } from "./transport.ts";
 import type { Lane } from "./transport.ts";
 
-/** How one client of a server differs from another. */
+/** Options that differ between the clients of a server. */
 export type ClientOptions = {
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Connections for requests at most; 32 when absent. */
+  /** Maximum connections for requests. 32 when absent. */
   readonly connections?: number;
-  /** For the Lease: a renewal is tiny, and one held back beyond the renew deadline costs the lead. */
+  /**
+   * For the Lease: a renewal is tiny, and one that is delayed beyond the renew deadline ends the leadership.
+   */
   readonly neverPauses?: boolean;
-  /** One for all clients of the same server; its own when absent. */
+  /** Shared by all clients of the same server. The client creates its own when absent. */
   readonly reachability?: Reachability;
-  /** As ApiClient.keeps: of maps with more than 2,048 members nothing else is parsed. */
+  /** Like ApiClient.keeps: only these keys are parsed in maps with more than 2,048 members. */
   readonly keeps?: readonly string[];
-  /** A user reads what a credential plugin prints on stderr, even where that is no terminal. */
+  /** A user reads what a credential plugin prints on stderr, even if it is not a terminal. */
   readonly hasReader?: boolean;
-  /** Called once for every answer; `code` is the status, or "<error>" when there was none. */
+  /** Called once for every answer. `code` is the status, or "<error>" without an answer. */
   readonly onAnswer?: ((method: string, code: string) => void) | undefined;
-  /** Called once a minute at most: how far this machine's clock is ahead of the server's, in ms. */
+  /** Called once a minute at most with how far this machine's clock is ahead of the server's, in ms. */
   readonly onClockOffset?: ((offsetMs: number) => void) | undefined;
 };
 
@@ -62,10 +64,10 @@ class HttpClient implements ApiClient {
   readonly reachability: Reachability;
   readonly #clockOffset: ClockOffset | undefined;
   readonly #origin: string;
-  /** Of every path: where the API lies on its host. */
+  /** Prefix of every path: the base path of the API on its host. */
   readonly #prefix: string;
   readonly #options: ClientOptions;
-  /** The proxy, for people; empty: none. */
+  /** The proxy, for display. Empty without a proxy. */
   readonly #via: string;
   readonly #credentials: CredentialCache;
   readonly #transport: Transport;
@@ -134,7 +136,7 @@ class HttpClient implements ApiClient {
       };
     } catch (error) {
       const classified = this.#classify(request, deadline, error);
-      // Ends a body that nobody will read; what is classified after it would seem to be cancelled.
+      // Ends a body that is not read. An error that is classified later would appear as cancelled.
       deadline.abort();
       throw classified;
     }
@@ -159,7 +161,7 @@ class HttpClient implements ApiClient {
     }
   }
 
-  // A 401 is tried once more with credentials read anew.
+  // A 401 is retried once with credentials read again.
   async #send<A extends HttpResponse>(
     lane: Lane,
     means: Means<A>,
@@ -174,7 +176,7 @@ class HttpClient implements ApiClient {
     return this.#dispatch(lane, means, request, anew, deadline);
   }
 
-  // The time that a user takes to log in is not the request's.
+  // The time that a user takes to log in does not count for the request.
   async #login(request: ApiRequest): Promise<void> {
     if (this.#credentials.fresh) return;
     const closed = this.#closed.signal;
@@ -216,7 +218,7 @@ class HttpClient implements ApiClient {
       origin: this.#origin,
       path: this.#prefix + request.path + queryText(request.query),
       method,
-      // undici ends a connection after a DELETE with a body, unless told not to.
+      // By default undici closes a connection after a DELETE with a body.
       reset: false,
       headers: {
         ...credentials.headers,
@@ -241,7 +243,7 @@ class HttpClient implements ApiClient {
     }
   }
 
-  // 0: no answer. A write's failure says nothing of the server: webhooks answer as they like.
+  // 0: no answer. A write's failure does not show the server's state, because webhooks choose their answers.
   #heard(method: string, status: number): void {
     if (isSuccess(status)) this.reachability.answered();
     else if (method === "GET" && [0, 502, 503].includes(status)) this.reachability.unanswered();

@@ -1,5 +1,6 @@
-// How far the clock of this machine is from the API server's, by the Date header of an answer. Promises: it looks at
-// one answer a minute at most; a difference that the time of the request and whole seconds explain is 0.
+// The offset of this machine's clock from the API server's, by the Date header of an answer.
+// Promises: it checks one answer a minute at most. A difference within the request's duration and whole seconds
+// is 0.
 import type { Clock } from "../time/clock.ts";
 
 const DISTANCE_MS = 60_000;
@@ -11,13 +12,13 @@ export class ClockOffset {
   readonly #onOffset: (offsetMs: number) => void;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** `onOffset`: positive where this machine's clock is ahead. */
+  /** `onOffset`: positive if this machine's clock is ahead. */
   constructor(clock: Clock, onOffset: (offsetMs: number) => void) {
     this.#clock = clock;
     this.#onOffset = onOffset;
   }
 
-  /** An answer with this Date header, of a request that was sent at `sentMs` (monotonic). */
+  /** An answer with this Date header, for a request that was sent at `sentMs` (monotonic). */
   heard(date: string | undefined, sentMs: number): void {
     const now = this.#clock.monotonic();
     if (date === undefined || now - this.#lookedAt < DISTANCE_MS) return;

@@ -1,6 +1,6 @@
-// What may be printed of an error that somebody did not expect. Promises: no text of the error itself,
-// unless it is one of ours: the message of any other may quote what it choked on, and that may be a
-// Secret's value. Its class and the place in the code are enough to find it.
+// The printable text of an unexpected error.
+// Promises: it contains no text of the error itself, except for our own errors. Other messages may quote their
+// input, which may be a Secret's value. The class and the place in the code are enough to find the cause.
 import { ApiError } from "./api-error.ts";
 import type { FailureCause } from "./failure-cause.ts";
 
@@ -12,7 +12,7 @@ export function safeErrorText(error: unknown): string {
   return `unexpected ${error.name}${at === undefined ? "" : ` at ${at}`}`;
 }
 
-/** Why it failed, in identifiers alone. */
+/** The cause, in identifiers only. */
 export function causeOf(error: unknown): FailureCause {
   return error instanceof ApiError ? error.why : { word: "unexpected", text: safeErrorText(error) };
 }

@@ -1,12 +1,12 @@
-// Why a request failed, in identifiers alone. The causes are a closed list. Promises: a name comes out of
-// a message only where a known sentence of the API server begins it, under a code that goes with it, and
-// only if it is formed as Kubernetes' names are; whatever fits none is "reason withheld". What follows
-// the beginning may quote the object, so nothing of it is kept. A webhook chooses code, reason, details
-// and the rest of its refusal, but not how that begins; of a policy the same holds.
+// Why a request failed, in identifiers only. The causes are a closed list.
+// Promises: a name is taken from a message only if the message begins with a known sentence of the API server,
+// under a matching code. The name must also have the form of Kubernetes' names. Anything else is "reason
+// withheld". The text after the known beginning may quote the object, so it is dropped. A webhook or a policy
+// chooses code, reason, details and the rest of its refusal, but not how it begins.
 import { isRecord } from "../json.ts";
 import { IDENTIFIER } from "./own-words.ts";
 
-/** Each cause and what it means: the words of metric labels, `/api/status` and the README's table. */
+/** Each cause and its meaning. The keys are used in metric labels, `/api/status` and the README's table. */
 export const FAILURE_CAUSES = {
   policy: "an admission policy refused it",
   webhook: "an admission webhook refused it",
@@ -31,9 +31,9 @@ export type CauseWord = keyof typeof FAILURE_CAUSES;
 
 export type FailureCause = {
   readonly word: CauseWord;
-  /** One line of identifiers, without the place. */
+  /** One line of identifiers, without the namespace. */
   readonly text: string;
-  /** Where a right is missing. */
+  /** Where a permission is missing. */
   readonly namespace?: string | undefined;
 };
 
@@ -42,7 +42,7 @@ export function causeText({ text, namespace }: FailureCause, here?: string): str
   return namespace === undefined || namespace === here ? text : `${text} in namespace ${namespace}`;
 }
 
-/** What the answer with `code` says, by its Status `body`; undefined: nothing that is known. */
+/** The cause in the answer with `code`, by its Status `body`. Undefined if it contains no known one. */
 export function answeredCause(code: number, body: unknown): FailureCause | undefined {
   if (!isRecord(body) || typeof body["message"] !== "string") return undefined;
   const message = body["message"].slice(0, LONGEST);
@@ -55,18 +55,18 @@ export function answeredCause(code: number, body: unknown): FailureCause | undef
   return undefined;
 }
 
-/** A word of the API's own lists, of reasons as of causes; "" is any other. */
+/** A value of the API's own lists of reasons and causes. Any other value becomes "". */
 export function knownReason(value: unknown): string {
   return typeof value === "string" && REASONS.has(value) ? value : "";
 }
 
-// No beginning is longer: three names and the words between them.
+// Longer than every known beginning, which has up to three names.
 const LONGEST = 2048;
 
 type Groups = Readonly<Record<string, string | undefined>>;
 type Sentence = {
   readonly word: CauseWord;
-  /** undefined: any, for a webhook chooses it. */
+  /** Undefined means any code, for a webhook chooses it. */
   readonly codes?: readonly number[];
   readonly begins: RegExp;
   readonly text: (groups: Groups, status: Readonly<Record<string, unknown>>) => string;
@@ -162,7 +162,7 @@ const SENTENCES: readonly Sentence[] = [
   },
 ];
 
-// Of a Secret every field but an entry is named by the API; of the entries these are.
+// The API defines every field name of a Secret except the keys of its entries. These keys are well known.
 const FIELD =
   /^(?:type|immutable|(?:data|stringData)(?:\[(?:\.dockerconfigjson|\.dockercfg|tls\.crt|tls\.key|username|password|ssh-privatekey)\])?|metadata(?:\.(?:name|namespace|generateName|labels|annotations|ownerReferences|resourceVersion|uid|managedFields))?)/;
 const MOST_FIELDS = 5;

@@ -1,15 +1,15 @@
-// Large answers of a client, two at a time. Users decide how large their objects are: the API server writes
-// six bytes for a "<", and one character beyond Latin-1 makes V8 take two bytes for each. While such an answer
-// is decoded it takes some four times its bytes. The others are not read further, so what is left of them
+// Limits a client to two large answers at a time. Users decide how large their objects are. The API server
+// writes six bytes for a "<", and one character beyond Latin-1 makes V8 take two bytes for each. Decoding such
+// an answer takes about four times its bytes in memory. The other answers are not read further, so their rest
 // waits at the API server.
 
-/** From so many bytes on an answer is large. */
+/** An answer is large from this many bytes on. */
 export const LARGE_ANSWER_BYTES = 256 * 1024;
 const MOST_AT_ONCE = 2;
 
 export class LargeAnswers {
   #free = MOST_AT_ONCE;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<AnswerTurn>();
 
   turn(): AnswerTurn {
@@ -40,7 +40,7 @@ export class LargeAnswers {
   }
 }
 
-/** Of one answer. */
+/** The turn of one answer. */
 export class AnswerTurn {
   readonly #answers: LargeAnswers;
   #state: "small" | "waiting" | "reading" | "released" = "small";
@@ -50,7 +50,7 @@ export class AnswerTurn {
     this.#answers = answers;
   }
 
-  /** Whether the answer, which has become large, is read now; otherwise `begin` is called when it is. */
+  /** Whether the large answer may be read now. Otherwise `begin` is called later, when it may. */
   take(begin: () => void): boolean {
     this.#onBegin = begin;
     if (this.#state === "small") this.#state = this.#answers.enter(this) ? "reading" : "waiting";
@@ -63,7 +63,7 @@ export class AnswerTurn {
     this.#onBegin();
   }
 
-  /** The answer was decoded, or is not wanted any more. */
+  /** The answer was decoded, or is not needed any more. */
   release(): void {
     const held = this.#state === "reading";
     this.#state = "released";

@@ -1,18 +1,18 @@
-// The JSON of one object, made small enough to be parsed in a few milliseconds whatever stands in it.
-// Labels have no bound but the request's size: JSON.parse takes 100 ms for 150,000 of them. Of a map
-// with more members than anybody reads the rest is left out before it is parsed, and so are lists that
-// nobody reads. Other lists stay whole. One pass over the text; what is no JSON stays as it is.
+// Reduces the JSON of one object so that it parses in a few milliseconds, whatever it contains. Labels are
+// limited only by the request's size: JSON.parse takes 100 ms for 150,000 of them. Members of a map beyond a
+// limit are left out before it is parsed, and so are lists that secretcast does not read. Other lists stay
+// whole. The text is read once. Invalid JSON stays as it is.
 
-/** Members of one map that stay, whatever they are. */
+/** Members of one map that are always kept. */
 export const MOST_MEMBERS = 2048;
-/** Of those beyond, such as are asked for. */
+/** Members beyond that limit that are kept because their keys are requested. */
 const KEPT_BEYOND = 100;
-/** Who changed an object: read only while it is short. */
+/** The managers of an object's fields, read only if the list is short. */
 const MANAGERS = 'managedFields":[';
-/** Lists that the API server keeps for others. */
+/** Lists that the API server keeps for other clients. */
 const UNREAD = [MANAGERS, 'ownerReferences":['];
 const LONGEST_READ = 16 * 1024;
-/** Containers around the managedFields of an object in a list; deeper ones are not an object's own. */
+/** Containers around the managedFields of an object in a list. Deeper ones are not an object's own. */
 const DEEPEST_READ = 4;
 /** `"a":"",` */
 const SHORTEST_MEMBER = 7;
@@ -20,7 +20,7 @@ const SHORTEST_MEMBER = 7;
 const [QUOTE, COMMA, COLON, BACKSLASH] = [34, 44, 58, 92];
 const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [91, 93, 123, 125];
 
-/** `keeps`: beginnings of keys that stay beyond the bound. `text` itself where nothing is left out. */
+/** `keeps`: prefixes of keys that are kept beyond the limit. Returns `text` itself if nothing is left out. */
 export function narrow(text: string, keeps: readonly string[]): string {
   if (text.length < MOST_MEMBERS * SHORTEST_MEMBER) return text;
   return new Narrower(text, keeps).run();
@@ -33,16 +33,16 @@ class Narrower {
   readonly #keys: readonly string[];
   readonly #containers: Container[] = [];
   readonly #pieces: string[] = [];
-  /** Where the text begins that is not yet in a piece. */
+  /** Start of the text that is not yet in a piece. */
   #from = 0;
-  /** How many containers there are around the member that is being left out; 0: none is. */
+  /** Number of containers around the member that is being left out. 0 if none. */
   #cut = 0;
-  /** Where the member begins that comes next, with its comma. */
+  /** Start of the next member, with its comma. */
   #begin = 0;
   #expectsMember = false;
-  /** As far as this there are only texts by name, without escapes. */
+  /** Up to here there are only string members without escapes. */
   #plainUntil = 0;
-  /** For each key where it comes next, with the comma before it; beyond the text: nowhere. */
+  /** For each key, its next position, with the comma before it. The text's length if it does not occur. */
   readonly #next: number[] = [];
 
   constructor(text: string, keeps: readonly string[]) {
@@ -83,7 +83,8 @@ class Narrower {
     this.#expectsMember = this.#containers.at(-1)?.isMap === true;
   }
 
-  // A map's member begins at `at`, the quote of its key. Where to go on: there, or after what is left out.
+  // A member of a map begins at `at`, the quote of its key. Returns where to continue: there, or after the
+  // omission.
   #member(at: number): number {
     this.#expectsMember = false;
     const container = this.#containers.at(-1);
@@ -100,7 +101,7 @@ class Narrower {
     return at;
   }
 
-  // Where the list ends that is too long to be read, if the member at `at` is one.
+  // The end of the list at `at` if it is one that is not read.
   #unread(at: number): number | undefined {
     const text = this.#text;
     for (const key of UNREAD) {
@@ -119,11 +120,11 @@ class Narrower {
     return false;
   }
 
-  // Where the run ends of which none stays: at the comma before a member that does, or at the end of the
-  // map. `at` itself where it cannot be reported without a look at each sign.
+  // The end of the run of omitted members: the comma before the next kept member, or the end of the map.
+  // Returns `at` itself if finding it needs a check of each character.
   #endOfRun(at: number, container: Container): number {
     const text = this.#text;
-    // Texts by name, as labels and data are: found by native searches, in a tenth of the time.
+    // String members, as in labels and data, are found by native searches, in a tenth of the time.
     if (at >= this.#plainUntil) {
       const close = text.indexOf("}", at);
       if (!this.#endsText(close) || text.charCodeAt(endOfString(text, at) + 2) !== QUOTE) return at;
@@ -147,7 +148,7 @@ class Narrower {
     return end;
   }
 
-  // Does the bracket at `close` come after the last quote of a text, and not after its first?
+  // Whether the bracket at `close` follows the closing quote of a string, not its opening quote.
   #endsText(close: number): boolean {
     const text = this.#text;
     if (close < 2 || text.charCodeAt(close - 1) !== QUOTE) return false;
@@ -155,7 +156,7 @@ class Narrower {
     return before > 32 && before !== COMMA && before !== COLON;
   }
 
-  // The member that was left out, if one was, has ended before `at`.
+  // The omitted member, if any, has ended before `at`.
   #resume(at: number): void {
     if (this.#cut === 0) return;
     this.#cut = 0;
@@ -163,10 +164,10 @@ class Narrower {
   }
 }
 
-/** Of the string whose quote is at `start`, the place of its other quote; -1: it has none. */
+/** The index of the closing quote of the string whose quote is at `start`. -1 if it has none. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length;) {
-    // A call for each of many short ones takes longer than their signs do.
+    // A call for each of many short strings takes longer than reading their characters.
     const near = Math.min(text.length, at + 64);
     for (; at < near; at++) {
       const code = text.charCodeAt(at);
@@ -180,14 +181,14 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
-/** Whether backslashes before the sign at `at` make it a part of a string, of which `from` begins none. */
+/** Whether backslashes escape the character at `at` in a string. No escape begins before `from`. */
 export function isEscaped(text: string, from: number, at: number): boolean {
   let before = at;
   while (before > from && text.charCodeAt(before - 1) === BACKSLASH) before--;
   return (at - before) % 2 === 1;
 }
 
-/** Of the list that begins at `start`, the place of its last bracket; -1: it has none. */
+/** The index of the closing bracket of the list that begins at `start`. -1 if it has none. */
 function endOfList(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {

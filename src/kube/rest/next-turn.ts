@@ -1,12 +1,12 @@
-// Long work in steps, with the event loop's turn between them.
+// Long work in steps, with a turn of the event loop between them.
 import { setImmediate } from "node:timers";
 
-/** Lets the event loop run whatever else is due: probes, the renewal of a Lease. */
+/** Lets the event loop run other work that is due: probes, the renewal of a Lease. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What `steps` return at their end. */
+/** Runs `steps` to their end and returns their result. */
 export async function inTurns<T>(steps: Iterator<undefined, T>): Promise<T> {
   for (;;) {
     const step = steps.next();

@@ -1,17 +1,16 @@
-// The few sentences of the API server that something is done upon. A webhook chooses the code, the
-// reason and the details of its refusal, but its message always begins `admission webhook "`; so a
-// sentence counts only when it is the whole message, word for word. Identifiers and figures come out
-// of it, never other text.
+// The few sentences of the API server that secretcast acts on. A webhook chooses the code, the reason and the
+// details of its refusal, but its message always begins `admission webhook "`. So a sentence counts only when
+// it is the exact, whole message. Only identifiers and figures are taken from it, never other text.
 import { isRecord } from "../json.ts";
 
 export type OwnWords =
-  /** There is no such object, or there is one: a GET's 404, a create's 409. */
+  /** The object does not exist, or exists already: a GET's 404, a create's 409. */
   | {
       readonly kind: "notFound" | "alreadyExists";
       readonly resource: string;
       readonly name: string;
     }
-  /** A create's 403, by the first quota that it would exceed. */
+  /** A create's 403, with the first quota that it would exceed. */
   | {
       readonly kind: "exceededQuota";
       readonly resource: string;
@@ -19,7 +18,7 @@ export type OwnWords =
       readonly figures: readonly QuotaFigure[];
     };
 
-/** Counts as the message has them: of each resource how many are asked for, are there, and may be. */
+/** The counts in the message: for each resource the requested, used and allowed number. */
 export type QuotaFigure = {
   readonly resource: string;
   readonly requested: number;
@@ -27,7 +26,7 @@ export type QuotaFigure = {
   readonly limited: number;
 };
 
-/** What the Status `body` of an answer with `code` says in the API server's own words, if it does. */
+/** The known sentence in the Status `body` of an answer with `code`. Undefined if there is no such sentence. */
 export function ownWords(code: number, body: unknown): OwnWords | undefined {
   if (!isRecord(body) || body["kind"] !== "Status" || body["code"] !== code) return undefined;
   const { message, reason, details } = body;
@@ -47,7 +46,7 @@ export function ownWords(code: number, body: unknown): OwnWords | undefined {
   return figures && { kind: "exceededQuota", resource, name, figures };
 }
 
-/** A name as Kubernetes forms it, for a pattern: at most 253 characters. */
+/** A pattern for a Kubernetes name of at most 253 characters. */
 export const IDENTIFIER = "[a-z0-9][-.a-z0-9]{0,252}";
 
 // A quota names few resources.
@@ -78,7 +77,7 @@ function quotaFigures(text: string): readonly QuotaFigure[] | undefined {
   return present.size === wanted.size && most.size === wanted.size ? figures : undefined;
 }
 
-// Whole numbers only: whoever counts objects in thousands ("1k") is not understood.
+// Whole numbers only: a count in thousands ("1k") is not parsed.
 function countsOf(text: string): ReadonlyMap<string, number> | undefined {
   const counts = new Map<string, number>();
   for (const part of text.split(",")) {

@@ -1,14 +1,14 @@
-// JSON.parse in steps. It takes 20 ms for a text of 6 MiB that consists of escapes, which is what the API
-// server writes for a value of 1 MiB. Here a long text is parsed in pieces: the members of a map or a list in
-// groups, a long string in parts. The result is that of JSON.parse, and so are the texts that are refused.
+// JSON.parse in steps. It takes 20 ms for a text of 6 MiB that consists of escapes, which the API server writes
+// for a value of 1 MiB. Here a long text is parsed in pieces: the members of a map or a list in groups, a long
+// string in parts. It returns the same result as JSON.parse and refuses the same texts.
 import { isEscaped } from "./narrow.ts";
 
 /**
- * Characters that JSON.parse takes 7 ms for at most. Only an object of many escapes is longer, or a page of
- * large ones.
+ * JSON.parse takes 7 ms at most for this many characters. Only an object with many escapes is longer, or a page
+ * of large ones.
  */
 const SHORT = 3 * 2 ** 20;
-/** Of a longer text, the characters that JSON.parse is given at once: 2 ms. */
+/** Characters of a longer text that JSON.parse receives at once: 2 ms. */
 const PIECE = 2 ** 19;
 
 const [QUOTE, COMMA, COLON] = [34, 44, 58];
@@ -17,7 +17,7 @@ const SPACES: ReadonlySet<number> = new Set([9, 10, 13, 32]);
 const ENDS_PLAIN: ReadonlySet<number> = new Set([...SPACES, COMMA, CLOSE_LIST, CLOSE_MAP]);
 const LONGEST_ESCAPE = String.raw`\uFFFF`.length;
 
-/** Yields between pieces. Throws a SyntaxError where `text` is no JSON. `piece`: characters, 8 or more. */
+/** Yields between pieces. Throws a SyntaxError if `text` is not JSON. `piece`: characters, 8 or more. */
 export function* parseInTurns(
   text: string,
   short = SHORT,
@@ -30,7 +30,7 @@ export function* parseInTurns(
   return value;
 }
 
-/** Of a list, the keys are empty. */
+/** The keys of list members are empty. */
 type Member = readonly [key: string, value: unknown];
 
 class Reader {
@@ -50,7 +50,7 @@ class Reader {
     yield;
     if (code === QUOTE) return yield* this.#string();
     if (code === OPEN_LIST) return (yield* this.#members(CLOSE_LIST)).map(([, item]) => item);
-    // Not by assignment: a key such as __proto__ is a member as any other.
+    // Not by assignment: a key such as __proto__ is an ordinary member.
     if (code === OPEN_MAP) return Object.fromEntries(yield* this.#members(CLOSE_MAP));
     throw this.#wrong();
   }
@@ -60,7 +60,7 @@ class Reader {
     if (this.#at < this.#text.length) throw this.#wrong();
   }
 
-  // What is short is parsed with its neighbours.
+  // Short values are parsed together with their neighbours.
   *#members(close: number): Generator<undefined, readonly Member[]> {
     const members: Member[] = [];
     this.#at++;
@@ -103,7 +103,7 @@ class Reader {
     else for (const item of JSON.parse(`[${text}]`)) members.push(["", item]);
   }
 
-  /** The end of the key that begins here; then comes its value. */
+  /** Skips the key that begins here. Returns its end, where the value follows. */
   #skipKey(): number {
     const end = this.#text.charCodeAt(this.#at) === QUOTE ? this.#endOfText(this.#at + 1) : -1;
     if (end < 0) throw this.#wrong();
@@ -128,7 +128,7 @@ class Reader {
     }
   }
 
-  /** The last place up to `to` that is not within an escape of the string that has a part at `from`. */
+  /** The last index up to `to` that is not inside an escape of the string part that begins at `from`. */
   #cut(from: number, to: number): number {
     if (to >= this.#text.length) throw this.#wrong();
     const last = this.#text.lastIndexOf("\\", to - 1);
@@ -136,7 +136,9 @@ class Reader {
     return isEscaped(this.#text, from, last) ? to : last;
   }
 
-  /** The quote that ends the text whose rest begins at `from`; -1: there is none before `limit`. */
+  /**
+   * The index of the quote that ends the string whose rest begins at `from`. -1 if it is not before `limit`.
+   */
   #endOfText(from: number, limit = this.#text.length): number {
     let quote = this.#text.indexOf('"', from);
     while (quote >= 0 && quote < limit && isEscaped(this.#text, from, quote))
@@ -144,7 +146,7 @@ class Reader {
     return quote < limit ? quote : -1;
   }
 
-  /** The end of the value at `start`; -1: it is longer than a piece, or there is none. */
+  /** The end of the value at `start`. -1 if it is missing or longer than a piece. */
   #endOfShort(start: number): number {
     const code = this.#text.charCodeAt(start);
     if (code !== OPEN_LIST && code !== OPEN_MAP && code !== QUOTE) return this.#endOfPlain(start);
@@ -162,7 +164,7 @@ class Reader {
     return -1;
   }
 
-  // Of a number, or a word such as null.
+  // The end of a number or of a literal such as null.
   #endOfPlain(start: number): number {
     let at = start;
     while (at < this.#text.length && !ENDS_PLAIN.has(this.#text.charCodeAt(at))) at++;
@@ -175,13 +177,13 @@ class Reader {
     return value;
   }
 
-  /** The code of the next character that is no space; NaN: there is none. */
+  /** The code of the next character that is not a space. NaN at the end. */
   #next(): number {
     while (SPACES.has(this.#text.charCodeAt(this.#at))) this.#at++;
     return this.#text.charCodeAt(this.#at);
   }
 
-  // Says nothing of what is there, which may be a value of a Secret.
+  // Does not quote the text, which may contain a value of a Secret.
   #wrong(): SyntaxError {
     return new SyntaxError(`no JSON at character ${this.#at}`);
   }

@@ -1,36 +1,36 @@
-// Whether one API server answers, as all clients of it together find: what one of them learns, the
-// others need not wait to learn. Promises: an outage begins with a GET that got no answer and ends
-// with the first request of any kind that succeeds; its end wakes everyone who sleeps here, once, in
-// the same turn. An outage shorter than half a second wakes nobody, so one path that is always refused
-// beside others that work is not dialled at their pace. Sends no request of its own.
+// Whether one API server answers. All clients of it share what one of them learns.
+// Promises: an outage begins with a GET that got no answer and ends with the first request of any kind that
+// succeeds. Its end wakes every sleeper once, in the same turn. An outage shorter than half a second wakes no
+// sleeper. So a path that is always refused is not retried at the rate of the paths that work. Sends no request
+// of its own.
 import type { Clock } from "../time/clock.ts";
 
-// Sleepers wait no longer than about a second then, so nothing is lost.
+// The sleepers then wait at most about a second, so nothing is lost.
 const SHORTEST_OUTAGE_MS = 500;
-// How long after an outage the server may still refuse what it will take: rights and caches load.
+// How long a server may still refuse valid requests after an outage, while it loads rights and caches.
 const RECOVERY_MS = 10_000;
-// Tries while the server is away: at most a second apart at first, then at most a fortieth of the
-// time that it has been away, up to the 30 s of client-go's reflector.
+// Attempts while the server is away are at most a second apart at first. Later the wait is at most a fortieth
+// of the outage so far, up to the 30 s of client-go's reflector.
 const FIRST_RETRY_MS = 1000;
 export const LONGEST_RETRY_MS = 30_000;
 const RETRY_SHARE = 1 / 40;
 
-/** Whether one API server answers, as all clients of it together find; it sends nothing itself. */
+/** Whether one API server answers, according to all its clients. It sends no request itself. */
 export class Reachability {
   readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
-  /** Those who were refused with a time to wait, and wait for any sign that the server is well. */
+  /** Sleepers that were refused with a time to wait, and wait for any sign that the server is healthy. */
   readonly #impatient = new Set<() => void>();
   #awaySince: number | undefined;
   #backAt = Number.NEGATIVE_INFINITY;
   #returns = 0;
 
-  /** Made with the first client of a server. */
+  /** Created with the first client of a server. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** A GET, which depends on nobody's webhooks, got no answer from the server itself. */
+  /** A GET, which no webhook can affect, got no answer from the server itself. */
   unanswered(): void {
     this.#awaySince ??= this.#clock.monotonic();
   }
@@ -48,12 +48,12 @@ export class Reachability {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Since when the server has been away (ms, monotonic); undefined: it answers. */
+  /** When the outage began (ms, monotonic). Undefined while the server answers. */
   get awaySinceMs(): number | undefined {
     return this.#awaySince;
   }
 
-  /** Outages that have ended. */
+  /** Number of outages that have ended. */
   get returns(): number {
     return this.#returns;
   }
@@ -63,15 +63,15 @@ export class Reachability {
     return this.#awaySince !== undefined || this.#clock.monotonic() - this.#backAt < RECOVERY_MS;
   }
 
-  /** Calls `listener` at the end of each outage, until the function that it returns is called. */
+  /** Calls `listener` at the end of each outage, until the returned function is called. */
   onBack(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /**
-   * Resolves after `ms`, or as soon as `signal` aborts or, unless `deaf`, an outage ends; never
-   * rejects. True: woken by the end of an outage.
+   * Resolves after `ms`, or as soon as `signal` aborts or, unless `deaf`, an outage ends. Never rejects. True:
+   * woken by the end of an outage.
    */
   sleep(ms: number, signal: AbortSignal, deaf = false): Promise<boolean> {
     const listen = (wake: () => void): (() => void) => (deaf ? () => {} : this.onBack(wake));
@@ -79,7 +79,7 @@ export class Reachability {
   }
 
   /**
-   * As `sleep`, but any request that succeeds wakes.
+   * Like `sleep`, but any request that succeeds wakes it.
    * @internal
    */
   sleepUntilAnswered(ms: number, signal: AbortSignal): Promise<boolean> {
@@ -113,7 +113,7 @@ export class Reachability {
   }
 }
 
-/** The longest wait before the next try, in ms, for a loop that has met no server for `failingMs`. */
+/** The longest wait before the next attempt, in ms, for a loop that has failed for `failingMs`. */
 export function longestRetryMs(failingMs: number): number {
   return Math.min(LONGEST_RETRY_MS, Math.max(FIRST_RETRY_MS, failingMs * RETRY_SHARE));
 }

@@ -1,7 +1,7 @@
-// Names of API resources and the paths they live at. Nothing here talks to a server.
+// Names of API resources and their paths. Sends no requests.
 import { isRecord } from "../json.ts";
 
-/** A kind of objects and where it lives: group "apps", version "v1", plural "deployments". */
+/** An API resource: group "apps", version "v1", plural "deployments". */
 export type Resource = {
   /** Empty for the core group. */
   readonly group: string;
@@ -43,7 +43,7 @@ export const EVENTS: Resource = {
   kind: "Event",
 };
 
-/** As `accept` of a list: names and other metadata, and no value. */
+/** For `accept` of a list: only names and other metadata. */
 export const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 /**
@@ -60,7 +60,7 @@ export function resourcePath(resource: Resource, namespace?: string, name?: stri
   return `${root}${scope}/${resource.plural}${object}`;
 }
 
-/** With its question mark; "" when nothing is set. */
+/** Includes the question mark. "" when nothing is set. */
 export function queryText(
   query: Readonly<Record<string, string | number | boolean | undefined>> = {},
 ): string {
@@ -69,7 +69,7 @@ export function queryText(
   return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
 }
 
-/** What every object of the API has; the rest is for the reader of one kind to check. */
+/** The common fields of API objects. The reader of a kind checks the others. */
 export type KubeObject = {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -84,7 +84,7 @@ export type KubeObject = {
   readonly [field: string]: unknown;
 };
 
-/** Whether a parsed JSON value is an object that can be kept: named, versioned and with a UID. */
+/** Whether a parsed JSON value is a usable object: it has a name, a version and a UID. */
 export function isKubeObject(value: unknown): value is KubeObject {
   const metadata = isRecord(value) ? value["metadata"] : undefined;
   return (
@@ -99,11 +99,11 @@ function isFilled(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-// Resource versions of one resource type are positive decimals that grow with every write, so the
-// later of two is the longer one, or of equal length the greater by characters. Only for freshness;
-// the API is never asked for a version that it did not name itself.
+// Resource versions of one resource type are positive decimals that increase with every write. So the later of
+// two is the longer one, or at equal length the greater in character order. Only for freshness. The API is
+// never asked for a version that it did not name itself.
 
-/** Negative when `a` is older than `b`, positive when newer; "" is older than any. */
+/** Negative when `a` is older than `b`, positive when newer. "" is older than any version. */
 export function compareVersions(a: string, b: string): number {
   if (a.length !== b.length) return a.length - b.length;
   if (a === b) return 0;

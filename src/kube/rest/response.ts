@@ -1,4 +1,4 @@
-// Reading an HTTP answer: its bytes, its JSON, its headers, and why there is none to use.
+// Reads an HTTP answer: its bytes, its JSON, its headers, and why it cannot be used.
 import type { IncomingHttpHeaders } from "node:http";
 import { inTurns } from "./next-turn.ts";
 import { narrow } from "./narrow.ts";
@@ -8,20 +8,20 @@ import { ApiError, parseRetryAfter, statusError } from "./api-error.ts";
 export type HttpResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** undefined: longer than the limit. */
+  /** Undefined if longer than the limit. */
   readonly text: string | undefined;
 };
 
-// A page of 500 Secrets of the largest size is below it; V8 holds no longer string than 512 MiB.
+// Above the size of a page of 500 Secrets of the largest size, and below V8's longest string of 512 MiB.
 export const LONGEST_ANSWER_BYTES = 480 * 1024 * 1024;
-/** Of an answer that is no success. */
+/** Limit for an answer that is not a success. */
 export const LONGEST_REFUSAL_BYTES = 1024 * 1024;
 
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Why `answer` is none that `asked` can use; undefined: it is a success, of the type asked for. */
+/** Why `asked` cannot use `answer`. Undefined if it is a success of the requested type. */
 export function errorOf(
   asked: { readonly what: string; readonly accept?: string },
   { status, headers, text }: HttpResponse,
@@ -35,7 +35,7 @@ export function errorOf(
   return new ApiError(asked.what, { kind: "malformed", status, reason: "NotJSON" });
 }
 
-/** The object that the answer to `what` holds; fails with an ApiError where it holds none. */
+/** Returns the object in the answer to `what`. Fails with an ApiError if it contains none. */
 export async function bodyOf(
   what: string,
   { status, text }: HttpResponse,
@@ -53,7 +53,7 @@ export async function bodyOf(
   throw new ApiError(what, { kind: "malformed", status, reason: "NotJSON" });
 }
 
-/** The parsed text; undefined when it is no JSON. */
+/** The parsed text. Undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -62,7 +62,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The same of a text that may be long. */
+/** Like parseJson, for a text that may be long. */
 export function* parsedInTurns(text: string): Generator<undefined, unknown> {
   try {
     return yield* parseInTurns(text);
@@ -95,7 +95,7 @@ export function header(headers: IncomingHttpHeaders, name: string): string | und
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** What went wrong with the connection, as node and undici code it: nothing of what it carried. */
+/** The error code of node or undici for a failed connection, without any transferred data. */
 export function networkCode(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ("code" in cause && typeof cause.code === "string") return cause.code;

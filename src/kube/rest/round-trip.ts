@@ -1,9 +1,8 @@
-// One request and its whole answer, through undici's dispatch handlers: its request() makes a stream
-// of every answer, which an answer of a kilobyte does not need.
-// Promises: settles once; when the deadline is over it rejects at once, also while the request waits
-// for a connection, and nothing of it is sent from then on; nothing is sent of what is not permitted at
-// the moment of its first byte; a body longer than the limit is not read on and takes its connection
-// with it.
+// One request and its whole answer, through undici's dispatch handlers. undici's request() makes a stream of
+// every answer, which an answer of a kilobyte does not need.
+// Promises: settles once. It rejects at once when the deadline is over, also while the request waits for a
+// connection, and then nothing more of it is sent. Nothing is sent if the request is not permitted when its
+// first byte is due. A body longer than the limit is not read further, and its connection is closed.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
 import { isSuccess, LONGEST_ANSWER_BYTES, LONGEST_REFUSAL_BYTES, readText } from "./response.ts";
@@ -11,17 +10,17 @@ import type { HttpResponse } from "./response.ts";
 import { LARGE_ANSWER_BYTES, type AnswerTurn } from "./large-answers.ts";
 import type { Deadline } from "../time/deadline.ts";
 
-/** What bounds a request besides its deadline. */
+/** Limits of a request besides its deadline. */
 export type RoundTripBounds = {
-  /** Of the answer's body. */
+  /** Limit on the answer's body. */
   readonly mostBytes?: number;
-  /** Asked when its first byte is about to be sent. */
+  /** Called just before the first byte is sent. */
   readonly permitted?: () => boolean;
-  /** Among the large answers of the client; absent: an answer is read to its end at once. */
+  /** Its turn among the client's large answers. If absent, an answer is read to its end at once. */
   readonly turn?: AnswerTurn;
 };
 
-/** It was no longer permitted when its turn came; nothing of it was sent. */
+/** The request was not permitted any more when its turn came. Nothing of it was sent. */
 export class NotPermittedError extends Error {
   override readonly name = "NotPermittedError";
 }
@@ -39,10 +38,10 @@ export function roundTrip(
   });
 }
 
-/** Of an answer whose end is not known; a refusal's body is read to its end all the same. */
+/** An answer whose end is not known. A refusal's body is still read to its end. */
 export type Opened = HttpResponse & { readonly body: Dispatcher.ResponseData["body"] };
 
-/** As exchange, but a success is handed on as it comes, until the deadline is over. */
+/** Like exchange, but a success is passed on as it arrives, until the deadline is over. */
 export async function openStream(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
@@ -107,7 +106,7 @@ class Gathering implements Dispatcher.DispatchHandler {
     if (this.#length <= longest) {
       this.#chunks.push(chunk);
       const { turn } = this.#bounds;
-      // A refused request may be sent again, and must not wait for a connection with the turn of another.
+      // A refusal takes no turn. Its request may be sent again and must not hold a turn while it waits.
       if (!turn || !success || this.#length <= LARGE_ANSWER_BYTES) return;
       if (!turn.take(() => controller.resume())) controller.pause();
       return;

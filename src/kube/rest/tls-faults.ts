@@ -1,4 +1,4 @@
-// Why a TLS connection failed, in words: the codes of OpenSSL and Node name the fault, and nobody reads them.
+// Descriptions of TLS failures, because the codes of OpenSSL and Node are hard to read.
 
 type Fault = { readonly codes: RegExp; readonly text: string };
 
@@ -22,7 +22,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** What is wrong with the TLS connection that failed with `code`; undefined: it failed for another reason. */
+/** What is wrong with the TLS connection that failed with `code`. Undefined if it failed for another reason. */
 export function tlsFault(code: string): string | undefined {
   return FAULTS.find(({ codes }) => codes.test(code))?.text;
 }

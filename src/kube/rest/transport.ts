@@ -1,7 +1,8 @@
-// Connections to one API server: a pool for requests and an agent for watches, shared by all calls,
-// HTTP/1.1 on purpose (a half-open HTTP/2 session takes every stream with it and no abort frees it).
-// Requests and watches share their TLS sessions: a burst's connections take up the one that the first
-// list began, which saves most of their handshakes. New TLS material makes new agents; the old ones end when their last answer has ended.
+// Connections to one API server: a pool for requests and an agent for watches, shared by all calls. They use
+// HTTP/1.1 on purpose: a half-open HTTP/2 session takes every stream with it and no abort frees it. Requests
+// and watches share their TLS sessions. The connections of a burst resume the session of the first list, which
+// saves most of their handshakes. New TLS material creates new agents. The old ones end when their last answer
+// has ended.
 import equal from "fast-deep-equal";
 import type { Dispatcher, ProxyAgent as UndiciProxyAgent } from "undici";
 import { Agent, buildConnector, ProxyAgent } from "./undici-parts.ts";
@@ -12,13 +13,13 @@ export type Lane = "api" | "watch";
 export type TransportOptions = {
   readonly server: string;
   readonly proxyUrl?: string | undefined;
-  /** Connections for requests at most; watches have as many as they need. */
+  /** Maximum connections for requests. Watches use as many as they need. */
   readonly connections: number;
 };
 
-/** Of TCP. */
+/** TCP keep-alive. */
 const PROBE_AFTER_MS = 30_000;
-// An API server ends a connection that was idle for 90 s; a request must not meet that end.
+// An API server closes a connection that was idle for 90 s. A request must not use it at that moment.
 const IDLE_MS = 80_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const TCP = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
@@ -46,7 +47,7 @@ export class Transport {
     return this.#agents[lane];
   }
 
-  /** Ends every connection now, with whatever runs on it. */
+  /** Closes every connection now, and aborts its requests. */
   async close(): Promise<void> {
     const agents = this.#agents ? [this.#agents.api, this.#agents.watch] : [];
     this.#agents = undefined;
@@ -54,8 +55,8 @@ export class Transport {
   }
 
   /**
-   * A request on `used` was not answered in time: its other connections may be dead as well, so what
-   * comes next gets new ones. No-op when that has happened already.
+   * A request on `used` was not answered in time. Its other connections may be dead as well, so later requests
+   * use new ones. No effect if this has happened already.
    */
   distrust(lane: Lane, used: Dispatcher): void {
     if (this.#agents?.[lane] !== used) return;
@@ -83,7 +84,7 @@ export class Transport {
       pipelining: 1,
       keepAliveTimeout: IDLE_MS,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      // Each request brings a deadline of its own.
+      // Each request has its own deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
       ...(lane === "api" && { connections }),
@@ -103,7 +104,7 @@ export class Transport {
 function connector(tls: Tls): Connector {
   const options = { ...tls, ...TCP, allowH2: false, timeout: CONNECT_TIMEOUT_MS };
   const open = buildConnector(options);
-  // undici's cache holds its sessions weakly: they would be gone with the next garbage collection.
+  // undici's cache holds its sessions weakly: the next garbage collection would remove them.
   const held: { session?: Buffer } = {};
   return (to, done) =>
     open(to, (...result) => {

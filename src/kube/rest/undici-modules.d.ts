@@ -1,4 +1,4 @@
-// Types of the files of undici that undici-parts.ts takes: they have none of their own.
+// Types of the undici files that undici-parts.ts imports, because they have none of their own.
 declare module "undici/lib/dispatcher/dispatcher.js" {
   import { Dispatcher } from "undici";
   export default Dispatcher;
