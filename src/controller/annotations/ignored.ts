@@ -1,5 +1,5 @@
-// Annotations of ours that have no effect where they stand: which rule passes over them, and the first
-// of them by name. Of each Secret only one of a few fixed objects is kept, however much it carries.
+// Annotations of ours that have no effect where they are: which rule ignores them, and the first
+// of them by name. Only one of a few fixed objects is kept for each Secret, however much it carries.
 import {
   annotationKey,
   ANNOTATION_NAMES,
@@ -13,7 +13,7 @@ import {
 } from "./vocabulary.ts";
 
 /**
- * Why they have no effect. `accept`: on a namespace, where nothing changes as long as it is so; `flag`:
+ * Why they have no effect. `accept`: on a namespace, where nothing changes as long as it is so. `flag`:
  * no annotation, but an entry of a flag that matches no namespace.
  */
 export const IGNORED_REASONS = [
@@ -29,10 +29,10 @@ export const IGNORED_REASONS = [
 ] as const;
 export type IgnoredReason = (typeof IGNORED_REASONS)[number];
 
-/** Of a Secret. */
+/** What has no effect on a Secret. */
 export type Ignored = {
   readonly reason: Exclude<IgnoredReason, "accept" | "flag">;
-  /** The first that has no effect; undefined: a key that is unmanaged. */
+  /** The first annotation that has no effect, or undefined: an unknown key. */
   readonly word: AnnotationName | undefined;
 };
 
@@ -58,7 +58,7 @@ function firstOf(
 
 const isOnSource = (word: AnnotationName): boolean => SOURCE_ANNOTATIONS.includes(word);
 
-/** Of a Secret of a source namespace that asks for nothing. */
+/** For a Secret of a source namespace that asks for nothing. */
 export function ignoredOnSource(annotations: Annotations): Ignored {
   return ignored("incomplete", firstOf(annotations, isOnSource));
 }
@@ -80,7 +80,7 @@ export function ignoredOnCopy(annotations: Annotations): Ignored | undefined {
   return word && ignored("copy", word);
 }
 
-/** Of a Secret that is nothing of these; `adoptable`: its `adopt` names a source. */
+/** For a Secret with no other role. `adoptable`: its `adopt` names a source. */
 export function ignoredOnUnmanaged(
   annotations: Annotations,
   adoptable: boolean,

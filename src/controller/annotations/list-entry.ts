@@ -1,6 +1,6 @@
 // One entry of the source list: a YAML mapping that names an object and says of it what the annotations
-// of a source say, each word without its prefix. Total: any text gives an entry, or the Problems that
-// refuse it, in a bounded time. What stands in a text that is no entry is never repeated: it may have
+// of a source say, each field without the prefix. Total: any text gives an entry, or the Problems that
+// refuse it, in a bounded time. A text that is no entry is never repeated in a message: it may have
 // been meant for another place.
 import {
   constructFromEvents,
@@ -28,7 +28,7 @@ export type ListEntry = {
   readonly object: ListedObject | undefined;
   /** The list that contains it: "NAMESPACE/NAME". */
   readonly list: string;
-  /** What it says; nothing where it is refused. */
+  /** What it says, or nothing where it is refused. */
   readonly source: SourceText;
   /** Not empty: refused. */
   readonly problems: readonly Problem[];
@@ -43,7 +43,7 @@ export type ListTerms = {
   readonly reserved?: readonly string[] | undefined;
 };
 
-/** As of annotations: the API takes no more of them on one object. */
+/** As for annotations: the API allows no larger total on one object. */
 const LONGEST_ENTRY = 262_144;
 /** YAML is read at a microsecond a line or item, and plain text in next to no time. */
 const MOST_LINES = 4000;
@@ -70,7 +70,7 @@ const ASKING_WORDS = ["to", "to-selector", "allow", "allow-selector"] as const;
 
 const NO_WORDS: SourceText = parseSource({}, "");
 
-/** Yields once, between the YAML and its words. */
+/** Yields once, between reading the YAML and its fields. */
 export function* parseEntry(
   key: string,
   text: string,
@@ -116,12 +116,12 @@ export function refused(
   return { key, text, list, object, source: NO_WORDS, problems };
 }
 
-/** `word`: of the entry that is at fault; "" where it is the entry itself. */
+/** `word`: the field of the entry that is at fault, or "" where it is the entry itself. */
 export function problemOf(key: string, word: string, { part, expected }: Invalid): Problem {
   return { annotation: entryWord(key, word), part, expected };
 }
 
-/** The words of an entry as text, each on a line of its own; undefined: this text is no entry. */
+/** The fields of an entry as text, each on its own line, or undefined if this text is no entry. */
 export function entryText(
   object: ListedObject,
   words: Readonly<Record<string, string | undefined>>,
@@ -141,7 +141,7 @@ function entryWord(key: string, word: string): string {
   return word === "" ? `entry ${key}` : `entry ${key}: ${word}`;
 }
 
-/** The same fault as of an annotation, in the words of an entry. */
+/** The fault of an annotation, reported as that of an entry's field. */
 export function entryProblem(key: string, { annotation, part, expected }: Problem): Problem {
   const word = annotation.startsWith(PREFIX) ? annotation.slice(PREFIX.length) : annotation;
   const inEntry = expected.replaceAll("the annotation", "the word").replaceAll(PREFIX, "");
@@ -194,7 +194,7 @@ function textOf(value: unknown, mayBeList: boolean): string | undefined {
   return texts.length === items.length ? texts.join(",") : undefined;
 }
 
-// The mapping that a text of YAML is, or why it is none.
+// The mapping in a YAML text, or why it has no mapping.
 function parseMapping(text: string): Map<unknown, unknown> | Invalid {
   const { length } = text;
   if (length > LONGEST_ENTRY) {
@@ -215,7 +215,7 @@ function parseMapping(text: string): Map<unknown, unknown> | Invalid {
     return invalid("", "a YAML mapping, such as secret: NAMESPACE/NAME and a line with to:").fault;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    // Names that stand in quotes are of the text.
+    // Names in quotes come from the text.
     const reason = error.reason.replaceAll(/"[^"]*"?/g, "...").slice(0, 100);
     const line = error.mark ? `line ${error.mark.line + 1}` : "";
     return invalid(line, `YAML (${reason}); a value that begins with *, &, ! or % is quoted`).fault;
@@ -229,7 +229,7 @@ function refersTo(event: Event): boolean {
   return "tagStart" in event && (event.tagStart >= 0 || event.anchorStart >= 0);
 }
 
-// What YAML takes its time for: lines, and what stands between the signs of a list in brackets.
+// What determines the time that YAML takes: lines, and the items of a list in brackets.
 function linesOf(text: string): number {
   const flow = /[[{]/.test(text);
   let count = 1;

@@ -3,7 +3,7 @@
 import { hasPositive, METADATA_GLOBS, parseGlobList, type GlobList } from "../../text/globs.ts";
 import { invalid, type Result } from "../../text/result.ts";
 
-/** Globs over label and annotation keys; the README prints this list. */
+/** Globs over label and annotation keys. The README prints this list. */
 export const NEVER_COPIED: readonly string[] = [
   // secretcast and Kubernetes, whose projects prune by these domains as well.
   "secretcast.io/*",
@@ -87,10 +87,10 @@ export const NEVER_COPIED: readonly string[] = [
   "*kyverno.io/*",
 ];
 
-/** Of the keys above, these may be copied all the same. */
+/** Exceptions from the keys above, which may be copied. */
 export const COPIED_ANYWAY: readonly string[] = ["app.kubernetes.io/*"];
 
-/** Of all these, no flag lets these go: our own, one that holds every value, and our label. */
+/** No flag releases these: our own, one that holds every value, and our label. */
 export const NEVER_RELEASED: readonly string[] = [
   "secretcast.io/*",
   "kubectl.kubernetes.io/*",

@@ -45,7 +45,7 @@ export type PullText = {
   readonly problems: readonly Problem[];
 };
 
-/** Does any of `words` stand on this object? */
+/** Whether this object has any of the annotations `words`. */
 export function carries(annotations: Annotations, words: readonly AnnotationName[]): boolean {
   return words.some((word) => Object.hasOwn(annotations, annotationKey(word)));
 }
@@ -94,7 +94,7 @@ export function parseAccept(annotations: Annotations): Accept {
   return accept ?? { kind: "absent" };
 }
 
-/** The value of `adopt`; undefined where it is not NAMESPACE/NAME. */
+/** The value of `adopt`, or undefined where it is not NAMESPACE/NAME. */
 export function parseAdopt(annotations: Annotations): Ref | undefined {
   // The guardrail takes the same blanks off its ends, but knows this one as a letter.
   if ((annotations[annotationKey("adopt")] ?? "").includes("\uFEFF")) return undefined;
@@ -124,7 +124,7 @@ class Reader {
     return undefined;
   }
 
-  /** `any`: where both words are given, one that holds is enough. */
+  /** `any`: where both annotations are given, one that matches is enough. */
   wants(
     globWord: AnnotationName,
     selectorWord: AnnotationName,
@@ -136,7 +136,7 @@ class Reader {
     return globs || selector ? { globs, selector, any: either } : undefined;
   }
 
-  /** Without a pair of words `any` says nothing, and what was to stand beside it is missing. */
+  /** Without a pair of annotations `any` has no effect, and the annotation that it needs is missing. */
   needsPair(): void {
     const paired = PAIRS.some((pair) => pair.every((word) => this.#has(word)));
     if (paired) return;

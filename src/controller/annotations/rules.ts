@@ -4,7 +4,7 @@ import type { Selector } from "../../text/label-selector.ts";
 
 /** Why a text of a user cannot be taken as it is. */
 export type Problem = {
-  /** The annotation's full key; "type", "name" or "data" where the Secret itself is at fault. */
+  /** The annotation's full key, or "type", "name" or "data" where the Secret itself is at fault. */
   readonly annotation: string;
   /** The offending part as the user wrote it, shortened. */
   readonly part: string;
@@ -21,7 +21,7 @@ export function expectedText({ annotation, expected }: Problem): string {
   return `${annotation}: want ${expected}`;
 }
 
-// Control characters, and what is not seen itself but turns, joins or hides what stands beside it.
+// Control characters, and invisible ones that turn, join or hide their neighbours.
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** As JSON, with nothing that could steer a terminal or mislead a reader: an Event is read in both. */
@@ -47,9 +47,9 @@ export type OnDelete = "delete" | "keep";
 
 /** The annotations of a source, understood. */
 export type Rule = {
-  /** From `to` and `to-selector`; undefined: it pushes nowhere. */
+  /** From `to` and `to-selector`, or undefined: it pushes nowhere. */
   readonly to: NamespaceMatch | undefined;
-  /** From `allow` and `allow-selector`; undefined: nobody may pull. */
+  /** From `allow` and `allow-selector`, or undefined: nobody may pull. */
   readonly allow: NamespaceMatch | undefined;
   readonly copyName: string;
   /** undefined: the source does not say, which means delete. */

@@ -1,6 +1,6 @@
 // The source list: from the data of a ConfigMap to its entries, by key and by the object that they name.
-// Each entry is refused alone; of those that name one object all are. What was read before and is
-// written alike stays the same JavaScript object.
+// Each entry is refused alone, but entries that name one object are all refused. An entry that was read
+// before and is unchanged stays the same JavaScript object.
 import { parseEntry, problemOf, refused, type ListEntry, type ListTerms } from "./list-entry.ts";
 import type { ListedKind, ListedObject } from "./list-entry.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -50,7 +50,7 @@ export class SourceList {
     return this.#byObject.get(objectKey({ kind, namespace, name }));
   }
 
-  /** The entry `key` as it stands, if it is written so. */
+  /** The entry `key` as it was read, if its text is unchanged. */
   parsed(key: string, text: string): ListEntry | undefined {
     const entry = this.#parsed.get(key);
     return entry?.text === text ? entry : undefined;

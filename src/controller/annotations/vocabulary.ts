@@ -19,7 +19,7 @@ export type AnnotatedKind =
 
 type Meaning = {
   readonly on: readonly AnnotatedKind[];
-  /** Set by us alone; on an object that is not ours it means nothing and is passed over. */
+  /** Only we set it. On an object that is not ours it has no meaning and is ignored. */
   readonly mark?: true;
 };
 
@@ -84,7 +84,7 @@ export function isUnknownKey(key: string): boolean {
   return key.startsWith(PREFIX) && !KNOWN_KEYS.has(key);
 }
 
-// As long as the name of a label or annotation may be; anybody may write one.
+// The longest name of a label or annotation. Any user may write one.
 const LONGEST_KEY = PREFIX.length + 63;
 
 /** The first such key of an object: a typo, or what a newer version wrote. */
