@@ -1,4 +1,4 @@
-// Flags + environment → one frozen Config. Names, defaults and meanings stand in flags.ts.
+// Flags + environment → one frozen Config. Names, defaults and meanings are in flags.ts.
 //
 // Each flag can also be set as SECRETCAST_ + its name in capitals. Only exactly those names are
 // read: a Service called secretcast makes the kubelet put SECRETCAST_PORT and the like into the
@@ -15,7 +15,7 @@ import { OBJECT_KINDS, type ObjectKind } from "../model/kinds.ts";
 import { parseDuration, parseSize } from "./units.ts";
 import { isNamespaceName, isSecretName } from "../../text/names.ts";
 
-/** What was given, by flag name: the command line's word or the environment's. */
+/** What was given, by flag name: the command line's value or the environment's. */
 export type FlagValues = Readonly<Partial<Record<FlagName, string | boolean>>>;
 
 export type Config = Readonly<{
@@ -57,10 +57,10 @@ export type Config = Readonly<{
 
 export type Address = Readonly<{ host: string; port: number }>;
 
-/** What the process knows of its surroundings; read by the edge, so that this file stays testable. */
+/** What the process knows of its surroundings. Its caller reads it, so that this file stays testable. */
 export type Environment = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
-  /** Namespace of the pod's service account; undefined outside a cluster. */
+  /** Namespace of the pod's service account, or undefined outside a cluster. */
   clusterNamespace: string | undefined;
   terminal: boolean;
 }>;
@@ -136,7 +136,7 @@ function readListName(name: string): string | undefined {
   );
 }
 
-// Of another the API server would say that it is invalid, at each try and without an end.
+// The API server would answer to any other name that it is invalid, at each try and without an end.
 function readLeaseName(name: string): string {
   if (isSecretName(name)) return name;
   throw new UsageError(
@@ -151,7 +151,7 @@ function readLeaseNamespace(name: string | undefined): string | undefined {
   );
 }
 
-/** Does `--source-namespaces` let namespaces of every name publish, but for those that it excludes? */
+/** Whether `--source-namespaces` lets every namespace publish, except those that it excludes. */
 export function everyNamespacePublishes(sourceNamespaces: readonly string[]): boolean {
   const positive = sourceNamespaces.filter((entry) => !entry.startsWith("!"));
   return positive.length === 0 || positive.some(matchesEveryName);

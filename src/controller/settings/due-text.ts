@@ -9,7 +9,7 @@ type DueRow = Pick<Row, "verdict" | "pulling" | "hold" | "removal">;
 /** The last moment that a Date can hold: a grace may be longer. */
 const LATEST_MS = 8.64e15;
 
-/** RFC 3339; ms since the epoch. */
+/** RFC 3339. `ms`: since the epoch. */
 export function isoTime(ms: number): string {
   return new Date(Math.min(Math.round(ms), LATEST_MS)).toISOString();
 }

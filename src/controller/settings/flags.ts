@@ -14,7 +14,7 @@ export type FlagKind =
 export type Flag = {
   readonly name: string;
   readonly kind: FlagKind;
-  /** As the help prints it; "" where there is none. It is read as if given, unless `derived`. */
+  /** As the help prints it, or "" without a default. It is read as if given, unless `derived`. */
   readonly default: string;
   /** What it is when it is not given, config.ts works out of the others. */
   readonly derived?: true;

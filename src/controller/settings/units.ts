@@ -11,7 +11,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** Milliseconds of a Go duration: `500ms`, `10m`, `1h30m`, `1.5s`, `0`; never negative. */
+/** Milliseconds of a Go duration: `500ms`, `10m`, `1h30m`, `1.5s`, `0`. Never negative. */
 export function parseDuration(text: string): number {
   if (text === "0") return 0;
   let ms = 0;
@@ -44,7 +44,7 @@ const SUFFIX: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 };
 
-/** Bytes of a Kubernetes quantity: `1048576`, `256Mi`, `1.5G`, `2e6`; never negative. */
+/** Bytes of a Kubernetes quantity: `1048576`, `256Mi`, `1.5G`, `2e6`. Never negative. */
 export function parseSize(text: string): number {
   const parts = /^(\d+(?:\.\d*)?(?:[eE]\+?\d{1,2})?)([kMGTPE]|[KMGTPE]i)?$/.exec(text);
   const factor = SUFFIX[parts?.[2] ?? ""];
@@ -53,7 +53,7 @@ export function parseSize(text: string): number {
   return Number(parts[1]) * factor;
 }
 
-/** A duration in Go's words, for people: 90_000 is `1m30s`. */
+/** A duration in Go's notation, for people: 90_000 is `1m30s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return ms === 0 ? "0s" : `${Math.round(ms)}ms`;
   const hours = Math.floor(ms / 3_600_000);
