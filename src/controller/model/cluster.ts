@@ -280,6 +280,6 @@ export type PlannerSettings = {
   readonly fanoutLimitBytes: number;
   /** Keys taken off the list of keys that are never copied, or undefined. */
   readonly copyableKeys: GlobList | undefined;
-  /** Of `sourceNamespaces`, what is more than `*`: only such namespaces may use those keys. */
+  /** The entries of `sourceNamespaces` other than `*`: only such namespaces may use those keys. */
   readonly namedSources: GlobList | undefined;
 };
