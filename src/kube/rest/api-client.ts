@@ -19,8 +19,8 @@ export type ApiRequest = {
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called just before the first byte is sent. That may be late, because the process was stopped or every
-   * connection was in use. If it returns false, nothing is sent and the request is `cancelled`.
+   * Called just before the first byte is sent. That may be long after the call, because the process was
+   * stopped or every connection was in use. If it returns false, nothing is sent and the request is `cancelled`.
    */
   readonly permitted?: () => boolean;
   /** Limit for the whole request, or with `open` for the answer's head. 30,000 when absent. */

@@ -178,7 +178,7 @@ function saysDenied(message: unknown): boolean {
   return typeof message === "string" && message.startsWith('admission webhook "');
 }
 
-/** The refusal comes from a webhook, so it does not depend on the server or the client. */
+/** The refusal comes from a webhook, so it shows nothing about the server or the client. */
 export function isWebhookDenial(body: unknown): boolean {
   return isRecord(body) && saysDenied(body["message"]);
 }

@@ -1,6 +1,6 @@
 // The offset of this machine's clock from the API server's, by the Date header of an answer.
-// Promises: it checks one answer a minute at most. A difference within the request's duration and whole seconds
-// is 0.
+// Promises: it checks one answer a minute at most. A difference that the request's duration and
+// whole seconds explain counts as 0.
 import type { Clock } from "../time/clock.ts";
 
 const DISTANCE_MS = 60_000;

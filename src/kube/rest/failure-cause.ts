@@ -66,7 +66,7 @@ const LONGEST = 2048;
 type Groups = Readonly<Record<string, string | undefined>>;
 type Sentence = {
   readonly word: CauseWord;
-  /** Undefined means any code, for a webhook chooses it. */
+  /** Undefined means any code, because a webhook chooses it. */
   readonly codes?: readonly number[];
   readonly begins: RegExp;
   readonly text: (groups: Groups, status: Readonly<Record<string, unknown>>) => string;

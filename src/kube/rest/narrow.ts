@@ -1,6 +1,6 @@
 // Reduces the JSON of one object so that it parses in a few milliseconds, whatever it contains. Labels are
 // limited only by the request's size: JSON.parse takes 100 ms for 150,000 of them. Members of a map beyond a
-// limit are left out before it is parsed, and so are lists that secretcast does not read. Other lists stay
+// limit are left out before it is parsed, and so are lists that no caller reads. Other lists stay
 // whole. The text is read once. Invalid JSON stays as it is.
 
 /** Members of one map that are always kept. */

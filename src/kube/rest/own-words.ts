@@ -1,4 +1,4 @@
-// The few sentences of the API server that secretcast acts on. A webhook chooses the code, the reason and the
+// The few sentences of the API server that callers act on. A webhook chooses the code, the reason and the
 // details of its refusal, but its message always begins `admission webhook "`. So a sentence counts only when
 // it is the exact, whole message. Only identifiers and figures are taken from it, never other text.
 import { isRecord } from "../json.ts";
