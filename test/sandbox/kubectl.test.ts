@@ -49,6 +49,14 @@ describe("kubectl", { skip: missing ?? false }, () => {
   const apply = (manifest: string, ...args: string[]): Promise<string> =>
     kubectl.run(["-n", namespace, "apply", "-f", "-", ...args], { stdin: manifest });
 
+  test("explain describes the fields of a kind, also nested ones (D12)", async () => {
+    const secret = await run("explain", "secret");
+    assert.match(secret, /^KIND: +Secret$/m);
+    assert.match(secret, /^ +immutable\s+<boolean>$/m);
+    const uid = await run("explain", "configmap.metadata.ownerReferences.uid");
+    assert.match(uid, /^FIELD: +uid <string>$/m);
+  });
+
   test("create makes namespaces and Secrets of each type, get shows them as tables", async () => {
     assert.equal(await run("create", "namespace", "made"), "namespace/made created\n");
     await run("create", "secret", "generic", "plain", "--from-literal=a=b");

@@ -121,6 +121,8 @@ test("a CustomResourceDefinition brings its kind: discovery, pruning, defaults, 
   assert.equal(field(ice.body, "status"), undefined);
   const served = await send("PATCH", `${ICES}/one/status`, { status: { served: true } });
   assert.deepEqual(field(served.body, "status"), { served: true });
+  const described = (await send("GET", "/openapi/v3/apis/example.com/v1alpha1")).body;
+  assert.match(JSON.stringify(described), /"scoops":\{"type":"integer"/, "kubectl explain (D12)");
   assert.equal((await send("DELETE", `${DEFINITIONS}/ices.example.com`)).code, 200);
   assert.equal((await send("GET", ICES)).code, 404);
   await send("POST", DEFINITIONS, definition);

@@ -1,16 +1,15 @@
-// Answers discovery requests: the version, and the groups and resources (separately and aggregated). It
-// serves only the part of OpenAPI that kubectl reads: whether the server itself checks fields.
+// Answers discovery requests: the version, and the groups and resources (separately and aggregated).
 import type { JsonObject } from "../storage/object.ts";
 import { groupVersion, namespaces } from "../kinds/resources.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 
 /** The release of Kubernetes whose answers the sandbox gives. */
-const release = "v1.36.2+sandbox";
+export const SANDBOX_RELEASE = "v1.36.2+sandbox";
 
 const version: JsonObject = {
   major: "1",
   minor: "36",
-  gitVersion: release,
+  gitVersion: SANDBOX_RELEASE,
   gitCommit: "0000000000000000000000000000000000000000",
   gitTreeState: "clean",
   buildDate: "2026-01-01T00:00:00Z",
@@ -165,44 +164,4 @@ function aggregatedEntry(row: ServedResource): JsonObject {
 export function isServed(path: string, rows: Rows): boolean {
   const [, root, group] = path.split("/");
   return root === "api" || (root === "apis" && groupsOf(rows).includes(group ?? ""));
-}
-
-/** The answer to a path under /openapi/v3. Undefined when it does not exist. */
-export function openapi(path: string, served: Rows): JsonObject | undefined {
-  const all = [...new Set(served.map((row) => groupVersion(row)))];
-  const nameOf = (each: string) => (each.includes("/") ? `apis/${each}` : `api/${each}`);
-  if (path === "/openapi/v3") {
-    const paths = all.map((each): [string, JsonObject] => [
-      nameOf(each),
-      { serverRelativeURL: `/openapi/v3/${nameOf(each)}?hash=1` },
-    ]);
-    return { paths: Object.fromEntries(paths) };
-  }
-  const asked = all.find((each) => path === `/openapi/v3/${nameOf(each)}`);
-  if (asked === undefined) return undefined;
-  const rows = served.filter((row) => groupVersion(row) === asked);
-  return {
-    openapi: "3.0.0",
-    info: { title: "secretcast sandbox", version: release },
-    paths: Object.fromEntries(rows.map((row) => [objectPath(nameOf(asked), row), patchPath(row)])),
-    components: { schemas: {} },
-  };
-}
-
-function objectPath(name: string, row: ServedResource): string {
-  return `/${name}/${row.namespaced ? "namespaces/{namespace}/" : ""}${row.plural}/{name}`;
-}
-
-// kubectl searches for fieldValidation in the parameters of PATCH. If present, kubectl leaves checking to
-// the server.
-function patchPath(row: ServedResource): JsonObject {
-  const parameter = (name: string) => ({ name, in: "query", schema: { type: "string" } });
-  const { group, version: ofRow, kind } = row;
-  return {
-    patch: {
-      "x-kubernetes-action": "patch",
-      "x-kubernetes-group-version-kind": { group, version: ofRow, kind },
-      parameters: ["dryRun", "fieldManager", "fieldValidation", "force"].map(parameter),
-    },
-  };
 }

@@ -2,7 +2,8 @@
 // OpenAPI.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { mostBodyBytes } from "./body.ts";
-import { discover, isServed, openapi } from "./discovery.ts";
+import { discover, isServed } from "./discovery.ts";
+import { openapi } from "./openapi.ts";
 import { aggregatedDiscoveryType, wantsAggregatedDiscovery } from "./negotiation.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 import type { Json } from "../storage/object.ts";
