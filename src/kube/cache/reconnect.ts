@@ -2,10 +2,10 @@
 // Promises: the waits grow from 0.8 s to 30 s (client-go's). They start again only after a successful round,
 // which delivered an event or a bookmark, or lasted five seconds. So a server that answers and disconnects at
 // once meets a growing wait. While no server answers, attempts are at most a second apart for the first 40 s
-// and later at most 30 s apart. The end of the outage ends the wait, whichever client finds it. A first 410 is not a
-// fault of the server: the next list starts at once. A wait that an answer asks for is 30 s at most, or five
-// minutes after a 429. Any request that succeeds ends the wait after a 503. After three early attempts in vain,
-// it waits its full time.
+// and later at most 30 s apart. The end of the outage ends the wait, whichever client finds it. A first 410 is
+// not a fault of the server: the next list starts at once. A wait that an answer asks for is 30 s at most, or
+// five minutes after a 429. Any request that succeeds ends the wait after a 503. After three early attempts in
+// vain, it waits its full time.
 import { Access } from "./access.ts";
 import { ApiError, type ApiErrorKind } from "../rest/api-error.ts";
 import { Backoff } from "../time/backoff.ts";

@@ -1,8 +1,8 @@
 // The recorder of events.k8s.io/v1 Events.
 // Promises: record() never waits and never fails because the server is away. A repeated Event becomes a series
 // of the first one. A series costs one write at the second occurrence, one each half hour, and one after six
-// quiet minutes. One object is limited to 25 writes at once and one each five minutes. Each type has
-// its own limit, so that Normal Events use up no room for Warnings. The note is part of the identity of an Event, so a
+// quiet minutes. One object is limited to 25 writes at once and one each five minutes. Each type has its own
+// limit, so that Normal Events use up no room for Warnings. The note is part of the identity of an Event, so a
 // later note is never lost (client-go's recorder loses it).
 // Does not promise that an Event arrives, nor in what order Events are shown.
 import type { Clock } from "../time/clock.ts";
