@@ -64,8 +64,8 @@ test("the package holds the program, its example and its papers, and no source o
     "bin/kubectl_complete-secretcast.js",
     "bin/secretcast.js",
     ...inDist(),
-    "dist/server/status/page/page.html",
-    "dist/server/status/page/page.js",
+    "dist/page/browser/page.html",
+    "dist/page/browser/page.js",
     "manifests/example/source.yaml",
     "package.json",
   ])
@@ -90,7 +90,7 @@ test("the package declares the machinery for others, and nothing else", () => {
 function inDist(): readonly string[] {
   const files = readdirSync(join(ROOT, "src"), { recursive: true, withFileTypes: true });
   return files
-    .filter((file) => file.isFile() && !file.name.endsWith(".d.ts"))
+    .filter((file) => file.isFile() && !/\.(?:d\.ts|md)$/.test(file.name))
     .map((file) => join("dist", relative(join(ROOT, "src"), file.parentPath), file.name))
     .map((path) => path.replace(/\.ts$/, ".js"));
 }

@@ -1,6 +1,6 @@
 // `npm run build`: dist/ for the npm package, since Node strips no types inside node_modules, and for
-// the image. Every .ts file of src becomes a .js file at the same depth, every other file goes along as
-// it is. dist/ is made anew each time; a clone never runs it.
+// the image. Every .ts file of src becomes a .js file at the same depth. Other files are copied, except the
+// READMEs of contributors. dist/ is made anew each time. A clone never runs it.
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,5 +17,8 @@ const compiled = spawnSync(process.execPath, [compiler, "--project", "tsconfig.b
   stdio: "inherit",
 });
 if (compiled.status === 0)
-  cpSync(join(ROOT, "src"), DIST, { recursive: true, filter: (path) => !path.endsWith(".ts") });
+  cpSync(join(ROOT, "src"), DIST, {
+    recursive: true,
+    filter: (path) => !/\.(?:ts|md)$/.test(path),
+  });
 process.exitCode = compiled.status ?? 1;

@@ -26,14 +26,15 @@ const MOVED: Readonly<Record<string, string>> = {
 export function layOutPages(root: string, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   const files = new Set<string>();
-  for (const page of pagesOf(root)) {
+  const pages = pagesOf(root);
+  for (const page of pages) {
     const text = withLinks(readFileSync(join(root, page), "utf8"), (href) => {
       const [path = "", anchor] = href.split("#");
       if (path === "" || /^[a-z]+:/.test(path)) return href;
       const target = posix.normalize(posix.join(posix.dirname(page), path)).replace(/\/$/, "");
       if (target.startsWith("..") || !existsSync(join(root, target)))
         throw new Error(`${page} links to ${href}, which is not there`);
-      if (target.endsWith(".md"))
+      if (pages.includes(target))
         return `/${onSite(target)}${anchor === undefined ? "" : `#${anchor}`}`;
       const [first = "", ...others] = statSync(join(root, target)).isDirectory()
         ? readdirSync(join(root, target)).toSorted()
