@@ -29,7 +29,7 @@ LABEL org.opencontainers.image.title="secretcast" \
       org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /app
 # glibc would give each of Node's threads an arena of its own: 26 MiB of pieces after two hours, and more by the
-# hour. One is enough for a process whose work is done by one thread (docs/reliability.md).
+# hour. One is enough for a process whose work is done by one thread (docs/measurements/reliability.md).
 ENV NODE_ENV=production MALLOC_ARENA_MAX=1
 COPY --from=compiled /app ./
 # A number, so that the kubelet can check runAsNonRoot.

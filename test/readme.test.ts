@@ -36,11 +36,17 @@ const PAGES = [
   "docs/architecture.md",
   "docs/behaviour.md",
   "docs/kube.md",
+  "docs/measurements/performance.md",
+  "docs/measurements/reliability.md",
+  "docs/measurements/scale.md",
   "docs/migrating.md",
   "docs/operations.md",
+  "docs/performance.md",
   "docs/recipes.md",
   "docs/reference.md",
   "docs/release.md",
+  "docs/reliability.md",
+  "docs/scale.md",
   "docs/versions.md",
   "test/README.md",
 ];
@@ -188,8 +194,15 @@ test("what the reference says of a situation is what behaviour.md says", () => {
   );
 });
 
+const EVIDENCE = ["performance", "reliability", "scale"];
+for (const name of EVIDENCE)
+  test(`docs/${name}.md is read in 1,200 words (T10)`, () => {
+    const words = text(`docs/${name}.md`).match(/[\w'./-]*\w[\w'./-]*/g)?.length ?? 0;
+    assert.ok(words <= 1200, `${words} words`);
+  });
+
 const TABLES = ["behaviour", "cli", "hardening", "migrating", "operations", "recipes", "reference"];
-for (const page of ["README.md", ...TABLES.map((name) => `docs/${name}.md`)])
+for (const page of ["README.md", ...[...TABLES, ...EVIDENCE].map((name) => `docs/${name}.md`)])
   test(`no table cell of ${page} is longer than 200 characters (T10)`, () => {
     const rows = text(page)
       .split("\n")

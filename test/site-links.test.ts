@@ -37,8 +37,9 @@ test("a link to a page, a heading or a file that is not there is named with its 
 test("pages are laid out with links to where things are then, code as it is", (t) => {
   const code = "```sh\n[no](link.md)\n```\n";
   const root = folderOf(t, {
-    "README.md": `[a](docs/a.md#part) [f](LICENSE) [d](docs/decisions) [m](manifests)\n\n${code}`,
+    "README.md": `[a](docs/a.md#part) [f](LICENSE) [d](docs/decisions) [m](manifests) ![i](docs/i.svg)\n\n${code}`,
     LICENSE: "text",
+    "docs/i.svg": "<svg/>",
     "manifests/x.yaml": "a: 1\n",
     "docs/a.md": "[home](../README.md) [web](https://elsewhere.example/x.md) [here](#part)\n",
     "docs/decisions/001-first.md": "# First\n",
@@ -47,7 +48,7 @@ test("pages are laid out with links to where things are then, code as it is", (t
   layOutPages(root, pages);
   assert.equal(
     readFileSync(join(pages, "index.md"), "utf8"),
-    `[a](/a.md#part) [f](/files/LICENSE.txt) [d](/decisions/001-first.md) [m](/files/manifests/index.html)\n\n${code}`,
+    `[a](/a.md#part) [f](/files/LICENSE.txt) [d](/decisions/001-first.md) [m](/files/manifests/index.html) ![i](/files/docs/i.svg)\n\n${code}`,
   );
   assert.equal(
     readFileSync(join(pages, "a.md"), "utf8"),
@@ -55,6 +56,7 @@ test("pages are laid out with links to where things are then, code as it is", (t
   );
   assert.ok(existsSync(join(pages, "public/files/manifests/x.yaml")));
   assert.ok(existsSync(join(pages, "public/files/LICENSE.txt")));
+  assert.ok(existsSync(join(pages, "public/files/docs/i.svg")));
 });
 
 test("a page that links to what is not in the repository is not laid out", (t) => {

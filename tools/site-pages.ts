@@ -42,7 +42,7 @@ export function layOutPages(root: string, folder: string): void {
       if ([first, ...others].every((name) => name.endsWith(".md")))
         return `/${onSite(`${target}/${first}`)}`;
       files.add(target);
-      return `/files/${target}${first === "" ? ".txt" : "/index.html"}`;
+      return `/files/${first === "" ? published(target) : `${target}/index.html`}`;
     });
     write(join(folder, onSite(page)), text);
   }
@@ -72,12 +72,16 @@ function withLinks(text: string, turn: (href: string) => string): string {
     .join("");
 }
 
+/** A browser shows text, would save YAML as a file, and shows no SVG that is served as text. */
+function published(file: string): string {
+  return /\.(?:png|svg)$/.test(file) ? file : `${file}.txt`;
+}
+
 /** A folder gets a list of what is in it, and so does each folder within. */
 function publish(root: string, path: string, to: string): void {
   const from = join(root, path);
   mkdirSync(dirname(to), { recursive: true });
-  // A browser shows text, and would put YAML into a file.
-  if (!statSync(from).isDirectory()) return cpSync(from, `${to}.txt`);
+  if (!statSync(from).isDirectory()) return cpSync(from, published(to));
   cpSync(from, to, { recursive: true });
   listFolder(path, from, to);
 }

@@ -13,6 +13,11 @@ const decisions = readdirSync(join(PAGES, "decisions"))
     const name = file.replace(/\.md$/, "");
     return page(name.slice(4).replaceAll("-", " "), `/decisions/${name}`);
   });
+const measurements = [
+  page("Performance", "/measurements/performance"),
+  page("Reliability", "/measurements/reliability"),
+  page("Scale", "/measurements/scale"),
+];
 
 const ORDERED: DefaultTheme.SidebarItem[] = [
   {
@@ -33,6 +38,7 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
       page("Hardening", "/hardening"),
       page("Performance", "/performance"),
       page("Reliability", "/reliability"),
+      page("Ten thousand namespaces", "/scale"),
       page("Changelog", "/changelog"),
     ],
   },
@@ -44,6 +50,7 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
       page("The tests", "/tests"),
       page("Releasing", "/release"),
       { text: "Decisions", collapsed: true, items: decisions },
+      { text: "Measurements", collapsed: true, items: measurements },
     ],
   },
 ];

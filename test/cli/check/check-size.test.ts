@@ -55,5 +55,5 @@ test("a cluster that needs more than the container's limit is told what to raise
   assert.match(read("manifests/deployment.yaml"), /memory: 384Mi/);
   const figures = read("docs/performance.md");
   assert.match(figures, /\| RSS, idle +\|[^|]*\| 94 MiB/);
-  assert.match(figures, /RSS above idle with 100,000 foreign Secrets of 2 KB +\|[^|]*\| 63 MiB/);
+  assert.match(figures, /RSS above idle with 100,000 unmanaged Secrets of 2 KB +\|[^|]*\| 63 MiB/);
 });
