@@ -116,3 +116,13 @@ test("no retired name is in the code or its comments (T4, T5)", () => {
   });
   assert.deepEqual(found, []);
 });
+
+test("a map of texts has one name in the source (T14)", () => {
+  const others = filesOf(SRC).filter(
+    (file) =>
+      file.endsWith(".ts") &&
+      !/^(?:text\/string-map\.ts|kube\/|sandbox\/)/.test(file) &&
+      /^type \w+ = Readonly<Record<string, string>>;$/m.test(readFileSync(join(SRC, file), "utf8")),
+  );
+  assert.deepEqual(others, []);
+});

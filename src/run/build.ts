@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { Apply } from "../controller/writes/apply.ts";
 import { createCaches } from "../controller/sync/caches.ts";
-import type { Config } from "../controller/settings/config.ts";
+import { LEASE_RETRY_MS, type Config } from "../controller/settings/config.ts";
 import { Controller } from "../controller/sync/controller.ts";
 import { createDigest } from "../controller/model/secret-data.ts";
 import { DataCache } from "../controller/state/data-cache.ts";
@@ -58,8 +58,6 @@ export type Dependencies = {
   readonly statusFeed?: StatusFeed;
 };
 
-// A standby replica checks after up to 2.2 times this, 3.3 s, so that it has written within 5 s of a release.
-const LEASE_RETRY_MS = 1500;
 // Every replace waits while the request is in flight.
 const RECORD_REQUEST_MS = 5000;
 

@@ -1,16 +1,18 @@
 // Limits for the content of an object that takes part. The size of a result is known before it is built.
 // Renames can use one value many times, so a few bytes of text could request gigabytes of data.
 import { invalid, type Invalid } from "./result.ts";
+import type { StringMap } from "./string-map.ts";
 
 /** Data entries of a source, of its copies and of a pulling Secret. */
 export const MOST_DATA_ENTRIES = 1000;
 /** Decoded bytes of all values together: kube-apiserver's MaxSecretSize, of ConfigMaps too. */
 const MOST_DATA_BYTES = 1_048_576;
 
-type Texts = Readonly<Record<string, string>>;
-
 /** Which limit these entries exceed, if any. `bytesOf`: the size of one entry. */
-export function excessOf(entries: Texts, bytesOf: (entry: string) => number): Invalid | undefined {
+export function excessOf(
+  entries: StringMap,
+  bytesOf: (entry: string) => number,
+): Invalid | undefined {
   const values = Object.values(entries);
   if (values.length > MOST_DATA_ENTRIES) return tooMany(values.length);
   let bytes = 0;

@@ -5,8 +5,7 @@
 import { isAt, NameIndex } from "./name-index.ts";
 import { isLabelKey, isLabelValue, LABEL_KEY_FORM, LABEL_VALUE_FORM } from "./names.ts";
 import { invalid, ok, type Invalid, type Result } from "./result.ts";
-
-type Labels = Readonly<Record<string, string>>;
+import type { StringMap } from "./string-map.ts";
 
 type Requirement =
   | { readonly kind: "exists"; readonly key: string }
@@ -36,7 +35,7 @@ export class Selector {
     return this.#steps;
   }
 
-  matches(labels: Labels): boolean {
+  matches(labels: StringMap): boolean {
     for (const requirement of this.#requirements) {
       if (!holds(requirement, labels, this.text)) return false;
     }
@@ -44,7 +43,7 @@ export class Selector {
   }
 
   /** The `kubectl label` arguments, KEY=VALUE or KEY-, for labels that match. Empty if they already do. */
-  changes(labels: Labels): readonly string[] {
+  changes(labels: StringMap): readonly string[] {
     return this.#requirements
       .filter((requirement) => !holds(requirement, labels, this.text))
       .map((requirement) => changeOf(requirement, this.text));
@@ -65,7 +64,7 @@ function stepsOf(requirement: Requirement): number {
   return STEPS_A_REQUIREMENT + (index?.steps ?? STEPS_A_VALUE * (count - 1));
 }
 
-function holds(requirement: Requirement, labels: Labels, text: string): boolean {
+function holds(requirement: Requirement, labels: StringMap, text: string): boolean {
   const { key } = requirement;
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   if (requirement.kind === "exists") return value !== undefined;

@@ -11,6 +11,7 @@ import {
   SOURCE_ANNOTATIONS,
   type AnnotationName,
 } from "./vocabulary.ts";
+import type { StringMap } from "../../text/string-map.ts";
 
 /**
  * Why they have no effect. `accept`: on a namespace, where nothing changes as long as it is so. `flag`:
@@ -45,10 +46,8 @@ function ignored(reason: Ignored["reason"], word: AnnotationName | undefined): I
   return known;
 }
 
-type Annotations = Readonly<Record<string, string>>;
-
 function firstOf(
-  annotations: Annotations,
+  annotations: StringMap,
   counts: (word: AnnotationName) => boolean,
 ): AnnotationName | undefined {
   return ANNOTATION_NAMES.find(
@@ -59,12 +58,12 @@ function firstOf(
 const isOnSource = (word: AnnotationName): boolean => SOURCE_ANNOTATIONS.includes(word);
 
 /** For a Secret of a source namespace that asks for nothing. */
-export function ignoredOnSource(annotations: Annotations): Ignored {
+export function ignoredOnSource(annotations: StringMap): Ignored {
   return ignored("incomplete", firstOf(annotations, isOnSource));
 }
 
 /** What has an effect on a source alone, except `to` and the like: they refuse a pulling Secret. */
-export function ignoredOnPull(annotations: Annotations): Ignored | undefined {
+export function ignoredOnPull(annotations: StringMap): Ignored | undefined {
   const word = firstOf(
     annotations,
     (each) =>
@@ -75,14 +74,14 @@ export function ignoredOnPull(annotations: Annotations): Ignored | undefined {
   return word && ignored("pull", word);
 }
 
-export function ignoredOnCopy(annotations: Annotations): Ignored | undefined {
+export function ignoredOnCopy(annotations: StringMap): Ignored | undefined {
   const word = firstOf(annotations, (each) => !isMark(each) && each !== "on-delete");
   return word && ignored("copy", word);
 }
 
 /** For a Secret with no other role. `adoptable`: its `adopt` names a source. */
 export function ignoredOnUnmanaged(
-  annotations: Annotations,
+  annotations: StringMap,
   adoptable: boolean,
 ): Ignored | undefined {
   if (!Object.keys(annotations).some((key) => key.startsWith(PREFIX))) return undefined;

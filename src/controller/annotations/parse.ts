@@ -27,8 +27,9 @@ import {
   type AnnotationName,
 } from "./vocabulary.ts";
 import type { Problem, NamespaceMatch, OnDelete, Rule, Accept } from "./rules.ts";
+import type { StringMap } from "../../text/string-map.ts";
 
-export type Annotations = Readonly<Record<string, string>>;
+export type Annotations = StringMap;
 
 export type SourceText = {
   readonly rule: Rule;

@@ -4,12 +4,11 @@
 import { tooManySteps, type GlobList } from "../../text/globs.ts";
 import { isNeverCopied, isNeverReleased, mayBeCopied } from "../annotations/never-copied.ts";
 import { invalid, type Invalid } from "../../text/result.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 export type Copied = {
-  readonly labels: Texts;
-  readonly annotations: Texts;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
   /** The record of both: "label:KEY" and "annotation:KEY", sorted, joined by ",". */
   readonly record: string;
   readonly notes: readonly string[];
@@ -25,8 +24,8 @@ export const MOST_METADATA_KEYS = 2000;
 
 /** Why the labels or annotations of a source cannot be copied as it asks, and which annotation asks it. */
 export function metadataExcess(
-  labels: Texts,
-  annotations: Texts,
+  labels: StringMap,
+  annotations: StringMap,
   copyLabels: GlobList | undefined,
   copyAnnotations: GlobList | undefined,
   copyable: GlobList | undefined,
@@ -45,7 +44,7 @@ export function metadataExcess(
 
 // The administrator's globs cost as much as there are keys that they are asked of.
 function tooMuchToAsk(
-  texts: Texts,
+  texts: StringMap,
   wanted: GlobList,
   copyable: GlobList | undefined,
 ): Invalid | undefined {
@@ -55,7 +54,7 @@ function tooMuchToAsk(
   return invalid(wanted.text, expected).fault;
 }
 
-function tooWide(texts: Texts, wanted: GlobList): Invalid | undefined {
+function tooWide(texts: StringMap, wanted: GlobList): Invalid | undefined {
   const keys = Object.keys(texts);
   if (keys.length <= MOST_METADATA_KEYS) return tooManySteps(wanted, keys);
   const expected = `at most ${MOST_METADATA_KEYS} labels and as many annotations on a source that copies some`;
@@ -63,7 +62,7 @@ function tooWide(texts: Texts, wanted: GlobList): Invalid | undefined {
 }
 
 function recordExcess(
-  labels: Texts,
+  labels: StringMap,
   wanted: GlobList,
   copyable: GlobList | undefined,
 ): Invalid | undefined {
@@ -75,8 +74,8 @@ function recordExcess(
 
 /** Drops and notes copied annotations that do not fit beside ours. */
 export function chooseMetadata(
-  labels: Texts,
-  annotations: Texts,
+  labels: StringMap,
+  annotations: StringMap,
   copyLabels: GlobList | undefined,
   copyAnnotations: GlobList | undefined,
   copyable: GlobList | undefined,
@@ -106,7 +105,7 @@ export function chooseMetadata(
 }
 
 function choose(
-  texts: Texts,
+  texts: StringMap,
   wanted: GlobList | undefined,
   copyable: GlobList | undefined,
 ): (readonly [string, string])[] {

@@ -13,8 +13,7 @@ import { type DesiredCopy, type SourcePayload } from "../model/cluster.ts";
 import { parseRef, type Ref, refText } from "../../text/names.ts";
 import { annotationKey, MANAGED_BY, MANAGED_BY_LABEL } from "../annotations/vocabulary.ts";
 import type { OnDelete } from "../annotations/rules.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 // The keys that kube-apiserver's validation requires of a type, all of them ...
 const REQUIRED: ReadonlyMap<string, readonly string[]> = new Map([
@@ -53,7 +52,11 @@ export type Marks = {
  * The marks of an object that is ours, or undefined for an unmanaged object. A source in the copy's own
  * namespace cannot be ours either, since a source never targets its own namespace.
  */
-export function marksOf(place: Ref, labels: Texts, annotations: Annotations): Marks | undefined {
+export function marksOf(
+  place: Ref,
+  labels: StringMap,
+  annotations: Annotations,
+): Marks | undefined {
   if (labels[MANAGED_BY_LABEL] !== MANAGED_BY) return undefined;
   if (annotations[annotationKey("placed-at")] !== refText(place)) return undefined;
   const source = parseRef(annotations[annotationKey("source")] ?? "");
@@ -66,7 +69,7 @@ export function marksOf(place: Ref, labels: Texts, annotations: Annotations): Ma
 /** The place for which a copy was made that is somewhere else by now: restored or cloned under another name. */
 export function placeOfMovedCopy(
   place: Ref,
-  labels: Texts,
+  labels: StringMap,
   annotations: Annotations,
 ): Ref | undefined {
   if (labels[MANAGED_BY_LABEL] !== MANAGED_BY) return undefined;
@@ -110,8 +113,8 @@ type Face = {
   readonly entry: string;
   readonly list: string;
   readonly copiedKeys: string;
-  readonly labels: Texts;
-  readonly annotations: Texts;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
 };
 
 const ABSENT = "\u0000";
@@ -143,10 +146,10 @@ export type SourceContent = Ref & {
   readonly uid: string;
   readonly type: string;
   readonly immutable: boolean;
-  readonly labels: Texts;
-  readonly annotations: Texts;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
   /** After the `keys` filter. */
-  readonly entries: Texts;
+  readonly entries: StringMap;
   /** The list entry that makes it a source, or undefined: its own annotations do. */
   readonly entry: Pick<ListEntry, "key" | "list"> | undefined;
 };

@@ -14,8 +14,7 @@ import { isUid, recordedEntry, recordedList, requiredKeys, VERSION } from "./cop
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { problemText } from "../annotations/rules.ts";
 import type { Fill } from "../model/actions.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 /** A pulling Secret as it is now, with its data. */
 export type PullState = {
@@ -23,7 +22,7 @@ export type PullState = {
   readonly type: string;
   readonly immutable: boolean;
   readonly keys: KeyFilter;
-  readonly data: Texts;
+  readonly data: StringMap;
   readonly pulledKeys: ReadonlySet<string>;
   readonly sourceUid: string | undefined;
   readonly entry: string | undefined;
@@ -56,7 +55,7 @@ function parsePulledKeys(annotations: Annotations): readonly string[] {
 const ABSENT = "\u0000";
 
 /** The entries that its record names, as they are. An absent entry has a value that no real entry can have. */
-export function filledEntries(annotations: Annotations, data: Texts): Texts {
+export function filledEntries(annotations: Annotations, data: StringMap): StringMap {
   return recordOf(
     parsePulledKeys(annotations).map((key) => {
       return [key, Object.hasOwn(data, key) ? (data[key] ?? ABSENT) : ABSENT] as const;
@@ -149,7 +148,7 @@ export function emptyingFill(pull: PullState): Fill {
   return emptied(pull, [...pull.pulledKeys], recordOf([]), undefined);
 }
 
-function after(own: Texts, { set, remove }: Fill): Texts {
+function after(own: StringMap, { set, remove }: Fill): StringMap {
   const entries = recordOf(Object.entries({ ...own, ...set.reveal() }));
   for (const key of remove) delete entries[key];
   return entries;

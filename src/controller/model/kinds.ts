@@ -6,11 +6,10 @@ import { recordOf } from "../../text/key-filter.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { REFUSED_NAME_PREFIX, REFUSED_TYPES } from "../annotations/vocabulary.ts";
 import { stringOf, stringsOf, type RawObject } from "./unstructured.ts";
+import type { StringMap } from "../../text/string-map.ts";
 
 /** The API's kind, which messages use too. */
 export type ObjectKind = "Secret" | "ConfigMap";
-
-type Texts = Readonly<Record<string, string>>;
 
 /** A map of the object that holds entries. A key is in only one of them. */
 type PayloadField = {
@@ -109,7 +108,7 @@ export function typeOf({ types }: KindRules, { type }: RawObject): string {
 }
 
 /** All entries of an object in one map: each under its key, with the tag of its field before it. */
-export function entriesOf({ fields }: KindRules, object: RawObject): Texts {
+export function entriesOf({ fields }: KindRules, object: RawObject): StringMap {
   const [only, ...others] = fields;
   if (only?.tag === "" && others.length === 0) return stringsOf(object[only.name]);
   return recordOf(
@@ -122,8 +121,8 @@ export function entriesOf({ fields }: KindRules, object: RawObject): Texts {
 /** The maps of the object for these entries. Each map is present, perhaps empty. */
 export function payloadFields(
   { fields }: KindRules,
-  entries: Texts,
-): Readonly<Record<string, Texts>> {
+  entries: StringMap,
+): Readonly<Record<string, StringMap>> {
   const [only, ...others] = fields;
   if (only?.tag === "" && others.length === 0) return { [only.name]: entries };
   return Object.fromEntries(

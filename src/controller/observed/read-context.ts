@@ -8,6 +8,7 @@ import type { CopyTemplate, Identity, SourceObject, SourcePayload } from "../mod
 import type { KindRules } from "../model/kinds.ts";
 import type { Digest } from "../model/secret-data.ts";
 import type { Intern, Share } from "./intern.ts";
+import type { StringMap } from "../../text/string-map.ts";
 
 export type ReadContext = {
   /** The kind of the objects that are read. */
@@ -23,17 +24,15 @@ export type ReadContext = {
   keep(source: SourceObject, payload: SourcePayload): void;
 };
 
-type Texts = Readonly<Record<string, string>>;
-
 /** What every role has, and what is read only where a role needs it. */
 export type ReadingObject = {
   readonly given: Identity;
   readonly createdAt: string;
   readonly type: string;
   readonly immutable: boolean;
-  readonly labels: Texts;
+  readonly labels: StringMap;
   readonly annotations: Annotations;
-  data(): Texts;
+  data(): StringMap;
   /** Field manager of the newest change, if it is not ours and the API server's list of them was not too long. */
   changedBy(): string | undefined;
 };

@@ -10,6 +10,7 @@ import {
   type AnnotationName,
 } from "../annotations/vocabulary.ts";
 import { objectOf, stringOf, stringsOf } from "../model/unstructured.ts";
+import type { StringMap } from "../../text/string-map.ts";
 
 export type ListObject = {
   readonly namespace: string;
@@ -42,10 +43,8 @@ export function readList(raw: unknown): ListObject | undefined {
   return { ...list, entries: reason === undefined ? data : undefined, reason: reason ?? "" };
 }
 
-type Texts = Readonly<Record<string, string>>;
-
 // What a copy or a pulling object carries. The list's author did not write it.
-function foreign(labels: Texts, annotations: Texts): string | undefined {
+function foreign(labels: StringMap, annotations: StringMap): string | undefined {
   if (labels[MANAGED_BY_LABEL] === MANAGED_BY) {
     return `it has the label ${MANAGED_BY_LABEL}: ${MANAGED_BY}, as a copy: take it off`;
   }
@@ -53,7 +52,7 @@ function foreign(labels: Texts, annotations: Texts): string | undefined {
   return key && `it carries ${key}, as no list does: take it off`;
 }
 
-function excess(data: Texts, binaryData: Texts): string | undefined {
+function excess(data: StringMap, binaryData: StringMap): string | undefined {
   const [binary] = Object.keys(binaryData);
   if (binary !== undefined) return `${binary} is under binaryData: entries are texts under data`;
   const count = Object.keys(data).length;

@@ -15,6 +15,12 @@ import { OBJECT_KINDS, type ObjectKind } from "../model/kinds.ts";
 import { parseDuration, parseSize } from "./units.ts";
 import { isNamespaceName, isSecretName } from "../../text/names.ts";
 
+/**
+ * How often the Lease is read or renewed. A standby replica checks after up to 2.2 times this, 3.3 s, so that
+ * it has written within 5 s of a release.
+ */
+export const LEASE_RETRY_MS = 1500;
+
 /** What was given, by flag name: the command line's value or the environment's. */
 export type FlagValues = Readonly<Partial<Record<FlagName, string | boolean>>>;
 

@@ -6,7 +6,7 @@
 // - A copy is deleted for its successor only after the API server has confirmed that it would accept that.
 // It also answers the planner's questions (live-reader.ts).
 import { causeOf } from "../../kube/rest/error-text.ts";
-import { ApiError, type ApiErrorKind } from "../../kube/rest/api-error.ts";
+import { ApiError, asTimeout, type ApiErrorKind } from "../../kube/rest/api-error.ts";
 import { causeText, type FailureCause } from "../../kube/rest/failure-cause.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isKubeObject, resourcePath } from "../../kube/rest/resource.ts";
@@ -24,7 +24,7 @@ import {
   type ObjectRequest,
 } from "../plan/requests.ts";
 import type { LookupResult, Outcome } from "./outcome.ts";
-import { asTimeout, LiveReader } from "./live-reader.ts";
+import { LiveReader } from "./live-reader.ts";
 import { wouldTake } from "./rehearsal.ts";
 import { isVersion, SourceData } from "./source-data.ts";
 import { type Ref, refText } from "../../text/names.ts";

@@ -1,7 +1,7 @@
 // Live GETs: the current state of an object, and answers to the planner's questions before removals.
 // Promises: an object is absent only if the API server itself reports that. A read that is cut off for waiting
 // work ends as if it had timed out.
-import { ApiError, type ApiErrorKind } from "../../kube/rest/api-error.ts";
+import { ApiError, asTimeout, type ApiErrorKind } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import { causeText } from "../../kube/rest/failure-cause.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
@@ -76,12 +76,4 @@ function resourceOf(kind: LiveRead["kind"]) {
 function readText(kind: LiveRead["kind"], { namespace, name }: Ref): string {
   const place = kind === "Namespace" ? namespace : `${namespace}/${name}`;
   return `get ${resourceOf(kind).kind.toLowerCase()} ${place}`;
-}
-
-/** Converts the error of a request that was cut off for waiting work into a timeout. */
-export function asTimeout(what: string, error: unknown, cancelled: AbortSignal): unknown {
-  const cut = error instanceof ApiError && error.kind === "cancelled";
-  if (!cut || cancelled.aborted) return error;
-  const note = "cut off, because others waited";
-  return new ApiError(what, { kind: "timeout", reason: "NoAnswer", note });
 }

@@ -2,8 +2,7 @@
 // no Secret manifest contains it. A rule is a mapping with a key of the tool, in any field. A text that
 // contains such a key (an inline patch, values of a chart) counts too.
 import { isRecord } from "../../kube/json.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 /** Annotations that an object gives to the Secret that it creates. */
 export type SecretTemplate = {
@@ -12,7 +11,7 @@ export type SecretTemplate = {
   /** Path of the annotations in the object, with dots. */
   readonly path: string;
   /** Empty: the rule is inside a text. */
-  readonly annotations: Texts;
+  readonly annotations: StringMap;
   /** Namespace of the Secret, if the object sets it. */
   readonly namespace: string | undefined;
   readonly name: string | undefined;
@@ -37,7 +36,7 @@ export function secretTemplates(
   const title = `${kind} ${namespace ?? "default"}/${name ?? "?"}`;
   const found: SecretTemplate[] = [];
   let left = MOST_FIELDS;
-  const note = (annotations: Texts, path: string): void => {
+  const note = (annotations: StringMap, path: string): void => {
     const created = secretNameOf(raw, path) ?? name;
     found.push({ title, path, annotations, namespace, name: created });
   };
@@ -73,7 +72,7 @@ export function mentions(text: string, prefixes: readonly string[]): boolean {
   );
 }
 
-function ruleOf(annotations: unknown, prefixes: readonly string[]): Texts {
+function ruleOf(annotations: unknown, prefixes: readonly string[]): StringMap {
   if (Array.isArray(annotations)) return {};
   return Object.fromEntries(
     Object.entries(fields(annotations)).flatMap(([key, value]) =>

@@ -214,3 +214,11 @@ function causeOfKind(kind: ApiErrorKind, status: number, reason: string): Failur
     return { word, text: `reason withheld${status > 0 ? ` (${status} ${reason})` : ""}` };
   return { word, text: `${FAILURE_CAUSES[word]}${answered ? ` (${status})` : ""}` };
 }
+
+/** Converts the error of a request that was cut off for waiting work into a timeout. */
+export function asTimeout(what: string, error: unknown, cancelled: AbortSignal): unknown {
+  const cut = error instanceof ApiError && error.kind === "cancelled";
+  if (!cut || cancelled.aborted) return error;
+  const note = "cut off, because others waited";
+  return new ApiError(what, { kind: "timeout", reason: "NoAnswer", note });
+}

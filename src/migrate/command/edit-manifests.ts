@@ -2,11 +2,10 @@
 // adds text. The result is reported as a diff.
 import { isMap, isScalar, isSeq, parseAllDocuments, type YAMLMap } from "yaml";
 import { UsageError } from "../../controller/settings/config.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 /** Keyed by "KIND NAMESPACE/NAME". The namespace of a Namespace is "". */
-export type ManifestEdits = ReadonlyMap<string, Texts>;
+export type ManifestEdits = ReadonlyMap<string, StringMap>;
 
 export type EditedManifest = {
   readonly text: string;
@@ -71,7 +70,7 @@ function refusalOf(
   file: string,
   text: string,
   object: YAMLMap,
-  annotations: Texts,
+  annotations: StringMap,
 ): string | undefined {
   if (object.has("sops")) {
     const commands = Object.entries(annotations).map(([key, value]) => {
@@ -139,7 +138,7 @@ function nameOf(object: YAMLMap, kind: string | undefined, otherwise: string): s
   return `${String(kind)} ${namespace}/${String(metadata.get("name"))}`;
 }
 
-function insertionInto(object: YAMLMap, added: Texts, text: string): Insertion | undefined {
+function insertionInto(object: YAMLMap, added: StringMap, text: string): Insertion | undefined {
   const metadata = object.get("metadata");
   if (!isMap(metadata)) return undefined;
   const annotations = metadata.get("annotations");
@@ -149,7 +148,7 @@ function insertionInto(object: YAMLMap, added: Texts, text: string): Insertion |
   return before(metadata, { annotations: added }, text);
 }
 
-type Nested = Readonly<Record<string, string | Texts>>;
+type Nested = Readonly<Record<string, string | StringMap>>;
 
 /** Inserts before the first entry of the mapping, with the same indentation. */
 function before(map: YAMLMap, added: Nested, text: string): Insertion | undefined {

@@ -5,8 +5,7 @@ import type { CopyState } from "../moves/judge-copies.ts";
 import type { MovedSource } from "../moves/moved-source.ts";
 import type { LostNamespace } from "../moves/reach-difference.ts";
 import { refText } from "../../text/names.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 /** An object with a mark of the old tool, or in the place of a copy. */
 export type MigrationItem = {
@@ -24,7 +23,7 @@ export type SourceItem = {
   /** What holds it now: "Secret NAMESPACE/NAME", "ClusterSecret NAME". */
   readonly from: string;
   readonly write: MovedSource["write"];
-  readonly annotations: Texts;
+  readonly annotations: StringMap;
   /** The entry of the source list that replaces the annotations. */
   readonly entry?: { readonly key: string; readonly text: string };
   readonly namespaces: number;

@@ -10,8 +10,7 @@ import type { Migration } from "../moves/migration.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
 import type { FileObject } from "../../inspect/cluster/file-objects.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 type EditedFile = EditedManifest & { readonly file: string };
 
@@ -83,8 +82,8 @@ function editedFiles(
   });
 }
 
-function editsOf({ sources, namespaces, copies }: Migration): ReadonlyMap<string, Texts> {
-  const edits = new Map<string, Texts>();
+function editsOf({ sources, namespaces, copies }: Migration): ReadonlyMap<string, StringMap> {
+  const edits = new Map<string, StringMap>();
   for (const { write, place, annotations } of sources) {
     if (write === "annotate") edits.set(`Secret ${refText(place)}`, annotations);
   }

@@ -11,8 +11,7 @@ import {
 import { refText, type Ref } from "../../text/names.ts";
 import { MANAGED_BY_LABEL, PREFIX } from "../../controller/annotations/vocabulary.ts";
 import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 export type MoveList = {
   readonly ref: Ref;
@@ -22,7 +21,7 @@ export type MoveList = {
     | {
         readonly uid: string;
         readonly resourceVersion: string;
-        readonly data: Texts | undefined;
+        readonly data: StringMap | undefined;
         /** The tool that recreates the list. Undefined when none is recognized. */
         readonly keeper: string | undefined;
       }
@@ -51,7 +50,7 @@ export function readMoveList(ref: Ref, raw: unknown): MoveList {
 const LONGEST_KEY = 253;
 
 /** Writes the annotations without their prefix. */
-export function entryFor(place: Ref, annotations: Texts, list: Ref): ListEntry {
+export function entryFor(place: Ref, annotations: StringMap, list: Ref): ListEntry {
   const lines = Object.entries(annotations).map(
     ([key, value]) => `${key.slice(PREFIX.length)}: ${JSON.stringify(value)}\n`,
   );

@@ -11,15 +11,14 @@ import type { Desired } from "../../controller/model/actions.ts";
 import type { SourcePayload } from "../../controller/model/cluster.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { readObject } from "../../controller/observed/read-object.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 /** The source in API format, also before it is created. */
 export function rawSource(
   place: Ref,
   object: OldObject | undefined,
   content: OldContent,
-  annotations: Texts,
+  annotations: StringMap,
 ): unknown {
   const { uid = "00000000-0000-0000-0000-000000000000", resourceVersion = "1" } = object ?? {};
   return secretBody({ ...place, uid, resourceVersion }, object ?? content, annotations);
@@ -29,8 +28,8 @@ export function rawSource(
  * The body of a create request. Labels and annotations with which other tools track their objects are not
  * copied, because the new Secret would be treated as theirs.
  */
-export function newSource(place: Ref, content: OldContent, annotations: Texts): unknown {
-  const own = (texts: Texts): Texts =>
+export function newSource(place: Ref, content: OldContent, annotations: StringMap): unknown {
+  const own = (texts: StringMap): StringMap =>
     Object.fromEntries(Object.entries(texts).filter(([key]) => !isNeverCopied(key)));
   const kept = {
     ...content,
@@ -42,7 +41,7 @@ export function newSource(place: Ref, content: OldContent, annotations: Texts): 
 
 type Identity = Ref & Partial<Pick<OldObject, "uid" | "resourceVersion">>;
 
-function secretBody(identity: Identity, content: OldContent, added: Texts): unknown {
+function secretBody(identity: Identity, content: OldContent, added: StringMap): unknown {
   const { labels, annotations, type, immutable, data } = content;
   return {
     apiVersion: "v1",

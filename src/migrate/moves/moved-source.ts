@@ -16,8 +16,7 @@ import {
   ANNOTATION_NAMES,
 } from "../../controller/annotations/vocabulary.ts";
 import { isNeverCopied } from "../../controller/annotations/never-copied.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 export type MovedSource = ReachDifference & {
   readonly old: OldSource;
@@ -31,7 +30,7 @@ export type MovedSource = ReachDifference & {
   readonly entry: ListEntry | undefined;
   /** Undefined when it is to be created. */
   readonly object: OldObject | undefined;
-  readonly annotations: Texts;
+  readonly annotations: StringMap;
   /** Content of a Secret that is to be created. */
   readonly content: OldContent | undefined;
   /** The tool that also writes it. The annotations may be needed in its configuration as well. */
@@ -105,7 +104,7 @@ export function moveSource(
 // The entry of a source that another tool creates, if requested, or of one that is already in the list.
 function entryOf(
   place: Ref,
-  annotations: Texts,
+  annotations: StringMap,
   madeBy: string | undefined,
   { list, byList }: MoveContext,
 ): ListEntry | undefined {
@@ -116,7 +115,7 @@ function entryOf(
 }
 
 // Whether the annotations are as wanted. Other secretcast annotations are a problem.
-function isAnnotated(object: OldObject, annotations: Texts, problems: string[]): boolean {
+function isAnnotated(object: OldObject, annotations: StringMap, problems: string[]): boolean {
   const present = secretcastWords(object);
   const keys = Object.keys(present);
   const equal = Object.keys(annotations).every((key) => present[key] === annotations[key]);
@@ -151,12 +150,12 @@ function wordsFor(
 }
 
 // Name, keys, and the copied labels and annotations.
-function shape(old: OldSource, place: Ref, content: OldContent | undefined): Texts {
+function shape(old: OldSource, place: Ref, content: OldContent | undefined): StringMap {
   const texts: Record<string, string> = {};
   if (old.copyName !== place.name) texts[annotationKey("name")] = old.copyName;
   // A created Secret only holds the chosen entries.
   if (old.keys && old.object) texts[annotationKey("keys")] = old.keys.join(",");
-  const kept = (all: Texts): string =>
+  const kept = (all: StringMap): string =>
     Object.keys(all)
       .filter((key) => !isNeverCopied(key))
       .toSorted()
@@ -170,7 +169,7 @@ function shape(old: OldSource, place: Ref, content: OldContent | undefined): Tex
 const OUR_MARKS = new Set(ANNOTATION_NAMES.filter(isMark).map(annotationKey));
 
 /** The secretcast annotations of an object, without marks. */
-export function secretcastWords({ annotations }: OldObject): Texts {
+export function secretcastWords({ annotations }: OldObject): StringMap {
   return Object.fromEntries(
     Object.entries(annotations).filter(([key]) => key.startsWith(PREFIX) && !OUR_MARKS.has(key)),
   );

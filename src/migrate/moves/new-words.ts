@@ -10,12 +10,11 @@ import { parseSource } from "../../controller/annotations/parse.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { covers } from "../../controller/desired/targets.ts";
 import type { Namespace } from "../../controller/model/cluster.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 export type NewWords = {
   /** Full keys. Empty when no namespace is named. */
-  readonly annotations: Texts;
+  readonly annotations: StringMap;
   readonly notes: readonly string[];
   /** The parts of the rule that the annotations do not express, and what to do about them. */
   readonly incomplete: readonly string[];
@@ -42,7 +41,7 @@ export function newWords(
   const set = namesOf(targets, context.old, context.answers);
   if (set.kind === "unknown") return { ...NO_WORDS, notes, problem: `${words.list}: ${set.why}` };
   const names = [...set.names].filter((name) => name !== own).toSorted();
-  const isExact = (annotations: Texts | undefined): annotations is Texts =>
+  const isExact = (annotations: StringMap | undefined): annotations is StringMap =>
     annotations !== undefined && says(annotations, words, names, own, context.namespaces, targets);
   const exact = wordsOf(targets, words);
   if (isExact(exact)) {
@@ -162,7 +161,7 @@ function factorsOf({ matches }: OldTargets): readonly Factor[] {
   return [...new Map(some.map((match) => [JSON.stringify(match), match])).values()];
 }
 
-function wordsOf(targets: OldTargets, words: WordPair): Texts | undefined {
+function wordsOf(targets: OldTargets, words: WordPair): StringMap | undefined {
   const excluded = globsOfAll(targets.except);
   if (!excluded) return undefined;
   const [first, second, ...rest] = factorsOf(targets);
@@ -216,7 +215,7 @@ function ofOne(
   words: WordPair,
   { globs, selector }: Parts,
   excluded: readonly string[],
-): Texts | undefined {
+): StringMap | undefined {
   if (globs.length === 0 && selector === undefined) return undefined;
   if (globs.length === 0 || selector === undefined) return texts(words, globs, excluded, selector);
   const both = texts(words, globs, excluded, selector);
@@ -228,7 +227,7 @@ function texts(
   globs: readonly string[],
   excluded: readonly string[],
   selector: string | undefined,
-): Texts {
+): StringMap {
   const excluding = needless(globs, selector, excluded) ? [] : excluded;
   const list = [...globs, ...excluding.map((glob) => `!${glob}`)].join(",");
   return {
@@ -250,7 +249,7 @@ function needless(
 
 // Verifies the annotations with secretcast's own parser and rule, for every existing namespace.
 function says(
-  annotations: Texts,
+  annotations: StringMap,
   words: WordPair,
   names: readonly string[],
   own: string,

@@ -4,16 +4,15 @@ import { refText, type Ref } from "../../text/names.ts";
 import { objectOf, stringOf, stringsOf } from "../../controller/model/unstructured.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { SecretData } from "../../controller/model/secret-data.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 export type OldObject = Ref & {
   readonly kind: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleting: boolean;
-  readonly labels: Texts;
-  readonly annotations: Texts;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
   readonly type: string;
   readonly immutable: boolean;
   readonly data: SecretData;
@@ -29,16 +28,16 @@ export type OldNamespace = {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  readonly labels: Texts;
-  readonly annotations: Texts;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
   readonly terminating: boolean;
 };
 
 export type OldClusterSecret = {
   readonly name: string;
   readonly deleting: boolean;
-  readonly labels: Texts;
-  readonly annotations: Texts;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
   readonly type: string;
   /** Undefined when absent, which means every namespace. */
   readonly matchNamespace: readonly string[] | undefined;

@@ -6,8 +6,7 @@ import type { OldFlags, OldSetting } from "./old-settings.ts";
 import { parseSelector } from "../../text/label-selector.ts";
 import type { Ref } from "../../text/names.ts";
 import type { SecretData } from "../../controller/model/secret-data.ts";
-
-type Texts = Readonly<Record<string, string>>;
+import type { StringMap } from "../../text/string-map.ts";
 
 export const OLD_TOOLS = ["reflector", "replicator", "kubed", "clustersecret", "tgik"] as const;
 export type OldToolName = (typeof OLD_TOOLS)[number];
@@ -33,8 +32,8 @@ export type OldContent = {
   readonly immutable: boolean;
   readonly data: SecretData;
   /** Labels and annotations that the tool copies, including those of other tools. */
-  readonly labels: Texts;
-  readonly annotations: Texts;
+  readonly labels: StringMap;
+  readonly annotations: StringMap;
 };
 
 export type OldSource = {
@@ -162,7 +161,7 @@ function anyOf(uses: readonly PatternUse[], answers: PatternAnswers): Test | str
 }
 
 /** Without the keys with one of `prefixes`. */
-export function withoutKeys(texts: Texts, prefixes: readonly string[]): Texts {
+export function withoutKeys(texts: StringMap, prefixes: readonly string[]): StringMap {
   return Object.fromEntries(
     Object.entries(texts).filter(([key]) => !prefixes.some((prefix) => key.startsWith(prefix))),
   );
