@@ -38,6 +38,7 @@ type Failing = Omit<FailingGroup, "places"> & { readonly place: Ref; readonly pu
 
 export class FailingPlaces implements SyncHooks {
   #places = new Map<string, Failing>();
+  #newest: Plan | undefined;
   /** Places whose copy could not be removed. */
   #removals = new Map<string, CopiedFrom>();
 
@@ -60,7 +61,10 @@ export class FailingPlaces implements SyncHooks {
     this.#removals.set(key, { sourceUid, entry });
   }
 
+  /** Readers of this call it as well, so that the order of the hooks does not matter. */
   onPlan(plan: Plan): void {
+    if (plan === this.#newest) return;
+    this.#newest = plan;
     const before = this.#places;
     const removals = this.#removals;
     if (before.size === 0 && plan.states.failed === 0) return;

@@ -105,6 +105,7 @@ export class PlanWarnings implements SyncHooks {
   }
 
   *onPlan(plan: Plan, { settled }: SyncNote): Generator<undefined, void> {
+    this.#failing.onPlan(plan);
     if (!this.#pace.isDue(settled)) return;
     const now = this.#clock.monotonic();
     const warnings = yield* this.#warnings(plan);

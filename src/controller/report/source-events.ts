@@ -98,6 +98,7 @@ export class SourceEvents {
   /** Reports what is new in a plan since the last report. `fights` began since then. */
   settled(plan: Plan, fights: readonly Fight[]): void {
     this.#fighting.onPlan(plan, fights, this.#options.now());
+    this.#options.failing.onPlan(plan);
     this.#failing = this.#options.failing.groups(false);
     this.#begin(plan);
     const copies = plan.rows.filter(({ pulling }) => !pulling);

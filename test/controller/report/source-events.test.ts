@@ -273,6 +273,16 @@ function failAll(cluster: Cluster, reasons: Readonly<Record<string, string>>, ca
   }
 }
 
+test("the order in which the hooks hear of a plan does not matter (T12)", () => {
+  const [first, last] = (["first", "last"] as const).map((order) => {
+    const cluster = teams(3);
+    failAll(cluster, { "team-0": "quota full would be exceeded" });
+    return tell(cluster, true, order).settle();
+  });
+  assert.ok(first?.some((line) => line.includes("Failed")));
+  assert.deepEqual(last, first);
+});
+
 test("what fails is one Event with its causes, each with its namespaces, told anew only when they change", () => {
   const cluster = teams(8);
   const quota = (n: number) => [`team-${n}`, "quota full would be exceeded"];

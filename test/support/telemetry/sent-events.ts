@@ -10,7 +10,7 @@ const LEASE = { namespace: "secretcast", name: "secretcast", uid: "uid-of-lease"
 const START_MS = Date.UTC(2026, 10, 25);
 
 /** A cluster whose settled passes are told; `settle` answers with what was told since the last one. */
-export function tell(cluster: Cluster, mayName = true) {
+export function tell(cluster: Cluster, mayName = true, order: "first" | "last" = "first") {
   let told: SourceEvent[] = [];
   const failing = new FailingPlaces();
   const narrator = new SourceEvents({
@@ -43,8 +43,9 @@ export function tell(cluster: Cluster, mayName = true) {
         plan = cluster.pass();
       }
       removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
-      failing.onPlan(plan);
+      if (order === "first") failing.onPlan(plan);
       narrator.settled(plan, cluster.memory.takeFights());
+      if (order === "last") failing.onPlan(plan);
       const lines = told.map(
         ({ on, type, reason, note }) => `${on.namespace}/${on.name} ${type} ${reason}: ${note}`,
       );
