@@ -1,23 +1,28 @@
-// Auth providers (OIDC, gcp, azure) of a kubeconfig's user, by client-node. It is loaded only by the first
+// Auth providers (gcp, azure; OIDC is in oidc-provider.ts) of a kubeconfig's user, by client-node. It is loaded only by the first
 // request of such a user. With its generated models it takes 44 MiB of a controller's memory and half a second
 // of CPU.
 import type { RequestOptions } from "node:https";
 import { CredentialsError, type CredentialSource } from "./credential-source.ts";
 import type { User } from "./kubeconfig-file.ts";
+import { oidcProvider, type OidcOptions } from "./oidc-provider.ts";
 import { isRecord } from "../json.ts";
 
-const KNOWN: ReadonlySet<unknown> = new Set(["oidc", "gcp", "azure"]);
+const KNOWN: ReadonlySet<unknown> = new Set(["gcp", "azure"]);
 const LIMIT_MS = 60_000;
 /** A shell's exit code for a command that was not found. */
 const NOT_FOUND = 127;
 
-export function authProvider({ name, authProvider }: User): CredentialSource | undefined {
+export function authProvider(user: User, options: OidcOptions): CredentialSource | undefined {
+  const { name, authProvider } = user;
   if (!authProvider) return undefined;
   const provider = String(authProvider["name"]);
+  if (provider === "oidc") return oidcProvider(user, options);
   const title = `auth provider "${provider}" of user "${name}"`;
   const loading = async () => {
     if (!KNOWN.has(provider))
-      throw new CredentialsError(`${title} is not known: it is none of ${[...KNOWN].join(", ")}`);
+      throw new CredentialsError(
+        `${title} is not known: it is none of oidc, ${[...KNOWN].join(", ")}`,
+      );
     const { KubeConfig } = await import("@kubernetes/client-node");
     const config = new KubeConfig();
     // It needs a cluster, but not its values. A provider stores fetched credentials in its config, which is

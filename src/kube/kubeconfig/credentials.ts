@@ -118,7 +118,7 @@ export class CredentialCache {
           caData: ca?.toString("base64"),
           hasReader: this.#hasReader,
         })
-      : authProvider(user);
+      : authProvider(user, { now: () => this.#clock.now() });
     return this.#source?.prove();
   }
 }

@@ -28,6 +28,8 @@ export type User = Omit<clientNode.User, "exec" | "authProvider"> & {
   readonly impersonateExtra?: Readonly<Record<string, readonly string[]>>;
   readonly exec?: Fields;
   readonly authProvider?: Fields;
+  /** The kubeconfig that contains an auth provider, which writes its new tokens back. */
+  readonly file?: string;
 };
 
 export type Context = Pick<clientNode.Context, "name" | "cluster"> & {
@@ -59,7 +61,7 @@ const CLUSTER: Table<Omit<Cluster, "name" | "execConfig">> = {
   tlsServerName: ["tls-server-name", "text"],
   proxyUrl: ["proxy-url", "text"],
 };
-const USER: Table<Omit<User, "name">> = {
+const USER: Table<Omit<User, "name" | "file">> = {
   token: ["token", "text"],
   tokenFile: ["tokenFile", "path"],
   username: ["username", "text"],
@@ -88,7 +90,10 @@ export function readKubeConfigFile(file: string): KubeConfigFile {
     clusters: entries(file, root, "cluster", CLUSTER).map((cluster, at) =>
       withExecConfig(file, root, cluster, at),
     ),
-    users: entries(file, root, "user", USER).map((user) => withCommand(file, user)),
+    users: entries(file, root, "user", USER).map((user) => ({
+      ...withCommand(file, user),
+      ...(user.authProvider && { file }),
+    })),
     contexts: entries(file, root, "context", CONTEXT),
   };
 }

@@ -2,7 +2,7 @@
 // a list have no kind, as in the real server's typed lists.
 import type { Form } from "./negotiation.ts";
 import { partial, served } from "../storage/object.ts";
-import type { JsonObject, StoredObject, StringMap } from "../storage/object.ts";
+import type { JsonObject, StoredObject, JsonStrings } from "../storage/object.ts";
 import { fromStored, groupVersion } from "../kinds/resources.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 import { badRequest, quoted } from "../storage/status.ts";
@@ -20,7 +20,7 @@ export type Representation = {
 export function showBookmark(
   view: Representation,
   version: string,
-  annotations?: StringMap,
+  annotations?: JsonStrings,
 ): JsonObject {
   const { resource, form } = view;
   const marks = { resourceVersion: version, ...(annotations ? { annotations } : {}) };

@@ -1,7 +1,7 @@
 // The rules for metadata: names, labels, annotations, namespaces, finalizers, each with the message of the
 // real server. Rules for one kind only are in strategies.ts.
 import { asObject, asText, isList } from "../storage/object.ts";
-import type { Json, StoredObject, Metadata, StringMap } from "../storage/object.ts";
+import type { Json, StoredObject, Metadata, JsonStrings } from "../storage/object.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
 
@@ -175,7 +175,7 @@ function finalizerCauses(finalizers: readonly string[]): StatusCause[] {
   ];
 }
 
-function sorted(map: StringMap): [string, string][] {
+function sorted(map: JsonStrings): [string, string][] {
   return Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
@@ -188,14 +188,14 @@ function generateNameCauses(metadata: Metadata, nameRule: NameRule): StatusCause
   );
 }
 
-function labelCauses(labels: StringMap): StatusCause[] {
+function labelCauses(labels: JsonStrings): StatusCause[] {
   return sorted(labels).flatMap(([key, value]) => [
     ...qualifiedNameErrors(key).map((why) => invalidValue("metadata.labels", key, why)),
     ...labelValueErrors(value).map((why) => invalidValue("metadata.labels", value, why)),
   ]);
 }
 
-function annotationCauses(annotations: StringMap): StatusCause[] {
+function annotationCauses(annotations: JsonStrings): StatusCause[] {
   const entries = sorted(annotations);
   let bytes = 0;
   for (const [key, value] of entries) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);

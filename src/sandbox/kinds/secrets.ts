@@ -9,7 +9,7 @@ import {
   parseJsonText,
   jsonProblem,
 } from "../storage/object.ts";
-import type { StoredObject, StringMap } from "../storage/object.ts";
+import type { StoredObject, JsonStrings } from "../storage/object.ts";
 import { goName } from "./scalars.ts";
 import { forbiddenField, invalidValue, required, tooLong } from "../storage/status.ts";
 import type { StatusCause } from "../storage/status.ts";
@@ -44,7 +44,7 @@ export function secretCauses(secret: StoredObject): StatusCause[] {
   ];
 }
 
-function typeCauses(secret: StoredObject, data: StringMap): StatusCause[] {
+function typeCauses(secret: StoredObject, data: JsonStrings): StatusCause[] {
   switch (asText(secret["type"])) {
     case "kubernetes.io/service-account-token": {
       const key = "kubernetes.io/service-account.name";
@@ -66,11 +66,11 @@ function typeCauses(secret: StoredObject, data: StringMap): StatusCause[] {
   }
 }
 
-function missing(data: StringMap, ...keys: readonly string[]): StatusCause[] {
+function missing(data: JsonStrings, ...keys: readonly string[]): StatusCause[] {
   return keys.filter((key) => !(key in data)).map((key) => required(`data[${key}]`));
 }
 
-function jsonCauses(data: StringMap, key: string): StatusCause[] {
+function jsonCauses(data: JsonStrings, key: string): StatusCause[] {
   const value = data[key];
   if (value === undefined) return [required(`data[${key}]`)];
   const problem = configProblem(Buffer.from(value, "base64").toString());

@@ -1,6 +1,6 @@
 // The grammar of labelSelector parameters: `a=b`, `a!=b`, `a in (x,y)`, `a notin (x)`, `a`, `!a`,
 // `a>1`, `a<1`, joined by commas, with the error texts of the real parser.
-import type { StringMap } from "../storage/object.ts";
+import type { JsonStrings } from "../storage/object.ts";
 import { badRequest, quoted } from "../storage/status.ts";
 import { labelValueErrors, qualifiedNameErrors } from "./metadata-validation.ts";
 
@@ -10,7 +10,7 @@ const operators = ["=", "!=", "==", "in", "notin", ">", "<"] as const;
 type Operator = (typeof operators)[number];
 
 /** Compiles `text`. Undefined when it selects everything. Throws a 400 when it is not a selector. */
-export function labelSelector(text: string): Matcher<StringMap> | undefined {
+export function labelSelector(text: string): Matcher<JsonStrings> | undefined {
   const tokens = tokenize(text);
   if (tokens.length === 0) return undefined;
   const parser = new Parser(tokens);
@@ -40,8 +40,8 @@ class Parser {
     this.#tokens = tokens;
   }
 
-  requirements(): Matcher<StringMap>[] {
-    const all: Matcher<StringMap>[] = [];
+  requirements(): Matcher<JsonStrings>[] {
+    const all: Matcher<JsonStrings>[] = [];
     for (;;) {
       const token = this.#peek();
       if (!isWord(token) && token !== "!")
@@ -65,7 +65,7 @@ class Parser {
     return this.#tokens[this.#at++];
   }
 
-  #requirement(): Matcher<StringMap> {
+  #requirement(): Matcher<JsonStrings> {
     const absent = this.#peek() === "!";
     if (absent) this.#take();
     const key = this.#take();
@@ -138,9 +138,9 @@ function matcher(
   key: string,
   operator: Operator,
   read: (operator: Operator) => readonly string[],
-): Matcher<StringMap> {
+): Matcher<JsonStrings> {
   const values = read(operator);
-  const among = (labels: StringMap) => values.includes(labels[key] ?? "");
+  const among = (labels: JsonStrings) => values.includes(labels[key] ?? "");
   switch (operator) {
     case "=":
     case "==":
@@ -155,7 +155,7 @@ function matcher(
   return comparison(key, operator, values[0] ?? "");
 }
 
-function comparison(key: string, operator: ">" | "<", value: string): Matcher<StringMap> {
+function comparison(key: string, operator: ">" | "<", value: string): Matcher<JsonStrings> {
   if (!integer.test(value))
     throw unparsed(
       `values[0]: Invalid value: ${quoted(value)}: for 'Gt', 'Lt' operators, the value must be an integer`,

@@ -5,7 +5,7 @@
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [field: string]: Json | undefined };
 
-export type StringMap = { readonly [key: string]: string };
+export type JsonStrings = { readonly [key: string]: string };
 
 export type Metadata = {
   readonly name: string;
@@ -17,8 +17,8 @@ export type Metadata = {
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
-  readonly labels?: StringMap;
-  readonly annotations?: StringMap;
+  readonly labels?: JsonStrings;
+  readonly annotations?: JsonStrings;
   readonly ownerReferences?: readonly JsonObject[];
   readonly finalizers?: readonly string[];
   readonly managedFields?: readonly JsonObject[];
@@ -55,7 +55,7 @@ export function asText(value: Json | undefined): string {
 }
 
 /** Only the string members of `value`. */
-export function asStringMap(value: Json | undefined): StringMap {
+export function asStringMap(value: Json | undefined): JsonStrings {
   return isObject(value) ? Object.fromEntries(Object.entries(value).filter(isTextEntry)) : {};
 }
 

@@ -13,7 +13,7 @@ import {
 } from "../kinds/field-manager.ts";
 import type { FieldSet } from "../kinds/field-manager.ts";
 import { asObject, asText, isList, isObject } from "../storage/object.ts";
-import type { Json, JsonObject, StoredObject, StringMap } from "../storage/object.ts";
+import type { Json, JsonObject, StoredObject, JsonStrings } from "../storage/object.ts";
 import { fromStored } from "../kinds/resources.ts";
 import { StatusError } from "../storage/status.ts";
 import type { ObjectWrite } from "./create-update.ts";
@@ -56,7 +56,7 @@ export function applied(
 
 function withoutEmptyMaps(object: StoredObject): StoredObject {
   const { labels, annotations, ...rest } = object.metadata;
-  const filled = (map: StringMap | undefined) => map && Object.keys(map).length > 0;
+  const filled = (map: JsonStrings | undefined) => map && Object.keys(map).length > 0;
   const metadata = {
     ...rest,
     ...(labels && filled(labels) ? { labels } : {}),

@@ -4,7 +4,7 @@
 // stream, with status 200, as the real server does.
 import type { ServerResponse } from "node:http";
 import { candidates } from "./list.ts";
-import type { JsonObject, StoredObject, StringMap } from "../storage/object.ts";
+import type { JsonObject, StoredObject, JsonStrings } from "../storage/object.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 import type { Selection } from "../kinds/selectors.ts";
 import { StatusError, expired, tooLargeVersion } from "../storage/status.ts";
@@ -24,7 +24,7 @@ export type WatchRequest = {
   readonly quietBookmarkMs: number;
   /** Formats objects for the client. `first` is false from the second event on. */
   readonly show: (object: StoredObject, first: boolean) => JsonObject;
-  readonly showBookmark: (version: string, annotations?: StringMap) => JsonObject;
+  readonly showBookmark: (version: string, annotations?: JsonStrings) => JsonObject;
 };
 
 const initialEventsEnd = "k8s.io/initial-events-end";
@@ -169,7 +169,7 @@ export class WatchConnection {
     return shown;
   }
 
-  #bookmark(annotations?: StringMap): void {
+  #bookmark(annotations?: JsonStrings): void {
     const version = String(this.#storage.version);
     this.#send("BOOKMARK", this.#request.showBookmark(version, annotations));
   }

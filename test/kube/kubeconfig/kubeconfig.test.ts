@@ -115,6 +115,7 @@ contexts:
     impersonateExtra: { scopes: ["x", "z"] },
     exec: { command: "get-token", args: ["a"] },
     authProvider: { name: "oidc", config: { "id-token": "t" } },
+    file,
   });
   const none = loadKubeConfig({ kubeconfig: file, context: "none" });
   assert.deepEqual(none.user, { name: "anonymous" });
