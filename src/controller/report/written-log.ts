@@ -1,6 +1,7 @@
 // The lasting record of which place received a value, and when. It names every copy and pulling object that was
 // written. A line `copied` reports one source and version. A line `repaired` reports copies that were edited or
-// deleted, with the field managers that did it. Promises:
+// deleted, with the field managers that did it. A source that changes so often that its lines wait has one line
+// for the versions of that time. Promises:
 // - Each write is named in exactly one line.
 // - A line is logged when the cluster is settled, and after at most five seconds while writes continue. If one
 //   source has many places, it is logged no later than the next sync.
@@ -24,12 +25,14 @@ const MOST_LINES_OF_A_SOURCE = 5;
 /** Sources whose places wait for their line. The oldest is logged to make room. */
 const MOST_GROUPS = 1000;
 const MOST_MANAGERS = 5;
+const MOST_VERSIONS = 10;
 
 type Written = {
   readonly message: "copied" | "repaired";
   readonly kind: ObjectKind;
   readonly source: Ref;
-  readonly sourceVersion: string;
+  /** Of the source. Several if their lines had to wait: the newest of them. */
+  readonly versions: Set<string>;
   /** ms, monotonic. */
   readonly since: number;
   /** Writes. There are more writes than places if a place was written again. */
@@ -54,19 +57,23 @@ export class WrittenLog implements SyncHooks {
     const { objectKind, place, cause, content } = action;
     const message = cause === "edited" || cause === "deleted" ? "repaired" : "copied";
     const { uid, resourceVersion } = content.source;
-    const key = `${message} ${placeKey(objectKind, action.source)} ${uid} ${resourceVersion}`;
+    const now = this.#clock.monotonic();
+    const subject = `${message} ${placeKey(objectKind, action.source)}`;
+    const waits = this.#lines.isFull(subject, now);
+    const key = waits ? subject : `${subject} ${uid} ${resourceVersion}`;
     const group = this.#groups.get(key) ?? {
       message,
       kind: objectKind,
       source: action.source,
-      sourceVersion: resourceVersion,
-      since: this.#clock.monotonic(),
+      versions: new Set<string>(),
+      since: now,
       count: 0,
       places: new Set<string>(),
       managers: new Set<string>(),
     };
     group.count++;
     group.places.add(refText(place));
+    addNewest(group.versions, resourceVersion);
     const manager = message === "repaired" ? editorOf(action) : undefined;
     if (manager !== undefined && group.managers.size < MOST_MANAGERS) group.managers.add(manager);
     this.#groups.set(key, group);
@@ -85,15 +92,44 @@ export class WrittenLog implements SyncHooks {
   }
 
   onStop(): void {
-    for (const [key, group] of this.#groups) this.#tell(key, group);
+    const subjects = Map.groupBy(
+      this.#groups.values(),
+      ({ message, kind, source }) => `${message} ${placeKey(kind, source)}`,
+    );
+    this.#groups.clear();
+    for (const [subject, [first, ...others]] of subjects) {
+      if (!first) continue;
+      for (const other of others) {
+        const { count, places, versions, managers } = other;
+        if (first.places.size + places.size > MOST_PLACES) {
+          this.#tell(subject, other);
+          continue;
+        }
+        first.count += count;
+        for (const place of places) first.places.add(place);
+        for (const version of versions) addNewest(first.versions, version);
+        for (const manager of managers) first.managers.add(manager);
+      }
+      this.#tell(subject, first);
+    }
   }
 
-  #tell(key: string, { message, kind, source, sourceVersion, count, ...rest }: Written): void {
+  #tell(key: string, { message, kind, source, versions, count, ...rest }: Written): void {
     this.#groups.delete(key);
     const managers = rest.managers.size > 0 && { managers: [...rest.managers] };
-    const subject = { kind, source: refText(source), sourceVersion, count };
+    const [version, ...more] = versions;
+    const named =
+      more.length === 0 ? { sourceVersion: version } : { sourceVersions: [...versions] };
+    const subject = { kind, source: refText(source), ...named, count };
     this.#log.info({ ...subject, ...managers, places: [...rest.places] }, message);
   }
+}
+
+function addNewest(versions: Set<string>, version: string): void {
+  versions.delete(version);
+  versions.add(version);
+  const [oldest] = versions;
+  if (versions.size > MOST_VERSIONS && oldest !== undefined) versions.delete(oldest);
 }
 
 /** The field manager that changed the copy after us, from its managedFields. Any client can choose its name. */

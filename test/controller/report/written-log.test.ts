@@ -77,3 +77,25 @@ test("a copy that is edited in a loop has five lines a minute, and every repair 
   );
   assert.equal(new Set(placesOf(all)).size, 12);
 });
+
+test("a source that changes without a pause has six lines a minute at most, the last one when the controller stops (E2)", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const started = rig.start();
+  await rig.clock.advance(5000);
+  for (let n = 0; n < 20; n++) {
+    rig.api.put(secretPath("shared/registry"), { data: { token: btoa(`value ${n}`) } });
+    await rig.clock.advance(2000);
+  }
+  await started.stop();
+  const lines = of(started.lines, "copied") as readonly (Line &
+    Readonly<Record<string, unknown>>)[];
+  assert.equal(lines.length, 6);
+  assert.equal(
+    lines.reduce((sum, { count = 0 }) => sum + count, 0),
+    42,
+    "every write is counted",
+  );
+  const versions = lines.at(-1)?.["sourceVersions"];
+  assert.ok(Array.isArray(versions) && versions.length === 10, "the newest versions");
+});
