@@ -21,7 +21,7 @@ export function authProvider(user: User, options: OidcOptions): CredentialSource
   const loading = async () => {
     if (!KNOWN.has(provider))
       throw new CredentialsError(
-        `${title} is not known: it is none of oidc, ${[...KNOWN].join(", ")}`,
+        `${title} is not known: use one of oidc, ${[...KNOWN].join(", ")}`,
       );
     const { KubeConfig } = await import("@kubernetes/client-node");
     const config = new KubeConfig();

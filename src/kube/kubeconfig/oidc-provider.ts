@@ -1,7 +1,8 @@
 // The OIDC auth provider as kubectl has it: the id-token until ten seconds before it expires, then a new one by
 // the refresh token. New tokens are written back into the kubeconfig, because a provider can make the previous
 // refresh token invalid. No token and no answer of the provider is part of an error.
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
 import * as http from "node:http";
 import * as https from "node:https";
 import { dump } from "js-yaml";
@@ -72,7 +73,7 @@ function settingsOf(config: unknown): Settings {
 
 type Fail = (why: string) => CredentialsError;
 
-/** Of the claim `exp`, ms. */
+/** The time in the claim `exp`, in ms. */
 function expiryOf(token: string, fail: Fail): number {
   try {
     const [, claims = ""] = token.split(".");
@@ -182,10 +183,13 @@ async function answerOf(sent: http.ClientRequest): Promise<Answer> {
   }
 }
 
-/** As kubectl: the whole file, with the same rights. One that cannot be written keeps its tokens. */
-function writeBack({ file, name }: User, changes: Settings): void {
-  if (file === undefined) return;
+/** Writes the whole file with the same rights, as kubectl does. A file that cannot be written is left as it is. */
+function writeBack({ file: link, name }: User, changes: Settings): void {
+  if (link === undefined) return;
+  // A new name: no file that exists, and no link to one, is overwritten.
+  const next = `${link}.${randomUUID()}`;
   try {
+    const file = realpathSync(link);
     const root = loadAsKubectl(readFileSync(file, "utf8"));
     const users = isRecord(root) && Array.isArray(root["users"]) ? root["users"] : [];
     const own = users.find((each: unknown) => isRecord(each) && each["name"] === name);
@@ -195,10 +199,11 @@ function writeBack({ file, name }: User, changes: Settings): void {
     if (!isRecord(config)) return;
     Object.assign(config, changes);
     const { mode } = statSync(file);
-    writeFileSync(`${file}.new`, dump(root), { mode: mode & 0o777 });
-    renameSync(`${file}.new`, file);
+    writeFileSync(next, dump(root), { mode: mode & 0o777, flag: "wx" });
+    renameSync(next, file);
   } catch {
-    // A kubeconfig that is mounted read-only: the tokens last as long as this process.
+    // The kubeconfig is mounted read-only, for example. The tokens last as long as this process.
+    rmSync(next, { force: true });
   }
 }
 

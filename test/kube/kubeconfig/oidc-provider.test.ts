@@ -2,7 +2,8 @@
 // and an API server on loopback. What both send, and what they write back, is the same.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { dirname } from "node:path";
 import {
   createServer as createProvider,
   type IncomingMessage,
@@ -105,7 +106,9 @@ async function seen(
       users: [{ name: "u", user: { "auth-provider": { name: "oidc", config: config(issuer) } } }],
     }),
   );
-  await ask(file).catch(() => undefined);
+  await ask(file).catch((error: unknown) => {
+    if (error instanceof assert.AssertionError) throw error;
+  });
   const root = load(readFileSync(file, "utf8")) as {
     readonly users: readonly [{ user: { "auth-provider": { config: Config } } }];
   };
@@ -208,6 +211,16 @@ test("refreshed tokens keep the rights of the kubeconfig, and an error quotes ne
     mode = statSync(file).mode & 0o777;
   });
   assert.equal(mode, 0o600);
+  await seen(t, { answer: { id_token: FRESH } }, config, async (file) => {
+    const link = `${file}-link`;
+    symlinkSync(file, link);
+    await ours(link);
+    assert.ok(lstatSync(link).isSymbolicLink(), "a link to the kubeconfig stays a link");
+    assert.match(readFileSync(file, "utf8"), new RegExp(FRESH));
+    const folder = readdirSync(dirname(file));
+    assert.deepEqual(folder.toSorted(), ["config", "config-link"], "nothing else is left");
+    rmSync(link);
+  });
   let message = "";
   await seen(t, { status: 400 }, config, (file) =>
     ours(file).catch((error: unknown) => void (message = String(error))),
