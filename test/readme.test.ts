@@ -23,6 +23,7 @@ import { environmentName, FLAGS } from "../src/controller/settings/flags.ts";
 import { metricsOfNothing } from "./support/documents/metrics.ts";
 import { tableRows, uncoded } from "./support/documents/markdown.ts";
 import { OBJECT_KINDS } from "../src/controller/model/kinds.ts";
+import { WHAT_TO_DO } from "../src/cli/explanation/explain-verdict.ts";
 import { FILTER_PARAMETERS, readFilter, SEVERITY } from "../src/page/filter.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -140,6 +141,11 @@ test("the causes of failures have a row each in operations.md, and the reference
     rows.map(([word = ""]) => uncoded(word)),
     words,
   );
+  for (const [word = "", , advice = ""] of rows)
+    assert.ok(
+      WHAT_TO_DO[uncoded(word)]?.startsWith(uncoded(advice)),
+      `explain says of ${word} what the page says`,
+    );
   const symptoms = tableRows(reference, ["symptom", "look at", "likely cause"]).map(
     ([cell]) => cell,
   );

@@ -15,9 +15,9 @@ import {
   annotateKey,
   annotateObject,
   deleteObject,
-  kubectlWord,
   showManagers,
   sourceWord,
+  touchObject,
 } from "./what-to-type.ts";
 
 /** The facts that determine the last answer. */
@@ -125,36 +125,43 @@ function changeOfFight({ kind, place, present }: Found): string {
   return `find the other client${client}, and stop it or take the place out of the source's targets: ${showManagers(kind, place)}`;
 }
 
-/** What to do about the cause, and how to end the back-off: with a change of the source. */
+/** What to do about the cause, and how to end the back-off, if a change of the source ends it. */
 function changeOfFailure(cause: string, { kind, source }: Found): string {
-  const touch = `kubectl annotate ${kubectlWord(kind)} -n ${source.namespace} ${source.name} --overwrite retried-at="$(date)"`;
-  return `${WHAT_TO_DO[cause] ?? ""} Then try again at once: ${touch}`.trim();
+  const advice = WHAT_TO_DO[cause] ?? "";
+  if (ENDS_BY_ITSELF.has(cause)) return advice;
+  return `${advice} Then try again at once: ${touchObject(kind, source)}`.trim();
 }
 
-/** For each cause of a failed write: what docs/operations.md says under "Why a write failed". */
+/** A namespace that is being deleted takes nothing. A 429 keeps the time that the API server asked for. */
+const ENDS_BY_ITSELF: ReadonlySet<string> = new Set(["terminating", "throttled"]);
+
+/** What to do for each cause of a failed write. docs/operations.md has the same texts. */
 export const WHAT_TO_DO: Readonly<Record<string, string>> = {
   policy:
-    "Have the policy or its binding let Secrets labelled app.kubernetes.io/managed-by: secretcast through.",
+    "Let the policy or its binding admit Secrets with the label app.kubernetes.io/managed-by: secretcast.",
   webhook:
-    "Have the webhook let Secrets labelled app.kubernetes.io/managed-by: secretcast through. A replace needs sideEffects: None or NoneOnDryRun.",
+    "Let the webhook admit Secrets with the label app.kubernetes.io/managed-by: secretcast. A replace needs sideEffects: None or NoneOnDryRun.",
   webhookUnreachable:
-    "Mend the webhook's Deployment or certificate, or set its failurePolicy to Ignore.",
-  quota: "Raise secrets in it, or take the namespace out of the source's to.",
+    "Repair the Deployment or the certificate of the webhook, or set its failurePolicy to Ignore.",
+  quota: "Raise secrets in the quota, or exclude the namespace in to of the source.",
   missingRight:
-    "Apply the ClusterRole of this version. It names a namespace where that is not the place's.",
-  limitRange: "Raise the bound. The API has none for Secrets: something on the way makes it one.",
-  finalizer: "A webhook adds finalizers to a Secret that is being deleted: have it stop.",
+    "Apply the ClusterRole of this version. The cause names a namespace if it is not the one of the copy.",
+  limitRange:
+    "Raise the bound. Kubernetes has no limit range for Secrets, so another component applies this one.",
+  finalizer: "A webhook adds finalizers to a Secret that is being deleted. Change the webhook.",
   invalid:
-    "Correct the field on the source: its data do not fit its type, or a copied label is no label.",
+    "Correct the field on the source. Its data does not fit its type, or a copied label is invalid.",
   tooLarge: "Shrink the Secret, or choose fewer keys.",
   terminating: "Nothing.",
-  credentials: "See that the pod's token is mounted and renewed.",
-  throttled: "Nothing, if it passes; else see what floods the API server, or lower --concurrency.",
+  credentials: "Check that the token of the pod is mounted and renewed.",
+  throttled:
+    "Nothing, if it ends by itself. Otherwise find the client that overloads the API server, or lower --concurrency.",
   deadline:
-    "See the API server's and the webhooks' latency. A webhook with timeoutSeconds of 10 or more is cut off unnamed: kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml.",
-  connection: "See the API server and the network to it. It goes on by itself when they are back.",
-  server: "See its log, and etcd.",
-  malformed: "See what stands between: a proxy answers in its place.",
+    "Check the latency of the API server and its webhooks. A webhook with timeoutSeconds of 10 or more is cut off unnamed: kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml.",
+  connection:
+    "Check the API server and the network to it. secretcast continues by itself when they are back.",
+  server: "Read the log of the API server, and check etcd.",
+  malformed: "Check for a proxy that answers instead of the API server.",
   unexpected: "Report it as a bug with that line.",
-  withheld: "The message is not one that is known: see it by kubectl apply --dry-run=server.",
+  withheld: "The message matches no known pattern. Read it with kubectl apply --dry-run=server.",
 };

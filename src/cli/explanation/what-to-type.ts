@@ -51,6 +51,11 @@ export function showManagers(kind: ObjectKind, { namespace, name }: Ref): string
   return `kubectl get ${kubectlWord(kind)} -n ${namespace} ${name} --show-managed-fields -o jsonpath='{range .metadata.managedFields[*]}{.time} {.manager}{"\\n"}{end}'`;
 }
 
+/** A change of a source ends the back-off of its failed writes. */
+export function touchObject(kind: ObjectKind, { namespace, name }: Ref): string {
+  return `kubectl annotate ${kubectlWord(kind)} -n ${namespace} ${name} --overwrite retried-at="$(date)"`;
+}
+
 export function editObject(kind: ObjectKind, { namespace, name }: Ref): string {
   return `kubectl edit ${kubectlWord(kind)} -n ${namespace} ${name}`;
 }

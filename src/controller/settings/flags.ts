@@ -83,7 +83,7 @@ export const FLAGS = [
     name: "resync",
     kind: "duration",
     default: "10m",
-    description: "full pass at least this often, ±10 %; 0 never",
+    description: "full sync at least this often, ±10 %; 0 never",
   },
   {
     name: "concurrency",

@@ -40,7 +40,7 @@ function explained(...groups: readonly StatusGroup[]) {
 test("a write that failed is told with its cause, and what to do", () => {
   const place = explained(group("backoff", "quota secrets would be exceeded", "team-a/one"));
   assert.deepEqual([place?.verdict, place?.reason], ["backoff", "quota secrets would be exceeded"]);
-  assert.match(place?.decided.change ?? "", /^Raise secrets in it/);
+  assert.match(place?.decided.change ?? "", /^Raise secrets in the quota, /);
 });
 
 test("what is held is held, and what the cluster shows better is not taken from the page", () => {
