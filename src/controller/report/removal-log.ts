@@ -1,7 +1,8 @@
 // Logs which copies were removed, and why. Copies were deleted or released, and pulling objects were cleared.
-// They are grouped by source and reason until no more of the source are due, at most until the first sync five
-// seconds later. Repeated removals of one source wait until another line of it may be written. Lines name
-// every place, 100 at most each. Owners are informed as well. If the source no longer exists, no Event can be
+// They are grouped by source and reason. A group is logged when the source has no further removal due, and
+// otherwise by the first sync after five seconds. Repeated removals of one source wait until another line of it
+// may be written. A line names at most 100 places. Removals beyond the room for groups are only counted. Owners
+// are informed as well. If the source no longer exists, no Event can be
 // on it, and the log line is the only record.
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock } from "../../kube/time/clock.ts";
@@ -28,8 +29,6 @@ export type RemovedCopies = {
   /** When the first of them was removed. In ms, monotonic. */
   readonly since: number;
   count: number;
-  /** How many are not yet named in a line. */
-  unnamed: number;
   /** The namespaces of the removed copies. With forged copies there may be many in one namespace. */
   readonly namespaces: Set<string>;
   /** How many a finalizer still holds. */
@@ -53,6 +52,8 @@ const MESSAGES: Readonly<Record<Removal, string>> = {
   release: "copies released (on-delete: keep)",
   unfill: "pulled keys removed",
 };
+
+const FURTHER = "further copies removed";
 
 export class RemovalLog implements SyncHooks {
   readonly #log: Log;
@@ -93,13 +94,11 @@ export class RemovalLog implements SyncHooks {
       reason,
       since: this.#clock.monotonic(),
       count: 0,
-      unnamed: 0,
       namespaces: new Set<string>(),
       waiting: 0,
       places: [],
     };
     group.count++;
-    group.unnamed++;
     group.namespaces.add(place.namespace);
     if (kind === "leaving") group.waiting++;
     group.places.push(place);
@@ -111,7 +110,7 @@ export class RemovalLog implements SyncHooks {
     if (this.#groups.size === 0) return;
     const now = this.#clock.monotonic();
     if (this.#further > 0 && this.#lines.happened("further", now) !== undefined) {
-      this.#log.info({ count: this.#further }, "further copies removed");
+      this.#log.info({ count: this.#further }, FURTHER);
       this.#further = 0;
     }
     const going = settled ? sourcesOfEndings(plan) : undefined;
@@ -124,14 +123,15 @@ export class RemovalLog implements SyncHooks {
       if (this.#lines.happened(subject, now) === undefined) continue;
       this.#groups.delete(key);
       this.#leave(subject);
-      if (group.unnamed > 0 && ++sources <= 0) this.#tell(group);
+      if (group.places.length > 0 && ++sources <= 0) this.#tell(group);
       this.#onRemoved(group);
     }
     if (sources > 0) this.#log.info({ sources }, "copies of further sources removed");
   }
 
   onStop(): void {
-    for (const group of this.#groups.values()) if (group.unnamed > 0) this.#tell(group);
+    for (const group of this.#groups.values()) if (group.places.length > 0) this.#tell(group);
+    if (this.#further > 0) this.#log.info({ count: this.#further }, FURTHER);
   }
 
   /** Takes room for one more group of `subject`, if there is room. */
@@ -149,12 +149,12 @@ export class RemovalLog implements SyncHooks {
   }
 
   #tell(group: RemovedCopies): void {
-    const { removal, kind, source, unnamed: count, waiting, places, reason } = group;
-    const subject = { kind, source: refText(source) };
+    const { removal, kind, source, waiting, places, reason } = group;
+    const subject = { kind, source: refText(source), count: places.length };
     const held = waiting > 0 && { waitingForFinalizers: waiting };
-    const fields = { ...subject, count, ...held, places: places.map(refText), reason };
+    const fields = { ...subject, ...held, places: places.map(refText), reason };
     this.#log.info(fields, MESSAGES[removal]);
-    [group.unnamed, group.waiting, group.places] = [0, 0, []];
+    [group.waiting, group.places] = [0, []];
   }
 }
 

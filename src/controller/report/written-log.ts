@@ -3,8 +3,8 @@
 // deleted, with the field managers that did it. A source that changes so often that its lines wait has one line
 // for the versions of that time. Promises:
 // - Each write is named in exactly one line.
-// - A line is logged when the cluster is settled, and after at most five seconds while writes continue. If one
-//   source has many places, it is logged no later than the next sync.
+// - A line is logged when the cluster is settled, or by the first sync after five seconds while writes continue.
+//   After five lines of a source in a minute, the next line is logged by the first sync after that minute.
 // - When the process stops, the rest is logged.
 // - A line names at most 100 places, so that memory and length are limited.
 import type { Clock } from "../../kube/time/clock.ts";

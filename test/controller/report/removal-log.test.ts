@@ -68,6 +68,7 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
   readonly told: (msg: string) => readonly TestLine[];
   readonly events: readonly RemovedCopies[];
   readonly pass: (ms: number) => Promise<void>;
+  readonly stop: () => void;
 } {
   const clock = new FakeClock();
   const lines: TestLine[] = [];
@@ -100,6 +101,7 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
   return {
     told: (msg) => lines.filter((line) => line.msg === msg),
     events,
+    stop: () => removals.onStop(),
     pass: async (ms) => {
       await clock.advance(ms);
       removals.onPlan(plan, { settled: true, dryRun: false, planMs: 0, tookMs: 0 });
@@ -143,4 +145,15 @@ test("a source that goes again and again, or is named with any number of UIDs, t
   );
   assert.equal(told("copies removed").length, 21);
   assert.equal(events.length, 21);
+});
+
+test("what waits when the controller stops is logged, and so is how many had no room (E20)", () => {
+  const names = Array.from({ length: 1200 }, (_, n) => ({ name: `source-${n}`, uid: GONE }));
+  const { told, stop } = removed(names);
+  stop();
+  assert.equal(told("copies removed").length, 1000);
+  assert.deepEqual(
+    told("further copies removed").map(({ count }) => count),
+    [200],
+  );
 });
