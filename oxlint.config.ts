@@ -134,7 +134,11 @@ const WALLS: Readonly<Record<string, Wall>> = {
   },
 
   "cli/explanation": {
-    from: [...RULES("annotations", "model", "desired", "plan/verdict-table"), "text"],
+    from: [
+      ...RULES("annotations", "model", "desired", "plan/verdict-table"),
+      "inspect/cluster/reader-rights",
+      "text",
+    ],
     packages: [],
   },
   "cli/plan": {

@@ -60,3 +60,15 @@ export function targetOf(request: IncomingMessage): { path: string; query: URLSe
   const [path = "/", ...query] = (request.url ?? "/").split("?");
   return { path, query: new URLSearchParams(query.join("?")) };
 }
+
+/** Ends a request with this status and body. */
+export function endWith(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  type = "text/plain; charset=utf-8",
+): void {
+  response.statusCode = status;
+  response.setHeader("Content-Type", type);
+  response.end(body);
+}

@@ -10,7 +10,7 @@ import type { Address } from "../controller/settings/config.ts";
 import type { Clock } from "../kube/time/clock.ts";
 import type { StatusFeed } from "./status-feed.ts";
 import { readFilter, type Filter } from "./filter.ts";
-import { listenOn, targetOf, type HttpServer } from "./listen.ts";
+import { endWith, listenOn, targetOf, type HttpServer } from "./listen.ts";
 import { EventStream } from "./event-stream.ts";
 
 const HEADERS = {
@@ -57,13 +57,13 @@ export async function serveStatus(
     const file = files.get(path);
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("Allow", "GET, HEAD");
-      answer(response, 405, "only GET is served here\n");
+      endWith(response, 405, "only GET is served here\n");
     } else if (guarded && !isLoopback(hostOf(request)))
-      answer(response, 421, "this page is served under localhost and loopback addresses only\n");
-    else if (file) answer(response, 200, file.body, file.type);
+      endWith(response, 421, "this page is served under localhost and loopback addresses only\n");
+    else if (file) endWith(response, 200, file.body, file.type);
     else if (path === "/api/status" || path === "/api/events")
       void serveApi(path, query, response, api).catch(() => response.destroy());
-    else answer(response, 404, "not found: /, /api/status and /api/events are served here\n");
+    else endWith(response, 404, "not found: /, /api/status and /api/events are served here\n");
   });
 }
 
@@ -80,11 +80,11 @@ async function serveApi(
   try {
     filter = readFilter(query);
   } catch (error) {
-    answer(response, 400, `${error instanceof Error ? error.message : "wrong query"}\n`);
+    endWith(response, 400, `${error instanceof Error ? error.message : "wrong query"}\n`);
     return;
   }
   if (path === "/api/status") await serveOnce(response, filter, api);
-  else if (response.req.method === "HEAD") answer(response, 200, "", "text/event-stream");
+  else if (response.req.method === "HEAD") endWith(response, 200, "", "text/event-stream");
   else if (api.live.full) refuseForNow(response, "too many readers of live updates\n");
   else await api.live.serve(response, filter);
 }
@@ -97,7 +97,7 @@ async function serveOnce(response: ServerResponse, filter: Filter, api: Api): Pr
   const closed = once(response, "close");
   api.answering++;
   try {
-    answer(response, 200, JSON.stringify(await api.statusFeed.read(filter)), "application/json");
+    endWith(response, 200, JSON.stringify(await api.statusFeed.read(filter)), "application/json");
     await closed;
   } finally {
     api.answering--;
@@ -106,18 +106,7 @@ async function serveOnce(response: ServerResponse, filter: Filter, api: Api): Pr
 
 function refuseForNow(response: ServerResponse, text: string): void {
   response.setHeader("Retry-After", "1");
-  answer(response, 503, text);
-}
-
-function answer(
-  response: ServerResponse,
-  status: number,
-  body: string | Buffer,
-  type = "text/plain; charset=utf-8",
-): void {
-  response.statusCode = status;
-  response.setHeader("Content-Type", type);
-  response.end(body);
+  endWith(response, 503, text);
 }
 
 /** The host name of the request, without the port. */

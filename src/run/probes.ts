@@ -4,7 +4,7 @@
 import type { ServerResponse } from "node:http";
 import type { Address } from "../controller/settings/config.ts";
 import type { Clock } from "../kube/time/clock.ts";
-import { listenOn, targetOf, type HttpServer } from "../page/listen.ts";
+import { endWith, listenOn, targetOf, type HttpServer } from "../page/listen.ts";
 
 /** Problems as text. Empty means healthy. */
 export type Health = { live(): readonly string[]; ready(): readonly string[] };
@@ -25,15 +25,15 @@ export async function serveHttp(
     const { path } = targetOf(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("Allow", "GET, HEAD");
-      answer(response, 405, "only GET is served here\n");
+      endWith(response, 405, "only GET is served here\n");
     } else if (path === "/healthz") probe(response, health.live());
     else if (path === "/readyz") probe(response, health.ready());
     else if (path === "/metrics")
       metrics().then(
-        (text) => answer(response, 200, text, scrape.contentType),
-        () => answer(response, 500, "the metrics could not be read\n"),
+        (text) => endWith(response, 200, text, scrape.contentType),
+        () => endWith(response, 500, "the metrics could not be read\n"),
       );
-    else answer(response, 404, "not found: /healthz, /readyz and /metrics are served here\n");
+    else endWith(response, 404, "not found: /healthz, /readyz and /metrics are served here\n");
   });
 }
 
@@ -49,17 +49,6 @@ function sharedMetrics(scrape: Scrape, clock: Clock): () => Promise<Buffer> {
 }
 
 function probe(response: ServerResponse, problems: readonly string[]): void {
-  if (problems.length === 0) answer(response, 200, "ok\n");
-  else answer(response, 503, `${problems.join("\n")}\n`);
-}
-
-function answer(
-  response: ServerResponse,
-  status: number,
-  body: string | Buffer,
-  type = "text/plain; charset=utf-8",
-): void {
-  response.statusCode = status;
-  response.setHeader("Content-Type", type);
-  response.end(body);
+  if (problems.length === 0) endWith(response, 200, "ok\n");
+  else endWith(response, 503, `${problems.join("\n")}\n`);
 }

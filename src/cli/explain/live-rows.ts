@@ -3,7 +3,7 @@
 import { parseRef, refText } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import { METRIC_STATE, type Plan, type Row } from "../../controller/model/verdicts.ts";
-import { ALL_RIGHTS, type ReaderRights } from "../../controller/model/reader-rights.ts";
+import { ALL_RIGHTS, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import { dueWordsOf } from "../../controller/settings/due-text.ts";
 import type { Status } from "../../page/status.ts";
 

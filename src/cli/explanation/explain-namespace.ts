@@ -18,7 +18,7 @@ import { refText } from "../../text/names.ts";
 import type { GlobList } from "../../text/globs.ts";
 import type { Selector } from "../../text/label-selector.ts";
 import { annotationKey, type AnnotationName } from "../../controller/annotations/vocabulary.ts";
-import type { ReaderRights } from "../../controller/model/reader-rights.ts";
+import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
 import {
   annotateNamespace,

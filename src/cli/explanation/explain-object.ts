@@ -22,7 +22,7 @@ import {
   PREFIX,
   type AnnotationName,
 } from "../../controller/annotations/vocabulary.ts";
-import type { ReaderRights } from "../../controller/model/reader-rights.ts";
+import type { ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import { failing, holding, ruleAnswer, unreadAnswer, type RuleAnswer } from "./answer.ts";
 import {
   annotateKey,

@@ -28,7 +28,7 @@ import {
   ALL_RIGHTS,
   unknownReason,
   type ReaderRights,
-} from "../../controller/model/reader-rights.ts";
+} from "../../inspect/cluster/reader-rights.ts";
 import { ruleAnswer, type ExplainedVerdict, type PlaceAnswer, type RuleAnswer } from "./answer.ts";
 import {
   absentNamespaceAnswers,

@@ -7,7 +7,7 @@ import { actionKey, isCopying, type Action } from "../../controller/model/action
 import { refText, type Ref } from "../../text/names.ts";
 import type { Prospect } from "../../inspect/cluster/prospect.ts";
 import type { ReadCluster } from "../../inspect/cluster/read-cluster.ts";
-import { unknownReason } from "../../controller/model/reader-rights.ts";
+import { unknownReason } from "../../inspect/cluster/reader-rights.ts";
 import type { ClusterBuilder } from "../../inspect/cluster/cluster-builder.ts";
 import { contentDiff, type ContentDiff } from "./content-diff.ts";
 

@@ -7,7 +7,7 @@ import {
 } from "../../controller/model/verdicts.ts";
 import { parseRef, type Ref } from "../../text/names.ts";
 import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
-import { unknownReason, type ReaderRights } from "../../controller/model/reader-rights.ts";
+import { unknownReason, type ReaderRights } from "../../inspect/cluster/reader-rights.ts";
 import type { StatusGroup } from "../../page/groups.ts";
 import type { SourceLine, Status } from "../../page/status.ts";
 import { isSourceState, severity, type RowState } from "../../page/filter.ts";

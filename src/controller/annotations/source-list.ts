@@ -74,6 +74,15 @@ export function* parseSourceList(
   return new SourceList(entries);
 }
 
+/** The same in one go, for a caller that need not yield. */
+export function sourceListOf(data: Readonly<Record<string, string>>, terms: ListTerms): SourceList {
+  const steps = parseSourceList(data, terms, NO_ENTRIES);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 const MOST_NAMED = 5;
 
 function refusedOf(entry: ListEntry, all: readonly ListEntry[]): ListEntry {

@@ -55,6 +55,7 @@ export class EarlyTries {
 
   /** Only these sources still have failed writes. */
   keep(sources: Iterable<string>): void {
-    this.#sources = new Map([...sources].map((source) => [source, source]));
+    this.#sources = new Map();
+    for (const source of sources) this.#sources.set(source, source);
   }
 }

@@ -1,11 +1,7 @@
 // The source list as one read finds it: the parsed list, or the reason why its entries are ignored.
 import type { ListedKind } from "../../controller/annotations/list-entry.ts";
 import type { Ref } from "../../text/names.ts";
-import {
-  NO_ENTRIES,
-  parseSourceList,
-  type SourceList,
-} from "../../controller/annotations/source-list.ts";
+import { sourceListOf } from "../../controller/annotations/source-list.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import type { ListState } from "../../controller/model/cluster.ts";
 import { heardList, LIST_OFF, unusableList } from "../../controller/observed/list-state.ts";
@@ -24,19 +20,7 @@ export function clusterList(raw: unknown, ref: Ref, configMaps: boolean): Cluste
     const state = unusableList(ref, object);
     return () => state;
   }
-  const list = understood(object.entries, ref, configMaps);
-  return (kind) => heardList(ref, object, list, kind);
-}
-
-function understood(
-  entries: Readonly<Record<string, string>>,
-  list: Ref,
-  configMaps: boolean,
-): SourceList {
   const { reserved } = KINDS.ConfigMap;
-  const steps = parseSourceList(entries, { list, configMaps, reserved }, NO_ENTRIES);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  const list = sourceListOf(object.entries, { list: ref, configMaps, reserved });
+  return (kind) => heardList(ref, object, list, kind);
 }

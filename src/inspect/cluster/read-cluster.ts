@@ -22,7 +22,7 @@ import type { Config } from "../../controller/settings/config.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
 import { ClusterBuilder } from "./cluster-builder.ts";
 import { forbiddenList } from "../../controller/observed/list-state.ts";
-import type { ReaderRights } from "../../controller/model/reader-rights.ts";
+import type { ReaderRights } from "./reader-rights.ts";
 import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";
 
 export type ReadCluster = {

@@ -10,7 +10,7 @@ import type { PlannerSettings } from "../../controller/model/cluster.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { FileObject } from "./file-objects.ts";
 import type { ReadCluster } from "./read-cluster.ts";
-import { ALL_RIGHTS } from "../../controller/model/reader-rights.ts";
+import { ALL_RIGHTS } from "./reader-rights.ts";
 import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";
 import { ClusterBuilder } from "./cluster-builder.ts";
 

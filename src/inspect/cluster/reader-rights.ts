@@ -1,6 +1,6 @@
 // What the user of a command may not read. A missing right of the reader is never a state of the cluster: a
 // verdict that would follow from it is `unknown`, in the commands alone.
-import { unreadableReason, type Row } from "./verdicts.ts";
+import { unreadableReason, type Row } from "../../controller/model/verdicts.ts";
 import type { Ref } from "../../text/names.ts";
 
 /** Each answers with the sentence that says what may not be read, or undefined if it was read. */

@@ -2,10 +2,10 @@
 // list is one ConfigMap, written by one request with the version that was read. Users edit it as well, so
 // their entries are never changed. A second entry for the same object would freeze all its copies. Both
 // cases are problems of that source.
-import { parseEntry, type ListEntry } from "../../controller/annotations/list-entry.ts";
+import type { ListEntry } from "../../controller/annotations/list-entry.ts";
 import {
   NO_ENTRIES,
-  parseSourceList,
+  sourceListOf,
   type SourceList,
 } from "../../controller/annotations/source-list.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -37,7 +37,7 @@ export function readMoveList(ref: Ref, raw: unknown): MoveList {
   const terms = { list: ref, configMaps: true };
   return {
     ref,
-    entries: endOf(parseSourceList(stringsOf(object.data), terms, NO_ENTRIES)),
+    entries: sourceListOf(stringsOf(object.data), terms),
     present: {
       uid: stringOf(uid),
       resourceVersion: stringOf(resourceVersion),
@@ -56,14 +56,9 @@ export function entryFor(place: Ref, annotations: StringMap, list: Ref): ListEnt
   );
   const text = `secret: ${refText(place)}\n${lines.join("")}`;
   const key = `${place.namespace}.${place.name}`.slice(0, LONGEST_KEY);
-  return endOf(parseEntry(key, text, { list, configMaps: false }));
-}
-
-function endOf<T>(steps: Generator<undefined, T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
+  const entry = sourceListOf({ [key]: text }, { list, configMaps: false }).get(key);
+  if (!entry) throw new Error(`no entry ${key} was read`);
+  return entry;
 }
 
 /** Why users' entries in the list prevent the move of this source. Undefined when they do not. */
@@ -75,7 +70,8 @@ export function listProblem(
   const others = [...entries.entries()].filter(
     ({ key, text, object }) =>
       object?.kind === "Secret" &&
-      refText(object) === refText(place) &&
+      object.namespace === place.namespace &&
+      object.name === place.name &&
       !(key === entry?.key && text === entry.text),
   );
   const list = `the source list ${refText(ref)}`;

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { planItems, isChange, type PlanItem } from "../../../src/cli/plan/plan-items.ts";
 import type { NamesDiff } from "../../../src/cli/plan/content-diff.ts";
-import { ALL_RIGHTS } from "../../../src/controller/model/reader-rights.ts";
+import { ALL_RIGHTS } from "../../../src/inspect/cluster/reader-rights.ts";
 import { prospectOf } from "../../../src/inspect/cluster/prospect.ts";
 import { ClusterBuilder } from "../../../src/inspect/cluster/cluster-builder.ts";
 import { histories } from "../../support/planner/history.ts";
