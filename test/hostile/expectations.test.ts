@@ -59,13 +59,27 @@ test("more than one change in a hundred later than a second is told at the end, 
   assert.match(violations.lines.join(), /99th percentile.*fresh: 2 of 2/);
 });
 
-test("a log that says one thing of one place three times a minute repeats itself", () => {
+test("a log that reports one message about one place three times a minute repeats itself, however late it is read", () => {
   const violations = new Violations(() => undefined);
   const judge = new LogJudge(violations);
-  const line = (place: string) => JSON.stringify({ msg: "write failed", place });
-  for (const place of ["a/b", "a/c", "a/b"]) judge.take(line(place), 0);
-  judge.take(line("a/b"), 60_001);
+  const line = (place: string, ms: number) =>
+    JSON.stringify({ time: new Date(ms).toISOString(), msg: "write failed", place });
+  for (const place of ["a/b", "a/c", "a/b"]) judge.take(line(place, 0));
+  judge.take(line("a/b", 60_001));
   assert.deepEqual(violations.lines, []);
-  for (const now of [60_002, 60_003]) judge.take(line("a/b"), now);
+  for (const ms of [60_002, 60_003]) judge.take(line("a/b", ms));
   assert.match(violations.lines.join(), /the log repeats itself: write failed a\/b/);
+});
+
+test("a source may have as many lines as it has hundreds of places, and six besides", () => {
+  const violations = new Violations(() => undefined);
+  const judge = new LogJudge(violations);
+  const time = new Date(0).toISOString();
+  const line = (count: number) =>
+    JSON.stringify({ time, msg: "copied", source: "a/b", places: Array(count).fill("t/b") });
+  for (let n = 0; n < 50; n++) judge.take(line(100));
+  for (let n = 0; n < 6; n++) judge.take(line(99));
+  assert.deepEqual(violations.lines, []);
+  judge.take(line(99));
+  assert.match(violations.lines.join(), /the log repeats itself: copied a\/b/);
 });

@@ -4,8 +4,9 @@
 // for the versions of that time. Promises:
 // - Each write is named in exactly one line.
 // - A line is logged when the cluster is settled, or by the first sync after five seconds while writes continue.
-//   After five lines of a source in a minute, the next line is logged by the first sync after that minute.
-// - When the process stops, the rest is logged.
+//   After five lines of a source in a minute, the next line is logged by the first sync after that minute. A
+//   line of a hundred places is logged at once and does not count.
+// - When the process stops, the rest is logged: of each source in lines of a hundred places and one more.
 // - A line names at most 100 places, so that memory and length are limited.
 import type { Clock } from "../../kube/time/clock.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -78,8 +79,8 @@ export class WrittenLog implements SyncHooks {
     if (manager !== undefined && group.managers.size < MOST_MANAGERS) group.managers.add(manager);
     this.#groups.set(key, group);
     const [oldest] = this.#groups;
-    if (group.places.size === MOST_PLACES) this.#tell(key, group);
-    else if (this.#groups.size > MOST_GROUPS && oldest) this.#tell(...oldest);
+    if (group.places.size === MOST_PLACES) this.#logGroup(key, group);
+    else if (this.#groups.size > MOST_GROUPS && oldest) this.#logGroup(...oldest);
   }
 
   onPlan(_: Plan, { settled }: SyncNote): void {
@@ -87,7 +88,7 @@ export class WrittenLog implements SyncHooks {
     for (const [key, group] of this.#groups) {
       if (!settled && now - group.since < WAIT_MS) continue;
       const subject = `${group.message} ${placeKey(group.kind, group.source)}`;
-      if (this.#lines.happened(subject, now) !== undefined) this.#tell(key, group);
+      if (this.#lines.happened(subject, now) !== undefined) this.#logGroup(key, group);
     }
   }
 
@@ -97,25 +98,35 @@ export class WrittenLog implements SyncHooks {
       ({ message, kind, source }) => `${message} ${placeKey(kind, source)}`,
     );
     this.#groups.clear();
-    for (const [subject, [first, ...others]] of subjects) {
-      if (!first) continue;
-      for (const other of others) {
-        const { count, places, versions, managers } = other;
-        if (first.places.size + places.size > MOST_PLACES) {
-          this.#tell(subject, other);
-          continue;
-        }
-        first.count += count;
-        for (const place of places) first.places.add(place);
-        for (const version of versions) addNewest(first.versions, version);
-        for (const manager of managers) first.managers.add(manager);
-      }
-      this.#tell(subject, first);
-    }
+    for (const groups of subjects.values()) this.#logTogether(groups);
   }
 
-  #tell(key: string, { message, kind, source, versions, count, ...rest }: Written): void {
+  // In lines of a hundred places, and one line with the rest.
+  #logTogether(groups: readonly Written[]): void {
+    const line = { versions: new Set<string>(), managers: new Set<string>(), count: 0 };
+    const places = new Set<string>();
+    for (const group of groups) {
+      for (const version of group.versions) addNewest(line.versions, version);
+      for (const manager of group.managers) line.managers.add(manager);
+      line.count += group.count - group.places.size;
+      for (const place of group.places) {
+        line.count++;
+        if (places.add(place).size < MOST_PLACES) continue;
+        this.#logLine({ ...group, ...line, places });
+        line.count = 0;
+        places.clear();
+      }
+    }
+    const [first] = groups;
+    if (first && places.size > 0) this.#logLine({ ...first, ...line, places });
+  }
+
+  #logGroup(key: string, group: Written): void {
     this.#groups.delete(key);
+    this.#logLine(group);
+  }
+
+  #logLine({ message, kind, source, versions, count, ...rest }: Written): void {
     const managers = rest.managers.size > 0 && { managers: [...rest.managers] };
     const [version, ...more] = versions;
     const named =
