@@ -1,0 +1,87 @@
+// What the controller reads: the source list, Namespaces, and the objects of each kind that takes part.
+import { randomBytes } from "node:crypto";
+import { createCaches, type Caches } from "../controller/sync/caches.ts";
+import type { Config } from "../controller/settings/config.ts";
+import { createDigest } from "../controller/model/secret-data.ts";
+import { DataCache } from "../controller/state/data-cache.ts";
+import { createIntern, createShare } from "../controller/observed/intern.ts";
+import { LIST_OFF } from "../controller/observed/list-state.ts";
+import { KINDS, rulesOf, type ObjectKind } from "../controller/model/kinds.ts";
+import type { PlannerSettings } from "../controller/model/cluster.ts";
+import { SourceListCache } from "../controller/sync/source-list-cache.ts";
+import { toldBy, watchLines } from "../controller/sync/informers.ts";
+import type { ReadContext } from "../controller/observed/read-context.ts";
+import type { FailureLines } from "../controller/report/failure-lines.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+export type ClusterWatch = {
+  readonly caches: Caches;
+  /** Undefined if no source list is configured. */
+  readonly list: SourceListCache | undefined;
+  readonly data: DataCache;
+  readonly contextOf: (kind: ObjectKind) => ReadContext;
+  /** Lists everything again, because the watches follow a history that the API server no longer has. */
+  relist(): void;
+};
+
+/** Nothing is read yet. */
+export function watchCluster(
+  config: Config,
+  settings: PlannerSettings,
+  parts: Dependencies,
+): ClusterWatch {
+  const data = new DataCache(config.dataCacheBytes);
+  const lines = watchLines(parts.log, parts.clock);
+  const list = createSourceList(config, parts, lines);
+  // The number is unknown until all are read.
+  const objects = (): number => {
+    const all = Object.values(caches.watches);
+    const unknown = all.some(({ hasSynced }) => !hasSynced);
+    return unknown ? Number.POSITIVE_INFINITY : all.reduce((sum, { store }) => sum + store.size, 0);
+  };
+  const context: Omit<ReadContext, "kind" | "entryOf"> = {
+    // The key makes digests meaningless outside this process.
+    digest: createDigest(randomBytes(32)),
+    intern: createIntern(objects),
+    share: createShare(objects),
+    isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
+    copyable: settings,
+    keep: (source, payload) => data.put(source, payload),
+  };
+  const contextOf = (kind: ObjectKind): ReadContext => ({
+    ...context,
+    kind: rulesOf(kind, settings),
+    entryOf: (object) => list?.entryOf(kind, object),
+  });
+  const caches = createCaches(
+    settings.scope?.watched,
+    { ...parts, lines, listState: (kind) => list?.stateFor(kind) ?? LIST_OFF },
+    config.kinds.map(contextOf),
+    data,
+  );
+  const relist = (): void => {
+    for (const watch of Object.values(caches.watches)) watch.relist();
+    list?.informer.relist();
+  };
+  return { caches, list, data, contextOf, relist };
+}
+
+function createSourceList(
+  { sourceList, ownNamespace, kinds }: Config,
+  { client, clock, metrics }: Dependencies,
+  lines: FailureLines,
+): SourceListCache | undefined {
+  if (sourceList === undefined) return undefined;
+  return new SourceListCache({
+    client,
+    clock,
+    ref: { namespace: ownNamespace, name: sourceList },
+    configMaps: kinds.includes("ConfigMap"),
+    reserved: KINDS.ConfigMap.reserved,
+    metrics: metrics.watch(SOURCE_LIST),
+    ...toldBy(lines, SOURCE_LIST),
+  });
+}
+
+// The name of the list's watch among those of resources.
+const SOURCE_LIST = "source list";

@@ -1,0 +1,19 @@
+// The clients and observers that the parts of a controller share.
+import type { ApiClient } from "../kube/rest/api-client.ts";
+import type { Clock } from "../kube/time/clock.ts";
+import type { Log } from "../controller/report/log.ts";
+import type { Metrics } from "../controller/report/metrics.ts";
+import type { SyncHooks } from "../controller/report/sync-log.ts";
+import type { StatusFeed } from "../page/status-feed.ts";
+
+export type Dependencies = {
+  readonly client: ApiClient;
+  /** Leases have a connection of their own: a renewal must never queue behind a fan-out. */
+  readonly leaseApi: ApiClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly observer: SyncHooks;
+  /** The source of the status page, if there is one. */
+  readonly statusFeed?: StatusFeed;
+};

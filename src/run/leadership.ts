@@ -1,0 +1,77 @@
+// The Lease: which replica writes, and which reservations the next leader has to know.
+import { LEASE_RETRY_MS, type Config } from "../controller/settings/config.ts";
+import type { PlannerMemory } from "../controller/state/planner-memory.ts";
+import { RESERVATIONS_KEY } from "../controller/state/reservation-text.ts";
+import { FailureLines } from "../controller/report/failure-lines.ts";
+import { ReservationRecord } from "../controller/writes/reservation-record.ts";
+import { LeaderElector, newIdentity } from "../kube/leaderelection/leader-elector.ts";
+import { LeaseAnnotation } from "../kube/leaderelection/lease-annotation.ts";
+import { createLeaseClient } from "../kube/leaderelection/lease-lock.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+// Every replace waits while the request is in flight.
+const RECORD_REQUEST_MS = 5000;
+
+export type Leadership = {
+  /** Undefined if this process writes without a Lease, or writes nothing. */
+  readonly elector: LeaderElector | undefined;
+  readonly record: ReservationRecord;
+};
+
+/** `relist`: called if the API server was restored from a backup. */
+export function createLeadership(
+  config: Config,
+  parts: Dependencies,
+  memory: PlannerMemory,
+  relist: () => void,
+): Leadership {
+  const identity = newIdentity();
+  const elects = config.leaderElect && !config.dryRun;
+  return {
+    elector: elects ? createElector(config, parts, identity, relist) : undefined,
+    record: createRecord(config, parts, identity, memory),
+  };
+}
+
+function createElector(
+  config: Config,
+  { leaseApi, clock, log }: Dependencies,
+  identity: string,
+  relist: () => void,
+): LeaderElector {
+  const lines = new FailureLines(log, clock, "lease not taken, renewed or released");
+  const { failed, worked } = lines.of(config.leaseName);
+  return new LeaderElector({
+    client: createLeaseClient(leaseApi, config.leaseNamespace, config.leaseName),
+    clock,
+    identity,
+    namespace: config.leaseNamespace,
+    name: config.leaseName,
+    retryPeriodMs: LEASE_RETRY_MS,
+    reachability: leaseApi.reachability,
+    onVersionWentBack: () => {
+      log.warn({}, "the API server's versions have gone back: everything is listed anew");
+      relist();
+    },
+    onError: failed,
+    onAnswer: worked,
+  });
+}
+
+// Uses the client of the writes, because a renewal must never queue behind it.
+function createRecord(
+  config: Config,
+  { client, clock }: Dependencies,
+  identity: string,
+  memory: PlannerMemory,
+): ReservationRecord {
+  const { leaseNamespace: namespace, leaseName: name } = config;
+  const annotation = new LeaseAnnotation({
+    client: createLeaseClient(client, namespace, name, RECORD_REQUEST_MS),
+    namespace,
+    name,
+    key: RESERVATIONS_KEY,
+    identity: config.leaderElect ? identity : undefined,
+  });
+  return new ReservationRecord(annotation, memory.shared.reservations, clock);
+}

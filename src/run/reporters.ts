@@ -1,0 +1,103 @@
+// Who is informed of plans and outcomes: the log and, through Events, the owners of sources and copies.
+import { hostname } from "node:os";
+import type { Config } from "../controller/settings/config.ts";
+import { namedSources } from "../controller/settings/planner-settings.ts";
+import type { EventIdentity } from "../controller/report/event-outbox.ts";
+import { FailingPlaces } from "../controller/report/failing-places.ts";
+import { FailureLines } from "../controller/report/failure-lines.ts";
+import { PlanWarnings } from "../controller/report/plan-warnings.ts";
+import { RemovalLog } from "../controller/report/removal-log.ts";
+import { SourceEventHooks } from "../controller/report/source-event-hooks.ts";
+import { SourceEvents, type SourceEvent } from "../controller/report/source-events.ts";
+import type { SyncHooks } from "../controller/report/sync-log.ts";
+import { WrittenLog } from "../controller/report/written-log.ts";
+import type { PlannerMemory } from "../controller/state/planner-memory.ts";
+import type { KindCache } from "../controller/sync/kind-cache.ts";
+import type { EventDetails } from "../kube/events/event-record.ts";
+import { EventRecorder } from "../kube/events/event-recorder.ts";
+import { createEventClient } from "../kube/events/event-writer.ts";
+import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
+import { ApiError } from "../kube/rest/api-error.ts";
+import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+export type Reporters = {
+  /** Undefined for a dry run, which sends none. */
+  readonly events: EventRecorder | undefined;
+  readonly hooks: readonly SyncHooks[];
+};
+
+export type ReportedState = {
+  readonly kinds: readonly Pick<KindCache, "kind" | "written">[];
+  readonly memory: PlannerMemory;
+  readonly lease: () => LeaderElector["lease"] | undefined;
+};
+
+export function createReporters(
+  config: Config,
+  parts: Dependencies,
+  { kinds, memory, lease }: ReportedState,
+): Reporters {
+  const { log, clock } = parts;
+  const events = config.dryRun
+    ? undefined
+    : createEvents(parts, (details) => eventHooks.lost(details));
+  const failing = new FailingPlaces();
+  const sourceEvents = new SourceEvents({
+    failing,
+    mayName: namedSources(config),
+    uidOf: (kind, place) => kinds.find((each) => each.kind === kind)?.written.get(place)?.uid,
+    tell: (event) => events?.record(eventOf(event)),
+    lease,
+    now: () => clock.monotonic(),
+    wallNow: () => clock.now(),
+  });
+  const eventHooks = new SourceEventHooks(sourceEvents, memory, clock);
+  const hooks = [
+    failing,
+    new PlanWarnings(log, clock, failing),
+    new WrittenLog(log, clock),
+    new RemovalLog(log, clock, (removed) => sourceEvents.removed(removed)),
+    eventHooks,
+  ];
+  return { events, hooks };
+}
+
+function createEvents(
+  { client, clock, log }: Dependencies,
+  onLost: (event: EventIdentity) => void,
+): EventRecorder {
+  const message = "event not sent";
+  const lines = new FailureLines(log, clock, message);
+  const lost = {
+    refused: lines.of("refused", { reason: "refused" }),
+    unreachable: lines.of("unreachable", { reason: "unreachable" }),
+    overloaded: lines.of("overloaded", { reason: FAILURE_CAUSES.throttled }),
+  };
+  return new EventRecorder({
+    client: createEventClient(client),
+    reachability: client.reachability,
+    clock,
+    reporter: { controller: "secretcast", instance: hostname() },
+    onDrop: (reason, error, details) => {
+      // The API server refuses a refused Event again, unless the fault is its own.
+      if (details && (reason !== "refused" || isUnavailable(error)))
+        onLost({ ...details, uid: details.regarding.uid ?? "" });
+      // Events dropped by our own limit are dropped on purpose.
+      if (error instanceof ApiError && error.kind === "throttled") lost.overloaded.failed(error);
+      else if (reason === "refused" || reason === "unreachable") lost[reason].failed(error);
+      else log.debug({ reason }, message);
+    },
+  });
+}
+
+function eventOf({ kind, on, uid, type, reason, note }: SourceEvent): EventDetails {
+  const place = kind === "Namespace" ? { name: on.name } : on;
+  const apiVersion = kind === "Lease" ? "coordination.k8s.io/v1" : "v1";
+  const regarding = { apiVersion, kind, ...place, uid };
+  return { regarding, type, reason, action: "Copy", note };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.kind === "unavailable";
+}
