@@ -5,7 +5,7 @@ import type { Sync } from "../controller/sync/sync.ts";
 import { KINDS, type ObjectKind } from "../controller/model/kinds.ts";
 import { wallOffsetMs, type Clock } from "../kube/time/clock.ts";
 import type { SourceReport } from "../controller/model/verdicts.ts";
-import type { GaugeInputs } from "../controller/report/metrics.ts";
+import type { GaugeInputs } from "../controller/report/metric-table.ts";
 import type { SyncLog } from "../controller/report/sync-log.ts";
 
 export type Measured = {
@@ -18,7 +18,7 @@ export type Measured = {
   readonly clock: Clock;
 };
 
-export function gaugeInputs(measured: Measured): GaugeInputs {
+export function gaugeInputs(measured: Measured): Omit<GaugeInputs, "leaseName"> {
   const { kinds, caches, controller, sync, syncLog, clock } = measured;
   const { watches } = caches;
   return {
