@@ -52,9 +52,9 @@ test("the schema's words of an entry of the source list are those of the program
   assert.deepEqual(words.toSorted(), known.toSorted());
 });
 
-// A Deployment has its service account and runs for ever. The value configMaps brings the flag with the
-// rights that it needs.
-const NOT_FOR_A_DEPLOYMENT = ["kubeconfig", "context", "once", "config-maps"];
+// A Deployment has its service account and runs for ever. Values bring config-maps and only-names with the
+// rights that they need.
+const NOT_FOR_A_DEPLOYMENT = ["kubeconfig", "context", "once", "config-maps", "only-names"];
 
 test("the schema's flags are those of `run` that a Deployment can use, with their kinds", () => {
   const flags = FLAGS.filter(({ name }) => !NOT_FOR_A_DEPLOYMENT.includes(name));
@@ -75,6 +75,8 @@ function shapeOf({ name, kind, choices }: Flag): object {
       return { type: "boolean" };
     case "choice":
       return { enum: choices };
+    case "names":
+      return { $ref: "#/$defs/list" };
     case "text":
     case "list":
     case "duration":

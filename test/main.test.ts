@@ -143,6 +143,7 @@ test("the first line of the log has the version and every setting that decides o
     configMaps: false,
     namespaces: "all",
     otherSourceNamespaces: [],
+    onlyNames: "all",
     namespacePolicy: "opt-out",
     deleteGraceMs: 100,
     sourceGraceMs: parseDuration(String(scene.flags()["source-grace"])),

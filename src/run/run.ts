@@ -196,6 +196,7 @@ function settingsOf(config: Config) {
     otherSourceNamespaces: config.otherSourceNamespaces,
     includeSystemNamespaces: config.includeSystemNamespaces,
     namespacePolicy: config.namespacePolicy,
+    onlyNames: config.onlyNames ?? "all",
     copyableKeys: config.copyableKeys ?? [],
     resyncMs: config.resyncMs,
     concurrency: config.concurrency,

@@ -278,6 +278,8 @@ export type PlannerSettings = {
   readonly deleteLimit: number;
   readonly deleteHoldMs: number;
   readonly fanoutLimitBytes: number;
+  /** The only object names that take part, or undefined: all. */
+  readonly onlyNames: ReadonlySet<string> | undefined;
   /** Keys taken off the list of keys that are never copied, or undefined. */
   readonly copyableKeys: GlobList | undefined;
   /** The entries of `sourceNamespaces` other than `*`: only such namespaces may use those keys. */

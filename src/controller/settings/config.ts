@@ -12,6 +12,7 @@ import {
   type LEVELS,
 } from "./flags.ts";
 import { OBJECT_KINDS, type ObjectKind } from "../model/kinds.ts";
+import { contradictionOf, parseObjectNames } from "./only-names.ts";
 import { parseDuration, parseSize } from "./units.ts";
 import { isNamespaceName, isSecretName } from "../../text/names.ts";
 
@@ -45,6 +46,8 @@ export type Config = Readonly<{
   deleteLimit: number;
   deleteHoldMs: number;
   fanoutLimitBytes: number;
+  /** The only object names that take part. undefined: all. */
+  onlyNames: readonly string[] | undefined;
   /** undefined: none. */
   copyableKeys: readonly string[] | undefined;
   /** undefined: none. */
@@ -88,13 +91,18 @@ export function readConfig(given: FlagValues, around: Environment): Config {
   const leaseNamespace = readLeaseNamespace(read("lease-namespace"));
   const ownNamespace = (inCluster && around.clusterNamespace) || leaseNamespace || "secretcast";
   const sourceNamespaces = read("source-namespaces") ?? [ownNamespaceOf(inCluster, ownNamespace)];
+  const kinds = read("config-maps") ? OBJECT_KINDS : ONLY_SECRETS;
+  const sourceList = readListName(read("source-list"));
+  const onlyNames = read("only-names");
+  const contradiction = contradictionOf(onlyNames ?? [], kinds, sourceList);
+  if (contradiction !== undefined) throw new UsageError(`--only-names: ${contradiction}`);
   return Object.freeze({
     kubeconfig: read("kubeconfig"),
     context: read("context"),
     inCluster,
     ownNamespace,
     sourceNamespaces,
-    kinds: read("config-maps") ? OBJECT_KINDS : ONLY_SECRETS,
+    kinds,
     namespaces: read("namespaces"),
     excludeNamespaces: read("exclude-namespaces") ?? [],
     otherSourceNamespaces: read("other-source-namespaces") ?? [],
@@ -109,8 +117,9 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     deleteLimit: read("delete-limit"),
     deleteHoldMs: read("delete-hold"),
     fanoutLimitBytes: read("fanout-limit"),
+    onlyNames,
     copyableKeys: read("copyable-keys"),
-    sourceList: readListName(read("source-list")),
+    sourceList,
     dataCacheBytes: read("data-cache"),
     dryRun: read("dry-run"),
     once: read("once"),
@@ -176,6 +185,7 @@ function ownNamespaceOf(inCluster: boolean, ownNamespace: string): string {
 type ValueByKind = {
   text: string;
   list: readonly string[];
+  names: readonly string[];
   switch: boolean;
   duration: number;
   size: number;
@@ -191,6 +201,7 @@ const PARSERS: { readonly [K in keyof ValueByKind]: (text: string, flag: Flag) =
   {
     text: (text) => text,
     list: parseList,
+    names: parseObjectNames,
     switch: parseSwitch,
     duration: parseDuration,
     size: parseSize,

@@ -4,6 +4,7 @@
 export type FlagKind =
   | "text"
   | "list"
+  | "names"
   | "switch"
   | "duration"
   | "size"
@@ -133,6 +134,14 @@ export const FLAGS = [
       "globs of namespaces whose sources belong to another installation; their copies are counted apart and cause no Ignored Event",
   },
   {
+    name: "only-names",
+    kind: "names",
+    derived: true,
+    default: "",
+    description:
+      "the only object names that take part, at most 50; each is listed and watched by itself, so that rights by name are enough",
+  },
+  {
     name: "copyable-keys",
     kind: "list",
     derived: true,
@@ -230,6 +239,7 @@ export const PLANNING_FLAGS: readonly FlagName[] = [
   "include-system-namespaces",
   "namespace-policy",
   "fanout-limit",
+  "only-names",
   "copyable-keys",
   "config-maps",
   "source-list",

@@ -27,6 +27,7 @@ export function readPlannerSettings(config: Config): PlannerSettings {
     deleteLimit: config.deleteLimit,
     deleteHoldMs: config.deleteHoldMs,
     fanoutLimitBytes: config.fanoutLimitBytes,
+    onlyNames: config.onlyNames && new Set(config.onlyNames),
     copyableKeys: copyableKeysOf(config),
     namedSources: namedSourcesOf(config),
   };

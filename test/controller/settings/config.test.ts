@@ -35,6 +35,7 @@ test("outside a cluster the defaults are those of the table", () => {
     deleteLimit: 100,
     deleteHoldMs: 1_800_000,
     fanoutLimitBytes: 268_435_456,
+    onlyNames: undefined,
     copyableKeys: undefined,
     sourceList: "secretcast-sources",
     dataCacheBytes: 67_108_864,
@@ -129,6 +130,51 @@ test("wrong values end in one line that names the flag or variable, the value an
     () => readConfig({}, { ...outside, env }),
     /^UsageError: SECRETCAST_DELETE_GRACE: "10"/,
   );
+});
+
+test("--only-names takes literal names; anything else ends in one line that names it (34)", () => {
+  const names = (text: string) => readConfig({ "only-names": text }, outside).onlyNames;
+  assert.deepEqual(names("registry, ca.crt"), ["registry", "ca.crt"]);
+  const many = (count: number) => Array.from({ length: count }, (_, at) => `n${at}`).join();
+  assert.equal(names(many(50))?.length, 50);
+  const wrong: readonly (readonly [FlagValues, RegExp])[] = [
+    [{ "only-names": "" }, /^--only-names: "" has an empty name: separate names by single commas$/],
+    [{ "only-names": "a,,b" }, /^--only-names: "a,,b" has an empty name/],
+    [
+      { "only-names": "reg*" },
+      /^--only-names: "reg\*" is wrong: want the name of an object, no glob/,
+    ],
+    [{ "only-names": "!a" }, /"!a" is wrong/],
+    [{ "only-names": "Registry" }, /"Registry" is wrong/],
+    [{ "only-names": "team/registry" }, /"team\/registry" is wrong/],
+    [{ "only-names": "a".repeat(254) }, /is wrong: want the name of an object/],
+    [{ "only-names": many(51) }, /^--only-names: 51 names are too many: want at most 50$/],
+    [{ "only-names": "a,b,a" }, /^--only-names: "a" is given twice$/],
+    [{ "only-names": "sh.helm.release.v1.x" }, /"sh\.helm\.release\.v1\.x" is never copied/],
+    [
+      { "only-names": "a,secretcast-sources", "config-maps": true },
+      /^--only-names: "secretcast-sources" is reserved: a ConfigMap of that name configures secretcast/,
+    ],
+    [
+      { "only-names": "mine", "config-maps": true, "source-list": "mine" },
+      /"mine" is reserved: a ConfigMap/,
+    ],
+    [
+      { "only-names": "secretcast-pull-secrets", "config-maps": true },
+      /"secretcast-pull-secrets" is reserved/,
+    ],
+  ];
+  for (const [given, message] of wrong)
+    assert.throws(
+      () => readConfig(given, outside),
+      (error: unknown) =>
+        error instanceof UsageError && message.test(error.message) && !error.message.includes("\n"),
+      JSON.stringify(given),
+    );
+  const env = { SECRETCAST_ONLY_NAMES: "a b" };
+  assert.throws(() => readConfig({}, { ...outside, env }), /^UsageError: SECRETCAST_ONLY_NAMES: /);
+  // A Secret of the list's name is an ordinary Secret.
+  assert.deepEqual(names("secretcast-sources"), ["secretcast-sources"]);
 });
 
 test("an address may be IPv6 or leave the host out", () => {

@@ -58,6 +58,7 @@ export function settingsOf(changes: Partial<PlannerSettings> = {}): PlannerSetti
     // Only tests about holds hold anything.
     deleteHoldMs: changes.deleteLimit === undefined ? 0 : 300_000,
     fanoutLimitBytes: 256 * 1024 * 1024,
+    onlyNames: undefined,
     copyableKeys: undefined,
     namedSources: globs("shared"),
     ...changes,
