@@ -34,6 +34,7 @@ const behaviour = text("docs/behaviour.md");
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
+  "docs/alternatives.md",
   "docs/architecture.md",
   "docs/behaviour.md",
   "docs/kube.md",

@@ -28,6 +28,7 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
       page("Reference", "/reference"),
       page("What happens when …", "/behaviour"),
       page("The command line", "/cli"),
+      page("When you do not need a copy", "/alternatives"),
       page("Moving from another tool", "/migrating"),
     ],
   },
