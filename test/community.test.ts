@@ -1,4 +1,4 @@
-// What a stranger reads before a first report: the threat model names tests that are there, the forms
+// What a reader needs before a first report: the threat model names tests that are there, the forms
 // ask for what `secretcast check` says, and what only the owner knows is marked and not made up.
 import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
@@ -11,12 +11,12 @@ const text = (file: string): string => readFileSync(new URL(file, ROOT), "utf8")
 const SECURITY = text("SECURITY.md");
 
 test("every row of the threat model names a test that is there", () => {
-  const rows = tableRows(SECURITY, ["who", "may", "what stops them from more", "shown by"]);
+  const rows = tableRows(text("docs/hardening.md"), ["user", "can", "is limited by", "test"]);
   assert.ok(rows.length >= 15);
-  for (const [who = "", may = "", stops = "", shown = ""] of rows) {
-    assert.ok(who !== "" && may !== "" && stops !== "", shown);
-    const [, file = "", name = ""] = /^`(test\/\S+\.test\.ts)`: (.+)$/.exec(shown) ?? [];
-    assert.ok(existsSync(new URL(file, ROOT)), `${who}: ${shown}`);
+  for (const [user = "", can = "", limit = "", shown = ""] of rows) {
+    assert.ok(user !== "" && can !== "" && limit !== "", shown);
+    const [, file = "", name = ""] = /^`(test\/\S+\.test\.ts): (.+)`$/.exec(shown) ?? [];
+    assert.ok(existsSync(new URL(file, ROOT)), `${user}: ${shown}`);
     // A name as it stands in the file; one that is made of parts is named by its beginning.
     assert.ok(
       ['"', "`"].some((quote) => text(file).includes(`${quote}${name}`)),

@@ -26,7 +26,6 @@ import {
 } from "@kubernetes/client-node";
 import { FLAGS } from "../src/controller/settings/flags.ts";
 import { field } from "./support/api-server/http.ts";
-import { tableRows, uncoded } from "./support/documents/markdown.ts";
 import { COMPONENTS } from "./support/documents/components.ts";
 import { isUid, marksOf } from "../src/controller/desired/copy.ts";
 
@@ -214,16 +213,9 @@ test("kubectl builds the base into the same objects", { skip: !kubectl && "no ku
   assert.match(stdout, /image: secretcast:\d+\.\d+\.\d+$/m);
 });
 
-test("each component has its row in docs/hardening.md, and there is no other", () => {
+test("each component has its row in docs/reference.md, and there is no other", () => {
   const names = COMPONENTS.map(({ name }) => name);
   assert.deepEqual(names.toSorted(), readdirSync(new URL("components/", FOLDER)).toSorted());
-});
-
-test("the reference names each component", () => {
-  const page = readFileSync(new URL("../docs/reference.md", import.meta.url), "utf8");
-  const rows = tableRows(page, ["component", "brings"]).map(([names = ""]) => uncoded(names));
-  const named = rows.flatMap((names) => names.split(", "));
-  assert.deepEqual(named.toSorted(), COMPONENTS.map(({ name }) => name).toSorted());
 });
 
 /** The base with these components in this order, as kubectl builds it. */

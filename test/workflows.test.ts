@@ -108,7 +108,7 @@ test("CI runs .ci/run on every Node and every Kubernetes that is supported", () 
   const { says } = versionFinding({ text: "v1.36.0", minor: 36 });
   const [oldest, latest] = [minors.toSorted().at(0), minors.toSorted().at(-1)];
   assert.equal(says, `v1.36.0 (tested with ${oldest} to ${latest})`, "secretcast check");
-  assert.match(text("SECURITY.md"), new RegExp(`Kubernetes ${oldest} to ${latest};`));
+  assert.match(text("SECURITY.md"), new RegExp(`Kubernetes ${oldest} to ${latest}\\.`));
   const { engines }: { engines: { node: string } } = JSON.parse(text("package.json"));
   const { optionalDependencies: own }: { optionalDependencies: Readonly<Record<string, string>> } =
     JSON.parse(text("tools/dev-node/package.json"));

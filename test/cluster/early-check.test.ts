@@ -13,7 +13,7 @@ import { openScene, type Scene } from "../support/scenes/scene.ts";
 import { eventNotes } from "../support/scenes/told.ts";
 import { eventually } from "../support/time/eventually.ts";
 
-const page = readFileSync(new URL("../../docs/hardening.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/reference.md", import.meta.url), "utf8");
 const CHECK = "early-check-of-the-test";
 const [SOURCE, OTHER] = ["secretcast", "default"];
 
@@ -243,7 +243,7 @@ for (const [at, [globs, silent]] of (
     assert.equal(spokenBy(name, answer).length, silent ? 0 : 1);
   });
 
-test("what docs/hardening.md shows of kubectl is what kubectl prints", async (t) => {
+test("what docs/reference.md shows of kubectl is what kubectl prints", async (t) => {
   const kubectl = (...words: readonly string[]): string => {
     const given = ["--kubeconfig", sharedCluster().kubeconfig, ...words];
     const { stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
@@ -262,7 +262,7 @@ test("what docs/hardening.md shows of kubectl is what kubectl prints", async (t)
   kubectl("create", "namespace", "team-a");
   for (const namespace of [SOURCE, "team-a"])
     kubectl("create", "secret", "generic", "registry", "-n", namespace);
-  const blocks = page.slice(page.indexOf("## early-check"), page.indexOf("## listed-namespaces"));
+  const blocks = page.slice(page.indexOf("### early-check"), page.indexOf("### listed-namespaces"));
   const shown = Array.from(blocks.matchAll(/```console\n(.*?)```/gs), ([, text = ""]) => text);
   const inForce = (binding: string): Promise<unknown> =>
     eventually(`${binding} is in force`, () => {

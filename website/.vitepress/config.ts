@@ -25,18 +25,17 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
     items: [
       page("Secretcast", "/"),
       page("Recipes", "/recipes"),
-      page("Reference", "/reference"),
       page("What happens when …", "/behaviour"),
       page("The command line", "/cli"),
       page("When you do not need a copy", "/alternatives"),
-      page("Moving from another tool", "/migrating"),
     ],
   },
+  { text: "Reference", items: [page("Reference", "/reference")] },
   {
     text: "Run it",
     items: [
       page("Operating", "/operations"),
-      page("Hardening", "/hardening"),
+      page("Versions", "/versions"),
       page("Performance", "/performance"),
       page("Reliability", "/reliability"),
       page("Ten thousand namespaces", "/scale"),
@@ -44,11 +43,17 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
     ],
   },
   {
+    text: "Review it",
+    items: [page("Security review", "/hardening"), page("Reporting a weakness", "/security")],
+  },
+  { text: "Move to it", items: [page("Moving from another tool", "/migrating")] },
+  {
     text: "Change it",
     items: [
       page("Contributing", "/contributing"),
       page("Architecture", "/architecture"),
       page("The tests", "/tests"),
+      page("Controllers on secretcast/kube", "/kube"),
       page("Releasing", "/release"),
       { text: "Decisions", collapsed: true, items: decisions },
       { text: "Measurements", collapsed: true, items: measurements },

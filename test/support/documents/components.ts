@@ -1,9 +1,9 @@
-// The components of the manifests, each with the chart's value for it: the table in docs/hardening.md,
+// The components of the manifests, each with the chart's value for it: the table in docs/reference.md,
 // which the tests of manifests and chart hold to be complete.
 import { readFileSync } from "node:fs";
 import { tableRows, uncoded } from "./markdown.ts";
 
-const PAGE = readFileSync(new URL("../../../docs/hardening.md", import.meta.url), "utf8");
+const PAGE = readFileSync(new URL("../../../docs/reference.md", import.meta.url), "utf8");
 
 export type Component = {
   readonly name: string;
@@ -15,6 +15,7 @@ export const COMPONENTS: readonly Component[] = tableRows(PAGE, [
   "component",
   "value of the chart",
   "needs",
+  "brings",
 ]).map(([name = "", value = ""]) => {
   const [key = "", setTo = "true"] = uncoded(value).split(": ");
   return { name: uncoded(name), setting: `${key}=${setTo}` };
