@@ -176,9 +176,20 @@ const WALLS: Readonly<Record<string, Wall>> = {
     ],
     packages: NODE,
   },
+  "cli/rights": {
+    from: [
+      "run/program-context",
+      "inspect/kubectl",
+      "inspect/cluster/planning-settings",
+      ...RULES("settings", "model"),
+      "text",
+    ],
+    packages: [...NODE, "yaml"],
+  },
   "cli/check": {
     from: [
       "run/program-context",
+      "cli/rights/needed-rights",
       "inspect/kubectl",
       "inspect/cluster",
       ...RULES("settings", "model"),
@@ -202,7 +213,9 @@ const WALLS: Readonly<Record<string, Wall>> = {
       "sandbox/demo",
       "migrate/command",
       "inspect/kubectl",
-      ...["plan", "status", "explain", "check", "completion"].map((command) => `cli/${command}`),
+      ...["plan", "status", "explain", "check", "rights", "completion"].map(
+        (command) => `cli/${command}`,
+      ),
       "controller/settings",
     ],
     packages: [...NODE, "yargs"],

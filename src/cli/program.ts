@@ -12,6 +12,7 @@ import { completionCommand } from "./completion/completion-command.ts";
 import type { HelpOf } from "./completion/complete.ts";
 import { explainCommand } from "./explain/explain-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
+import { rightsCommand } from "./rights/rights-command.ts";
 import { statusCommand } from "./status/status-command.ts";
 
 const OWN_CLUSTER = "it is a cluster of its own, and `secretcast run` takes yours";
@@ -32,6 +33,7 @@ const CLUSTER_COMMANDS: readonly ClusterCommand[] = [
   statusCommand,
   explainCommand,
   checkCommand,
+  rightsCommand,
   migrateCommand,
   completionCommand,
 ];

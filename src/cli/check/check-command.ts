@@ -1,14 +1,13 @@
 // Declares the `secretcast check` command. print-check.ts does the work and is loaded on demand.
 import type { ClusterCommand } from "../../inspect/kubectl/cluster-command.ts";
 import { kubectlOptions } from "../../inspect/kubectl/kubectl-flags.ts";
-import { settingsOptions } from "../../inspect/kubectl/run-flags.ts";
-import { CHECKED_FLAGS } from "./checked-settings.ts";
+import { IN_CLUSTER_FLAGS, settingsOptions } from "../../inspect/kubectl/run-flags.ts";
 
 export const checkCommand: ClusterCommand = {
   words: "check",
   about: "Before and after installing: server, rights, guards, other replicators, size",
   options: (argv) =>
-    settingsOptions(kubectlOptions(argv), CHECKED_FLAGS)
+    settingsOptions(kubectlOptions(argv), IN_CLUSTER_FLAGS)
       .example(
         "$0 check",
         "the rights of the installed controller and yours; before installing, yours",

@@ -2,10 +2,11 @@
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import type { CheckFinding } from "./finding.ts";
-import { rightText, type NeededRight } from "./needed-rights.ts";
+import { rightText, SOURCE_LIST, type NeededRight } from "../rights/needed-rights.ts";
 import type { RightsOf } from "./whose-rights.ts";
 
 const AT_A_TIME = 8;
+const NO_RIGHT = "no right to it";
 const YOURS = new Map<boolean | string, "yes" | "no">([
   [true, "yes"],
   [false, "no"],
@@ -33,7 +34,23 @@ export async function checkRights(
     const some = rights.slice(from, from + AT_A_TIME);
     findings.push(...(await Promise.all(some.map((right) => checkRight(judged, right, signal)))));
   }
-  return findings;
+  return withoutRepeats(findings);
+}
+
+// What the controller does without is one line, in however many namespaces the right is missing.
+function withoutRepeats(findings: readonly CheckFinding[]): readonly CheckFinding[] {
+  const warnings = new Map<string, string[]>();
+  for (const { state, says, check } of findings)
+    if (state === "warning") warnings.set(says, [...(warnings.get(says) ?? []), check]);
+  return findings.flatMap((finding) => {
+    const checks = finding.state === "warning" ? warnings.get(finding.says) : undefined;
+    if (!checks) return [finding];
+    if (checks[0] !== finding.check) return [];
+    const more = checks.length - 1;
+    return [
+      { ...finding, check: more === 0 ? finding.check : `${finding.check} and ${more} more` },
+    ];
+  });
 }
 
 async function checkRight(
@@ -59,25 +76,34 @@ async function checkRight(
       advice: unasked,
     };
   if (granted) return { ...about, state: "ok", says: why, advice: undefined };
+  const { without } = right;
+  if (without !== undefined)
+    return { ...about, state: "warning", says: `${NO_RIGHT}: ${without}`, advice: undefined };
   if (!guessed)
-    return { ...about, state: "missing", says: `no right to it: ${why}`, advice: adviceOf(right) };
+    return { ...about, state: "missing", says: `${NO_RIGHT}: ${why}`, advice: adviceOf(right) };
   return {
     ...about,
     state: "unknown",
-    says: `no right to it, and whether it is needed is not known: ${why}`,
+    says: `${NO_RIGHT}, and whether it is needed is not known: ${why}`,
     advice:
       "give the flags of the controller and its namespace (-n), or ask as a user who may read its Deployment",
   };
 }
 
-/** A text says why it is not known. */
+/**
+ * Whether it is granted for all of its names. A text says why that is not known. It asks for one name after
+ * the other, up to the first that is denied.
+ */
 async function answerOf(
   rightsOf: RightsOf,
-  { verb, group, resource, namespace, name }: NeededRight,
+  { verb, group, resource, namespace, names }: NeededRight,
   signal: AbortSignal,
 ): Promise<boolean | string> {
+  const right = { verb, group, resource, namespace };
   try {
-    return await rightsOf({ verb, group, resource, namespace, name }, signal);
+    for (const name of names ?? [undefined])
+      if (!(await rightsOf({ ...right, name }, signal))) return false;
+    return true;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")
       throw error;
@@ -85,14 +111,15 @@ async function answerOf(
   }
 }
 
-function adviceOf({ resource, namespace, name }: NeededRight): string {
-  if (resource === "leases" || (resource === "configmaps" && name !== undefined))
+function adviceOf({ resource, namespace, names, why }: NeededRight): string {
+  const name = names?.join(", ");
+  if (resource === "leases" || why === SOURCE_LIST)
     return `apply the Role of manifests/role.yaml in ${namespace ?? "its namespace"}${name === undefined ? "" : `, with ${name} among its resourceNames`}`;
+  if (names !== undefined)
+    return "apply what `secretcast rights` prints for the flags of the controller";
   const ofMaps = resource === "configmaps";
   const folder = `manifests/namespace-rights${ofMaps ? "/config-maps" : ""}`;
   if (namespace !== undefined) return `kubectl apply -n ${namespace} -k ${folder}`;
-  if (name !== undefined)
-    return `name ${name} in the ClusterRole, as manifests/components/listed-namespaces does`;
   if (ofMaps)
     return "add the component manifests/components/config-maps, or configMaps in the chart";
   return "apply the ClusterRole and its binding: manifests/clusterrole.yaml, manifests/clusterrolebinding.yaml";

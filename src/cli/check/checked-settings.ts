@@ -3,14 +3,10 @@
 import type { FlagValues } from "../../controller/settings/config.ts";
 import { environmentName, type FlagName } from "../../controller/settings/flags.ts";
 import type { Program } from "../../run/program-context.ts";
-import { FLAG_NAMES } from "../../inspect/kubectl/run-flags.ts";
+import { IN_CLUSTER_FLAGS } from "../../inspect/kubectl/run-flags.ts";
 import type { Installed } from "../../inspect/cluster/installed-controller.ts";
+import { RIGHTS_FLAGS } from "../rights/needed-rights.ts";
 import { readSettings, type PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
-
-/** All flags except those that select the cluster and do not affect how a controller runs in it. */
-export const CHECKED_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
-  (name) => name !== "kubeconfig" && name !== "context",
-);
 
 /** `home`: the namespace of a controller that is not installed yet. */
 export function checkedSettings(
@@ -19,19 +15,8 @@ export function checkedSettings(
   installed: Installed,
   home: string,
 ): PlanningSettings {
-  return readSettings(CHECKED_FLAGS, own, program, installed, home);
+  return readSettings(IN_CLUSTER_FLAGS, own, program, installed, home);
 }
-
-/** The flags from which the needed rights follow. */
-const RIGHTS_FLAGS: readonly FlagName[] = [
-  "source-namespaces",
-  "namespaces",
-  "config-maps",
-  "source-list",
-  "leader-elect",
-  "lease-namespace",
-  "lease-name",
-];
 
 /**
  * Whether the needed rights are only guessed, because the controller's settings cannot be read. Advice to

@@ -9,7 +9,7 @@ import {
 import { printListing } from "../../inspect/kubectl/listing.ts";
 import type { Colour, Column } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
-import { givenFlags } from "../../inspect/kubectl/run-flags.ts";
+import { givenFlags, IN_CLUSTER_FLAGS } from "../../inspect/kubectl/run-flags.ts";
 import { findController, type Installed } from "../../inspect/cluster/installed-controller.ts";
 import { checkAdmission } from "./check-admission.ts";
 import { checkOthers } from "./check-others.ts";
@@ -23,15 +23,15 @@ import {
 } from "./check-server.ts";
 import { checkSize } from "./check-size.ts";
 import { homeOf, settingsLine } from "../../inspect/cluster/planning-settings.ts";
-import { CHECKED_FLAGS, checkedSettings, isGuessed } from "./checked-settings.ts";
+import { checkedSettings, isGuessed } from "./checked-settings.ts";
 import { isSound, type CheckFinding, type FindingState } from "./finding.ts";
-import { neededRights } from "./needed-rights.ts";
+import { neededRights } from "../rights/needed-rights.ts";
 import { rightsOfAccount, rightsOfUser } from "./whose-rights.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 
 export async function printCheck(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
-  const own = givenFlags(given, CHECKED_FLAGS);
+  const own = givenFlags(given, IN_CLUSTER_FLAGS);
   const home = flags.namespace ?? homeOf(own, program);
   // Wrong values are reported before anything is asked.
   checkedSettings(own, program, { kind: "unasked" }, home);

@@ -134,9 +134,9 @@ async function valuesOf(flag: FlagWord, given: GivenWords, cluster: ClusterWords
   const words = async (): Promise<readonly string[]> => {
     if (NAMESPACE_FLAGS.includes(name)) return cluster.namespaces(given);
     if (name === "--context") return cluster.contexts(given);
+    if (choices.length > 0) return choices;
     if (name === "--output") return OUTPUTS;
-    const known = (FLAGS as readonly Flag[]).find((each) => `--${each.name}` === name);
-    return choices.length > 0 ? choices : (known?.choices ?? []);
+    return (FLAGS as readonly Flag[]).find((each) => `--${each.name}` === name)?.choices ?? [];
   };
   return plain((await words()).map((each) => ({ name: each, about: "" })));
 }

@@ -6,6 +6,11 @@ import { FLAGS, type Flag, type FlagName } from "../../controller/settings/flags
 
 export const FLAG_NAMES: readonly FlagName[] = FLAGS.map(({ name }) => name);
 
+/** All flags except those that select the cluster and do not affect how a controller runs in it. */
+export const IN_CLUSTER_FLAGS: readonly FlagName[] = FLAG_NAMES.filter(
+  (name) => name !== "kubeconfig" && name !== "context",
+);
+
 /** Declares the flags as `run` does. Flags in `hides` are accepted but not shown. */
 export function runOptions(argv: Argv, hides: FlagValues = {}): Argv {
   for (const flag of FLAGS as readonly Flag[])

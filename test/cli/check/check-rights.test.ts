@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { checkRights, type Judged } from "../../../src/cli/check/check-rights.ts";
 import { rightsOfUser } from "../../../src/cli/check/whose-rights.ts";
 import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
-import { neededRights, rightText } from "../../../src/cli/check/needed-rights.ts";
+import { neededRights, rightText } from "../../../src/cli/rights/needed-rights.ts";
 import { isSound } from "../../../src/cli/check/finding.ts";
 import { readConfig } from "../../../src/controller/settings/config.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
@@ -49,7 +49,7 @@ test("a right that is missing is named, with what to apply", async (t) => {
     advices.get("create secrets in team-a"),
     "kubectl apply -n team-a -k manifests/namespace-rights",
   );
-  assert.match(advices.get("get namespaces/team-a") ?? "", /listed-namespaces/);
+  assert.match(advices.get("get namespaces/team-a in team-a") ?? "", /`secretcast rights` prints/);
   const maps = { "config-maps": true };
   for (const [flags, check, what] of [
     [maps, "create configmaps in every namespace", "components/config-maps"],

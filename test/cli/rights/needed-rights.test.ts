@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadYaml, type V1ClusterRole } from "@kubernetes/client-node";
-import { neededRights, rightText } from "../../../src/cli/check/needed-rights.ts";
+import { neededRights, rightText } from "../../../src/cli/rights/needed-rights.ts";
 import { readConfig, type FlagValues } from "../../../src/controller/settings/config.ts";
 
 function texts(flags: FlagValues): readonly string[] {
@@ -41,14 +41,53 @@ test("of listed namespaces each has the rights of its Role, and its source is on
   const rights = texts({ namespaces: "team-a,team-b", "leader-elect": false, "source-list": "" });
   const inEach = ["team-a", "team-b"].flatMap((name) => [
     ...granted("namespace-rights/role.yaml", () => ` in ${name}`),
-    ...["get", "list", "watch"].map((verb) => `${verb} namespaces/${name}`),
+    `get namespaces/${name} in ${name}`,
   ]);
   const ofSource = [
     ...["get", "list", "watch"].map((verb) => `${verb} secrets in secretcast`),
-    ...["get", "list", "watch"].map((verb) => `${verb} namespaces/secretcast`),
+    "get namespaces/secretcast in secretcast",
     ...["create", "patch"].map((verb) => `${verb} events.events.k8s.io in secretcast`),
   ];
-  assert.deepEqual(rights.toSorted(), [...inEach, ...ofSource].toSorted());
+  const better = ["list", "watch"].map((verb) => `${verb} namespaces/team-a,team-b,secretcast`);
+  assert.deepEqual(rights.toSorted(), [...inEach, ...ofSource, ...better].toSorted());
+});
+
+test("without Events and without a list of Namespaces the controller works in listed namespaces (34)", () => {
+  const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
+  const optional = (flags: FlagValues): readonly string[] =>
+    neededRights(readConfig(flags, around))
+      .filter(({ without }) => without !== undefined)
+      .map(rightText);
+  assert.deepEqual(optional({}), []);
+  assert.deepEqual(optional({ namespaces: "team-a", "source-namespaces": "team-a" }), [
+    "create events.events.k8s.io in team-a",
+    "patch events.events.k8s.io in team-a",
+    "list namespaces/team-a",
+    "watch namespaces/team-a",
+    "create events.events.k8s.io in secretcast",
+    "patch events.events.k8s.io in secretcast",
+  ]);
+});
+
+test("by name, each right on Secrets but create is limited to the names (34)", () => {
+  const rights = texts({ "only-names": "registry,ca" }).filter((text) => text.includes("secrets"));
+  assert.deepEqual(rights, [
+    ...["get", "list", "watch"].map((verb) => `${verb} secrets/registry,ca in every namespace`),
+    "create secrets in every namespace",
+    ...["patch", "delete"].map((verb) => `${verb} secrets/registry,ca in every namespace`),
+  ]);
+});
+
+test("many names are shown in part (34)", () => {
+  const names = Array.from({ length: 50 }, (_, at) => `n${at}`).join(",");
+  const [first] = texts({ "only-names": names });
+  assert.equal(first, "get secrets/n0,n1,n2,n3,n4 and 45 more in every namespace");
+});
+
+test("a dry run needs no right to write: no Secret, no Event, no Lease (34)", () => {
+  for (const flags of [{}, { namespaces: "team-a" }, { "only-names": "registry" }])
+    for (const right of texts({ ...flags, "dry-run": true }))
+      assert.match(right, /^(get|list|watch) (secrets|namespaces|configmaps)/);
 });
 
 test("each kind that takes part needs the same rights as Secrets", () => {
