@@ -30,13 +30,11 @@ const ROOT = new URL("../", import.meta.url);
 const text = (file: string) => readFileSync(new URL(file, ROOT), "utf8");
 const readme = text("README.md");
 const reference = text("docs/reference.md");
-const behaviour = text("docs/behaviour.md");
 const PAGES = [
   "README.md",
   "CONTRIBUTING.md",
   "docs/alternatives.md",
   "docs/architecture.md",
-  "docs/behaviour.md",
   "docs/kube.md",
   "docs/measurements/performance.md",
   "docs/measurements/reliability.md",
@@ -49,6 +47,7 @@ const PAGES = [
   "docs/release.md",
   "docs/reliability.md",
   "docs/scale.md",
+  "docs/use.md",
   "docs/versions.md",
   "test/README.md",
 ];
@@ -121,8 +120,8 @@ test("the reference lists the keys that are never copied, and those that are all
   assert.ok(reference.includes("All other `app.kubernetes.io/*` keys can be copied."));
 });
 
-test("the parameters of the status API have a row each in operations.md, with every state (H10)", () => {
-  const rows = tableRows(text("docs/operations.md"), ["parameter", "value"]);
+test("the parameters of the status API have a row each in the reference, with every state (H10)", () => {
+  const rows = tableRows(reference, ["parameter", "value"]);
   assert.deepEqual(
     rows.map(([name = ""]) => uncoded(name)),
     FILTER_PARAMETERS,
@@ -135,9 +134,9 @@ test("the parameters of the status API have a row each in operations.md, with ev
     assert.doesNotThrow(() => readFilter(new URLSearchParams(`${parameter}=`)), parameter);
 });
 
-test("the causes of failures have a row each in operations.md, and the reference knows no other", () => {
+test("the causes of failures have a row each in the reference, and its symptoms know no other", () => {
   const words = Object.keys(FAILURE_CAUSES);
-  const rows = tableRows(text("docs/operations.md"), ["cause", "reads", "do"]);
+  const rows = tableRows(reference, ["cause", "reads", "do"]);
   assert.deepEqual(
     rows.map(([word = ""]) => uncoded(word)),
     words,
@@ -145,7 +144,7 @@ test("the causes of failures have a row each in operations.md, and the reference
   for (const [word = "", , advice = ""] of rows)
     assert.ok(
       WHAT_TO_DO[uncoded(word)]?.startsWith(uncoded(advice)),
-      `explain says of ${word} what the page says`,
+      `explain says of ${word} what the reference says`,
     );
   const symptoms = tableRows(reference, ["symptom", "look at", "likely cause"]).map(
     ([cell]) => cell,
@@ -157,13 +156,13 @@ test("the causes of failures have a row each in operations.md, and the reference
   assert.ok(named.length > 5 && named.every((word) => words.includes(word)), named.join());
 });
 
-test("the table of situations in behaviour.md is the planner's", () => {
+test("the table of situations in the reference is the planner's", () => {
   const situations = Object.entries(TARGET_STATES) as [TargetState, string][];
   const header = ["the Secret there is", ...situations.map(([, words]) => words)];
   const line = (row: keyof typeof VERDICT_TABLE) =>
     situations.map(([situation]) => VERDICT_TABLE[row][situation].join(" or "));
   assert.deepEqual(
-    tableRows(behaviour, header).map((row) => row.map(uncoded)),
+    tableRows(reference, header).map((row) => row.map(uncoded)),
     [
       ["wanted", ...line("wanted")],
       ["not wanted", ...line("unwanted")],
@@ -171,33 +170,23 @@ test("the table of situations in behaviour.md is the planner's", () => {
   );
 });
 
-test("the verdict table in behaviour.md has each verdict with its metric state", () => {
-  const rows = tableRows(behaviour, ["verdict", "metric state", "meaning"]);
+test("the verdict table of the reference has each verdict with its metric state", () => {
+  const rows = tableRows(reference, ["verdict", "metric state", "meaning"]);
   assert.deepEqual(
     rows.map(([verdict = "", state = ""]) => [uncoded(verdict), uncoded(state)]),
     VERDICTS.map((verdict) => [verdict, METRIC_STATE[verdict] ?? ""]),
   );
 });
 
-test("the page on operating lists each metric of the program, with its type", async () => {
+test("the reference lists each metric of the program, with its type", async () => {
   const metrics = metricsOfNothing();
   const known = (await metrics.registry.getMetricsAsJSON())
     .filter(({ name }) => !/^(process|nodejs)_/.test(name))
     .map(({ name, type }) => `${name} ${String(type)}`);
-  const rows = tableRows(text("docs/operations.md"), ["metric", "type", "meaning"]);
+  const rows = tableRows(reference, ["metric", "type", "meaning"]);
   assert.deepEqual(
     rows.map(([name = "", type = ""]) => `${uncoded(name)} ${type}`).toSorted(),
     known.toSorted(),
-  );
-});
-
-test("what the reference says of a situation is what behaviour.md says", () => {
-  const told = tableRows(reference, ["situation", "outcome"]);
-  const all = tableRows(behaviour, ["situation", "outcome"]).map((row) => row.join(" | "));
-  assert.ok(told.length > 5);
-  assert.deepEqual(
-    told.filter((row) => !all.includes(row.join(" | "))),
-    [],
   );
 });
 
@@ -208,7 +197,7 @@ for (const name of EVIDENCE)
     assert.ok(words <= 1200, `${words} words`);
   });
 
-const TABLES = ["behaviour", "cli", "hardening", "migrating", "operations", "recipes", "reference"];
+const TABLES = ["cli", "hardening", "migrating", "operations", "recipes", "reference", "use"];
 for (const page of ["README.md", ...[...TABLES, ...EVIDENCE].map((name) => `docs/${name}.md`)])
   test(`no table cell of ${page} is longer than 200 characters (T10)`, () => {
     const rows = text(page)

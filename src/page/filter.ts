@@ -45,7 +45,7 @@ export type Filter = {
   readonly limit?: number | undefined;
 };
 
-/** The parameters of /api/status and /api/events. docs/operations.md has a row for each. */
+/** The parameters of /api/status and /api/events. docs/reference.md has a row for each. */
 export const FILTER_PARAMETERS: readonly string[] = [
   "source",
   "namespace",

@@ -24,8 +24,8 @@ const ORDERED: DefaultTheme.SidebarItem[] = [
     text: "Use it",
     items: [
       page("Secretcast", "/"),
+      page("Publish, accept, pull", "/use"),
       page("Recipes", "/recipes"),
-      page("What happens when …", "/behaviour"),
       page("The command line", "/cli"),
       page("When you do not need a copy", "/alternatives"),
     ],

@@ -135,7 +135,7 @@ function changeOfFailure(cause: string, { kind, source }: Found): string {
 /** A namespace that is being deleted takes nothing. A 429 keeps the time that the API server asked for. */
 const ENDS_BY_ITSELF: ReadonlySet<string> = new Set(["terminating", "throttled"]);
 
-/** What to do for each cause of a failed write. docs/operations.md has the same texts. */
+/** What to do for each cause of a failed write. docs/reference.md has the same texts. */
 export const WHAT_TO_DO: Readonly<Record<string, string>> = {
   policy:
     "Let the policy or its binding admit Secrets with the label app.kubernetes.io/managed-by: secretcast.",

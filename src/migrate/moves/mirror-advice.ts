@@ -16,7 +16,7 @@ export function typedMirrors(copies: readonly JudgedCopy[]): readonly string[] {
   );
   return typed.map(
     ({ object }) =>
-      `Secret ${refText(object)} has the type ${object.type}, so its manifest contains keys that each apply empties: set what docs/operations.md (GitOps) names for your tool, or use the type Opaque without data`,
+      `Secret ${refText(object)} has the type ${object.type}, so its manifest contains keys that each apply empties: set what docs/reference.md (GitOps tools) names for your tool, or use the type Opaque without data`,
   );
 }
 
@@ -33,7 +33,7 @@ export function mirrorsAlone(copies: readonly JudgedCopy[]): readonly string[] {
 
 const MOST_NAMED = 5;
 
-/** The differences for mirrors that occur in the cluster or the files. docs/migrating.md lists all. */
+/** The differences for mirrors that occur in the cluster or the files. docs/reference.md lists all. */
 export function mirrorHints(copies: readonly JudgedCopy[]): readonly string[] {
   const mirrors = copies.filter(({ pulls, state }) => pulls && state !== "orphan");
   if (mirrors.length === 0) return [];
