@@ -4,6 +4,7 @@ import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { openFastScene } from "../support/scenes/fast-scene.ts";
+import type { Meddle } from "../support/scenes/meddle.ts";
 import { openScene } from "../support/scenes/scene.ts";
 
 test("only listed namespaces have copies; each keeps up with its source and its own Secrets", async (t) => {
@@ -129,5 +130,42 @@ test("a namespace that answers 403 freezes with the copies of its sources, and n
   closed.clear();
   await scene.holds(b, "first", { k: "2" });
   for (const place of [a, b]) await scene.absent(place, "second");
+  await scene.finish(given);
+});
+
+test("Namespaces that may be read, but not listed, are served, those created later too (34)", async (t) => {
+  const scene = await openFastScene(t);
+  const { api, source } = scene;
+  const a = await scene.namespace("a");
+  const later = scene.name("later");
+  const given = { namespaces: `${a},${later}` };
+  const to = { "secretcast.io/to": "*" };
+  await api.createSecret(source, "s", { annotations: to, data: { k: "1" } });
+  let lists = 0;
+  const refuseLists: Meddle = async ({ path, what }) => {
+    if (path !== "/api/v1/namespaces") return;
+    lists++;
+    throw new ApiError(what, { kind: "forbidden", status: 403, reason: "Forbidden" });
+  };
+  const controller = scene.start(given, refuseLists);
+  await scene.holds(a, "s", { k: "1" });
+  assert.ok(controller.ready());
+  assert.deepEqual(controller.live(), []);
+  assert.equal(await controller.metric("secretcast_unreadable_namespaces"), 0);
+  await scene.namespace("later");
+  await scene.holds(later, "s", { k: "1" });
+  await api.patchNamespace(a, { annotations: { "secretcast.io/accept": "false" } });
+  await scene.absent(a, "s");
+  await api.deleteNamespace(later);
+  await api.namespaceGone(later);
+  await api.patchNamespace(a, { annotations: { "secretcast.io/accept": "true" } });
+  await scene.holds(a, "s", { k: "1" });
+  assert.ok(lists < 30, `${lists} refused lists of three namespaces`);
+  const said = controller.log.filter((line) => line.includes("no right to list and watch"));
+  assert.equal(said.length, 1, "said once");
+  await controller.stop();
+
+  const once = scene.start({ ...given, once: "true" }, refuseLists);
+  assert.equal(await once.ended, "converged");
   await scene.finish(given);
 });

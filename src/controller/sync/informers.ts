@@ -25,6 +25,8 @@ export type InformerDeps = {
   readonly lines: FailureLines;
   /** What is known of the source list. */
   readonly listState: (kind: ObjectKind) => ListState;
+  /** Called when one Namespace is read by GET from now on, or watched again. */
+  readonly onNamespaceReads?: (active: boolean) => void;
 };
 
 /** How the objects of each kind that takes part are read. */
@@ -83,6 +85,7 @@ export function createInformers(
     transform: (raw) => readNamespace(raw),
     clock,
     metrics: metrics.watch(NAMESPACES.plural),
+    single: only === undefined ? undefined : { name: only, onReads: deps.onNamespaceReads },
     ...toldBy(lines, NAMESPACES.plural),
   });
   const objects = new Map(
@@ -122,6 +125,7 @@ export function writtenNamespaces(
       const namespace = readNamespace(raw);
       if (namespace) namespaced(namespace.name)?.store.recordWrite(namespace);
     },
+    namespaceRefused: (name: string): void => namespaced(name)?.readSoon(),
     forgetNamespace: (name: string, uid: string): void =>
       namespaced(name)?.store.recordDelete(undefined, name, uid),
   };

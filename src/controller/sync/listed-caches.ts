@@ -30,8 +30,9 @@ export function createListedCaches(
   contexts: ReadContexts,
   offerOf: Offers,
 ): ReadCaches {
+  const own = { ...deps, onNamespaceReads: namespaceReads(deps.log) };
   const informers = new Map(
-    Array.from(listed, (name) => [name, createInformers(deps, contexts, name)] as const),
+    Array.from(listed, (name) => [name, createInformers(own, contexts, name)] as const),
   );
   const all = [...informers.values()];
   return {
@@ -129,6 +130,20 @@ function tellAccess(kind: ObjectKind, namespace: string, pair: Pair, log: Log): 
   };
   pair.objects.access.onChange(changed);
   pair.namespaces.access.onChange(changed);
+}
+
+/** Logs one line when the first Namespace is read by GET, and one when all are watched again. */
+function namespaceReads(log: Log): (active: boolean) => void {
+  let count = 0;
+  return (active) => {
+    count += active ? 1 : -1;
+    if (active && count === 1)
+      log.info(
+        {},
+        "no right to list and watch Namespaces: each is read by GET every 30 s, which a Role in it grants",
+      );
+    if (!active && count === 0) log.info({}, "Namespaces are watched");
+  };
 }
 
 /** Resolves if its informer finds that the namespace does not exist. */

@@ -69,6 +69,8 @@ export type WrittenCaches = {
   namespace(name: string): Namespace | undefined;
   rememberNamespace(raw: unknown): void;
   forgetNamespace(name: string, uid: string): void;
+  /** A create was refused, perhaps because the namespace is being deleted. */
+  namespaceRefused(name: string): void;
 };
 
 /** The cache of the source list. */
@@ -112,6 +114,7 @@ export function recordOutcome(
       memory.succeeded(action, now, random);
       return;
     case "moved":
+      if (action.kind === "create") caches.namespaceRefused(action.place.namespace);
       memory.outdated(action, now, outcome.ofSource);
       return;
     case "leaving":

@@ -12,7 +12,7 @@ import type { Clock, Timer } from "../time/clock.ts";
 import { EventHandlers } from "./event-handlers.ts";
 import type { EventHandler, HandlerRegistration } from "./event-handlers.ts";
 import { Reflector } from "./reflector.ts";
-import type { ReflectorLog, ReflectorMetrics } from "./reflector.ts";
+import type { ReflectorLog, ReflectorMetrics, SingleObject } from "./reflector.ts";
 import type { KubeObject, Resource } from "../rest/resource.ts";
 import { Store } from "./store.ts";
 import type { StoreChange, Stored } from "./store.ts";
@@ -51,6 +51,8 @@ export type InformerOptions<T extends Stored> = {
   readonly onConnected?: (() => void) | undefined;
   readonly log?: ReflectorLog | undefined;
   readonly metrics?: InformerMetrics | undefined;
+  /** @internal */
+  readonly single?: SingleObject | undefined;
 };
 
 const NOTIFICATIONS_BETWEEN_YIELDS = 1000;
@@ -89,6 +91,7 @@ export class Informer<T extends Stored> {
       onConnected: options.onConnected,
       log: options.log,
       metrics: options.metrics,
+      single: options.single,
       sink: {
         transform: (raw) => this.#read(raw),
         replace: (items, version) => this.#replace(items, version),
@@ -150,6 +153,14 @@ export class Informer<T extends Stored> {
   relist(): void {
     this.store.distrust();
     this.#reflector.relist();
+  }
+
+  /**
+   * The one object that is read by GET has probably changed. No effect on a watch.
+   * @internal
+   */
+  readSoon(): void {
+    this.#reflector.readSoon();
   }
 
   /**

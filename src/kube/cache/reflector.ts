@@ -18,6 +18,7 @@ import { Reconnect, mayResume, cannotStream, errorKindOf } from "./reconnect.ts"
 import type { KubeObject } from "../rest/resource.ts";
 import { describeScope } from "./list-scope.ts";
 import type { ListScope } from "./list-scope.ts";
+import { SingleReads } from "./single-reads.ts";
 import { SHORTEST_WATCH_MS, watch } from "./watch.ts";
 import type { LiveEvent } from "./watch.ts";
 
@@ -55,6 +56,14 @@ export type ReflectorOptions<T> = {
   readonly onConnected?: (() => void) | undefined;
   readonly log?: ReflectorLog | undefined;
   readonly metrics?: ReflectorMetrics | undefined;
+  readonly single?: SingleObject | undefined;
+};
+
+/** Name of the one object in scope. While list and watch are refused with 403, it is read by GET. */
+export type SingleObject = {
+  readonly name: string;
+  /** Called with true when it is first read by GET, and with false when it is watched again. */
+  readonly onReads?: ((active: boolean) => void) | undefined;
 };
 
 type End = {
@@ -77,6 +86,7 @@ export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #reconnect: Reconnect;
   readonly #history: History;
+  readonly #single: SingleReads | undefined;
   /** Undefined when a list is due. */
   #version: string | undefined;
   #canStream = true;
@@ -92,9 +102,12 @@ export class Reflector<T> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    const { clock, backoff, client } = options;
+    const { clock, backoff, client, scope, single } = options;
     this.#reconnect = new Reconnect({ clock, backoff, reachability: client.reachability });
     this.#history = new History(options);
+    this.#single =
+      single &&
+      new SingleReads({ client, clock, scope, name: single.name, onActive: single.onReads });
     this.#lastActivity = options.clock.monotonic();
     this.#endedAt = this.#lastActivity;
   }
@@ -114,9 +127,15 @@ export class Reflector<T> {
 
   /** The server's history is not the one that was followed. Lists everything again. */
   relist(): void {
+    this.#single?.listAgain();
     if (this.#version === undefined) return;
     if (this.#reconnectAt === undefined) this.#history.distrust();
     else this.#version = undefined;
+  }
+
+  /** See SingleReads. */
+  readSoon(): void {
+    this.#single?.readSoon();
   }
 
   get access(): Access {
@@ -146,7 +165,7 @@ export class Reflector<T> {
         const round = (own: AbortSignal): Promise<End | undefined> => this.#round(own);
         end = await this.#history.during(signal, this.#version, round);
       } catch (error) {
-        end = this.#failure(error instanceof Error ? error : new Error("not an error was thrown"));
+        end = this.#readsInstead(error) ? undefined : this.#failure(error);
       }
       if (!signal.aborted && end) await this.#recover(end, signal);
     }
@@ -154,6 +173,7 @@ export class Reflector<T> {
 
   // Runs one list or watch. Returns undefined after a list in pages, because its watch follows at once.
   async #round(signal: AbortSignal): Promise<End | undefined> {
+    if (this.#single?.due) return this.#readSingly(this.#single, signal);
     if (this.#version !== undefined)
       return this.#watch({ resourceVersion: this.#version }, signal, (event) => this.#live(event));
     if (this.#canStream && this.#failedStreams < 2) return this.#streamList(signal);
@@ -173,6 +193,7 @@ export class Reflector<T> {
           if (version === undefined) return undefined;
           await this.#listed(initial.finish(), version);
           this.#connected();
+          this.#single?.watched();
           this.#unproven = undefined;
         },
         { opened: () => initial.opened(), received: (bytes) => initial.received(bytes) },
@@ -230,7 +251,10 @@ export class Reflector<T> {
       onOpen: () => {
         this.#reconnect.opened();
         this.#history.opened();
-        if (this.#version !== undefined) this.#connected();
+        if (this.#version !== undefined) {
+          this.#connected();
+          this.#single?.watched();
+        }
         heard?.opened();
       },
       onBytes: (bytes) => {
@@ -268,7 +292,28 @@ export class Reflector<T> {
     this.#version = version;
   }
 
-  #failure(error: Error): End {
+  // Only if a list or watch was refused. A refused read is a failure.
+  #readsInstead(error: unknown): boolean {
+    if (errorKindOf(error) !== "forbidden" || !this.#single?.refused()) return false;
+    this.#version = undefined;
+    return true;
+  }
+
+  async #readSingly(reads: SingleReads, signal: AbortSignal): Promise<undefined> {
+    const { sink } = this.#options;
+    await reads.run(signal, async (raw) => {
+      this.#heard();
+      this.#reconnect.opened();
+      const item = raw && sink.transform(raw);
+      // The answer is newer than everything that is known.
+      await sink.replace(item === undefined ? [] : [item], raw?.metadata.resourceVersion ?? "0");
+      this.#connected();
+      this.#unproven = undefined;
+    });
+  }
+
+  #failure(thrown: unknown): End {
+    const error = thrown instanceof Error ? thrown : new Error("not an error was thrown");
     return { reason: errorKindOf(error) ?? "failed", wait: true, relist: !mayResume(error), error };
   }
 

@@ -63,6 +63,7 @@ function open(
       namespace: () => undefined,
       rememberNamespace: nothing,
       forgetNamespace: nothing,
+      namespaceRefused: nothing,
     },
     apply: new Apply({
       client,

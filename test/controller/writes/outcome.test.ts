@@ -38,6 +38,7 @@ function afterMeeting(met: CachedObject | undefined, kind: "create" | "liveGet")
     namespace: () => undefined,
     rememberNamespace: () => undefined,
     forgetNamespace: () => undefined,
+    namespaceRefused: () => undefined,
   };
   const { memories: memory } = made;
   // A look comes after somebody was met.
@@ -113,6 +114,7 @@ test("a live read that shows another object than the cache is told as an event w
           namespace: () => undefined,
           rememberNamespace: () => undefined,
           forgetNamespace: () => undefined,
+          namespaceRefused: () => undefined,
         },
         onChange: (key, was) => told.push([key, was]),
         now: NOW,
