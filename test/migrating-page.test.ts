@@ -169,7 +169,7 @@ function post(client: ApiClient, path: string, metadata: object, rest: object): 
 }
 
 test("the 27 deliberate differences name flags, annotations and verdicts that exist, and each cell is short (D13)", () => {
-  const page = readFileSync(PAGE, "utf8");
+  const page = readFileSync(new URL("../docs/reference.md", import.meta.url), "utf8");
   const rows = tableRows(page, ["the other tool", "secretcast", "instead"]);
   assert.equal(rows.length, 27);
   const flags: readonly string[] = FLAGS.map(({ name }) => name);
