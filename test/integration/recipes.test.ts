@@ -303,19 +303,6 @@ recipe("Restarting workloads when a secret changes", async (stage, blocks) => {
   await controller.stop();
 });
 
-test("each recipe of the page has its test, and its line in the page's contents", () => {
+test("each recipe of the page has its test", () => {
   assert.deepEqual(TITLES, [...tried]);
-  const links = Array.from(PAGE.matchAll(/^- \[(.*)\]\(#(.*)\)$/gm), ([, text, anchor]) => [
-    text,
-    anchor,
-  ]);
-  const anchorOf = (title: string) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9 -]/g, "")
-      .replaceAll(" ", "-");
-  assert.deepEqual(
-    links,
-    TITLES.map((title) => [title, anchorOf(title)]),
-  );
 });
