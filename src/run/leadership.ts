@@ -7,6 +7,7 @@ import { ReservationRecord } from "../controller/writes/reservation-record.ts";
 import { LeaderElector, newIdentity } from "../kube/leaderelection/leader-elector.ts";
 import { LeaseAnnotation } from "../kube/leaderelection/lease-annotation.ts";
 import { createLeaseClient } from "../kube/leaderelection/lease-lock.ts";
+import { ApiError } from "../kube/rest/api-error.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 // Every replace waits while the request is in flight.
@@ -53,9 +54,17 @@ function createElector(
       log.warn({}, "the API server's versions have gone back: everything is listed anew");
       relist();
     },
-    onError: failed,
+    onError: (error) => failed(withAdvice(error, config)),
     onAnswer: worked,
   });
+}
+
+// Nothing is written without the Lease, so the line says what to do.
+function withAdvice(error: unknown, { leaseNamespace, leaseName }: Config): unknown {
+  if (!(error instanceof ApiError) || error.why.word !== "missingRight") return error;
+  return new Error(
+    `${error.message}; in ${leaseNamespace} grant create on leases, and get and update on the Lease ${leaseName}, or run a single replica with --no-leader-elect`,
+  );
 }
 
 // Uses the client of the writes, because a renewal must never queue behind it.

@@ -10,12 +10,18 @@ import { RemovalLog } from "../controller/report/removal-log.ts";
 import { SourceEventHooks } from "../controller/report/source-event-hooks.ts";
 import { SourceEvents, type SourceEvent } from "../controller/report/source-events.ts";
 import type { SyncHooks } from "../controller/report/sync-log.ts";
+import type { Log } from "../controller/report/log.ts";
 import { WrittenLog } from "../controller/report/written-log.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
 import type { KindCache } from "../controller/sync/kind-cache.ts";
 import type { EventDetails } from "../kube/events/event-record.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
 import { createEventClient } from "../kube/events/event-writer.ts";
+import {
+  EventsDeniedError,
+  permittedEvents,
+  type EventAccess,
+} from "../kube/events/permitted-events.ts";
 import type { LeaderElector } from "../kube/leaderelection/leader-elector.ts";
 import { ApiError } from "../kube/rest/api-error.ts";
 import { FAILURE_CAUSES } from "../kube/rest/failure-cause.ts";
@@ -75,7 +81,7 @@ function createEvents(
     overloaded: lines.of("overloaded", { reason: FAILURE_CAUSES.throttled }),
   };
   return new EventRecorder({
-    client: createEventClient(client),
+    client: permittedEvents(createEventClient(client), clock, eventAccessLines(log)),
     reachability: client.reachability,
     clock,
     reporter: { controller: "secretcast", instance: hostname() },
@@ -85,10 +91,31 @@ function createEvents(
         onLost({ ...details, uid: details.regarding.uid ?? "" });
       // Events dropped by our own limit are dropped on purpose.
       if (error instanceof ApiError && error.kind === "throttled") lost.overloaded.failed(error);
+      else if (error instanceof EventsDeniedError) log.debug({ reason: "denied" }, message);
       else if (reason === "refused" || reason === "unreachable") lost[reason].failed(error);
       else log.debug({ reason }, message);
     },
   });
+}
+
+/** Most namespaces that are named in log lines. A missing ClusterRole would name them all. */
+const MOST_NAMED = 5;
+
+function eventAccessLines(log: Log): EventAccess {
+  const named = new Set<string>();
+  return {
+    onDenied: (namespace) => {
+      if (named.size >= MOST_NAMED) return;
+      named.add(namespace);
+      log.warn(
+        { namespace },
+        "no right to write Events in this namespace, so it gets none: grant create and patch on events.events.k8s.io",
+      );
+    },
+    onAllowed: (namespace) => {
+      if (named.delete(namespace)) log.info({ namespace }, "Events are written in this namespace");
+    },
+  };
 }
 
 function eventOf({ kind, on, uid, type, reason, note }: SourceEvent): EventDetails {

@@ -209,6 +209,12 @@ export class Controller {
     log.info({}, "waiting for the lease");
     const stop = new AbortController();
     const either = AbortSignal.any([signal, stop.signal]);
+    const giveUp = (leads: boolean): void => {
+      if (leads) return;
+      this.#ended = "unconverged";
+      stop.abort();
+    };
+    void this.#once?.leads(elector, either).then(giveUp);
     const outcome = await elector.run(either, {
       onStartedLeading: async (leading) => {
         log.info({}, "leading");

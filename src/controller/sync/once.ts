@@ -1,6 +1,7 @@
 // What a run with `--once` waits for, and for how long. Promises: it ends, whatever the API server and other
 // clients do. Exception: if another replica holds the Lease, it waits for that without a limit.
 import { sleep, type Clock } from "../../kube/time/clock.ts";
+import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
 import type { Log } from "../report/log.ts";
 import { isPending, type Row } from "../model/verdicts.ts";
 import { refText } from "../../text/names.ts";
@@ -61,6 +62,22 @@ export class Once {
     if (silent.length === 0) return true;
     this.#log.error({ resources: silent }, "caches cannot be filled, giving up");
     return false;
+  }
+
+  /** Resolves with false, and logs that, if the API server neither gives the Lease nor shows a holder. */
+  async leads(
+    elector: Pick<LeaderElector, "isLeader" | "holder">,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const began = this.#clock.monotonic();
+    while (!signal.aborted && !elector.isLeader && elector.holder === "") {
+      if (this.#clock.monotonic() - began > SILENCE_MS) {
+        this.#log.error({}, "the Lease cannot be taken, giving up");
+        return false;
+      }
+      await sleep(this.#clock, LOOKS_EVERY_MS, signal);
+    }
+    return true;
   }
 
   /**

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Once } from "../../../src/controller/sync/once.ts";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import { statusError } from "../../../src/kube/rest/api-error.ts";
 import { sleep } from "../../../src/kube/time/clock.ts";
 import { createLog } from "../../../src/controller/report/log.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
@@ -303,4 +304,31 @@ test("--once ends at once where a removal is certain to be held: it has never se
   await rig.clock.advance(5000);
   assert.equal(await started.ended(), "unconverged");
   assert.equal(rig.api.writes.length, before);
+});
+
+const NO_LEASE = {
+  kind: "Status",
+  code: 403,
+  reason: "Forbidden",
+  message:
+    'leases.coordination.k8s.io "secretcast" is forbidden: User "u" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "secretcast"',
+};
+
+test("--once gives up on a Lease that it may not read after two minutes, and says what to grant (34)", async () => {
+  const rig = new Rig();
+  rig.teams("team-a");
+  const beforeLease = async ({ what }: ApiRequest): Promise<void> => {
+    throw statusError(what, 403, NO_LEASE);
+  };
+  const started = once(rig, { "leader-elect": true }, { beforeLease });
+  await rig.clock.advance(110_000);
+  assert.equal(await started.ended(), "pending");
+  await rig.clock.advance(20_000);
+  assert.equal(await started.ended(), "unconverged");
+  assert.deepEqual(rig.api.writes, []);
+  assert.equal(rig.clock.timers, 0);
+  const errors = started.lines.map((line) => String(line["error"]));
+  const advice =
+    /no right to get leases.*grant create on leases, and get and update on the Lease secretcast, or run a single replica with --no-leader-elect/;
+  assert.ok(errors.some((error) => advice.test(error)));
 });
