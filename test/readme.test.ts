@@ -52,16 +52,10 @@ const PAGES = [
   "test/README.md",
 ];
 
-test("the README's first command stands by line 12, and a reader is through in 1,200 words (T10)", () => {
+test("the README's first command is in its first 12 lines", () => {
   const lines = readme.split("\n");
   assert.ok(lines.findIndex((line) => line.startsWith("npm ci && npm run demo")) < 12);
   assert.ok(lines.includes("npm ci && npm test"));
-  const words = readme.match(/[\w'./-]*\w[\w'./-]*/g)?.length ?? 0;
-  assert.ok(words <= 1200, `${words} words`);
-  assert.deepEqual(
-    lines.filter((line) => line.length > 400),
-    [],
-  );
 });
 
 test("the README's annotations are words of the vocabulary, on what carries them", () => {
@@ -189,26 +183,6 @@ test("the reference lists each metric of the program, with its type", async () =
     known.toSorted(),
   );
 });
-
-const EVIDENCE = ["performance", "reliability", "scale"];
-for (const name of EVIDENCE)
-  test(`docs/${name}.md is read in 1,200 words (T10)`, () => {
-    const words = text(`docs/${name}.md`).match(/[\w'./-]*\w[\w'./-]*/g)?.length ?? 0;
-    assert.ok(words <= 1200, `${words} words`);
-  });
-
-const TABLES = ["cli", "hardening", "migrating", "operations", "recipes", "reference", "use"];
-for (const page of ["README.md", ...[...TABLES, ...EVIDENCE].map((name) => `docs/${name}.md`)])
-  test(`no table cell of ${page} is longer than 200 characters (T10)`, () => {
-    const rows = text(page)
-      .split("\n")
-      .filter((line) => line.startsWith("| ") && !/^[| -]+$/.test(line));
-    const cells = rows.flatMap((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()));
-    assert.deepEqual(
-      cells.filter((cell) => cell.length > 200),
-      [],
-    );
-  });
 
 for (const page of PAGES) {
   test(`every file that ${page} links to is there`, () => {
