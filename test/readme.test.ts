@@ -5,11 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadAllYaml } from "@kubernetes/client-node";
 import { COPIED_ANYWAY, NEVER_COPIED } from "../src/controller/annotations/never-copied.ts";
-import {
-  TARGET_STATES,
-  VERDICT_TABLE,
-  type TargetState,
-} from "../src/controller/plan/verdict-table.ts";
+import { VERDICT_TABLE } from "../src/controller/plan/verdict-table.ts";
+import { TARGET_STATES, type TargetState } from "../src/controller/model/verdicts.ts";
 import { METRIC_STATE, VERDICTS } from "../src/controller/model/verdicts.ts";
 import {
   ANNOTATION_NAMES,

@@ -1,5 +1,6 @@
 // Groups the rows of a plan for readers: filtered, one group per source, verdict and reason, the worst first
 // and pulling objects last. Lists can be long, so the work yields to the event loop.
+import { reasonText, type ReasonCode } from "../controller/model/reasons.ts";
 import { setImmediate } from "node:timers/promises";
 import { dueWordsOf, isoTime } from "../controller/settings/due-text.ts";
 import {
@@ -24,6 +25,8 @@ export type StatusGroup = {
   readonly source: string;
   readonly verdict: Verdict;
   readonly state: MetricState;
+  /** Stays when the sentence changes. Undefined if the places have several. */
+  readonly code: ReasonCode | undefined;
   readonly reason: string;
   /** For failed writes: a value of the closed list of causes. */
   readonly cause: string | undefined;
@@ -82,7 +85,8 @@ export async function groupRows(
   const groups = new Map<string, Row[]>();
   for await (const slice of inSlices(rows))
     for (const row of slice) {
-      const key = `${familyOf(row)} ${row.cause === undefined ? row.reason : reasonShape(row.reason)}`;
+      const text = reasonText(row.reason);
+      const key = `${familyOf(row)} ${row.cause === undefined ? text : reasonShape(text)}`;
       const group = groups.get(key);
       if (group) group.push(row);
       else groups.set(key, [row]);
@@ -135,6 +139,7 @@ function groupOf(
   if (!first || !state) return [];
   const tried = rows.reduce((most, { triedAt = -1 }) => Math.max(most, triedAt), -1);
   const since = rows.reduce((least, row) => Math.min(least, row.since), Infinity);
+  const codes = new Set(rows.map(({ reason }) => reason.code));
   const places = rows.slice(0, mostPlaces).map(({ place }) => refText(place));
   return [
     {
@@ -142,7 +147,8 @@ function groupOf(
       source: refText(first.source),
       verdict: first.verdict,
       state,
-      reason: sharedReason(new Set(rows.map(({ reason }) => reason))),
+      code: codes.size === 1 ? first.reason.code : undefined,
+      reason: sharedReason(new Set(rows.map(({ reason }) => reasonText(reason)))),
       cause: first.cause,
       places: { total: rows.length, shown: places },
       ...dueOf(first, rows, times),

@@ -2,6 +2,7 @@
 // others are grouped by source, verdict and reason. Each list is truncated and has its total, so the answer has
 // the same size at 5 and at 5,000 namespaces. It has names, counts and reasons only, never a Secret's content.
 // The work yields to the event loop.
+import { reasonText } from "../controller/model/reasons.ts";
 import { type ClusterState } from "../controller/model/cluster.ts";
 import {
   type MetricState,
@@ -244,7 +245,7 @@ function listOf({ list }: Plan): ListStatus {
   const { state, reason, entries, refused, absent } = list;
   return {
     state,
-    reason,
+    reason: reason ? reasonText(reason) : "",
     entries,
     refused: truncate(
       refused.map((entry) => entry.reason),

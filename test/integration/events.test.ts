@@ -1,5 +1,6 @@
 // Every Event of the public list, on the Secret it is about, as kubectl shows them to its owner
 // (`kubectl describe secret` lists no Events; `kubectl events --for` does).
+import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test as secretsOnly } from "node:test";
@@ -182,7 +183,7 @@ secretsOnly(
         assert.deepEqual(await eventNotes(scene, tenant, `of-${name}`, reason), []);
     }
     const row = rowAt(running.settled(), `${tenant}/of-payroll`);
-    assert.match(row?.reason ?? "", /^entry payroll: /, "the administrator reads the reason");
+    assert.match(whyOf(row), /^entry payroll: /, "the administrator reads the reason");
     const [note = ""] = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
     assert.match(note, /acquisition-of-ACME/);
     await running.stop();

@@ -1,6 +1,7 @@
 // Secrets and ConfigMaps beside each other: they never meet at a place, count together where a bound is
 // for all, and ConfigMaps that tell somebody what to do are nobody's place. Runs on the sandbox and on a
 // real API server.
+import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { Api } from "../support/scenes/api.ts";
@@ -43,7 +44,7 @@ test("a Secret and a ConfigMap of one name are two sources, and their copies two
     return found?.verdict === "conflict" && found;
   });
   assert.equal(row.kind, "ConfigMap");
-  assert.match(row.reason, /^a ConfigMap of that name already exists/);
+  assert.match(whyOf(row), /^a ConfigMap of that name already exists/);
   const counted = (state: string, resource: string): Promise<number> =>
     running.metric(`secretcast_copies{state="${state}",resource="${resource}"}`);
   await eventually("both are counted", async () => (await counted("current", "secrets")) === 2);

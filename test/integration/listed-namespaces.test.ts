@@ -1,4 +1,5 @@
 // --namespaces: only these are read and served. What is off the list stays as it is.
+import { reasonText } from "../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { ApiError } from "../../src/kube/rest/api-error.ts";
@@ -80,7 +81,8 @@ test("a namespace taken off the list, of copies or of their source, freezes the 
   const rows = await eventually("a settled plan", () => narrow.settled()?.rows);
   assert.deepEqual(
     rows.map(
-      ({ verdict, place, reason }) => `${verdict} ${place.namespace}/${place.name} ${reason}`,
+      ({ verdict, place, reason }) =>
+        `${verdict} ${place.namespace}/${place.name} ${reasonText(reason)}`,
     ),
     [`frozen ${a}/second source ${two}/second is not in a source namespace (--namespaces)`],
   );

@@ -1,4 +1,5 @@
 // A copy that a finalizer of somebody else holds: never in conflict with itself, and back at once.
+import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -24,7 +25,7 @@ test("a copy that we delete behind a finalizer is waited for, and made again as 
   await eventually("it is waited for", () => running.settled()?.states.pending === 1);
   assert.equal(running.settled()?.states.conflict, 0);
   await eventually("it says for what it waits", () => {
-    const reason = rowAt(running.settled(), `${team}/registry`)?.reason ?? "";
+    const reason = whyOf(rowAt(running.settled(), `${team}/registry`));
     return reason.includes(`waits for the finalizer ${HOLD}; the copy is made again`);
   });
   const { uid } = (await scene.api.secret(team, "registry"))?.metadata ?? {};

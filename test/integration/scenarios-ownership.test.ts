@@ -1,6 +1,7 @@
 // Whose a place is: a Secret that is not ours is never written to and never deleted, of two sources
 // that want one place one has it, and a source made anew has its copies back. Runs on the sandbox and
 // on a real API server.
+import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import type { ApiRequest } from "../../src/kube/rest/api-client.ts";
@@ -51,7 +52,7 @@ test("S14 a Secret whose owner offers it, with a word beside that nobody knows, 
   await publishOne(scene);
   const running = scene.start();
   await conflictTold(running, taken);
-  const reason = rowAt(running.settled(), `${taken}/registry`)?.reason ?? "";
+  const reason = whyOf(rowAt(running.settled(), `${taken}/registry`));
   assert.match(
     reason,
     /carries secretcast\.io\/to-selecter.*its owner may correct it or take it off/,

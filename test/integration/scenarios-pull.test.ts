@@ -1,6 +1,7 @@
 // Secrets that pull: filled when their source comes, again after somebody empties them, and left with
 // their owner's own entries whenever source, consent or reference goes. Runs on the sandbox and on a
 // real API server.
+import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { scenario as test, secretsAlone } from "../support/scenes/both-kinds.ts";
 import { resourcePath } from "../../src/kube/rest/resource.ts";
@@ -34,7 +35,7 @@ async function pulling(scene: Scene, secret: NewSecret = {}): Promise<string> {
 async function refused(running: Running): Promise<string> {
   return eventually("its owner is told", () => {
     const row = running.settled()?.rows.find(({ place }) => place.name === "db");
-    return row?.verdict === "conflict" && row.reason;
+    return row?.verdict === "conflict" && whyOf(row);
   });
 }
 
@@ -219,7 +220,7 @@ test("S39 a chain or a cycle of pulls is refused: a Secret that pulls is nobody'
     const { rows = [], states } = running.settled() ?? {};
     return states?.frozen === 2 && rows.find(({ place }) => place.namespace === namespace);
   });
-  assert.match(frozen.reason, /^secretcast.io\/allow: .* a pulling Secret is no source$/);
+  assert.match(whyOf(frozen), /^secretcast.io\/allow: .* a pulling Secret is no source$/);
   await running.stop();
   await scene.finish(given);
   assert.equal((await scene.api.secret(last, "db"))?.data, undefined);
@@ -247,7 +248,7 @@ test("a Secret that pulls and carries the marks of a copy is left as it is, and 
     const found = running.settled()?.rows.find(({ place }) => place.name === "db");
     return found?.verdict === "frozen" && found;
   });
-  assert.match(row.reason, /^secretcast.io\/placed-at: .* a pulling \w+ is no copy$/);
+  assert.match(whyOf(row), /^secretcast.io\/placed-at: .* a pulling \w+ is no copy$/);
   await running.stop();
   await scene.finish();
   assert.deepEqual(await scene.api.secret(namespace, "db"), before);

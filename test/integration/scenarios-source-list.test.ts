@@ -1,5 +1,6 @@
 // The source list: Secrets that nobody annotated are copied by its entries, and whatever is wrong with
 // the list or one of them deletes nothing. Runs on the sandbox and on a real API server.
+import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { commandLine } from "../support/programs/command-line.ts";
@@ -218,7 +219,7 @@ test("a list that may not be read freezes its copies, and all else goes on at on
   await frozen(denied, [`${a}/tls`, `${b}/tls`]);
   const why = /source list .* cannot be read: the API server answers 403/;
   await eventually("the reason is told", () =>
-    why.test(rowAt(denied.settled(), `${a}/tls`)?.reason ?? ""),
+    why.test(whyOf(rowAt(denied.settled(), `${a}/tls`))),
   );
   assert.deepEqual([denied.unready(), denied.live()], [[], []]);
   await eventually("it is warned of", () =>

@@ -1,5 +1,6 @@
 // What stands between two versions: a copy that the next one marked, and a word of its that stands on a
 // source, under this version; and the way back and forth. Runs on the sandbox and on a real API server.
+import { whyOf } from "../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { scenario as test } from "../support/scenes/both-kinds.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -24,7 +25,7 @@ test("the next version's copy under this version is left alone, and keeps its pl
   await scene.holds(other, "registry", TWO);
   const row = () => rowAt(back.settled(), `${place}/registry`);
   const told = await eventually("it is told as frozen", () => row()?.verdict === "frozen" && row());
-  assert.match(told.reason, /mark-of-the-next-version, which this version does not know/);
+  assert.match(whyOf(told), /mark-of-the-next-version, which this version does not know/);
   assert.deepEqual(await copyIn(scene, place), left);
   await scene.api.deleteSecret(scene.source, "registry");
   await scene.absent(other, "registry");

@@ -1,4 +1,5 @@
 // Rows put together for reading, with the time at which something happens by itself.
+import { because } from "../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { groupRows } from "../../src/page/groups.ts";
@@ -40,7 +41,7 @@ test("held removals say when the first of them is made, what happens then and wh
 });
 
 test("every verdict with a due time has it as RFC 3339, and one without has none (A6)", async () => {
-  const plain = { hold: undefined, reason: "r" } as const;
+  const plain = { hold: undefined, reason: because("WriteFailed", { error: "r" }) } as const;
   const due = { ...plain, dueAt: 60_000 };
   const rows = [
     heldRow("a", { ...due, verdict: "delete" }),

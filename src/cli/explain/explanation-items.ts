@@ -1,4 +1,5 @@
 // An explanation as a list with one item for each place, as json and yaml print it.
+import { type ReasonCode } from "../../controller/model/reasons.ts";
 import { refText } from "../../text/names.ts";
 import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
 import type { Explanation } from "../explanation/explain.ts";
@@ -12,6 +13,8 @@ export type ExplanationItem = {
   readonly name: string;
   readonly source: string;
   readonly verdict: ExplainedVerdict;
+  /** Of the planner's reason. Absent for a place without one. */
+  readonly code?: ReasonCode;
   readonly reason: string;
   /** When it changes without any event: RFC 3339, what happens then, and of a held removal why it waits. */
   readonly dueAt?: string;
@@ -29,11 +32,12 @@ export function explanationItems({
   kind,
   places,
 }: Pick<Explanation, "kind" | "places">): readonly ExplanationItem[] {
-  return places.map(({ place, source, verdict, reason, pulling, decided, answers, due }) => ({
+  return places.map(({ place, source, verdict, code, reason, pulling, decided, answers, due }) => ({
     resource: KINDS[kind].resource.plural,
     ...place,
     source: refText(source),
     verdict,
+    ...(code !== undefined && { code }),
     reason,
     ...dueOf({ verdict, pulling, due }),
     ...(pulling && { pulling }),

@@ -1,5 +1,6 @@
 // Adds what only a running controller knows to a plan made here: failed writes, held actions and what they
 // wait for. The rest of its page is older than the plan, because the cluster was read just now.
+import { reportedReason } from "../../controller/model/reasons.ts";
 import { parseRef, refText } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import { METRIC_STATE, type Plan, type Row } from "../../controller/model/verdicts.ts";
@@ -23,7 +24,8 @@ export function withLiveRows(
     return group.places.shown.flatMap((text) => {
       const place = parseRef(text);
       if (!place) return [];
-      const { verdict, reason, cause, dueMs: dueAt, hold } = group;
+      const { verdict, code, cause, dueMs: dueAt, hold } = group;
+      const reason = reportedReason(code, group.reason);
       const removal = group.dueWords === RELEASED ? "release" : undefined;
       const row = { kind, verdict, place, source, reason, cause, pulling: pulling.has(text) };
       return [{ ...row, dueAt, hold, removal, ...UNTOLD }];

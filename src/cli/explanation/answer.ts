@@ -1,6 +1,7 @@
 // One rule about an object and a place, with its answer. Answers mention a namespace only where necessary,
 // so that places with the same answer form one group.
 
+import { type ReasonCode } from "../../controller/model/reasons.ts";
 import type { Ref } from "../../text/names.ts";
 import type { Row, Verdict } from "../../controller/model/verdicts.ts";
 
@@ -27,6 +28,8 @@ export type PlaceAnswer = {
   readonly verdict: ExplainedVerdict;
   /** One line: the plan's, or that of the rule which decided. */
   readonly reason: string;
+  /** Of the planner's reason. Absent for a place without one. */
+  readonly code: ReasonCode | undefined;
   /** The place is a pulling object. */
   readonly pulling: boolean;
   /**

@@ -1,5 +1,6 @@
 // Asks the rules of a namespace about a source, with the planner's own functions and in the planner's order
 // (desired/targets.ts, wantOf). A property test compares the two.
+import { reasonText } from "../../controller/model/reasons.ts";
 import type {
   ClusterState,
   Namespace,
@@ -8,7 +9,7 @@ import type {
 } from "../../controller/model/cluster.ts";
 import {
   excludedBy,
-  exclusionText,
+  exclusionReason,
   isRead,
   type Exclusion,
 } from "../../controller/desired/namespace-rules.ts";
@@ -89,7 +90,8 @@ export function excludedAnswer(settings: PlannerSettings, name: string): RuleAns
   const rule = "it is not excluded";
   if (excluded === undefined) return holding(rule, "ok, not excluded");
   const { flag } = excluded;
-  return failing(rule, exclusionText(excluded), `start the controller ${OTHER_FLAG[flag](name)}`);
+  const text = reasonText(exclusionReason(excluded));
+  return failing(rule, text, `start the controller ${OTHER_FLAG[flag](name)}`);
 }
 
 const OTHER_FLAG: Readonly<Record<Exclusion["flag"], (name: string) => string>> = {

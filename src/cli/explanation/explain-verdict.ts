@@ -1,7 +1,8 @@
 // The last answer for a place: the planner's verdict from all rules together, with advice when the result
 // may be unwanted.
+import { says, type ReasonCode } from "../../controller/model/reasons.ts";
 import type { CachedObject } from "../../controller/model/cluster.ts";
-import { adoptionHint, METRIC_STATE, type Row } from "../../controller/model/verdicts.ts";
+import { METRIC_STATE, type Row } from "../../controller/model/verdicts.ts";
 import type { ObjectKind } from "../../controller/model/kinds.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import {
@@ -54,6 +55,8 @@ const RULES: Readonly<Record<ExplainedVerdict, string>> = {
 };
 /** In the place of a conflict's rule: a pulling object never has to wait for its own place. */
 const FILLABLE = "its entries can be filled in";
+/** Something that decides could not be read. */
+const UNREAD: readonly ReasonCode[] = ["SourceUnreadable", "ListForbidden", "NotConfirmed"];
 const GOOD: readonly ExplainedVerdict[] = ["create", "current", "update", "replace", "adopt"];
 
 export function verdictAnswer(found: Found): RuleAnswer {
@@ -65,7 +68,8 @@ export function verdictAnswer(found: Found): RuleAnswer {
 }
 
 function changeOf(found: Found): string | undefined {
-  const { kind, verdict, row, present, reason, source } = found;
+  const { kind, verdict, row, present, source } = found;
+  const why = row?.reason;
   if (verdict === "conflict") return changeOfConflict(found);
   if (verdict === "unknown") return undefined;
   switch (METRIC_STATE[verdict]) {
@@ -78,9 +82,9 @@ function changeOf(found: Found): string | undefined {
     case "frozen":
       if (present?.role === "copy" && present.unknownMark !== undefined)
         return `run the newer version, or let it be made anew: ${deleteObject(kind, present)}`;
-      if (reason.includes("is not read (--namespaces)"))
+      if (why && says(why, "SourceNotRead"))
         return `start the controller with ${source.namespace} among --namespaces, or, where nobody needs the copy: ${deleteObject(kind, found.place)}`;
-      if (reason.includes("cannot be read"))
+      if (why && UNREAD.some((code) => says(why, code)))
         return "secretcast check: it names the right that is missing";
       return undefined;
     case "failed":
@@ -93,15 +97,7 @@ function changeOf(found: Found): string | undefined {
   }
 }
 
-function changeOfConflict({
-  kind,
-  entry,
-  place,
-  source,
-  present,
-  row,
-  reason,
-}: Found): string | undefined {
+function changeOfConflict({ kind, entry, place, source, present, row }: Found): string | undefined {
   if (row?.pulling === true) return undefined;
   const other = `another name for its copies: ${sourceWord({ ...source, kind, entry }, "name", "NAME")}`;
   if (row?.winner) return other;
@@ -109,7 +105,7 @@ function changeOfConflict({
   if (present?.role !== "unmanaged") return undefined;
   const text = refText(source);
   const takes = present.adopt?.source;
-  if (reason === adoptionHint(kind, text) || takes === undefined || refText(takes) !== text)
+  if (row?.reason.code === "ObjectInTheWay" || takes === undefined || refText(takes) !== text)
     return `its owner gives it up, entries of its own are lost: ${annotateObject(kind, place, "adopt", text)}`;
   if (present.deleting) return undefined;
   const unknown = present.adopt?.unknownKey;

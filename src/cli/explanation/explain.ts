@@ -2,6 +2,7 @@
 // marks the one that decided. The verdict is the plan's own where the plan has a row. A plan has no rows
 // for current and skipped places, and a limited number for pending ones. The verdict table then gives the
 // verdict.
+import { because, reasonText } from "../../controller/model/reasons.ts";
 import type {
   CachedObject,
   ClusterState,
@@ -274,7 +275,10 @@ class Walk {
 
   /** Why the verdict depends on objects that the user may not read. */
   #unread(source: Ref, place: Ref, row: Row | undefined): string | undefined {
-    if (row) return unknownReason(row, this.#rights);
+    if (row) {
+      const { verdict, source: named, reason } = row;
+      return unknownReason({ verdict, source: named, code: reason.code }, this.#rights);
+    }
     return this.#rights.namespace(source.namespace) ?? this.#rights.namespace(place.namespace);
   }
 
@@ -298,8 +302,8 @@ class Walk {
     const place = { namespace: found.place.namespace, name: found.place.name };
     const source = { namespace: found.source.namespace, name: found.source.name };
     const first = refusals[0];
-    const because = found.unread ?? row?.reason ?? reasonOf(verdict, first);
-    const reason = found.note === undefined ? because : `${because}; ${found.note}`;
+    const text = found.unread ?? (row && reasonText(row.reason)) ?? reasonOf(verdict, first);
+    const reason = found.note === undefined ? text : `${text}; ${found.note}`;
     const owner = this.#clusterState.objectsIn(source.namespace).get(source.name);
     const last = verdictAnswer({
       ...found,
@@ -320,6 +324,7 @@ class Walk {
       source,
       verdict,
       reason,
+      code: row?.reason.code,
       pulling,
       answers: [
         ...(this.#subject === refText(source) && !pulling ? [] : about),
@@ -390,8 +395,8 @@ function withoutRow(
 }
 
 function reasonOf(verdict: ExplainedVerdict, first: RuleAnswer | undefined): string {
-  if (verdict === "current") return "the copy is what it should be";
+  if (verdict === "current") return reasonText(because("Current"));
   if (verdict === "skip" || verdict === "delete" || verdict === "release")
     return first?.answer ?? "it is not wanted there";
-  return "queued for the next writes";
+  return reasonText(because("Queued"));
 }

@@ -1,6 +1,7 @@
 // Implements `plan --expect FILE`. It compares the verdicts in a file, in the format of `plan -o yaml`,
 // with those of a plan. The file must have every place of the plan with its verdict, and every item of the
 // file must match. `current` and `skip` may be expected too. Reasons are not compared.
+import { because, reasonText } from "../../controller/model/reasons.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import { VERDICTS } from "../../controller/model/verdicts.ts";
 import { parseRef, refText } from "../../text/names.ts";
@@ -64,9 +65,9 @@ export function unexpected(
     if (found.has(keyOf(item))) return [];
     const verdict = quietVerdict(item, clusterStates);
     if (verdict === item.verdict) return [];
-    const reason =
-      verdict === "current" ? "the copy is what it should be" : "nothing is to be there";
-    return [{ ...item, verdict, reason, expected: item.verdict }];
+    const reason = because(verdict === "current" ? "Current" : "NothingWanted");
+    const { code } = reason;
+    return [{ ...item, verdict, code, reason: reasonText(reason), expected: item.verdict }];
   });
   return [...other, ...missing];
 }

@@ -1,5 +1,6 @@
 // A plan as a list, sorted by namespace and name. There is one item for each place whose verdict is not
 // current or skip, and one for each refused source. The texts come from the planner.
+import { reasonText, type ReasonCode } from "../../controller/model/reasons.ts";
 import { isPending, type Plan, type Row, type Verdict } from "../../controller/model/verdicts.ts";
 import { problemText } from "../../controller/annotations/rules.ts";
 import { KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
@@ -25,6 +26,7 @@ export type PlanItem = {
   /** NAMESPACE/NAME. */
   readonly source: string;
   readonly verdict: ItemVerdict;
+  readonly code: ReasonCode;
   readonly reason: string;
   /** For a write: what it changes. Absent when it only changes secretcast's marks. */
   readonly changes?: ContentDiff;
@@ -48,22 +50,28 @@ export function planItems(
   const refused = plan.sources
     .filter(({ state, kind, source }) => state === "refused" && wanted(kind, source, source))
     .map(({ kind, source, problems }) =>
-      refusal(kind, source, problems.map(problemText).join("; ")),
+      refusal(kind, source, "SourceRefused", problems.map(problemText).join("; ")),
     );
   const rows = plan.rows
     .filter(({ kind, place, source }) => wanted(kind, place, source))
     .map((row): PlanItem => {
       const item = itemOf(row, actions.get(placeKey(row.kind, row.place)), builder, fills);
-      const unread = unknownReason(row, rights);
+      const { verdict, source } = row;
+      const unread = unknownReason({ verdict, source, code: row.reason.code }, rights);
       return unread === undefined ? item : { ...item, verdict: "unknown", reason: unread };
     });
   return [...listItems(plan, filter), ...refused, ...rows].toSorted(byPlace);
 }
 
-function refusal(kind: ObjectKind, { namespace, name }: Ref, reason: string): PlanItem {
+function refusal(
+  kind: ObjectKind,
+  { namespace, name }: Ref,
+  code: ReasonCode,
+  reason: string,
+): PlanItem {
   const { plural: resource } = KINDS[kind].resource;
   const source = refText({ namespace, name });
-  return { resource, namespace, name, source, verdict: "refused", reason };
+  return { resource, namespace, name, source, verdict: "refused", code, reason };
 }
 
 // Items for the source list itself: entries that produced no source.
@@ -74,6 +82,7 @@ function listItems({ list }: Plan, { namespace }: ItemFilter): readonly PlanItem
     refusal(
       "ConfigMap",
       ref,
+      "EntryRefused",
       refused.map(({ key, reason }) => `entry ${key}: ${reason}`).join("; "),
     ),
   ];
@@ -86,6 +95,7 @@ function itemOf(
   fills: Prospect["fills"],
 ): PlanItem {
   const { namespace, name } = place;
+  const why = action && isCopying(action) ? action.reason : reason;
   const changes = action && contentDiff(action, builder, fills);
   return {
     resource: KINDS[kind].resource.plural,
@@ -93,7 +103,8 @@ function itemOf(
     name,
     source: refText(source),
     verdict,
-    reason: action && isCopying(action) ? action.reason : reason,
+    code: why.code,
+    reason: reasonText(why),
     ...(changes && { changes }),
   };
 }

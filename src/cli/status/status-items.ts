@@ -14,6 +14,8 @@ import { isSourceState, severity, type RowState } from "../../page/filter.ts";
 
 export type StatusOutcome = {
   readonly verdict: string;
+  /** Of the reason. Absent if the places have several, or the controller reports none. */
+  readonly code?: string;
   readonly reason: string;
   /** The first places, as NAMESPACE/NAME. */
   readonly places: readonly string[];
@@ -113,8 +115,9 @@ function resourceOf(kind: ObjectKind | undefined): string {
 }
 
 function outcomesOf(groups: readonly StatusGroup[]): readonly StatusOutcome[] {
-  return groups.map(({ verdict, reason, places, dueAt, dueWords, hold, unless }) => ({
+  return groups.map(({ verdict, code, reason, places, dueAt, dueWords, hold, unless }) => ({
     verdict,
+    ...(code !== undefined && { code }),
     reason,
     places: places.shown,
     count: places.total,
@@ -147,8 +150,8 @@ export function withoutUnread(
 function withoutUnreadOf(item: StatusItem, rights: ReaderRights): StatusItem {
   let unread = 0;
   const outcomes = item.outcomes.map((outcome) => {
-    const { verdict, reason, count } = outcome;
-    const text = unknownReason({ verdict, reason, source: item }, rights);
+    const { verdict, code, count } = outcome;
+    const text = unknownReason({ verdict, code, source: item }, rights);
     if (text === undefined) return outcome;
     unread += count;
     return { ...outcome, verdict: "unknown", reason: text };

@@ -1,4 +1,5 @@
 // What the settings say of a namespace: may it publish, may it receive.
+import { because, type Reason } from "../model/reasons.ts";
 import type { GlobList } from "../../text/globs.ts";
 import type { PlannerSettings } from "../model/cluster.ts";
 
@@ -61,11 +62,11 @@ export function excludedBy(settings: PlannerSettings, namespace: string): Exclus
   return undefined;
 }
 
-export function exclusionText({ why, flag }: Exclusion): string {
-  return `the namespace ${why} (${flag})`;
+export function exclusionReason({ why, flag }: Exclusion): Reason {
+  return because("NamespaceExcluded", { why, flag });
 }
 
-export function exclusion(settings: PlannerSettings, namespace: string): string | undefined {
+export function exclusion(settings: PlannerSettings, namespace: string): Reason | undefined {
   const excluded = excludedBy(settings, namespace);
-  return excluded && exclusionText(excluded);
+  return excluded && exclusionReason(excluded);
 }

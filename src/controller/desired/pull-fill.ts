@@ -2,6 +2,7 @@
 // such Secrets, not their data, so this is asked when a write is due, of the Secret as it then is.
 //   an entry of its owner's stays theirs, also where it equals the source's: only what we wrote, or what
 //   the type requires and its owner could not leave out, is ours to change and to take out
+import { because, type Reason } from "../model/reasons.ts";
 import { parsePull, type Annotations } from "../annotations/parse.ts";
 import { excessOf, MOST_DATA_ENTRIES } from "../../text/bounds.ts";
 import { entriesOf, entryBytes, typeOf, type KindRules } from "../model/kinds.ts";
@@ -80,19 +81,22 @@ export function recordedSource(
 /** `shadowed`: entries that it does not get because its owner has others there. */
 export type FillResult = {
   readonly fill: Fill | undefined;
-  readonly shadowed: string | undefined;
+  readonly shadowed: Reason | undefined;
   /** All that it sets is empty or absent now, as a manifest of a type with required keys leaves it. */
   readonly isRefill: boolean;
 };
 
-/** What to write so that `pull` has what `source` gives it, or a text: why that is impossible. */
+/** What to write so that `pull` has what `source` gives it, or why that is impossible. */
 export function fillFor(
   pull: PullState,
   source: SourceObject,
   { data }: SourcePayload,
-): FillResult | string {
+): FillResult | Reason {
   const offered = filterKeys(pull.keys, data.reveal());
-  if (!offered.ok) return problemText({ annotation: annotationKey("keys"), ...offered.fault });
+  if (!offered.ok) {
+    const problem = problemText({ annotation: annotationKey("keys"), ...offered.fault });
+    return because("KeysInvalid", { problem });
+  }
   const set = recordOf<string>([]);
   const keys: string[] = [];
   const kept: string[] = [];
@@ -115,7 +119,7 @@ export function fillFor(
   const version = { sourceUid: source.uid, sourceVersion: source.resourceVersion, entry, list };
   const record = keys.length > 0 ? { keys: keys.toSorted(), ...version } : undefined;
   const fill = emptied(pull, gone, set, record);
-  const shadowed = kept.length > 0 ? shadowText(kept) : undefined;
+  const shadowed = kept.length > 0 ? ownEntriesKept(kept) : undefined;
   const recorded = [...pull.pulledKeys].toSorted().join(",") === (record?.keys ?? []).join(",");
   const sameSource =
     record === undefined ||
@@ -123,10 +127,10 @@ export function fillFor(
   const changes = fill.set.keys().length + fill.remove.length;
   if (changes === 0 && recorded && sameSource)
     return { fill: undefined, shadowed, isRefill: false };
-  if (changes > 0 && pull.immutable) return "it is immutable and cannot be filled";
+  if (changes > 0 && pull.immutable) return because("PullImmutable");
   const bytesOf = (entry: string): number => entryBytes(pull.kind, entry);
   const excess = changes > 0 ? excessOf(after(pull.data, fill), bytesOf) : undefined;
-  if (excess) return `filled it would hold ${excess.part}: want ${excess.expected}`;
+  if (excess) return because("PullTooLarge", { part: excess.part, expected: excess.expected });
   const isEmpty = (key: string): boolean => {
     const present = Object.hasOwn(pull.data, key) ? pull.data[key] : undefined;
     return present === undefined || present === "" || present === shell(pull.type);
@@ -137,10 +141,11 @@ export function fillFor(
 
 const MOST_NAMED = 5;
 
-function shadowText(kept: readonly string[]): string {
+function ownEntriesKept(kept: readonly string[]): Reason {
   const rest = kept.length - MOST_NAMED;
   const named = kept.slice(0, MOST_NAMED).join(", ");
-  return `entries of its own are where the source has some: ${named}${rest > 0 ? ` and ${rest} more` : ""}`;
+  const keys = rest > 0 ? `${named} and ${rest} more` : named;
+  return because("OwnEntriesKept", { keys });
 }
 
 /** Takes out everything that we filled in. */

@@ -1,6 +1,7 @@
 // The sources as one sync sees them: which take part, in which order they win, and the status of each
 // source that a copy names. It is a snapshot: a source that arrives while the sync runs is `unsettled`
 // and left to the next.
+import { because, type Reason } from "../model/reasons.ts";
 import {
   type CachedObject,
   type CopyObject,
@@ -28,7 +29,7 @@ export type PlannedSource = {
   readonly namespace: string;
   readonly rank: number;
   /** Why nothing of its copies may change. */
-  readonly frozen: string | undefined;
+  readonly frozen: Reason | undefined;
   readonly content: Desired | undefined;
   readonly tally: Tally;
 };
@@ -59,7 +60,7 @@ export type SourceStatus =
       readonly entry: PlannedSource;
       readonly candidate: Candidate | undefined;
     }
-  | { readonly kind: "frozen"; readonly reason: string }
+  | { readonly kind: "frozen"; readonly reason: Reason }
   /** The Secret is there and has nothing to say. */
   | { readonly kind: "notASource"; readonly uid: string; readonly resourceVersion: string }
   | { readonly kind: "absent" }
@@ -68,13 +69,13 @@ export type SourceStatus =
   | { readonly kind: "toBeRead" };
 
 /** What a place waits for whose source arrived during the plan. */
-export function justArrived(source: Ref): string {
-  return `source ${refText(source)} changed during planning; retrying immediately`;
+export function justArrived(source: Ref): Reason {
+  return because("SourceChanging", { source: refText(source) });
 }
 
 /** What a place waits for whose source is read again. */
-export function readAgain(source: Ref): string {
-  return `source ${refText(source)} is read again, because the source list says something new of it`;
+export function readAgain(source: Ref): Reason {
+  return because("SourceReread", { source: refText(source) });
 }
 
 // Stronger than every namespace of --source-namespaces.
@@ -211,12 +212,14 @@ export class Sources {
     };
   }
 
-  #frozen(source: SourceObject): string | undefined {
+  #frozen(source: SourceObject): Reason | undefined {
     const problem = source.problems[0];
-    if (problem) return `source ${refText(source)} is refused: ${problemText(problem)}`;
-    if (source.deleting) return `source ${refText(source)} is being deleted${alsoAwaited(source)}`;
+    const text = refText(source);
+    if (problem) return because("SourceRefused", { source: text, problem: problemText(problem) });
+    if (source.deleting)
+      return because("SourceDeleting", { source: text, waits: alsoAwaited(source) });
     if (this.#namespaces.get(source.namespace)?.terminating === true) {
-      return `namespace ${source.namespace} of source ${refText(source)} is being deleted`;
+      return because("SourceNamespaceDeleting", { namespace: source.namespace, source: text });
     }
     return undefined;
   }
@@ -261,7 +264,7 @@ export class Sources {
     const known = this.#outside.get(text);
     if (known) return known;
     const flag = isRead(this.#settings, ref.namespace) ? "source-namespaces" : "namespaces";
-    const reason = `source ${text} is not in a source namespace (--${flag})`;
+    const reason = because("SourceOutOfScope", { source: text, flag });
     const status = { kind: "frozen", reason } as const;
     this.#outside.set(text, status);
     return status;
@@ -269,7 +272,7 @@ export class Sources {
 
   #planAnywhere(ref: Ref): SourceStatus {
     if (!isRead(this.#settings, ref.namespace)) {
-      return { kind: "frozen", reason: `source ${refText(ref)} is not read (--namespaces)` };
+      return { kind: "frozen", reason: because("SourceNotRead", { source: refText(ref) }) };
     }
     if (this.#clusterState.isUnreadable?.(ref.namespace) === true) {
       return { kind: "frozen", reason: unreadableReason(ref) };
@@ -288,7 +291,10 @@ function statusOf(secret: CachedObject | undefined, entry: ListEntry | undefined
       if (entry) return { kind: "frozen", reason: misnamed(entry, secret) };
       const problem = secret.problems[0];
       if (problem === undefined) return silent(secret);
-      const reason = `source ${refText(secret)} is refused: ${problemText(problem)}`;
+      const reason = because("SourceRefused", {
+        source: refText(secret),
+        problem: problemText(problem),
+      });
       return { kind: "frozen", reason };
     }
     case "copy":
@@ -299,10 +305,11 @@ function statusOf(secret: CachedObject | undefined, entry: ListEntry | undefined
 }
 
 /** Why an entry cannot make a source of an object that is something else of ours. */
-export function misnamed({ key }: ListEntry, object: PullingObject | CopyObject): string {
+export function misnamed({ key }: ListEntry, object: PullingObject | CopyObject): Reason {
   const what =
     object.role === "copy" ? "a copy is never a source" : "a pulling Secret is no source";
-  return problemText(problemOf(key, "", { part: refText(object), expected: `another: ${what}` }));
+  const problem = problemOf(key, "", { part: refText(object), expected: `another: ${what}` });
+  return because("EntryRefused", { problem: problemText(problem) });
 }
 
 function silent({ uid, resourceVersion }: CachedObject): SourceStatus {

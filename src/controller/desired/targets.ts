@@ -1,5 +1,6 @@
 // The namespaces that may receive, as one sync sees them, and whether a source wants one. Each is
 // asked for its Secrets and for its settings once a sync, because every source meets every target.
+import { type Reason } from "../model/reasons.ts";
 import {
   type Namespace,
   type CachedObject,
@@ -15,7 +16,7 @@ export type TargetNamespace = InBatch & {
   readonly namespace: Namespace;
   readonly secrets: ReadonlyMap<string, CachedObject>;
   /** Why it never receives anything. */
-  readonly excluded: string | undefined;
+  readonly excluded: Reason | undefined;
   /** `kept`: it has said nothing under opt-in, so it keeps what is there and takes nothing new. */
   readonly accept: Exclude<Accept, { kind: "absent" }> | { readonly kind: "kept" };
   /** 0 is the youngest namespace. */

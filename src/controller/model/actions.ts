@@ -1,4 +1,5 @@
 // The writes that follow from verdicts, and the questions to ask before some of them. All of it is data.
+import { type Reason } from "./reasons.ts";
 import type { Ref } from "../../text/names.ts";
 import type {
   DesiredCopy,
@@ -27,7 +28,7 @@ type Write = {
   readonly source: Ref;
   readonly cause: WriteCause;
   /** Why, in plain English. */
-  readonly reason: string;
+  readonly reason: Reason;
   /** Key of the decision behind this write, without the target's version. A failure is remembered under it. */
   readonly decisionKey: string;
   /** With a removal: how the delete guard counts it. */

@@ -2,6 +2,7 @@
 // the cache (observed/). After that, no field is optional by accident. The planner's output is in verdicts.ts.
 // Times of objects are RFC 3339 texts in UTC, which sort as they are. Times of the planner are
 // milliseconds of a monotonic clock.
+import { type Reason } from "./reasons.ts";
 import type { KeyFilter } from "../../text/key-filter.ts";
 import type { GlobList } from "../../text/globs.ts";
 import type { ObjectKind } from "./kinds.ts";
@@ -220,7 +221,7 @@ export type Namespace = {
 /** The source list as it is known, for objects of one kind. */
 export type ListState =
   /** `unread`: it is there, perhaps, and cannot be read or is not understood. */
-  | { readonly state: "off" | "absent" | "unread"; readonly reason: string }
+  | { readonly state: "off" | "absent" | "unread"; readonly reason: Reason }
   | (Pick<Identity, "uid" | "resourceVersion"> & {
       readonly state: "read";
       /** Where it is. */

@@ -1,5 +1,6 @@
 // Which finalizers keep a Secret that is being deleted, so that a report about the wait can name its reason.
 // They are kept beside the objects: there are up to a million objects, and few are being deleted.
+import { because, type Reason } from "./reasons.ts";
 import { objectOf, stringOf } from "./unstructured.ts";
 import type { CachedObject } from "./cluster.ts";
 
@@ -29,11 +30,11 @@ export function alsoAwaited(secret: CachedObject): string {
 }
 
 /** What a Secret that is being deleted waits for, in plain English. */
-export function awaited(secret: CachedObject): string {
+export function awaited(secret: CachedObject): Reason {
   const holders = holdersOf(secret);
   return holders === undefined
-    ? "it is being deleted, and waits for the API server to remove it"
-    : `its deletion waits for ${holders}`;
+    ? because("Deleting")
+    : because("DeletingWithFinalizers", { finalizers: holders });
 }
 
 function holdersOf(secret: CachedObject): string | undefined {

@@ -1,5 +1,6 @@
 // The conditions under which a removal could be a mistake, one sentence each: why it is held, and what
 // prevents it. The planner's reasons, Events, the log, the status page and the commands use these texts.
+import { because, type Reason } from "./reasons.ts";
 import type { RemovalHoldCause } from "./verdicts.ts";
 
 type HoldText = {
@@ -39,11 +40,7 @@ export const REMOVAL_HOLDS: Readonly<Record<RemovalHoldCause, HoldText>> = {
 /** A source's state `nowhere` as text. */
 export const NOWHERE_TEXT = "an edit leaves the source without any copy";
 
-/** Numbers, if there are any, say more than the condition alone. */
-export function heldReason(
-  reason: string,
-  hold: RemovalHoldCause,
-  because = REMOVAL_HOLDS[hold].because,
-): string {
-  return `${reason}; held, because ${because}`;
+/** Follows the reason for the removal. */
+export function heldBy(hold: RemovalHoldCause): Reason {
+  return because("Held", { because: REMOVAL_HOLDS[hold].because });
 }

@@ -1,5 +1,6 @@
 // What the planner answers: verdicts, and the reports that logs, metrics, `plan`, `status`, `explain`
 // and the status page print. All of it is data. The resulting writes are in actions.ts.
+import { because, type Reason } from "./reasons.ts";
 import type { Ignored, IgnoredReason } from "../annotations/ignored.ts";
 import type { Problem } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
@@ -40,6 +41,16 @@ const STATE_BY_VERDICT = {
 } as const satisfies Readonly<Record<string, MetricState | undefined>>;
 export type Verdict = keyof typeof STATE_BY_VERDICT;
 export const METRIC_STATE: Readonly<Record<Verdict, MetricState | undefined>> = STATE_BY_VERDICT;
+/** What is at a place, as one source sees it. */
+export const TARGET_STATES = {
+  absent: "absent",
+  equal: "ours, equal",
+  different: "ours, different",
+  fixed: "ours, different where the API allows no update (type, immutable)",
+  deleting: "ours, being deleted",
+  unmanaged: "not ours",
+} as const;
+export type TargetState = keyof typeof TARGET_STATES;
 /** It becomes another state without anybody's doing. */
 export function isPending(verdict: Verdict): boolean {
   return METRIC_STATE[verdict] === "pending";
@@ -50,14 +61,13 @@ export const VERDICTS: readonly Verdict[] = Object.keys(METRIC_STATE).filter(
 );
 
 /** To the owner of an object that is in the way of `source`, and to who wonders why it is not copied. */
-export function adoptionHint(kind: ObjectKind, source: string): string {
-  const offer = `kubectl annotate ${kind.toLowerCase()} NAME -n NAMESPACE ${annotationKey("adopt")}=${source}`;
-  return `a ${kind} of that name already exists. Delete it, or offer it: ${offer}`;
+export function offerCommand(kind: ObjectKind, source: string): string {
+  return `kubectl annotate ${kind.toLowerCase()} NAME -n NAMESPACE ${annotationKey("adopt")}=${source}`;
 }
 
 /** For a source in a namespace that the API server does not let us read. */
-export function unreadableReason(ref: Ref): string {
-  return `namespace ${ref.namespace} of source ${refText(ref)} cannot be read: the API server answers 403`;
+export function unreadableReason(ref: Ref): Reason {
+  return because("SourceUnreadable", { namespace: ref.namespace, source: refText(ref) });
 }
 
 /** What the owner of a filled pulling Secret should know of its type, or undefined if the types are equal. */
@@ -74,7 +84,7 @@ export type Row = {
   readonly place: Ref;
   readonly source: Ref;
   /** Without the place: places of one source with one reason are reported together. */
-  readonly reason: string;
+  readonly reason: Reason;
   /** With a failed write: a value of a closed list for the reason. */
   readonly cause: string | undefined;
   /** When it is looked at again without any event (ms, monotonic), or undefined: it waits for nothing. */
@@ -89,7 +99,7 @@ export type Row = {
   readonly pulling: boolean;
   /** With a conflict with another source: the one that has the place. */
   readonly winner: Ref | undefined;
-  /** With a pulling object: what its owner may be reported. Absent: only `noSourceText`. */
+  /** With a pulling object: what its owner may be reported. Absent: only `noSource`. */
   readonly forOwner?: OwnerNotice | undefined;
   /** With a removal with the verdict `held`: why it could be a mistake. `dueAt` is when it is made. */
   readonly hold?: RemovalHoldCause | undefined;
@@ -105,15 +115,12 @@ export type Row = {
 export type OwnerNotice = {
   /** `refused`: the owner must correct the object itself. */
   readonly kind: "refused" | "notFilled";
-  readonly reason: string;
+  readonly reason: Reason;
 };
 
-/**
- * To the owner of a pulling object. They may read neither the source, nor the source list, nor the flags, so
- * everything that is wrong there has this one reason.
- */
-export function noSourceText(from: Ref): string {
-  return `there is no source ${refText(from)}, or it does not allow this namespace`;
+/** To the owner of a pulling object, for whatever is wrong with its source. */
+export function noSource(from: Ref): Reason {
+  return because("NoSource", { source: refText(from) });
 }
 
 /** Why a removal could be a mistake, so that it waits for --delete-hold. */
@@ -158,7 +165,7 @@ export type SourceReport = {
 export type ListReport = {
   readonly state: "off" | "absent" | "unread" | "read";
   /** Why it is not read. */
-  readonly reason: string;
+  readonly reason: Reason | undefined;
   /** Where it is. */
   readonly ref: Ref | undefined;
   readonly uid: string | undefined;

@@ -1,5 +1,6 @@
 // The state of the source list, as it is reported: turned off, absent, not read and why,
 // or read, and then what it says of objects of one kind.
+import { because } from "../model/reasons.ts";
 import type { ListedKind, ListEntry } from "../annotations/list-entry.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { SourceList } from "../annotations/source-list.ts";
@@ -11,15 +12,15 @@ export type UnheardList = Exclude<ListState, { state: "read" }>;
 
 export const LIST_OFF: UnheardList = {
   state: "off",
-  reason: "the source list is turned off (--source-list)",
+  reason: because("ListOff"),
 };
 
 export function pendingList(ref: Ref): UnheardList {
-  return unheard(ref, "unread", "has not been read yet");
+  return { state: "unread", reason: because("ListPending", { list: refText(ref) }) };
 }
 
 export function forbiddenList(ref: Ref): UnheardList {
-  return unheard(ref, "unread", "cannot be read: the API server answers 403 (get, list, watch)");
+  return { state: "unread", reason: because("ListForbidden", { list: refText(ref) }) };
 }
 
 /** Entries that one of two states of the list has and the other has not, or otherwise. */
@@ -39,12 +40,10 @@ export function* changedEntries(
 
 /** `object`: without entries, or undefined if it does not exist. */
 export function unusableList(ref: Ref, object: ListObject | undefined): UnheardList {
-  if (!object) return unheard(ref, "absent", "is not there");
-  return unheard(ref, "unread", `is not read: ${object.reason}`);
-}
-
-function unheard(ref: Ref, state: "absent" | "unread", what: string): UnheardList {
-  return { state, reason: `the source list ${refText(ref)} ${what}` };
+  const list = refText(ref);
+  return object
+    ? { state: "unread", reason: because("ListInvalid", { list, problem: object.reason }) }
+    : { state: "absent", reason: because("ListAbsent", { list }) };
 }
 
 /** `list`: the entries of `object`, understood. */

@@ -1,5 +1,6 @@
 // What the source that a copy names says of the copy's place: it keeps it, the copy is held as it is, or
 // the place is unwanted.
+import { because, type Reason } from "../model/reasons.ts";
 import { consents } from "./consent.ts";
 import {
   sourceGone,
@@ -29,7 +30,7 @@ export type CopyDecision =
   | {
       readonly kind: "hold";
       readonly verdict: "paused" | "frozen" | "wait";
-      readonly reason: string;
+      readonly reason: Reason;
     }
   | {
       readonly kind: "unwanted";
@@ -44,12 +45,12 @@ export function decideCopy(
   status: SourceStatus,
 ): CopyDecision {
   if (copy.unknownMark !== undefined) {
-    const reason = `it carries ${copy.unknownMark}, which this version does not know: a newer one made it`;
-    return hold("frozen", reason);
+    return hold("frozen", because("UnknownMark", { mark: copy.unknownMark }));
   }
   if (target.excluded !== undefined) return hold("frozen", target.excluded);
   if (target.accept.kind === "problem") {
-    return hold("frozen", `the namespace is not understood: ${problemText(target.accept.problem)}`);
+    const problem = problemText(target.accept.problem);
+    return hold("frozen", because("NamespaceInvalid", { problem }));
   }
   const listed = answerOfList(context.sources.list, copy.source, copy);
   if (listed.kind === "frozen") return hold("frozen", listed.reason);
@@ -96,7 +97,7 @@ function decideByStatus(
       const reason =
         listed.kind === "gone"
           ? listed.reason
-          : `${refText(copy.source)} carries neither to nor to-selector any more`;
+          : because("SourceUnannotated", { source: refText(copy.source) });
       const asked = readsOfSourceAndList(context, copy.source, status, copy.entry);
       return unwanted(copy.onDelete, reason, asked);
     }
@@ -115,7 +116,7 @@ function decideByEntry(
   const { source, text, frozen } = entry;
   const { candidate } = status;
   if (frozen !== undefined) return hold("frozen", frozen);
-  if (source.rule.paused) return hold("paused", `source ${text} is paused`);
+  if (source.rule.paused) return hold("paused", because("SourcePaused", { source: text }));
   const named = source.rule.copyName === copy.name;
   if (candidate && named) {
     if (wants(candidate, target)) return { kind: "keep", candidate };
@@ -133,8 +134,8 @@ function decideByEntry(
     want === "declined" || want === "selector" ? [...asked, readOfNamespace(target)] : asked;
   const reason =
     want === "declined"
-      ? `the namespace does not accept copies of ${text}`
-      : `source ${text} no longer wants this place`;
+      ? because("NotAccepted", { source: text })
+      : because("NoLongerWanted", { source: text });
   const { removalReason, ...decision } = unwanted(word, reason, follows);
   return { ...decision, removalReason: { ...removalReason, covered: want === "declined" } };
 }
@@ -156,19 +157,19 @@ function keeps(
 function decideAbsent(context: PlanContext, copy: CopyObject, status: SourceStatus): CopyDecision {
   const { source, sourceUid, onDelete } = copy;
   // A user that looks for the source finds this object.
-  const other = shownAt(status) ? ": another object has its name now" : "";
-  const reason = `source ${refText(source)} is gone${other}`;
+  const code = shownAt(status) ? "SourceNameTaken" : "SourceGone";
+  const reason = because(code, { source: refText(source) });
   const removalReason = sourceGone(context, source, sourceUid, status, reason);
   return { kind: "unwanted", onDelete, removalReason };
 }
 
-function hold(verdict: "frozen" | "paused" | "wait", reason: string): CopyDecision {
+function hold(verdict: "frozen" | "paused" | "wait", reason: Reason): CopyDecision {
   return { kind: "hold", verdict, reason };
 }
 
 function unwanted(
   onDelete: OnDelete,
-  reason: string,
+  reason: Reason,
   follows: RemovalReason["follows"],
 ): Extract<CopyDecision, { kind: "unwanted" }> {
   return { kind: "unwanted", onDelete, removalReason: { cause: "unwanted", reason, follows } };

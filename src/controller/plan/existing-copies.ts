@@ -6,6 +6,7 @@
 //   absent, within the grace          wait, and it keeps the place
 //   gone, or does not want it         the strongest other source that wants the place takes it over
 //                                     by one update; without such a source the copy is removed
+import { because, followedBy, reasonText, type Reason } from "../model/reasons.ts";
 import {
   readOfNamespace,
   readOfSource,
@@ -102,7 +103,7 @@ function planKept(
   const { planBuilder, sources } = context;
   const { entry } = holder.source;
   const asked = entry?.key === copy.entry ? [] : readsOfList(sources.list, entry, copy.entry);
-  const hold = unconfirmed(planBuilder, "the source list says something new of its source", asked);
+  const hold = unconfirmed(planBuilder, because("ListChanged"), asked);
   if (!hold || copy.deleting) planCopy(context, copy, target, holder, "changed");
   else {
     const verdict = wantedVerdict(targetStateOf(copy, holder.content));
@@ -169,7 +170,7 @@ function failingTakeover(
   if (placeBackoff?.kind !== "failed" || placeBackoff.until <= planBuilder.now) return undefined;
   return {
     verdict: "conflict",
-    reason: `it cannot take this place over: ${placeBackoff.reason}`,
+    reason: because("TakeoverFailed", { error: reasonText(placeBackoff.reason) }),
     cause: placeBackoff.cause,
     dueAt: placeBackoff.until,
   };
@@ -182,7 +183,7 @@ function unreadTakeover(
   target: TargetNamespace,
   taker: Candidate,
 ) {
-  const reason = `source ${taker.text} comes before ${refText(copy.source)}`;
+  const reason = because("TakeoverPending", { source: taker.text, other: refText(copy.source) });
   const asked = [
     readOfSource(planBuilder.kind, taker.source, taker.source),
     readOfNamespace(target),
@@ -216,11 +217,11 @@ function planCopy(
     content,
     target: copy,
   } as const;
-  const why = WHY[write.cause] ?? "";
+  const why = because(WHY[write.cause] ?? "SourceChanged");
   if (verdict === "update") {
     planBuilder.propose(tally, verdict, { kind: "update", ...write, reason: why }, target.order);
   } else if (verdict === "replace") {
-    const reason = `${why}; ${unalterable(copy, winner)}`;
+    const reason = followedBy(why, unalterable(copy, winner));
     const mustLast = target.accept.kind === "kept";
     const { namespace, name } = copy.source;
     const reservation = {
@@ -235,7 +236,7 @@ function planCopy(
     const action = { kind: "replace", ...write, reason, reservation, mustLast } as const;
     planBuilder.propose(tally, verdict, action, target.order);
   } else {
-    const reason = `${awaited(copy)}; the copy is made again afterwards`;
+    const reason = followedBy(awaited(copy), because("MadeAgain"));
     planBuilder.report(tally, { verdict, place: write.place, source: write.source, reason });
   }
 }
@@ -244,17 +245,17 @@ function isContested({ sources }: PlanContext, copyName: string): boolean {
   return (sources.group(copyName)?.candidates.length ?? 0) > 1;
 }
 
-const WHY: Readonly<Partial<Record<WriteCause, string>>> = {
-  changed: "the source changed",
-  edited: "the copy was changed by somebody else",
-  handover: "another source has this place now",
+type WriteReason = "CopyEdited" | "SourceReplaced";
+const WHY: Readonly<Partial<Record<WriteCause, WriteReason>>> = {
+  edited: "CopyEdited",
+  handover: "SourceReplaced",
 };
 
-function unalterable(copy: CopyObject, { content }: Candidate): string {
+function unalterable(copy: CopyObject, { content }: Candidate): Reason {
   if (copy.type !== content.desiredCopy.type) {
-    return `the type ${copy.type} cannot be changed to ${content.desiredCopy.type}`;
+    return because("TypeDiffers", { type: copy.type, wanted: content.desiredCopy.type });
   }
-  return "the copy is immutable";
+  return because("CopyImmutable");
 }
 
 // Somebody changed the copy although its source has not changed since it was written.
@@ -289,7 +290,7 @@ function handOver(
   }
   reportConflicts(context, copy, target, group, successor);
   if (successor.source.rule.paused) {
-    const reason = `source ${successor.text}, which has this place now, is paused`;
+    const reason = because("SuccessorPaused", { source: successor.text });
     const paused = { verdict: "paused", place: copy, source: successor.source, reason } as const;
     planBuilder.report(successor.tally, { ...paused, differs: true });
     return;
@@ -316,7 +317,7 @@ function reportConflicts(
   for (const candidate of group) {
     if (candidate === winner || candidate === reported || candidate.text === holder) continue;
     if (!wants(candidate, target)) continue;
-    const reason = `the copy of ${holder} has this place`;
+    const reason = because("PlaceTaken", { source: holder });
     context.planBuilder.report(candidate.tally, {
       verdict: "conflict",
       place: copy,

@@ -1,5 +1,6 @@
 // What a sync found of the source list beyond the sources that it makes: entries that are refused before
 // there is a source, and entries whose object is not there.
+import { reasonText } from "../model/reasons.ts";
 import { misnamed, type Sources } from "../desired/sources.ts";
 import type { ClusterState } from "../model/cluster.ts";
 import type { ListReport } from "../model/verdicts.ts";
@@ -8,7 +9,7 @@ import type { ListEntry } from "../annotations/list-entry.ts";
 
 const NOTHING: ListReport = {
   state: "off",
-  reason: "",
+  reason: undefined,
   ref: undefined,
   uid: undefined,
   entries: 0,
@@ -31,13 +32,13 @@ export function reportList(clusterState: ClusterState, { list }: Sources): ListR
     if (problems.length > 0 && (cached?.role !== "source" || !isOnly(entry, list))) {
       refused.push({ key, reason: problems.map(problemText).join("; ") });
     } else if (cached?.role === "copy" || cached?.role === "pull") {
-      refused.push({ key, reason: misnamed(entry, cached) });
+      refused.push({ key, reason: reasonText(misnamed(entry, cached)) });
     } else if (object && !cached) {
       absent.push({ key, object: { namespace: object.namespace, name: object.name } });
     }
   }
   const { ref, uid } = list;
-  return { state: "read", reason: "", ref, uid, entries, refused, absent };
+  return { state: "read", reason: undefined, ref, uid, entries, refused, absent };
 }
 
 /** The reports of all kinds in one. */

@@ -9,6 +9,7 @@
 //   the list does not have it                                   the source decides, if it is still one by
 //                                                               another entry or its own annotations, else
 //                                                               the place is unwanted
+import { because, type Reason } from "../model/reasons.ts";
 import type { ListState } from "../model/cluster.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { problemText } from "../annotations/rules.ts";
@@ -16,8 +17,8 @@ import { problemText } from "../annotations/rules.ts";
 /** `gone`: under this key the list does not name that source. */
 export type ListAnswer =
   | { readonly kind: "kept" }
-  | { readonly kind: "gone"; readonly reason: string }
-  | { readonly kind: "frozen"; readonly reason: string };
+  | { readonly kind: "gone"; readonly reason: Reason }
+  | { readonly kind: "frozen"; readonly reason: Reason };
 
 export const LIST_SAYS_NOTHING: ListAnswer = { kind: "kept" };
 
@@ -30,35 +31,29 @@ export function answerOfList(
   { entry: key, list: madeBy }: ListMarks,
 ): ListAnswer {
   if (key === undefined) return LIST_SAYS_NOTHING;
-  if (list?.state !== "read") return frozen(list?.reason ?? NO_LIST);
+  if (list?.state !== "read") return frozen(list?.reason ?? because("ListMissing"));
   const own = refText(list.ref);
   if (madeBy !== undefined && madeBy !== own) {
-    return frozen(
-      `entry ${key} of the source list ${madeBy} made it, and this controller reads ${own}: another installation keeps it`,
-    );
+    return frozen(because("EntryOfOtherList", { key, other: madeBy, list: own }));
   }
   if (isEmpty(list)) {
-    return frozen(`the source list ${own} has no entry at all, which counts as if it were deleted`);
+    return frozen(because("ListEmpty", { list: own }));
   }
   const known = list.get(key);
   if (madeBy === undefined && !known) {
-    return frozen(
-      `entry ${key} of a source list made it, and ${own} has no such entry: another installation may keep it`,
-    );
+    return frozen(because("EntryOfUnknownList", { key, list: own }));
   }
   const problem = known?.problems[0] ?? list.of(source)?.problems[0];
-  if (problem) return frozen(problemText(problem));
+  if (problem) return frozen(because("EntryRefused", { problem: problemText(problem) }));
   if (list.of(source)?.key === key) return LIST_SAYS_NOTHING;
-  const reason = `the source list ${own} has no entry ${key} for ${refText(source)}`;
+  const reason = because("EntryRemoved", { list: own, key, source: refText(source) });
   return { kind: "gone", reason };
 }
-
-const NO_LIST = "it was made by an entry of the source list, and there is none (--source-list)";
 
 function isEmpty(list: ListState & { state: "read" }): boolean {
   return list.entries()[Symbol.iterator]().next().done === true;
 }
 
-function frozen(reason: string): ListAnswer {
+function frozen(reason: Reason): ListAnswer {
   return { kind: "frozen", reason };
 }

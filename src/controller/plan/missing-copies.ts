@@ -1,6 +1,7 @@
 // The verdict for a place that no copy of ours occupies and that at least one source wants: it is
 // empty, or an unmanaged Secret is there. Creates are gathered per source, because the fan-out limit
 // depends on how many places the source has.
+import { because, type Reason } from "../model/reasons.ts";
 import { type CachedObject, type PlannerSettings } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import type { Candidate, CandidateGroup } from "../desired/sources.ts";
@@ -56,7 +57,7 @@ export class MissingCopies {
     if (!winner) return;
     for (const loser of wanting) {
       if (loser === winner) continue;
-      const reason = `source ${winner.text} wants the same place and comes first`;
+      const reason = because("OtherSourceFirst", { source: winner.text });
       this.#lose(loser, target, winner.source, reason);
     }
     this.#win(winner, target, present);
@@ -79,14 +80,14 @@ export class MissingCopies {
     );
     const winner = stronger ?? holder.candidate;
     const reason = stronger
-      ? `source ${stronger.text} wants the same place and comes first`
-      : `the place is reserved for source ${holder.text}, whose copy there was deleted for its successor`;
+      ? because("OtherSourceFirst", { source: stronger.text })
+      : because("PlaceReserved", { source: holder.text });
     for (const loser of wanting)
       if (loser !== winner) this.#lose(loser, target, winner?.source ?? holder.source, reason);
     if (winner) this.#win(winner, target, undefined);
   }
 
-  #lose(loser: Candidate, target: TargetNamespace, winner: Ref, reason: string): void {
+  #lose(loser: Candidate, target: TargetNamespace, winner: Ref, reason: Reason): void {
     const place = placeIn(target, loser.source.rule.copyName);
     const finding = { verdict: "conflict", place, source: loser.source, reason } as const;
     this.#planBuilder.report(loser.tally, { ...finding, winner });
@@ -98,11 +99,12 @@ export class MissingCopies {
     const obstacle = present && adoptionObstacle(present, content);
     const verdict = wantedVerdict(targetStateWithoutCopy(present), obstacle === undefined);
     if (verdict === "conflict") {
-      this.#planBuilder.report(tally, { verdict, place, source, reason: obstacle ?? "" });
+      const reason = obstacle ?? because("PlaceTaken", { source: refText(source) });
+      this.#planBuilder.report(tally, { verdict, place, source, reason });
       return;
     }
     if (source.rule.paused) {
-      const reason = `source ${winner.text} is paused`;
+      const reason = because("SourcePaused", { source: winner.text });
       this.#planBuilder.report(tally, { verdict: "paused", place, source, reason, differs: true });
       return;
     }
@@ -111,7 +113,7 @@ export class MissingCopies {
       return;
     }
     const write = { ...writeOf(winner, place), cause: "new", target: present } as const;
-    const why = "its owner lets this source adopt it";
+    const why = because("AdoptionAllowed");
     this.#planBuilder.propose(
       tally,
       verdict,
@@ -128,8 +130,11 @@ export class MissingCopies {
       else this.#creates.set(winner, [target]);
       return;
     }
-    const unread = uncached.unread === undefined ? "" : ` and cannot be read: ${uncached.unread}`;
-    const reason = `a ${this.#planBuilder.kind} that the cache does not show is in the way${unread}`;
+    const { kind } = this.#planBuilder;
+    const reason =
+      uncached.unread === undefined
+        ? because("UncachedObjectInTheWay", { kind })
+        : because("UnreadObjectInTheWay", { kind, error: uncached.unread });
     const { source, tally } = winner;
     const finding = { verdict: "conflict", place, source, reason } as const;
     if (uncached.until > this.#planBuilder.now) {
@@ -198,7 +203,7 @@ export class MissingCopies {
     bytes: number,
   ): void {
     const { fanoutLimitBytes } = this.#settings;
-    const reason = `${places} places need ${bytes} bytes, more than ${fanoutLimitBytes} (--fanout-limit)`;
+    const reason = because("FanoutLimit", { places, bytes, limit: fanoutLimitBytes });
     const place = placeIn(target, source.rule.copyName);
     this.#planBuilder.report(tally, { verdict: "held", place, source, reason });
   }
@@ -216,7 +221,7 @@ export class MissingCopies {
     const place = placeIn(target, winner.source.rule.copyName);
     const deleted = this.#planBuilder.memory.backoff.hasVanished(refText(place));
     const cause = deleted ? "deleted" : "new";
-    const reason = deleted ? "the copy was deleted by somebody else" : "there is no copy yet";
+    const reason = because(deleted ? "CopyDeleted" : "NoCopyYet");
     const action: Action = { kind: "create", ...writeOf(winner, place), cause, reason };
     this.#planBuilder.propose(winner.tally, "create", action, target.order);
   }

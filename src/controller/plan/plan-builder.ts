@@ -1,5 +1,6 @@
 // What one sync gathers of one kind: counts, rows and writes. It also holds back a write that is in flight, in
 // back-off, or too close upon the last one at its place, and remembers when each becomes due.
+import { type Reason } from "../model/reasons.ts";
 import type { PlannerState } from "../state/planner-state.ts";
 import type { PlaceBackoff } from "../state/write-backoff.ts";
 import type { AnswerAge, LiveReadReply } from "../state/live-reads.ts";
@@ -23,7 +24,7 @@ export type Finding = {
   readonly verdict: Verdict;
   readonly place: Ref;
   readonly source: Ref;
-  readonly reason: string;
+  readonly reason: Reason;
   readonly cause?: string | undefined;
   readonly dueAt?: number;
   readonly triedAt?: number;
@@ -197,7 +198,7 @@ function bare({ namespace, name }: Ref): Ref {
   return { namespace, name };
 }
 
-function delayed(placeBackoff: PlaceBackoff, verdict: Verdict, reason: string): Partial<Finding> {
+function delayed(placeBackoff: PlaceBackoff, verdict: Verdict, reason: Reason): Partial<Finding> {
   if (placeBackoff.kind === "stale") return { verdict, reason, dueAt: placeBackoff.until };
   return {
     verdict: "backoff",

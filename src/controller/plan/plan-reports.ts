@@ -1,4 +1,5 @@
 // What a plan says of each source and of namespaces that cannot be understood.
+import { because, reasonText } from "../model/reasons.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import type { MissingCopies } from "./missing-copies.ts";
 import type { Candidate, PlannedSource } from "../desired/sources.ts";
@@ -30,8 +31,7 @@ export function publishes({ source }: PlannedSource): boolean {
   return to !== undefined || allow !== undefined || source.problems.length > 0;
 }
 
-const NOWHERE =
-  "no namespace takes a copy: none matches it (to, to-selector), or none that does accepts it";
+const NOWHERE = reasonText(because("NoTargets"));
 
 const ONLY_NOWHERE: readonly string[] = [NOWHERE];
 

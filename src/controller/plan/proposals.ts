@@ -1,5 +1,6 @@
 // What one plan proposes to write or to ask, of all kinds together: how much it holds, so that its memory
 // is bounded however much is due, and in which order.
+import { because } from "../model/reasons.ts";
 import { LIVE_READ_FLIGHTS } from "../state/live-reads.ts";
 import { MOST_LASTING } from "../state/reservations.ts";
 import type { SharedState } from "../state/shared-state.ts";
@@ -130,7 +131,7 @@ export class Proposals {
     return this.#shared.liveReads.flights(free.length).flatMap((questions, index) => {
       const [flight, first] = [free[index], questions[0]];
       if (flight === undefined || first === undefined) return [];
-      const reason = "copies of it, or there, are about to end";
+      const reason = because("ConfirmRemovals");
       const [place, source] = [first.ref, first.ref];
       return [
         {

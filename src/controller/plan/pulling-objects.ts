@@ -3,6 +3,7 @@
 // Secret itself (pull-fill.ts) decides what to write, if anything. The Secret belongs to its owner: it is
 // never deleted, and the owner's entries survive. What we filled is recorded, and taken out when consent
 // is withdrawn or the source no longer exists. The owner sees one reason for both.
+import { because, type Reason } from "../model/reasons.ts";
 import {
   sourceGone,
   readOfNamespace,
@@ -22,7 +23,7 @@ import { answerOfList, LIST_SAYS_NOTHING } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
 import type { Finding } from "./plan-builder.ts";
 import { type Desired, decisionKeyOf } from "../model/actions.ts";
-import { noSourceText, type OwnerNotice } from "../model/verdicts.ts";
+import { noSource, type OwnerNotice } from "../model/verdicts.ts";
 
 export function planPullingObject(
   context: PlanContext,
@@ -32,7 +33,7 @@ export function planPullingObject(
   const { from } = pull;
   const problem = pull.problems[0];
   if (from === undefined || problem) {
-    const reason = problem ? problemText(problem) : "";
+    const reason = because("PullRefused", { problem: problem ? problemText(problem) : "" });
     noteForOwner(context, pull, from ?? pull, "frozen", { kind: "refused", reason });
   } else if (pull.deleting) note(context, pull, from, "wait", awaited(pull));
   else if (target.excluded !== undefined) {
@@ -69,7 +70,7 @@ function note(
   pull: PullingObject,
   source: Ref,
   verdict: Noted,
-  reason: string,
+  reason: Reason,
   { differs, forOwner }: Pick<Finding, "differs" | "forOwner"> = {},
 ): void {
   const place = { namespace: pull.namespace, name: pull.name };
@@ -112,7 +113,7 @@ function planByStatus(
       return;
     case "frozen":
       if (isFilled(pull)) note(context, pull, from, "frozen", status.reason);
-      else note(context, pull, from, "conflict", noSourceText(from));
+      else note(context, pull, from, "conflict", noSource(from));
       return;
     case "arrivedDuringPlan":
       note(context, pull, from, "wait", justArrived(from));
@@ -142,18 +143,19 @@ function planEntry(
   const { source, content, frozen } = entry;
   const mine = source.uid === pull.sourceUid;
   if (frozen !== undefined || content === undefined) {
-    if (isFilled(pull) && mine) note(context, pull, from, "frozen", frozen ?? "");
-    else note(context, pull, from, "conflict", noSourceText(from));
+    if (isFilled(pull) && mine) note(context, pull, from, "frozen", frozen ?? noSource(from));
+    else note(context, pull, from, "conflict", noSource(from));
     return;
   }
   const { allow: allowed, paused } = source.rule;
   const allows = allowed !== undefined && consents(context.planBuilder, allowed, pull, target);
   if (allows && paused)
-    note(context, pull, from, "paused", `source ${entry.text} is paused`, {
+    note(context, pull, from, "paused", because("SourcePaused", { source: entry.text }), {
       differs: differs(context, pull, content),
     });
   else if (allows) fillFrom(context, pull, from, target, content);
-  else if (mine && paused) note(context, pull, from, "paused", `source ${entry.text} is paused`);
+  else if (mine && paused)
+    note(context, pull, from, "paused", because("SourcePaused", { source: entry.text }));
   else if (mine) {
     const bySelector = allowed?.selector !== undefined;
     const asked = readsOfSourceAndList(context, source, source, source.entry, pull.entry);
@@ -163,7 +165,7 @@ function planEntry(
 }
 
 function unwanted(from: Ref, follows: RemovalReason["follows"]): RemovalReason {
-  return { cause: "unwanted", reason: noSourceText(from), follows };
+  return { cause: "unwanted", reason: noSource(from), follows };
 }
 
 // The source that filled it is absent: it no longer exists, or `from` names another source now.
@@ -175,11 +177,11 @@ function planAbsent(
   status: SourceStatus,
 ): void {
   if (!isFilled(pull)) {
-    note(context, pull, from, "conflict", noSourceText(from));
+    note(context, pull, from, "conflict", noSource(from));
     return;
   }
   const uid = pull.sourceUid ?? "";
-  end(context, pull, from, target, sourceGone(context, from, uid, status, noSourceText(from)));
+  end(context, pull, from, target, sourceGone(context, from, uid, status, noSource(from)));
 }
 
 function end(
@@ -220,7 +222,10 @@ function fillFrom(
   const sameFill = memory.backoff.lastFill(refText(place)) === decisionKey;
   const known = memory.resolutions.of(refText(place), pull, decisionKey);
   if (known?.conflict !== undefined) {
-    const notice = { kind: "notFilled", reason: known.conflict } as const;
+    const notice = {
+      kind: "notFilled",
+      reason: known.conflict,
+    } as const;
     noteForOwner(context, pull, from, "conflict", notice);
     return;
   }
@@ -237,7 +242,7 @@ function fillFrom(
     place,
     source: from,
     cause: edited ? "edited" : isFilled(pull) ? "changed" : "new",
-    reason: "its entries are not the source's, as far as is known",
+    reason: because("EntriesDiffer"),
     decisionKey,
     target: pull,
     content,

@@ -1,6 +1,7 @@
 // When an absent source counts as deleted: it is absent for the grace, and a live read confirms it.
 // And when anything may be removed: its place has been unwanted for the grace, whatever the
 // reason, and live reads confirm the objects from which that follows.
+import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { CachedObject, ListState, PlannerSettings, SourceObject } from "../model/cluster.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import { type AnswerAge, versionOf } from "../state/live-reads.ts";
@@ -14,7 +15,7 @@ import type { ObjectKind } from "../model/kinds.ts";
 /** Why a copy, or what was filled into a pulling object, is to be removed. */
 export type RemovalReason = {
   readonly cause: "unwanted" | "gone";
-  readonly reason: string;
+  readonly reason: Reason;
   /** The objects that say so. */
   readonly follows: readonly LiveRead[];
   /** With cause `gone`: the source, and when (ms, monotonic) it has been absent for long enough. */
@@ -44,7 +45,7 @@ export function sourceGone(
   ref: Ref,
   uid: string,
   status: SourceStatus,
-  reason: string,
+  reason: Reason,
 ): RemovalReason {
   const key = `${refText(ref)} ${uid}`;
   const { memory, now } = planBuilder;
@@ -127,7 +128,7 @@ export function readOfNamespace({ name, namespace }: TargetNamespace): LiveRead 
 /** What prevents a removal now. It has a `verdict` only where that differs from the removal's own. */
 export type RemovalHold = {
   readonly verdict?: "frozen";
-  readonly reason: string;
+  readonly reason: Reason;
   readonly dueAt?: number;
 };
 
@@ -166,7 +167,8 @@ function stayUntil(
     const [ms, flag] = bySource
       ? [settings.sourceGraceMs, "--source-grace"]
       : [settings.deleteGraceMs, "--delete-grace"];
-    return { reason: `${reason}; will be removed after ${ms / 1000}s (${flag})`, dueAt: until };
+    const later = because("RemovedLater", { seconds: ms / 1000, flag });
+    return { reason: followedBy(reason, later), dueAt: until };
   }
   return unconfirmedAt(planBuilder, reason, follows, age);
 }
@@ -174,7 +176,7 @@ function stayUntil(
 /** `freshMs`: how old the API server's answer may be. */
 export function unconfirmed(
   planBuilder: PlanBuilder,
-  reason: string,
+  reason: Reason,
   follows: readonly LiveRead[],
   freshMs?: number,
 ): RemovalHold | undefined {
@@ -184,7 +186,7 @@ export function unconfirmed(
 
 function unconfirmedAt(
   planBuilder: PlanBuilder,
-  reason: string,
+  reason: Reason,
   follows: readonly LiveRead[],
   age: AnswerAge | undefined,
 ): RemovalHold | undefined {
@@ -193,10 +195,11 @@ function unconfirmedAt(
     case "confirmed":
       return undefined;
     case "asked":
-      return { reason: `${reason}; the API server is asked whether it is so` };
+      return { reason: followedBy(reason, because("BeingConfirmed")) };
     case "unreadable": {
       const dueAt = reply.until === undefined ? {} : { dueAt: reply.until };
-      return { verdict: "frozen", reason: `${reason}, but ${reply.reason}`, ...dueAt };
+      const unread = followedBy(reason, because("NotConfirmed", { error: reply.reason }));
+      return { verdict: "frozen", reason: unread, ...dueAt };
     }
   }
 }

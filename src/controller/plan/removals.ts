@@ -1,6 +1,7 @@
 // Unwanted copies, gathered over a sync, because how many there are decides whether one of them is held. Each
 // waits for its grace and for a live read (removal-conditions.ts), and then for what delete-guard.ts
 // decides. A copy is then deleted or, with `keep`, released.
+import { because, followedBy, type Reason } from "../model/reasons.ts";
 import {
   ownHold,
   removalHold,
@@ -24,7 +25,7 @@ import type { Tally } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { CountedRemoval, EndAction } from "../model/actions.ts";
-import { heldReason } from "../model/removal-holds.ts";
+import { heldBy } from "../model/removal-holds.ts";
 import { type ObjectKind, placeKey } from "../model/kinds.ts";
 
 type Because = {
@@ -65,7 +66,7 @@ export class Removals {
     const place = placeOf(copy);
     const { source } = copy;
     if (verdict === "wait") {
-      const reason = `${removalReason.reason}; ${awaited(copy)}`;
+      const reason = followedBy(removalReason.reason, awaited(copy));
       this.#planBuilder.report(tally, { verdict, place, source, reason });
       return;
     }
@@ -211,13 +212,13 @@ export class Removals {
   }
 
   #hold(
-    { because, verdict: removal, action }: Ending,
+    { because: ending, verdict: removal, action }: Ending,
     { hold, until: dueAt, numbers }: GuardDecision & { kind: "held" },
   ): void {
-    const { removalReason, tally } = because;
+    const { removalReason, tally } = ending;
     const pulling = action.kind === "unfill";
-    const numbersText = numbers && this.#arithmetic(numbers);
-    const reason = heldReason(removalReason.reason, hold, numbersText);
+    const why = numbers ? this.#arithmetic(numbers) : heldBy(hold);
+    const reason = followedBy(removalReason.reason, why);
     const { place, source } = action;
     const rest = { hold, removal, entry: action.target.entry, ...lost(removalReason) };
     this.#planBuilder.report(tally, {
@@ -232,12 +233,12 @@ export class Removals {
     this.#planBuilder.deletesHeld++;
   }
 
-  #arithmetic({ due, made, limit, copies }: LimitNumbers): string {
+  #arithmetic({ due, made, limit, copies }: LimitNumbers): Reason {
     const window = spanText(this.#settings.deleteHoldMs);
     const count = made > 0 ? `${due} due, and ${made} made within ${window}` : `${due} due`;
     return limit === "share"
-      ? `of too many removals at once: ${count}; the limit is a fifth of ${copies} copies (--delete-limit)`
-      : `of too many removals at once: ${count}; the limit is ${limit} (--delete-limit)`;
+      ? because("HeldByShare", { count, copies })
+      : because("HeldByLimit", { count, limit });
   }
 }
 

@@ -7,6 +7,7 @@
 //                                         --delete-grace and a live read
 //   another object is at the place, or    the reservation ends
 //   the namespace is another
+import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import { isRead, sourceRank } from "../desired/namespace-rules.ts";
 import {
@@ -42,10 +43,10 @@ export type PlaceHolder = {
 type Claim =
   | { readonly kind: "wants"; readonly candidate: Candidate }
   | (Waiting & { readonly kind: "waits" | "absent" })
-  | { readonly kind: "unwanted"; readonly reason: string; readonly follows: readonly LiveRead[] };
+  | { readonly kind: "unwanted"; readonly reason: Reason; readonly follows: readonly LiveRead[] };
 type Waiting = {
   readonly verdict: "frozen" | "wait";
-  readonly reason: string;
+  readonly reason: Reason;
   readonly entry?: PlannedSource;
   readonly follows: readonly LiveRead[];
 };
@@ -179,7 +180,7 @@ export class ReservedPlaces {
   }
 
   #report({ place, source }: HeldReservation, { verdict, reason, entry }: Waiting): void {
-    const why = `${reason}; its copy was deleted for a successor, and the place is reserved for it`;
+    const why = followedBy(reason, because("ReservedForSuccessor"));
     const tally = entry?.tally ?? this.#planBuilder.withoutSource;
     this.#planBuilder.report(tally, { verdict, place, source, reason: why });
   }
@@ -200,8 +201,8 @@ export class ReservedPlaces {
       readOfNamespace(target),
       ...readsOfList(this.#sources.list, this.#sources.entryOf(source)),
     ];
-    const unwanted = (reason: string): Claim => ({ kind: "unwanted", reason, follows: reads() });
-    const waits = (verdict: "frozen" | "wait", reason: string, entry?: PlannedSource): Claim => {
+    const unwanted = (reason: Reason): Claim => ({ kind: "unwanted", reason, follows: reads() });
+    const waits = (verdict: "frozen" | "wait", reason: Reason, entry?: PlannedSource): Claim => {
       return { kind: "waits", verdict, reason, follows: [], ...(entry && { entry }) };
     };
     switch (status.kind) {
@@ -212,12 +213,12 @@ export class ReservedPlaces {
       case "toBeRead":
         return waits("wait", readAgain(source));
       case "notASource":
-        return unwanted(`${text} is not a source`);
+        return unwanted(because("NotASource", { source: text }));
       case "absent":
         return {
           kind: "absent",
           verdict: "wait",
-          reason: `source ${text} is absent`,
+          reason: because("SourceAbsent", { source: text }),
           follows: reads(),
         };
       case "entry":
@@ -228,16 +229,14 @@ export class ReservedPlaces {
     if (target.excluded !== undefined) return waits("frozen", target.excluded, entry);
     if (target.accept.kind === "problem") {
       const problem = problemText(target.accept.problem);
-      return waits("frozen", `the namespace is not understood: ${problem}`, entry);
+      return waits("frozen", because("NamespaceInvalid", { problem }), entry);
     }
     if (!candidate || candidate.source.rule.copyName !== place.name)
-      return unwanted(`source ${text} no longer wants this place`);
+      return unwanted(because("NoLongerWanted", { source: text }));
     const want = wantOf(candidate, target);
     if (want === "wanted" || want === "kept") return { kind: "wants", candidate };
     return unwanted(
-      want === "declined"
-        ? `the namespace does not accept copies of ${text}`
-        : `source ${text} no longer wants this place`,
+      because(want === "declined" ? "NotAccepted" : "NoLongerWanted", { source: text }),
     );
   }
 }

@@ -1,21 +1,12 @@
 // The verdict table as data: what is at a place × whether a source wants the place. The planner decides
 // by it (wantedVerdict, unwantedVerdict), its test walks it cell by cell, and the README prints it.
-import { adoptionHint, type Verdict } from "../model/verdicts.ts";
+import { because, type Reason } from "../model/reasons.ts";
+import { offerCommand, type Verdict } from "../model/verdicts.ts";
 import type { CopyObject, CachedObject } from "../model/cluster.ts";
 import { refText } from "../../text/names.ts";
+import type { TargetState } from "../model/verdicts.ts";
 import type { OnDelete } from "../annotations/rules.ts";
 import type { Desired } from "../model/actions.ts";
-
-/** What is at a place, as one source sees it. */
-export const TARGET_STATES = {
-  absent: "absent",
-  equal: "ours, equal",
-  different: "ours, different",
-  fixed: "ours, different where the API allows no update (type, immutable)",
-  deleting: "ours, being deleted",
-  unmanaged: "not ours",
-} as const;
-export type TargetState = keyof typeof TARGET_STATES;
 
 type Line = Readonly<Record<TargetState, readonly [Verdict, Verdict?]>>;
 
@@ -84,30 +75,34 @@ function sameData(present: CopyObject, { desiredCopy }: Desired): boolean {
 }
 
 /** Why a source may not take over the Secret in its way, or undefined if its owner allows it and it fits. */
-export function adoptionObstacle(present: CachedObject, content: Desired): string | undefined {
+export function adoptionObstacle(present: CachedObject, content: Desired): Reason | undefined {
   const { source, desiredCopy } = content;
   const { kind } = source;
-  if (present.role === "source") return `a ${kind} that is a source itself is in the way`;
-  if (present.role === "pull") return `a ${kind} that pulls its entries is in the way`;
+  if (present.role === "source") return because("SourceInTheWay", { kind });
+  if (present.role === "pull") return because("PullingObjectInTheWay", { kind });
   if (present.role === "unmanaged" && present.adopt === undefined && present.copiedFor)
-    return `${adoptionHint(kind, refText(source))}. It carries the marks of a copy that was made for ${refText(present.copiedFor)} and was moved or restored here`;
+    return because("MovedCopyInTheWay", {
+      kind,
+      command: offerCommand(kind, refText(source)),
+      copiedFor: refText(present.copiedFor),
+    });
   if (present.role === "copy" || present.adopt === undefined) {
-    return adoptionHint(kind, refText(source));
+    return because("ObjectInTheWay", { kind, command: offerCommand(kind, refText(source)) });
   }
   const { adopt } = present;
   if (adopt.source === undefined) {
-    return `the ${kind} in the way has a secretcast.io/adopt that is not NAMESPACE/NAME of a source`;
+    return because("AdoptInvalid", { kind });
   }
   if (adopt.source.namespace !== source.namespace || adopt.source.name !== source.name) {
-    return `the ${kind} in the way lets ${adopt.source.namespace}/${adopt.source.name} adopt it, not this source`;
+    return because("AdoptOther", { kind, source: refText(adopt.source) });
   }
-  if (present.deleting) return `the ${kind} in the way is being deleted`;
+  if (present.deleting) return because("AdoptDeleting", { kind });
   if (adopt.unknownKey !== undefined) {
-    return `the ${kind} in the way carries ${adopt.unknownKey}, which this version does not know; its owner may correct it or take it off`;
+    return because("AdoptUnknownKey", { kind, key: adopt.unknownKey });
   }
   if (adopt.type !== desiredCopy.type) {
-    return `the ${kind} in the way is of type ${adopt.type}, the copy would be ${desiredCopy.type}; a type cannot be changed`;
+    return because("AdoptTypeDiffers", { kind, type: adopt.type, wanted: desiredCopy.type });
   }
-  if (adopt.immutable) return `the ${kind} in the way is immutable; its owner may delete it`;
+  if (adopt.immutable) return because("AdoptImmutable", { kind });
   return undefined;
 }

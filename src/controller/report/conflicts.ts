@@ -1,6 +1,7 @@
 // The text of the three refusals that share the verdict `conflict`: another source has the place, an
 // unmanaged Secret is in the way, or a pulling Secret is not filled.
-import { adoptionHint, type Row } from "../model/verdicts.ts";
+import { because, reasonText } from "../model/reasons.ts";
+import { offerCommand, type Row } from "../model/verdicts.ts";
 import { refText } from "../../text/names.ts";
 
 export type ConflictKind = "source" | "unmanaged" | "pull";
@@ -29,7 +30,11 @@ export function conflictReason(
 ): string {
   const [first] = rows;
   if (!first) return "";
-  if (!first.winner) return adoptionHint(first.kind, refText(first.source));
+  if (!first.winner) {
+    const { kind, source } = first;
+    const command = offerCommand(kind, refText(source));
+    return reasonText(because("ObjectInTheWay", { kind, command }));
+  }
   const winners = rows.flatMap(({ winner }) => winner ?? []);
   if (!winners.every(({ namespace }) => mayRead(namespace)))
     return "another source has the place and comes first";

@@ -1,5 +1,6 @@
 // Places whose write failed, grouped by source and cause. Promises: a place fails until a write succeeds there
 // or it is no longer wanted, so that a retry changes nothing. Memory is one name and reason per failing place.
+import { reasonText } from "../model/reasons.ts";
 import { FAILURE_CAUSES } from "../../kube/rest/failure-cause.ts";
 import { isPending, type Plan } from "../model/verdicts.ts";
 import type { Outcome } from "../writes/outcome.ts";
@@ -70,10 +71,12 @@ export class FailingPlaces implements SyncHooks {
     if (before.size === 0 && plan.states.failed === 0) return;
     this.#places = new Map();
     this.#removals = new Map();
-    for (const { verdict, kind, place, source, cause, reason, pulling, dueAt } of plan.rows) {
+    for (const { verdict, cause, reason, ...row } of plan.rows) {
+      const { kind, place, source, pulling, dueAt } = row;
+      const of = { kind, place, source, pulling, dueAt };
       const key = placeKey(kind, place);
       if (verdict === "backoff" && cause !== undefined)
-        this.#places.set(key, { kind, place, source, cause, reason, pulling, dueAt });
+        this.#places.set(key, { ...of, cause, reason: reasonText(reason) });
       const known = before.get(key);
       if (known && isPending(verdict)) this.#places.set(key, { ...known, dueAt: undefined });
       const removal = removals.get(key);

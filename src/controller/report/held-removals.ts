@@ -1,6 +1,7 @@
 // The content of Events for held removals: where, why, when they are made, and what prevents them. If the source
 // no longer exists, there is no user's object to report on. Then each condition has one Event on the
 // controller's Lease. Removals of copies that a source list entry made are reported on the list.
+import { reasonText } from "../model/reasons.ts";
 import { isDataKey, type Ref, refText } from "../../text/names.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { RemovalHoldCause, Row } from "../model/verdicts.ts";
@@ -62,5 +63,5 @@ export function heldText({ first, sources }: HeldRemovals, where: string): strin
   const others = sources.slice(0, MOST_SOURCES).map(refText).join(", ");
   const rest = sources.length - MOST_SOURCES;
   const of = sources.length > 1 ? `; sources: ${others}${rest > 0 ? ` and ${rest} more` : ""}` : "";
-  return `not deleted in ${where}${of}: ${first.reason}`;
+  return `not deleted in ${where}${of}: ${reasonText(first.reason)}`;
 }

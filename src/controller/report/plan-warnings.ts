@@ -2,6 +2,7 @@
 // changes (at most once a minute) and when it is over. A state that does not change is not logged again. Places
 // of one source with one reason share a line. A line holds a count and a few names, and the lines per minute
 // are limited, so that tenants cannot flood the log. For failed writes the other places follow, 100 to a line.
+import { reasonText } from "../model/reasons.ts";
 import { IGNORED_HEADLINES, IGNORED_REASONS, type IgnoredReason } from "../annotations/ignored.ts";
 import { dueText, dueWordsOf, isoTime, type DueWords } from "../settings/due-text.ts";
 import { CONFLICT_LINES, conflictKind } from "./conflicts.ts";
@@ -277,7 +278,14 @@ function listWarnings({ list }: Plan): readonly Warning[] {
   const { state, reason, refused } = list;
   const share = NOBODYS;
   if (state === "unread")
-    return [{ of: "list unread", fields: { reason }, message: "source list not read", share }];
+    return [
+      {
+        of: "list unread",
+        fields: { reason: reason && reasonText(reason) },
+        message: "source list not read",
+        share,
+      },
+    ];
   if (refused.length === 0) return [];
   const reasons = refused.slice(0, MOST_NAMED).map((entry) => entry.reason);
   const fields = { count: refused.length, reasons };
@@ -304,7 +312,7 @@ function* rowWarnings({ rows }: Plan, warnings: Warning[]): Generator<undefined,
     if (message === undefined) continue;
     const { verdict, kind, source, reason } = row;
     // The reason of a held removal contains a count of other removals.
-    const text = verdict === "held" ? "" : reason;
+    const text = verdict === "held" ? "" : reasonText(reason);
     const of = `${verdict} ${placeKey(kind, source)} ${text}`;
     const group = groups.get(of);
     if (group) group.members.push(row);
@@ -321,7 +329,8 @@ function* rowWarnings({ rows }: Plan, warnings: Warning[]): Generator<undefined,
 function rowWarning(of: string, message: string, first: Row, members: readonly Row[]): Warning {
   const { kind, reason, pulling } = first;
   const source = refText(first.source);
-  const fields = { kind, source, reason, ...named(members.map(({ place }) => place)) };
+  const places = named(members.map(({ place }) => place));
+  const fields = { kind, source, reason: reasonText(reason), ...places };
   const share: Share = pulling
     ? { of: "pulls", namespace: first.place.namespace }
     : { of: "sources", namespace: first.source.namespace };

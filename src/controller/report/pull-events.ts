@@ -1,7 +1,8 @@
 // Events on a pulling object. Its owner may read neither the source, the source list nor the flags. A row's
 // `reason` and what would prevent a removal are therefore left out.
+import { reasonText } from "../model/reasons.ts";
 import { dueWordsOf, type DueWords } from "../settings/due-text.ts";
-import { noSourceText, typeDifference, type Row } from "../model/verdicts.ts";
+import { noSource, typeDifference, type Row } from "../model/verdicts.ts";
 import { refText } from "../../text/names.ts";
 import type { Action } from "../model/actions.ts";
 
@@ -14,7 +15,7 @@ export function filledEvent(action: Action) {
   const { objectKind: kind, place: on, source, target } = action;
   const event = { kind, on, uid: target.uid, type: "Normal" } as const;
   if (action.kind === "unfill") {
-    const note = `removed the pulled keys: ${noSourceText(source)}`;
+    const note = `removed the pulled keys: ${reasonText(noSource(source))}`;
     return { ...event, reason: "Removed", note } as const;
   }
   const difference = typeDifference(target.type, action.content.desiredCopy.type);
@@ -33,15 +34,15 @@ export function pullWarning(row: Row): PullWarning | undefined {
   const { verdict, source, cause, forOwner } = row;
   // A write follows from the source's consent or the record on the object, and its cause is at the place.
   if (verdict === "backoff" && cause !== undefined) {
-    const note = `its entries could not be written: ${row.reason} (cause: ${cause}); will try again`;
+    const note = `its entries could not be written: ${reasonText(row.reason)} (cause: ${cause}); will try again`;
     return { reason: "Failed", note };
   }
   if (verdict === "held") {
     const { dueWords } = dueWordsOf(row);
-    const note = `its entries stay for now: ${noSourceText(source)}`;
+    const note = `its entries stay for now: ${reasonText(noSource(source))}`;
     return { reason: "DeletesHeld", note, due: { dueWords } };
   }
   if (verdict !== "conflict" && verdict !== "frozen") return undefined;
   const reason = forOwner?.kind === "refused" ? "Refused" : "Conflict";
-  return { reason, note: forOwner?.reason ?? noSourceText(source) };
+  return { reason, note: reasonText(forOwner?.reason ?? noSource(source)) };
 }

@@ -4,6 +4,7 @@
 // may be written. A line names at most 100 places. Removals beyond the room for groups are only counted. Owners
 // are informed as well. If the source no longer exists, no Event can be
 // on it, and the log line is the only record.
+import { reasonText } from "../model/reasons.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
@@ -75,7 +76,8 @@ export class RemovalLog implements SyncHooks {
   onOutcome({ kind, action }: Outcome): void {
     if (!isEnding(action)) return;
     if (kind !== "done" && kind !== "removed" && kind !== "leaving") return;
-    const { objectKind, source, reason, place } = action;
+    const { objectKind, source, place } = action;
+    const reason = reasonText(action.reason);
     const sourceUid = action.target.sourceUid ?? "";
     const entry = entryOf(action.target);
     const of = `${placeKey(objectKind, source)} ${sourceUid} ${entry ?? ""}`;

@@ -2,6 +2,7 @@
 // Event per source and state when that state begins or changes, never one per namespace. The note names at most
 // five namespaces. If a namespace may publish only because every namespace may, the note gives only a count.
 // Its tenants need not learn the names of other namespaces.
+import { reasonText } from "../model/reasons.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import { failureText, type FailingGroup, type FailingPlaces } from "./failing-places.ts";
 import type { Fight } from "../state/planner-state.ts";
@@ -221,7 +222,7 @@ export class SourceEvents {
     const prefix = entry === undefined ? "" : `entry ${entry}: `;
     const shown = `${prefix}${heldText(held, where)}${this.#dueText(first, dueWordsOf(first))}`;
     // The remaining time differs in each plan, so it is not part of the note.
-    const note = `${where} ${first.reason} ${Math.round((dueAt ?? 0) / 1000)}`;
+    const note = `${where} ${reasonText(first.reason)} ${Math.round((dueAt ?? 0) / 1000)}`;
     const which = on === "source" ? hold : `${hold} ${entry ?? ""} ${on}`;
     const event = { ...object, type: "Warning", reason: "DeletesHeld", note } as const;
     this.#states.once(event, { which, gist: hold, shown });

@@ -1,6 +1,7 @@
 // Reports each sync: one log line for a sync that changed something, one for each write of a dry run, and
 // metrics. A quiet cluster logs nothing, and neither does a retry that fails again. PlanWarnings reports what a
 // user should fix. Only names, counts and reasons are reported here, never a Secret's content.
+import { reasonText } from "../model/reasons.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
@@ -137,7 +138,7 @@ export class SyncLog implements SyncHooks {
       const id = `${action.kind} ${placeKey(action.objectKind, action.place)}`;
       if (!this.#reported.has(id)) {
         if (this.#writes.happened(id, now) === undefined) continue;
-        this.#log.info({ ...keysOf(action), reason: action.reason }, "would write");
+        this.#log.info({ ...keysOf(action), reason: reasonText(action.reason) }, "would write");
       }
       reported.add(id);
     }

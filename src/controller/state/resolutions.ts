@@ -1,6 +1,7 @@
 // The results of live looks at pulling Secrets: the cache does not always keep enough of one to know
 // whether it has what its source gives. A result is valid for one version of the Secret and of what
 // it is filled with. A result that no sync asks for is forgotten.
+import { type Reason } from "../model/reasons.ts";
 import type { PullingObject } from "../model/cluster.ts";
 
 export type Resolution = {
@@ -9,7 +10,7 @@ export type Resolution = {
   /** As Action.inputs. */
   readonly decisionKey: string;
   /** Why it does not have all that the source gives, or undefined if it has. */
-  readonly conflict: string | undefined;
+  readonly conflict: Reason | undefined;
 };
 
 export class Resolutions {

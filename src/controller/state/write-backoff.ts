@@ -2,6 +2,7 @@
 // taken by a Secret that the cache does not show, the time of the last write, and repairs that look
 // like a fight. No clock: `now` is milliseconds of a monotonic clock, `random` is uniform in [0, 1).
 // What no sync asks for is forgotten, so memory grows only with the number of troubled places.
+import { because, type Reason } from "../model/reasons.ts";
 import { backoffMs, readBackoffMs, throttledBackoffMs } from "./backoff.ts";
 import { EarlyTries } from "./early-tries.ts";
 
@@ -47,7 +48,7 @@ export type PlaceBackoff = {
   readonly triedAt: number;
   /** Attempts of the same kind. */
   readonly attempts: number;
-  readonly reason: string;
+  readonly reason: Reason;
   /** With a failure. */
   readonly cause?: string;
   /** With a failure: its kind. */
@@ -147,7 +148,7 @@ export class WriteBackoff {
       until: now + waitMs,
       triedAt: now,
       attempts,
-      reason: failure.reason,
+      reason: because("WriteFailed", { error: failure.reason }),
       cause: failure.cause,
       error: failure.error,
       stales: before?.stales ?? 0,
@@ -204,7 +205,7 @@ export class WriteBackoff {
       LONGEST_STALE_RETRY_MS,
       STALE_RETRY_MS * STALE_GROWTH ** (attempts - 1),
     );
-    const reason = "conflict: the cache was stale; retrying";
+    const reason = because("CacheStale");
     const until = now + waitMs;
     this.#set(place, {
       kind: "stale",
@@ -275,8 +276,8 @@ export class WriteBackoff {
       triedAt: now,
       attempts: level + 1,
       reason: certain
-        ? "an admission webhook or policy changes the copy"
-        : `repaired more than ${FIGHT_REPAIRS} times a minute: somebody keeps changing it`,
+        ? because("ChangedByWebhook")
+        : because("ChangedRepeatedly", { repairs: FIGHT_REPAIRS }),
       stales: 0,
       failures: 0,
     });

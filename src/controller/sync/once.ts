@@ -1,5 +1,6 @@
 // What a run with `--once` waits for, and for how long. Promises: it ends, whatever the API server and other
 // clients do. Exception: if another replica holds the Lease, it waits for that without a limit.
+import { reasonText } from "../model/reasons.ts";
 import { sleep, type Clock } from "../../kube/time/clock.ts";
 import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
 import type { Log } from "../report/log.ts";
@@ -120,5 +121,8 @@ function openIn(rows: readonly Row[]): readonly string[] {
   return rows
     .filter(({ verdict }) => isPending(verdict) || verdict === "backoff")
     .slice(0, MOST_NAMED)
-    .map(({ kind, place, verdict, reason }) => `${kind} ${refText(place)}: ${verdict}, ${reason}`);
+    .map(
+      ({ kind, place, verdict, reason }) =>
+        `${kind} ${refText(place)}: ${verdict}, ${reasonText(reason)}`,
+    );
 }

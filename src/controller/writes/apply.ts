@@ -263,14 +263,14 @@ export class Apply {
     const filling = fillFor(state, source, payload);
     const { uid, resourceVersion } = target;
     const answer = { uid, resourceVersion, decisionKey };
-    if (typeof filling === "string")
+    if ("code" in filling)
       return { kind: "resolved", action, resolution: { ...answer, conflict: filling } };
     const { fill, shadowed, isRefill } = filling;
     if (!fill) return { kind: "resolved", action, resolution: { ...answer, conflict: shadowed } };
     const object = await this.#send(action, fillRequest(action, fill), course);
     // A webhook may have changed what was written.
     const left = fillFor(readPullState(KINDS[objectKind], object), source, payload);
-    const settled = typeof left !== "string" && !left.fill && isKubeObject(object);
+    const settled = !("code" in left) && !left.fill && isKubeObject(object);
     const resolution = settled
       ? {
           uid,

@@ -126,12 +126,12 @@ async function lookAtPull(
   const payload = await builder.payloadOf(source, () => look(objectKind, source));
   if (!payload) return false;
   const filling = fillFor(pull, source, payload);
-  const fill = typeof filling === "string" ? undefined : filling.fill;
+  const fill = "code" in filling ? undefined : filling.fill;
   if (fill) {
     fills.set(placeKey(objectKind, place), fill);
     return false;
   }
-  const conflict = typeof filling === "string" ? filling : filling.shadowed;
+  const conflict = "code" in filling ? filling : filling.shadowed;
   const { uid, resourceVersion } = target;
   memory.of(objectKind).resolved(place, { uid, resourceVersion, decisionKey, conflict });
   return true;

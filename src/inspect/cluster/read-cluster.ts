@@ -221,7 +221,7 @@ class Reading {
       if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
       const text = `you may not read the source list ${refText(ref)}`;
       const unread = forbiddenList(ref);
-      this.listUnread = { reason: unread.reason, text };
+      this.listUnread = text;
       this.unknown.push(
         `the source list ${refText(ref)} cannot be read (403 Forbidden): what it orders is not known; --source-list '' leaves it out`,
       );

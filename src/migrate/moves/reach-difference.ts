@@ -1,4 +1,5 @@
 // Computes the namespaces that a source reaches by its new annotations, and which it gains and loses.
+import { reasonText } from "../../controller/model/reasons.ts";
 import type { MoveContext } from "./move-context.ts";
 import { namesOf, type OldSource } from "../oldtools/old-tool.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -57,7 +58,7 @@ function whyNot(
   if (namespace.name === place.namespace) return "it is the source's own namespace";
   if (!rule.to || !covers(rule.to, namespace)) return "its new words do not name it";
   const excluded = exclusion(settings, namespace.name);
-  if (excluded !== undefined) return excluded;
+  if (excluded !== undefined) return reasonText(excluded);
   const accept = withPolicy(namespace.accept, settings.namespacePolicy);
   return accepts(accept, refText(place)) ? undefined : "the namespace does not accept it";
 }

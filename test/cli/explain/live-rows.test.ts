@@ -14,6 +14,7 @@ function group(verdict: Verdict, reason: string, ...places: readonly string[]): 
     source: "shared/one",
     verdict,
     state: "failed",
+    code: undefined,
     reason,
     cause: verdict === "backoff" ? "quota" : undefined,
     places: { total: places.length, shown: places },

@@ -155,6 +155,7 @@ test("json and yaml are one List with the verdicts and names, and no value", asy
     name: "registry",
     source: "secretcast/registry",
     verdict: "create",
+    code: "NoCopyYet",
     reason: "there is no copy yet",
     changes: { keys: { added: ["password"] }, labels: { added: ["app"] } },
   });

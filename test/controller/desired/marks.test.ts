@@ -1,4 +1,5 @@
 // Whether a Secret is ours, by its marks.
+import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { marksOf } from "../../../src/controller/desired/copy.ts";
@@ -60,6 +61,6 @@ test("a copy with a mark that this version does not know is frozen, whatever bec
     made.settle();
     assert.deepEqual(made.get("team-a/one"), before);
     const row = made.plan().rows.find(({ verdict }) => verdict === "frozen");
-    assert.match(row?.reason ?? "", /secretcast\.io\/from-the-future/);
+    assert.match(whyOf(row), /secretcast\.io\/from-the-future/);
   }
 });

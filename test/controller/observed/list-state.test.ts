@@ -1,4 +1,5 @@
 // How the source list stands, in one line that names it.
+import { reasonText } from "../../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NO_ENTRIES } from "../../../src/controller/annotations/source-list.ts";
@@ -18,9 +19,9 @@ test("a list that is not heard says why, and which list it is", () => {
     metadata: { ...REF, annotations: { "secretcast.io/from": "a/b" } },
   });
   assert.deepEqual(
-    [LIST_OFF, pendingList(REF), forbiddenList(REF), unusableList(REF, undefined)].concat(
-      unusableList(REF, marked),
-    ),
+    [LIST_OFF, pendingList(REF), forbiddenList(REF), unusableList(REF, undefined)]
+      .concat(unusableList(REF, marked))
+      .map(({ state, reason }) => ({ state, reason: reasonText(reason) })),
     [
       { state: "off", reason: "the source list is turned off (--source-list)" },
       {

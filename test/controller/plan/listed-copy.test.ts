@@ -1,5 +1,6 @@
 // What the source list decides: who is a source by it, what its copies carry, and that what cannot be
 // read in it ends nothing.
+import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Cluster, actionsAt, verdictAt } from "../../support/planner/planner-cluster.ts";
@@ -28,7 +29,7 @@ function copied(entry = EVERYWHERE): Cluster {
 }
 
 function reasonAt(plan: Plan, place: string): string {
-  return plan.rows.find((row) => refText(row.place) === place)?.reason ?? "";
+  return whyOf(plan.rows.find((row) => refText(row.place) === place));
 }
 
 const isThere = (made: Cluster, place: string): boolean => made.secrets.has(place);

@@ -1,5 +1,6 @@
 // Random histories; RUNS of them (environment, 300 by default). A failure prints its seed and the
 // shrunk history.
+import { reasonText } from "../../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -156,8 +157,10 @@ property(
     const { rows } = planAgain(...withWorld(live(history)));
     for (const { place, reason } of rows) {
       // A source that is named may well be called as the place is.
-      const words = reason.replaceAll(/[a-z0-9-]+\/[.a-z0-9-]+/g, "").split(/[^a-z0-9-]+/);
-      assert.ok(!words.includes(place.namespace), `${refText(place)}: ${reason}`);
+      const words = reasonText(reason)
+        .replaceAll(/[a-z0-9-]+\/[.a-z0-9-]+/g, "")
+        .split(/[^a-z0-9-]+/);
+      assert.ok(!words.includes(place.namespace), `${refText(place)}: ${reasonText(reason)}`);
     }
   },
 );
@@ -235,7 +238,7 @@ function summary(result: Plan, keep: Keep = () => true): { actions: string[]; ro
     .filter((action) => keep(action));
   const rows = result.rows
     .map(({ verdict, place, source, reason }) =>
-      [refText(place), refText(source), verdict, reason].join(" "),
+      [refText(place), refText(source), verdict, reasonText(reason)].join(" "),
     )
     .filter((row) => keep(row))
     .toSorted();

@@ -1,5 +1,6 @@
 // Removals that could be a mistake are held for --delete-hold, and the users of one namespace never hold
 // removals in another.
+import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan, RemovalHoldCause } from "../../../src/controller/model/verdicts.ts";
@@ -230,7 +231,7 @@ test("more than a fifth of all copies, and at least ten, is beyond the limit; 0 
     assert.deepEqual(holds(plan), held > 0 ? { limit: held } : {});
     if (held > 0)
       assert.match(
-        plan.rows.find(({ hold }) => hold === "limit")?.reason ?? "",
+        whyOf(plan.rows.find(({ hold }) => hold === "limit")),
         /12 due; the limit is a fifth of 54 copies/,
       );
   }

@@ -1,4 +1,5 @@
 // When copies end: the grace, the live GET, keep, and the held mass deletion.
+import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan, Row } from "../../../src/controller/model/verdicts.ts";
@@ -71,10 +72,7 @@ test("every ending waits until its place has been unwanted for the grace on end,
     assert.equal(verdictAt(first, "team-0/one"), "delete", name);
     const waiting = first.rows.find(({ verdict }) => verdict === "delete");
     assert.equal(waiting?.dueAt, made.now + 10_000);
-    assert.match(
-      waiting?.reason ?? "",
-      /; will be removed after 10s \(--(?:delete|source)-grace\)$/,
-    );
+    assert.match(whyOf(waiting), /; will be removed after 10s \(--(?:delete|source)-grace\)$/);
     assert.deepEqual(actionsAt(first, "team-0/one"), [], name);
     made.now += 9_999;
     assert.deepEqual(actionsAt(made.pass(), "team-0/one"), [], name);
@@ -275,7 +273,7 @@ test("copies that name sources never seen take neither the exemption nor the roo
   const result = made.due();
   assert.equal(result.actions.filter(({ source }) => source.name === "one").length, 5);
   assert.equal(result.counts.held, 6);
-  assert.match(result.rows.find(({ verdict }) => verdict === "held")?.reason ?? "", /never/);
+  assert.match(whyOf(result.rows.find(({ verdict }) => verdict === "held")), /never/);
 });
 
 function forge(made: Cluster, source: string, index: number): void {
@@ -347,7 +345,7 @@ test("S48 as many deletions as the limit says are made, and one more holds them 
     const result = made.end();
     assert.equal(result.counts.held, held);
     assert.equal(copies(made), 6 + held);
-    if (held > 0) assert.match(heldAt(result)?.reason ?? "", /4 due; the limit is 3/);
+    if (held > 0) assert.match(whyOf(heldAt(result)), /4 due; the limit is 3/);
   }
 });
 
@@ -397,7 +395,7 @@ test("removals made within the last hold count, with the numbers, and 0 turns th
   assert.equal(result.counts.held, 2);
   assert.equal(heldAt(result)?.hold, "limit");
   assert.match(
-    heldAt(result)?.reason ?? "",
+    whyOf(heldAt(result)),
     /2 due, and 2 made within 5m; the limit is 3 \(--delete-limit\)$/,
   );
   made.settings = { ...made.settings, deleteLimit: 0 };
@@ -433,10 +431,7 @@ test("a source counts as deleted after --source-grace, and not after --delete-gr
     made.plan();
     made.now += 299_999;
     assert.deepEqual(kinds(made.plan()), []);
-    assert.match(
-      made.plan().rows[0]?.reason ?? "",
-      /will be removed after 300s \(--source-grace\)$/,
-    );
+    assert.match(whyOf(made.plan().rows[0]), /will be removed after 300s \(--source-grace\)$/);
     made.now += 1;
     assert.deepEqual(kinds(made.pass()), ["confirm"]);
     assert.equal(kinds(made.plan()).length, 2);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { VERDICT_TABLE, type TargetState } from "../../../src/controller/plan/verdict-table.ts";
+import type { TargetState } from "../../../src/controller/model/verdicts.ts";
+import { VERDICT_TABLE } from "../../../src/controller/plan/verdict-table.ts";
 import { type Texts } from "../../support/planner/raw-cluster.ts";
 import { actionsAt, Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
 

@@ -1,4 +1,5 @@
 // The verdict `wait` says for what.
+import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refText } from "../../../src/text/names.ts";
@@ -21,7 +22,7 @@ function leaving(made: Cluster, place: string, finalizers?: readonly unknown[]):
   );
   const row = made.plan().rows.find((each) => refText(each.place) === place);
   assert.equal(row?.verdict, "wait");
-  return row?.reason ?? "";
+  return whyOf(row);
 }
 
 test("a copy that is being deleted waits for its finalizers by name, three of them at most", () => {
@@ -68,7 +69,7 @@ test("copies that are frozen because their source is being deleted say for what 
   const row = made.plan().rows.find(({ place }) => refText(place) === "team-a/one");
   assert.equal(row?.verdict, "frozen");
   assert.equal(
-    row?.reason,
+    whyOf(row),
     "source shared/one is being deleted, which waits for the finalizer example.com/hold",
   );
 });

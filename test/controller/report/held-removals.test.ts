@@ -1,10 +1,11 @@
 // What users and administrators are told of removals that are held, and of sources without any copy.
+import { because, followedBy } from "../../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SourceEvents, type SourceEvent } from "../../../src/controller/report/source-events.ts";
 import { FailingPlaces } from "../../../src/controller/report/failing-places.ts";
 import type { Plan, Row } from "../../../src/controller/model/verdicts.ts";
-import { heldReason } from "../../../src/controller/model/removal-holds.ts";
+import { heldBy } from "../../../src/controller/model/removal-holds.ts";
 import { Rig } from "../../support/controller/fake-clock-controller.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
 import { heldRow } from "../../support/planner/held-row.ts";
@@ -44,7 +45,7 @@ function narrator({ elected = true } = {}) {
 
 const list: Plan["list"] = {
   state: "read",
-  reason: "",
+  reason: undefined,
   ref: LIST,
   uid: "uid-of-list",
   entries: 1,
@@ -68,7 +69,10 @@ test("removals whose source no longer exists are told on the controller's Lease,
   const { settle } = narrator();
   const lost = (n: number, changes: Partial<Row>): Row => {
     const source = { namespace: "platform", name: `s${n}` };
-    const reason = heldReason(`source platform/s${n} is gone`, changes.hold ?? "unseen");
+    const reason = followedBy(
+      because("SourceGone", { source: `platform/s${n}` }),
+      heldBy(changes.hold ?? "unseen"),
+    );
     return heldRow("team-a", { source, reason, lost: true, dueAt: IN_28_MIN + n, ...changes });
   };
   const rows = [
@@ -123,7 +127,9 @@ test("a pulling Secret whose entries are to be taken out later is told so, and w
   const source = { namespace: "platform", name: "tls" };
   const place = { namespace: "shared", name: "mine" };
   const pulling = heldRow("shared", { place, source, pulling: true, dueAt: IN_28_MIN });
-  const [line = ""] = narrator().settle([{ ...pulling, reason: "not for its owner" }]);
+  const [line = ""] = narrator().settle([
+    { ...pulling, reason: because("EntryRefused", { problem: "not for its owner" }) },
+  ]);
   assert.match(
     line,
     /^Secret shared\/mine Warning DeletesHeld: its entries stay for now: there is/,

@@ -1,3 +1,4 @@
+import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
@@ -77,7 +78,7 @@ test("an administrator's row of a frozen pulling Secret keeps the true reason (B
   const cluster = SECRETS["a refused source"]?.();
   const [row] = cluster?.plan().rows.filter(({ pulling }) => pulling) ?? [];
   assert.equal(row?.verdict, "frozen");
-  assert.match(row?.reason ?? "", /source shared\/vault is refused: secretcast.io\/keys/);
+  assert.match(whyOf(row), /source shared\/vault is refused: secretcast.io\/keys/);
 });
 
 test("a frozen pulling Secret whose source alone is refused is not Refused itself (H7)", () => {

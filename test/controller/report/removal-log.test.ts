@@ -1,4 +1,5 @@
 // What the log says of copies that go. On a fake clock.
+import { because } from "../../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CopyObject } from "../../../src/controller/model/cluster.ts";
@@ -89,7 +90,7 @@ function removed(sources: readonly { readonly name: string; readonly uid: string
     objectKind: "Secret",
     place: { namespace, name },
     cause: "gone",
-    reason: "gone",
+    reason: because("SourceGone", { source: "shared/registry" }),
     decisionKey: "",
   } as const;
   for (const { name: of, uid } of sources) {

@@ -1,4 +1,5 @@
 // What is remembered between passes: back-off, fights, places that are taken, distance between writes.
+import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Cluster, verdictAt } from "../../support/planner/planner-cluster.ts";
@@ -40,7 +41,7 @@ test("S11 a place whose write failed waits, with the reason; the others go on; t
   );
   const result = made.pass();
   assert.equal(verdictAt(result, PLACE), "backoff");
-  assert.match(result.rows.find(({ verdict }) => verdict === "backoff")?.reason ?? "", /quota/);
+  assert.match(whyOf(result.rows.find(({ verdict }) => verdict === "backoff")), /quota/);
   assert.equal(made.secrets.has("team-b/one"), true);
   assert.equal(result.nextAt, 1000);
   made.now = 1000;

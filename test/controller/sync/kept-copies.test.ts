@@ -1,5 +1,6 @@
 // A copy in a namespace that keeps its copies and accepts nothing new is never lost inside a replace: the
 // reservation of its place is on the Lease before the copy is deleted. On a fake clock.
+import { whyOf } from "../../support/planner/why-of.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FlagValues } from "../../../src/controller/settings/config.ts";
@@ -164,7 +165,7 @@ test("where the Lease cannot be written, a kept copy stays as it is and says wha
   const rows = started.passes.at(-1)?.plan.rows.filter(({ verdict }) => verdict === "backoff");
   assert.equal(rows?.length, TEAMS.length);
   assert.match(
-    rows[0]?.reason ?? "",
+    whyOf(rows[0]),
     /recorded on the Lease secretcast\/secretcast .*secretcast\.io\/accept/,
   );
   rig.api.put("/api/v1/namespaces/team-a", {

@@ -1,6 +1,7 @@
 // A removal that is held, as the planner reports it.
+import { because, followedBy } from "../../../src/controller/model/reasons.ts";
 import type { Row } from "../../../src/controller/model/verdicts.ts";
-import { heldReason } from "../../../src/controller/model/removal-holds.ts";
+import { heldBy } from "../../../src/controller/model/removal-holds.ts";
 
 export function heldRow(namespace: string, changes: Partial<Row> = {}): Row {
   const { hold = "nowhere" } = changes;
@@ -9,7 +10,7 @@ export function heldRow(namespace: string, changes: Partial<Row> = {}): Row {
     kind: "Secret",
     place: { namespace, name: "registry" },
     source: { namespace: "shared", name: "registry" },
-    reason: heldReason("source shared/registry no longer wants this place", hold),
+    reason: followedBy(because("NoLongerWanted", { source: "shared/registry" }), heldBy(hold)),
     cause: undefined,
     dueAt: undefined,
     since: 0,

@@ -1,5 +1,6 @@
 // A cluster of plain objects for tests of the pure core: a World over what raw-cluster.ts holds, plans
 // of it, and plans applied to it.
+import { because } from "../../../src/controller/model/reasons.ts";
 import { createDigest, digestOffer } from "../../../src/controller/model/secret-data.ts";
 import { DataCache } from "../../../src/controller/state/data-cache.ts";
 import { parseGlobList, NAMESPACE_GLOBS, type GlobList } from "../../../src/text/globs.ts";
@@ -142,7 +143,10 @@ export class Cluster extends RawCluster {
   /** It is not read any more. */
   unlist(state: "off" | "absent" | "unread" = "absent"): void {
     this.#entries = NO_ENTRIES;
-    this.#list = { state, reason: `the source list is ${state}` };
+    this.#list = {
+      state,
+      reason: because("EntryRefused", { problem: `the source list is ${state}` }),
+    };
   }
 
   /** As a new process, which remembers nothing. */
@@ -245,11 +249,11 @@ export class Cluster extends RawCluster {
     const filling = () =>
       fillFor(this.#pullState(place), content.source, this.payload(content.source));
     const found = filling();
-    const fill = typeof found === "string" ? undefined : found.fill;
+    const fill = "code" in found ? undefined : found.fill;
     if (fill) this.request(fillRequest(action, fill));
     const left = filling();
     const { uid, resourceVersion } = this.get(refText(place)).metadata;
-    const conflict = typeof left === "string" ? left : left.shadowed;
+    const conflict = "code" in left ? left : left.shadowed;
     this.memory.resolved(place, { uid, resourceVersion, decisionKey, conflict });
     return fill !== undefined;
   }

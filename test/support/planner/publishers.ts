@@ -1,4 +1,5 @@
 // A cluster with two source namespaces, and what the tests of the planner's rules ask and change there.
+import { whyOf } from "./why-of.ts";
 import type { Plan } from "../../../src/controller/model/verdicts.ts";
 import type { Texts } from "./raw-cluster.ts";
 import { Cluster, globs } from "./planner-cluster.ts";
@@ -17,7 +18,7 @@ export function reasonAt(result: Plan, place: string, source?: string): string {
       `${one.place.namespace}/${one.place.name}` === place &&
       (source === undefined || `${one.source.namespace}/${one.source.name}` === source),
   );
-  return row?.reason ?? "";
+  return whyOf(row);
 }
 
 export function annotate(made: Cluster, place: string, words: Texts): void {

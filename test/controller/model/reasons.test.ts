@@ -1,0 +1,83 @@
+// The catalogue of reasons: sentences, codes, and the table of docs/reference.md.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  because,
+  followedBy,
+  REASONS,
+  reasonText,
+  reportedReason,
+  says,
+} from "../../../src/controller/model/reasons.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+test("a reason is its sentence with its parameters, and what follows it is in the same line", () => {
+  const gone = because("SourceGone", { source: "shared/registry" });
+  const later = because("RemovedLater", { seconds: 10, flag: "--delete-grace" });
+  const reason = followedBy(followedBy(gone, later), because("NotConfirmed", { error: "timeout" }));
+  assert.equal(
+    reasonText(reason),
+    "source shared/registry is gone; will be removed after 10s (--delete-grace), but timeout",
+  );
+  assert.deepEqual(
+    (["SourceGone", "NotConfirmed", "Held"] as const).map((code) => says(reason, code)),
+    [true, true, false],
+  );
+});
+
+test("a parameter that looks like a placeholder is printed as it is", () => {
+  assert.equal(reasonText(because("WriteFailed", { error: "{error} $& {x}" })), "{error} $& {x}");
+});
+
+test("a reason that a controller of another version reported keeps its sentence", () => {
+  const unknown = reportedReason("FromTheFuture", "what it said");
+  assert.deepEqual([unknown.code, reasonText(unknown)], ["Reported", "what it said"]);
+  const known = reportedReason("SourcePaused", "what it said");
+  assert.deepEqual([known.code, reasonText(known)], ["SourcePaused", "what it said"]);
+  assert.equal(reportedReason("toString", "x").code, "Reported");
+});
+
+test("docs/reference.md has each code with its sentence, in the order of the catalogue", () => {
+  const page = readFileSync(join(ROOT, "docs/reference.md"), "utf8");
+  const section = /<!-- reasons:start -->\n([\s\S]*?)<!-- reasons:end -->/.exec(page)?.[1] ?? "";
+  const rows = section
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  const wanted = Object.entries(REASONS)
+    .filter(([code]) => code !== "Reported")
+    .map(([code, sentence]) => [
+      `\`${code}\``,
+      sentence
+        .replace(/^, /, "")
+        .replaceAll(/\{(\w+)\}/g, (_, name: string) => `\`${name.toUpperCase()}\``),
+    ]);
+  assert.deepEqual(rows, wanted);
+});
+
+test("the planner and its memory have no sentence of their own (T9)", () => {
+  const found = ["plan", "state"].flatMap((folder) => {
+    const path = join(ROOT, "src/controller", folder);
+    return readdirSync(path).flatMap((file) => {
+      const code = readFileSync(join(path, file), "utf8").replaceAll(
+        /^\s*(?:\/\/|\*|\/\*).*$/gm,
+        "",
+      );
+      const texts = code.replaceAll(/new Error\([^)]*\)/g, "").match(/"[^"\n]*"|`[^`]*`/g) ?? [];
+      return texts
+        .filter((text) =>
+          /(?:\b[a-z]+\b[ ,]+){3,}[a-z]+/.test(text.replaceAll(/\$\{[^}]*\}/g, "0")),
+        )
+        .map((text) => `${file}: ${text}`);
+    });
+  });
+  assert.deepEqual(found, []);
+});
