@@ -81,8 +81,8 @@ export function controllerManagerArgs(layout: Layout): readonly string[] {
     "--secure-port=0",
     `--root-ca-file=${caFile(layout)}`,
     `--service-account-private-key-file=${join(folder, "sa.key")}`,
-    // What a namespace needs to come and go, and what the examples look at.
-    "--controllers=namespace-controller,garbage-collector-controller,serviceaccount-controller,root-ca-certificate-publisher-controller,deployment-controller,replicaset-controller,validatingadmissionpolicy-status-controller",
+    // What a namespace needs, what the examples look at, and the rules of the ClusterRole admin.
+    "--controllers=namespace-controller,garbage-collector-controller,serviceaccount-controller,root-ca-certificate-publisher-controller,deployment-controller,replicaset-controller,validatingadmissionpolicy-status-controller,clusterrole-aggregation-controller",
     // Hundreds of namespaces come and go in these tests; the default of 20 requests/s would be the test.
     "--kube-api-qps=500",
     "--kube-api-burst=1000",
