@@ -1,7 +1,14 @@
 // Whether a Secret is ours, by its marks.
 import { whyOf } from "../../support/planner/why-of.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import {
+  annotationKey,
+  annotationsOn,
+  isMark,
+} from "../../../src/controller/annotations/vocabulary.ts";
 import { marksOf } from "../../../src/controller/desired/copy.ts";
 import { Cluster, globs } from "../../support/planner/planner-cluster.ts";
 
@@ -63,4 +70,43 @@ test("a copy with a mark that this version does not know is frozen, whatever bec
     const row = made.plan().rows.find(({ verdict }) => verdict === "frozen");
     assert.match(whyOf(row), /secretcast\.io\/from-the-future/);
   }
+});
+
+test("a mark that somebody changes or removes is put back or makes the copy unmanaged, whichever mark it is (T17)", () => {
+  for (const mark of annotationsOn("copy")) {
+    // It changes with every version of the source; an impossible one is restored (S25).
+    if (mark === "source-version") continue;
+    for (const value of ["changed", undefined]) {
+      const made = new Cluster();
+      for (const name of ["shared", "team-a"]) made.namespace(name);
+      made.list({
+        registry: 'secret: shared/one\nto: "team-*"\non-delete: keep\ncopy-labels: team',
+      });
+      made.secret("shared/one", {}, { labels: { team: "a" } });
+      made.settle();
+      const key = annotationKey(mark);
+      const before = made.get("team-a/one");
+      if (value === undefined && !(key in before.metadata.annotations)) continue;
+      made.edit("team-a/one", ({ metadata }) => {
+        if (value === undefined) delete metadata.annotations[key];
+        else metadata.annotations[key] = value;
+      });
+      made.now += 600_000;
+      const { rows } = made.plan();
+      assert.equal(rows.length, 1, `${mark}: ${value}`);
+    }
+  }
+});
+
+test("the guardrail lets the controller write exactly the marks of the vocabulary (T17)", () => {
+  const policy = readFileSync(
+    join(import.meta.dirname, "../../../manifests/components/guardrail/policy.yaml"),
+    "utf8",
+  );
+  const lists = Array.from(policy.matchAll(/key in \[([^\]]*)\]/g), ([, list = ""]) =>
+    Array.from(list.matchAll(/'secretcast\.io\/([^']+)'/g), ([, name = ""]) => name).toSorted(),
+  );
+  const ofCopies = annotationsOn("copy").toSorted();
+  const ofPulls = annotationsOn("pulling Secret").filter(isMark).toSorted();
+  assert.deepEqual(lists, [ofPulls, ofPulls, ofCopies]);
 });
