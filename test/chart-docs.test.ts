@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { loadYaml } from "@kubernetes/client-node";
 import { versionFinding } from "../src/cli/check/check-server.ts";
 import { chartDocs } from "../tools/chart-docs.ts";
+import { rightsFiles } from "../tools/rights-files.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const text = (file: string): string => readFileSync(new URL(file, ROOT), "utf8");
@@ -22,6 +23,13 @@ const annotation = (name: string): string =>
 test("the chart's README and icon are what npm run chart:docs makes of its values", () => {
   for (const [file, wanted] of chartDocs())
     assert.equal(text(`manifests/chart/${file}`), wanted, `${file}: run npm run chart:docs`);
+});
+
+test("the rules of chart and kustomize are those of the table of rights (34)", () => {
+  const files = rightsFiles();
+  assert.equal(files.size, 5);
+  for (const [file, wanted] of files)
+    assert.equal(text(`manifests/${file}`), wanted, `${file}: run npm run chart:docs`);
 });
 
 type Schema = {

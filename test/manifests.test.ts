@@ -26,6 +26,7 @@ import {
 } from "@kubernetes/client-node";
 import { FLAGS } from "../src/controller/settings/flags.ts";
 import { field } from "./support/api-server/http.ts";
+import { grantsOf, neededGrants, type RbacManifest } from "./support/kube/rbac.ts";
 import { COMPONENTS } from "./support/documents/components.ts";
 import { isUid, marksOf } from "../src/controller/desired/copy.ts";
 
@@ -80,6 +81,23 @@ test("the role in the own namespace allows the one Lease and to read the source 
   assert.equal(list?.default, "secretcast-sources");
   const lease = FLAGS.find(({ name }) => name === "lease-name");
   assert.equal(lease?.default, "secretcast");
+});
+
+test("the rules of the component only-names are the table's, by name (34)", () => {
+  const { patches } = plain(
+    loadYaml<{ patches: { patch: string }[] }>(read("components/only-names/kustomization.yaml")),
+  );
+  const [{ value: rules } = { value: [] }] = loadYaml<{ value: RbacManifest["rules"] }[]>(
+    patches[0]?.patch ?? "",
+  );
+  const metadata = { name: "secretcast" };
+  const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
+  const words = ["--only-names=registry", "--no-leader-elect", "--source-list="];
+  assert.ok(rules);
+  assert.deepEqual(
+    grantsOf([{ kind: "ClusterRole", metadata, rules }]),
+    neededGrants(words, around),
+  );
 });
 
 for (const file of ["clusterrole.yaml", "role.yaml"])

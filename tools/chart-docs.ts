@@ -4,6 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadYaml } from "@kubernetes/client-node";
 import { stringify } from "yaml";
+import { rightsFiles } from "./rights-files.ts";
 import { wordsOf } from "./words.ts";
 
 const CHART = new URL("../manifests/chart/", import.meta.url);
@@ -87,7 +88,7 @@ function rows(
   return Object.entries(values).flatMap(([name, schema]) => {
     const value = defaults[name];
     const own = schema.properties;
-    if (own !== undefined && name === "image")
+    if (own !== undefined && (name === "image" || name === "rbac"))
       return rows(own, Object.fromEntries(Object.entries(Object(value))), `${before}${name}.`);
     return [[code(before + name), code(inline(value)), cell(schema.description ?? "")]];
   });
@@ -129,4 +130,5 @@ function table(head: readonly string[], body: readonly (readonly string[])[]): s
 if (import.meta.main) {
   wordsOf(import.meta.filename, {});
   for (const [file, text] of chartDocs()) writeFileSync(new URL(file, CHART), text);
+  for (const [file, text] of rightsFiles()) writeFileSync(new URL(`../${file}`, CHART), text);
 }

@@ -74,15 +74,16 @@ function inOrder(value: unknown): unknown {
 
 // The chart knows the namespaces that the component only has examples of.
 const ALIKE = COMPONENTS.filter(({ name }) => name !== "listed-namespaces");
+// The stricter binding is one more of the same policy. The chart turns the guardrail on by itself.
+const BESIDE = new Map([
+  ["early-check-deny", "early-check"],
+  ["only-names", "guardrail"],
+]);
 const CASES = new Map([
   ["the base", []],
   ...ALIKE.map(({ name, setting }): [string, { name: string; setting: string }[]] => [
     name,
-    // The stricter binding is one more of the same policy.
-    (name === "early-check-deny" ? ALIKE.filter((one) => one.name === "early-check") : []).concat({
-      name,
-      setting,
-    }),
+    ALIKE.filter((one) => one.name === BESIDE.get(name)).concat({ name, setting }),
   ]),
 ]);
 

@@ -407,7 +407,13 @@ test(
       ({ kind, metadata }) => kind === "Role" && metadata?.name === "secretcast-secrets",
     );
     const given = roles.map((role) => [role.metadata?.namespace ?? "", field(role, "rules")]);
-    const wanted = resourceNames.map((namespace) => [namespace, expected]);
+    // A namespace that only publishes is only read.
+    const read = JSON.parse(JSON.stringify(expected).replace(/,"create","patch","delete"/, ""));
+    const wanted = [
+      ["team-a", expected],
+      ["team-b", expected],
+      ["secretcast", read],
+    ];
     assert.deepEqual(Object.fromEntries(given), Object.fromEntries(wanted));
     const [container] = deploymentIn(rendered).spec?.template.spec?.containers ?? [];
     assert.ok(container?.args?.includes("--namespaces=team-a,team-b"));

@@ -49,14 +49,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- ternary (get .Values.flags "source-list") $name (hasKey .Values.flags "source-list") -}}
 {{- end -}}
 
-{{- /* The source list, which the controller never writes. */ -}}
-{{- define "secretcast.sourceListRule" -}}
-- apiGroups: [""]
-  resources: [configmaps]
-  resourceNames: [{{ include "secretcast.sourceList" . | quote }}]
-  verbs: [get, list, watch]
-{{- end -}}
-
 {{- define "secretcast.leaseNamespace" -}}
 {{- get .Values.flags "lease-namespace" | default .Release.Namespace -}}
 {{- end -}}
@@ -82,6 +74,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- if .Values.configMaps -}}
 {{- $args = append $args "--config-maps" -}}
 {{- end -}}
+{{- with .Values.onlyNames -}}
+{{- $args = append $args (printf "--only-names=%s" (join "," .)) -}}
+{{- end -}}
 {{- range $flag, $value := omit $flags "leader-elect" "lease-name" "source-list" -}}
 {{- if kindIs "slice" $value -}}
 {{- $value = join "," $value -}}
@@ -96,6 +91,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- /* A flag's list, which may be text with commas, as JSON. */ -}}
 {{- define "secretcast.list" -}}
 {{- ternary . (splitList "," (toString . | replace " " "")) (kindIs "slice" .) | toJson -}}
+{{- end -}}
+
+{{- /* The namespaces of --namespaces, as JSON. */ -}}
+{{- define "secretcast.targets" -}}
+{{- with get .Values.flags "namespaces" -}}
+{{- include "secretcast.list" . -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* With --namespaces, where rights are needed, as JSON: in those, and in the namespaces of sources
@@ -129,23 +131,60 @@ that are named and not globs. An empty list where all are served. */ -}}
 {{- ternary "[]" (printf "['%s']" (join "', '" $globs)) (empty $globs) -}}
 {{- end -}}
 
-{{- /* list, watch: the cache of what is there. get: a live look at a source before copies of it go,
-and at a Secret in the way. create, patch, delete: the copies. No update: every change is a patch that
-names the UID and the version it was made for. Events lie beside sources and pulling Secrets; patch
-counts a repeated one up instead of piling up. */ -}}
-{{- define "secretcast.secretRules" -}}
-- apiGroups: [""]
-  resources: [secrets]
-  verbs: [get, list, watch, create, patch, delete]
-- apiGroups: [events.k8s.io]
-  resources: [events]
-  verbs: [create, patch]
+{{- /* Empty where no cluster-scoped object is wanted. Every other guard of the values is here too, since every
+template that depends on one asks this. */ -}}
+{{- define "secretcast.clusterRole" -}}
+{{- if get (.Values.rbac | default dict) "clusterRole" | toString | ne "false" -}}
+true
+{{- else if not (get .Values.flags "namespaces") -}}
+{{- fail "rbac.clusterRole is false, but flags.namespaces names no namespace: rights in all namespaces need a ClusterRole. Set flags.namespaces, or remove rbac.clusterRole" -}}
+{{- else -}}
+{{- range list "guardrail" "tenantGuard" "leasePriority" "readerRoles" "earlyCheck" "earlyCheckDeny" "pullSecrets" -}}
+{{- if get $.Values . -}}
+{{- fail (printf "rbac.clusterRole is false, but %s needs a cluster-scoped object: set %s to false, or remove rbac.clusterRole" . .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
-{{- define "secretcast.configMapRule" -}}
-- apiGroups: [""]
-  resources: [configmaps]
-  verbs: [get, list, watch, create, patch, delete]
+{{- /* Rights by name: the guardrail refuses what RBAC cannot, unless its value is given. */ -}}
+{{- define "secretcast.guardrail" -}}
+{{- if kindIs "bool" .Values.guardrail -}}
+{{- ternary "true" "" .Values.guardrail -}}
+{{- else if and .Values.onlyNames (include "secretcast.clusterRole" .) -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{- /* The rules for objects of one resource. */ -}}
+{{- define "secretcast.objectRules" -}}
+{{- $writes := and .writes (not (get .root.Values.flags "dry-run")) -}}
+{{- include (ternary "secretcast.rules.write" "secretcast.rules.read" $writes) (dict "resource" .resource "names" .root.Values.onlyNames) -}}
+{{- end -}}
+
+{{- /* Not empty where Events on the Lease and on the source list need rights of their own. */ -}}
+{{- define "secretcast.ownEvents" -}}
+{{- if and (get .Values.flags "namespaces") (not (get .Values.flags "dry-run")) -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{- /* The rules in the namespace of the Lease, or nothing. */ -}}
+{{- define "secretcast.homeRules" -}}
+{{- $flags := .Values.flags -}}
+{{- $elects := and (ternary (get $flags "leader-elect") true (hasKey $flags "leader-elect")) (not (get $flags "dry-run")) -}}
+{{- $lists := and (include "secretcast.sourceList" .) (eq (include "secretcast.leaseNamespace" .) .Release.Namespace) -}}
+{{- $rules := list -}}
+{{- if $elects -}}
+{{- $rules = append $rules (include "secretcast.rules.lease" .) -}}
+{{- end -}}
+{{- if $lists -}}
+{{- $rules = append $rules (include "secretcast.rules.sourceList" .) -}}
+{{- end -}}
+{{- if and $rules (include "secretcast.ownEvents" .) -}}
+{{- $rules = append $rules (include "secretcast.rules.events" .) -}}
+{{- end -}}
+{{- join "\n" $rules | trim -}}
 {{- end -}}
 
 {{- /* What to do where the API server cannot change Pods by itself. */ -}}

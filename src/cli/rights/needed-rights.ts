@@ -63,8 +63,8 @@ export function neededRights(config: Scoped & Reporting): readonly NeededRight[]
   return [
     ...(targets ? inEach(config, targets) : inAll(config)),
     ...(targets && !dryRun ? reportRights(config, [...targets, ...sourceNamespaces]) : []),
-    ...listRights(config),
     ...(config.leaderElect && !dryRun ? leaseRights(config) : []),
+    ...listRights(config),
   ];
 }
 
@@ -84,8 +84,8 @@ function reportRights(
 function inAll(config: Scoped): readonly NeededRight[] {
   return [
     ...objectRights(config, undefined, !config.dryRun),
-    ...rights("namespaces", READ, EVERYWHERE),
     ...(config.dryRun ? [] : eventRights(undefined)),
+    ...rights("namespaces", READ, EVERYWHERE),
   ];
 }
 
@@ -100,8 +100,8 @@ function inEach(config: Scoped, targets: readonly string[]): readonly NeededRigh
   return [
     ...all.flatMap((namespace) => [
       ...objectRights(config, namespace, served.has(namespace) && !config.dryRun),
-      ...rights("namespaces", [GET], { namespace, names: [namespace] }),
       ...(config.dryRun ? [] : eventRights(namespace)),
+      ...rights("namespaces", [GET], { namespace, names: [namespace] }),
     ]),
     // No Role can grant these: a list of Namespaces is in no namespace.
     ...rights(

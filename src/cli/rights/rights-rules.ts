@@ -28,7 +28,7 @@ export function scopesOf(rights: readonly NeededRight[]): readonly RightsScope[]
 }
 
 /** Verbs on the same objects are one rule, and so are resources with the same verbs and names. */
-function fewestRules(rights: readonly NeededRight[]): readonly RightsRule[] {
+export function fewestRules(rights: readonly NeededRight[]): readonly RightsRule[] {
   const ofObjects = groupBy(rights, ({ group, resource, names }) =>
     JSON.stringify([group, resource, names]),
   );

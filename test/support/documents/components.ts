@@ -18,13 +18,14 @@ export const COMPONENTS: readonly Component[] = tableRows(PAGE, [
   "brings",
 ]).map(([name = "", value = ""]) => {
   const [key = "", setTo = "true"] = uncoded(value).split(": ");
-  return { name: uncoded(name), setting: `${key}=${setTo}` };
+  const text = key === "onlyNames" ? "{registry}" : setTo;
+  return { name: uncoded(name), setting: `${key}=${text}` };
 });
 
-/** All that can be on at once, but for what needs to know the cluster's namespaces. */
+/** All that can be on at once, except what needs to know the cluster's namespaces or names. */
 export const TOGETHER: readonly Component[] = COMPONENTS.filter(
   ({ setting }, at) =>
-    !setting.startsWith("flags.") &&
+    !/^(flags\.|onlyNames=)/.test(setting) &&
     COMPONENTS.findIndex((one) => keyOf(one) === keyOf({ setting })) === at,
 );
 

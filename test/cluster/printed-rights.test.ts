@@ -1,0 +1,159 @@
+// What `secretcast rights` prints, on a real API server: an account that has exactly these rights is enough for
+// a controller with these flags, and each of the rights is used.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import { ownCluster } from "../support/api-server/cluster.ts";
+import { field } from "../support/api-server/http.ts";
+import { kubeConfigFor, kubeConfigText } from "../support/kube/kubeconfig-text.ts";
+import { grantsOf, type RbacManifest } from "../support/kube/rbac.ts";
+import { commandLine } from "../support/programs/command-line.ts";
+import { spawnController } from "../support/programs/controller-process.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+let cluster: Awaited<ReturnType<typeof ownCluster>>;
+before(async () => {
+  cluster = await ownCluster();
+  for (const namespace of ["home", "team-a", "team-b", "vault"])
+    kubectl("create", "namespace", namespace);
+});
+after(() => cluster.stop());
+
+function kubectl(...words: readonly string[]): string {
+  return typed(words, undefined);
+}
+
+function typed(words: readonly string[], input: string | undefined): string {
+  const given = ["--kubeconfig", cluster.kubeconfig, ...words];
+  const { status, stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8", input });
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+
+/** Path of a kubeconfig of home/NAME, which has what is printed for `flags` and nothing else. */
+async function accountWith(name: string, flags: readonly string[]) {
+  kubectl("create", "serviceaccount", name, "-n", "home");
+  const { code, stdout, stderr } = await commandLine([
+    "rights",
+    `--service-account=home/${name}`,
+    "-o=json",
+    ...flags,
+  ]);
+  assert.equal(code, 0, stderr);
+  typed(["apply", "-f", "-"], stdout);
+  const token = kubectl("create", "token", name, "-n", "home", "--duration=2h").trim();
+  const kubeconfig = join(dirname(cluster.kubeconfig), `${name}.kubeconfig`);
+  const { url, caFile } = cluster;
+  writeFileSync(kubeconfig, kubeConfigText(kubeConfigFor(url, { token }, { caFile })), {
+    mode: 0o600,
+  });
+  const { items }: { items: readonly RbacManifest[] } = JSON.parse(stdout);
+  return { kubeconfig, granted: grantsOf(items) };
+}
+
+/** Each request of the account, with the decision of the API server. */
+function requestsOf(name: string) {
+  const lines = readFileSync(cluster.auditLog, "utf8").trimEnd().split("\n");
+  const events: readonly unknown[] = lines.map((line) => JSON.parse(line));
+  return events
+    .filter((event) => field(event, "user", "username") === `system:serviceaccount:home:${name}`)
+    .map((event) => ({
+      verb: String(field(event, "verb")),
+      resource: String(field(event, "objectRef", "resource")),
+      decision: field(event, "annotations", "authorization.k8s.io/decision"),
+      uri: String(field(event, "requestURI")),
+    }));
+}
+
+const keyOf = (namespace: string): string =>
+  kubectl("get", "secret", "s", "-n", namespace, "--ignore-not-found", "-o", "jsonpath={.data.k}");
+const holds = (namespace: string, text: string) =>
+  eventually(
+    `${namespace}/s holds ${text || "nothing"}`,
+    () => keyOf(namespace) === Buffer.from(text).toString("base64"),
+  );
+const set = (namespace: string, text: string): string =>
+  kubectl(
+    "patch",
+    "secret",
+    "s",
+    "-n",
+    namespace,
+    "-p",
+    JSON.stringify({ stringData: { k: text } }),
+  );
+const list = (data: Readonly<Record<string, string>>): string =>
+  typed(
+    ["apply", "-f", "-"],
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "secretcast-sources", namespace: "home" },
+      data,
+    }),
+  );
+
+/** A source and an entry of the source list: copies are made, changed and removed, and Events are sent. */
+async function liveThroughIt(t: TestContext, kubeconfig: string, flags: readonly string[]) {
+  const fast = { "delete-grace": "100ms", "source-grace": "100ms", "delete-hold": "0" };
+  const given = flags.map((flag) => flag.replace("--", "").split("="));
+  const controller = spawnController(t, kubeconfig, {
+    ...fast,
+    "leader-elect": "true",
+    "lease-namespace": "home",
+    ...Object.fromEntries(given),
+  });
+  kubectl("create", "secret", "generic", "s", "-n", "home", "--from-literal=k=0");
+  kubectl("annotate", "secret", "s", "-n", "home", "secretcast.io/to=team-*");
+  for (const text of ["1", "2", "1", "2"]) {
+    set("home", text);
+    for (const namespace of ["team-a", "team-b"]) await holds(namespace, text);
+  }
+  kubectl("annotate", "namespace", "team-b", "secretcast.io/accept=false");
+  await holds("team-b", "");
+  kubectl("annotate", "namespace", "team-b", "secretcast.io/accept-");
+  await holds("team-b", "2");
+  kubectl("delete", "secret", "s", "-n", "home");
+  for (const namespace of ["team-a", "team-b"]) await holds(namespace, "");
+  kubectl("create", "secret", "generic", "s", "-n", "vault", "--from-literal=k=9");
+  list({ listed: "secret: vault/s\nto: team-a" });
+  await holds("team-a", "9");
+  list({ unrelated: "secret: vault/other\nto: nobody" });
+  await holds("team-a", "");
+  kubectl("delete", "secret", "s", "-n", "vault");
+  kubectl("delete", "configmap", "secretcast-sources", "-n", "home");
+  assert.equal(await controller.stop(), 0);
+  kubectl("delete", "lease", "secretcast", "-n", "home");
+}
+
+const MODES = {
+  wide: ["--source-namespaces=home"],
+  listed: ["--source-namespaces=home,vault", "--namespaces=team-a,team-b"],
+} as const;
+
+for (const [name, flags] of Object.entries(MODES))
+  test(`with the printed rights alone a whole sync works, and none of them is unused: ${name} (34)`, async (t) => {
+    const { kubeconfig, granted } = await accountWith(name, flags);
+    await liveThroughIt(t, kubeconfig, flags);
+    const requests = requestsOf(name);
+    // Where no Role can grant it, a list of Namespaces is tried in vain.
+    const refused = requests.filter(
+      ({ decision, resource, verb }) =>
+        decision === "forbid" && !(resource === "namespaces" && verb !== "get"),
+    );
+    assert.deepEqual([...new Set(refused.map(({ verb, uri }) => `${verb} ${uri}`))], []);
+    // In one of the namespaces of a list is enough.
+    const used = new Set(
+      requests
+        .filter(({ decision }) => decision === "allow")
+        .map(({ verb, resource }) => `${verb} ${resource}`),
+    );
+    // Where lists are streamed, no list is sent; test/cluster/rights.test.ts shows that one is.
+    const unused = granted.filter((grant) => {
+      const [, verb = "", resource = ""] = /^(\S+) ([a-z]+)/.exec(grant) ?? [];
+      return verb !== "list" && !used.has(`${verb} ${resource}`);
+    });
+    assert.deepEqual(unused, []);
+  });
