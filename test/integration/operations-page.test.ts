@@ -61,3 +61,47 @@ test("the commands of docs/operations.md print what the page says", { skip }, as
     }
   await running.stop();
 });
+
+/** The shell blocks under the heading, with the names of the source `secretcast/registry` and of its copy in team-a. */
+function procedure(title: string): readonly string[] {
+  const section = PAGE.split(/^#{2,3} /m).find((part) => part.startsWith(`${title}\n`));
+  assert.ok(section, title);
+  return Array.from(section.matchAll(/^```sh\n(.*?)^```$/gms), ([, text = ""]) =>
+    text
+      .replaceAll("SOURCE-NAMESPACE", "secretcast")
+      .replaceAll("TARGET-NAMESPACE", "team-a")
+      .replace(/secret NAME -n NAMESPACE --show/, "secret registry -n team-a --show")
+      .replaceAll(/\bNAMESPACE\b/g, "secretcast")
+      .replaceAll(/\bNAME\b/g, "registry"),
+  );
+}
+
+test("procedures of docs/operations.md work as typed", { skip }, async (t) => {
+  const stage = await openRecipe(t, cluster);
+  await stage.shell(`
+kubectl create secret generic registry -n secretcast --from-literal token=made-up
+kubectl annotate secret registry -n secretcast 'secretcast.io/to=team-*'
+kubectl get namespace cert-manager || kubectl create namespace cert-manager
+kubectl create secret generic wildcard-tls -n cert-manager --from-literal token=wildcard`);
+  const running = stage.start();
+  await stage.scene.holds("team-a", "registry", { token: "made-up" });
+
+  const [list = ""] = procedure("How do I create the list?");
+  await stage.shell(list);
+  await stage.scene.holds("team-a", "wildcard-tls", { token: "wildcard" });
+
+  const [log = "", time = "", digests = ""] = procedure("Which version does a copy hold?");
+  assert.match(log, /^kubectl logs /);
+  assert.match(await stage.shell(time), /^\d{4}-\d\d-\d\dT[\d:]+Z\n$/);
+  if ((await stage.shell("command -v jq || true")) !== "") {
+    const lines = (await stage.shell(digests)).trim().split("\n");
+    assert.equal(lines.length, 2);
+    assert.equal(new Set(lines).size, 1, "the copy has the content of its source");
+  }
+
+  const [, again = ""] = procedure("SecretcastNotConverged");
+  await stage.shell(again);
+  const annotated = await stage.scene.api.secret("secretcast", "registry");
+  assert.ok(annotated?.metadata.annotations?.["retried-at"]);
+  await running.stop();
+});
