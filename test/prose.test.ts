@@ -73,7 +73,7 @@ const LENGTHS: Readonly<Record<string, number>> = {
   "docs/cli.md": 1100,
   "docs/hardening.md": 1200,
   "docs/kube.md": 650,
-  "docs/migrating.md": 1500,
+  "docs/migrating.md": 1400,
   "docs/operations.md": 3000,
   "docs/performance.md": 500,
   "docs/recipes.md": 850,
