@@ -32,7 +32,7 @@ export function watchCluster(
 ): ClusterWatch {
   const data = new DataCache(config.dataCacheBytes);
   const lines = watchLines(parts.log, parts.clock);
-  const list = createSourceList(config, parts, lines);
+  const list = createSourceList(config, settings, parts, lines);
   // The number is unknown until all are read.
   const objects = (): number => {
     const all = Object.values(caches.watches);
@@ -55,7 +55,12 @@ export function watchCluster(
   });
   const caches = createCaches(
     settings.scope?.watched,
-    { ...parts, lines, listState: (kind) => list?.stateFor(kind) ?? LIST_OFF },
+    {
+      ...parts,
+      lines,
+      onlyNames: settings.onlyNames,
+      listState: (kind) => list?.stateFor(kind) ?? LIST_OFF,
+    },
     config.kinds.map(contextOf),
     data,
   );
@@ -68,6 +73,7 @@ export function watchCluster(
 
 function createSourceList(
   { sourceList, ownNamespace, kinds }: Config,
+  settings: PlannerSettings,
   { client, clock, metrics }: Dependencies,
   lines: FailureLines,
 ): SourceListCache | undefined {
@@ -78,6 +84,7 @@ function createSourceList(
     ref: { namespace: ownNamespace, name: sourceList },
     configMaps: kinds.includes("ConfigMap"),
     reserved: KINDS.ConfigMap.reserved,
+    onlyNames: settings.onlyNames,
     metrics: metrics.watch(SOURCE_LIST),
     ...toldBy(lines, SOURCE_LIST),
   });

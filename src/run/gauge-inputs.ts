@@ -11,7 +11,7 @@ import type { SyncLog } from "../controller/report/sync-log.ts";
 export type Measured = {
   /** The kinds that take part. */
   readonly kinds: readonly ObjectKind[];
-  readonly caches: Pick<Caches, "watches" | "unreadable">;
+  readonly caches: Pick<Caches, "watches" | "unreadable" | "deniedNames">;
   readonly controller: Controller;
   readonly sync: Sync;
   readonly syncLog: SyncLog;
@@ -28,6 +28,7 @@ export function gaugeInputs(measured: Measured): Omit<GaugeInputs, "leaseName"> 
     listEntries: () => countEntries(sync),
     lastConvergedMs: () => syncLog.convergedMs,
     unreadableNamespaces: () => caches.unreadable().length,
+    unreadableNames: () => caches.deniedNames().length,
     watchActivityMs: () => lastActivity(watches, clock),
     watchDisconnectedMs: () => disconnected(watches, clock),
     leading: () => controller.leading,

@@ -13,6 +13,7 @@ async function start(t: TestContext, health: Health): Promise<string> {
     listEntries: () => ({ ok: 3, refused: 1, absent: 0 }),
     lastConvergedMs: () => 1_700_000_000_000,
     unreadableNamespaces: () => 0,
+    unreadableNames: () => 0,
     watchActivityMs: () => ({ secrets: 1_700_000_001_000 }),
     watchDisconnectedMs: () => ({ secrets: 41_500, namespaces: 0 }),
     leading: () => true,

@@ -6,6 +6,7 @@ import type {
   PullingObject,
   SourceObject,
 } from "../../controller/model/cluster.ts";
+import { isNameRead, nameToAdd } from "../../controller/annotations/name-scope.ts";
 import { isRead, sourceRank } from "../../controller/desired/namespace-rules.ts";
 import {
   type NamespaceMatch,
@@ -86,6 +87,8 @@ export function pullAnswers(
     return [...shown, ...sourceAnswers(source, clusterState), goes(source)];
   const isSource = "what it pulls from is a source";
   const unread = rights.namespace(from.namespace);
+  const unnamed = unnamedAnswer(isSource, from.name, settings);
+  if (unnamed) return [...shown, unnamed];
   if (!source && unread !== undefined) return [...shown, unreadAnswer(isSource, unread)];
   if (!source) return [...shown, failing(isSource, `there is no ${pull.kind} ${text}`)];
   const change = annotateObject(pull.kind, from, "allow", pull.namespace);
@@ -100,6 +103,8 @@ function absent(
 ): RuleAnswer {
   const { namespace, name } = subject;
   const rule = EXISTS;
+  const unnamed = unnamedAnswer(rule, name, settings);
+  if (unnamed) return unnamed;
   if (!isRead(settings, namespace))
     return failing(rule, `namespace ${namespace} is not read (--namespaces)`);
   const unread = rights.namespace(namespace);
@@ -112,6 +117,19 @@ function absent(
     );
   const change = `kubectl get ${kubectlWord(clusterState.kind)} -A --field-selector metadata.name=${name}`;
   return failing(rule, `there is no ${clusterState.kind} ${refText(subject)}`, change);
+}
+
+/** Undefined where objects of this name take part. */
+function unnamedAnswer(
+  rule: string,
+  name: string,
+  { onlyNames }: PlannerSettings,
+): RuleAnswer | undefined {
+  if (!onlyNames || isNameRead(onlyNames, name)) return undefined;
+  return failing(
+    rule,
+    `objects named ${name} are not read (--only-names): ${nameToAdd(onlyNames, name)}`,
+  );
 }
 
 function pulls(object: PullingObject): RuleAnswer {

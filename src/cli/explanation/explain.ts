@@ -10,6 +10,7 @@ import type {
   PullingObject,
   SourceObject,
 } from "../../controller/model/cluster.ts";
+import { isNameRead } from "../../controller/annotations/name-scope.ts";
 import { isOfOtherInstallation } from "../../controller/desired/namespace-rules.ts";
 import { covers, targetsOf, type TargetNamespace } from "../../controller/desired/targets.ts";
 import {
@@ -80,7 +81,11 @@ export function explain(
   return {
     kind: clusterState.kind,
     subject: { namespace: subject.namespace, name: subject.name },
-    is: kindOf(object, rights.namespace(subject.namespace) !== undefined),
+    is: kindOf(
+      object,
+      rights.namespace(subject.namespace) !== undefined ||
+        !isNameRead(settings.onlyNames, subject.name),
+    ),
     answers: objectAnswers(subject, object, clusterState, settings, rights),
     places: shown,
     waysOut: waysOut(clusterState, shown),

@@ -11,6 +11,7 @@ import {
   YAMLException,
   type Event,
 } from "js-yaml";
+import { isNameRead, nameExpected } from "./name-scope.ts";
 import { parseRef, refText, type Ref } from "../../text/names.ts";
 import { parseSource, type SourceText } from "./parse.ts";
 import { invalid, type Invalid } from "../../text/result.ts";
@@ -41,6 +42,8 @@ export type ListTerms = {
   readonly configMaps: boolean;
   /** Names of ConfigMaps that are no sources, the list's own apart. */
   readonly reserved?: readonly string[] | undefined;
+  /** The only object names that take part, or undefined: all. */
+  readonly onlyNames?: ReadonlySet<string> | undefined;
 };
 
 /** As for annotations: the API allows no larger total on one object. */
@@ -179,6 +182,9 @@ function read(key: unknown, value: unknown, terms: ListTerms): Given {
   if (kind === "Secret" && ref.name.startsWith(REFUSED_NAME_PREFIX)) {
     return fault(text, "another Secret: those called so are Helm's");
   }
+  const { onlyNames } = terms;
+  if (onlyNames && !isNameRead(onlyNames, ref.name))
+    return fault(text, nameExpected(onlyNames, ref.name));
   return { kind, ...ref };
 }
 

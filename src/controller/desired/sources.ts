@@ -13,11 +13,12 @@ import {
   type ClusterState,
 } from "../model/cluster.ts";
 import { isRead, sourceRank } from "./namespace-rules.ts";
+import { isNameRead, nameToAdd } from "../annotations/name-scope.ts";
 import { problemOf, type ListEntry } from "../annotations/list-entry.ts";
 import { alsoAwaited } from "../model/finalizers.ts";
 import type { Handled, Wanting } from "./target-batch.ts";
 import type { TargetNamespace } from "./targets.ts";
-import { type Tally, newTally, unreadableReason } from "../model/verdicts.ts";
+import { type Tally, newTally, unreadableName, unreadableReason } from "../model/verdicts.ts";
 import { problemText, type NamespaceMatch } from "../annotations/rules.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Desired } from "../model/actions.ts";
@@ -213,6 +214,7 @@ export class Sources {
   }
 
   #frozen(source: SourceObject): Reason | undefined {
+    if (this.#isUnreadable(source)) return unreadableName(source.name);
     const problem = source.problems[0];
     const text = refText(source);
     if (problem) return because("SourceRefused", { source: text, problem: problemText(problem) });
@@ -270,12 +272,25 @@ export class Sources {
     return status;
   }
 
+  #isUnreadable({ namespace, name }: Ref): boolean {
+    return this.#clusterState.unreadableNames?.(namespace).has(name) === true;
+  }
+
   #planAnywhere(ref: Ref): SourceStatus {
     if (!isRead(this.#settings, ref.namespace)) {
       return { kind: "frozen", reason: because("SourceNotRead", { source: refText(ref) }) };
     }
     if (this.#clusterState.isUnreadable?.(ref.namespace) === true) {
       return { kind: "frozen", reason: unreadableReason(ref) };
+    }
+    const { onlyNames } = this.#settings;
+    if (onlyNames && !isNameRead(onlyNames, ref.name)) {
+      const advice = nameToAdd(onlyNames, ref.name);
+      const reason = because("SourceNameNotRead", { source: refText(ref), advice });
+      return { kind: "frozen", reason };
+    }
+    if (this.#isUnreadable(ref)) {
+      return { kind: "frozen", reason: unreadableName(ref.name) };
     }
     return statusOf(this.#clusterState.objectsIn(ref.namespace).get(ref.name), this.entryOf(ref));
   }

@@ -19,9 +19,13 @@ export type TargetNamespace = InBatch & {
   readonly excluded: Reason | undefined;
   /** `kept`: it has said nothing under opt-in, so it keeps what is there and takes nothing new. */
   readonly accept: Exclude<Accept, { kind: "absent" }> | { readonly kind: "kept" };
+  /** Names of --only-names that cannot be read there: their places stay as they are. */
+  readonly unreadable: ReadonlySet<string>;
   /** 0 is the youngest namespace. */
   readonly order: number;
 };
+
+const ALL_READABLE: ReadonlySet<string> = new Set();
 
 /** Namespaces being deleted take part in nothing and are not among them. */
 export function targetsOf(
@@ -38,6 +42,7 @@ export function targetsOf(
     secrets: clusterState.objectsIn(namespace.name),
     excluded: exclusion(settings, namespace.name),
     accept: withPolicy(namespace.accept, settings.namespacePolicy),
+    unreadable: clusterState.unreadableNames?.(namespace.name) ?? ALL_READABLE,
     order,
     bit: bitOf(order),
   }));

@@ -248,6 +248,8 @@ export type ClusterState = {
   readonly offerOf: (source: SourceObject, keys: KeyFilter) => string | undefined;
   /** Whether the API server refuses to show this listed namespace, which is then not in the cluster state. */
   readonly isUnreadable?: (namespace: string) => boolean;
+  /** Names of --only-names that the API server refuses to show in this namespace. What is known of them is old. */
+  readonly unreadableNames?: (namespace: string) => ReadonlySet<string>;
   /** Absent without a list. */
   readonly list?: ListState | undefined;
 };

@@ -39,6 +39,8 @@ export type KindRules = {
    * flags say: it configures the controller or the API server. undefined: no object of this kind does.
    */
   readonly reserved: readonly string[] | undefined;
+  /** The only names that take part, by the flags, or undefined: all. */
+  readonly onlyNames: ReadonlySet<string> | undefined;
   /** The type that no watch asks for, because none of it can take part, and how that is said. */
   readonly unwatchedType: string | undefined;
   readonly fieldSelector: string | undefined;
@@ -56,6 +58,7 @@ export const KINDS: Readonly<Record<ObjectKind, KindRules>> = {
     refusedPrefix: REFUSED_NAME_PREFIX,
     everywhere: [],
     reserved: undefined,
+    onlyNames: undefined,
     // The bulk of the Secrets of many clusters, never a source and never in the way of a copy that we
     // could make: their names begin with sh.helm.release.v1.
     unwatchedType: "helm.sh/release.v1",
@@ -73,6 +76,7 @@ export const KINDS: Readonly<Record<ObjectKind, KindRules>> = {
     refusedPrefix: REFUSED_NAME_PREFIX,
     everywhere: ["kube-root-ca.crt"],
     reserved: ADMISSION_PARAMETERS,
+    onlyNames: undefined,
     unwatchedType: undefined,
     fieldSelector: undefined,
   },
@@ -88,9 +92,15 @@ export function isWatched({ unwatchedType }: KindRules, object: RawObject): bool
 /** The table of a kind as these settings make it. */
 export function rulesOf(
   kind: ObjectKind,
-  { sourceList }: { readonly sourceList: string | undefined },
+  {
+    sourceList,
+    onlyNames,
+  }: {
+    readonly sourceList: string | undefined;
+    readonly onlyNames?: ReadonlySet<string> | undefined;
+  },
 ): KindRules {
-  const rules = KINDS[kind];
+  const rules = { ...KINDS[kind], onlyNames };
   const { reserved } = rules;
   return reserved === undefined || sourceList === undefined
     ? rules

@@ -62,6 +62,9 @@ export const REASONS = {
   SourceNotRead: "source {source} is not read (--namespaces)",
   SourceUnreadable:
     "namespace {namespace} of source {source} cannot be read: the API server answers 403",
+  SourceNameNotRead: "source {source} is not read (--only-names): {advice}",
+  NameNotRead: "objects named {name} are not read (--only-names): {advice}",
+  NameUnreadable: "objects named {name} cannot be read: the API server answers 403",
   SourceChanging: "source {source} changed during planning; retrying immediately",
   SourceReread: "source {source} is read again, because the source list says something new of it",
   NoLongerWanted: "source {source} no longer wants this place",

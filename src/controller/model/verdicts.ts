@@ -70,6 +70,11 @@ export function unreadableReason(ref: Ref): Reason {
   return because("SourceUnreadable", { namespace: ref.namespace, source: refText(ref) });
 }
 
+/** For an object of a name of --only-names that the API server does not let us read. */
+export function unreadableName(name: string): Reason {
+  return because("NameUnreadable", { name });
+}
+
 /** What the owner of a filled pulling Secret should know of its type, or undefined if the types are equal. */
 export function typeDifference(pulling: string, source: string): string | undefined {
   if (pulling === source) return undefined;

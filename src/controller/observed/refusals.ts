@@ -2,6 +2,7 @@
 import { excessOf } from "../../text/bounds.ts";
 import { invalid, type Invalid } from "../../text/result.ts";
 import type { Problem } from "../annotations/rules.ts";
+import { isNameRead, nameExpected } from "../annotations/name-scope.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { entryBytes, type KindRules } from "../model/kinds.ts";
 import { LONGEST_TYPE, type ReadingObject } from "./read-context.ts";
@@ -36,7 +37,14 @@ export function refusals(
 
 /** `name`: of the copies of a source. */
 export function copyNameRefusals(kind: KindRules, name: string): Problem[] {
-  return [...everywhereRefusals(kind, annotationKey("name"), name), ...reservations(kind, name)];
+  const never = [
+    ...everywhereRefusals(kind, annotationKey("name"), name),
+    ...reservations(kind, name),
+  ];
+  const { onlyNames } = kind;
+  if (never.length > 0 || !onlyNames || isNameRead(onlyNames, name)) return never;
+  const expected = nameExpected(onlyNames, name);
+  return [{ annotation: annotationKey("name"), ...invalid(name, expected).fault }];
 }
 
 function reservations({ kind, reserved }: KindRules, name: string): Problem[] {

@@ -21,6 +21,7 @@ import { wants } from "../desired/target-batch.ts";
 import { acceptance, wantOf, type TargetNamespace } from "../desired/targets.ts";
 import { problemText, type OnDelete } from "../annotations/rules.ts";
 import { refText } from "../../text/names.ts";
+import { unreadableName } from "../model/verdicts.ts";
 import { answerOfList, type ListAnswer } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
 
@@ -47,6 +48,7 @@ export function decideCopy(
   if (copy.unknownMark !== undefined) {
     return hold("frozen", because("UnknownMark", { mark: copy.unknownMark }));
   }
+  if (target.unreadable.has(copy.name)) return hold("frozen", unreadableName(copy.name));
   if (target.excluded !== undefined) return hold("frozen", target.excluded);
   if (target.accept.kind === "problem") {
     const problem = problemText(target.accept.problem);

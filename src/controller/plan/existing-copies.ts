@@ -42,7 +42,8 @@ export function planExistingCopy(
   group: CandidateGroup | undefined,
 ): void {
   const only = group?.only;
-  if (only && isCurrent(copy, target, only)) only.tally.current++;
+  const isKnown = !target.unreadable.has(copy.name);
+  if (only && isKnown && isCurrent(copy, target, only)) only.tally.current++;
   else planByDecision(context, copy, target, group?.candidates ?? []);
 }
 

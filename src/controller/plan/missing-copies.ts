@@ -14,7 +14,7 @@ import {
   wantedVerdict,
 } from "./verdict-table.ts";
 import { placeIn, type TargetNamespace } from "../desired/targets.ts";
-import { type SourceReport } from "../model/verdicts.ts";
+import { type SourceReport, unreadableName } from "../model/verdicts.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import { decisionKeyOf, type Action } from "../model/actions.ts";
 
@@ -96,6 +96,11 @@ export class MissingCopies {
   #win(winner: Candidate, target: TargetNamespace, present: CachedObject | undefined): void {
     const { source, content, tally } = winner;
     const place = placeIn(target, source.rule.copyName);
+    if (target.unreadable.has(place.name)) {
+      const reason = unreadableName(place.name);
+      this.#planBuilder.report(tally, { verdict: "frozen", place, source, reason });
+      return;
+    }
     const obstacle = present && adoptionObstacle(present, content);
     const verdict = wantedVerdict(targetStateWithoutCopy(present), obstacle === undefined);
     if (verdict === "conflict") {

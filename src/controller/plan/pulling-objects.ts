@@ -23,7 +23,7 @@ import { answerOfList, LIST_SAYS_NOTHING } from "./listed-copy.ts";
 import type { PlanContext } from "./plan-context.ts";
 import type { Finding } from "./plan-builder.ts";
 import { type Desired, decisionKeyOf } from "../model/actions.ts";
-import { noSource, type OwnerNotice } from "../model/verdicts.ts";
+import { noSource, unreadableName, type OwnerNotice } from "../model/verdicts.ts";
 
 export function planPullingObject(
   context: PlanContext,
@@ -35,6 +35,8 @@ export function planPullingObject(
   if (from === undefined || problem) {
     const reason = because("PullRefused", { problem: problem ? problemText(problem) : "" });
     noteForOwner(context, pull, from ?? pull, "frozen", { kind: "refused", reason });
+  } else if (target.unreadable.has(pull.name)) {
+    note(context, pull, from, "frozen", unreadableName(pull.name));
   } else if (pull.deleting) note(context, pull, from, "wait", awaited(pull));
   else if (target.excluded !== undefined) {
     const notice = { kind: "notFilled", reason: target.excluded } as const;

@@ -7,6 +7,7 @@
 //                                         --delete-grace and a live read
 //   another object is at the place, or    the reservation ends
 //   the namespace is another
+import { isNameRead, nameToAdd } from "../annotations/name-scope.ts";
 import { because, followedBy, type Reason } from "../model/reasons.ts";
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
 import { isRead, sourceRank } from "../desired/namespace-rules.ts";
@@ -22,6 +23,7 @@ import { problemText } from "../annotations/rules.ts";
 import { refText, type Ref } from "../../text/names.ts";
 import type { HeldReservation } from "../state/reservations.ts";
 import type { LiveRead } from "../model/actions.ts";
+import { unreadableName } from "../model/verdicts.ts";
 import type { PlanBuilder } from "./plan-builder.ts";
 import {
   readOfNamespace,
@@ -138,6 +140,13 @@ export class ReservedPlaces {
       if (this.#isKnown(place.namespace)) this.#reservations.end(reservation);
       return;
     }
+    const unread = this.#unreadPlace(place, target);
+    if (unread !== undefined) {
+      this.#reservations.wanted(reservation);
+      if (!this.#judged.has(refText(place)))
+        this.#report(reservation, { verdict: "frozen", reason: unread, follows: [] });
+      return;
+    }
     const present = target.secrets.get(place.name);
     if (target.namespace.uid !== namespaceUid) {
       this.#reservations.end(reservation);
@@ -177,6 +186,14 @@ export class ReservedPlaces {
     return (
       isRead(this.#settings, namespace) && this.#clusterState.isUnreadable?.(namespace) !== true
     );
+  }
+
+  /** Why the cache does not show what is at the place, or undefined: it does. */
+  #unreadPlace({ name }: Ref, target: TargetNamespace): Reason | undefined {
+    const { onlyNames } = this.#settings;
+    if (onlyNames && !isNameRead(onlyNames, name))
+      return because("NameNotRead", { name, advice: nameToAdd(onlyNames, name) });
+    return target.unreadable.has(name) ? unreadableName(name) : undefined;
   }
 
   #report({ place, source }: HeldReservation, { verdict, reason, entry }: Waiting): void {

@@ -16,6 +16,7 @@ export type GaugeInputs = {
   listEntries(): Readonly<Record<string, number>>;
   lastConvergedMs(): number | undefined;
   unreadableNamespaces(): number;
+  unreadableNames(): number;
   watchActivityMs(): Readonly<Record<string, number>>;
   /** How long the watch of each resource has been disconnected. */
   watchDisconnectedMs(): Readonly<Record<string, number>>;
@@ -169,6 +170,11 @@ export const READ_GAUGES: readonly (Described & {
     name: "secretcast_unreadable_namespaces",
     help: "Namespaces of --namespaces that the API server does not let us read",
     read: (inputs) => [[{}, inputs.unreadableNamespaces()]],
+  },
+  {
+    name: "secretcast_unreadable_names",
+    help: "Names of --only-names that the API server does not let us read",
+    read: (inputs) => [[{}, inputs.unreadableNames()]],
   },
   {
     name: "secretcast_last_converged_timestamp_seconds",

@@ -1,8 +1,7 @@
-// The names of `--only-names`. Each name is a list and a watch of its own for each kind, so there is a limit.
+// The value of `--only-names`: its form, its limit, and what contradicts other flags.
+import { MOST_NAMES } from "../annotations/name-scope.ts";
 import { KINDS, rulesOf, type ObjectKind } from "../model/kinds.ts";
 import { isSecretName } from "../../text/names.ts";
-
-const MOST_NAMES = 50;
 
 /** Throws a RangeError that names the name at fault. */
 export function parseObjectNames(text: string): readonly string[] {

@@ -18,6 +18,8 @@ export type Caches = ReadCaches & {
   /** By resource. */
   readonly watches: Readonly<Record<string, AnyWatch>>;
   readonly written: WrittenCaches;
+  /** Names of --only-names that the API server denies for a kind, or in a namespace. */
+  deniedNames(): readonly string[];
 };
 
 /** `listed`: the only namespaces to read. Undefined means all namespaces. */
@@ -51,5 +53,6 @@ export function createCaches(
     ...caches,
     watches: Object.fromEntries([...watches, [NAMESPACES.plural, caches.namespaces]]),
     written: { of, ...caches.writtenNamespaces },
+    deniedNames: () => [...new Set(caches.kinds.flatMap(({ names }) => [...names.denied]))],
   };
 }

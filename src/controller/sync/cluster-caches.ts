@@ -1,8 +1,10 @@
-// The caches of a whole cluster: one watch per resource.
+// The caches of a whole cluster: one watch per resource, or with --only-names one per name.
 import type { ReadContext } from "../observed/read-context.ts";
 import type { KindCache, Offers, ReadCaches } from "./kind-cache.ts";
 import {
   createInformers,
+  nameAccess,
+  NO_NAMES,
   ROLE,
   writtenCache,
   writtenNamespaces,
@@ -31,6 +33,7 @@ export function clusterCaches(
         return namespaces.store.inNamespace("");
       },
       objectsIn: (namespace: string) => store.inNamespace(namespace),
+      unreadableNames: () => informer.deniedNames ?? NO_NAMES,
       get sources() {
         return store.byIndex(ROLE, "source");
       },
@@ -38,9 +41,8 @@ export function clusterCaches(
         return store.byIndex(ROLE, "pull");
       },
     };
-    return [
-      { kind, objects: informer, clusterState, written: writtenCache(context, () => informer) },
-    ];
+    const written = writtenCache(context, () => informer);
+    return [{ kind, objects: informer, clusterState, written, names: nameAccess([informer]) }];
   };
   return {
     kinds: contexts.flatMap(cacheOf),

@@ -27,7 +27,7 @@ import type { ReservationRecord } from "../writes/reservation-record.ts";
 
 export type ControllerDeps = {
   /** One for each kind that takes part. */
-  readonly kinds: readonly Pick<KindCache, "kind" | "objects">[];
+  readonly kinds: readonly Pick<KindCache, "kind" | "objects" | "names">[];
   readonly namespaces: Watched<Namespace>;
   /** All watches of `kinds` and `namespaces`, by resource. */
   readonly watches: Caches["watches"];
@@ -161,12 +161,14 @@ export class Controller {
       sync.listChanged();
       this.#enqueue(true);
     });
-    for (const { kind, objects } of kinds)
+    for (const { kind, objects, names } of kinds) {
+      names.onChange(() => this.#enqueue(true));
       objects.addHandler({
         add: (object, _initial, ownWrite) => this.#object(kind, undefined, object, ownWrite),
         update: (old, object, ownWrite) => this.#object(kind, old, object, ownWrite),
         delete: (last, { ownWrite }) => this.#object(kind, last, undefined, ownWrite),
       });
+    }
     namespaces.addHandler({
       add: ({ name }) => this.#namespace(name, undefined),
       update: (old, namespace) => {

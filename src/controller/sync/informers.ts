@@ -9,12 +9,15 @@ import { objectOf } from "../model/unstructured.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import { Informer, type InformerOptions } from "../../kube/cache/informer.ts";
-import type { Stored } from "../../kube/cache/store.ts";
+import { ObjectTable } from "../../kube/cache/object-table.ts";
+import type { SharedTable, Stored } from "../../kube/cache/store.ts";
 import { NAMESPACES } from "../../kube/rest/resource.ts";
 import type { Log } from "../report/log.ts";
 import { FailureLines } from "../report/failure-lines.ts";
 import type { WrittenCache } from "../writes/outcome.ts";
 import type { Metrics } from "../report/metrics.ts";
+import type { NameAccess } from "./kind-cache.ts";
+import { NamedObjects, type ObjectWatch } from "./named-objects.ts";
 
 export type InformerDeps = {
   readonly client: ApiClient;
@@ -23,6 +26,8 @@ export type InformerDeps = {
   readonly log: Log;
   /** Log lines of lists and watches. */
   readonly lines: FailureLines;
+  /** The only object names to read. Undefined means all names. */
+  readonly onlyNames: ReadonlySet<string> | undefined;
   /** What is known of the source list. */
   readonly listState: (kind: ObjectKind) => ListState;
   /** Called when one Namespace is read by GET from now on, or watched again. */
@@ -34,7 +39,7 @@ export type ReadContexts = readonly ReadContext[];
 
 export type Informers = {
   readonly namespaces: Informer<Namespace>;
-  readonly objects: ReadonlyMap<ObjectKind, Informer<CachedObject>>;
+  readonly objects: ReadonlyMap<ObjectKind, ObjectWatch>;
 };
 
 export const ROLE = "role";
@@ -59,23 +64,33 @@ export function createInformers(
   only: string | undefined,
 ): Informers {
   const { client, clock, metrics, lines } = deps;
-  const objectsOf = (context: ReadContext): Informer<CachedObject> => {
-    const { resource, fieldSelector } = context.kind;
+  const objectsOf = (context: ReadContext): ObjectWatch => {
+    const { resource, fieldSelector, kind } = context.kind;
     const { plural } = resource;
-    const objects = new Informer<CachedObject>({
-      client,
-      resource,
-      namespace: only,
-      fieldSelector,
-      transform: (raw) => readObject(raw, context),
-      clock,
-      metrics: metrics.watch(plural),
-      ...toldBy(lines, plural),
-    });
-    objects.store.addIndex(ROLE, ({ role }) =>
-      role === "source" || role === "pull" ? [role] : [],
+    const informerOf = (shared?: SharedTable<CachedObject>): Informer<CachedObject> =>
+      new Informer<CachedObject>({
+        client,
+        resource,
+        namespace: only,
+        fieldSelector,
+        shared,
+        transform: (raw) => readObject(raw, context),
+        clock,
+        metrics: metrics.watch(plural),
+        ...toldBy(lines, plural),
+      });
+    if (!deps.onlyNames) {
+      const objects = informerOf();
+      objects.store.addIndex(ROLE, rolesOf);
+      return objects;
+    }
+    const table = new ObjectTable<CachedObject>();
+    table.addIndex(ROLE, rolesOf);
+    const named = Array.from(
+      deps.onlyNames,
+      (name) => [name, informerOf({ table, name })] as const,
     );
-    return objects;
+    return new NamedObjects(new Map(named), table, { kind, namespace: only, clock, log: deps.log });
   };
   const namespaces = new Informer<Namespace>({
     client,
@@ -94,10 +109,33 @@ export function createInformers(
   return { objects, namespaces };
 }
 
+const rolesOf = ({ role }: CachedObject): readonly string[] =>
+  role === "source" || role === "pull" ? [role] : [];
+
+export const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** What the watches of one kind know of names that are denied. `counts`: whether those of a watch count. */
+export function nameAccess(
+  watches: readonly ObjectWatch[],
+  counts: (watch: ObjectWatch) => boolean = () => true,
+): NameAccess {
+  return {
+    get denied() {
+      const names = watches
+        .filter(counts)
+        .flatMap(({ deniedNames = NO_NAMES }) => [...deniedNames]);
+      return new Set(names);
+    },
+    onChange: (listener) => {
+      for (const { access, deniedNames } of watches) if (deniedNames) access.onChange(listener);
+    },
+  };
+}
+
 /** Writes the answers of our own requests to the informer of their namespace. */
 export function writtenCache(
   context: ReadContext,
-  objectsIn: (namespace: string) => Informer<CachedObject> | undefined,
+  objectsIn: (namespace: string) => ObjectWatch | undefined,
 ): WrittenCache {
   const read = (raw: unknown): CachedObject | undefined =>
     isWatched(context.kind, objectOf(raw)) ? readObject(raw, context) : undefined;

@@ -11,6 +11,14 @@ export type KindCache = {
   readonly clusterState: ClusterState;
   /** Receives the answers of our own writes. */
   readonly written: WrittenCache;
+  readonly names: NameAccess;
+};
+
+/** Which of the names of --only-names the API server denies somewhere. */
+export type NameAccess = {
+  readonly denied: ReadonlySet<string>;
+  /** Calls `listener` at each change. */
+  onChange(listener: () => void): void;
 };
 
 /** The result of either implementation. */

@@ -7,6 +7,8 @@ import type { ObjectKind } from "../model/kinds.ts";
 import type { ReadContext } from "../observed/read-context.ts";
 import {
   createInformers,
+  nameAccess,
+  NO_NAMES,
   ROLE,
   writtenCache,
   writtenNamespaces,
@@ -14,15 +16,17 @@ import {
   type Informers,
   type ReadContexts,
 } from "./informers.ts";
+import { whenDenied } from "../../kube/cache/access.ts";
 import type { Informer } from "../../kube/cache/informer.ts";
 import { InformerGroup } from "../../kube/cache/informer-group.ts";
 import type { Log } from "../report/log.ts";
 import type { KindCache, Offers, ReadCaches } from "./kind-cache.ts";
+import type { ObjectWatch } from "./named-objects.ts";
 
 const NONE: ReadonlyMap<string, CachedObject> = new Map<string, CachedObject>();
 
 /** The watches of one namespace that a kind needs. */
-type Pair = { readonly objects: Informer<CachedObject>; readonly namespaces: Informer<Namespace> };
+type Pair = { readonly objects: ObjectWatch; readonly namespaces: Informer<Namespace> };
 
 export function createListedCaches(
   listed: ReadonlySet<string>,
@@ -71,6 +75,11 @@ function kindCache(
       })),
     ),
     written: writtenCache(context, (namespace) => pairs.get(namespace)?.objects),
+    // A namespace of which nothing can be read counts as a namespace.
+    names: nameAccess(
+      all.map(({ objects }) => objects),
+      ({ access }) => !access.denied,
+    ),
     clusterState: {
       kind,
       offerOf,
@@ -81,6 +90,7 @@ function kindCache(
         const pair = pairs.get(namespace);
         return pair !== undefined && isDenied(pair);
       },
+      unreadableNames: (namespace) => pairs.get(namespace)?.objects.deniedNames ?? NO_NAMES,
       get namespaces() {
         const filled = readable().filter(({ objects }) => objects.hasSynced);
         return new Map(filled.flatMap((pair) => [...entries(pair)]));
@@ -106,12 +116,8 @@ const entries = ({ namespaces }: Pick<Pair, "namespaces">): Iterable<[string, Na
 const isDenied = ({ objects, namespaces }: Pair): boolean =>
   objects.access.denied || namespaces.access.denied;
 
-/** Resolves if the API server denies its list or watch. */
-function denied({ access }: Pick<Informer<never>, "access">): Promise<void> {
-  return new Promise((resolve) => {
-    if (access.denied) resolve();
-    else access.onChange((is) => is && resolve());
-  });
+function denied({ access }: Pick<ObjectWatch, "access">): Promise<void> {
+  return whenDenied(access);
 }
 
 /** Logs one line each time that the contents of `namespace` become unreadable or readable again. */

@@ -15,6 +15,7 @@ import {
   type UnheardList,
 } from "../observed/list-state.ts";
 import { readList, type ListObject } from "../observed/read-list.ts";
+import { whenDenied } from "../../kube/cache/access.ts";
 import { Informer, type InformerOptions } from "../../kube/cache/informer.ts";
 import { CONFIG_MAPS } from "../../kube/rest/resource.ts";
 import { sleep, type Clock } from "../../kube/time/clock.ts";
@@ -30,6 +31,8 @@ export type SourceListOptions = Pick<
   readonly configMaps: boolean;
   /** Names of ConfigMaps that are never sources. */
   readonly reserved: readonly string[] | undefined;
+  /** The only object names that take part, or undefined: all. */
+  readonly onlyNames: ReadonlySet<string> | undefined;
 };
 
 // Parsing holds the event loop for at most this long.
@@ -76,11 +79,7 @@ export class SourceListCache {
 
   /** Resolves as soon as the state of the list is known, or when that takes too long. */
   async settled(signal: AbortSignal): Promise<void> {
-    const { access } = this.informer;
-    const denied = new Promise<void>((resolve) => {
-      if (access.denied) resolve();
-      else access.onChange((is) => is && resolve());
-    });
+    const denied = whenDenied(this.informer.access);
     const read = this.informer.waitForSync(signal).then(() => this.#reading);
     const enough = new AbortController();
     const { clock } = this.#options;
@@ -158,8 +157,8 @@ export class SourceListCache {
   }
 
   async #understand({ entries = {} }: ListObject): Promise<SourceList> {
-    const { clock, ref, configMaps, reserved } = this.#options;
-    const terms = { list: ref, configMaps, reserved };
+    const { clock, ref, configMaps, reserved, onlyNames } = this.#options;
+    const terms = { list: ref, configMaps, reserved, onlyNames };
     const steps = parseSourceList(entries, terms, this.#understood?.list ?? NO_ENTRIES);
     return finishInTurns(steps, clock, TURN_MS);
   }

@@ -11,6 +11,7 @@ import { readObject, readPayload } from "../../controller/observed/read-object.t
 import type { Ref } from "../../text/names.ts";
 import { KINDS, placeKey, rulesOf, type ObjectKind } from "../../controller/model/kinds.ts";
 import { objectOf, stringsOf } from "../../controller/model/unstructured.ts";
+import { isNameRead } from "../../controller/annotations/name-scope.ts";
 import type { Selector } from "../../text/label-selector.ts";
 import type {
   CachedObject,
@@ -46,6 +47,7 @@ export class ClusterBuilder {
   /** The source list must be set before objects are added, because it decides what is read of them. */
   list: ClusterList = NO_LIST;
   readonly kinds: readonly ObjectKind[];
+  readonly #onlyNames: PlannerSettings["onlyNames"];
   readonly #contexts: ReadonlyMap<ObjectKind, ReadContext>;
   readonly #selector: Selector | undefined;
   readonly #data: DataCache;
@@ -61,6 +63,7 @@ export class ClusterBuilder {
     const digest = createDigest(randomBytes(32));
     const intern = createIntern();
     this.kinds = kinds;
+    this.#onlyNames = settings.onlyNames;
     this.#selector = selector;
     this.#data = new DataCache(dataCacheBytes);
     this.#outlines = outlined ? createOutlines(digest) : undefined;
@@ -103,7 +106,7 @@ export class ClusterBuilder {
   addObject(kind: ObjectKind, raw: unknown): void {
     const context = this.#contexts.get(kind);
     const object = context && readObject(raw, context);
-    if (!object) return;
+    if (!object || !isNameRead(this.#onlyNames, object.name)) return;
     const { namespace, name, role } = object;
     const objects = this.#of(kind);
     const there = objects.get(namespace) ?? new Map<string, CachedObject>();
@@ -114,10 +117,17 @@ export class ClusterBuilder {
       this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));
   }
 
-  /** Drops the objects that are read again. `namespace` limits this to one namespace. */
-  forgetObjects(kind: ObjectKind, namespace?: string): void {
-    if (namespace === undefined) this.#of(kind).clear();
-    else this.#of(kind).delete(namespace);
+  /** Drops the objects that are read again: all, or those of one namespace, of one name, or both. */
+  forgetObjects(
+    kind: ObjectKind,
+    scope: { readonly namespace?: string | undefined; readonly name?: string | undefined } = {},
+  ): void {
+    const { namespace, name } = scope;
+    for (const [each, objects] of this.#of(kind)) {
+      if (namespace !== undefined && each !== namespace) continue;
+      if (name === undefined) this.#of(kind).delete(each);
+      else objects.delete(name);
+    }
   }
 
   #of(kind: ObjectKind): Objects {

@@ -1,6 +1,5 @@
 // The source list as one read finds it: the parsed list, or the reason why its entries are ignored.
-import type { ListedKind } from "../../controller/annotations/list-entry.ts";
-import type { Ref } from "../../text/names.ts";
+import type { ListedKind, ListTerms } from "../../controller/annotations/list-entry.ts";
 import { sourceListOf } from "../../controller/annotations/source-list.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import type { ListState } from "../../controller/model/cluster.ts";
@@ -14,13 +13,14 @@ export type ClusterList = (kind: ListedKind) => ListState;
 export const NO_LIST: ClusterList = () => LIST_OFF;
 
 /** `raw` is the ConfigMap. Undefined when it does not exist. */
-export function clusterList(raw: unknown, ref: Ref, configMaps: boolean): ClusterList {
+export function clusterList(raw: unknown, terms: Omit<ListTerms, "reserved">): ClusterList {
+  const ref = terms.list;
   const object = raw === undefined ? undefined : readList(raw);
   if (!object?.entries) {
     const state = unusableList(ref, object);
     return () => state;
   }
   const { reserved } = KINDS.ConfigMap;
-  const list = sourceListOf(object.entries, { list: ref, configMaps, reserved });
+  const list = sourceListOf(object.entries, { ...terms, reserved });
   return (kind) => heardList(ref, object, list, kind);
 }

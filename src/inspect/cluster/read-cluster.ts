@@ -1,6 +1,7 @@
 // Reads a cluster once: its Namespaces and Secrets in pages, with at most one page in memory. Promises:
 // what the API server refuses to show is reported and never treated as absent. When the user may not list
 // the whole cluster, the most important namespaces are read separately.
+import { nameSelector } from "../../kube/cache/list-scope.ts";
 import { listAll } from "../../kube/cache/list.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { systemClock } from "../../kube/time/clock.ts";
@@ -52,12 +53,12 @@ export async function readCluster(options: ReadOptions): Promise<ReadCluster> {
   const { selector } = flags;
   const { kinds, dataCacheBytes } = config;
   const builder = new ClusterBuilder({ settings, kinds, selector, dataCacheBytes, outlined });
-  const reading = new Reading(client, builder, program);
+  const reading = new Reading(client, builder, settings, program);
   const look = (kind: ObjectKind, place: Ref): Promise<unknown> =>
     reading.one(KINDS[kind].resource, place);
   const names = settings.scope ? [...settings.scope.watched] : undefined;
   try {
-    builder.list = await reading.list(config);
+    builder.list = await reading.list(config, settings);
     const namespace = names
       ? await reading.listed(names)
       : await reading.whole(() => fallbackOf(options));
@@ -82,6 +83,8 @@ class Reading {
   listUnread: ReaderRights["list"];
   readonly #client: ApiClient;
   readonly #builder: ClusterBuilder;
+  /** Each name is listed by itself, so that rights by name are enough. Undefined: all names. */
+  readonly #names: readonly (string | undefined)[];
   readonly #signal: AbortSignal;
   readonly #progress: Progress;
   #counted = false;
@@ -89,10 +92,12 @@ class Reading {
   constructor(
     client: ApiClient,
     builder: ClusterBuilder,
+    { onlyNames }: PlannerSettings,
     program: Pick<Program, "stderr" | "signal">,
   ) {
     this.#client = client;
     this.#builder = builder;
+    this.#names = onlyNames ? [...onlyNames] : [undefined];
     this.#signal = program.signal;
     this.#progress = new Progress("objects read", program, systemClock);
   }
@@ -178,45 +183,61 @@ class Reading {
 
   async #listObjects(namespace?: string): Promise<void> {
     for (const kind of this.#builder.kinds)
-      await this.#list(KINDS[kind], (raw) => this.#builder.addObject(kind, raw), namespace);
+      for (const name of this.#names)
+        await this.#list({
+          ...KINDS[kind],
+          add: (raw) => this.#builder.addObject(kind, raw),
+          namespace,
+          name,
+        });
   }
 
   #listNamespaces(): Promise<unknown> {
     const add = (raw: unknown): void => this.#builder.addNamespace(raw);
-    return this.#list({ resource: NAMESPACES, fieldSelector: undefined }, add);
+    return this.#list({ resource: NAMESPACES, fieldSelector: undefined, add });
   }
 
-  async #list(
-    what: Pick<KindRules, "fieldSelector"> & {
-      readonly resource: Resource;
-      readonly kind?: ObjectKind;
-    },
-    add: (raw: unknown) => void,
-    namespace?: string,
-  ): Promise<unknown> {
-    const { resource, fieldSelector, kind } = what;
+  async #list({
+    resource,
+    fieldSelector,
+    kind,
+    add,
+    namespace,
+    name,
+  }: Pick<KindRules, "fieldSelector"> & {
+    readonly resource: Resource;
+    readonly kind?: ObjectKind;
+    readonly add: (raw: unknown) => void;
+    readonly namespace?: string | undefined;
+    readonly name?: string | undefined;
+  }): Promise<unknown> {
+    const selector = name === undefined ? fieldSelector : nameSelector(name, fieldSelector);
     return listAll({
       client: this.#client,
-      scope: { resource, namespace, fieldSelector },
+      scope: { resource, namespace, fieldSelector: selector },
       signal: this.#signal,
       onPage: (items) => {
         for (const item of items) add(item);
         if (kind === undefined) return;
         this.#progress.advance(items.length);
-        if (this.#progress.isLong) void this.#count();
+        if (this.#progress.isLong && name === undefined) void this.#count();
       },
       onRestart: () => {
-        if (kind !== undefined) this.#builder.forgetObjects(kind, namespace);
+        if (kind !== undefined) this.#builder.forgetObjects(kind, { namespace, name });
       },
     });
   }
 
   /** Reads the source list, before the objects that it makes sources. */
-  async list({ sourceList, ownNamespace, kinds }: Config): Promise<ClusterList> {
+  async list(
+    { sourceList, ownNamespace, kinds }: Config,
+    { onlyNames }: PlannerSettings,
+  ): Promise<ClusterList> {
     if (sourceList === undefined) return NO_LIST;
     const ref = { namespace: ownNamespace, name: sourceList };
+    const terms = { list: ref, configMaps: kinds.includes("ConfigMap"), onlyNames };
     try {
-      return clusterList(await this.one(CONFIG_MAPS, ref), ref, kinds.includes("ConfigMap"));
+      return clusterList(await this.one(CONFIG_MAPS, ref), terms);
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
       const text = `you may not read the source list ${refText(ref)}`;

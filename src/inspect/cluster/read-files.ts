@@ -80,7 +80,7 @@ export function readFiles(
     placed.set(place, read);
   }
   if (twice.length > 0) throw new UsageError(twiceText(twice));
-  builder.list = listIn(placed, config);
+  builder.list = listIn(placed, config, settings);
   const implied = take([...placed.values()], builder, config);
   return {
     builder,
@@ -158,12 +158,17 @@ function isList({ kind, ref }: Placed, { sourceList, ownNamespace }: Config): bo
   return kind === "ConfigMap" && ref.namespace === ownNamespace && ref.name === sourceList;
 }
 
-function listIn(placed: ReadonlyMap<string, Placed>, config: Config): ClusterList {
+function listIn(
+  placed: ReadonlyMap<string, Placed>,
+  config: Config,
+  { onlyNames }: PlannerSettings,
+): ClusterList {
   const { sourceList, ownNamespace, kinds } = config;
   if (sourceList === undefined) return NO_LIST;
   const ref = { namespace: ownNamespace, name: sourceList };
   const list = placed.get(placeKey("ConfigMap", ref));
-  return clusterList(list?.object, ref, kinds.includes("ConfigMap"));
+  const configMaps = kinds.includes("ConfigMap");
+  return clusterList(list?.object, { list: ref, configMaps, onlyNames });
 }
 
 function placedOf(raw: Fields, where: string, namespace: string): Placed | undefined {

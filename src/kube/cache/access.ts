@@ -44,3 +44,11 @@ export class Access {
     for (const listener of this.#listeners) listener(denied);
   }
 }
+
+/** Resolves if the API server denies it, now or later. */
+export function whenDenied(access: Pick<Access, "denied" | "onChange">): Promise<void> {
+  return new Promise((resolve) => {
+    if (access.denied) resolve();
+    else access.onChange((denied) => denied && resolve());
+  });
+}

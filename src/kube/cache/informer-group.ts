@@ -3,6 +3,7 @@
 // the changes of all parts, each in the turn in which its part's store changed. hasSynced stays true once set.
 // Does not promise an order between parts, nor one store. Callers read an object from its part.
 import type { EventHandler, HandlerRegistration } from "./event-handlers.ts";
+import type { Access } from "./access.ts";
 import type { Informer } from "./informer.ts";
 import type { Stored } from "./store.ts";
 
@@ -21,8 +22,10 @@ export type Watched<T extends Stored> = Pick<
   | "scheduledReconnect"
 > & { readonly store: { readonly size: number } };
 
+type Member<T extends Stored> = Watched<T> & { readonly access: Pick<Access, "denied"> };
+
 type Part<T extends Stored> = {
-  readonly informer: Informer<T>;
+  readonly informer: Member<T>;
   /** Resolves, if ever, as soon as the group can do without this part. */
   readonly spared?: () => Promise<void>;
 };
@@ -30,7 +33,7 @@ type Part<T extends Stored> = {
 export class InformerGroup<T extends Stored> implements Watched<T> {
   readonly store: { readonly size: number };
   readonly #parts: readonly Part<T>[];
-  readonly #informers: readonly Informer<T>[];
+  readonly #informers: readonly Member<T>[];
   #synced = false;
 
   constructor(parts: readonly Part<T>[]) {
@@ -107,7 +110,7 @@ export class InformerGroup<T extends Stored> implements Watched<T> {
   }
 
   // A part that the group can do without does not show whether the watches are alive.
-  #heard(): readonly Informer<T>[] {
+  #heard(): readonly Member<T>[] {
     const synced = this.#informers.filter(({ hasSynced, access }) => hasSynced && !access.denied);
     return synced.length > 0 ? synced : this.#informers;
   }

@@ -15,8 +15,9 @@ import { Reflector } from "./reflector.ts";
 import type { ReflectorLog, ReflectorMetrics, SingleObject } from "./reflector.ts";
 import type { KubeObject, Resource } from "../rest/resource.ts";
 import { Store } from "./store.ts";
-import type { StoreChange, Stored } from "./store.ts";
+import type { SharedTable, StoreChange, Stored } from "./store.ts";
 import { nextTurn } from "../rest/next-turn.ts";
+import { nameSelector } from "./list-scope.ts";
 import type { LiveEvent } from "./watch.ts";
 
 /** Metrics of one informer. */
@@ -53,6 +54,11 @@ export type InformerOptions<T extends Stored> = {
   readonly metrics?: InformerMetrics | undefined;
   /** @internal */
   readonly single?: SingleObject | undefined;
+  /**
+   * Follows only the objects of one name, in a table that it shares with informers of other names.
+   * @internal
+   */
+  readonly shared?: SharedTable<T> | undefined;
 };
 
 const NOTIFICATIONS_BETWEEN_YIELDS = 1000;
@@ -74,9 +80,12 @@ export class Informer<T extends Stored> {
 
   /** Sends no request before `start`. */
   constructor(options: InformerOptions<T>) {
-    const { client, clock, resource, namespace, labelSelector, fieldSelector } = options;
+    const { client, clock, resource, namespace, labelSelector, shared } = options;
+    const fieldSelector = shared
+      ? nameSelector(shared.name, options.fieldSelector)
+      : options.fieldSelector;
     this.#options = options;
-    this.store = new Store(clock);
+    this.store = shared ? Store.sharing(clock, shared) : new Store(clock);
     this.store.whenExpired((change) => this.#handlers.dispatch(change, !this.#synced));
     this.#handlers = new EventHandlers((error) => {
       this.#report(error);
@@ -218,6 +227,7 @@ export class Informer<T extends Stored> {
   // The answer of our own write has been transformed already. Its echo and a relist need no second transform.
   #read(raw: KubeObject): T | undefined {
     const { namespace, name, uid, resourceVersion } = raw.metadata;
+    if (this.#isOfAnother(raw)) return undefined;
     const known = this.store.get(namespace, name);
     const isKnown = known?.uid === uid && known.resourceVersion === resourceVersion;
     return isKnown ? known : this.#options.transform(raw);
@@ -228,6 +238,7 @@ export class Informer<T extends Stored> {
       this.store.bookmark(event.resourceVersion);
       return;
     }
+    if (this.#isOfAnother(event.object)) return;
     let object: T | undefined;
     try {
       object = this.#read(event.object);
@@ -241,6 +252,12 @@ export class Informer<T extends Stored> {
       ? this.store.upsert(kept)
       : this.store.remove(object ?? event.object.metadata, object);
     if (change) this.#handlers.dispatch(change, !this.#synced);
+  }
+
+  // A proxy may ignore the selector, and other objects of the table have informers of their own.
+  #isOfAnother({ metadata }: KubeObject): boolean {
+    const { shared } = this.#options;
+    return shared !== undefined && shared.name !== metadata.name;
   }
 
   #report(error: unknown): void {

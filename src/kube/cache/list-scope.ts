@@ -14,6 +14,12 @@ export function scopeSelectors(scope: ListScope): Readonly<Record<string, string
   return { labelSelector: scope.labelSelector, fieldSelector: scope.fieldSelector };
 }
 
+/** Selects one name. An account with rights by resourceNames may list and watch with this selector only. */
+export function nameSelector(name: string, fieldSelector?: string): string {
+  const ofName = `metadata.name=${name}`;
+  return fieldSelector === undefined ? ofName : `${ofName},${fieldSelector}`;
+}
+
 /** For messages: "secrets in team-a". */
 export function describeScope({ resource, namespace }: ListScope): string {
   return namespace === undefined ? resource.plural : `${resource.plural} in ${namespace}`;

@@ -8,7 +8,7 @@
 // is kept beside it as `base`. Events older than the write change only `base`. The entry is removed when the
 // watch has reached the write, or after five minutes, when the state of the watch is used again.
 import type { Clock } from "../time/clock.ts";
-import { StoreIndex } from "./store-index.ts";
+import { ObjectTable } from "./object-table.ts";
 import type { IndexFunction } from "./store-index.ts";
 import { compareVersions } from "../rest/resource.ts";
 
@@ -50,14 +50,20 @@ type Written<T> = Key & {
 };
 
 const OVERLAY_MS = 300_000;
-const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
+
+/** A table that several stores share. Each store has the objects of one name. */
+export type SharedTable<T extends Stored> = {
+  readonly table: ObjectTable<T>;
+  readonly name: string;
+};
 
 /** The objects of one informer by namespace and name, with indices. Objects are read only. */
 export class Store<T extends Stored> {
   readonly #clock: Pick<Clock, "monotonic">;
   #onExpired: (change: StoreChange<T>) => void = () => undefined;
-  readonly #objects = new Map<string, Map<string, T>>();
-  readonly #indices = new Map<string, StoreIndex<T>>();
+  #table = new ObjectTable<T>();
+  /** The one name of its objects. Undefined: the store has the table for itself. */
+  #only: string | undefined;
   readonly #written = new Map<string, Written<T>>();
   #size = 0;
   #syncedTo = "";
@@ -67,22 +73,33 @@ export class Store<T extends Stored> {
     this.#clock = clock;
   }
 
+  /**
+   * A store of one name's objects in a table of several stores.
+   * @internal
+   */
+  static sharing<T extends Stored>(
+    clock: Pick<Clock, "monotonic">,
+    { table, name }: SharedTable<T>,
+  ): Store<T> {
+    const store = new Store<T>(clock);
+    store.#table = table;
+    store.#only = name;
+    return store;
+  }
+
   /** Returns one object. The namespace of a cluster-scoped object is "" or undefined. */
   get(namespace: string | undefined, name: string): T | undefined {
-    return this.#objects.get(namespace ?? "")?.get(name);
+    return this.#table.get(namespace, name);
   }
 
   /** By name. The namespace of cluster-scoped objects is "". */
   inNamespace(namespace: string): ReadonlyMap<string, T> {
-    return this.#objects.get(namespace) ?? NOTHING;
+    return this.#table.inNamespace(namespace);
   }
 
   /** All objects, in no particular order. */
   list(): readonly T[] {
-    const all: T[] = [];
-    for (const objects of this.#objects.values())
-      for (const object of objects.values()) all.push(object);
-    return all;
+    return this.#table.list(this.#only);
   }
 
   /** The number of objects. */
@@ -97,20 +114,17 @@ export class Store<T extends Stored> {
 
   /** Adds an index, which also covers the objects in the store. Throws when the name is taken. */
   addIndex(name: string, values: IndexFunction<T>): void {
-    if (this.#indices.has(name)) throw new Error(`index "${name}" exists already`);
-    const index = new StoreIndex(values);
-    for (const object of this.list()) index.add(object);
-    this.#indices.set(name, index);
+    this.#table.addIndex(name, values);
   }
 
   /** The objects that have `value` in the index. */
   byIndex(name: string, value: string): ReadonlySet<T> {
-    return this.#index(name).get(value);
+    return this.#table.byIndex(name, value);
   }
 
   /** All values in the index. */
   listIndexValues(name: string): readonly string[] {
-    return this.#index(name).values();
+    return this.#table.listIndexValues(name);
   }
 
   /** Stores the answer of a write, unless the store or the watch is at least as new. */
@@ -289,23 +303,9 @@ export class Store<T extends Stored> {
     return unwritten.concat(bases.filter((base) => base !== undefined));
   }
 
-  #show({ namespace = "", name }: Key, object: T | undefined): void {
-    let objects = this.#objects.get(namespace);
-    const old = objects?.get(name);
-    if (old) for (const index of this.#indices.values()) index.delete(old);
-    if (object) {
-      if (!objects) this.#objects.set(namespace, (objects = new Map()));
-      objects.set(name, object);
-      for (const index of this.#indices.values()) index.add(object);
-    } else if (objects?.delete(name) && objects.size === 0) this.#objects.delete(namespace);
+  #show(at: Key, object: T | undefined): void {
+    const old = this.#table.set(at, object);
     this.#size += Number(object !== undefined) - Number(old !== undefined);
-  }
-
-  #index(name: string): StoreIndex<T> {
-    const index = this.#indices.get(name);
-    if (!index)
-      throw new Error(`no index "${name}"; there are ${[...this.#indices.keys()].join(", ")}`);
-    return index;
   }
 }
 

@@ -11,6 +11,7 @@ export function metricsOfNothing(): ReturnType<typeof createMetrics> {
     listEntries: nothing,
     lastConvergedMs: () => undefined,
     unreadableNamespaces: () => 0,
+    unreadableNames: () => 0,
     watchActivityMs: nothing,
     watchDisconnectedMs: nothing,
     leading: () => false,

@@ -32,6 +32,7 @@ import { readObject } from "../../../src/controller/observed/read-object.ts";
 import { sourceRank } from "../../../src/controller/desired/namespace-rules.ts";
 import type { Plan } from "../../../src/controller/model/verdicts.ts";
 import { RawCluster, type RawNamespace, type RawSecret } from "./raw-cluster.ts";
+import { isNameRead } from "../../../src/controller/annotations/name-scope.ts";
 import { type Ref, refText } from "../../../src/text/names.ts";
 import type { Action, LiveRead } from "../../../src/controller/model/actions.ts";
 
@@ -74,6 +75,8 @@ export class Cluster extends RawCluster {
   settings: PlannerSettings;
   now = 0;
   readonly data = new DataCache(ROOM);
+  /** Names of --only-names that the API server does not let us read. */
+  deniedNames: ReadonlySet<string> = new Set();
   #read = new WeakMap<RawSecret, CachedObject>();
   #list: ListState | undefined;
   #entries = NO_ENTRIES;
@@ -124,7 +127,9 @@ export class Cluster extends RawCluster {
   /** The source list says this from now on; what is cached was read before. */
   list(data: Readonly<Record<string, string>>): void {
     const ref = { namespace: "secretcast", name: "secretcast-sources" };
-    const steps = parseSourceList(data, { list: ref, configMaps: false }, this.#entries);
+    const { onlyNames } = this.settings;
+    const terms = { list: ref, configMaps: false, onlyNames };
+    const steps = parseSourceList(data, terms, this.#entries);
     let step = steps.next();
     while (!step.done) step = steps.next();
     const entries = step.value;
@@ -168,7 +173,9 @@ export class Cluster extends RawCluster {
       else if ("data" in raw) shown.secrets.set(key, raw);
       else shown.namespaces.set(key, raw);
     }
-    const all = [...shown.secrets.values()].map((raw) => this.#reduce(raw));
+    const all = [...shown.secrets.values()]
+      .filter(({ metadata }) => isNameRead(this.settings.onlyNames, metadata.name))
+      .map((raw) => this.#reduce(raw));
     for (const secret of all) byNamespace.get(secret.namespace)?.set(secret.name, secret);
     const namespaces = [...shown.namespaces.values()].flatMap((raw) => readNamespace(raw) ?? []);
     const nothing: ReadonlyMap<string, CachedObject> = new Map();
@@ -177,6 +184,7 @@ export class Cluster extends RawCluster {
       list: this.#list,
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
       objectsIn: (namespace) => byNamespace.get(namespace) ?? nothing,
+      unreadableNames: () => this.deniedNames,
       sources: all.filter((secret) => secret.role === "source"),
       pulls: all.filter((secret) => secret.role === "pull"),
       offerOf: (source, keys) => digestOffer(digest, this.payload(source).data, keys),
