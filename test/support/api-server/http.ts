@@ -23,6 +23,7 @@ export type SendOptions = {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 export type Http = {
@@ -55,6 +56,7 @@ export function openHttp(server: Server): Http {
       path,
       headers: {
         ...authorization,
+        ...options.headers,
         accept: options.accept ?? "application/json",
         ...(options.body === undefined
           ? {}
