@@ -192,7 +192,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
       "cli/rights/needed-rights",
       "inspect/kubectl",
       "inspect/cluster",
-      ...RULES("settings", "model"),
+      ...RULES("settings", "annotations/name-scope", "model"),
       ...KUBE("json", "cache", "rest"),
       "text",
     ],

@@ -130,7 +130,13 @@ async function liveThroughIt(t: TestContext, kubeconfig: string, flags: readonly
 
 const MODES = {
   wide: ["--source-namespaces=home"],
+  names: ["--source-namespaces=home", "--only-names=s,other"],
   listed: ["--source-namespaces=home,vault", "--namespaces=team-a,team-b"],
+  "names-listed": [
+    "--source-namespaces=home,vault",
+    "--namespaces=team-a,team-b",
+    "--only-names=s",
+  ],
 } as const;
 
 for (const [name, flags] of Object.entries(MODES))
@@ -156,4 +162,9 @@ for (const [name, flags] of Object.entries(MODES))
       return verb !== "list" && !used.has(`${verb} ${resource}`);
     });
     assert.deepEqual(unused, []);
+    const account = `--as=system:serviceaccount:home:${name}`;
+    const asked = ["check", "-n", "home", account, "--kubeconfig", cluster.kubeconfig, ...flags];
+    const { code, stdout } = await commandLine(asked);
+    assert.equal(code, 0, stdout);
+    assert.doesNotMatch(stdout, /too wide|^missing/m);
   });

@@ -56,18 +56,26 @@ export const ADMISSION_COMPONENTS: readonly AdmissionComponent[] = [
 
 type Policy = { readonly name: string; readonly version: string };
 
+// With rights by name, the guardrail closes the one way to other Secrets.
+const WITHOUT_GUARDRAIL_BY_NAME =
+  "the controller's account can create a Secret of the type kubernetes.io/service-account-token with a listed name, and read a token of any service account of that namespace";
+
 export async function checkAdmission(
   client: ApiClient,
   version: string,
   signal: AbortSignal,
+  onlyNames?: readonly string[],
 ): Promise<readonly CheckFinding[]> {
   const [validating, mutating] = await Promise.all([
     policies(client, VALIDATING, signal),
     policies(client, MUTATING, signal),
   ]);
-  return ADMISSION_COMPONENTS.map((component) =>
-    findingOf(component, component.resource === VALIDATING ? validating : mutating, version),
-  );
+  return ADMISSION_COMPONENTS.map((component) => {
+    const isNeeded = onlyNames !== undefined && component.name === "guardrail";
+    const judged = isNeeded ? { ...component, without: WITHOUT_GUARDRAIL_BY_NAME } : component;
+    const shown = component.resource === VALIDATING ? validating : mutating;
+    return findingOf(judged, shown, version, isNeeded);
+  });
 }
 
 type Shown =
@@ -111,20 +119,29 @@ function findingOf(
   { name, without }: AdmissionComponent,
   shown: Shown,
   version: string,
+  isNeeded: boolean,
 ): CheckFinding {
   const about = { area: "admission", check: name } as const;
   const install = `kubectl apply -k an overlay with manifests/components/${name}, or the chart's value for it`;
-  if ("why" in shown)
+  const absent = isNeeded ? "warning" : "ok";
+  if ("why" in shown) {
+    const says = `${shown.served ? "it could not be seen" : "not installed"}: ${shown.why}`;
     return {
       ...about,
-      state: shown.served ? "unknown" : "ok",
-      says: `${shown.served ? "it could not be seen" : "not installed"}: ${shown.why}`,
+      state: shown.served ? "unknown" : absent,
+      says: isNeeded ? `${says}; without it, ${without}` : says,
       advice: undefined,
     };
+  }
   const found = shown.policies.filter((policy) => policy.name.endsWith(`secretcast-${name}`));
   const [first] = found;
   if (!first)
-    return { ...about, state: "ok", says: `not installed: ${without}`, advice: undefined };
+    return {
+      ...about,
+      state: absent,
+      says: `not installed: ${without}`,
+      advice: isNeeded ? install : undefined,
+    };
   const other = found.find((policy) => policy.version !== version);
   if (!other)
     return {

@@ -18,9 +18,11 @@ const LIMIT_BYTES = 384 * MIB;
 
 type Counted = { readonly count: number } | { readonly why: string };
 
+type Sized = Pick<Config, "dataCacheBytes" | "kinds"> & Partial<Pick<Config, "onlyNames">>;
+
 export async function checkSize(
   client: ApiClient,
-  { dataCacheBytes, kinds }: Pick<Config, "dataCacheBytes" | "kinds">,
+  { dataCacheBytes, kinds, onlyNames }: Sized,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
   const namespaces = counted("namespaces", await countOf(client, NAMESPACES, signal));
@@ -33,7 +35,8 @@ export async function checkSize(
     if ("why" in found) return [namespaces, ...findings];
     objects += found.count;
   }
-  return [namespaces, ...findings, expectedMemory(objects, dataCacheBytes)];
+  // By name, no other object is read.
+  return [namespaces, ...findings, expectedMemory(onlyNames ? 0 : objects, dataCacheBytes)];
 }
 
 function counted(check: string, found: Counted): CheckFinding {

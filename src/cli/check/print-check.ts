@@ -12,6 +12,7 @@ import type { Program } from "../../run/program-context.ts";
 import { givenFlags, IN_CLUSTER_FLAGS } from "../../inspect/kubectl/run-flags.ts";
 import { findController, type Installed } from "../../inspect/cluster/installed-controller.ts";
 import { checkAdmission } from "./check-admission.ts";
+import { checkNames } from "./check-names.ts";
 import { checkOthers } from "./check-others.ts";
 import { checkRights, type Judged } from "./check-rights.ts";
 import {
@@ -22,6 +23,7 @@ import {
   versionFinding,
 } from "./check-server.ts";
 import { checkSize } from "./check-size.ts";
+import { checkWidth } from "./check-width.ts";
 import { homeOf, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { checkedSettings, isGuessed } from "./checked-settings.ts";
 import { isSound, type CheckFinding, type FindingState } from "./finding.ts";
@@ -54,13 +56,18 @@ export async function printCheck(given: Given, program: Program): Promise<number
     if (account !== undefined) impersonating = connect({ ...flags, as: account }, program).client;
     const judged = judgedBy(client, impersonating, account, flags);
     const guessed = isGuessed(own, program, installed);
+    const needed = neededRights(config);
     const findings: readonly CheckFinding[] = [
       versionFinding(server),
       ...clockFindings(clockAheadMs),
       await checkStreaming(client, signal),
       ...(await checkGroups(client, signal)),
-      ...(await checkRights({ ...judged, guessed }, neededRights(config), signal)),
-      ...(await checkAdmission(client, version, signal)),
+      ...(await checkRights({ ...judged, guessed }, needed, signal)),
+      ...(account === undefined || guessed
+        ? []
+        : await checkWidth(judged.rightsOf, needed, signal)),
+      ...(await checkNames(client, checked, program)),
+      ...(await checkAdmission(client, version, signal, config.onlyNames)),
       ...(await checkOthers(client, signal)),
       ...(await checkSize(client, config, signal)),
     ];

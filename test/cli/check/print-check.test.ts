@@ -141,3 +141,25 @@ test("where the controller's flags cannot be read no ClusterRole is advised, unl
   const told = await run(["check", "--namespaces", "team-a"]);
   assert.match(told.stdout, /^missing +list secrets in team-a +/m);
 });
+
+test("an account that may do everything is too wide, which is a warning and no failure (34)", async (t) => {
+  const { run } = await sandboxCluster(t);
+  const { code, stdout } = await run(["check", "--as", "system:serviceaccount:secretcast:it"]);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /^warning +too wide: every right in the cluster +.*`secretcast rights`/m);
+  const yours = await run(["check"]);
+  assert.doesNotMatch(yours.stdout, /too wide/, "the rights of a user are not the controller's");
+});
+
+test("without the guardrail, rights by name leave one way to other Secrets, and check says it (34)", async (t) => {
+  const { run, sandbox } = await sandboxCluster(t);
+  sandbox.beforeRequest = ({ path }) =>
+    path.endsWith("policies") ? { status: 200, body: { items: [] } } : undefined;
+  const byName = await run(["check", "--only-names", "registry"]);
+  assert.equal(byName.code, 0, byName.stdout);
+  assert.match(
+    byName.stdout,
+    /^warning +guardrail +not installed: .*create a Secret of the type kubernetes\.io\/service-account-token with a listed name.*components\/guardrail/m,
+  );
+  assert.doesNotMatch((await run(["check"])).stdout, /^warning/m);
+});

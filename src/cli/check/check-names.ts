@@ -1,0 +1,70 @@
+// Proposes --only-names: with the names that the present plan needs, the controller needs no right to read any
+// other Secret.
+import { prospectIn } from "../../inspect/cluster/judged-cluster.ts";
+import type { PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
+import { readCluster } from "../../inspect/cluster/read-cluster.ts";
+import { countObjects } from "../../inspect/cluster/count-objects.ts";
+import { KINDS } from "../../controller/model/kinds.ts";
+import { MOST_NAMES } from "../../controller/annotations/name-scope.ts";
+import type { Plan } from "../../controller/model/verdicts.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { causeOf } from "../../kube/rest/error-text.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import type { Program } from "../../run/program-context.ts";
+import type { CheckFinding } from "./finding.ts";
+
+/** A plan reads every object once. */
+const MOST_OBJECTS = 20_000;
+const ABOUT = { area: "right", check: "rights by name", state: "ok" } as const;
+
+export async function checkNames(
+  client: ApiClient,
+  planning: PlanningSettings,
+  program: Pick<Program, "stderr" | "signal">,
+): Promise<readonly CheckFinding[]> {
+  const { config, settings } = planning;
+  if (config.onlyNames) return [];
+  const unknown = (why: string): readonly CheckFinding[] => [
+    { ...ABOUT, says: `whether --only-names is possible is not known: ${why}`, advice: undefined },
+  ];
+  try {
+    for (const kind of config.kinds) {
+      const count = await countObjects(client, KINDS[kind].resource, program.signal);
+      if (count > MOST_OBJECTS) return unknown(`there are more than ${MOST_OBJECTS} ${kind}s`);
+    }
+    const flags = { selector: undefined };
+    const options = { client, settings, config, fallback: [], flags, outlined: false, program };
+    const read = await readCluster(options);
+    const [unread] = read.unknown;
+    if (unread !== undefined) return unknown(unread);
+    return [proposal(namesOf((await prospectIn(read, planning)).plan))];
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
+    return unknown(causeOf(error).text);
+  }
+}
+
+/** The names of all sources, copies and pulling objects. */
+function namesOf({ rows, sources }: Plan): readonly string[] {
+  const names = new Set(sources.map(({ source }) => source.name));
+  for (const { place, source } of rows) names.add(place.name).add(source.name);
+  return [...names].toSorted();
+}
+
+/** For these names. */
+export function proposal(names: readonly string[]): CheckFinding {
+  if (names.length === 0) return { ...ABOUT, says: "no object takes part yet", advice: undefined };
+  const says = `${names.length} ${names.length === 1 ? "name takes" : "names take"} part`;
+  if (names.length > MOST_NAMES)
+    return {
+      ...ABOUT,
+      says: `${says}, and --only-names has at most ${MOST_NAMES}`,
+      advice: "give sources of one purpose one name, in namespaces of their own",
+    };
+  const flag = `--only-names ${names.join(",")}`;
+  return {
+    ...ABOUT,
+    says,
+    advice: `to give up the right to read other Secrets: apply what \`secretcast rights\` prints with ${flag}, and run with it`,
+  };
+}

@@ -1,0 +1,132 @@
+// Finds rights of the controller's account that these settings do not need. It asks for each verb on Secrets
+// and ConfigMaps, and for the rights that lead to Secrets.
+import type { AccessAttributes } from "../../inspect/cluster/access-review.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import type { NeededRight } from "../rights/needed-rights.ts";
+import type { CheckFinding } from "./finding.ts";
+import type { RightsOf } from "./whose-rights.ts";
+
+// Each namespace costs 25 reviews at most.
+const MOST_NAMESPACES = 100;
+const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+const RESOURCES = ["secrets", "configmaps"];
+const RBAC = "rbac.authorization.k8s.io";
+
+/** Rights with which the account can get others. */
+const DETOURS: readonly AccessAttributes[] = [
+  { verb: "create", resource: "pods" },
+  { verb: "create", resource: "pods", subresource: "exec" },
+  { verb: "create", resource: "serviceaccounts", subresource: "token" },
+  { verb: "impersonate", resource: "serviceaccounts" },
+  { verb: "impersonate", resource: "users" },
+  { verb: "create", group: RBAC, resource: "rolebindings" },
+  { verb: "create", group: RBAC, resource: "clusterrolebindings" },
+  { verb: "escalate", group: RBAC, resource: "clusterroles" },
+  { verb: "bind", group: RBAC, resource: "clusterroles" },
+];
+
+const ADVICE =
+  "apply what `secretcast rights` prints for these flags, and remove the other roles of the account";
+
+/** Rights that are too wide, one line for each resource. The wildcard is one line for all. */
+export async function checkWidth(
+  rightsOf: RightsOf,
+  needed: readonly NeededRight[],
+  signal: AbortSignal,
+): Promise<readonly CheckFinding[]> {
+  const ask = (right: AccessAttributes): Promise<boolean> => allowed(rightsOf, right, signal);
+  if (await ask({ verb: "*", group: "*", resource: "*" }))
+    return [finding("every right in the cluster", "these flags need a few rights only")];
+  const wide = new Set(
+    needed
+      .filter(({ names }) => names === undefined)
+      .map(({ verb, resource, namespace }) => textOf({ verb, resource }, namespace)),
+  );
+  const inCluster = await excessIn(undefined, wide, ask);
+  const everywhere = new Set(inCluster.map((right) => textOf(right, undefined)));
+  const found = new Map<string, { says: string; namespaces: string[] }>();
+  for (const namespace of namespacesOf(needed)) {
+    const more = (await excessIn(namespace, wide, ask, everywhere)) ?? [];
+    for (const [what, says] of linesOf(more)) {
+      const line = found.get(what);
+      if (line) line.namespaces.push(namespace);
+      else found.set(what, { says, namespaces: [namespace] });
+    }
+  }
+  return [
+    ...linesOf(inCluster).map(([what, says]) => finding(`${what} in all namespaces`, says)),
+    ...[...found].map(([what, { says, namespaces }]) =>
+      finding(`${what} in ${someOf(namespaces)}`, says),
+    ),
+  ];
+}
+
+function namespacesOf(needed: readonly NeededRight[]): readonly string[] {
+  const all = needed.flatMap(({ namespace }) => (namespace === undefined ? [] : [namespace]));
+  return [...new Set(all)].slice(0, MOST_NAMESPACES);
+}
+
+/** What is granted in `namespace` and not needed. `everywhere` is granted in each namespace and left out. */
+async function excessIn(
+  namespace: string | undefined,
+  needed: ReadonlySet<string>,
+  ask: (right: AccessAttributes) => Promise<boolean>,
+  everywhere: ReadonlySet<string> = new Set(),
+): Promise<readonly AccessAttributes[]> {
+  const objects = RESOURCES.flatMap((resource) => VERBS.map((verb) => ({ verb, resource })));
+  const asked = [...objects, ...DETOURS].filter(
+    (right) =>
+      !needed.has(textOf(right, undefined)) &&
+      !needed.has(textOf(right, namespace)) &&
+      !everywhere.has(textOf(right, undefined)),
+  );
+  const answers = await Promise.all(asked.map((right) => ask({ ...right, namespace })));
+  return asked.filter((_, at) => answers[at]);
+}
+
+function linesOf(rights: readonly AccessAttributes[]): readonly (readonly [string, string])[] {
+  const verbs = new Map<string, string[]>();
+  for (const right of rights) {
+    const resource = resourceText(right);
+    verbs.set(resource, [...(verbs.get(resource) ?? []), right.verb]);
+  }
+  return [...verbs].map(([resource, of]) => [
+    `${of.join(", ")} ${resource}`,
+    RESOURCES.includes(resource)
+      ? "not needed with these flags, or only by name"
+      : "not needed, and it leads to other rights",
+  ]);
+}
+
+function resourceText({ group = "", resource, subresource }: AccessAttributes): string {
+  const path = subresource === undefined ? resource : `${resource}/${subresource}`;
+  return group === "" ? path : `${path}.${group}`;
+}
+
+function textOf(right: AccessAttributes, namespace: string | undefined): string {
+  return `${right.verb} ${resourceText(right)} ${namespace ?? ""}`;
+}
+
+function someOf(namespaces: readonly string[]): string {
+  const [first = "", ...others] = namespaces;
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
+}
+
+function finding(what: string, says: string): CheckFinding {
+  return { area: "right", check: `too wide: ${what}`, state: "warning", says, advice: ADVICE };
+}
+
+// The line of a needed right says why a review fails.
+async function allowed(
+  rightsOf: RightsOf,
+  right: AccessAttributes,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return await rightsOf(right, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")
+      throw error;
+    return false;
+  }
+}

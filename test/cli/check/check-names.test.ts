@@ -1,0 +1,59 @@
+// The proposal of --only-names: the names of the present plan, or why there is none.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { proposal } from "../../../src/cli/check/check-names.ts";
+import { forbidden } from "../../support/cli/checked-server.ts";
+import { sandboxCluster, type SandboxCluster } from "../../support/cli/sandbox-cluster.ts";
+
+async function proposed({ run }: SandboxCluster, ...words: readonly string[]) {
+  const { code, stdout, stderr } = await run(["check", "-o", "json", ...words]);
+  assert.equal(code, 0, stderr);
+  const { items }: { items: readonly Readonly<Record<string, string>>[] } = JSON.parse(stdout);
+  return items.find(({ check }) => check === "rights by name");
+}
+
+test("check proposes --only-names with the names that the plan needs, copies of another name too (34)", async (t) => {
+  const namespaces = ["secretcast", "team-a"].map((name) => ({
+    kind: "Namespace",
+    metadata: { name },
+  }));
+  const cluster = await sandboxCluster(t, namespaces);
+  assert.equal((await proposed(cluster))?.["says"], "no object takes part yet");
+  const to = { "secretcast.io/to": "team-*" };
+  cluster.sandbox.load(
+    [
+      { namespace: "secretcast", name: "registry", annotations: to },
+      {
+        namespace: "secretcast",
+        name: "ca",
+        annotations: { ...to, "secretcast.io/name": "ca-bundle" },
+      },
+      { namespace: "team-a", name: "unrelated", annotations: {} },
+    ].map((metadata) => ({ kind: "Secret", metadata, data: {} })),
+  );
+  const finding = await proposed(cluster);
+  assert.equal(finding?.["says"], "3 names take part");
+  assert.match(
+    finding["advice"] ?? "",
+    /`secretcast rights` prints with --only-names ca,ca-bundle,registry, and run with it$/,
+  );
+  assert.equal(await proposed(cluster, "--only-names", "registry"), undefined);
+});
+
+test("where Secrets may not be listed, no names are proposed and the check does not fail (34)", async (t) => {
+  const cluster = await sandboxCluster(t);
+  cluster.sandbox.beforeRequest = ({ method, path }) => {
+    const [status, body] = forbidden("list", "secrets");
+    return method === "GET" && path === "/api/v1/secrets" ? { status, body } : undefined;
+  };
+  const finding = await proposed(cluster);
+  assert.match(finding?.["says"] ?? "", /is not known: no right to list secrets/);
+});
+
+test("more than 50 names are counted, with why none is proposed (34)", () => {
+  const names = Array.from({ length: 51 }, (_, at) => `n${at}`);
+  const { says, advice } = proposal(names);
+  assert.equal(says, "51 names take part, and --only-names has at most 50");
+  assert.doesNotMatch(advice ?? "", /--only-names n/);
+  assert.match(proposal(names.slice(1)).advice ?? "", /--only-names n1,n2,/);
+});
