@@ -47,12 +47,12 @@ ${loadYaml<{ readonly description: string }>(read("Chart.yaml")).description}.
 \`$CHART\` is where the chart is: a folder, an archive, or \`oci://…\` of a registry.
 
 \`\`\`sh
-helm install secretcast "$CHART" --namespace secretcast --create-namespace
+helm install secretcast "$CHART" --namespace secretcast --create-namespace --set onlyNames={registry}
 helm test secretcast --namespace secretcast --logs
 kubectl annotate secret NAME secretcast.io/to='team-*' --namespace secretcast
 \`\`\`
 
-Two replicas run, one of them writes. \`helm test\` starts a Pod of the same image and account, which asks for each right that the flags need and writes nothing. There are no CRDs.
+\`onlyNames\` lists the names of the Secrets that take part. The controller cannot read any other Secret. Without it, it can read every Secret of the cluster. Two replicas run, one of them writes. \`helm test\` starts a Pod of the same image and account, which asks for each right that the flags need and writes nothing. There are no CRDs.
 
 ## Upgrade and uninstall
 

@@ -44,7 +44,7 @@ test("the README's lines install, guard, upgrade and remove, and the copies stay
   const asAccount = shell(check);
   assert.doesNotMatch(asAccount, /^missing /m);
   // The account may not read policies. Everything except the rights is read as the user.
-  assert.match(asAccount, /^ok +guardrail +not installed/m);
+  assert.match(asAccount, /^ok +guardrail +secretcast-guardrail is of /m);
 
   shell(installLine("kubectl apply -f manifests/example"));
   shell(`${PROGRAM} plan`, 2);
