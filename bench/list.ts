@@ -8,6 +8,7 @@ import { isolation } from "./isolation.ts";
 import { lean } from "./lean.ts";
 import { intake } from "./intake.ts";
 import { memory } from "./memory.ts";
+import { names } from "./names.ts";
 import { overload } from "./overload.ts";
 import { planning } from "./planning.ts";
 import { pressure } from "./pressure.ts";
@@ -40,4 +41,5 @@ export const BENCHES: readonly Bench[] = [
   failover,
   commands,
   lean,
+  names,
 ];

@@ -39,7 +39,9 @@ async function main(): Promise<number> {
     `\n${LIST}\n`,
   );
   const { quick } = values;
-  const chosen = BENCHES.filter(({ name }) => names.length === 0 || names.includes(name));
+  const chosen = BENCHES.filter(({ name, alone }) =>
+    names.length === 0 ? !(quick && alone) : names.includes(name),
+  );
   const known = new Set(chosen.flatMap(({ name, parts = [] }) => [name, ...parts]));
   const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined) {

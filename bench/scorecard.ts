@@ -16,6 +16,8 @@ export type Bench = {
   readonly about: string;
   /** Names of what can be run alone. */
   readonly parts?: readonly string[];
+  /** Runs in a quick run only if it is named, because it takes more than seconds. */
+  readonly alone?: true;
   run(how: How): Promise<void>;
 };
 
