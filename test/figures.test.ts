@@ -64,7 +64,12 @@ test("no other page repeats a measured amount of a table", () => {
   );
   assert.ok(measured.size > 15);
   const repeated = PAGES.flatMap(({ page, text }) =>
-    (text.replaceAll(BLOCK, "").match(AMOUNT) ?? [])
+    (
+      text
+        .replaceAll(/```.*?```/gs, "")
+        .replaceAll(BLOCK, "")
+        .match(AMOUNT) ?? []
+    )
       .filter((amount) => measured.has(amount))
       .map((amount) => `${page}: ${amount}, of ${measured.get(amount)}`),
   );
@@ -81,5 +86,5 @@ test("one page says how much memory an idle controller takes", () => {
       )
       .map((line) => `${page}: ${line.replaceAll(/ +/g, " ")}`),
   );
-  assert.deepEqual(said, ["docs/performance.md: | RSS, idle | ≤ 80 MiB | 72 MiB | `lean` |"]);
+  assert.deepEqual(said, ["docs/performance.md: | RSS, idle | ≤ 80 MiB | 80 MiB | `lean` |"]);
 });

@@ -22,7 +22,7 @@ test("namespaces and Secrets are counted by reading one of each, without its val
     [
       "ok namespaces: 7",
       "ok Secrets: 3",
-      "ok memory: about 73 MiB, and up to 137 MiB with the data of large sources (--data-cache)",
+      "ok memory: about 81 MiB, and up to 145 MiB with the data of large sources (--data-cache)",
     ],
   );
   assert.equal(sandbox.requests.length - before, 2);
@@ -54,6 +54,6 @@ test("a cluster that needs more than the container's limit is told what to raise
   const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
   assert.match(read("manifests/deployment.yaml"), /memory: 384Mi/);
   const figures = read("docs/performance.md");
-  assert.match(figures, /\| RSS, idle +\|[^|]*\| 72 MiB/);
+  assert.match(figures, /\| RSS, idle +\|[^|]*\| 80 MiB/);
   assert.match(figures, /RSS above idle with 100,000 unmanaged Secrets of 2 KB +\|[^|]*\| 63 MiB/);
 });
