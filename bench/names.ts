@@ -24,7 +24,7 @@ const MODE_FLAGS: ByMode<Readonly<Record<string, string>>> = {
 };
 const FIFTY = numbered("name", 50);
 const MIB = 2 ** 20;
-/** In docs/scale.md's order of a busy cluster. */
+/** At most. A slower machine changes fewer. */
 const CHANGES_A_SECOND = 1000;
 const CHANGERS = 16;
 /** A place is written at most once in this time. */
