@@ -138,7 +138,8 @@ export async function checkStreaming(
       ...about,
       state: "warning",
       says,
-      advice: "without the right to watch namespaces nothing goes",
+      advice:
+        "run check as a user who may watch Namespaces; with --namespaces the controller works without that right",
     };
   }
 }
