@@ -47,7 +47,7 @@ ${loadYaml<{ readonly description: string }>(read("Chart.yaml")).description}.
 \`$CHART\` is where the chart is: a folder, an archive, or \`oci://…\` of a registry.
 
 \`\`\`sh
-helm install secretcast "$CHART" --namespace secretcast --create-namespace --set 'onlyNames={registry}'
+helm install secretcast "$CHART" --namespace secretcast --create-namespace --set onlyNames={registry}
 helm test secretcast --namespace secretcast --logs
 kubectl annotate secret NAME secretcast.io/to='team-*' --namespace secretcast
 \`\`\`

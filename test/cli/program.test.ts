@@ -127,13 +127,13 @@ test("a wrong value is one line that names the flag, the value and what is right
 test("a faulty --copyable-keys is one line that names the key, and nothing starts", async (t) => {
   const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
   for (const [given, told] of [
-    ["a b", /--copyable-keys: "a b" is wrong: want a glob over label or annotation keys/],
+    ["a b", /--copyable-keys: "a b" is wrong: expected a glob over label or annotation keys/],
     ["owner,,", /--copyable-keys: "owner,," has an empty entry/],
     ["", /--copyable-keys: "" has an empty entry/],
-    ["!owner", /--copyable-keys: "!owner" is wrong: want a glob without "!"/],
+    ["!owner", /--copyable-keys: "!owner" is wrong: expected a glob without "!"/],
     [
       "secretcast.io/*",
-      /--copyable-keys: "secretcast.io\/\*" is wrong: want keys that may be copied/,
+      /--copyable-keys: "secretcast.io\/\*" is wrong: expected keys that may be copied/,
     ],
   ] as const)
     await failsWith(["run", `--kubeconfig=${kubeconfig}`, `--copyable-keys=${given}`], told);
@@ -156,9 +156,12 @@ test("a switch takes true and false, and no other word is taken for false", asyn
 test("a faulty --source-list or --config-maps is one line that says what would be right, and nothing starts", async (t) => {
   const kubeconfig = file(t, kubeconfigOf("http://127.0.0.1:1"));
   for (const [given, told] of [
-    ["--source-list=Sources", /--source-list: "Sources" is wrong: want the name of a ConfigMap/],
-    ["--source-list=a/b", /--source-list: "a\/b" is wrong: want the name of a ConfigMap/],
-    [`--source-list=${"a".repeat(254)}`, /--source-list: .* is wrong: want the name/],
+    [
+      "--source-list=Sources",
+      /--source-list: "Sources" is wrong: expected the name of a ConfigMap/,
+    ],
+    ["--source-list=a/b", /--source-list: "a\/b" is wrong: expected the name of a ConfigMap/],
+    [`--source-list=${"a".repeat(254)}`, /--source-list: .* is wrong: expected the name/],
     ["--config-maps=maybe", /--config-maps: "maybe" is neither true nor false/],
   ] as const)
     await failsWith(["run", `--kubeconfig=${kubeconfig}`, given], told);

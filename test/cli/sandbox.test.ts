@@ -139,7 +139,7 @@ for (const [flags, home] of [
     const [seen = "", status = "", explain = ""] = asked;
     assert.match(shell(seen), /secret\/pulled/);
     assert.match(shell(`${status} || test $? -eq 2`), /^\S+ +typo +refused /m);
-    assert.match(shell(explain), /^no +its annotations are valid +secretcast\.io\/too: /m);
+    assert.match(shell(explain), /^no +its annotations are valid +invalid secretcast\.io\/too: /m);
   });
 
 test("status, plan and check beside a demo take its settings, and the demo prints its flags in the commands (E14)", async (t) => {

@@ -129,21 +129,6 @@ test("onlyNames turns the guardrail on, and an explicit value wins (34)", option
   assert.equal(has({ guardrail: true }), true);
 });
 
-test("names that never take part are refused in a sentence (34)", options, () => {
-  const refused = (...values: readonly string[]): string => {
-    const set = values.flatMap((value) => ["--set", value]);
-    const { code, stderr } = helm.try("template", "secretcast", CHART, ...IN, ...set);
-    assert.equal(code, 1, values.join(" "));
-    return stderr;
-  };
-  assert.match(refused("onlyNames={sh.helm.release.v1.x.v1}"), /is never copied.*remove it/);
-  for (const name of ["secretcast-sources", "secretcast-pull-secrets"]) {
-    const only = `onlyNames={registry,${name}}`;
-    assert.match(refused(only, "configMaps=true"), new RegExp(`onlyNames: ${name} is reserved`));
-    assert.equal(helm.try("template", "secretcast", CHART, ...IN, "--set", only).code, 0);
-  }
-});
-
 test("invalid names are refused by the schema (34)", options, () => {
   for (const [value, says] of [
     ["onlyNames={reg*}", "'/onlyNames/0': 'reg*' does not match pattern"],

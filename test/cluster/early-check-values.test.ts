@@ -104,7 +104,7 @@ test("whatever is written, the policy answers: what costs too much would be an e
     if (answer.status !== 201)
       assert.match(
         spokenBy(name, answer)[0] ?? "",
-        /^secretcast\.io\/[-a-z0-9]+(: | has no effect)/,
+        /^(invalid )?secretcast\.io\/[-a-z0-9]+(: | has no effect)/,
         what,
       );
   }

@@ -68,20 +68,20 @@ async function faulty(t: TestContext, name: string, texts: Readonly<Record<strin
 }
 
 const FORM =
-  'want a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"';
+  'expected a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"';
 
 test("only what a request changes is judged: an old fault keeps nobody from anything else", async (t) => {
   const { told: first, change, patch } = await faulty(t, "old-fault", { to: "Team_A", keys: "a" });
-  assert.deepEqual(first, [`secretcast.io/to: "Team_A": ${FORM}`]);
+  assert.deepEqual(first, [`invalid secretcast.io/to: "Team_A": ${FORM}`]);
   assert.deepEqual(await change({ labels: { team: "x" } }), []);
   assert.deepEqual(await change({ annotations: { other: "x" } }), []);
   assert.deepEqual(await patch({ data: { b: "eA==" } }), []);
   assert.deepEqual(await change({ annotations: words({ keys: "b" }) }), []);
   assert.deepEqual(await change({ annotations: words({ keys: "b c" }) }), [
-    'secretcast.io/keys: "b c": want a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
+    'invalid secretcast.io/keys: "b c": expected a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
   ]);
   assert.deepEqual(await change({ annotations: words({ to: "Team_B" }) }), [
-    `secretcast.io/to: "Team_B": ${FORM}`,
+    `invalid secretcast.io/to: "Team_B": ${FORM}`,
   ]);
   assert.deepEqual(await change({ annotations: words({ keys: null }) }), []);
   const going = await http.send("DELETE", secretPath("old-fault"));
@@ -96,14 +96,14 @@ test("where a word taken off or put beside another makes that one wrong, it is t
   const { told: first, change } = await faulty(t, "pairs", pair);
   assert.deepEqual(first, []);
   const unpaired =
-    'secretcast.io/match: "any": want to and to-selector, or allow and allow-selector beside it, or it off';
+    'invalid secretcast.io/match: "any": expected to and to-selector, or allow and allow-selector with it, or no match';
   assert.deepEqual(await change({ annotations: words({ to: null }) }), [unpaired]);
   assert.deepEqual(await change({ annotations: words({ to: "!a" }) }), [
-    'secretcast.io/to: "!a": want a glob without "!" as well, or secretcast.io/match off',
+    'invalid secretcast.io/to: "!a": expected a glob without "!" as well, or secretcast.io/match off',
   ]);
   assert.deepEqual(await change({ annotations: words({ match: null, to: "a" }) }), []);
   assert.deepEqual(await change({ annotations: words({ from: "x/y" }) }), [
-    'secretcast.io/to: "a": want it off, or secretcast.io/from off: a pulling Secret is no source',
+    'invalid secretcast.io/to: "a": expected no such annotation, or no secretcast.io/from: a pulling Secret is no source',
   ]);
 });
 
@@ -114,7 +114,7 @@ test("a namespace's accept is judged, and no update of its status or its finaliz
   const body = { metadata: { name, annotations: words({ accept: "yes" }) } };
   const made = await http.send("POST", "/api/v1/namespaces", { body });
   const fault =
-    'copies in this namespace are frozen: secretcast.io/accept: "yes": want "true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"';
+    'copies in this namespace are frozen: invalid secretcast.io/accept: "yes": expected "true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"';
   assert.deepEqual(spokenBy(CHECK, made), [fault]);
   for (const [target, change] of [
     [path, { metadata: { labels: { a: "b" } } }],
@@ -138,7 +138,7 @@ test("where --source-namespaces has globs, nothing is said of where a source sta
     return spokenBy(name, await http.send("POST", path, { body }));
   };
   assert.deepEqual(await ask({ to: "a" }), []);
-  assert.deepEqual(await ask({ to: "A" }), [`secretcast.io/to: "A": ${FORM}`]);
+  assert.deepEqual(await ask({ to: "A" }), [`invalid secretcast.io/to: "A": ${FORM}`]);
   assert.deepEqual(await ask({ adopt: "A" }), [
     "secretcast.io/adopt has no effect as it is: it has to be NAMESPACE/NAME of a source",
   ]);
@@ -190,7 +190,7 @@ test("under the binding that denies, the controller copies, fills, releases and 
   await running.stop();
   await scene.finish();
   assert.deepEqual(spokenBy(name, await refusal(scene, "x", { to: "A" })), [
-    `secretcast.io/to: "A": ${FORM}`,
+    `invalid secretcast.io/to: "A": ${FORM}`,
   ]);
 });
 

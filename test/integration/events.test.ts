@@ -183,7 +183,7 @@ secretsOnly(
         assert.deepEqual(await eventNotes(scene, tenant, `of-${name}`, reason), []);
     }
     const row = rowAt(running.settled(), `${tenant}/of-payroll`);
-    assert.match(whyOf(row), /^entry payroll: /, "the administrator reads the reason");
+    assert.match(whyOf(row), /^invalid entry payroll: /, "the administrator reads the reason");
     const [note = ""] = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
     assert.match(note, /acquisition-of-ACME/);
     await running.stop();

@@ -45,10 +45,10 @@ test("S10 a tenant's annotation that cannot be understood refuses his source, te
     Object.keys(cases).toSorted(),
   );
   for (const [name, words] of Object.entries(cases)) {
-    const annotation = `secretcast.io/${Object.keys(words).at(-1)}: `;
+    const annotation = `invalid secretcast.io/${Object.keys(words).at(-1)}: `;
     await eventually(`an Event on ${name} tells what is wrong`, async () => {
       const [note = ""] = await eventNotes(scene, tenant, name, "Refused");
-      return note.startsWith(annotation) && note.includes("want ");
+      return note.startsWith(annotation) && note.includes(": expected ");
     });
   }
   const names = (await scene.api.secrets(place)).map(({ metadata }) => metadata.name);

@@ -220,7 +220,7 @@ test("S39 a chain or a cycle of pulls is refused: a Secret that pulls is nobody'
     const { rows = [], states } = running.settled() ?? {};
     return states?.frozen === 2 && rows.find(({ place }) => place.namespace === namespace);
   });
-  assert.match(whyOf(frozen), /^secretcast.io\/allow: .* a pulling Secret is no source$/);
+  assert.match(whyOf(frozen), /^invalid secretcast.io\/allow: .* a pulling Secret is no source$/);
   await running.stop();
   await scene.finish(given);
   assert.equal((await scene.api.secret(last, "db"))?.data, undefined);
@@ -248,7 +248,7 @@ test("a Secret that pulls and carries the marks of a copy is left as it is, and 
     const found = running.settled()?.rows.find(({ place }) => place.name === "db");
     return found?.verdict === "frozen" && found;
   });
-  assert.match(whyOf(row), /^secretcast.io\/placed-at: .* a pulling \w+ is no copy$/);
+  assert.match(whyOf(row), /^invalid secretcast.io\/placed-at: .* a pulling \w+ is no copy$/);
   await running.stop();
   await scene.finish();
   assert.deepEqual(await scene.api.secret(namespace, "db"), before);

@@ -12,22 +12,26 @@ import { eventNotes } from "../support/scenes/told.ts";
 
 type Words = Readonly<Record<string, string | null>>;
 
-const PAIR = "want to and to-selector, or allow and allow-selector beside it, or it off";
+const PAIR = "expected to and to-selector, or allow and allow-selector with it, or no match";
 const FAULTS: readonly (readonly [what: string, words: Words, told: string])[] = [
-  ["match that is neither", { match: "some" }, '/match: "some": want "all" or "any"'],
-  ["an empty match", { match: "" }, '/match: "": want a value, or the annotation off'],
+  ["match that is neither", { match: "some" }, '/match: "some": expected "all" or "any"'],
+  ["an empty match", { match: "" }, '/match: "": expected a value, or no such annotation'],
   ["match: any beside one word", { match: "any", "to-selector": null }, `/match: "any": ${PAIR}`],
   [
     "match: any beside exclusions alone",
     { match: "any", to: "!nobody" },
-    '/to: "!nobody": want a glob without "!" as well, or secretcast.io/match off',
+    '/to: "!nobody": expected a glob without "!" as well, or secretcast.io/match off',
   ],
   [
     "match: any beside exclusions alone in allow",
     { match: "any", allow: "!nobody", "allow-selector": "a" },
-    '/allow: "!nobody": want a glob without "!" as well, or secretcast.io/match off',
+    '/allow: "!nobody": expected a glob without "!" as well, or secretcast.io/match off',
   ],
-  ["match in capitals", { Match: "any" }, '/Match: "Match": want one of to, to-selector, match,'],
+  [
+    "match in capitals",
+    { Match: "any" },
+    '/Match: "Match": expected one of to, to-selector, match,',
+  ],
 ];
 
 function annotate({ api, source }: Scene, words: Words): Promise<unknown> {
@@ -59,7 +63,7 @@ test("a word that cannot be taken refuses the source by name, freezes its copies
       const notes = await eventNotes(scene, scene.source, "registry", "Refused");
       return notes.some((each) => each.includes(told)) && notes;
     });
-    assert.ok(note.every((each) => each.startsWith("secretcast.io/")));
+    assert.ok(note.every((each) => each.startsWith("invalid secretcast.io/")));
     assert.deepEqual(await copies(), before, what);
     await scene.api.setData(scene.source, "registry", ONE);
     const off = Object.fromEntries(Object.keys(faulty).map((word) => [word, null]));

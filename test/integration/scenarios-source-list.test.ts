@@ -248,7 +248,7 @@ for (const [what, faulty] of [
       const notes = await eventNotes(scene, listing.own, LIST, "Refused", "ConfigMap");
       return notes.length > 0 && notes;
     });
-    assert.match(told[0] ?? "", /^entry tls: /);
+    assert.match(told[0] ?? "", /^invalid entry tls: /);
     assert.deepEqual(await eventNotes(scene, vault, "tls", "Refused"), []);
     await staysFrozen(stage, running);
     const again = listing.start();
@@ -289,7 +289,7 @@ test("an entry for a copy or a pulling Secret is refused, and they stay what the
       notes.some((each) => each.includes("never a source") && each.includes("no source")) && notes
     );
   });
-  assert.match(note ?? "", /^entry /);
+  assert.match(note ?? "", /^invalid entry /);
   for (const team of [a, b]) assert.equal(await scene.api.secret(team, "stolen"), undefined);
   await scene.api.setData(scene.source, "own", OTHER);
   await scene.holds(a, "own", OTHER);

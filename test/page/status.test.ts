@@ -71,7 +71,7 @@ test("the status says which entry of the source list made a source, and what of 
   assert.equal(line?.entry, "smtp");
   assert.equal(list.state, "read");
   assert.equal(list.entries, 3);
-  assert.match(list.refused.shown.join(), /^entry wrong: secret: "shared"/);
+  assert.match(list.refused.shown.join(), /^invalid entry wrong: secret: "shared"/);
   assert.deepEqual(list.absent.shown, ["entry later: team-a/later is not there, or not read"]);
 });
 

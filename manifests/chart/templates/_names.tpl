@@ -75,13 +75,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- $args = append $args "--config-maps" -}}
 {{- end -}}
 {{- with .Values.onlyNames -}}
-{{- range . -}}
-{{- if hasPrefix "sh.helm.release.v1." . -}}
-{{- fail (printf "onlyNames: %s is never copied, because names that begin with sh.helm.release.v1. are records of Helm: remove it" .) -}}
-{{- else if and $.Values.configMaps (has . (list $list "secretcast-pull-secrets")) -}}
-{{- fail (printf "onlyNames: %s is reserved, because a ConfigMap of that name configures secretcast: remove it, or set configMaps to false" .) -}}
-{{- end -}}
-{{- end -}}
 {{- $args = append $args (printf "--only-names=%s" (join "," .)) -}}
 {{- end -}}
 {{- range $flag, $value := omit $flags "leader-elect" "lease-name" "source-list" -}}

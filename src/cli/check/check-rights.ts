@@ -6,9 +6,11 @@ import { rightText, SOURCE_LIST, type NeededRight } from "../rights/needed-right
 import type { RightsOf } from "./whose-rights.ts";
 
 const AT_A_TIME = 8;
-const MOST_DENIED_SHOWN = 5;
-/** Each takes about a millisecond of the API server. */
-const MOST_REVIEWS = 10_000;
+const NO_RIGHT = "no right to it";
+const YOURS = new Map<boolean | string, "yes" | "no">([
+  [true, "yes"],
+  [false, "no"],
+]);
 
 export type Judged = {
   /** Whose rights are needed. */
@@ -27,46 +29,19 @@ export async function checkRights(
   rights: readonly NeededRight[],
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
-  const asked = rights.slice(0, countWithin(MOST_REVIEWS, rights));
   const findings: CheckFinding[] = [];
-  for (let from = 0; from < asked.length; from += AT_A_TIME) {
-    const some = asked.slice(from, from + AT_A_TIME);
-    findings.push(
-      ...(await Promise.all(
-        some.map((right) => checkRight(judged, right, isWritten(right, rights), signal)),
-      )),
-    );
+  for (let from = 0; from < rights.length; from += AT_A_TIME) {
+    const some = rights.slice(from, from + AT_A_TIME);
+    findings.push(...(await Promise.all(some.map((right) => checkRight(judged, right, signal)))));
   }
-  const unasked = rights.length - asked.length;
-  return [...withoutRepeats(findings), ...(unasked > 0 ? [tooMany(unasked)] : [])];
-}
-
-/** How many of them take at most `most` reviews. */
-function countWithin(most: number, rights: readonly NeededRight[]): number {
-  let left = most;
-  const end = rights.findIndex(({ names }) => (left -= names?.length ?? 1) < 0);
-  return end < 0 ? rights.length : end;
-}
-
-function tooMany(count: number): CheckFinding {
-  return {
-    area: "right",
-    check: `${count} more rights`,
-    state: "unknown",
-    says: `not asked: they take more than ${MOST_REVIEWS} reviews`,
-    advice: "check a part of the namespaces at a time: --namespaces",
-  };
+  return withoutRepeats(findings);
 }
 
 // What the controller does without is one line, in however many namespaces the right is missing.
 function withoutRepeats(findings: readonly CheckFinding[]): readonly CheckFinding[] {
   const warnings = new Map<string, string[]>();
-  for (const { state, says, check } of findings) {
-    if (state !== "warning") continue;
-    const checks = warnings.get(says);
-    if (checks) checks.push(check);
-    else warnings.set(says, [check]);
-  }
+  for (const { state, says, check } of findings)
+    if (state === "warning") warnings.set(says, [...(warnings.get(says) ?? []), check]);
   return findings.flatMap((finding) => {
     const checks = finding.state === "warning" ? warnings.get(finding.says) : undefined;
     if (!checks) return [finding];
@@ -81,55 +56,54 @@ function withoutRepeats(findings: readonly CheckFinding[]): readonly CheckFindin
 async function checkRight(
   { rightsOf, yours, unasked, guessed }: Judged,
   right: NeededRight,
-  writes: boolean,
   signal: AbortSignal,
 ): Promise<CheckFinding> {
   const { why } = right;
-  const [denied, own] = await Promise.all([
-    deniedOf(rightsOf, right, signal),
-    yours && deniedOf(yours, right, signal),
+  const [granted, own] = await Promise.all([
+    answerOf(rightsOf, right, signal),
+    yours && answerOf(yours, right, signal),
   ]);
   const about: Pick<CheckFinding, "area" | "check" | "yours"> = {
     area: "right",
     check: rightText(right),
-    ...(own !== undefined && { yours: yesOrNo(own) }),
+    ...(own !== undefined && { yours: YOURS.get(own) ?? "unknown" }),
   };
-  if (typeof denied === "string")
+  if (typeof granted === "string")
     return {
       ...about,
       state: "unknown",
-      says: `it could not be asked: ${denied}`,
+      says: `it could not be asked: ${granted}`,
       advice: unasked,
     };
-  const no = noRight(denied, right);
-  if (denied.length === 0) return { ...about, state: "ok", says: why, advice: undefined };
+  if (granted) return { ...about, state: "ok", says: why, advice: undefined };
   const { without } = right;
   if (without !== undefined)
-    return { ...about, state: "warning", says: `${no}: ${without}`, advice: undefined };
+    return { ...about, state: "warning", says: `${NO_RIGHT}: ${without}`, advice: undefined };
   if (!guessed)
-    return { ...about, state: "missing", says: `${no}: ${why}`, advice: adviceOf(right, writes) };
+    return { ...about, state: "missing", says: `${NO_RIGHT}: ${why}`, advice: adviceOf(right) };
   return {
     ...about,
     state: "unknown",
-    says: `${no}, and whether it is needed is not known: ${why}`,
+    says: `${NO_RIGHT}, and whether it is needed is not known: ${why}`,
     advice:
       "give the flags of the controller and its namespace (-n), or ask as a user who may read its Deployment",
   };
 }
 
-/** The names that are denied: [undefined] where the right has no names. A text says why that is not known. */
-type Denied = readonly (string | undefined)[] | string;
-
-async function deniedOf(
+/**
+ * Whether it is granted for all of its names. A text says why that is not known. It asks for one name after
+ * the other, up to the first that is denied.
+ */
+async function answerOf(
   rightsOf: RightsOf,
   { verb, group, resource, namespace, names }: NeededRight,
   signal: AbortSignal,
-): Promise<Denied> {
-  const denied: (string | undefined)[] = [];
+): Promise<boolean | string> {
+  const right = { verb, group, resource, namespace };
   try {
     for (const name of names ?? [undefined])
-      if (!(await rightsOf({ verb, group, resource, namespace, name }, signal))) denied.push(name);
-    return denied;
+      if (!(await rightsOf({ ...right, name }, signal))) return false;
+    return true;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status < 400 || error.kind === "unauthorized")
       throw error;
@@ -137,32 +111,11 @@ async function deniedOf(
   }
 }
 
-function yesOrNo(denied: Denied): "yes" | "no" | "unknown" {
-  if (typeof denied === "string") return "unknown";
-  return denied.length === 0 ? "yes" : "no";
-}
-
-/** Names the denied ones where others are granted. */
-function noRight(denied: readonly (string | undefined)[], { names }: NeededRight): string {
-  if (names === undefined || denied.length === names.length) return "no right to it";
-  const more = denied.length - MOST_DENIED_SHOWN;
-  const shown = denied.slice(0, MOST_DENIED_SHOWN).join(", ");
-  return `no right to ${shown}${more > 0 ? ` and ${more} more` : ""}`;
-}
-
-/** Whether copies are written there. The folders of manifests/ have no Role that only reads. */
-function isWritten({ resource, namespace }: NeededRight, rights: readonly NeededRight[]): boolean {
-  return rights.some(
-    (right) =>
-      right.verb === "create" && right.resource === resource && right.namespace === namespace,
-  );
-}
-
-function adviceOf({ resource, namespace, names, why }: NeededRight, writes: boolean): string {
+function adviceOf({ resource, namespace, names, why }: NeededRight): string {
   const name = names?.join(", ");
   if (resource === "leases" || why === SOURCE_LIST)
     return `apply the Role of manifests/role.yaml in ${namespace ?? "its namespace"}${name === undefined ? "" : `, with ${name} among its resourceNames`}`;
-  if (names !== undefined || (namespace !== undefined && !writes))
+  if (names !== undefined)
     return "apply what `secretcast rights` prints for the flags of the controller";
   const ofMaps = resource === "configmaps";
   const folder = `manifests/namespace-rights${ofMaps ? "/config-maps" : ""}`;

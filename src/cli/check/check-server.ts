@@ -138,8 +138,7 @@ export async function checkStreaming(
       ...about,
       state: "warning",
       says,
-      advice:
-        "run check as a user who may watch Namespaces; with --namespaces the controller works without that right",
+      advice: "without the right to watch namespaces nothing goes",
     };
   }
 }

@@ -36,7 +36,7 @@ export async function checkWidth(
 ): Promise<readonly CheckFinding[]> {
   const ask = (right: AccessAttributes): Promise<boolean> => allowed(rightsOf, right, signal);
   if (await ask({ verb: "*", group: "*", resource: "*" }))
-    return [tooWide("every right in the cluster", "these flags need a few rights only")];
+    return [finding("every right in the cluster", "these flags need a few rights only")];
   const wide = new Set(
     needed
       .filter(({ names }) => names === undefined)
@@ -54,15 +54,14 @@ export async function checkWidth(
     }
   }
   return [
-    ...linesOf(inCluster).map(([what, says]) => tooWide(`${what} in all namespaces`, says)),
+    ...linesOf(inCluster).map(([what, says]) => finding(`${what} in all namespaces`, says)),
     ...[...found].map(([what, { says, namespaces }]) =>
-      tooWide(`${what} in ${someOf(namespaces)}`, says),
+      finding(`${what} in ${someOf(namespaces)}`, says),
     ),
   ];
 }
 
-/** The namespaces of these rights, up to a limit. */
-export function namespacesOf(needed: readonly NeededRight[]): readonly string[] {
+function namespacesOf(needed: readonly NeededRight[]): readonly string[] {
   const all = needed.flatMap(({ namespace }) => (namespace === undefined ? [] : [namespace]));
   return [...new Set(all)].slice(0, MOST_NAMESPACES);
 }
@@ -113,8 +112,7 @@ function someOf(namespaces: readonly string[]): string {
   return others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
-/** A right that these settings do not need. */
-export function tooWide(what: string, says: string): CheckFinding {
+function finding(what: string, says: string): CheckFinding {
   return { area: "right", check: `too wide: ${what}`, state: "warning", says, advice: ADVICE };
 }
 

@@ -13,7 +13,6 @@ import { givenFlags, IN_CLUSTER_FLAGS } from "../../inspect/kubectl/run-flags.ts
 import { findController, type Installed } from "../../inspect/cluster/installed-controller.ts";
 import { checkAdmission } from "./check-admission.ts";
 import { checkNames } from "./check-names.ts";
-import { checkOtherNames } from "./check-other-names.ts";
 import { checkOthers } from "./check-others.ts";
 import { checkRights, type Judged } from "./check-rights.ts";
 import {
@@ -67,7 +66,6 @@ export async function printCheck(given: Given, program: Program): Promise<number
       ...(account === undefined || guessed
         ? []
         : await checkWidth(judged.rightsOf, needed, signal)),
-      ...(impersonating && !guessed ? await checkOtherNames(impersonating, needed, signal) : []),
       ...(await checkNames(client, checked, program)),
       ...(await checkAdmission(client, version, signal, config.onlyNames)),
       ...(await checkOthers(client, signal)),

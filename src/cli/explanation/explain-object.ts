@@ -9,6 +9,7 @@ import type {
 import { isNameRead, nameToAdd } from "../../controller/annotations/name-scope.ts";
 import { isRead, sourceRank } from "../../controller/desired/namespace-rules.ts";
 import {
+  NO_ANNOTATION,
   type NamespaceMatch,
   type Problem,
   problemText,
@@ -220,7 +221,7 @@ function correction(kind: ObjectKind, object: Ref, { annotation, expected }: Pro
   if (annotation === "data") return `correct its data: ${editObject(kind, object)}`;
   if (!annotation.startsWith(PREFIX))
     return `take another ${kind}: a ${annotation} cannot be changed`;
-  const off = isUnknownKey(annotation) || expected.startsWith("it off");
+  const off = isUnknownKey(annotation) || expected.startsWith(NO_ANNOTATION);
   return annotateKey(kind, object, annotation, off ? undefined : "VALUE");
 }
 

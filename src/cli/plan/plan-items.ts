@@ -79,12 +79,7 @@ function listItems({ list }: Plan, { namespace }: ItemFilter): readonly PlanItem
   const { ref, refused } = list;
   if (!ref || refused.length === 0 || (namespace ?? ref.namespace) !== ref.namespace) return [];
   return [
-    refusal(
-      "ConfigMap",
-      ref,
-      "EntryRefused",
-      refused.map(({ key, reason }) => `entry ${key}: ${reason}`).join("; "),
-    ),
+    refusal("ConfigMap", ref, "EntryRefused", refused.map(({ reason }) => reason).join("; ")),
   ];
 }
 

@@ -48,6 +48,6 @@ function accountOf(text: string | undefined): Ref | undefined {
   const account = parseRef(text);
   if (account) return account;
   throw new UsageError(
-    `--service-account: "${text}" is wrong: want NAMESPACE/NAME of a service account, like secretcast/secretcast`,
+    `--service-account: "${text}" is wrong: expected NAMESPACE/NAME of a service account, like secretcast/secretcast`,
   );
 }

@@ -147,7 +147,7 @@ function entryWord(key: string, word: string): string {
 /** The fault of an annotation, reported as that of an entry's field. */
 export function entryProblem(key: string, { annotation, part, expected }: Problem): Problem {
   const word = annotation.startsWith(PREFIX) ? annotation.slice(PREFIX.length) : annotation;
-  const inEntry = expected.replaceAll("the annotation", "the word").replaceAll(PREFIX, "");
+  const inEntry = expected.replaceAll("no such annotation", "no such field").replaceAll(PREFIX, "");
   return { annotation: entryWord(key, word), part, expected: inEntry };
 }
 

@@ -26,7 +26,14 @@ import {
   SOURCE_ANNOTATIONS,
   type AnnotationName,
 } from "./vocabulary.ts";
-import type { Problem, NamespaceMatch, OnDelete, Rule, Accept } from "./rules.ts";
+import {
+  NO_ANNOTATION,
+  type Accept,
+  type NamespaceMatch,
+  type OnDelete,
+  type Problem,
+  type Rule,
+} from "./rules.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
 export type Annotations = StringMap;
@@ -66,7 +73,7 @@ export function parseSource(annotations: Annotations, name: string): SourceText 
   const copyLabels = reader.read("copy-labels", list(METADATA_GLOBS));
   const copyAnnotations = reader.read("copy-annotations", list(METADATA_GLOBS));
   if (any) reader.needsPair();
-  reader.misplaced("adopt", "it off: a source is nobody's copy");
+  reader.misplaced("adopt", `${NO_ANNOTATION}: a source is nobody's copy`);
   reader.unknown([...SOURCE_ANNOTATIONS, "adopt"]);
   return { rule, keys, copyLabels, copyAnnotations, problems: reader.problems };
 }
@@ -79,7 +86,7 @@ export function parsePull(annotations: Annotations): PullText {
   for (const word of REFUSED_ON_PULL) {
     reader.misplaced(
       word,
-      `it off, or ${annotationKey("from")} off: a pulling Secret is no source`,
+      `${NO_ANNOTATION}, or no ${annotationKey("from")}: a pulling Secret is no source`,
     );
   }
   reader.unknown([...PULL_ANNOTATIONS, ...SOURCE_ANNOTATIONS, "adopt"]);
@@ -119,7 +126,7 @@ class Reader {
     const whole = this.#annotations[annotation] ?? "";
     const trimmed = whole.trim();
     const text = trimmed.length === whole.length ? whole : detached(trimmed);
-    const result = text === "" ? invalid(text, "a value, or the annotation off") : parse(text);
+    const result = text === "" ? invalid(text, `a value, or ${NO_ANNOTATION}`) : parse(text);
     if (result.ok) return result.value;
     this.problems.push({ annotation, ...result.fault });
     return undefined;
@@ -142,7 +149,7 @@ class Reader {
     const paired = PAIRS.some((pair) => pair.every((word) => this.#has(word)));
     if (paired) return;
     const annotation = annotationKey("match");
-    const expected = `${PAIRS.map((pair) => pair.join(" and ")).join(", or ")} beside it, or it off`;
+    const expected = `${PAIRS.map((pair) => pair.join(" and ")).join(", or ")} with it, or no match`;
     this.problems.push({ annotation, ...invalid("any", expected).fault });
   }
 

@@ -12,13 +12,16 @@ export type Problem = {
   readonly expected: string;
 };
 
+/** Begins `expected` where the annotation itself must be removed. */
+export const NO_ANNOTATION = "no such annotation";
+
 export function problemText(problem: Problem): string {
-  return `${problem.annotation}: ${quoted(problem.part)}: want ${problem.expected}`;
+  return `invalid ${problem.annotation}: ${quoted(problem.part)}: expected ${problem.expected}`;
 }
 
 /** The same without the text of the user: for readers who may not read the object. */
 export function expectedText({ annotation, expected }: Problem): string {
-  return `${annotation}: want ${expected}`;
+  return `invalid ${annotation}: expected ${expected}`;
 }
 
 // Control characters, and invisible ones that turn, join or hide their neighbours.

@@ -102,7 +102,7 @@ export const REASONS = {
   PullRefused: "{problem}",
   KeysInvalid: "{problem}",
   PullImmutable: "it is immutable and cannot be filled",
-  PullTooLarge: "filled it would hold {part}: want {expected}",
+  PullTooLarge: "filled it would hold {part}: expected {expected}",
   OwnEntriesKept: "entries of its own are where the source has some: {keys}",
 
   // Failed writes.

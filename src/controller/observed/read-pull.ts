@@ -2,7 +2,7 @@
 import { parsePull } from "../annotations/parse.ts";
 import { ignoredOnPull } from "../annotations/ignored.ts";
 import { invalid } from "../../text/result.ts";
-import type { Problem } from "../annotations/rules.ts";
+import { NO_ANNOTATION, type Problem } from "../annotations/rules.ts";
 import { annotationKey } from "../annotations/vocabulary.ts";
 import { marksOf } from "../desired/copy.ts";
 import { filledEntries, recordedSource } from "../desired/pull-fill.ts";
@@ -61,6 +61,6 @@ function forgeries({ given, labels, annotations }: ReadingObject, { kind }: Kind
   const sourceUid = { [annotationKey("source-uid")]: "of a fill" };
   if (!marksOf(given, labels, { ...annotations, ...sourceUid })) return [];
   const annotation = annotationKey("placed-at");
-  const expected = `it off, or ${annotationKey("from")} off: a pulling ${kind} is no copy`;
+  const expected = `${NO_ANNOTATION}, or no ${annotationKey("from")}: a pulling ${kind} is no copy`;
   return [{ annotation, ...invalid(annotations[annotation] ?? "", expected).fault }];
 }

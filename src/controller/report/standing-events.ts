@@ -96,7 +96,8 @@ export class StandingEvents<E extends ObjectEvent> {
     const { kind, on, note } = event;
     const entry = this.#entryOf(kind, on);
     if (entry !== undefined && !this.#list) return undefined;
-    const whole = note.startsWith(`entry ${entry}`) ? note : `entry ${entry}: ${note}`;
+    const isNamed = /^(?:invalid )?entry /.test(note);
+    const whole = isNamed ? note : `entry ${entry}: ${note}`;
     const sent = entry === undefined ? event : { ...event, ...this.#list, note: whole };
     this.#outbox.send(sent);
     return sent;

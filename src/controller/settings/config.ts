@@ -147,7 +147,7 @@ function readListName(name: string): string | undefined {
   if (name === "") return undefined;
   if (isSecretName(name)) return name;
   throw new UsageError(
-    `--source-list: "${name}" is wrong: want the name of a ConfigMap in the controller's own namespace, at most 253 lower-case letters, digits, "-" and "."; '' for none`,
+    `--source-list: "${name}" is wrong: expected the name of a ConfigMap in the controller's own namespace, at most 253 lower-case letters, digits, "-" and "."; '' for none`,
   );
 }
 
@@ -155,14 +155,14 @@ function readListName(name: string): string | undefined {
 function readLeaseName(name: string): string {
   if (isSecretName(name)) return name;
   throw new UsageError(
-    `--lease-name: "${name}" is wrong: want a name of at most 253 lower-case letters, digits, "-" and "."`,
+    `--lease-name: "${name}" is wrong: expected a name of at most 253 lower-case letters, digits, "-" and "."`,
   );
 }
 
 function readLeaseNamespace(name: string | undefined): string | undefined {
   if (name === undefined || isNamespaceName(name)) return name;
   throw new UsageError(
-    `--lease-namespace: "${name}" is wrong: want the name of a namespace, at most 63 lower-case letters, digits and "-"`,
+    `--lease-namespace: "${name}" is wrong: expected the name of a namespace, at most 63 lower-case letters, digits and "-"`,
   );
 }
 

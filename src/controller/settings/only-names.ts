@@ -9,11 +9,11 @@ export function parseObjectNames(text: string): readonly string[] {
   if (names.includes(""))
     throw new RangeError(`"${text}" has an empty name: separate names by single commas`);
   if (names.length > MOST_NAMES)
-    throw new RangeError(`${names.length} names are too many: want at most ${MOST_NAMES}`);
+    throw new RangeError(`${names.length} names are too many: expected at most ${MOST_NAMES}`);
   const wrong = names.find((name) => !isSecretName(name));
   if (wrong !== undefined)
     throw new RangeError(
-      `"${wrong}" is wrong: want the name of an object, no glob: at most 253 lower-case letters, digits, "-" and "."`,
+      `"${wrong}" is wrong: expected the name of an object, no glob: at most 253 lower-case letters, digits, "-" and "."`,
     );
   const twice = names.find((name, at) => names.indexOf(name) < at);
   if (twice !== undefined) throw new RangeError(`"${twice}" is given twice`);

@@ -38,7 +38,7 @@ function scopeOf({ namespaces, sourceNamespaces }: Config): PlannerSettings["sco
   const wrong = namespaces.find((name) => !isNamespaceName(name));
   if (wrong !== undefined)
     throw new UsageError(
-      `--namespaces: "${wrong}" is wrong: want the name of a namespace, no glob: each is watched for itself`,
+      `--namespaces: "${wrong}" is wrong: expected the name of a namespace, no glob: each is watched for itself`,
     );
   const targets = new Set(namespaces);
   return { targets, watched: new Set([...targets, ...sourceNamespaces.filter(isNamespaceName)]) };
@@ -71,5 +71,5 @@ function globs(flag: string, entries: readonly string[]): GlobList {
 }
 
 function wrongEntry(flag: string, { part, expected }: Invalid): UsageError {
-  return new UsageError(`--${flag}: "${part}" is wrong: want ${expected}`);
+  return new UsageError(`--${flag}: "${part}" is wrong: expected ${expected}`);
 }

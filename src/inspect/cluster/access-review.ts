@@ -1,7 +1,6 @@
 // Asks whether a user may do something, like `kubectl auth can-i`. The request is a review, which creates
 // nothing.
 import type { ApiClient } from "../../kube/rest/api-client.ts";
-import { ApiError } from "../../kube/rest/api-error.ts";
 import { isRecord } from "../../kube/json.ts";
 
 const GROUP = "/apis/authorization.k8s.io/v1";
@@ -60,53 +59,4 @@ async function review(
   });
   const status = isRecord(answer) ? answer["status"] : undefined;
   return isRecord(status) && status["allowed"] === true;
-}
-
-/** A rule of RBAC that holds in a namespace. */
-export type GrantedRule = {
-  readonly verbs: readonly string[];
-  readonly groups: readonly string[];
-  readonly resources: readonly string[];
-  /** Empty: every name. */
-  readonly names: readonly string[];
-};
-
-/**
- * The rules of the client's user in a namespace, as the API server lists them. Undefined where it does not
- * tell: a review can be denied, and not every authorizer can list its rules.
- */
-export async function grantedRules(
-  client: ApiClient,
-  namespace: string,
-  what: string,
-  signal: AbortSignal,
-): Promise<readonly GrantedRule[] | undefined> {
-  const kind = "SelfSubjectRulesReview";
-  try {
-    const answer = await client.request<unknown>({
-      method: "POST",
-      path: `${GROUP}/${kind.toLowerCase()}s`,
-      body: { apiVersion: "authorization.k8s.io/v1", kind, spec: { namespace } },
-      what,
-      signal,
-    });
-    const status = isRecord(answer) && isRecord(answer["status"]) ? answer["status"] : {};
-    const rules: unknown = status["resourceRules"];
-    return Array.isArray(rules) ? rules.filter(isRecord).map(ruleOf) : undefined;
-  } catch (error) {
-    if (error instanceof ApiError && (error.kind === "forbidden" || error.kind === "notFound"))
-      return undefined;
-    throw error;
-  }
-}
-
-function ruleOf(rule: Readonly<Record<string, unknown>>): GrantedRule {
-  const texts = (value: unknown): readonly string[] =>
-    Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
-  return {
-    verbs: texts(rule["verbs"]),
-    groups: texts(rule["apiGroups"]),
-    resources: texts(rule["resources"]),
-    names: texts(rule["resourceNames"]),
-  };
 }

@@ -130,7 +130,7 @@ function selectorOf(selector: string | undefined): Selector | undefined {
   const parsed = parseSelector(selector);
   if (parsed.ok) return parsed.value;
   const { part, expected } = parsed.fault;
-  throw new UsageError(`--selector: "${part}" is wrong: want ${expected}`);
+  throw new UsageError(`--selector: "${part}" is wrong: expected ${expected}`);
 }
 
 function outputOf(form: string | undefined): OutputForm {

@@ -25,7 +25,7 @@ export function readWish(given: Given): MoveWish {
   const name = OLD_TOOLS.find((one) => one === from);
   if (!name)
     throw new UsageError(
-      `--from: ${from === undefined ? "is missing" : `"${from}" is unknown`}: want one of ${OLD_TOOLS.join(", ")}`,
+      `--from: ${from === undefined ? "is missing" : `"${from}" is unknown`}: expected one of ${OLD_TOOLS.join(", ")}`,
     );
   const is = (flag: string): boolean => given[flag] === true;
   const newSourcesIn = lastText(given, "new-sources-in");

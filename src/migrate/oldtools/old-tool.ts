@@ -144,7 +144,7 @@ function testOf(match: OldMatch, answers: PatternAnswers): Test | string {
   const selector = parseSelector(match.selector);
   if (!selector.ok) {
     const { part, expected } = selector.fault;
-    return `its selector cannot be read: ${JSON.stringify(part)}: want ${expected}`;
+    return `its selector cannot be read: ${JSON.stringify(part)}: expected ${expected}`;
   }
   return (namespace) => named(namespace) || selector.value.matches(namespace.labels);
 }

@@ -6,7 +6,6 @@ import type { ApiClient } from "../../../src/kube/rest/api-client.ts";
 import { neededRights, rightText } from "../../../src/cli/rights/needed-rights.ts";
 import { isSound } from "../../../src/cli/check/finding.ts";
 import { readConfig } from "../../../src/controller/settings/config.ts";
-import type { AccessAttributes } from "../../../src/inspect/cluster/access-review.ts";
 import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 
@@ -97,71 +96,5 @@ test("a right that is not granted is unknown where the settings are guessed, and
   const findings = await checkRights({ ...asked(client), guessed: true }, rights, signal);
   assert.ok(findings.every(({ state }) => state === "unknown"));
   assert.ok(findings.every(({ advice }) => !/ClusterRole|kubectl apply/.test(advice ?? "")));
-  assert.ok(!isSound(findings));
-});
-
-test("a right by name names the objects that it lacks, and where copies are only read it advises no right to write (34)", async () => {
-  const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
-  const flags = { namespaces: "team-a", "source-namespaces": "shared" };
-  const judged = (lacks: (name: string | undefined, namespace: string | undefined) => boolean) => ({
-    rightsOf: ({ name, namespace }: AccessAttributes) => Promise.resolve(!lacks(name, namespace)),
-    yours: undefined,
-    unasked: "",
-    guessed: false,
-  });
-  const needed = neededRights(readConfig({ ...flags, "only-names": "registry,ca" }, around));
-  const one = await checkRights(
-    judged((name) => name === "ca"),
-    needed,
-    signal,
-  );
-  const lacking = one.filter(({ state }) => state === "missing");
-  assert.equal(lacking.length, 5 + 3);
-  for (const { says, advice } of lacking) {
-    assert.match(says, /^no right to ca: /);
-    assert.match(advice ?? "", /`secretcast rights` prints/);
-  }
-  const wide = neededRights(readConfig(flags, around));
-  const inSource = await checkRights(
-    judged((_, namespace) => namespace === "shared"),
-    wide,
-    signal,
-  );
-  const missing = inSource.filter(({ state }) => state === "missing");
-  assert.ok(missing.length >= 4);
-  for (const { advice } of missing) assert.match(advice ?? "", /`secretcast rights` prints/);
-});
-
-test("what the controller works without is one warning, in however many namespaces it lacks (34)", async () => {
-  const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
-  const needed = neededRights(readConfig({ namespaces: "team-a,team-b,team-c" }, around));
-  const rightsOf = ({ resource, verb }: AccessAttributes): Promise<boolean> =>
-    Promise.resolve(resource !== "events" && (resource !== "namespaces" || verb === "get"));
-  const judged = { rightsOf, yours: undefined, unasked: "", guessed: false };
-  const findings = await checkRights(judged, needed, signal);
-  assert.ok(isSound(findings));
-  assert.deepEqual(
-    findings.filter(({ state }) => state !== "ok").map(({ state, check }) => `${state} ${check}`),
-    [
-      "warning create events.events.k8s.io in team-a and 7 more",
-      "warning list namespaces/team-a,team-b,team-c,secretcast and 1 more",
-    ],
-  );
-});
-
-test("the number of reviews has a bound, and what was not asked is unknown (34)", async () => {
-  const around = { env: {}, clusterNamespace: "secretcast", terminal: false };
-  const list = (count: number, name: string): string =>
-    Array.from({ length: count }, (_, at) => `${name}-${at}`).join(",");
-  const flags = { namespaces: list(100, "team"), "only-names": list(50, "n") };
-  const needed = neededRights(readConfig(flags, around));
-  let asked = 0;
-  const rightsOf = (): Promise<boolean> => Promise.resolve(++asked > 0);
-  const judged = { rightsOf, yours: undefined, unasked: "", guessed: false };
-  const findings = await checkRights(judged, needed, signal);
-  assert.ok(asked <= 10_000, `${asked}`);
-  const last = findings.at(-1);
-  assert.equal(last?.state, "unknown");
-  assert.match(last.check, /^\d+ more rights$/);
   assert.ok(!isSound(findings));
 });

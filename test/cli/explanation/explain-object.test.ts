@@ -13,136 +13,136 @@ function expectRefusal(name: string, words: Texts, given: Given, lines: readonly
 }
 
 expectRefusal("nothing under to", { to: "" }, {}, [
-  'its annotations are valid: secretcast.io/to: "": want a value, or the annotation off',
+  'its annotations are valid: invalid secretcast.io/to: "": expected a value, or no such annotation',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
 ]);
 
 expectRefusal("a glob that is none", { to: "Team_A" }, {}, [
-  'its annotations are valid: secretcast.io/to: "Team_A": want a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
+  'its annotations are valid: invalid secretcast.io/to: "Team_A": expected a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
 ]);
 
 expectRefusal("an empty entry", { to: "a,,b" }, {}, [
-  'its annotations are valid: secretcast.io/to: "": want a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
+  'its annotations are valid: invalid secretcast.io/to: "": expected a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
 ]);
 
 expectRefusal("a selector that is none", { "to-selector": "tier ~ x" }, {}, [
-  'its annotations are valid: secretcast.io/to-selector: "~ x": want requirements such as "team=a", "tier!=test", "env in (dev, prod)", "env notin (test)", "team" or "!team", joined by ","',
+  'its annotations are valid: invalid secretcast.io/to-selector: "~ x": expected requirements such as "team=a", "tier!=test", "env in (dev, prod)", "env notin (test)", "team" or "!team", joined by ","',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to-selector=VALUE",
 ]);
 
 expectRefusal("a label key that is none", { "to-selector": "-x=1" }, {}, [
-  'its annotations are valid: secretcast.io/to-selector: "-x": want a label key: at most 63 letters, digits, "-", "_" and ".", after an optional DNS prefix and "/"',
+  'its annotations are valid: invalid secretcast.io/to-selector: "-x": expected a label key: at most 63 letters, digits, "-", "_" and ".", after an optional DNS prefix and "/"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to-selector=VALUE",
 ]);
 
 expectRefusal("a label value that is none", { "to-selector": "x=_" }, {}, [
-  'its annotations are valid: secretcast.io/to-selector: "_": want a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric',
+  'its annotations are valid: invalid secretcast.io/to-selector: "_": expected a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to-selector=VALUE",
 ]);
 
 expectRefusal("match of neither word", { to: "*", match: "either", "to-selector": "x" }, {}, [
-  'its annotations are valid: secretcast.io/match: "either": want "all" or "any"',
+  'its annotations are valid: invalid secretcast.io/match: "either": expected "all" or "any"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/match=VALUE",
 ]);
 
 expectRefusal("match: any without the other word", { to: "team-*", match: "any" }, {}, [
-  'its annotations are valid: secretcast.io/match: "any": want to and to-selector, or allow and allow-selector beside it, or it off',
+  'its annotations are valid: invalid secretcast.io/match: "any": expected to and to-selector, or allow and allow-selector with it, or no match',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/match=VALUE",
 ]);
 
 expectRefusal("a name that is none", { to: "*", name: "Not A Name" }, {}, [
-  'its annotations are valid: secretcast.io/name: "Not A Name": want a name: at most 253 lower-case letters, digits, "-" and "."',
+  'its annotations are valid: invalid secretcast.io/name: "Not A Name": expected a name: at most 253 lower-case letters, digits, "-" and "."',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/name=VALUE",
 ]);
 
 expectRefusal("a name of Helm's", { to: "*", name: "sh.helm.release.v1.x" }, {}, [
-  'its annotations are valid: secretcast.io/name: "sh.helm.release.v1.x": want a name that is not Helm\'s own',
+  'its annotations are valid: invalid secretcast.io/name: "sh.helm.release.v1.x": expected a name that is not Helm\'s own',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/name=VALUE",
 ]);
 
 expectRefusal("keys that are none", { to: "*", keys: "a b" }, {}, [
-  'its annotations are valid: secretcast.io/keys: "a b": want a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
+  'its annotations are valid: invalid secretcast.io/keys: "a b": expected a glob over data keys, NEW=OLD, or "!" and a glob: letters, digits, "-", "_", ".", "*", "?"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
 ]);
 
 expectRefusal("a rename that is none", { to: "*", keys: "=key" }, {}, [
-  'its annotations are valid: secretcast.io/keys: "=key": want NEW=OLD, each a data key: at most 253 letters, digits, "-", "_" and "."',
+  'its annotations are valid: invalid secretcast.io/keys: "=key": expected NEW=OLD, each a data key: at most 253 letters, digits, "-", "_" and "."',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
 ]);
 
 expectRefusal("a missing old key", { to: "*", keys: "a=absent" }, {}, [
-  'its annotations are valid: secretcast.io/keys: "a=absent": want an old key that the source has',
+  'its annotations are valid: invalid secretcast.io/keys: "a=absent": expected an old key that the source has',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
 ]);
 
 expectRefusal("an old key that is excluded", { to: "*", keys: "new=key,!key" }, {}, [
-  'its annotations are valid: secretcast.io/keys: "new=key": want an old key that no "!" entry excludes',
+  'its annotations are valid: invalid secretcast.io/keys: "new=key": expected an old key that no "!" entry excludes',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
 ]);
 
 expectRefusal("two entries at one key", { to: "*", keys: "new=key,new=key" }, {}, [
-  'its annotations are valid: secretcast.io/keys: "new=key": want a new key that no other entry fills',
+  'its annotations are valid: invalid secretcast.io/keys: "new=key": expected a new key that no other entry fills',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
 ]);
 
 expectRefusal("no key left", { to: "*", keys: "absent" }, {}, [
-  'its annotations are valid: secretcast.io/keys: "absent": want at least one key of the source to be left',
+  'its annotations are valid: invalid secretcast.io/keys: "absent": expected at least one key of the source to be left',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
 ]);
 
 expectRefusal("on-delete", { to: "*", "on-delete": "later" }, {}, [
-  'its annotations are valid: secretcast.io/on-delete: "later": want "delete" or "keep"',
+  'its annotations are valid: invalid secretcast.io/on-delete: "later": expected "delete" or "keep"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/on-delete=VALUE",
 ]);
 
 expectRefusal("paused", { to: "*", paused: "perhaps" }, {}, [
-  'its annotations are valid: secretcast.io/paused: "perhaps": want "true" or "false"',
+  'its annotations are valid: invalid secretcast.io/paused: "perhaps": expected "true" or "false"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/paused=VALUE",
 ]);
 
 expectRefusal("copy-labels", { to: "*", "copy-labels": "a b" }, {}, [
-  'its annotations are valid: secretcast.io/copy-labels: "a b": want a glob over label or annotation keys, such as "team" or "example.com/*"',
+  'its annotations are valid: invalid secretcast.io/copy-labels: "a b": expected a glob over label or annotation keys, such as "team" or "example.com/*"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/copy-labels=VALUE",
 ]);
 
 expectRefusal("copy-annotations", { to: "*", "copy-annotations": "a/b/c" }, {}, [
-  'its annotations are valid: secretcast.io/copy-annotations: "a/b/c": want a glob over label or annotation keys, such as "team" or "example.com/*"',
+  'its annotations are valid: invalid secretcast.io/copy-annotations: "a/b/c": expected a glob over label or annotation keys, such as "team" or "example.com/*"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/copy-annotations=VALUE",
 ]);
 
 expectRefusal("allow", { allow: "A" }, {}, [
-  'its annotations are valid: secretcast.io/allow: "A": want a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
+  'its annotations are valid: invalid secretcast.io/allow: "A": expected a namespace glob: lower-case letters, digits, "-", "*" and "?", or one of these after "!"',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow=VALUE",
   "it asks for copies: it carries neither secretcast.io/to nor secretcast.io/to-selector",
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=NAMESPACES",
 ]);
 
 expectRefusal("allow-selector", { "allow-selector": "a=" + "x".repeat(64) }, {}, [
-  'its annotations are valid: secretcast.io/allow-selector: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx": want a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric',
+  'its annotations are valid: invalid secretcast.io/allow-selector: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx": expected a label value: at most 63 letters, digits, "-", "_" and ".", ends alphanumeric',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/allow-selector=VALUE",
   "it asks for copies: it carries neither secretcast.io/to nor secretcast.io/to-selector",
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=NAMESPACES",
 ]);
 
 expectRefusal("adopt on a source", { to: "*", adopt: "shared/two" }, {}, [
-  'its annotations are valid: secretcast.io/adopt: "shared/two": want it off: a source is nobody\'s copy',
+  'its annotations are valid: invalid secretcast.io/adopt: "shared/two": expected no such annotation: a source is nobody\'s copy',
   "$ kubectl annotate secret -n shared one secretcast.io/adopt-",
 ]);
 
 expectRefusal("an unknown key", { to: "*", "to-selecter": "x" }, {}, [
-  'its annotations are valid: secretcast.io/to-selecter: "to-selecter": want one of to, to-selector, match, name, keys, copy-labels, copy-annotations, on-delete, paused, allow, allow-selector, adopt',
+  'its annotations are valid: invalid secretcast.io/to-selecter: "to-selecter": expected one of to, to-selector, match, name, keys, copy-labels, copy-annotations, on-delete, paused, allow, allow-selector, adopt',
   "$ kubectl annotate secret -n shared one secretcast.io/to-selecter-",
 ]);
 
 expectRefusal("a long list of names", { to: "n,".repeat(40_000) }, {}, [
-  'its annotations are valid: secretcast.io/to: "n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,...": want names of at most 64 KiB in all',
+  'its annotations are valid: invalid secretcast.io/to: "n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,n,...": expected names of at most 64 KiB in all',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
 ]);
 
 expectRefusal("many globs", { to: Array.from({ length: 101 }, (_, at) => `n${at}*`).join() }, {}, [
-  'its annotations are valid: secretcast.io/to: "n100*": want at most 100 entries with "*" or "?"; names are not counted',
+  'its annotations are valid: invalid secretcast.io/to: "n100*": expected at most 100 entries with "*" or "?"; names are not counted',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
 ]);
 
@@ -151,13 +151,13 @@ expectRefusal(
   { to: Array.from({ length: 60 }, (_, at) => `*${at}?a?a?a*`).join() },
   {},
   [
-    'its annotations are valid: secretcast.io/to: "*0?a?a?a*,*1?a?a?a*,*2?a?a?a*,*3?a?a?a*,*4?a?a?a*,*5?a?a?a*,*6?a?a?a*,*7?a?a?a*,...": want globs that take at most 10080 steps a name: fewer "?" between two "*", no names made to be slow',
+    'its annotations are valid: invalid secretcast.io/to: "*0?a?a?a*,*1?a?a?a*,*2?a?a?a*,*3?a?a?a*,*4?a?a?a*,*5?a?a?a*,*6?a?a?a*,*7?a?a?a*,...": expected globs that take at most 10080 steps a name: fewer "?" between two "*", no names made to be slow',
     "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
   ],
 );
 
 expectRefusal("a glob that is too long", { to: `${"a".repeat(63)}*` }, {}, [
-  'its annotations are valid: secretcast.io/to: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*": want at most 63 characters, the most that a name has',
+  'its annotations are valid: invalid secretcast.io/to: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*": expected at most 63 characters, the most that a name has',
   "$ kubectl annotate secret -n shared one --overwrite secretcast.io/to=VALUE",
 ]);
 
@@ -166,13 +166,13 @@ expectRefusal(
   { to: "*" },
   { type: "kubernetes.io/service-account-token" },
   [
-    'its annotations are valid: type: "kubernetes.io/service-account-token": want another type: Secrets of this one are made and filled by their own controller',
+    'its annotations are valid: invalid type: "kubernetes.io/service-account-token": expected another type: Secrets of this one are made and filled by their own controller',
     "$ take another Secret: a type cannot be changed",
   ],
 );
 
 expectRefusal("a type that is too long", { to: "*" }, { type: "x".repeat(300) }, [
-  'its annotations are valid: type: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...": want a type of at most 253 characters',
+  'its annotations are valid: invalid type: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...": expected a type of at most 253 characters',
   "$ take another Secret: a type cannot be changed",
 ]);
 
@@ -181,13 +181,13 @@ expectRefusal(
   { to: "*" },
   { data: Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`k${at}`, ""])) },
   [
-    'its annotations are valid: data: "1001 entries": want at most 1000 data entries',
+    'its annotations are valid: invalid data: "1001 entries": expected at most 1000 data entries',
     "$ correct its data: kubectl edit secret -n shared one",
   ],
 );
 
 expectRefusal("too many bytes", { to: "*" }, { data: { key: "x".repeat(1_048_577) } }, [
-  'its annotations are valid: data: "1048577 bytes": want at most 1048576 bytes (1 MiB) of data',
+  'its annotations are valid: invalid data: "1048577 bytes": expected at most 1048576 bytes (1 MiB) of data',
   "$ correct its data: kubectl edit secret -n shared one",
 ]);
 
@@ -196,7 +196,7 @@ expectRefusal(
   { to: "*", keys: "a=key,b=key" },
   { data: { key: "x".repeat(600_000) } },
   [
-    'its annotations are valid: secretcast.io/keys: "1200000 bytes": want at most 1048576 bytes (1 MiB) of data',
+    'its annotations are valid: invalid secretcast.io/keys: "1200000 bytes": expected at most 1048576 bytes (1 MiB) of data',
     "$ kubectl annotate secret -n shared one --overwrite secretcast.io/keys=VALUE",
   ],
 );
@@ -205,7 +205,7 @@ test("a name of Helm's releases is refused", () => {
   const made = cluster({});
   made.secret("shared/sh.helm.release.v1.x", { to: "*" });
   assert.deepEqual(refused(ask(made, "shared/sh.helm.release.v1.x")), [
-    'its annotations are valid: name: "sh.helm.release.v1.x": want another name: Secrets called so are Helm\'s',
+    'its annotations are valid: invalid name: "sh.helm.release.v1.x": expected another name: Secrets called so are Helm\'s',
     "$ take another Secret: a name cannot be changed",
   ]);
 });

@@ -309,7 +309,7 @@ expectPlace(
   () => withNamespace("shop", { accept: "maybe" }),
   { namespace: "shop" },
   [
-    'skip the namespace accepts it: secretcast.io/accept: "maybe": want "true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"',
+    'skip the namespace accepts it: invalid secretcast.io/accept: "maybe": expected "true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"',
     "$ kubectl annotate namespace shop --overwrite secretcast.io/accept=true",
   ],
 );
@@ -328,7 +328,7 @@ expectPlace(
   () => settled({ to: "*" }, (made) => void made.namespace("team-a", { accept: "maybe" })),
   {},
   [
-    'frozen what is to be there is known: the namespace is not understood: secretcast.io/accept: "maybe": want "true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"',
+    'frozen what is to be there is known: the namespace is not understood: invalid secretcast.io/accept: "maybe": expected "true", "false" or globs over sources, NAMESPACE/NAME with "*" and "?"',
     "$ kubectl annotate namespace team-a --overwrite secretcast.io/accept=true",
   ],
 );
@@ -338,7 +338,7 @@ expectPlace(
   () => settled({ to: "*" }, (made) => annotate(made, "shared/one", { paused: "yes" })),
   {},
   [
-    'frozen what is to be there is known: source shared/one is refused: secretcast.io/paused: "yes": want "true" or "false"',
+    'frozen what is to be there is known: source shared/one is refused: invalid secretcast.io/paused: "yes": expected "true" or "false"',
     "$ kubectl annotate secret -n shared one --overwrite secretcast.io/paused=VALUE",
   ],
 );
@@ -634,7 +634,7 @@ expectPlace(
   () => pulling({ allow: "*" }, { from: "one" }),
   { subject: "team-a/mine" },
   [
-    'frozen what is to be there is known: secretcast.io/from: "one": want NAMESPACE/NAME of a source',
+    'frozen what is to be there is known: invalid secretcast.io/from: "one": expected NAMESPACE/NAME of a source',
     "$ kubectl annotate secret -n team-a mine --overwrite secretcast.io/from=VALUE",
   ],
 );

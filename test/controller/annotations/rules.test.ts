@@ -19,12 +19,17 @@ test("S50 a reason quotes a text whole, and shows each character in it that is n
     ["é ü 名 😀", "é ü 名 😀"],
   ] as const;
   for (const [part, shown] of told)
-    assert.equal(reason(part), `secretcast.io/to: "${shown}": want x`, JSON.stringify(part));
+    assert.equal(
+      reason(part),
+      `invalid secretcast.io/to: "${shown}": expected x`,
+      JSON.stringify(part),
+    );
 });
 
 test("a reason's quote reads back as what was written", () => {
   for (const part of ['"', "\\u202e", "\u202e\u{e0041}\u0000\u007f", "a\ud800"]) {
-    const [, quote = ""] = /^secretcast\.io\/to: (.*): want x$/.exec(reason(part)) ?? [];
+    const [, quote = ""] =
+      /^invalid secretcast\.io\/to: (.*): expected x$/.exec(reason(part)) ?? [];
     assert.equal(JSON.parse(quote), part);
   }
 });

@@ -60,32 +60,44 @@ test("an entry says of an object what annotations would, and YAML lists are list
 });
 
 const REFUSED: readonly (readonly [what: string, text: string, reason: RegExp])[] = [
-  ["no YAML mapping: nothing", "", /^entry tls: "": want a YAML mapping/],
-  ["no YAML mapping: a text", "hello", /want a YAML mapping/],
-  ["no YAML mapping: a list", "- secret: a/b", /want a YAML mapping/],
-  ["no YAML mapping: two documents", "---\nto: x\n---\nto: y", /want a YAML mapping/],
-  ["no YAML at all", "secret: a/b\n\tto: x", /"line 2": want YAML \(tab characters/],
+  ["no YAML mapping: nothing", "", /^invalid entry tls: "": expected a YAML mapping/],
+  ["no YAML mapping: a text", "hello", /expected a YAML mapping/],
+  ["no YAML mapping: a list", "- secret: a/b", /expected a YAML mapping/],
+  ["no YAML mapping: two documents", "---\nto: x\n---\nto: y", /expected a YAML mapping/],
+  ["no YAML at all", "secret: a/b\n\tto: x", /"line 2": expected YAML \(tab characters/],
   ["a star that is not quoted", "secret: a/b\nto: *", /"line 2": .*is quoted$/],
   ["an exclusion that is not quoted", "secret: a/b\nto: !x", /no anchors, aliases or tags/],
   ["an anchor", "secret: a/b\nto: &x y", /no anchors, aliases or tags/],
   ["an alias", "secret: &x a/b\nto: *x", /no anchors, aliases or tags/],
   ["a tag", "secret: a/b\nto: !!str y", /no anchors, aliases or tags/],
-  ["a word twice", "secret: a/b\nto: x\nto: y", /"line 3": want YAML \(duplicated mapping key\)/],
-  ["an unknown word", "secret: a/b\nto: x\nto-selecter: y", /"to-selecter": want one of secret,/],
-  ["a word with its prefix", "secret: a/b\nsecretcast.io/to: x", /want one of secret,/],
-  ["a mark of ours", "secret: a/b\nto: x\nsource-uid: y", /"source-uid": want one of/],
-  ["adopt", "secret: a/b\nto: x\nadopt: a/c", /"adopt": want one of/],
-  ["from", "secret: a/b\nto: x\nfrom: a/c", /"from": want one of/],
-  ["a word of other languages", "secret: a/b\nto: x\n__proto__: y", /"__proto__": want one of/],
-  ["a list as a word", "secret: a/b\nto: x\n? [a]\n: b", /want one of secret,/],
-  ["no object", "to: x", /^entry tls: "": want one of secret, configMap$/],
+  [
+    "a word twice",
+    "secret: a/b\nto: x\nto: y",
+    /"line 3": expected YAML \(duplicated mapping key\)/,
+  ],
+  [
+    "an unknown word",
+    "secret: a/b\nto: x\nto-selecter: y",
+    /"to-selecter": expected one of secret,/,
+  ],
+  ["a word with its prefix", "secret: a/b\nsecretcast.io/to: x", /expected one of secret,/],
+  ["a mark of ours", "secret: a/b\nto: x\nsource-uid: y", /"source-uid": expected one of/],
+  ["adopt", "secret: a/b\nto: x\nadopt: a/c", /"adopt": expected one of/],
+  ["from", "secret: a/b\nto: x\nfrom: a/c", /"from": expected one of/],
+  ["a word of other languages", "secret: a/b\nto: x\n__proto__: y", /"__proto__": expected one of/],
+  ["a list as a word", "secret: a/b\nto: x\n? [a]\n: b", /expected one of secret,/],
+  ["no object", "to: x", /^invalid entry tls: "": expected one of secret, configMap$/],
   [
     "two objects",
     "secret: a/b\nconfigMap: a/b\nto: x",
-    /"a\/b a\/b": want one of secret, configMap/,
+    /"a\/b a\/b": expected one of secret, configMap/,
   ],
-  ["a Secret without its namespace", "secret: b\nto: x", /: secret: "b": want NAMESPACE\/NAME/],
-  ["a ConfigMap without its namespace", "configMap: b\nto: x", /: configMap: "b": want NAMESPACE/],
+  ["a Secret without its namespace", "secret: b\nto: x", /: secret: "b": expected NAMESPACE\/NAME/],
+  [
+    "a ConfigMap without its namespace",
+    "configMap: b\nto: x",
+    /: configMap: "b": expected NAMESPACE/,
+  ],
   [
     "the list itself",
     "configMap: secretcast/secretcast-sources\nto: x",
@@ -94,60 +106,64 @@ const REFUSED: readonly (readonly [what: string, text: string, reason: RegExp])[
   ["one of the list's name", "configMap: a/secretcast-sources\nto: x", /one called so tells/],
   ["one of a policy's", "configMap: a/secretcast-pull-secrets\nto: x", /one called so tells/],
   ["a release of Helm", "secret: a/sh.helm.release.v1.b\nto: x", /: secret: .*Helm/],
-  ["nothing that it asks for", "secret: a/b\nkeys: x", /want one of to, to-selector, allow,/],
-  ["an empty value", "secret: a/b\nto:", /: to: "": want a value, or the word off/],
-  ["an empty text", 'secret: a/b\nto: ""', /: to: "": want a value, or the word off/],
-  ["an empty list", "secret: a/b\nto: []", /: to: "": want a value/],
+  ["nothing that it asks for", "secret: a/b\nkeys: x", /expected one of to, to-selector, allow,/],
+  ["an empty value", "secret: a/b\nto:", /: to: "": expected a value, or no such field/],
+  ["an empty text", 'secret: a/b\nto: ""', /: to: "": expected a value, or no such field/],
+  ["an empty list", "secret: a/b\nto: []", /: to: "": expected a value/],
   ["a list with nothing in it", "secret: a/b\nto: [a, '']", /: to: /],
-  ["a mapping as a value", "secret: a/b\nto: {a: b}", /: to: "": want a text, or a list/],
-  ["a list of lists", "secret: a/b\nto: [[a]]", /: to: "": want a text, or a list/],
-  ["to that is no glob", "secret: a/b\nto: Team", /: to: "Team": want/],
+  ["a mapping as a value", "secret: a/b\nto: {a: b}", /: to: "": expected a text, or a list/],
+  ["a list of lists", "secret: a/b\nto: [[a]]", /: to: "": expected a text, or a list/],
+  ["to that is no glob", "secret: a/b\nto: Team", /: to: "Team": expected/],
   ["to-selector that is none", "secret: a/b\nto-selector: a in", /: to-selector: /],
-  ["allow that is no glob", "secret: a/b\nallow: a/b", /: allow: "a\/b": want/],
+  ["allow that is no glob", "secret: a/b\nallow: a/b", /: allow: "a\/b": expected/],
   ["allow-selector that is none", "secret: a/b\nallow-selector: '='", /: allow-selector: /],
-  ["name that is no name", "secret: a/b\nto: x\nname: A", /: name: "A": want a name/],
-  ["name that is a list", "secret: a/b\nto: x\nname: [a]", /: name: "": want one text, no list/],
-  ["keys that are none", "secret: a/b\nto: x\nkeys: a/b", /: keys: "a\/b": want/],
+  ["name that is no name", "secret: a/b\nto: x\nname: A", /: name: "A": expected a name/],
+  [
+    "name that is a list",
+    "secret: a/b\nto: x\nname: [a]",
+    /: name: "": expected one text, no list/,
+  ],
+  ["keys that are none", "secret: a/b\nto: x\nkeys: a/b", /: keys: "a\/b": expected/],
   ["copy-labels that are none", "secret: a/b\nto: x\ncopy-labels: a b", /: copy-labels: /],
   ["copy-annotations that are none", "secret: a/b\nto: x\ncopy-annotations: a b", /: copy-annot/],
   [
     "on-delete that is neither",
     "secret: a/b\nto: x\non-delete: no",
-    /: on-delete: "no": want "del/,
+    /: on-delete: "no": expected "del/,
   ],
   [
     "match that is neither",
     "secret: a/b\nto: x\nmatch: some",
-    /: match: "some": want "all" or "any"/,
+    /: match: "some": expected "all" or "any"/,
   ],
   [
     "match: any beside one word",
     "secret: a/b\nto: x\nmatch: any",
-    /: match: "any": want to and to-sel/,
+    /: match: "any": expected to and to-sel/,
   ],
   [
     "match: any beside exclusions",
     "secret: a/b\nto: '!x'\nto-selector: y\nmatch: any",
-    /: to: "!x": want a glob without "!" as well, or match off$/,
+    /: to: "!x": expected a glob without "!" as well, or match off$/,
   ],
-  ["paused that is neither", "secret: a/b\nto: x\npaused: yes", /: paused: "yes": want "true"/],
+  ["paused that is neither", "secret: a/b\nto: x\npaused: yes", /: paused: "yes": expected "true"/],
   ["more items than are read", `secret: a/b\nto: [${"a,".repeat(4000)}]`, /at most 4000 lines/],
   ["more lines of the old kind", `secret: a/b\rto:\r${"- a\r".repeat(4000)}`, /at most 4000/],
   ["more lines than are read", `secret: a/b\nto:\n${"- a\n".repeat(4000)}`, /at most 4000 lines/],
-  ["deeper than any entry is", `secret: ${"[".repeat(50)}`, /want YAML \(nesting exceeded/],
+  ["deeper than any entry is", `secret: ${"[".repeat(50)}`, /expected YAML \(nesting exceeded/],
   ["more text than annotations have", `secret: a/b\nto: ${"a,".repeat(131_072)}`, /at most 262144/],
 ];
 
 for (const [what, text, reason] of REFUSED) {
   test(`an entry with a fault is refused, and told by key and word: ${what}`, () => {
     assert.match(refusal(text), reason);
-    assert.match(refusal(text), /^entry tls: /);
+    assert.match(refusal(text), /^invalid entry tls: /);
   });
 }
 
 test("an entry for a ConfigMap is refused where ConfigMaps do not take part", () => {
   const reason = refusal("configMap: a/b\nto: x", { ...TERMS, configMaps: false });
-  assert.match(reason, /^entry tls: configMap: "a\/b": want .*--config-maps/);
+  assert.match(reason, /^invalid entry tls: configMap: "a\/b": expected .*--config-maps/);
 });
 
 test("what stands in a text that is no entry is not repeated", () => {
@@ -172,7 +188,7 @@ test("entries that name one object are all refused, and each other one is not", 
   for (const key of ["one", "two"]) {
     const [problem] = list.get(key)?.problems ?? [];
     assert.ok(problem);
-    const reason = `entry ${key}: "a/b": want one entry for an object: one, two name it`;
+    const reason = `invalid entry ${key}: "a/b": expected one entry for an object: one, two name it`;
     assert.equal(problemText(problem), reason);
   }
   assert.equal(list.of("Secret", { namespace: "a", name: "b" })?.problems.length, 1);

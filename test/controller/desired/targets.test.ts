@@ -73,8 +73,8 @@ for (const [what, words, annotation, part, expected] of [
     "any",
     /to and to-selector, or allow and allow-selector/,
   ],
-  ["without to", { "to-selector": "tier" }, "match", "any", /beside it, or it off/],
-  ["with to and allow alone", { to: "a", allow: "b" }, "match", "any", /beside it/],
+  ["without to", { "to-selector": "tier" }, "match", "any", /with it, or no match/],
+  ["with to and allow alone", { to: "a", allow: "b" }, "match", "any", /with it, or no match/],
   [
     "with ! globs alone",
     { to: "!a,!b", "to-selector": "tier" },

@@ -210,7 +210,7 @@ for (const state of ["absent", "unread", "off"] as const) {
 
 test("a refused entry freezes its copies, whatever is wrong with it, also after a restart", () => {
   const faults: readonly (readonly [entry: string, reason: RegExp])[] = [
-    ["hello", /^entry tls: /],
+    ["hello", /^invalid entry tls: /],
     [`${EVERYWHERE}\nto-selecter: x`, /"to-selecter"/],
     ["secret: vault/tls\nto: Team", /entry tls: to: "Team"/],
     ["secret: vault/tls\nto: '*'\nkeys: none", /entry tls: keys: .*none/],
@@ -292,7 +292,7 @@ test("where the list lacks the entry, the object's own annotations take the plac
   assert.equal(after.metadata.uid, uid, "it was never deleted");
   assert.deepEqual(Object.keys(after.data ?? {}), ["b"]);
   assert.equal(after.metadata.annotations?.["secretcast.io/entry"], undefined);
-  assert.ok(!isThere(made, "team-b/tls"), "they want no place there");
+  assert.ok(!isThere(made, "team-b/tls"), "they expected no place there");
 });
 
 test("where the list lacks the entry, another entry takes the place by one update", () => {

@@ -48,7 +48,7 @@ test("a source whose copies get a name that is not listed is refused, and the re
   const problem = source.problems[0];
   assert.equal(
     problem && problemText(problem),
-    'secretcast.io/name: "pull-secret": want a name of --only-names; --only-names registry,ca,pull-secret lets it take part',
+    'invalid secretcast.io/name: "pull-secret": expected a name of --only-names; --only-names registry,ca,pull-secret lets it take part',
   );
   restarted(made, named("registry", "ca", "pull-secret"));
   assert.equal(made.settle().states.current, 2);
@@ -96,7 +96,7 @@ test("a list entry that names an object of another name is refused with the valu
   made.list(entries);
   const plan = writesNothing(made);
   const text =
-    'entry tls: secret: "shared/wildcard": want a name of --only-names; --only-names registry,wildcard lets it take part';
+    'invalid entry tls: secret: "shared/wildcard": expected a name of --only-names; --only-names registry,wildcard lets it take part';
   assert.deepEqual(
     plan.list.refused.filter(({ key }) => key === "tls"),
     [{ key: "tls", reason: text }],
@@ -113,7 +113,10 @@ test("an entry that gives its copies another name is refused with the value to a
   const [source] = writesNothing(made).sources;
   assert.equal(source?.state, "refused");
   const problem = source.problems[0];
-  assert.match(problem ? problemText(problem) : "", /^entry good: name: "ca": .*registry,ca /);
+  assert.match(
+    problem ? problemText(problem) : "",
+    /^invalid entry good: name: "ca": .*registry,ca /,
+  );
 });
 
 test("a copy whose source has another name freezes, however its source was made (34)", () => {

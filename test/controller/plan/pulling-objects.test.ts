@@ -305,7 +305,10 @@ test("a pulling Secret with the marks of a copy but source-uid is told so and no
   assert.equal(mark(made, "source-uid"), undefined);
   const row = made.pass().rows.find(({ pulling }) => pulling);
   assert.equal(row?.verdict, "frozen");
-  assert.match(whyOf(row), /secretcast\.io\/placed-at: "team-a\/app": want it off/);
+  assert.match(
+    whyOf(row),
+    /invalid secretcast\.io\/placed-at: "team-a\/app": expected no such annotation/,
+  );
 });
 
 test("a pulling Secret with every mark of a copy, before it is filled or after, is never deleted, emptied or overwritten", () => {

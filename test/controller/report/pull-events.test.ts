@@ -78,7 +78,7 @@ test("an administrator's row of a frozen pulling Secret keeps the true reason (B
   const cluster = SECRETS["a refused source"]?.();
   const [row] = cluster?.plan().rows.filter(({ pulling }) => pulling) ?? [];
   assert.equal(row?.verdict, "frozen");
-  assert.match(whyOf(row), /source shared\/vault is refused: secretcast.io\/keys/);
+  assert.match(whyOf(row), /source shared\/vault is refused: invalid secretcast.io\/keys/);
 });
 
 test("a frozen pulling Secret whose source alone is refused is not Refused itself (H7)", () => {
@@ -111,7 +111,7 @@ for (const word of ["to", "to-selector", "allow", "allow-selector"])
     assert.equal(lines.length, 1, lines.join("\n"));
     assert.match(
       lines[0] ?? "",
-      new RegExp(`team-0/mine Warning Refused: secretcast.io/${word}: `),
+      new RegExp(`team-0/mine Warning Refused: invalid secretcast.io/${word}: `),
     );
   });
 

@@ -349,7 +349,10 @@ test("an Event about a Namespace, which is in default, does not quote its annota
     .settle()
     .filter((line) => line.startsWith("/odd"));
   assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? "", /Ignored: .*secretcast\.io\/accept: want "true", "false" or globs/);
+  assert.match(
+    lines[0] ?? "",
+    /Ignored: .*invalid secretcast\.io\/accept: expected "true", "false" or globs/,
+  );
   assert.doesNotMatch(lines[0] ?? "", /ACME/);
 });
 

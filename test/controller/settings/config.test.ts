@@ -112,8 +112,11 @@ test("wrong values end in one line that names the flag or variable, the value an
     [{ "log-level": "loud" }, /^--log-level: "loud" is not one of/],
     [{ "source-namespaces": "a,,b" }, /^--source-namespaces: "a,,b" has an empty entry/],
     [{ "dry-run": "yes" }, /^--dry-run: "yes" is neither true nor false$/],
-    [{ "lease-name": "A_B" }, /^--lease-name: "A_B" is wrong: want a name of at most 253 /],
-    [{ "lease-namespace": "kube.ops" }, /^--lease-namespace: "kube\.ops" is wrong: want the name/],
+    [{ "lease-name": "A_B" }, /^--lease-name: "A_B" is wrong: expected a name of at most 253 /],
+    [
+      { "lease-namespace": "kube.ops" },
+      /^--lease-namespace: "kube\.ops" is wrong: expected the name/,
+    ],
   ];
   for (const [given, message] of wrong)
     assert.throws(
@@ -142,13 +145,13 @@ test("--only-names takes literal names; anything else ends in one line that name
     [{ "only-names": "a,,b" }, /^--only-names: "a,,b" has an empty name/],
     [
       { "only-names": "reg*" },
-      /^--only-names: "reg\*" is wrong: want the name of an object, no glob/,
+      /^--only-names: "reg\*" is wrong: expected the name of an object, no glob/,
     ],
     [{ "only-names": "!a" }, /"!a" is wrong/],
     [{ "only-names": "Registry" }, /"Registry" is wrong/],
     [{ "only-names": "team/registry" }, /"team\/registry" is wrong/],
-    [{ "only-names": "a".repeat(254) }, /is wrong: want the name of an object/],
-    [{ "only-names": many(51) }, /^--only-names: 51 names are too many: want at most 50$/],
+    [{ "only-names": "a".repeat(254) }, /is wrong: expected the name of an object/],
+    [{ "only-names": many(51) }, /^--only-names: 51 names are too many: expected at most 50$/],
     [{ "only-names": "a,b,a" }, /^--only-names: "a" is given twice$/],
     [{ "only-names": "sh.helm.release.v1.x" }, /"sh\.helm\.release\.v1\.x" is never copied/],
     [
@@ -194,20 +197,20 @@ test("--copyable-keys is a list of globs over keys; a faulty one ends in one lin
   for (const [given, message] of [
     [
       "argocd.argoproj.io/secret type",
-      /^--copyable-keys: "argocd.argoproj.io\/secret type" is wrong: want a glob over label or annotation keys/,
+      /^--copyable-keys: "argocd.argoproj.io\/secret type" is wrong: expected a glob over label or annotation keys/,
     ],
-    ["a/b/c", /"a\/b\/c" is wrong: want a glob over label/],
+    ["a/b/c", /"a\/b\/c" is wrong: expected a glob over label/],
     [
       "owner,secretcast.io/to",
-      /"secretcast.io\/to" is wrong: want keys that may be copied: secretcast.io\/\*, kubectl/,
+      /"secretcast.io\/to" is wrong: expected keys that may be copied: secretcast.io\/\*, kubectl/,
     ],
     ["kubectl.kubernetes.io/*", /"kubectl.kubernetes.io\/\*" is wrong/],
     ["app.kubernetes.io/managed-by", /"app.kubernetes.io\/managed-by" is wrong/],
-    ["!owner", /"!owner" is wrong: want a glob without "!" as well/],
-    ["x".repeat(400), /^--copyable-keys: "x{80}\.\.\." is wrong: want at most 317 characters/],
+    ["!owner", /"!owner" is wrong: expected a glob without "!" as well/],
+    ["x".repeat(400), /^--copyable-keys: "x{80}\.\.\." is wrong: expected at most 317 characters/],
     [
       `*${"a?".repeat(100)}*/*${"b?".repeat(50)}*`,
-      /is wrong: want globs that take at most \d+ steps a name/,
+      /is wrong: expected globs that take at most \d+ steps a name/,
     ],
   ] as const)
     assert.throws(
@@ -228,7 +231,7 @@ test("listed namespaces are names: a glob could not be watched", () => {
   assert.throws(
     () => readPlannerSettings(config),
     new UsageError(
-      '--namespaces: "team-*" is wrong: want the name of a namespace, no glob: each is watched for itself',
+      '--namespaces: "team-*" is wrong: expected the name of a namespace, no glob: each is watched for itself',
     ),
   );
 });

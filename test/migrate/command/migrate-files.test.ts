@@ -176,7 +176,7 @@ test("a source that secretcast refuses does not move, and the reason is secretca
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /Secret platform\/token: type: "kubernetes.io\/service-account-token": want another type/,
+    /Secret platform\/token: invalid type: "kubernetes.io\/service-account-token": expected another type/,
   );
 });
 
@@ -370,7 +370,7 @@ spec:
 });
 
 for (const [args, line] of [
-  [[], /--from: is missing: want one of reflector, replicator, kubed, clustersecret, tgik/],
+  [[], /--from: is missing: expected one of reflector, replicator, kubed, clustersecret, tgik/],
   [["--from", "velero"], /--from: "velero" is unknown/],
   [["--from", "kubed", "-n", "a"], /--namespace: a move is of a whole cluster/],
   [["--from", "kubed", "-l", "a=b"], /--selector: a move is of everything/],

@@ -42,7 +42,7 @@ function isSayable({ annotation, expected }: Problem, annotations: Annotations):
   const raw = annotations[annotation] ?? "";
   if (isUnknownKey(annotation) || expected.startsWith("one of ")) return true;
   if (raw.length > 1024 || UNREAD.test(raw) || BOUND.test(expected)) return false;
-  if (expected.startsWith("it off")) return true;
+  if (expected.startsWith("no such annotation")) return true;
   if (expected.includes(`${PREFIX}match`) && UNREAD.test(annotations[`${PREFIX}match`] ?? ""))
     return false;
   const entries = raw.split(",");
@@ -65,10 +65,10 @@ function isOfRequest({ annotation, expected }: Problem, asked: Asked): boolean {
   const set = (word: string): boolean => isSet(asked, word);
   const word = annotation.slice(PREFIX.length);
   if (set(word)) return true;
-  if (expected.startsWith("it off")) return set("from");
+  if (expected.startsWith("no such annotation")) return set("from");
   if (expected.endsWith(`${PREFIX}match off`))
     return set("match") || PAIRS.some((pair) => pair[0] === word && pair.some(set));
-  if (!expected.includes("beside it")) return false;
+  if (!expected.endsWith(" with it, or no match")) return false;
   const { annotations, before = {} } = asked;
   return PAIRS.flat().some((each) => PREFIX + each in before && !(PREFIX + each in annotations));
 }

@@ -72,7 +72,7 @@ function asGoWrites(value: unknown): string {
 // Of --copyable-keys, as slow as it may be for 2,000 keys.
 function slowestFlag(): GlobList {
   const keys = parseCopyableKeys(Array.from({ length: 11 }, (_, at) => `*${at}argoproj.io/*`));
-  if (!keys.ok) throw new Error(`test: ${keys.fault.part}: want ${keys.fault.expected}`);
+  if (!keys.ok) throw new Error(`test: ${keys.fault.part}: expected ${keys.fault.expected}`);
   return keys.value;
 }
 
