@@ -1,7 +1,7 @@
 // Runs node's test runner over our tests. Options go to the runner (npm test -- --test-reporter=tap),
 // paths replace the default set (npm test -- test/kube/workqueue/queue.test.ts).
 import { spawnSync } from "node:child_process";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 
 const [major = 0] = process.versions.node.split(".").map(Number);
 if (major < 22) {
@@ -10,7 +10,10 @@ if (major < 22) {
   );
   process.exit(1);
 }
-const given = process.argv.slice(2);
+// --only-names runs the scenarios of both kinds once more, with --only-names among the controllers' flags.
+const named = process.argv.includes("--only-names");
+if (named) process.env.SCENES_ONLY_NAMES = "1";
+const given = process.argv.slice(2).filter((word) => word !== "--only-names");
 const options = given.filter((word) => word.startsWith("-"));
 const paths = given.filter((word) => !word.startsWith("-"));
 // test/cluster needs a real API server; a browser and the package's contents are no matter of every
@@ -25,7 +28,12 @@ const elsewhere = [
   "test/release.test.ts",
   "test/image.test.ts",
 ];
-const files = paths.length > 0 ? paths : globSync("test/**/*.test.ts", { exclude: elsewhere });
+const scenarios = () =>
+  globSync("test/integration/*.test.ts").filter((file) =>
+    readFileSync(file, "utf8").includes("/support/scenes/both-kinds.ts"),
+  );
+const all = () => (named ? scenarios() : globSync("test/**/*.test.ts", { exclude: elsewhere }));
+const files = paths.length > 0 ? paths : all();
 // Most tests wait for sockets, not for a core; the runner's default is one file less than cores.
 const concurrency = options.some((option) => option.startsWith("--test-concurrency"))
   ? []

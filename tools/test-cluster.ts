@@ -4,7 +4,7 @@
 // API server starts one of its own). Helm and promtool are built where there is Go; without them their
 // tests say so and are skipped. Paths replace the default set, as with `npm test`.
 // Exit codes: 0 when all passed, else 1; 1 when a control plane does not start; 3 when none can be had.
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { finished } from "node:stream/promises";
 import { run } from "node:test";
@@ -49,6 +49,8 @@ type Options = {
   readonly concurrency: number;
   readonly patterns: readonly string[];
   readonly reporter: string;
+  /** Scenarios of files that run under --only-names as well, with rights by name. */
+  readonly named: readonly string[];
 };
 
 function readOptions(): Options {
@@ -58,6 +60,7 @@ function readOptions(): Options {
       "test-concurrency": { type: "string", default: String(DEFAULT_LANES) },
       "test-name-pattern": { type: "string", multiple: true, default: [] },
       "test-reporter": { type: "string", default: "spec" },
+      "only-names": { type: "boolean", default: false },
     },
   });
   const concurrency = Number(values["test-concurrency"]);
@@ -70,9 +73,18 @@ function readOptions(): Options {
     positionals.length > 0
       ? positionals
       : ["test/integration/**/*.test.ts", "test/cluster/**/*.test.ts"];
-  const files = globSync(asked).toSorted(inOrder);
-  if (files.length === 0) throw new Error(`no test file is called ${asked.join(" or ")}`);
-  return { files, concurrency, patterns: values["test-name-pattern"], reporter };
+  const found = globSync(asked).toSorted(inOrder);
+  if (found.length === 0) throw new Error(`no test file is called ${asked.join(" or ")}`);
+  const named = found.filter(isScenario);
+  const files = values["only-names"] ? [] : found;
+  const also = values["only-names"] || positionals.length === 0;
+  const patterns = values["test-name-pattern"];
+  return { files, concurrency, patterns, reporter, named: also ? named : [] };
+}
+
+/** Whether its tests are scenarios of both kinds of objects. */
+function isScenario(file: string): boolean {
+  return readFileSync(file, "utf8").includes("/support/scenes/both-kinds.ts");
 }
 
 async function main(): Promise<number> {
@@ -84,11 +96,20 @@ async function main(): Promise<number> {
   }
   const { folder } = assets;
   const began = performance.now();
-  const lanes = Math.min(options.concurrency, options.files.length);
+  const most = Math.max(options.files.length, options.named.length);
+  const lanes = Math.min(options.concurrency, most);
   const planes = await startAll(folder, lanes);
   try {
     say(`${lanes} control plane(s) of ${folder} ready after ${seconds(began)} s`);
-    return await runTests(options, folder, await Promise.all(planes.map(accessOf)));
+    const accesses = await Promise.all(planes.map(accessOf));
+    const { files, named } = options;
+    const code = files.length > 0 ? await runTests(options, folder, accesses) : 0;
+    if (code !== 0 || named.length === 0) return code;
+    const wideEnd = performance.now();
+    process.env["SCENES_ONLY_NAMES"] = "1";
+    const namedCode = await runTests({ ...options, files: named }, folder, accesses);
+    say(`the scenarios under --only-names took ${seconds(wideEnd)} s`);
+    return namedCode;
   } finally {
     await Promise.all(planes.map((plane) => plane.stop()));
     say(`${seconds(began)} s in all`);

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { commandLine } from "../support/programs/command-line.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { modeWords } from "../support/scenes/named-mode.ts";
 import { beforeTheList, LIST, openListing, type Listing } from "../support/scenes/listing.ts";
 import { proxied, refusal } from "../support/scenes/proxied.ts";
 import { openMaps } from "../support/scenes/both-kinds.ts";
@@ -395,7 +396,8 @@ test("an entry that is narrowed while its fan-out runs leaves copies where it sa
 test("plan says what a run does for entries, and what it leaves alone", async (t) => {
   const stage = await openVault(t);
   const { listing, scene, a, b, entry } = stage;
-  const settings = ["--kubeconfig", scene.kubeconfig, "--source-namespaces", scene.source];
+  const { kubeconfig, source } = scene;
+  const settings = ["--kubeconfig", kubeconfig, "--source-namespaces", source, ...modeWords()];
   const planned = async (): Promise<readonly string[]> => {
     const given = ["plan", ...settings, "--lease-namespace", listing.own, "-o", "json"];
     const { stdout } = await commandLine(given);

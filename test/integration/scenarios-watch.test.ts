@@ -58,7 +58,10 @@ test("S01 a server that closes every watch at once is not asked in a hot loop", 
   proxy.resetAll();
   await eventually("a minute has passed", () => clock.monotonic() - began.at > 60_000);
   const asked = proxy.seen.length - began.asked;
-  const watches = new Set(proxy.seen.filter(isWatch).map(({ path }) => path)).size;
+  const scopes = proxy.seen
+    .filter(isWatch)
+    .map(({ path, query }) => `${path} ${query.get("fieldSelector") ?? ""}`);
+  const watches = new Set(scopes).size;
   const within = asked >= watches && asked <= 12 * watches;
   assert.ok(within, `${asked} requests in a minute for ${watches} resources`);
   proxy.rule = () => undefined;

@@ -31,8 +31,10 @@ export type NamedScope = {
   readonly log: Log;
 };
 
-// The names of a Role that was changed are refused one after the other.
-const GATHER_MS = 1000;
+// The names of a Role that was changed are refused one after the other, as their watches try again ...
+const GATHER_MS = 10_000;
+// ... and are read again as late as their back-off allows.
+const GATHER_AFTER_ALL_MS = 60_000;
 
 export class NamedObjects extends InformerGroup<CachedObject> implements ObjectWatch {
   override readonly store: ObjectWatch["store"];
@@ -42,6 +44,7 @@ export class NamedObjects extends InformerGroup<CachedObject> implements ObjectW
   #denied: ReadonlySet<string> = new Set();
   #reported: ReadonlySet<string> = new Set();
   #reporting: Timer | undefined;
+  #allDenied = false;
   #stopped = false;
 
   /** `informers`: by name, over the one `table`. */
@@ -91,11 +94,16 @@ export class NamedObjects extends InformerGroup<CachedObject> implements ObjectW
   #accessChanged(): void {
     const denied = [...this.#informers].filter(([, { access }]) => access.denied);
     this.#denied = new Set(denied.map(([name]) => name));
+    const afterAll = this.#allDenied;
+    this.#allDenied = this.access.denied;
     if (this.#stopped || this.#reporting) return;
-    this.#reporting = this.#scope.clock.setTimeout(() => {
-      this.#reporting = undefined;
-      this.#report();
-    }, GATHER_MS);
+    this.#reporting = this.#scope.clock.setTimeout(
+      () => {
+        this.#reporting = undefined;
+        this.#report();
+      },
+      afterAll ? GATHER_AFTER_ALL_MS : GATHER_MS,
+    );
   }
 
   #report(): void {

@@ -27,9 +27,11 @@ import { startSandbox, type Sandbox } from "../../../src/sandbox/server.ts";
 import { readPlannerSettings } from "../../../src/controller/settings/planner-settings.ts";
 import { createMetrics } from "../../../src/controller/report/metrics.ts";
 import { Api, type NewSecret } from "./api.ts";
+import { grantNames } from "../api-server/name-rights.ts";
 import { sharedCluster } from "../api-server/cluster.ts";
 import { eventually } from "../time/eventually.ts";
 import { countTold } from "./told-values.ts";
+import { modeNames } from "./named-mode.ts";
 import { meddled, type Meddle } from "./meddle.ts";
 import { refText } from "../../../src/text/names.ts";
 import type { ObjectKind } from "../../../src/controller/model/kinds.ts";
@@ -196,6 +198,7 @@ export class Scene {
   flags(): FlagValues {
     return {
       "config-maps": this.api.kind === "ConfigMap",
+      ...this.#names(),
       kubeconfig: this.kubeconfig,
       "source-namespaces": this.source,
       "delete-grace": "100ms",
@@ -206,6 +209,11 @@ export class Scene {
       "status-address": "127.0.0.1:0",
       "log-level": "trace",
     };
+  }
+
+  #names(): FlagValues {
+    const names = modeNames();
+    return names ? { "only-names": names.join() } : {};
   }
 
   /** Waits until the copy at the place holds exactly these plain values. */
@@ -278,6 +286,8 @@ export async function openScene(t: TestContext): Promise<Scene> {
   const kubeConfig = loadKubeConfig({ kubeconfig });
   const user = loadKubeConfig({ kubeconfig: cluster?.kubeconfig ?? kubeconfig });
   const client = createClient(user, { clock: systemClock, userAgent: "secretcast-test" });
+  const names = modeNames();
+  if (cluster && names) await grantNames(client, names);
   const scene = new Scene({ client, kubeconfig, kubeConfig, sandbox, kind: kindOf(t) });
   t.after(async () => {
     await scene.clear();
