@@ -29,6 +29,8 @@ const CHANGES_A_SECOND = 1000;
 const CHANGERS = 16;
 /** A place is written at most once in this time. */
 const A_PLACE_MS = 1000;
+/** Fewer than 16 syncs a second, which is the limit for long. */
+const BETWEEN_REPAIRS_MS = 100;
 const REST_S = 30;
 
 type Stage = {
@@ -195,7 +197,7 @@ async function repairs({ cluster, teams }: Stage, { edited, deleted }: Worked): 
         const before = performance.now();
         await cluster.send(method, `/api/v1/namespaces/${team}/secrets/${NAME}`, body);
         times.push((await right) - before);
-        await delay(10);
+        await delay(BETWEEN_REPAIRS_MS);
       }
       await delay(A_PLACE_MS);
     }
