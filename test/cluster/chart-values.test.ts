@@ -264,5 +264,10 @@ test(
     for (const quiet of [notes(), notes("onlyNames={registry}")])
       assert.doesNotMatch(quiet, remains);
     assert.match(notes("onlyNames={registry}"), /It cannot read any other Secret/);
+    assert.match(notes(), /It can read every Secret of the cluster\./);
+    assert.match(
+      notes("flags.namespaces={team-a}"),
+      /It can read every Secret of the namespaces in flags\.namespaces\./,
+    );
   },
 );
