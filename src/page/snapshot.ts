@@ -23,6 +23,8 @@ export type Observed = {
   readonly syncLog: SyncLog;
   readonly clock: Clock;
   readonly dryRun: boolean;
+  /** Names of --only-names that the API server denies. */
+  readonly deniedNames: () => readonly string[];
 };
 
 type ObservedWatch = Pick<
@@ -49,7 +51,11 @@ export function controllerSnapshot(observed: Observed): () => ControllerSnapshot
       serverAwayMs,
       outdated: outdatedSince(clock.now(), watches, serverAwayMs),
       // Disconnected watches, which make it not ready, are left out. They have their own lines with times.
-      troubles: [...controller.live(), ...watches.filter(({ filled }) => !filled).map(unfilled)],
+      troubles: [
+        ...controller.live(),
+        ...watches.filter(({ filled }) => !filled).map(unfilled),
+        ...observed.deniedNames().map(unreadable),
+      ],
     };
   };
 }
@@ -64,6 +70,10 @@ function watchStatus(resource: string, watch: ObservedWatch, offsetMs: number): 
     nextTryMs:
       disconnectedMs === undefined ? undefined : wallTime(watch.scheduledReconnect, offsetMs),
   };
+}
+
+function unreadable(name: string): string {
+  return `objects named ${name} cannot be read (403): their copies and those of their sources stay as they are`;
 }
 
 function unfilled({ resource }: WatchStatus): string {

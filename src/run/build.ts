@@ -92,11 +92,11 @@ function exposeController(
   running: RunningParts,
 ): void {
   metrics.observe(gaugeInputs({ kinds, clock, ...running }));
-  const { watches } = running.caches;
+  const { watches, deniedNames } = running.caches;
   const { reachability } = client;
   const pod = podOf(config);
   statusFeed?.observe(
-    controllerSnapshot({ ...running, watches, reachability, pod, dryRun, clock }),
+    controllerSnapshot({ ...running, watches, deniedNames, reachability, pod, dryRun, clock }),
   );
 }
 

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiRequest } from "../../../src/kube/rest/api-client.ts";
+import { readFilter } from "../../../src/page/filter.ts";
+import { StatusFeed } from "../../../src/page/status-feed.ts";
 import { Rig, type Started } from "../../support/controller/fake-clock-controller.ts";
 import { refusal } from "../../support/controller/memory-api.ts";
 
@@ -20,8 +22,10 @@ function start(rig: Rig, names: string, given = {}) {
       /^metadata\.name=([^,]+)/.exec(String(request.query?.["fieldSelector"])) ?? [];
     if (denied.has(name)) throw refusal(request, "forbidden");
   };
-  const started = rig.start({ given: { "only-names": names, ...given }, before });
-  return { started, denied, seen };
+  const statusFeed = new StatusFeed(rig.clock, "test");
+  const started = rig.start({ given: { "only-names": names, ...given }, before, statusFeed });
+  const troubles = async () => (await statusFeed.read(readFilter(new URLSearchParams()))).troubles;
+  return { started, denied, seen, troubles };
 }
 
 const isReading = ({ method, path }: ApiRequest): boolean =>
@@ -81,8 +85,9 @@ test("one name that answers 403 freezes its places, says so once, and delays no 
   const rig = new Rig();
   rig.teams("team-a");
   rig.source("shared/ca", { k: "1" });
-  const { started, denied } = start(rig, "registry,ca");
+  const { started, denied, troubles } = start(rig, "registry,ca");
   await rig.clock.advance(10_000);
+  assert.deepEqual(await troubles(), []);
   denied.add("ca");
   rig.api.expireWatches();
   rig.source("shared/registry", { password: "two" });
@@ -100,8 +105,12 @@ test("one name that answers 403 freezes its places, says so once, and delays no 
     lines(started, WARNING).map(({ level, names, kind }) => ({ level, names, kind })),
     [{ level: "warn", names: ["ca"], kind: "Secret" }],
   );
+  const shown =
+    "objects named ca cannot be read (403): their copies and those of their sources stay as they are";
+  assert.deepEqual(await troubles(), [shown]);
   denied.clear();
   await rig.clock.advance(90_000);
+  assert.deepEqual(await troubles(), []);
   assert.deepEqual(rig.api.get("team-a/ca")?.["data"], rig.api.get("shared/ca")?.["data"]);
   assert.equal(await started.metric("secretcast_unreadable_names"), 0);
   assert.equal(lines(started, WARNING).length, 1);
@@ -183,5 +192,24 @@ test("50 names of two kinds: every cache is filled, and the watches are one for 
   // version comes before.
   const each = (seen.length - before) / 102;
   assert.ok(each > 6 && each <= 24, `${each} requests an hour for each watch`);
+  await started.stop();
+});
+
+test("a source that needs another name has one Event with the value to add, over an hour and many changes (34)", async () => {
+  const rig = new Rig();
+  rig.teams("team-a", "team-b");
+  const name = { annotations: { "secretcast.io/name": "pull-secret" } };
+  rig.api.put("/api/v1/namespaces/shared/secrets/registry", { metadata: name });
+  const { started, seen } = start(rig, "registry");
+  for (let round = 0; round < 6; round++) {
+    await rig.clock.advance(600_000);
+    rig.api.namespace(`team-${round}`);
+  }
+  const notes = seen
+    .filter(({ method, path }) => method === "POST" && path.endsWith("/events"))
+    .map(({ body }) => (body as { readonly note?: string }).note ?? "");
+  assert.equal(notes.length, 1);
+  assert.match(notes[0] ?? "", /--only-names registry,pull-secret lets it take part/);
+  assert.deepEqual(rig.api.writes, []);
   await started.stop();
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ObjectTable } from "../../../src/kube/cache/object-table.ts";
 import { Store } from "../../../src/kube/cache/store.ts";
 import type { StoreChange } from "../../../src/kube/cache/store.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
@@ -295,4 +296,30 @@ test("L16 a namespace of 200,000 objects can be listed", () => {
     "1",
   );
   assert.equal(s.list().length, 200_000);
+});
+
+test("stores of single names share a table: each keeps, replaces and counts its own objects alone (34)", () => {
+  const clock = new FakeClock();
+  const table = new ObjectTable<Thing>();
+  table.addIndex("tag", tags);
+  const [x, y] = ["x", "y"].map((name) => Store.sharing(clock, { table, name }));
+  assert.ok(x && y);
+  const ofX = [thing("x", 1, { tags: ["t"] })];
+  const ofY = [thing("y", 2, { tags: ["t"] }), thing("y", 3, { namespace: "b" })];
+  assert.equal(x.replace(ofX, "5").length, 1);
+  assert.equal(y.replace(ofY, "5").length, 2);
+  assert.deepEqual([...table.inNamespace("a").keys()], ["x", "y"]);
+  assert.deepEqual([x.size, y.size], [1, 2]);
+  assert.deepEqual(shown(x), ["x@1"]);
+  assert.equal(table.byIndex("tag", "t").size, 2);
+  const changes = x.replace([thing("x", 7, { namespace: "c" })], "9");
+  assert.deepEqual(changes.map(said), ["delete 1?", "add 7"]);
+  assert.deepEqual(shown(y), ["y@2", "y@3"]);
+  x.recordWrite(thing("x", 12));
+  assert.deepEqual([...table.inNamespace("a").keys()].toSorted(), ["x", "y"]);
+  x.distrust();
+  assert.deepEqual([...table.inNamespace("a").keys()], ["y"]);
+  assert.deepEqual(y.replace([], "20").map(said), ["delete 2?", "delete 3?"]);
+  assert.equal(table.inNamespace("a").size, 0);
+  assert.deepEqual([x.size, y.size], [1, 0]);
 });

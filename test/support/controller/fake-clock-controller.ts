@@ -10,6 +10,7 @@ import { createLog } from "../../../src/controller/report/log.ts";
 import type { Outcome } from "../../../src/controller/writes/outcome.ts";
 import type { SyncHooks, SyncNote } from "../../../src/controller/report/sync-log.ts";
 import { readPlannerSettings } from "../../../src/controller/settings/planner-settings.ts";
+import type { StatusFeed } from "../../../src/page/status-feed.ts";
 import { createMetrics } from "../../../src/controller/report/metrics.ts";
 import { FakeClock } from "../time/fake-clock.ts";
 import { MemoryApi, refusal } from "./memory-api.ts";
@@ -27,6 +28,7 @@ type Options = {
   readonly before?: (request: ApiRequest) => Promise<void>;
   readonly beforeLease?: (request: ApiRequest) => Promise<void>;
   readonly observer?: SyncHooks;
+  readonly statusFeed?: StatusFeed;
 };
 
 export class Rig {
@@ -60,7 +62,7 @@ export class Rig {
     assert.deepEqual(this.api.writes.slice(before), []);
   }
 
-  start({ given, before, beforeLease, observer }: Options = {}): Started {
+  start({ given, before, beforeLease, observer, statusFeed }: Options = {}): Started {
     const config = readConfig(
       {
         "source-namespaces": "shared",
@@ -81,6 +83,7 @@ export class Rig {
       clock,
       log: createLog(config, { write: (line) => started.lines.push(JSON.parse(line)) }),
       metrics,
+      ...(statusFeed && { statusFeed }),
       observer: {
         onOutcome: (outcome) => {
           started.outcomes.push(outcome);
