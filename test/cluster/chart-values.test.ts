@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { loadAllYaml, type V1ConfigMap } from "@kubernetes/client-node";
 import { loadAll } from "js-yaml";
 import { ownCluster } from "../support/api-server/cluster.ts";
+import { field } from "../support/api-server/http.ts";
 import { since } from "../support/api-server/kubernetes-version.ts";
 import { COMPONENTS, TOGETHER } from "../support/documents/components.ts";
 import { MONITORING_CRDS } from "../support/documents/monitoring-crds.ts";
@@ -271,3 +272,35 @@ test(
     );
   },
 );
+
+test(
+  "who is bound to admin in these namespaces alone may install the chart without a ClusterRole (34)",
+  { skip: MISSING },
+  () => {
+    const team = ["--user=team", "--clusterrole=admin"];
+    for (const namespace of [HOME, "team-a", "team-b"])
+      assert.equal(kubectl({}, "create", "rolebinding", "team", "-n", namespace, ...team), "");
+    const given = jsonOf({
+      ...LISTED,
+      replicas: 0,
+      rbac: { clusterRole: false },
+      onlyNames: ["registry"],
+    });
+    const items = loadAll(
+      helm.run("template", "team", CHART, "-n", HOME, ...OF_NOW, "--set-json", given),
+    );
+    // Without a dry run, in which a binding does not find its Role.
+    const list = { apiVersion: "v1", kind: "List", items: items.filter(isInstalled) };
+    assert.equal(kubectl(list, "--as=team", "apply", "--validate=strict", "-f", "-"), "");
+    for (const namespace of [HOME, "team-a", "team-b"])
+      assert.equal(
+        kubectl({}, "get", "rolebinding", "team-secretcast-secrets", "-n", namespace),
+        "",
+      );
+  },
+);
+
+// The Pod of `helm test` is made by `helm test`.
+function isInstalled(object: unknown): boolean {
+  return object !== null && field(object, "kind") !== "Pod";
+}
