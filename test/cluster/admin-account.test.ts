@@ -113,6 +113,15 @@ async function install(flags: readonly string[]): Promise<string> {
 const saidOf = ({ log }: ControllerProcess, text: RegExp): number =>
   log.filter((line) => text.test(String(field(line, "msg")))).length;
 
+/** The team looks at its copies with its own rights. */
+async function teamLooks(words: readonly string[]): Promise<void> {
+  const env = { SECRETCAST_LEASE_NAMESPACE: HOME };
+  for (const command of ["status", "plan"]) {
+    const said = await commandLine([command, "--kubeconfig", team, ...words], { env });
+    assert.equal(said.code, 0, `${command}: ${said.stdout}${said.stderr}`);
+  }
+}
+
 async function copiesFollow(t: TestContext, kubeconfig: string, flags: object): Promise<void> {
   const controller = spawnController(t, kubeconfig, {
     ...flags,
@@ -127,6 +136,7 @@ async function copiesFollow(t: TestContext, kubeconfig: string, flags: object): 
   for (const namespace of [A, B]) await holds(namespace, "2");
   kubectl(team, "delete", "secret", "s", "-n", A);
   await holds(A, "2");
+  await teamLooks([`--namespaces=${OWN.join()}`, `--source-namespaces=${HOME}`]);
   kubectl(team, "annotate", "--overwrite", "secret", "s", "-n", HOME, `secretcast.io/to=${A}`);
   await eventually(`${B} has no copy`, () => keyOf(B) === "");
   await eventually("an Event", () =>
