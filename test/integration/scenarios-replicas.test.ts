@@ -89,16 +89,18 @@ test("S44 a replica that leaves in the middle of a fan-out hands it on, and no c
   const first = scene.start({ ...elected(scene), concurrency: "1" });
   const second = scene.start(elected(scene));
   await eventually("it is under way", () => first.outcomes.length + second.outcomes.length > 5);
-  await (first.outcomes.length > 0 ? first : second).stop();
-  const stayed = first.outcomes.length > 0 ? second : first;
+  const [leaves, stayed] = first.outcomes.length > 0 ? [first, second] : [second, first];
+  await leaves.stop();
   for (const name of ["registry", "other"])
     await eventually("all are copied", async () => (await holders(scene, name)) === CREWS);
   await eventually("it is settled", () => stayed.settled()?.states.current === 2 * CREWS);
   const outcomes = [...first.outcomes, ...second.outcomes];
   const made = createsThat("done", outcomes);
   assert.equal(new Set(made).size, made.length, "none is made twice");
-  // What was on its way when the leader left may have arrived: nobody heard the answer.
-  const begun = new Set([...made, ...createsThat("stopped", outcomes)]);
+  // What was on its way when the leader left, or took too long on a busy machine, may have arrived: nobody
+  // heard the answer.
+  const unheard = [...createsThat("stopped", outcomes), ...createsThat("failed", outcomes)];
+  const begun = new Set([...made, ...unheard]);
   assert.equal(begun.size, 2 * CREWS, "each is made by one of them");
   await over(scene, stayed);
 });
