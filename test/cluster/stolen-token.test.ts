@@ -190,3 +190,17 @@ test("with the guardrail a stolen token reads and changes no foreign Secret, and
   await tryEverything(t);
   for (const name of [LISTED, "other"]) assert.equal(await createToken(name, false), 403);
 });
+
+test("kubectl auth can-i answers as docs/hardening.md prints it (34)", () => {
+  const page = readFileSync(new URL("../../docs/hardening.md", import.meta.url), "utf8");
+  const lines = Array.from(
+    page.matchAll(/^\$ kubectl (auth can-i .*)\n(yes|no)$/gm),
+    ([, words = "", answer = ""]) => ({ words: words.split(" "), answer }),
+  );
+  assert.equal(lines.length, 3);
+  for (const { words, answer } of lines) {
+    const given = ["--kubeconfig", cluster.kubeconfig, ...words];
+    const { stdout, stderr } = spawnSync("kubectl", given, { encoding: "utf8" });
+    assert.equal(stdout.trim(), answer, `${words.join(" ")}: ${stderr}`);
+  }
+});
