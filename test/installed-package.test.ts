@@ -86,6 +86,7 @@ const COMMANDS: Readonly<
     shows: /^current +3 +team-a, team-b, team-c/m,
   },
   check: { words: [], shows: /^ok +server version/m },
+  rights: { words: ["--only-names", "registry"], shows: /^ {4}resourceNames: \[registry\]$/m },
   completion: { words: ["bash"], shows: /^complete -F _secretcast secretcast$/m },
   migrate: { words: ["--from", "reflector"], shows: /^/ },
 };
