@@ -49,6 +49,8 @@ export type DeploymentOptions = {
 
 export class Deployment {
   readonly replicas: readonly Replica[];
+  /** When a process last died of its own write (ms, monotonic). All its graces and holds began anew. */
+  lastDeathMs = Number.NEGATIVE_INFINITY;
   readonly #options: DeploymentOptions;
   /** Who ended by himself, until he comes again or somebody else starts or stops him. */
   readonly #comings = new Map<Replica, Timer>();
@@ -202,6 +204,7 @@ export class Deployment {
     if (request.method !== this.#deadly || changesNoObject(request)) return undefined;
     this.#deadly = undefined;
     const crash = (): void => {
+      this.lastDeathMs = this.#options.clock.monotonic();
       replica.kill();
       this.comeAgain(replica);
     };

@@ -60,4 +60,10 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     draw: 7,
     found: "a reserved place waited for the resync while the fan-out limit held a stronger source",
   },
+  {
+    seed: 51_922_127,
+    draw: 7,
+    found:
+      "the stage did not wait again after a process had died of its own write while all rested",
+  },
 ];

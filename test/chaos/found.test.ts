@@ -364,6 +364,34 @@ const FOUND: Readonly<Record<string, Partial<Script> & { readonly steps: readonl
         { kind: "roll out", flags: { ...PLAIN_FLAGS, namespaces: "shared" } },
       ],
     },
+    "what was filled from a source that is gone ends after a death too, when its grace and hold began anew":
+      {
+        chance: 0,
+        sourceGraceMs: 60_000,
+        holdMs: 30_000,
+        steps: [
+          {
+            kind: "pull",
+            namespace: "shared",
+            name: "pull-1",
+            words: { from: "shared/two", "on-delete": "delete" },
+          },
+          source("shared", "two", { allow: "team-*", "allow-selector": "tier=gold", match: "any" }),
+          { kind: "moment", ms: 5 },
+          { kind: "delete", namespace: "shared", name: "two" },
+          { kind: "forge", name: "one", source: "team-b/one", uid: "uid-1", words: {} },
+          { kind: "dies after", method: "DELETE" },
+          {
+            kind: "roll out",
+            flags: {
+              ...PLAIN_FLAGS,
+              sourceNamespaces: "*,!team-c",
+              policy: "opt-out",
+              includeSystem: true,
+            },
+          },
+        ],
+      },
     "a place is reserved for its source after a death within a replace, also while that source is refused":
       {
         steps: [

@@ -196,9 +196,12 @@ class Stage {
     const all = [SECRETS, CONFIG_MAPS].flatMap(({ plural }) => [...this.#all(plural).values()]);
     await this.#actors.letGo(all.filter(isHeld));
     const { sourceGraceMs, holdMs } = waitsOf(this.#script);
-    await this.#pass(
-      Math.max(sourceGraceMs + holdMs + LOOK_MS, this.#hangsUntil - this.#clock.monotonic()),
-    );
+    let began: number;
+    do {
+      began = this.#clock.monotonic();
+      await this.#pass(Math.max(sourceGraceMs + holdMs + LOOK_MS, this.#hangsUntil - began));
+      // A process that died meanwhile has lost its graces and holds, so the next one waits as long.
+    } while (this.#deployment.lastDeathMs >= began);
     let wrong: readonly string[] = ["not looked at"];
     for (let ms = 0; wrong.length > 0 && ms < REST_MOST_MS; ms += REST_STEP_MS) {
       await this.#pass(REST_STEP_MS);
