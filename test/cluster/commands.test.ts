@@ -74,7 +74,7 @@ test("rights in one namespace are found in that one, and missing in another", as
   const found = await checked("--as", user, "--namespaces", `${a},${b}`, "--source-namespaces", a);
   assert.equal(found.get(`delete secrets in ${a}`)?.state, "ok");
   assert.equal(found.get(`delete secrets in ${b}`)?.state, "missing");
-  assert.equal(found.get(`watch namespaces/${a}`)?.state, "missing");
+  assert.equal(found.get(`get namespaces/${a} in ${a}`)?.state, "missing");
   await scene.finish();
 });
 
