@@ -82,9 +82,12 @@ function readOptions(): Options {
   return { files, concurrency, patterns, reporter, named: also ? named : [] };
 }
 
-/** Whether its tests are scenarios of both kinds of objects. */
+/** Whether its tests are scenarios of both kinds of objects. Those of test/cluster need other rights. */
 function isScenario(file: string): boolean {
-  return readFileSync(file, "utf8").includes("/support/scenes/both-kinds.ts");
+  return (
+    file.includes("test/integration/") &&
+    readFileSync(file, "utf8").includes("/support/scenes/both-kinds.ts")
+  );
 }
 
 async function main(): Promise<number> {
