@@ -2,7 +2,7 @@
 // other Secret.
 import { prospectIn } from "../../inspect/cluster/judged-cluster.ts";
 import type { PlanningSettings } from "../../inspect/cluster/planning-settings.ts";
-import { readCluster } from "../../inspect/cluster/read-cluster.ts";
+import { readCluster, type ReadCluster } from "../../inspect/cluster/read-cluster.ts";
 import { countObjects } from "../../inspect/cluster/count-objects.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { MOST_NAMES } from "../../controller/annotations/name-scope.ts";
@@ -37,17 +37,29 @@ export async function checkNames(
     const read = await readCluster(options);
     const [unread] = read.unknown;
     if (unread !== undefined) return unknown(unread);
-    return [proposal(namesOf((await prospectIn(read, planning)).plan))];
+    const { plan } = await prospectIn(read, planning);
+    return [proposal(namesOf(plan, read.clusterStates))];
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== "forbidden") throw error;
     return unknown(causeOf(error).text);
   }
 }
 
-/** The names of all sources, copies and pulling objects. */
-function namesOf({ rows, sources }: Plan): readonly string[] {
+/** The names of all sources, copies and pulling objects. A plan has no row for a place that is current. */
+function namesOf(
+  { rows, sources }: Plan,
+  clusterStates: ReadCluster["clusterStates"],
+): readonly string[] {
   const names = new Set(sources.map(({ source }) => source.name));
   for (const { place, source } of rows) names.add(place.name).add(source.name);
+  const planned = new Set(sources.map(({ uid }) => uid));
+  for (const { sources: cached, pulls } of clusterStates) {
+    for (const each of cached)
+      if (each.role === "source" && each.rule.to && planned.has(each.uid))
+        names.add(each.rule.copyName);
+    for (const each of pulls)
+      if (each.role === "pull" && each.from) names.add(each.name).add(each.from.name);
+  }
   return [...names].toSorted();
 }
 

@@ -40,6 +40,38 @@ test("check proposes --only-names with the names that the plan needs, copies of 
   assert.equal(await proposed(cluster, "--only-names", "registry"), undefined);
 });
 
+test("check proposes the names of what is current already, pulling Secrets and copies of another name too (34)", async (t) => {
+  const namespaces = ["secretcast", "team-a"].map((name) => ({
+    kind: "Namespace",
+    metadata: { name },
+  }));
+  const cluster = await sandboxCluster(t, namespaces);
+  const words = (given: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(given).map(([word, text]) => [`secretcast.io/${word}`, text]),
+    );
+  cluster.sandbox.load(
+    [
+      { namespace: "secretcast", name: "ca", annotations: words({ to: "team-*", name: "bundle" }) },
+      { namespace: "secretcast", name: "database", annotations: words({ allow: "team-a" }) },
+      { namespace: "team-a", name: "pulled", annotations: words({ from: "secretcast/database" }) },
+    ].map((metadata) => ({
+      kind: "Secret",
+      metadata,
+      data: metadata.name === "pulled" ? {} : { key: "eA==" },
+    })),
+  );
+  const before = await proposed(cluster);
+  assert.match(
+    before?.["advice"] ?? "",
+    /--only-names bundle,ca,database,pulled, and run with it$/,
+  );
+  const ports = ["--http-address=127.0.0.1:0", "--status-address=127.0.0.1:0"];
+  const ran = await cluster.run(["run", "--once", "--kubeconfig", cluster.kubeconfig, ...ports]);
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.deepEqual(await proposed(cluster), before);
+});
+
 test("where Secrets may not be listed, no names are proposed and the check does not fail (34)", async (t) => {
   const cluster = await sandboxCluster(t);
   cluster.sandbox.beforeRequest = ({ method, path }) => {
