@@ -18,7 +18,7 @@ export type RightsScope = {
 
 /** A role for each scope, the whole cluster first, in the order of `rights`. */
 export function scopesOf(rights: readonly NeededRight[]): readonly RightsScope[] {
-  const scopes = groupBy(rights, ({ namespace }) => namespace ?? "");
+  const scopes = Map.groupBy(rights, ({ namespace }) => namespace ?? "");
   return [...scopes]
     .toSorted(([a], [b]) => Number(a !== "") - Number(b !== ""))
     .map(([namespace, ofScope]) => ({
@@ -29,11 +29,11 @@ export function scopesOf(rights: readonly NeededRight[]): readonly RightsScope[]
 
 /** Verbs on the same objects are one rule, and so are resources with the same verbs and names. */
 export function fewestRules(rights: readonly NeededRight[]): readonly RightsRule[] {
-  const ofObjects = groupBy(rights, ({ group, resource, names }) =>
+  const ofObjects = Map.groupBy(rights, ({ group, resource, names }) =>
     JSON.stringify([group, resource, names]),
   );
   const rules = [...ofObjects.values()].flatMap((some) => ruleOf(some));
-  const alike = groupBy(rules, (rule) => JSON.stringify({ ...rule, resources: undefined }));
+  const alike = Map.groupBy(rules, (rule) => JSON.stringify({ ...rule, resources: undefined }));
   return [...alike.values()].flatMap(([first, ...others]) => {
     if (!first) return [];
     return [{ ...first, resources: [first, ...others].flatMap(({ resources }) => resources) }];
@@ -44,20 +44,9 @@ function ruleOf(rights: readonly NeededRight[]): readonly RightsRule[] {
   const [first] = rights;
   if (!first) return [];
   const { group, resource, names } = first;
-  const reasons = [...groupBy(rights, ({ why }) => why)].map(
+  const reasons = [...Map.groupBy(rights, ({ why }) => why)].map(
     ([why, some]) => `${some.map(({ verb }) => verb).join(", ")}: ${why}.`,
   );
   const verbs = [...new Set(rights.map(({ verb }) => verb))];
   return [{ reasons, group, resources: [resource], names, verbs }];
-}
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
 }
