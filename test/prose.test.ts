@@ -83,6 +83,16 @@ const LENGTHS: Readonly<Record<string, number>> = {
   "docs/use.md": 1000,
   "docs/versions.md": 500,
 };
+/** Pages about one command or one other tool each: their readers open no other page for it. */
+const OF_THEIR_OWN: Readonly<Record<string, number>> = {
+  "docs/migrating-external-secrets.md": 450,
+  "docs/migrating-kyverno.md": 750,
+  "docs/migrating-projection.md": 450,
+  "docs/owner.md": 350,
+  "docs/rotation.md": 850,
+  "docs/sandbox.md": 550,
+};
+/** Of all pages without those. */
 const ALL = 16_000;
 const DECISION = 300;
 const LOOKED_UP = "docs/reference.md";
@@ -94,7 +104,7 @@ const lengthOf = (page: string): number =>
       .replaceAll(/`[^`]*`/g, ""),
   );
 const limitOf = (page: string): number =>
-  page.startsWith("docs/decisions/") ? DECISION : (LENGTHS[page] ?? 0);
+  page.startsWith("docs/decisions/") ? DECISION : (LENGTHS[page] ?? OF_THEIR_OWN[page] ?? 0);
 const COUNTED = ["README.md", "CONTRIBUTING.md", ...filesOf("docs/{,decisions/}*.md")].filter(
   (page) => page !== LOOKED_UP,
 );
@@ -103,7 +113,9 @@ test("each page has a limit of words, and all pages together have one", () => {
   const lengths = COUNTED.map((page) => [page, lengthOf(page)] as const);
   const over = lengths.filter(([page, words]) => words > limitOf(page));
   assert.deepEqual(over, []);
-  const all = lengths.reduce((sum, [, words]) => sum + words, 0);
+  const all = lengths
+    .filter(([page]) => OF_THEIR_OWN[page] === undefined)
+    .reduce((sum, [, words]) => sum + words, 0);
   assert.ok(all <= ALL, `${all} words`);
 });
 
