@@ -66,4 +66,10 @@ export const FAILED_SEEDS: readonly FailedSeed[] = [
     found:
       "the stage did not wait again after a process had died of its own write while all rested",
   },
+  {
+    seed: 85_367_055,
+    draw: 7,
+    found:
+      "the judge expected a controller to know at once that a restored source keeps its copies",
+  },
 ];

@@ -160,12 +160,17 @@ class Judge {
     const listed = this.#sources(copy, "source").filter(
       ({ raw, entry }) => entry !== undefined && raw.metadata.uid === uid,
     );
+    const { now } = this.#around;
     const own = this.#slots
-      .since(`${copy.kind} ${wordOf(copy, "source")}`, this.#around.now - MEMORY_MS)
-      .map(({ raw }) => this.#ownWords(raw, uid))
-      .filter((words) => words !== undefined);
-    const kept = own.findLastIndex((words) => words["on-delete"] === "keep");
-    return [...listed.map(({ words }) => words), ...own.slice(kept + 1)].some(
+      .since(`${copy.kind} ${wordOf(copy, "source")}`, now - MEMORY_MS)
+      .map(({ raw, since }) => ({
+        words: this.#ownWords(raw, uid),
+        known: since <= now - SLOWEST_MS,
+      }));
+    // A source that says so only since then may not be known yet, also when its copy is.
+    const kept = own.findLastIndex(({ words, known }) => known && words?.["on-delete"] === "keep");
+    const since = own.slice(kept + 1).flatMap(({ words }) => (words ? [words] : []));
+    return [...listed.map(({ words }) => words), ...since].some(
       (words) =>
         words["on-delete"] === "delete" ||
         (words["on-delete"] === undefined &&
