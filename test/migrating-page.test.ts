@@ -1,11 +1,12 @@
-// The transcripts of docs/migrating.md are what the commands print, for each tool on a small cluster as it
-// leaves one. `UPDATE_README=1 npm test -- test/migrating-page.test.ts` writes them anew.
+// The transcripts of docs/migrating.md, and of a tool's own page, are what the commands print, for each tool
+// on a small cluster as it leaves one. `UPDATE_README=1 npm test -- test/migrating-page.test.ts` writes them anew.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { OLD_TOOLS, type OldToolName } from "../src/migrate/oldtools/old-tool.ts";
+import { OLD_TOOLS } from "../src/migrate/oldtools/old-tool.ts";
+import { OLD_TOOL } from "../src/migrate/oldtools/old-tools.ts";
 import type { ApiClient } from "../src/kube/rest/api-client.ts";
 import { createClient } from "../src/kube/rest/client.ts";
 import { NAMESPACES, resourcePath, SECRETS } from "../src/kube/rest/resource.ts";
@@ -20,21 +21,28 @@ import { VERDICTS } from "../src/controller/model/verdicts.ts";
 import { tableRows } from "./support/documents/markdown.ts";
 import { atOneAddress, commandLine } from "./support/programs/command-line.ts";
 
-const PAGE = new URL("../docs/migrating.md", import.meta.url);
+type Tool = (typeof OLD_TOOLS)[number];
+
+/** A tool with much to say has a page of its own. */
+function pageOf(tool: Tool): URL {
+  const own = new URL(`../docs/migrating-${tool}.md`, import.meta.url);
+  return existsSync(own) ? own : new URL("../docs/migrating.md", import.meta.url);
+}
+
 type Texts = Readonly<Record<string, string>>;
 type Small = {
-  readonly namespaces?: Readonly<Record<string, Texts>>;
   /** Annotations and labels of the source, and of its copies in team-a and team-b. */
   readonly source: Texts | undefined;
   readonly place: string;
   readonly copy: (uid: string) => { readonly annotations: Texts; readonly labels?: Texts };
-  readonly clusterSecrets?: readonly unknown[];
+  /** Objects of the tool's own kinds. */
+  readonly customs?: readonly Readonly<Record<string, unknown>>[];
 };
 
 const DATA = { token: Buffer.from("made up").toString("base64") };
 const EDITED = { token: Buffer.from("edited by its tenant").toString("base64") };
 
-const CLUSTERS: Readonly<Record<OldToolName, Small>> = {
+const CLUSTERS: Readonly<Record<Tool, Small>> = {
   reflector: {
     place: "platform/registry",
     source: {
@@ -83,28 +91,20 @@ const CLUSTERS: Readonly<Record<OldToolName, Small>> = {
       labels: { "clustersecret.io": "true" },
       annotations: { "clustersecret.io/created-by": "ClusterSecrets" },
     }),
-    clusterSecrets: [
+    customs: [
       {
+        kind: "ClusterSecret",
         metadata: { name: "registry", uid: "u", resourceVersion: "1" },
         matchNamespace: ["team-"],
         data: DATA,
       },
     ],
   },
-  tgik: {
-    namespaces: {
-      "team-a": { "eightypercent.net/secretsync": "true" },
-      "team-b": { "eightypercent.net/secretsync": "true" },
-    },
-    place: "secretsync/registry",
-    source: { "eightypercent.net/secretsync": "true" },
-    copy: () => ({ annotations: { "eightypercent.net/secretsync": "true" } }),
-  },
 };
 
 for (const tool of OLD_TOOLS) {
   test(`the transcript of a move from ${tool} is what the commands print`, async (t) => {
-    const kubeconfig = await load(t, CLUSTERS[tool]);
+    const kubeconfig = await load(t, tool, CLUSTERS[tool]);
     let transcript = "";
     for (const words of [[], ["--write", "--yes"], ["--cleanup", "--write", "--yes"]]) {
       const args = ["migrate", "--from", tool, ...words];
@@ -118,24 +118,29 @@ for (const tool of OLD_TOOLS) {
     const start = `<!-- transcript:${tool}:start -->\n`;
     const end = `<!-- transcript:${tool}:end -->`;
     const block = `${start}\n\`\`\`console\n${transcript}\`\`\`\n\n${end}`;
-    const text = readFileSync(PAGE, "utf8");
+    const page = pageOf(tool);
+    const text = readFileSync(page, "utf8");
     const present = text.slice(text.indexOf(start), text.indexOf(end) + end.length);
     if (process.env["UPDATE_README"])
       writeFileSync(
-        PAGE,
+        page,
         text.replace(present, () => block),
       );
     else assert.equal(present, block);
   });
 }
 
-async function load(t: TestContext, small: Small): Promise<string> {
+async function load(t: TestContext, tool: Tool, small: Small): Promise<string> {
   const sandbox = await startSandbox({});
   t.after(() => sandbox.stop());
   const proxy = await startFaultProxy(t, { url: sandbox.url });
-  const body = listBody("clustersecret.io/v1", "ClusterSecret", small.clusterSecrets ?? []);
-  proxy.rule = ({ path }) =>
-    path.endsWith("/clustersecrets") ? { kind: "answer", status: 200, body } : undefined;
+  proxy.rule = ({ path }) => {
+    const resource = OLD_TOOL[tool].resources.find(({ plural }) => path.endsWith(`/${plural}`));
+    if (!resource) return undefined;
+    const { group, versions, kind } = resource;
+    const items = (small.customs ?? []).filter((one) => one["kind"] === kind);
+    return { kind: "answer", status: 200, body: listBody(`${group}/${versions[0]}`, kind, items) };
+  };
   const access = kubeConfigFor(proxy.url);
   const client = createClient(access, { clock: systemClock, userAgent: "secretcast-test" });
   t.after(() => client.close());
@@ -143,8 +148,7 @@ async function load(t: TestContext, small: Small): Promise<string> {
   const names = ["secretcast", "team-a", "team-b", "team-c", ...(home === "" ? [] : [home])];
   for (const each of names) {
     const labels = each.startsWith("team-") ? { team: each } : {};
-    const annotations = small.namespaces?.[each] ?? {};
-    await post(client, resourcePath(NAMESPACES), { name: each, labels, annotations }, {});
+    await post(client, resourcePath(NAMESPACES), { name: each, labels }, {});
   }
   const secrets = (namespace: string): string => resourcePath(SECRETS, namespace);
   const source =
@@ -168,10 +172,10 @@ function post(client: ApiClient, path: string, metadata: object, rest: object): 
   return client.request<Made>({ method: "POST", path, body, what: "load the example" });
 }
 
-test("the 27 deliberate differences name flags, annotations and verdicts that exist, and each cell is short (D13)", () => {
+test("the 26 deliberate differences name flags, annotations and verdicts that exist, and each cell is short (D13)", () => {
   const page = readFileSync(new URL("../docs/reference.md", import.meta.url), "utf8");
   const rows = tableRows(page, ["the other tool", "secretcast", "instead"]);
-  assert.equal(rows.length, 27);
+  assert.equal(rows.length, 26);
   const flags: readonly string[] = FLAGS.map(({ name }) => name);
   const known = new Set<string>([...ANNOTATION_NAMES, ...VERDICTS]);
   let named = 0;

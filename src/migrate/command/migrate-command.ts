@@ -13,7 +13,7 @@ export const migrateCommand: ClusterCommand = {
       .option("from", {
         type: "string",
         requiresArg: true,
-        describe: "reflector, replicator, kubed, clustersecret or tgik",
+        describe: "reflector, replicator, kubed or clustersecret",
         group: GROUP,
       })
       .option("filename", {

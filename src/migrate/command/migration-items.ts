@@ -72,13 +72,14 @@ export function besideItems(
   migration: Migration,
   unread: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  const { tool, flags, hints, besides, problems, namespaces } = migration;
+  const { tool, flags, hints, besides, leftovers, problems, namespaces } = migration;
   return {
     from: tool.name,
     complete: problems.length + unread.length === 0,
     flags,
     hints,
     besides,
+    leftovers,
     problems: [...problems, ...unread],
     sources: sourceItems(migration),
     namespaces: namespaces.map(({ namespace: { name }, accept }) => ({ name, accept })),

@@ -82,6 +82,12 @@ export function printMigration(
   block(all ? "One by one" : "Not adopted", tableLines(shown, ITEM_COLUMNS, flags, paint));
   block("Flags of the controller", listLines(migration.flags));
   block("To know", listLines([...migration.hints, ...migration.besides]));
+  block("Removing the old tool", listLines(leftoverLines(migration)));
+}
+
+/** The steps by hand after the clean-up. */
+export function leftoverLines({ leftovers }: Migration): readonly string[] {
+  return leftovers.map((step, at) => `${at + 1}. ${step}`);
 }
 
 // All differences, grouped by reason.

@@ -1,7 +1,7 @@
 // The options of a move, read from its flags. An invalid value is a UsageError that names the flag.
 import { UsageError } from "../../controller/settings/config.ts";
 import { isNamespaceName, parseRef } from "../../text/names.ts";
-import { OLD_TOOLS, type OldTool } from "../oldtools/old-tool.ts";
+import { OLD_TOOLS, RETIRED_TOOLS, type OldTool } from "../oldtools/old-tool.ts";
 import { OLD_TOOL } from "../oldtools/old-tools.ts";
 import { lastText, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
 import { contradiction } from "../../inspect/cluster/judged-cluster.ts";
@@ -22,7 +22,7 @@ export type MoveWish = {
 
 export function readWish(given: Given): MoveWish {
   const from = lastText(given, "from");
-  const name = OLD_TOOLS.find((one) => one === from);
+  const name = [...OLD_TOOLS, ...RETIRED_TOOLS].find((one) => one === from);
   if (!name)
     throw new UsageError(
       `--from: ${from === undefined ? "is missing" : `"${from}" is unknown`}: expected one of ${OLD_TOOLS.join(", ")}`,

@@ -5,10 +5,13 @@ import { carryOut, isToAdopt, sendAll } from "./carry-out.ts";
 import { agree } from "./agree.ts";
 import type { MoveWish } from "./move-wish.ts";
 import { runningWorkload } from "./old-workloads.ts";
+import { readCustoms } from "./read-old-cluster.ts";
+import { leftoverLines } from "./migration-text.ts";
 import { showMove, tellProblems, unmatchedNames, type Looked } from "./show-move.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import { refText } from "../../text/names.ts";
 import type { Migration } from "../moves/migration.ts";
+import { readOldCluster } from "../oldtools/old-objects.ts";
 import { cleanupRequests } from "../moves/move-requests.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { systemClock } from "../../kube/time/clock.ts";
@@ -123,6 +126,7 @@ async function cleanUp(step: MoveStep): Promise<number> {
   const steps = cleanupRequests(migration);
   const requests = [...steps.copies, ...steps.sources];
   for (const { what } of requests) program.stdout.write(`${what}\n`);
+  for (const line of leftoverLines(migration)) program.stdout.write(`${line}\n`);
   program.stderr.write(`${requests.length} objects bear traces of ${wish.tool.name}\n`);
   if (!wish.write || requests.length === 0) return tellProblems(unread, flags, program);
   const obstacle = await noObstacle(step);
@@ -158,14 +162,24 @@ async function noObstacle({ first, wish, program }: MoveStep): Promise<Obstacle>
 }
 
 async function obstacleNow(
-  { client }: Looked,
-  { tool, althoughRunning }: MoveWish,
+  { client, migration }: Looked,
+  { tool, althoughRunning, cleanup }: MoveWish,
   { signal }: Program,
 ): Promise<string | undefined> {
+  const reading = { client, signal, onRead: () => undefined };
+  const { running: may } = tool;
   if (althoughRunning) return undefined;
   try {
-    const running = await runningWorkload(tool, { client, signal, onRead: () => undefined });
+    const running = await runningWorkload(tool, reading);
     if (running === undefined) return undefined;
+    if (may.kind === "disarmed") {
+      const { objects, unread } = await readCustoms(tool, reading);
+      const { customs } = readOldCluster(objects, undefined, tool.resources);
+      const moving = migration.sources.map(({ old }) => old);
+      const armed = [...unread, ...may.armed(customs, cleanup ? "clean-up" : "move", moving)];
+      if (armed.length === 0) return undefined;
+      return `${running} runs ${tool.name}, and these rules would undo the ${cleanup ? "clean-up" : "move"} or delete copies:\n${armed.map((one) => `  ${one}\n`).join("")}then run this again`;
+    }
     const stop = running.startsWith("CronJob") ? "suspend it" : "scale it to zero";
     return `${running} runs ${tool.name}, which deletes copies or writes them anew: ${stop} first (--although-running continues all the same)`;
   } catch (error) {

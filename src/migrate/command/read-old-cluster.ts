@@ -23,12 +23,6 @@ const BESIDES: readonly Resource[] = [
   { ...RBAC, plural: "roles", kind: "Role" },
   { ...RBAC, plural: "rolebindings", kind: "RoleBinding" },
 ];
-const CLUSTER_SECRETS: Resource = {
-  group: "clustersecret.io",
-  version: "v1",
-  plural: "clustersecrets",
-  kind: "ClusterSecret",
-};
 // Helm releases are never sources, and there are many of them.
 const NO_RELEASES = "type!=helm.sh/release.v1";
 
@@ -55,8 +49,28 @@ export async function readOldObjects(tool: OldTool, reading: Reading): Promise<O
     if (found) read.push(found);
     else unread.push(`${resource.plural}: may not be listed, so that none are counted`);
   }
-  if (tool.hasClusterSecrets) read.push(await listed({ resource: CLUSTER_SECRETS }, reading));
-  return { objects: read.flat(), unread };
+  const own = await readCustoms(tool, reading);
+  return { objects: [...read.flat(), ...own.objects], unread: [...unread, ...own.unread] };
+}
+
+/** The objects of the tool's own kinds. */
+export async function readCustoms(
+  { resources }: OldTool,
+  reading: Reading,
+): Promise<OldClusterObjects> {
+  const objects: unknown[] = [];
+  const unread: string[] = [];
+  for (const { group, versions, plural, kind } of resources) {
+    for (const version of versions) {
+      const found = await listedOr({ resource: { group, version, plural, kind } }, reading);
+      if (found === "notFound") continue;
+      if (found === "forbidden") unread.push(`${plural}.${group}: may not be listed`);
+      // The items of a list have no apiVersion.
+      else for (const one of found) objects.push({ ...one, apiVersion: `${group}/${version}` });
+      break;
+    }
+  }
+  return { objects, unread };
 }
 
 // Reads each namespace separately when Secrets may not be listed in all of them.
@@ -83,12 +97,21 @@ export async function orRefused(
   scope: ListScope,
   reading: Reading,
 ): Promise<readonly KubeObject[] | undefined> {
+  const found = await listedOr(scope, reading);
+  // Not every API server has every kind: the sandbox has few.
+  if (found === "notFound") return [];
+  return found === "forbidden" ? undefined : found;
+}
+
+async function listedOr(
+  scope: ListScope,
+  reading: Reading,
+): Promise<readonly KubeObject[] | "forbidden" | "notFound"> {
   try {
     return await listed(scope, reading);
   } catch (error) {
-    if (error instanceof ApiError && error.kind === "forbidden") return undefined;
-    // Not every API server has every kind: the sandbox has few.
-    if (error instanceof ApiError && error.kind === "notFound") return [];
+    if (!(error instanceof ApiError)) throw error;
+    if (error.kind === "forbidden" || error.kind === "notFound") return error.kind;
     throw error;
   }
 }

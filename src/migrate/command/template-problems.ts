@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { planMove } from "./plan-move.ts";
 import type { MoveSettings } from "../moves/migration.ts";
-import { fields } from "../oldtools/old-objects.ts";
+import { fields, resourceOf, type OldResource } from "../oldtools/old-objects.ts";
 import type { OldFlags } from "../oldtools/old-settings.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
 import { UsageError } from "../../controller/settings/config.ts";
@@ -26,15 +26,8 @@ type Reading = {
   readonly namespaces: readonly Raw[];
 };
 
-/** Kinds whose own rule is for the tool. */
-const OF_THE_TOOL = new Set([
-  "Secret",
-  "ClusterSecret",
-  "Namespace",
-  "Role",
-  "RoleBinding",
-  "ServiceAccount",
-]);
+/** Kinds whose own rule is for the tool, besides the tool's own kinds. */
+const OF_THE_TOOL = new Set(["Secret", "Namespace", "Role", "RoleBinding", "ServiceAccount"]);
 
 /** A line for each rule in an object or another file. */
 export async function templateProblems(
@@ -45,6 +38,7 @@ export async function templateProblems(
   const problems: string[] = [];
   for (const { raw, where } of objects) {
     if (typeof raw["kind"] !== "string" || OF_THE_TOOL.has(raw["kind"])) continue;
+    if (resourceOf(raw, reading.tool.resources)) continue;
     for (const template of secretTemplates(ownPart(raw), reading.tool.prefixes))
       problems.push(await templateProblem(where, template.title, template, reading));
   }
@@ -63,11 +57,9 @@ async function otherProblems(
   { file, what }: OtherFile,
   reading: Reading,
 ): Promise<readonly string[]> {
-  const { name, prefixes, hasClusterSecrets } = reading.tool;
+  const { name, prefixes, resources } = reading.tool;
   const text = readFileSync(file, "utf8");
-  const isRule = mentions(text, prefixes);
-  if (!isRule && !(hasClusterSecrets && /^\s*kind:\s*["']?ClusterSecret["']?\s*$/m.test(text)))
-    return [];
+  if (!mentions(text, prefixes) && !resources.some((one) => declares(text, one))) return [];
   const problems: string[] = [];
   for (const raw of recordsIn(file, text)) {
     for (const template of secretTemplates(raw, prefixes))
@@ -77,6 +69,12 @@ async function otherProblems(
   return [
     `${file}: this ${what} contains a rule of ${name}, and is not edited: add the rule of secretcast there, or run migrate on what it renders`,
   ];
+}
+
+/** Whether a text that may not be YAML contains an object of this kind. Other groups have such kinds too. */
+function declares(text: string, { group, kind }: OldResource): boolean {
+  const kinds = [...text.matchAll(/^[\s-]*kind:\s*["']?(\w+)["']?\s*$/gm)];
+  return text.includes(`${group}/`) && kinds.some(([, found]) => found === kind);
 }
 
 /** The YAML documents of a file. Empty when it cannot be read as YAML. */

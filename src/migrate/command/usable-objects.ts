@@ -1,7 +1,7 @@
 // Selects the objects of files that a move may use. An object that an API server would refuse is left out.
 // The same is true for a Secret with a rule that the files contain more than once. They may be layers of
 // one object, or several clusters. The rule of one must never be written into the manifest of another.
-import { fields } from "../oldtools/old-objects.ts";
+import { fields, resourceOf } from "../oldtools/old-objects.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
 import type { FileObject } from "../../inspect/cluster/file-objects.ts";
 import { faultOf } from "../../inspect/cluster/read-files.ts";
@@ -24,9 +24,9 @@ export function usableObjects(
     if (fault !== undefined) problems.push(fault);
     return fault === undefined;
   });
-  const byKey = Map.groupBy(sound, (object) => manifestKey(object.raw, namespace));
+  const byKey = Map.groupBy(sound, (object) => manifestKey(object.raw, tool, namespace));
   const objects = sound.filter((object) => {
-    const key = manifestKey(object.raw, namespace);
+    const key = manifestKey(object.raw, tool, namespace);
     const versions = key === undefined ? [] : (byKey.get(key) ?? []);
     if (versions.length < 2 || !versions.some(({ raw }) => hasRule(raw, tool))) return true;
     if (versions[0] === object) {
@@ -75,19 +75,22 @@ function withOneNamespaceEach(
   return [...merged, ...objects.filter((object) => !isNamespace(object))];
 }
 
-const EDITED_KINDS = ["Secret", "ClusterSecret"];
-
-/** "Secret NAMESPACE/NAME" or "ClusterSecret NAME". Undefined for a kind that a move does not edit. */
-function manifestKey(raw: FileObject["raw"], otherwise: string): string | undefined {
-  const kind = EDITED_KINDS.find((each) => each === raw["kind"]);
-  if (kind === undefined) return undefined;
+/** "Secret NAMESPACE/NAME" or "ClusterSecret NAME". Undefined for a kind that is not a part of a move. */
+function manifestKey(
+  raw: FileObject["raw"],
+  { resources }: OldTool,
+  otherwise: string,
+): string | undefined {
+  const resource = resourceOf(raw, resources);
+  if (!resource && raw["kind"] !== "Secret") return undefined;
   const { namespace, name } = fields(raw["metadata"]);
-  if (kind === "ClusterSecret") return `${kind} ${String(name)}`;
-  return `${kind} ${typeof namespace === "string" ? namespace : otherwise}/${String(name)}`;
+  const title = `${resource ? resource.kind : "Secret"} `;
+  if (resource?.namespaced === false) return `${title}${String(name)}`;
+  return `${title}${typeof namespace === "string" ? namespace : otherwise}/${String(name)}`;
 }
 
-function hasRule(raw: FileObject["raw"], { prefixes, hasClusterSecrets }: OldTool): boolean {
-  if (hasClusterSecrets && raw["kind"] === "ClusterSecret") return true;
+function hasRule(raw: FileObject["raw"], { prefixes, resources }: OldTool): boolean {
+  if (resourceOf(raw, resources)) return true;
   const { annotations, labels } = fields(raw["metadata"]);
   const keys = [...Object.keys(fields(annotations)), ...Object.keys(fields(labels))];
   return keys.some((key) => prefixes.some((prefix) => key.startsWith(prefix)));

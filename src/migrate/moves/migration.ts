@@ -50,6 +50,8 @@ export type Migration = {
   readonly list: MoveList | undefined;
   readonly hints: readonly string[];
   readonly besides: readonly string[];
+  /** The steps by hand that remove what the tool leaves, in order. */
+  readonly leftovers: readonly string[];
   /** What is unknown or cannot be expressed. When not empty, the move is incomplete. */
   readonly problems: readonly string[];
 };
@@ -117,6 +119,7 @@ export function planMigration(
   const order = sourceOrder(sources, copies, reaches, given.present ?? []);
   const publishing = withNamespaces(given.present ?? [], order.namespaces);
   const problems = [
+    ...(reading.problems ?? []),
     ...order.problems,
     ...publishing.problems,
     ...sources.flatMap(({ old: { title }, problems: all, incomplete }) =>
@@ -132,6 +135,7 @@ export function planMigration(
     flags: flagsOfMove(order.namespaces.length > 0 ? publishing.entries : [], tool.optIn, planner),
     hints: [...hintsOfMove(sources, order.namespaces, given.present), ...mirrorHints(copies)],
     besides: reading.besides,
+    leftovers: reading.leftovers ?? [],
     problems,
   };
 }

@@ -3,7 +3,7 @@
 //   no matchNamespace is every namespace, an empty one names no namespace
 //   data are in the ClusterSecret itself, or in a Secret that it names and does not watch
 //   a copy names neither the ClusterSecret's UID nor a version: only its name and its data identify it
-import type { OldClusterSecret, OldCluster, OldObject } from "./old-objects.ts";
+import { fields, textsOf, type OldCluster, type OldCustom, type OldObject } from "./old-objects.ts";
 import {
   titleOf,
   withoutKeys,
@@ -19,6 +19,8 @@ import type { PatternUse } from "./old-patterns.ts";
 import type { OldFlags } from "./old-settings.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
 import { SecretData } from "../../controller/model/secret-data.ts";
+import { stringOf, stringsOf } from "../../controller/model/unstructured.ts";
+import type { Ref } from "../../text/names.ts";
 
 const [CREATED_BY, LABEL] = ["clustersecret.io/created-by", "clustersecret.io"];
 /** Its own defaults, in consts.py. */
@@ -32,12 +34,31 @@ export const clustersecret: OldTool = {
   images: /(^|\/)clustersecret([-/:@]|$)/i,
   settings: [{ name: "blocked-labels", kind: "text", variable: "BLOCKED_LABELS" }],
   prefixes: ["clustersecret.io"],
-  hasClusterSecrets: true,
+  resources: [
+    {
+      group: "clustersecret.io",
+      versions: ["v1"],
+      plural: "clustersecrets",
+      kind: "ClusterSecret",
+      namespaced: false,
+    },
+  ],
+  running: { kind: "never" },
   optIn: false,
   read: readClusterSecrets,
 };
 
-function readClusterSecrets({ clusterSecrets, secrets }: OldCluster, flags: OldFlags): OldReading {
+type ClusterSecret = Pick<OldCustom, "name" | "deleting" | "labels" | "annotations"> & {
+  readonly type: string;
+  /** Undefined when absent, which means every namespace. */
+  readonly matchNamespace: readonly string[] | undefined;
+  readonly avoidNamespace: readonly string[];
+  readonly inline: SecretData | undefined;
+  readonly valueFrom: (Ref & { readonly keys: readonly string[] }) | undefined;
+};
+
+function readClusterSecrets({ customs, secrets }: OldCluster, flags: OldFlags): OldReading {
+  const clusterSecrets = customs.map(clusterSecretOf);
   // An empty variable counts as not set.
   const blocked = (flags.flag("blocked-labels") || BLOCKED_LABELS).split(",");
   const blockedLabels = [...blocked.map((label) => label.trim()), OWN];
@@ -62,8 +83,22 @@ function readClusterSecrets({ clusterSecrets, secrets }: OldCluster, flags: OldF
   return { sources, marks, asking: [], unmoved: [], besides };
 }
 
+function clusterSecretOf({ fields: all, ...rest }: OldCustom): ClusterSecret {
+  const reference = fields(fields(fields(all["data"])["valueFrom"])["secretKeyRef"]);
+  const from = { namespace: stringOf(reference["namespace"]), name: stringOf(reference["name"]) };
+  const referenced = Object.hasOwn(fields(all["data"]), "valueFrom");
+  return {
+    ...rest,
+    type: stringOf(all["type"]) || "Opaque",
+    matchNamespace: textsOf(all["matchNamespace"]),
+    avoidNamespace: textsOf(all["avoidNamespaces"]) ?? [],
+    inline: referenced ? undefined : new SecretData(KINDS.Secret, stringsOf(all["data"])),
+    valueFrom: referenced ? { ...from, keys: textsOf(reference["keys"]) ?? [] } : undefined,
+  };
+}
+
 function sourceOf(
-  one: OldClusterSecret,
+  one: ClusterSecret,
   secrets: ReadonlyMap<string, OldObject>,
   blockedLabels: readonly string[],
 ): OldSource {
@@ -103,7 +138,7 @@ function pythonPatterns(list: readonly string[]): readonly PatternUse[] {
 }
 
 function contentOf(
-  { type, inline, valueFrom, labels, annotations }: OldClusterSecret,
+  { type, inline, valueFrom, labels, annotations }: ClusterSecret,
   object: OldObject | undefined,
   blockedLabels: readonly string[],
 ): OldContent | undefined {

@@ -25,7 +25,8 @@ export const kubed: OldTool = {
   images: /(^|\/)(kubed|config-syncer)([:@]|$)/,
   settings: [{ name: "config-source-namespace", kind: "text" }],
   prefixes: [PREFIX],
-  hasClusterSecrets: false,
+  resources: [],
+  running: { kind: "never" },
   optIn: false,
   read: readKubed,
 };

@@ -33,25 +33,41 @@ export type OldNamespace = {
   readonly terminating: boolean;
 };
 
-export type OldClusterSecret = {
+/** A kind that the tool defines or writes besides Secrets: its rules, and what it leaves behind. */
+export type OldResource = {
+  readonly group: string;
+  /** The first that the API server serves is read. */
+  readonly versions: readonly string[];
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+};
+
+/** An object of an OldResource. */
+export type OldCustom = {
+  readonly group: string;
+  readonly kind: string;
+  /** Undefined when the kind has no namespaces. */
+  readonly namespace: string | undefined;
   readonly name: string;
+  readonly uid: string;
   readonly deleting: boolean;
   readonly labels: StringMap;
   readonly annotations: StringMap;
-  readonly type: string;
-  /** Undefined when absent, which means every namespace. */
-  readonly matchNamespace: readonly string[] | undefined;
-  readonly avoidNamespace: readonly string[];
-  readonly inline: SecretData | undefined;
-  readonly valueFrom: (Ref & { readonly keys: readonly string[] }) | undefined;
+  readonly finalizers: readonly string[];
+  /** The whole object. */
+  readonly fields: RawFields;
 };
+
+export type RawFields = Readonly<Record<string, unknown>>;
 
 export type OldCluster = {
   readonly namespaces: readonly OldNamespace[];
   readonly secrets: readonly OldObject[];
   /** ConfigMaps, Roles, RoleBindings and ServiceAccounts. */
   readonly others: readonly OldObject[];
-  readonly clusterSecrets: readonly OldClusterSecret[];
+  /** Objects of the tool's own kinds, in the order of its `resources`. */
+  readonly customs: readonly OldCustom[];
   /** secretcast's current source list. Undefined when it does not exist. */
   readonly list: unknown;
 };
@@ -60,15 +76,23 @@ type Lists = Omit<OldCluster, "list">;
 type Mutable = { [K in keyof Lists]: Lists[K][number][] };
 
 /** Reads objects of the API or a manifest. Objects that a move does not need are skipped. */
-export function readOldCluster(objects: Iterable<unknown>, listRef: Ref | undefined): OldCluster {
+export function readOldCluster(
+  objects: Iterable<unknown>,
+  listRef: Ref | undefined,
+  resources: readonly OldResource[],
+): OldCluster {
   let list: unknown;
-  const read: Mutable = { namespaces: [], secrets: [], others: [], clusterSecrets: [] };
+  const read: Mutable = { namespaces: [], secrets: [], others: [], customs: [] };
   for (const raw of objects) {
+    const resource = resourceOf(raw, resources);
+    if (resource) {
+      addIf(read.customs, readCustom(raw, resource));
+      continue;
+    }
     const { kind, apiVersion } = fields(raw);
     if (apiVersion !== undefined && apiVersion !== API_VERSIONS[stringOf(kind)]) continue;
     if (kind === "Namespace") addIf(read.namespaces, readOldNamespace(raw));
     else if (kind === "Secret") addIf(read.secrets, readOldObject(raw));
-    else if (kind === "ClusterSecret") addIf(read.clusterSecrets, readClusterSecret(raw));
     else if (OTHER_KINDS.has(stringOf(kind))) {
       const object = readOldObject(raw);
       addIf(read.others, object);
@@ -81,8 +105,32 @@ export function readOldCluster(objects: Iterable<unknown>, listRef: Ref | undefi
     namespaces: read.namespaces.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     secrets: read.secrets.toSorted(byPlace),
     others: read.others.toSorted(byKindAndPlace),
-    clusterSecrets: read.clusterSecrets.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    customs: customsInOrder(read.customs, resources),
   };
+}
+
+/** The resource of the tool that `raw` is an object of. Other groups have kinds of the same names. */
+export function resourceOf(
+  raw: unknown,
+  resources: readonly OldResource[],
+): OldResource | undefined {
+  const { kind, apiVersion } = fields(raw);
+  return resources.find(
+    (one) =>
+      one.kind === kind &&
+      (apiVersion === undefined ||
+        one.versions.some((version) => apiVersion === `${one.group}/${version}`)),
+  );
+}
+
+function customsInOrder(
+  customs: readonly OldCustom[],
+  resources: readonly OldResource[],
+): readonly OldCustom[] {
+  const rank = new Map(resources.map(({ group, kind }, at) => [`${group} ${kind}`, at]));
+  const rankOf = ({ group, kind }: OldCustom): number => rank.get(`${group} ${kind}`) ?? 0;
+  const placeOf = ({ namespace = "", name }: OldCustom): string => refText({ namespace, name });
+  return customs.toSorted((a, b) => rankOf(a) - rankOf(b) || (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
 const OTHER_KINDS = new Set(["ConfigMap", "Role", "RoleBinding", "ServiceAccount"]);
@@ -92,7 +140,6 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   Secret: "v1",
   ConfigMap: "v1",
   ServiceAccount: "v1",
-  ClusterSecret: "clustersecret.io/v1",
   Role: "rbac.authorization.k8s.io/v1",
   RoleBinding: "rbac.authorization.k8s.io/v1",
 };
@@ -110,7 +157,7 @@ function addIf<T>(list: T[], item: T | undefined): void {
   if (item !== undefined) list.push(item);
 }
 
-export function fields(value: unknown): Readonly<Record<string, unknown>> {
+export function fields(value: unknown): RawFields {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
@@ -167,28 +214,27 @@ function readOldNamespace(raw: unknown): OldNamespace | undefined {
   };
 }
 
-function readClusterSecret(raw: unknown): OldClusterSecret | undefined {
+function readCustom(raw: unknown, resource: OldResource): OldCustom | undefined {
   const all = fields(raw);
   const metadata = objectOf(all["metadata"]);
   const name = stringOf(metadata.name);
   if (name === "") return undefined;
-  const reference = fields(fields(fields(all["data"])["valueFrom"])["secretKeyRef"]);
-  const from = { namespace: stringOf(reference["namespace"]), name: stringOf(reference["name"]) };
-  const referenced = Object.hasOwn(fields(all["data"]), "valueFrom");
   return {
+    group: resource.group,
+    kind: resource.kind,
+    namespace: resource.namespaced ? stringOf(metadata.namespace) || "default" : undefined,
     name,
+    uid: stringOf(metadata.uid),
     deleting: stringOf(metadata.deletionTimestamp) !== "",
     labels: stringsOf(metadata.labels),
     annotations: stringsOf(metadata.annotations),
-    type: stringOf(all["type"]) || "Opaque",
-    matchNamespace: textsOf(all["matchNamespace"]),
-    avoidNamespace: textsOf(all["avoidNamespaces"]) ?? [],
-    inline: referenced ? undefined : new SecretData(KINDS.Secret, stringsOf(all["data"])),
-    valueFrom: referenced ? { ...from, keys: textsOf(reference["keys"]) ?? [] } : undefined,
+    finalizers: textsOf(metadata.finalizers) ?? [],
+    fields: all,
   };
 }
 
-function textsOf(value: unknown): readonly string[] | undefined {
+/** The texts of a list. Undefined when it is not a list. */
+export function textsOf(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.filter((item): item is string => typeof item === "string");
 }

@@ -1,6 +1,6 @@
 // What a tool's own marks say, in the same terms for every tool: sources with the namespaces that they
 // reach, and objects with a mark.
-import type { OldCluster, OldNamespace, OldObject } from "./old-objects.ts";
+import type { OldCluster, OldCustom, OldNamespace, OldObject, OldResource } from "./old-objects.ts";
 import { patternKey, type PatternAnswers, type PatternUse } from "./old-patterns.ts";
 import type { OldFlags, OldSetting } from "./old-settings.ts";
 import { parseSelector } from "../../text/label-selector.ts";
@@ -8,8 +8,11 @@ import type { Ref } from "../../text/names.ts";
 import type { SecretData } from "../../controller/model/secret-data.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
-export const OLD_TOOLS = ["reflector", "replicator", "kubed", "clustersecret", "tgik"] as const;
-export type OldToolName = (typeof OLD_TOOLS)[number];
+/** The tools that help, completion and documents offer. */
+export const OLD_TOOLS = ["reflector", "replicator", "kubed", "clustersecret"] as const;
+/** Tools that still work and are not offered, because they are hardly used any more. */
+export const RETIRED_TOOLS = ["tgik"] as const;
+export type OldToolName = (typeof OLD_TOOLS | typeof RETIRED_TOOLS)[number];
 
 /** Namespaces that one of the patterns or the selector matches, or that have an annotation. */
 export type OldMatch =
@@ -79,7 +82,30 @@ export type OldReading = {
   readonly unmoved: readonly OldObject[];
   /** Functions of the tool that secretcast does not have. */
   readonly besides: readonly string[];
+  /** Rules of the tool that belong to no source, with the reason why they do not move. */
+  readonly problems?: readonly string[];
+  /**
+   * What remains after the clean-up, as steps by hand in their order: custom resources, finalizers, webhooks
+   * and definitions.
+   */
+  readonly leftovers?: readonly string[];
 };
+
+/** Whether the tool may run while the move writes. */
+export type OldRunning =
+  | { readonly kind: "never" }
+  /**
+   * Once its rules are harmless. `armed` names each rule that is not, with what to change in it. The rules
+   * are read again before and during the writes.
+   */
+  | {
+      readonly kind: "disarmed";
+      armed(
+        customs: readonly OldCustom[],
+        step: "move" | "clean-up",
+        moving: readonly OldSource[],
+      ): readonly string[];
+    };
 
 export type OldTool = {
   readonly name: OldToolName;
@@ -88,8 +114,9 @@ export type OldTool = {
   readonly settings: readonly OldSetting[];
   /** Prefixes of the tool's label and annotation keys. */
   readonly prefixes: readonly string[];
-  /** Its sources are ClusterSecrets. */
-  readonly hasClusterSecrets: boolean;
+  /** Its own kinds that are read. A kind that the API server does not serve has no objects. */
+  readonly resources: readonly OldResource[];
+  readonly running: OldRunning;
   /** It only copies into namespaces that ask for it, which secretcast calls opt-in. */
   readonly optIn: boolean;
   read(cluster: OldCluster, flags: OldFlags): OldReading;

@@ -28,7 +28,8 @@ export const reflector: OldTool = {
     },
   ],
   prefixes: [PREFIX],
-  hasClusterSecrets: false,
+  resources: [],
+  running: { kind: "never" },
   optIn: false,
   read: readReflector,
 };

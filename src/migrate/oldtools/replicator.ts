@@ -27,7 +27,8 @@ export const replicator: OldTool = {
     { name: "replicate-secrets", kind: "truth" },
   ],
   prefixes: [PREFIX],
-  hasClusterSecrets: false,
+  resources: [],
+  running: { kind: "never" },
   optIn: false,
   read: readReplicator,
 };

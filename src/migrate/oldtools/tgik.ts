@@ -16,7 +16,8 @@ export const tgik: OldTool = {
   images: /tgik-controller/,
   settings: [],
   prefixes: [PREFIX],
-  hasClusterSecrets: false,
+  resources: [],
+  running: { kind: "never" },
   optIn: true,
   read: readTgik,
 };

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { commandLine } from "../../support/programs/command-line.ts";
+import { OLD_TOOLS, RETIRED_TOOLS } from "../../../src/migrate/oldtools/old-tool.ts";
 import { worldObjects, WORLDS, worldVerdicts } from "../../support/worlds/world.ts";
 
 type List = {
@@ -370,7 +371,7 @@ spec:
 });
 
 for (const [args, line] of [
-  [[], /--from: is missing: expected one of reflector, replicator, kubed, clustersecret, tgik/],
+  [[], /--from: is missing: expected one of reflector, replicator, kubed, clustersecret\n/],
   [["--from", "velero"], /--from: "velero" is unknown/],
   [["--from", "kubed", "-n", "a"], /--namespace: a move is of a whole cluster/],
   [["--from", "kubed", "-l", "a=b"], /--selector: a move is of everything/],
@@ -776,4 +777,18 @@ data: {token: b25l}
   const root = repository(t, { "mirror.yaml": mirror, "source.yaml": source });
   const { stdout } = await migrated(root, "reflector", "--print-patches");
   assert.match(stdout, /secretcast\.io\/from: platform\/registry/);
+});
+
+test("help and the refusal name the tools that are offered; a retired one works and is not named", async () => {
+  const { stdout } = await commandLine(["migrate", "--help"]);
+  const help = stdout.replaceAll(/\s+/g, " ");
+  assert.ok(help.includes(`${OLD_TOOLS.slice(0, -1).join(", ")} or ${OLD_TOOLS.at(-1)}`), help);
+  for (const tool of RETIRED_TOOLS) {
+    assert.ok(!help.includes(tool), tool);
+    const refused = await commandLine(["migrate", "--from", "velero"]);
+    assert.ok(!refused.stderr.includes(tool), refused.stderr);
+    const stdin = '{"apiVersion":"v1","kind":"List","items":[]}';
+    const { code, stderr } = await commandLine(["migrate", "--from", tool, "-f", "-"], { stdin });
+    assert.equal(code, 0, stderr);
+  }
 });

@@ -1,8 +1,10 @@
 // What a move reads of a cluster, however much it is.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
+import { readCustoms, readOldObjects } from "../../../src/migrate/command/read-old-cluster.ts";
 import { tgik } from "../../../src/migrate/oldtools/tgik.ts";
+import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
+import { ApiError } from "../../../src/kube/rest/api-error.ts";
 import type { ApiClient, ApiRequest } from "../../../src/kube/rest/api-client.ts";
 import { listBody } from "../../support/api-server/list-body.ts";
 
@@ -36,3 +38,31 @@ test("a cluster of 200,000 objects of a kind is read whole", async () => {
   assert.equal(objects.length, 5 * 200_000);
   assert.deepEqual(unread, []);
 });
+
+const RULES = { group: "a.example", versions: ["v1", "v1beta1"], plural: "rules", kind: "Rule" };
+
+for (const [served, status, count, unread] of [
+  ["v1", 404, 1, []],
+  ["v1beta1", 404, 1, []],
+  ["v1alpha1", 404, 0, []],
+  ["v1alpha1", 403, 0, ["rules.a.example: may not be listed"]],
+] as const) {
+  test(`rules of the tool that are served as ${served}, other versions answering ${status}: ${count} read`, async () => {
+    const one = { metadata: { name: "a", uid: "u", resourceVersion: "1" } };
+    const request = ({ path, what }: ApiRequest): Promise<unknown> => {
+      if (path.startsWith(`/apis/a.example/${served}/rules`))
+        return Promise.resolve(listBody(`a.example/${served}`, "Rule", [one]));
+      const kind = status === 404 ? "notFound" : "forbidden";
+      throw new ApiError(what, { kind, status, reason: "Test" });
+    };
+    const client = { request } as unknown as ApiClient;
+    const { signal } = new AbortController();
+    const resources = [{ ...RULES, namespaced: false }];
+    const read = await readCustoms(
+      { ...tgik, resources },
+      { client, signal, onRead: () => undefined },
+    );
+    const { customs } = readOldCluster(read.objects, undefined, resources);
+    assert.deepEqual([customs.length, read.unread], [count, unread]);
+  });
+}

@@ -103,7 +103,7 @@ test("of the keys in which a copy differs five are named, and the rest is counte
 
 test("a copy, or a mirror, of a source whose data are not known is doubtful", () => {
   const objects = [secret("shared/x", {}), secret("team-a/x", {})];
-  const [owner, object] = readOldCluster(objects, undefined).secrets;
+  const [owner, object] = readOldCluster(objects, undefined, []).secrets;
   assert.ok(owner && object);
   const everywhere = { matches: [{ kind: "all" }], except: [] } as const;
   const known = secretSource(owner, { push: everywhere, allow: everywhere });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readOldCluster } from "../../../src/migrate/oldtools/old-objects.ts";
+import { clustersecret } from "../../../src/migrate/oldtools/clustersecret.ts";
 
 test("what has no name is passed over, of every kind, and what has one is read", () => {
   const kinds = ["Namespace", "Secret", "ConfigMap", "ClusterSecret"];
@@ -12,9 +13,35 @@ test("what has no name is passed over, of every kind, and what has one is read",
     { kind, metadata: { name: 7 } },
     { kind, metadata: { name: "x" } },
   ]);
-  const { namespaces, secrets, others, clusterSecrets } = readOldCluster(objects, undefined);
+  const { resources } = clustersecret;
+  const { namespaces, secrets, others, customs } = readOldCluster(objects, undefined, resources);
   assert.deepEqual(
-    [namespaces, secrets, others, clusterSecrets].map((read) => read.map(({ name }) => name)),
+    [namespaces, secrets, others, customs].map((read) => read.map(({ name }) => name)),
     [["x"], ["x"], ["x"], ["x"]],
+  );
+});
+
+test("a kind of the tool is read in each of its versions, and never of another group", () => {
+  const resource = { group: "a.example", versions: ["v1", "v1beta1"], plural: "rules" } as const;
+  const [cluster, own] = [
+    { ...resource, kind: "ClusterRule", namespaced: false },
+    { ...resource, kind: "Rule", namespaced: true },
+  ];
+  const metadata = { name: "x", namespace: "team", uid: "u" };
+  const objects = ["a.example/v1", "a.example/v1beta1", "a.example/v2", "b.example/v1"].flatMap(
+    (apiVersion) => [
+      { apiVersion, kind: "Rule", metadata },
+      { apiVersion, kind: "ClusterRule", metadata },
+    ],
+  );
+  const { customs } = readOldCluster(objects, undefined, [cluster, own]);
+  assert.deepEqual(
+    customs.map(({ kind, namespace, name }) => [kind, namespace, name]),
+    [
+      ["ClusterRule", undefined, "x"],
+      ["ClusterRule", undefined, "x"],
+      ["Rule", "team", "x"],
+      ["Rule", "team", "x"],
+    ],
   );
 });

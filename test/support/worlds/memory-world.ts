@@ -93,7 +93,7 @@ export class MemoryWorld {
       onRead: () => undefined,
     });
     const settings = moveSettings({ includeSystemNamespaces: true }, this.#byList);
-    const cluster = readOldCluster(objects, settings.list);
+    const cluster = readOldCluster(objects, settings.list, tool.resources);
     const reading = tool.read(cluster, { flag: () => undefined });
     const names = cluster.namespaces.map(({ name }) => name);
     const uses = patternsOf(reading);

@@ -53,7 +53,8 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
   readonly scene: Stage;
   readonly world: WorldName;
   readonly #secrets = new Set<string>();
-  readonly #clusterSecrets: readonly WorldObject[];
+  /** The world's objects of the tool's own kinds, by the path of their list. */
+  readonly #customs: ReadonlyMap<string, unknown>;
 
   readonly #byList: boolean;
   /** Namespaces of earlier tests that go meanwhile, on a shared server. */
@@ -63,7 +64,7 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     this.#byList = byList;
     this.scene = scene;
     this.world = world;
-    this.#clusterSecrets = worldObjects(world).filter(({ kind }) => kind === "ClusterSecret");
+    this.#customs = customLists(world);
   }
 
   /** Makes the namespaces and Secrets; whose mark names another comes after it. */
@@ -127,19 +128,17 @@ export class WorldScene<Stage extends WorldStage = WorldStage> {
     await client.close();
   }
 
-  /** The client of whoever moves; ClusterSecrets are what the world says. */
+  /** The client of whoever moves; objects of the tool's own kinds are what the world says. */
   get client(): ApiClient {
     const { client } = this.scene.api;
-    const items = this.#clusterSecrets;
     return {
       server: client.server,
       reachability: client.reachability,
       open: (request) => client.open(request),
       close: () => Promise.resolve(),
       request: async <T>(request: ApiRequest): Promise<T> => {
-        if (!request.path.endsWith("/clustersecrets")) return client.request<T>(request);
-        const list: unknown = listBody("clustersecret.io/v1", "ClusterSecret", items);
-        return list as T;
+        const list = this.#customs.get(request.path.replace(/\?.*/, ""));
+        return list === undefined ? client.request<T>(request) : (list as T);
       },
     };
   }
@@ -278,6 +277,16 @@ function ownClient(): ApiClient {
   const { kubeconfig } = sharedCluster();
   const options = { clock: systemClock, userAgent: "secretcast-test" };
   return createClient(loadKubeConfig({ kubeconfig }), options);
+}
+
+function customLists(world: WorldName): ReadonlyMap<string, unknown> {
+  return new Map(
+    OLD_TOOL[world].resources.map(({ group, versions: [version = ""], plural, kind }) => {
+      const items = worldObjects(world).filter((one) => one.kind === kind);
+      const path = resourcePath({ group, version, plural, kind });
+      return [path, listBody(`${group}/${version}`, kind, items)];
+    }),
+  );
 }
 
 const INCLUDING = { includeSystemNamespaces: true } as const;
