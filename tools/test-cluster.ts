@@ -5,7 +5,7 @@
 // tests say so and are skipped. Paths replace the default set, as with `npm test`.
 // Exit codes: 0 when all passed, else 1; 1 when a control plane does not start; 3 when none can be had.
 import { globSync, readFileSync } from "node:fs";
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
 import { finished } from "node:stream/promises";
 import { run } from "node:test";
 import { spec, tap } from "node:test/reporters";
@@ -146,6 +146,9 @@ async function runTests(
   const lanes = new Lanes(accesses, runsAlone);
   await lanes.listen();
   Object.assign(process.env, {
+    // As tools/run-tests.js has it: the files load the same modules.
+    NODE_COMPILE_CACHE:
+      process.env["NODE_COMPILE_CACHE"] ?? resolve("node_modules/.cache/node-compile"),
     PATH: [folder, ...goToolFolders(process.env, say), process.env["PATH"]].join(":"),
     CLUSTER_ASSETS: folder,
     CLUSTER_LANES: lanes.socketFile,
