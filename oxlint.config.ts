@@ -44,7 +44,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
   "kube/workqueue": { from: KUBE("time"), packages: [] },
   "kube/flowcontrol": { from: KUBE("time"), packages: [] },
   "kube/leaderelection": { from: KUBE("time", "rest"), packages: ["fast-deep-equal", ...NODE] },
-  "kube/events": { from: KUBE("time", "rest"), packages: NODE },
+  "kube/events": { from: KUBE("lru", "time", "rest"), packages: NODE },
   "kube/portforward": { from: KUBE("time", "rest", "kubeconfig"), packages: [...NODE, "undici"] },
   "kube/library": {
     from: KUBE("time", "rest", "kubeconfig", "cache", "workqueue", "leaderelection", "events"),
@@ -65,7 +65,10 @@ const WALLS: Readonly<Record<string, Wall>> = {
     from: [...RULES("annotations", "model", "desired"), "text"],
     packages: [],
   },
-  "controller/state": { from: [...RULES("annotations", "model", "desired"), "text"], packages: [] },
+  "controller/state": {
+    from: [...RULES("annotations", "model", "desired"), "kube/lru", "text"],
+    packages: [],
+  },
   "controller/plan": {
     from: [...RULES("annotations", "model", "desired", "state"), "text"],
     packages: [],
@@ -192,7 +195,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
       "cli/rights/needed-rights",
       "inspect/kubectl",
       "inspect/cluster",
-      ...RULES("settings", "annotations/name-scope", "model"),
+      ...RULES("settings", "annotations/name-scope", "annotations/replicators", "model"),
       ...KUBE("json", "cache", "rest"),
       "text",
     ],
@@ -221,7 +224,10 @@ const WALLS: Readonly<Record<string, Wall>> = {
     packages: [...NODE, "yargs"],
   },
 
-  "migrate/oldtools": { from: [...RULES("model"), "text"], packages: [] },
+  "migrate/oldtools": {
+    from: [...RULES("annotations/replicators", "model"), "text"],
+    packages: [],
+  },
   "migrate/moves": {
     from: [
       "migrate/oldtools",

@@ -126,3 +126,12 @@ test("a map of texts has one name in the source (T14)", () => {
   );
   assert.deepEqual(others, []);
 });
+
+test("only one place writes how many more names there are (T14)", () => {
+  const others = filesOf(SRC).filter(
+    (file) =>
+      file.endsWith(".ts") &&
+      /and \$\{[^}]+\} more(?:`|\$)/.test(readFileSync(join(SRC, file), "utf8")),
+  );
+  assert.deepEqual(others, [], "text/listed.ts writes it");
+});

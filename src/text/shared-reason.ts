@@ -1,5 +1,6 @@
 // One line for reasons that differ only in the names that they contain, such as those of each tenant's quotas.
 // It has their common start and end, and what differs between them.
+import { listed } from "./listed.ts";
 
 const MOST = 5;
 
@@ -24,9 +25,9 @@ export function sharedReason(reasons: Iterable<string>): string {
     end++;
   const names = [first, ...others]
     .slice(0, MOST)
-    .map((words) => words.slice(start, words.length - end).join(" "));
-  const rest = texts.length - names.length;
-  const more = rest > 0 ? ` and ${rest} more` : "";
-  const middle = `${names.filter((name) => name !== "").join(", ")}${more}`;
+    .map((words) => words.slice(start, words.length - end).join(" "))
+    .filter((name) => name !== "");
+  const rest = Math.max(0, texts.length - MOST);
+  const middle = listed(names, MOST, { count: names.length + rest });
   return [...first.slice(0, start), middle, ...first.slice(first.length - end)].join(" ");
 }

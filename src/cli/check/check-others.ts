@@ -6,19 +6,11 @@ import { causeOf } from "../../kube/rest/error-text.ts";
 import { PODS } from "../../kube/rest/resource.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import { isRecord } from "../../kube/json.ts";
+import { REPLICATORS, type Replicator } from "../../controller/annotations/replicators.ts";
 import type { CheckFinding } from "./finding.ts";
 
-/** Tool names, each with a pattern for the image name without the registry. */
-export const REPLICATORS: readonly (readonly [tool: string, image: RegExp])[] = [
-  ["Reflector", /(^|\/)kubernetes-reflector([:@]|$)/],
-  ["kubernetes-replicator", /(^|\/)kubernetes-replicator([:@]|$)/],
-  ["Config Syncer (kubed)", /(^|\/)(kubed|config-syncer)([:@]|$)/],
-  ["ClusterSecret", /(^|\/)clustersecret([-/:@]|$)/i],
-  ["the TGIK controller", /(^|\/)[\w.-]*tgik-controller([:@]|$)/],
-  ["registry-creds", /(^|\/)registry-creds(-controller)?([:@]|$)/],
-  ["imagepullsecret-patcher", /(^|\/)imagepullsecret-patcher([:@]|$)/],
-  ["HNC", /(^|\/)hnc-manager([:@]|$)/],
-];
+/** The tools whose images are known. */
+const TOOLS: readonly Replicator[] = Object.values<Replicator>(REPLICATORS);
 
 const ADVICE = "let one of the two serve a Secret, never both";
 // Maximum length of an image name with registry, path and tag.
@@ -54,7 +46,7 @@ export async function checkOthers(
   }
   if (found.size === 0)
     return [{ ...about, state: "ok", says: "none that is known runs", advice: undefined }];
-  return REPLICATORS.flatMap(([tool]) => {
+  return TOOLS.flatMap(({ title: tool }) => {
     const seen = found.get(tool);
     if (!seen) return [];
     const says = `${tool} runs in ${seen.pods} ${seen.pods === 1 ? "Pod" : "Pods"}, one in namespace ${seen.where}`;
@@ -79,8 +71,8 @@ function count(pod: unknown, into: Map<string, { pods: number; readonly where: s
     const image = isRecord(each) ? each["image"] : undefined;
     return typeof image === "string" && image.length <= LONGEST_IMAGE ? [image] : [];
   });
-  for (const [tool, image] of REPLICATORS) {
-    if (!images.some((text) => image.test(text))) continue;
+  for (const { title: tool, image } of TOOLS) {
+    if (!image || !images.some((text) => image.test(text))) continue;
     const seen = into.get(tool);
     if (seen) seen.pods++;
     else into.set(tool, { pods: 1, where: namespace });

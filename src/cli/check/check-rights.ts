@@ -1,4 +1,5 @@
 // Asks the API server whether each right is granted, with one review per right and a few at a time.
+import { listed } from "../../text/listed.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import { causeOf } from "../../kube/rest/error-text.ts";
 import type { CheckFinding } from "./finding.ts";
@@ -46,10 +47,7 @@ function withoutRepeats(findings: readonly CheckFinding[]): readonly CheckFindin
     const checks = finding.state === "warning" ? warnings.get(finding.says) : undefined;
     if (!checks) return [finding];
     if (checks[0] !== finding.check) return [];
-    const more = checks.length - 1;
-    return [
-      { ...finding, check: more === 0 ? finding.check : `${finding.check} and ${more} more` },
-    ];
+    return [{ ...finding, check: listed(checks, 1) }];
   });
 }
 

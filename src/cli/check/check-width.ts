@@ -1,5 +1,6 @@
 // Finds rights of the controller's account that these settings do not need. It asks for each verb on Secrets
 // and ConfigMaps, and for the rights that lead to Secrets.
+import { listed } from "../../text/listed.ts";
 import type { AccessAttributes } from "../../inspect/cluster/access-review.ts";
 import { ApiError } from "../../kube/rest/api-error.ts";
 import type { NeededRight } from "../rights/needed-rights.ts";
@@ -56,7 +57,7 @@ export async function checkWidth(
   return [
     ...linesOf(inCluster).map(([what, says]) => finding(`${what} in all namespaces`, says)),
     ...[...found].map(([what, { says, namespaces }]) =>
-      finding(`${what} in ${someOf(namespaces)}`, says),
+      finding(`${what} in ${listed(namespaces, 1)}`, says),
     ),
   ];
 }
@@ -105,11 +106,6 @@ function resourceText({ group = "", resource, subresource }: AccessAttributes): 
 
 function textOf(right: AccessAttributes, namespace: string | undefined): string {
   return `${right.verb} ${resourceText(right)} ${namespace ?? ""}`;
-}
-
-function someOf(namespaces: readonly string[]): string {
-  const [first = "", ...others] = namespaces;
-  return others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
 function finding(what: string, says: string): CheckFinding {

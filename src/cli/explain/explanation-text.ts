@@ -1,5 +1,6 @@
 // An explanation as text: the rules as a table, with a mark at the deciding rule, and the commands below.
 // Places with the same reason are grouped.
+import { listed } from "../../text/listed.ts";
 import { refText } from "../../text/names.ts";
 import { dueText, dueWordsOf } from "../../controller/settings/due-text.ts";
 import type { ExplainedVerdict, PlaceAnswer, RuleAnswer } from "../explanation/answer.ts";
@@ -142,9 +143,7 @@ const MOST_NAMED = 3;
 
 function whereOf(told: Explanation, { places }: PlaceGroup, all: boolean): string {
   const names = places.map((place) => nameOf(told, place));
-  const shown = all || names.length <= MOST_NAMED + 1 ? names : names.slice(0, MOST_NAMED);
-  const rest = names.length - shown.length;
-  return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  return listed(names, all || names.length <= MOST_NAMED + 1 ? names.length : MOST_NAMED);
 }
 
 // A namespace where the copy has the name that all have.

@@ -1,5 +1,6 @@
 // Lists what a write changes in an object's content, by name: entries, labels and annotations that are
 // added, changed or removed. It contains no values and none of secretcast's marks.
+import { listed } from "../../text/listed.ts";
 import { parseRecord } from "../../controller/desired/copied-metadata.ts";
 import { isCopying, type Action, type Fill } from "../../controller/model/actions.ts";
 import type { CachedObject } from "../../controller/model/cluster.ts";
@@ -129,8 +130,7 @@ export function diffText({ keys, labels, annotations, type, immutable }: Content
     ...(type === undefined ? [] : [`type=${type}`]),
     ...(immutable === undefined ? [] : [`immutable=${immutable}`]),
   ];
-  const rest = words.length - SHOWN;
-  return [...words.slice(0, SHOWN), ...(rest > 0 ? [`and ${rest} more`] : [])].join(" ");
+  return listed(words, SHOWN, { between: " " });
 }
 
 function wordsOf(diffs: NamesDiff | undefined, what: string): readonly string[] {

@@ -1,6 +1,7 @@
 // Implements `secretcast plan`. It shows what a run would write in a cluster, or in the cluster that files
 // describe. It uses the controller's planner and writes nothing. The list is written to stdout. The
 // settings used and what is unknown are written to stderr.
+import { listed } from "../../text/listed.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
 import {
   lastText,
@@ -116,9 +117,7 @@ function tellFiles(
     `read ${builder.namespaces.size - implied.length} Namespaces and ${counts}${passed}\n`,
   );
   if (implied.length > 0)
-    stderr.write(
-      `not in the files, taken for namespaces without labels: ${implied.slice(0, 10).join(", ")}${implied.length > 10 ? ` and ${implied.length - 10} more` : ""}\n`,
-    );
+    stderr.write(`not in the files, taken for namespaces without labels: ${listed(implied, 10)}\n`);
 }
 
 type Planned = ReadCluster & {

@@ -1,5 +1,6 @@
 // The rights that a controller with these settings needs. `check` asks for each of them and `rights` prints
 // them as manifests. Tests compare manifests/ and the chart with this list.
+import { listed } from "../../text/listed.ts";
 import type { Config } from "../../controller/settings/config.ts";
 import type { FlagName } from "../../controller/settings/flags.ts";
 import { KINDS } from "../../controller/model/kinds.ts";
@@ -186,13 +187,8 @@ const MOST_NAMES_SHOWN = 5;
 /** Close to what `kubectl auth can-i` takes, which asks the same. */
 export function rightText({ verb, group, resource, namespace, names }: NeededRight): string {
   const what = `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
-  const named = names === undefined ? what : `${what}/${shortList(names)}`;
+  const named =
+    names === undefined ? what : `${what}/${listed(names, MOST_NAMES_SHOWN, { between: "," })}`;
   if (namespace !== undefined) return `${named} in ${namespace}`;
   return resource === "namespaces" ? named : `${named} in every namespace`;
-}
-
-function shortList(names: readonly string[]): string {
-  const more = names.length - MOST_NAMES_SHOWN;
-  if (more <= 0) return names.join(",");
-  return `${names.slice(0, MOST_NAMES_SHOWN).join(",")} and ${more} more`;
 }

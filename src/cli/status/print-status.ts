@@ -1,5 +1,6 @@
 // Implements `secretcast status`. It reads the page of the running controller. Where this is impossible, it
 // makes its own plan and says so. It runs once, repeatedly (-w), or until everything is current (--wait).
+import { listed } from "../../text/listed.ts";
 import { UsageError } from "../../controller/settings/config.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
 import { formatDuration, parseDuration } from "../../controller/settings/units.ts";
@@ -181,12 +182,9 @@ function ignoredOutside({ ignored }: Pick<Status, "ignored">): readonly string[]
   if (!outside) return [];
   const named = ignored.objects.shown
     .filter(({ reason }) => reason === "namespace")
-    .slice(0, MOST_IGNORED)
     .map(({ object }) => object);
-  const names = named.length > 0 ? `: ${named.join(", ")}` : "";
-  const rest = outside.count - named.length;
-  const more = named.length > 0 && rest > 0 ? ` and ${rest} more` : "";
-  return [`ignored, ${outside.text}${names}${more}`];
+  const names = listed(named, MOST_IGNORED, { count: outside.count });
+  return [`ignored, ${outside.text}${named.length > 0 ? `: ${names}` : ""}`];
 }
 
 const MOST_IGNORED = 5;

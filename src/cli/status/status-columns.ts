@@ -1,4 +1,5 @@
 // A status as text: sources by outcome, then problems with their reasons.
+import { listed } from "../../text/listed.ts";
 import { dueText } from "../../controller/settings/due-text.ts";
 import { NOWHERE_TEXT } from "../../controller/model/removal-holds.ts";
 import { METRIC_STATES, type MetricState } from "../../controller/model/verdicts.ts";
@@ -80,7 +81,5 @@ function reasonText({ reason, dueAt, dueWords, unless }: Trouble): string {
 }
 
 function placesText({ places, count }: Trouble, most: number): string {
-  const rest = count - Math.min(most, places.length);
-  const named = places.slice(0, most).join(", ");
-  return rest > 0 ? `${named} and ${rest} more` : named;
+  return listed(places, most, { count });
 }

@@ -1,5 +1,6 @@
 // Which keys of labels and annotations are never copied, because other controllers act on them, and which of
 // those the administrator can allow by --copyable-keys.
+import { REPLICATORS } from "./replicators.ts";
 import { hasPositive, METADATA_GLOBS, parseGlobList, type GlobList } from "../../text/globs.ts";
 import { invalid, type Result } from "../../text/result.ts";
 
@@ -66,20 +67,8 @@ export const NEVER_COPIED: readonly string[] = [
   "k8ssandra.io/*",
   "*openshift.io/*",
   // Other replicators.
-  "reflector.v1.k8s.emberstack.com/*",
-  "*replicator.v1.mittwald.de/*",
-  "kubed.appscode.com/*",
   "clustersecret.io",
-  "clustersecret.io/*",
-  "kopf.zalando.org/*",
-  "projection.sh/*",
-  "clustersecrets.core.cs.sap.com/*",
-  "eightypercent.net/*",
-  "replicator.nadundesilva.github.io/*",
-  "secret-copier.deckhouse.io/*",
-  "alexellis.io/*",
-  "k8s.titansoft.com/*",
-  "synator/*",
+  ...Object.values(REPLICATORS).flatMap(({ domains }) => domains.map((each) => `${each}/*`)),
   // Tenancy and policy.
   "projectcapsule.dev/*",
   "*.projectcapsule.dev/*",

@@ -1,6 +1,7 @@
 // The source list: from the data of a ConfigMap to its entries, by key and by the object that they name.
 // Each entry is refused alone, but entries that name one object are all refused. An entry that was read
 // before and is unchanged stays the same JavaScript object.
+import { listed } from "../../text/listed.ts";
 import { parseEntry, problemOf, refused, type ListEntry, type ListTerms } from "./list-entry.ts";
 import type { ListedKind, ListedObject } from "./list-entry.ts";
 import { refText, type Ref } from "../../text/names.ts";
@@ -88,8 +89,7 @@ const MOST_NAMED = 5;
 function refusedOf(entry: ListEntry, all: readonly ListEntry[]): ListEntry {
   const { key, object } = entry;
   const named = all.slice(0, MOST_NAMED).map((each) => each.key);
-  const rest = all.length - named.length;
-  const keys = `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  const keys = listed(named, MOST_NAMED, { count: all.length });
   const { fault } = invalid(
     object ? refText(object) : "",
     `one entry for an object: ${keys} name it`,

@@ -2,6 +2,7 @@
 // such Secrets, not their data, so this is asked when a write is due, of the Secret as it then is.
 //   an entry of its owner's stays theirs, also where it equals the source's: only what we wrote, or what
 //   the type requires and its owner could not leave out, is ours to change and to take out
+import { listed } from "../../text/listed.ts";
 import { because, type Reason } from "../model/reasons.ts";
 import { parsePull, type Annotations } from "../annotations/parse.ts";
 import { excessOf, MOST_DATA_ENTRIES } from "../../text/bounds.ts";
@@ -139,13 +140,8 @@ export function fillFor(
   return { fill, shadowed, isRefill };
 }
 
-const MOST_NAMED = 5;
-
 function ownEntriesKept(kept: readonly string[]): Reason {
-  const rest = kept.length - MOST_NAMED;
-  const named = kept.slice(0, MOST_NAMED).join(", ");
-  const keys = rest > 0 ? `${named} and ${rest} more` : named;
-  return because("OwnEntriesKept", { keys });
+  return because("OwnEntriesKept", { keys: listed(kept) });
 }
 
 /** Takes out everything that we filled in. */

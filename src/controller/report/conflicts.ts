@@ -1,5 +1,6 @@
 // The text of the three refusals that share the verdict `conflict`: another source has the place, an
 // unmanaged Secret is in the way, or a pulling Secret is not filled.
+import { listed } from "../../text/listed.ts";
 import { because, reasonText } from "../model/reasons.ts";
 import { offerCommand, type Row } from "../model/verdicts.ts";
 import { refText } from "../../text/names.ts";
@@ -42,8 +43,7 @@ export function conflictReason(
 }
 
 function winnersText(winners: readonly string[]): string {
-  const named = winners.slice(0, MOST_WINNERS).join(", ");
-  const rest = winners.length - MOST_WINNERS;
+  const named = listed(winners, MOST_WINNERS);
   if (winners.length === 1) return `source ${named} has the place and comes first`;
-  return `sources ${named}${rest > 0 ? ` and ${rest} more` : ""} have these places and come first`;
+  return `sources ${named} have these places and come first`;
 }

@@ -1,5 +1,6 @@
 // Places whose write failed, grouped by source and cause. Promises: a place fails until a write succeeds there
 // or it is no longer wanted, so that a retry changes nothing. Memory is one name and reason per failing place.
+import { listed } from "../../text/listed.ts";
 import { reasonText } from "../model/reasons.ts";
 import { FAILURE_CAUSES } from "../../kube/rest/failure-cause.ts";
 import { isPending, type Plan } from "../model/verdicts.ts";
@@ -164,7 +165,7 @@ export function failureText(
     const places = members.flatMap((member) => member.places);
     return `in ${where(places.map(({ namespace }) => namespace).toSorted())}: ${cause}`;
   });
-  const rest = sorted.length - parts.length;
-  const more = rest > 0 ? `; and ${rest} more cause${rest === 1 ? "" : "s"}` : "";
-  return `could not be ${done} ${parts.join("; ")}${more}; will try again`;
+  const of = sorted.length === MOST_CAUSES + 1 ? "cause" : "causes";
+  const all = listed(parts, MOST_CAUSES, { between: "; ", count: sorted.length, of });
+  return `could not be ${done} ${all}; will try again`;
 }

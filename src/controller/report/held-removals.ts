@@ -1,6 +1,7 @@
 // The content of Events for held removals: where, why, when they are made, and what prevents them. If the source
 // no longer exists, there is no user's object to report on. Then each condition has one Event on the
 // controller's Lease. Removals of copies that a source list entry made are reported on the list.
+import { listed } from "../../text/listed.ts";
 import { reasonText } from "../model/reasons.ts";
 import { isDataKey, type Ref, refText } from "../../text/names.ts";
 import { placeKey, type ObjectKind } from "../model/kinds.ts";
@@ -60,8 +61,8 @@ const MOST_SOURCES = 3;
 
 /** `where`: the namespaces, as they may be named. The caller appends when they are removed. */
 export function heldText({ first, sources }: HeldRemovals, where: string): string {
-  const others = sources.slice(0, MOST_SOURCES).map(refText).join(", ");
-  const rest = sources.length - MOST_SOURCES;
-  const of = sources.length > 1 ? `; sources: ${others}${rest > 0 ? ` and ${rest} more` : ""}` : "";
+  const named = sources.slice(0, MOST_SOURCES).map(refText);
+  const others = listed(named, MOST_SOURCES, { count: sources.length });
+  const of = sources.length > 1 ? `; sources: ${others}` : "";
   return `not deleted in ${where}${of}: ${reasonText(first.reason)}`;
 }

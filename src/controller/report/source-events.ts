@@ -2,6 +2,7 @@
 // Event per source and state when that state begins or changes, never one per namespace. The note names at most
 // five namespaces. If a namespace may publish only because every namespace may, the note gives only a count.
 // Its tenants need not learn the names of other namespaces.
+import { listed } from "../../text/listed.ts";
 import { reasonText } from "../model/reasons.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import { failureText, type FailingGroup, type FailingPlaces } from "./failing-places.ts";
@@ -174,8 +175,8 @@ export class SourceEvents {
     const { list } = this.#states;
     if (!list || refused.length === 0) return;
     const first = refused.slice(0, MOST_NAMED).map(({ reason }) => reason);
-    const rest = refused.length - first.length;
-    const note = `${first.join("; ")}${rest > 0 ? `; and ${rest} more entries` : ""}`;
+    const wording = { between: "; ", count: refused.length, of: "entries" };
+    const note = listed(first, MOST_NAMED, wording);
     this.#states.once({ ...list, type: "Warning", reason: "Refused", note });
   }
 
@@ -362,9 +363,7 @@ export class SourceEvents {
     const total = each.length;
     const count = `${total} namespace${total === 1 ? "" : "s"}`;
     if (!named) return count;
-    const rest = total - Math.min(total, MOST_NAMED);
-    const names = each.slice(0, MOST_NAMED).join(", ");
-    return `${count} (${names}${rest > 0 ? ` and ${rest} more` : ""})`;
+    return `${count} (${listed(each, MOST_NAMED)})`;
   }
 }
 

@@ -1,5 +1,6 @@
 // The data of sources, limited to a number of bytes: the entry that was unused for longest is evicted first.
 // The caller reads a source that is not cached again. One version of each source is kept.
+import { LruMap } from "../../kube/lru.ts";
 import type { SourcePayload } from "../model/cluster.ts";
 
 type Version = {
@@ -14,50 +15,37 @@ type Held = Pick<Version, "resourceVersion" | "entry"> & {
 };
 
 export class DataCache {
-  readonly #most: number;
-  /** By UID, the least recently used first. */
-  readonly #held = new Map<string, Held>();
-  #bytes = 0;
+  /** By UID. */
+  readonly #held: LruMap<string, Held>;
 
   /** `most`: bytes. */
   constructor(most: number) {
-    this.#most = most;
+    this.#held = new LruMap(most, { weigh: ({ bytes }) => bytes });
   }
 
   /** What it holds, in bytes of memory. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#held.weight;
   }
 
   /** Replaces another version. An entry that is larger than the whole cache is not kept. */
   put({ uid, resourceVersion, entry }: Version, payload: SourcePayload): void {
-    this.forget(uid);
-    const bytes = sizeOf(payload);
-    if (bytes > this.#most) return;
-    this.#held.set(uid, { resourceVersion, entry, payload, bytes });
-    this.#bytes += bytes;
-    for (const oldest of this.#held.keys()) {
-      if (this.#bytes <= this.#most) return;
-      this.forget(oldest);
-    }
+    this.#held.set(uid, { resourceVersion, entry, payload, bytes: sizeOf(payload) });
   }
 
   /** Counts as a use. */
   get({ uid, resourceVersion, entry }: Version): SourcePayload | undefined {
-    const held = this.#held.get(uid);
+    const held = this.#held.peek(uid);
     if (held?.resourceVersion !== resourceVersion || held.entry !== entry) return undefined;
-    this.#held.delete(uid);
-    this.#held.set(uid, held);
-    return held.payload;
+    return this.#held.get(uid)?.payload;
   }
 
   /** Which version of a source is in it. */
   versionOf(uid: string): string | undefined {
-    return this.#held.get(uid)?.resourceVersion;
+    return this.#held.peek(uid)?.resourceVersion;
   }
 
   forget(uid: string): void {
-    this.#bytes -= this.#held.get(uid)?.bytes ?? 0;
     this.#held.delete(uid);
   }
 }

@@ -2,6 +2,7 @@
 // empty cluster. Promises: an object without a UID gets one derived from its place, so the same files give
 // the same plan. A namespace that only objects mention exists, without labels. Objects that take no part
 // are counted by kind. An object that an API server would refuse is a UsageError with file and line.
+import { listed } from "../../text/listed.ts";
 import { UsageError, type Config } from "../../controller/settings/config.ts";
 import { isRecord } from "../../kube/json.ts";
 import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
@@ -109,10 +110,8 @@ const MOST_NAMED = 10;
 
 function twiceText(twice: readonly string[]): string {
   if (twice.length === 1) return twice[0] ?? "";
-  const rest = twice.length - MOST_NAMED;
-  const more = rest > 0 ? `; and ${rest} more` : "";
-  const named = twice.slice(0, MOST_NAMED).join("; ");
-  return `${named}${more}; files of several clusters or layers are planned one cluster at a time`;
+  const named = listed(twice, MOST_NAMED, { between: "; " });
+  return `${named}; files of several clusters or layers are planned one cluster at a time`;
 }
 
 /**

@@ -10,7 +10,7 @@ import { checkDetails, checkReporter, eventTime, newEvent } from "./event-record
 import type { EventDetails, KubeEvent, ObjectReference, EventReporter } from "./event-record.ts";
 import { EventWriter } from "./event-writer.ts";
 import type { DropReason, EventClient, EventWrite } from "./event-writer.ts";
-import { LruMap } from "./lru.ts";
+import { LruMap } from "../lru.ts";
 import type { Reachability } from "../rest/reachability.ts";
 import { TimerQueue } from "../time/timer-queue.ts";
 import { TokenBucket } from "../time/token-bucket.ts";
@@ -71,10 +71,12 @@ export class EventRecorder {
   readonly #reporter: EventReporter;
   readonly #writer: EventWriter;
   readonly #onDrop: NonNullable<EventRecorderOptions["onDrop"]>;
-  readonly #allowances = new LruMap<string, Allowance>(REMEMBERED, (pushedOut) =>
-    this.#filling.remove(pushedOut),
-  );
-  readonly #series = new LruMap<string, Series>(REMEMBERED, (series) => this.#finish(series));
+  readonly #allowances = new LruMap<string, Allowance>(REMEMBERED, {
+    onEvict: (pushedOut) => this.#filling.remove(pushedOut),
+  });
+  readonly #series = new LruMap<string, Series>(REMEMBERED, {
+    onEvict: (series) => this.#finish(series),
+  });
   /** Series of Events that are not created yet. */
   readonly #byEvent = new WeakMap<KubeEvent, Series>();
   readonly #idle: TimerQueue<Series>;

@@ -4,7 +4,7 @@
 import { ApiError } from "../rest/api-error.ts";
 import type { Clock } from "../time/clock.ts";
 import type { EventClient } from "./event-writer.ts";
-import { LruMap } from "./lru.ts";
+import { LruMap } from "../lru.ts";
 
 const RETRY_MS = 10 * 60_000;
 const REMEMBERED = 4096;

@@ -8,9 +8,8 @@
 // Promises: never more in flight than allowed, and no write starts in a pause. If a server refuses more than
 // two thirds, the rate drops each round, down to twenty a second. Pure: times are milliseconds of a monotonic
 // clock.
+import { RefusalRow } from "../time/refusal-row.ts";
 
-/** A server that refuses half of all writes at random never refuses so many in a row. */
-const NOTHING_TAKEN = 20;
 // Without Retry-After: the API server's own default in that header.
 const PAUSE_MS = 1000;
 const FEWEST_IN_FLIGHT = 4;
@@ -53,9 +52,7 @@ export class WritePace {
   #round = { sinceMs: Number.NEGATIVE_INFINITY, taken: 0, refused: 0 };
   #cut: Cut | undefined;
   #tolerated = { share: 0, untilMs: Number.NEGATIVE_INFINITY };
-  #inARow = 0;
-  /** The latest of the times that the refusals in a row named. */
-  #rowEndsMs = Number.NEGATIVE_INFINITY;
+  readonly #row = new RefusalRow();
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   /** `most`: the maximum in flight, at least 1. */
@@ -93,8 +90,7 @@ export class WritePace {
 
   /** A write that started at `beganMs` was answered, and not with 429. */
   taken(beganMs: number, now: number): void {
-    this.#inARow = 0;
-    this.#rowEndsMs = Number.NEGATIVE_INFINITY;
+    this.#row.taken();
     if (this.#limit < this.#most && ++this.#successes >= this.#limit) this.#setLimit(1);
     if (beganMs >= this.#round.sinceMs) this.#round.taken++;
     this.#endRound(now);
@@ -104,16 +100,16 @@ export class WritePace {
   refused(beganMs: number, now: number, retryAfterMs = 0): void {
     if (beganMs >= this.#round.sinceMs) this.#round.refused++;
     const waitMs = retryAfterMs > 0 ? retryAfterMs : PAUSE_MS;
-    this.#rowEndsMs = Math.max(this.#rowEndsMs, now + waitMs);
+    const takesNothing = this.#row.refused(now + waitMs);
     // If some were accepted recently, the server may only be out of tokens.
-    if (++this.#inARow >= NOTHING_TAKEN && this.#round.taken === 0) this.#pause(now);
+    if (takesNothing && this.#round.taken === 0) this.#pause(now);
     else this.#endRound(now);
   }
 
   // Writes that were sent together are refused together: halve once a pause, not once a write.
   #pause(now: number): void {
     if (!this.isPaused(now)) this.#halve();
-    this.#pausedUntilMs = this.#rowEndsMs;
+    this.#pausedUntilMs = this.#row.endsMs;
     this.#cut = undefined;
     this.#beginRound(this.#pausedUntilMs);
   }

@@ -7,20 +7,16 @@
 // Does not promise an order among waiting requests, nor to spread them. They are few, because the pool of
 // writes delays its own.
 import { ApiError } from "./api-error.ts";
-import { sleep } from "../time/clock.ts";
-import type { Clock } from "../time/clock.ts";
+import { sleep, type Clock } from "../time/clock.ts";
+import { RefusalRow } from "../time/refusal-row.ts";
 
 /** How long a request can wait for a turn. A Deadline is one. */
 export type RetryDeadline = { readonly leftMs: number; readonly signal: AbortSignal };
 
-/** A server that refuses half of all requests at random never refuses so many in a row. */
-const NOTHING_TAKEN = 20;
-
 export class RetryAfter {
   readonly #clock: Clock;
   #endsAt = Number.NEGATIVE_INFINITY;
-  #inARow = 0;
-  #rowEndsAt = Number.NEGATIVE_INFINITY;
+  readonly #row = new RefusalRow();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -33,14 +29,12 @@ export class RetryAfter {
 
   /** A request was answered with 429, which asks for a wait of `ms`. */
   refused(ms: number): void {
-    this.#rowEndsAt = Math.max(this.#rowEndsAt, this.#clock.monotonic() + ms);
-    if (++this.#inARow >= NOTHING_TAKEN) this.#endsAt = this.#rowEndsAt;
+    if (this.#row.refused(this.#clock.monotonic() + ms)) this.#endsAt = this.#row.endsMs;
   }
 
   /** A request was answered with another status. */
   taken(): void {
-    this.#inARow = 0;
-    this.#rowEndsAt = Number.NEGATIVE_INFINITY;
+    this.#row.taken();
   }
 
   /**

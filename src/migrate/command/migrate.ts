@@ -1,5 +1,6 @@
 // Implements `secretcast migrate`. It reads what another tool left in a cluster or in files, shows the move
 // and, with --write, makes it. What does not move is reported, also by the exit code.
+import { listed } from "../../text/listed.ts";
 import { randomBytes } from "node:crypto";
 import {
   differingWorkloads,
@@ -204,10 +205,8 @@ async function migrateFiles(
   const old = oldSettings(wish, workloadsIn(objects, wish.tool.images), program);
   const implied = impliedNamespaces(objects, namespace);
   if (implied.length > 0) {
-    const named = implied.slice(0, 10).join(", ");
-    const more = implied.length > 10 ? ` and ${implied.length - 10} more` : "";
     program.stderr.write(
-      `not in the files, taken for namespaces without labels: ${named}${more}\n`,
+      `not in the files, taken for namespaces without labels: ${listed(implied, 10)}\n`,
     );
   }
   const settings = settingsOf(wish, planning, "unasked");

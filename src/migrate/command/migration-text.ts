@@ -1,4 +1,5 @@
 // A migration as text: what moves, what is gained and lost, what stays, and what to do next.
+import { listed } from "../../text/listed.ts";
 import { sourceItems, type MigrationItem, type SourceItem } from "./migration-items.ts";
 import type { Migration } from "../moves/migration.ts";
 import type { KubectlFlags } from "../../inspect/kubectl/kubectl-flags.ts";
@@ -45,9 +46,7 @@ const ITEM_COLUMNS: readonly Column<MigrationItem>[] = [
 ];
 
 function some(names: readonly string[]): string {
-  if (names.length === 0) return "-";
-  const rest = names.length - MOST_NAMED;
-  return names.slice(0, MOST_NAMED).join(",") + (rest > 0 ? ` and ${rest} more` : "");
+  return names.length === 0 ? "-" : listed(names, MOST_NAMED, { between: "," });
 }
 
 export function printMigration(

@@ -1,7 +1,7 @@
 // Finds the workloads that run the old tool: the settings that they pass, and whether one of them can still
 // write. A CronJob counts as running between its Pods.
 import { isDeepStrictEqual } from "node:util";
-import { listed, orRefused, type Reading } from "./read-old-cluster.ts";
+import { allListed, orRefused, type Reading } from "./read-old-cluster.ts";
 import { fields } from "../oldtools/old-objects.ts";
 import type { OldContainer } from "../oldtools/old-settings.ts";
 import type { OldTool } from "../oldtools/old-tool.ts";
@@ -112,11 +112,11 @@ function titleOf(kind: string, { metadata }: KubeObject): string {
 
 // Not every API server has every kind: the sandbox has few.
 async function listedOrNone(
-  scope: Parameters<typeof listed>[0],
+  scope: Parameters<typeof allListed>[0],
   reading: Reading,
 ): Promise<readonly KubeObject[]> {
   try {
-    return await listed(scope, reading);
+    return await allListed(scope, reading);
   } catch (error) {
     if (error instanceof ApiError && error.kind === "notFound") return [];
     throw error;

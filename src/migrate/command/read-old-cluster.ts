@@ -41,7 +41,7 @@ export type Reading = {
 
 export async function readOldObjects(tool: OldTool, reading: Reading): Promise<OldClusterObjects> {
   const unread: string[] = [];
-  const namespaces = await listed({ resource: NAMESPACES }, reading);
+  const namespaces = await allListed({ resource: NAMESPACES }, reading);
   const read: (readonly unknown[])[] = [namespaces, await secretsOf(namespaces, reading, unread)];
   for (const resource of BESIDES) {
     // Only counts are reported. They need the right to list.
@@ -108,7 +108,7 @@ async function listedOr(
   reading: Reading,
 ): Promise<readonly KubeObject[] | "forbidden" | "notFound"> {
   try {
-    return await listed(scope, reading);
+    return await allListed(scope, reading);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.kind === "forbidden" || error.kind === "notFound") return error.kind;
@@ -116,7 +116,7 @@ async function listedOr(
   }
 }
 
-export async function listed(
+export async function allListed(
   scope: ListScope,
   { client, signal, onRead }: Reading,
 ): Promise<readonly KubeObject[]> {

@@ -2,6 +2,7 @@
 // certainly have made the object from this source, in a namespace that the source names, with equal data
 // and type. Marks alone prove little: some tools also mark Secrets of others when they merge entries into
 // them.
+import { listed } from "../../text/listed.ts";
 import { marksOf } from "../../controller/desired/copy.ts";
 import type { OldContent, OldMark, OldSource } from "../oldtools/old-tool.ts";
 import type { OldObject } from "../oldtools/old-objects.ts";
@@ -112,7 +113,7 @@ function judgePull(mark: OldMark, reaches: Reach, verdict: Verdict): JudgedCopy 
   const other = source.content && otherKeys(source.content.data, object.data);
   if (!other) return verdict("doubtful", "its source cannot be read", source);
   if (other.length > 0) {
-    return verdict("drifted", `a mirror that is out of date in ${keysText(other)}`, source);
+    return verdict("drifted", `a mirror that is out of date in ${listed(other)}`, source);
   }
   return verdict("adoptable", "a mirror with all entries of its source", source);
 }
@@ -141,8 +142,8 @@ function differing(object: OldObject, source: OldSource, verdict: Verdict): Judg
   const extra = extraKeys(content, object);
   const type =
     object.type === content.type ? [] : [`type ${object.type}, its source's is ${content.type}`];
-  const values = other.length > 0 ? [`other values than its source's in ${keysText(other)}`] : [];
-  const own = extra.length > 0 ? [`entries of somebody else: ${keysText(extra)}`] : [];
+  const values = other.length > 0 ? [`other values than its source's in ${listed(other)}`] : [];
+  const own = extra.length > 0 ? [`entries of somebody else: ${listed(extra)}`] : [];
   const merged = extra.length > 0 && other.length === 0;
   return verdict(merged ? "merged" : "drifted", [...values, ...own, ...type].join("; "), source);
 }
@@ -158,11 +159,4 @@ function otherKeys(source: SecretData, copy: SecretData): readonly string[] {
 function extraKeys({ data }: OldContent, copy: OldObject): readonly string[] {
   const wanted = data.reveal();
   return copy.data.keys().filter((key) => !Object.hasOwn(wanted, key));
-}
-
-const MOST_NAMED = 5;
-
-function keysText(keys: readonly string[]): string {
-  const rest = keys.length - MOST_NAMED;
-  return `${keys.slice(0, MOST_NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }

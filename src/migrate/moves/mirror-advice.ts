@@ -1,6 +1,7 @@
 // Advice about mirrors: how secretcast treats them differently, and what to do about those in manifests.
 // The latter hold no data of their source, and often another tool creates the source. An object in a
 // cluster dump has a UID. A manifest has none.
+import { listed } from "../../text/listed.ts";
 import type { JudgedCopy } from "./judge-copies.ts";
 import { annotationKey } from "../../controller/annotations/vocabulary.ts";
 import { requiredKeys } from "../../controller/desired/copy.ts";
@@ -46,11 +47,9 @@ export function mirrorHints(copies: readonly JudgedCopy[]): readonly string[] {
     ({ object, state }) => state === "drifted" && object.data.keys().length > 0,
   );
   if (placeholders.length === 0) return hints;
-  const named = placeholders.slice(0, MOST_NAMED).map(({ object }) => refText(object));
-  const rest = placeholders.length - named.length;
-  const more = rest > 0 ? ` and ${rest} more` : "";
+  const named = placeholders.map(({ object }) => refText(object));
   return [
-    `mirrors with other values than their source, which stay as they are and are a conflict until the entries are removed: ${named.join(", ")}${more}`,
+    `mirrors with other values than their source, which stay as they are and are a conflict until the entries are removed: ${listed(named, MOST_NAMED)}`,
     ...hints,
   ];
 }

@@ -3,6 +3,7 @@
 //   no matchNamespace is every namespace, an empty one names no namespace
 //   data are in the ClusterSecret itself, or in a Secret that it names and does not watch
 //   a copy names neither the ClusterSecret's UID nor a version: only its name and its data identify it
+import { REPLICATORS } from "../../controller/annotations/replicators.ts";
 import { fields, textsOf, type OldCluster, type OldCustom, type OldObject } from "./old-objects.ts";
 import {
   titleOf,
@@ -31,7 +32,7 @@ const OWN = "clustersecret";
 
 export const clustersecret: OldTool = {
   name: "clustersecret",
-  images: /(^|\/)clustersecret([-/:@]|$)/i,
+  images: REPLICATORS.clustersecret.image,
   settings: [{ name: "blocked-labels", kind: "text", variable: "BLOCKED_LABELS" }],
   prefixes: ["clustersecret.io"],
   resources: [

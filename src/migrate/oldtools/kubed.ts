@@ -2,6 +2,7 @@
 //   `sync` is "" or "true" for every namespace, else a label selector. "false" is a selector too
 //   a source whose selector names its own namespace is marked as a copy of itself
 //   a copy names its source thrice: two labels, and an annotation with the UID. All three must agree
+import { REPLICATORS } from "../../controller/annotations/replicators.ts";
 import { fields, type OldCluster, type OldObject } from "./old-objects.ts";
 import type { OldFlags } from "./old-settings.ts";
 import {
@@ -22,7 +23,7 @@ const [NAME, NAMESPACE] = [`${PREFIX}origin.name`, `${PREFIX}origin.namespace`];
 
 export const kubed: OldTool = {
   name: "kubed",
-  images: /(^|\/)(kubed|config-syncer)([:@]|$)/,
+  images: REPLICATORS.kubed.image,
   settings: [{ name: "config-source-namespace", kind: "text" }],
   prefixes: [PREFIX],
   resources: [],

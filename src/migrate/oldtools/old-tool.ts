@@ -109,7 +109,7 @@ export type OldRunning =
 
 export type OldTool = {
   readonly name: OldToolName;
-  /** Part of the images that its Pods run. */
+  /** Matches the images that its Pods run. */
   readonly images: RegExp;
   readonly settings: readonly OldSetting[];
   /** Prefixes of the tool's label and annotation keys. */

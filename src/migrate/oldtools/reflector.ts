@@ -3,6 +3,7 @@
 //   the allowed namespaces are a list or a selector, the automatic ones too. Both pairs must hold
 //   patterns are .NET's: the first match must be the whole name. An empty list is every namespace
 //   a copy only has type and data, and names its source
+import { REPLICATORS } from "../../controller/annotations/replicators.ts";
 import type { OldCluster, OldObject } from "./old-objects.ts";
 import { NAMESPACE_GLOBS, parseGlobList } from "../../text/globs.ts";
 import type { OldFlags } from "./old-settings.ts";
@@ -19,7 +20,7 @@ const PREFIX = "reflector.v1.k8s.emberstack.com/";
 
 export const reflector: OldTool = {
   name: "reflector",
-  images: /kubernetes-reflector/,
+  images: REPLICATORS.reflector.image,
   settings: [
     {
       name: "excluded-namespaces",

@@ -3,6 +3,7 @@
 //   `replicate-to` and `replicate-to-matching` are a union, but `replicate-from` switches both off
 //   a pull needs `replication-allowed` and `replication-allowed-namespaces`, or --allow-all
 //   a pushed copy names no source. Merged Secrets of others have the same marks, so the data decide
+import { REPLICATORS } from "../../controller/annotations/replicators.ts";
 import type { OldCluster, OldObject } from "./old-objects.ts";
 import type { OldFlags } from "./old-settings.ts";
 import {
@@ -20,7 +21,7 @@ const [TO, MATCHING, FROM] = ["replicate-to", "replicate-to-matching", "replicat
 
 export const replicator: OldTool = {
   name: "replicator",
-  images: /kubernetes-replicator/,
+  images: REPLICATORS.replicator.image,
   settings: [
     { name: "exclude-namespaces", kind: "text" },
     { name: "allow-all", kind: "truth" },

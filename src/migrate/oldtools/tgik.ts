@@ -3,6 +3,7 @@
 //   one annotation, of any value, makes a Secret there a source and a namespace a target. It is also on
 //   every copy, so a user's own annotated Secret looks like a copy
 //   a namespace without its annotation keeps its copies
+import { REPLICATORS } from "../../controller/annotations/replicators.ts";
 import type { OldCluster, OldObject } from "./old-objects.ts";
 import { withoutKeys, type OldReading, type OldSource, type OldTool } from "./old-tool.ts";
 import { markOfOne, secretSource } from "./secret-source.ts";
@@ -13,7 +14,7 @@ const SOURCES = "secretsync";
 
 export const tgik: OldTool = {
   name: "tgik",
-  images: /tgik-controller/,
+  images: REPLICATORS.tgik.image,
   settings: [],
   prefixes: [PREFIX],
   resources: [],

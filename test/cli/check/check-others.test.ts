@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkOthers, REPLICATORS } from "../../../src/cli/check/check-others.ts";
+import { checkOthers } from "../../../src/cli/check/check-others.ts";
+import { REPLICATORS, type Replicator } from "../../../src/controller/annotations/replicators.ts";
 import type { Json } from "../../../src/sandbox/storage/object.ts";
 import { checkedServer, forbidden } from "../../support/cli/checked-server.ts";
 
@@ -27,7 +28,8 @@ test("each replicator is known by the images that it is published under, and oth
     ["quay.io/titansoft/imagepullsecret-patcher:v0.14", "imagepullsecret-patcher"],
     ["gcr.io/k8s-staging-multitenancy/hnc-manager:v1.1.0", "HNC"],
   ];
-  const toolOf = (image: string) => REPLICATORS.find(([, pattern]) => pattern.test(image))?.[0];
+  const toolOf = (image: string) =>
+    Object.values<Replicator>(REPLICATORS).find((each) => each.image?.test(image) === true)?.title;
   for (const [image, tool] of known) assert.equal(toolOf(image), tool, image);
   for (const image of [
     "secretcast:0.1.0",
