@@ -189,6 +189,17 @@ const WALLS: Readonly<Record<string, Wall>> = {
     ],
     packages: [...NODE, "yaml"],
   },
+  "cli/inventory": {
+    from: [
+      "run/program-context",
+      "inspect/kubectl",
+      "inspect/cluster",
+      ...RULES("settings", "model", "observed/value-time"),
+      ...KUBE("json", "rest", "cache/list"),
+      "text",
+    ],
+    packages: NODE,
+  },
   "cli/check": {
     from: [
       "run/program-context",
@@ -216,7 +227,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
       "sandbox/demo",
       "migrate/command",
       "inspect/kubectl",
-      ...["plan", "status", "explain", "check", "rights", "completion"].map(
+      ...["plan", "status", "explain", "check", "rights", "inventory", "completion"].map(
         (command) => `cli/${command}`,
       ),
       "controller/settings",

@@ -87,6 +87,7 @@ const COMMANDS: Readonly<
   },
   check: { words: [], shows: /^ok +server version/m },
   rights: { words: ["--only-names", "registry"], shows: /^ {4}resourceNames: \[registry\]$/m },
+  inventory: { words: ["-o", "csv"], shows: /^secrets,secretcast,registry,true,Opaque,/m },
   completion: { words: ["bash"], shows: /^complete -F _secretcast secretcast$/m },
   migrate: { words: ["--from", "reflector"], shows: /^/ },
 };

@@ -11,6 +11,7 @@ import { checkCommand } from "./check/check-command.ts";
 import { completionCommand } from "./completion/completion-command.ts";
 import type { HelpOf } from "./completion/complete.ts";
 import { explainCommand } from "./explain/explain-command.ts";
+import { inventoryCommand } from "./inventory/inventory-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
 import { rightsCommand } from "./rights/rights-command.ts";
 import { statusCommand } from "./status/status-command.ts";
@@ -34,6 +35,7 @@ const CLUSTER_COMMANDS: readonly ClusterCommand[] = [
   explainCommand,
   checkCommand,
   rightsCommand,
+  inventoryCommand,
   migrateCommand,
   completionCommand,
 ];

@@ -22,6 +22,9 @@ export type RawObject = {
   readonly managedFields?: unknown;
   readonly manager?: unknown;
   readonly time?: unknown;
+  readonly operation?: unknown;
+  readonly subresource?: unknown;
+  readonly fieldsV1?: unknown;
 };
 
 const NOTHING: RawObject = {};

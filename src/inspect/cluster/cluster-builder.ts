@@ -20,6 +20,7 @@ import type {
   PlannerSettings,
   SourceObject,
   SourcePayload,
+  UnmanagedObject,
 } from "../../controller/model/cluster.ts";
 import { NO_LIST, type ClusterList } from "./cluster-list.ts";
 import { createOutlines, type ObjectOutline } from "./object-outline.ts";
@@ -37,7 +38,11 @@ export type BuilderOptions = {
    * Whether outlines are kept. Computing a digest of every value takes long, and only a diff needs them.
    */
   readonly outlined: boolean;
+  /** Called with each source, copy and pulling object, as it is read. */
+  readonly onObject?: ((object: TakingPart, raw: unknown) => void) | undefined;
 };
+
+export type TakingPart = Exclude<CachedObject, UnmanagedObject>;
 
 type Objects = Map<string, Map<string, CachedObject>>;
 
@@ -52,13 +57,15 @@ export class ClusterBuilder {
   readonly #selector: Selector | undefined;
   readonly #data: DataCache;
   readonly #outlines: ReturnType<typeof createOutlines> | undefined;
+  readonly #onObject: BuilderOptions["onObject"];
   readonly #namespaces = new Map<string, Namespace>();
   readonly #objects: ReadonlyMap<ObjectKind, Objects>;
   readonly #ofObjects = new WeakMap<CachedObject, ObjectOutline>();
   readonly #ofPayloads = new WeakMap<SourceObject, PayloadOutline>();
   readonly #selected = new Set<string>();
 
-  constructor({ settings, kinds, selector, dataCacheBytes, outlined }: BuilderOptions) {
+  constructor(options: BuilderOptions) {
+    const { settings, kinds, selector, dataCacheBytes, outlined } = options;
     // The key makes digests meaningless outside this process.
     const digest = createDigest(randomBytes(32));
     const intern = createIntern();
@@ -67,6 +74,7 @@ export class ClusterBuilder {
     this.#selector = selector;
     this.#data = new DataCache(dataCacheBytes);
     this.#outlines = outlined ? createOutlines(digest) : undefined;
+    this.#onObject = options.onObject;
     const contextOf = (kind: ObjectKind): ReadContext => ({
       kind: rulesOf(kind, settings),
       digest,
@@ -112,6 +120,7 @@ export class ClusterBuilder {
     const there = objects.get(namespace) ?? new Map<string, CachedObject>();
     objects.set(namespace, there.set(name, object));
     if (role === "source") this.#select(kind, object, raw);
+    if (role !== "unmanaged") this.#onObject?.(object, raw);
     if (!this.#outlines) return;
     if (role === "copy" || role === "pull" || (role === "unmanaged" && object.adopt))
       this.#ofObjects.set(object, this.#outlines.ofObject(KINDS[kind], raw));

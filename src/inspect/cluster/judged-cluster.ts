@@ -1,6 +1,7 @@
 // The first steps of every command that judges a cluster: connect, find the settings, read the cluster
 // once.
 import { UsageError, type FlagValues } from "../../controller/settings/config.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
 import type { Connection } from "../kubectl/connection.ts";
 import type { KubectlFlags } from "../kubectl/kubectl-flags.ts";
 import type { Program } from "../../run/program-context.ts";
@@ -11,7 +12,7 @@ import {
   readPlanningSettings,
   type PlanningSettings,
 } from "./planning-settings.ts";
-import { readCluster, type ReadCluster } from "./read-cluster.ts";
+import { readCluster, type ReadCluster, type ReadOptions } from "./read-cluster.ts";
 import { prospectOf, type Prospect } from "./prospect.ts";
 
 export type Judging = {
@@ -20,6 +21,8 @@ export type Judging = {
   readonly where: string;
   readonly installed: Installed;
   readonly planning: PlanningSettings;
+  /** The time by the API server's clock, in milliseconds since the epoch. */
+  readonly nowMs: () => number;
 };
 
 /** `own`: the flags of `run` that the command was given. Runs `work` and closes what it opened. */
@@ -33,12 +36,14 @@ export async function withJudging<T>(
   readPlanningSettings(own, program, { kind: "unasked" });
   // The HTTP client takes longer to load than everything else, and a plan of files needs no server.
   const { connect, serverLine } = await import("../kubectl/connection.ts");
-  const connection = connect(flags, program);
+  let aheadMs = 0;
+  const connection = connect(flags, program, (offsetMs) => (aheadMs = offsetMs));
+  const nowMs = (): number => Date.now() - aheadMs;
   try {
     const home = homeOf(own, program);
     const installed = await findController(connection.client, home, program.signal);
     const planning = readPlanningSettings(own, program, installed);
-    return await work({ connection, where: serverLine(connection), installed, planning });
+    return await work({ connection, where: serverLine(connection), installed, planning, nowMs });
   } finally {
     await connection.client.close();
   }
@@ -56,13 +61,17 @@ export async function readJudged(
      * namespace of -n.
      */
     readonly fallback?: readonly string[];
+    /** Reads with this client instead of the connection's. */
+    readonly client?: ApiClient;
+    readonly onObject?: ReadOptions["onObject"];
   } = {},
 ): Promise<ReadCluster> {
   const { settings, config } = planning;
   const { outlined = false, fallback = flags.namespace === undefined ? [] : [flags.namespace] } =
     options;
   const read = await readCluster({
-    client: connection.client,
+    client: options.client ?? connection.client,
+    onObject: options.onObject,
     settings,
     config,
     fallback,

@@ -21,7 +21,7 @@ import { refText, type Ref } from "../../text/names.ts";
 import { KINDS, type KindRules, type ObjectKind } from "../../controller/model/kinds.ts";
 import type { Config } from "../../controller/settings/config.ts";
 import type { ClusterState, PlannerSettings } from "../../controller/model/cluster.ts";
-import { ClusterBuilder } from "./cluster-builder.ts";
+import { ClusterBuilder, type BuilderOptions } from "./cluster-builder.ts";
 import { forbiddenList } from "../../controller/observed/list-state.ts";
 import type { ReaderRights } from "./reader-rights.ts";
 import { NO_LIST, clusterList, type ClusterList } from "./cluster-list.ts";
@@ -44,15 +44,17 @@ export type ReadOptions = {
   readonly fallback: readonly string[];
   readonly flags: Pick<KubectlFlags, "selector">;
   readonly outlined: boolean;
+  readonly onObject?: BuilderOptions["onObject"];
   readonly program: Pick<Program, "stderr" | "signal">;
 };
 
 /** Rejects with an ApiError when the server does not answer or refuses the user. */
 export async function readCluster(options: ReadOptions): Promise<ReadCluster> {
-  const { client, settings, config, flags, program, outlined } = options;
+  const { client, settings, config, flags, program, outlined, onObject } = options;
   const { selector } = flags;
   const { kinds, dataCacheBytes } = config;
-  const builder = new ClusterBuilder({ settings, kinds, selector, dataCacheBytes, outlined });
+  const reduced = { settings, kinds, selector, dataCacheBytes, outlined, onObject };
+  const builder = new ClusterBuilder(reduced);
   const reading = new Reading(client, builder, settings, program);
   const look = (kind: ObjectKind, place: Ref): Promise<unknown> =>
     reading.one(KINDS[kind].resource, place);

@@ -80,7 +80,12 @@ function text(describe: string): { type: "string"; describe: string; requiresArg
   return { type: "string", describe, requiresArg: true };
 }
 
-export function readKubectlFlags(given: Given, env: Env): KubectlFlags {
+/** `formats`: further values of `-o` that the command prints by itself. They are read as a table. */
+export function readKubectlFlags(
+  given: Given,
+  env: Env,
+  formats: readonly string[] = [],
+): KubectlFlags {
   const as = lastText(given, "as");
   const asGroups = texts(given, "as-group");
   const all = isSet(given, "all-namespaces");
@@ -93,7 +98,7 @@ export function readKubectlFlags(given: Given, env: Env): KubectlFlags {
     requestTimeoutMs: timeoutOf(lastText(given, "request-timeout")),
     selector: selectorOf(lastText(given, "selector")),
     headers: given["headers"] !== false && !isSet(given, "no-headers"),
-    output: outputOf(lastText(given, "output")),
+    output: outputOf(lastText(given, "output"), formats),
     exitCode: given["exit-code"] !== false,
   };
 }
@@ -133,11 +138,12 @@ function selectorOf(selector: string | undefined): Selector | undefined {
   throw new UsageError(`--selector: "${part}" is wrong: expected ${expected}`);
 }
 
-function outputOf(form: string | undefined): OutputForm {
-  if (form === undefined) return "table";
-  const found = OUTPUT_FORMS.find((each) => each === form && each !== "table");
+function outputOf(form: string | undefined, formats: readonly string[]): OutputForm {
+  if (form === undefined || formats.includes(form)) return "table";
+  const [, ...others] = OUTPUT_FORMS;
+  const found = others.find((each) => each === form);
   if (found !== undefined) return found;
-  throw new UsageError(`--output: "${form}" is not one of wide, json, yaml, name`);
+  throw new UsageError(`--output: "${form}" is not one of ${[...others, ...formats].join(", ")}`);
 }
 
 // A bare number is seconds. 0 sets no limit.

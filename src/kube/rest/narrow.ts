@@ -12,8 +12,8 @@ const MANAGERS = 'managedFields":[';
 /** Lists that the API server keeps for other clients. */
 const UNREAD = [MANAGERS, 'ownerReferences":['];
 const LONGEST_READ = 16 * 1024;
-/** Containers around the managedFields of an object in a list. Deeper ones are not an object's own. */
-const DEEPEST_READ = 4;
+/** Containers around the managedFields of an object in a Table. Deeper ones are not an object's own. */
+const DEEPEST_READ = 5;
 /** `"a":"",` */
 const SHORTEST_MEMBER = 7;
 

@@ -58,9 +58,11 @@ test("who changed a large object is read while the API server's list of it is sh
   };
   assert.deepEqual(narrowed(object), object);
   assert.deepEqual(narrowed({ type: "MODIFIED", object }), { type: "MODIFIED", object });
-  const nested = { a: { b: { c: { d: { e: "1", managedFields: [{ manager: "x" }] } } } } };
+  const table = { rows: [{ cells: [1], object: { metadata: object.metadata } }] };
+  assert.deepEqual(narrowed({ ...table, data: object.data }), { ...table, data: object.data });
+  const nested = { a: { b: { c: { d: { e: { f: "1", managedFields: [{ manager: "x" }] } } } } } };
   assert.deepEqual(narrowed({ ...nested, data: object.data }), {
-    a: { b: { c: { d: { e: "1" } } } },
+    a: { b: { c: { d: { e: { f: "1" } } } } },
     data: object.data,
   });
 });

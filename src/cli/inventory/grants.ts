@@ -1,0 +1,200 @@
+// Who may read an object by RBAC, as the API server's authorizer decides: get, list or watch on it. Pure. A list or
+// watch of one name by a field selector is authorised with that name, so it counts as a reading of it.
+import { isRecord } from "../../kube/json.ts";
+import { KINDS, OBJECT_KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
+import type { Ref } from "../../text/names.ts";
+
+export type ReadVerb = "get" | "list" | "watch";
+const READ_VERBS: readonly ReadVerb[] = ["get", "list", "watch"];
+
+export type Subject = {
+  readonly kind: "User" | "Group" | "ServiceAccount";
+  /** Only of a ServiceAccount. */
+  readonly namespace?: string;
+  readonly name: string;
+};
+
+/** A rule as far as it lets its subjects read objects that are copied. */
+export type ReadRule = {
+  readonly verbs: readonly ReadVerb[];
+  readonly kinds: readonly ObjectKind[];
+  /** undefined: all names. */
+  readonly names: ReadonlySet<string> | undefined;
+};
+
+export type Role = {
+  /** undefined for a ClusterRole. */
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, unknown>>;
+  readonly rules: readonly ReadRule[];
+  /** Selectors of `aggregationRule`. */
+  readonly aggregates: readonly unknown[];
+};
+
+export type Binding = {
+  /** undefined for a ClusterRoleBinding. */
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly role: { readonly kind: "Role" | "ClusterRole"; readonly name: string };
+  readonly subjects: readonly Subject[];
+};
+
+/** A binding with the rules of its role. */
+export type Grant = Binding & { readonly rules: readonly ReadRule[] };
+
+export function roleOf(raw: unknown): Role {
+  const { metadata, rules, aggregationRule } = isRecord(raw) ? raw : {};
+  const { namespace, name, labels } = isRecord(metadata) ? metadata : {};
+  const selectors = isRecord(aggregationRule) ? aggregationRule["clusterRoleSelectors"] : [];
+  return {
+    namespace: typeof namespace === "string" ? namespace : undefined,
+    name: textOf(name),
+    labels: isRecord(labels) ? labels : {},
+    rules: listOf(rules).flatMap(readRule),
+    aggregates: listOf(selectors),
+  };
+}
+
+function readRule(raw: unknown): readonly ReadRule[] {
+  if (!isRecord(raw)) return [];
+  const [verbs, groups, resources, names] = [
+    "verbs",
+    "apiGroups",
+    "resources",
+    "resourceNames",
+  ].map((field) => listOf(raw[field]).filter((each) => typeof each === "string"));
+  const grants = (list: readonly string[] | undefined, word: string): boolean =>
+    list?.some((each) => each === word || each === "*") === true;
+  const read = READ_VERBS.filter((verb) => grants(verbs, verb));
+  const kinds = OBJECT_KINDS.filter((kind) => grants(resources, KINDS[kind].resource.plural));
+  if (!grants(groups, "") || read.length === 0 || kinds.length === 0) return [];
+  // An empty list means every name.
+  return [{ verbs: read, kinds, names: names?.length ? new Set(names) : undefined }];
+}
+
+export function bindingOf(raw: unknown): Binding {
+  const { metadata, roleRef, subjects } = isRecord(raw) ? raw : {};
+  const { namespace, name } = isRecord(metadata) ? metadata : {};
+  const role = isRecord(roleRef) ? roleRef : {};
+  const home = typeof namespace === "string" ? namespace : undefined;
+  return {
+    namespace: home,
+    name: textOf(name),
+    role: { kind: role["kind"] === "Role" ? "Role" : "ClusterRole", name: textOf(role["name"]) },
+    subjects: listOf(subjects).flatMap((subject) => subjectOf(subject, home)),
+  };
+}
+
+/** A user with the name of a service account is that account. */
+const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
+
+function subjectOf(raw: unknown, home: string | undefined): readonly Subject[] {
+  const { kind, name, namespace } = isRecord(raw) ? raw : {};
+  const text = textOf(name);
+  if (kind === "Group") return [{ kind, name: text }];
+  if (kind === "ServiceAccount") {
+    const of = textOf(namespace) || home;
+    return of === undefined ? [] : [{ kind, namespace: of, name: text }];
+  }
+  if (kind !== "User") return [];
+  const [, of, account] = ACCOUNT.exec(text) ?? [];
+  return of !== undefined && account !== undefined
+    ? [{ kind: "ServiceAccount", namespace: of, name: account }]
+    : [{ kind, name: text }];
+}
+
+/**
+ * The rules of each ClusterRole with those that it aggregates. The API server's controller copies them into the role,
+ * after a moment, so they count before they are there.
+ */
+export function aggregated(roles: readonly Role[]): readonly Role[] {
+  const direct = new Map(
+    roles
+      .filter(({ aggregates }) => aggregates.length > 0)
+      .map((role) => [role, roles.filter((other) => isAggregated(role, other))]),
+  );
+  const rulesOf = (role: Role): readonly ReadRule[] => {
+    const reached = new Set([role]);
+    // A set also visits what is added to it meanwhile.
+    for (const each of reached) for (const other of direct.get(each) ?? []) reached.add(other);
+    return unique([...reached].flatMap(({ rules }) => rules));
+  };
+  return roles.map((role) => (direct.has(role) ? { ...role, rules: rulesOf(role) } : role));
+}
+
+function isAggregated({ aggregates }: Role, { labels }: Role): boolean {
+  return aggregates.some((selector) => selects(selector, labels));
+}
+
+/** An aggregated rule is there twice as soon as it was copied. */
+function unique(rules: readonly ReadRule[]): readonly ReadRule[] {
+  const keyOf = ({ verbs, kinds, names }: ReadRule): string =>
+    JSON.stringify([verbs, kinds, names && [...names]]);
+  return [...new Map(rules.map((rule) => [keyOf(rule), rule])).values()];
+}
+
+/** A metav1.LabelSelector. What is malformed selects nothing. */
+function selects(selector: unknown, labels: Readonly<Record<string, unknown>>): boolean {
+  if (!isRecord(selector)) return false;
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  if (!isRecord(matchLabels)) return false;
+  const equal = Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
+  return equal && listOf(matchExpressions).every((each) => holds(each, labels));
+}
+
+function holds(expression: unknown, labels: Readonly<Record<string, unknown>>): boolean {
+  if (!isRecord(expression)) return false;
+  const has = Object.hasOwn(labels, textOf(expression["key"]));
+  const among = listOf(expression["values"]).includes(labels[textOf(expression["key"])]);
+  switch (expression["operator"]) {
+    case "In":
+      return has && among;
+    case "NotIn":
+      return !has || !among;
+    case "Exists":
+      return has;
+    case "DoesNotExist":
+      return !has;
+    default:
+      return false;
+  }
+}
+
+/** What a binding lets its subjects do at a place. Empty: nothing. */
+export function verbsAt(
+  { namespace, rules }: Grant,
+  kind: ObjectKind,
+  place: Ref,
+): readonly ReadVerb[] {
+  if (namespace !== undefined && namespace !== place.namespace) return [];
+  const matching = rules.filter(
+    ({ kinds, names }) => kinds.includes(kind) && names?.has(place.name) !== false,
+  );
+  return READ_VERBS.filter((verb) => matching.some(({ verbs }) => verbs.includes(verb)));
+}
+
+/** What is true of these subjects whatever RBAC says, or that they are everyone. */
+export function noteOn({ kind, name }: Subject): string | undefined {
+  if (kind === "ServiceAccount") return undefined;
+  if (kind === "User") return name === "system:anonymous" ? ANYONE : undefined;
+  const [, namespace] = /^system:serviceaccounts:(.+)$/.exec(name) ?? [];
+  if (namespace !== undefined) return `every service account of ${namespace}`;
+  return GROUPS[name];
+}
+
+const ANYONE = "everyone, even without logging in";
+const GROUPS: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  "system:masters": "reads everything, whatever RBAC says",
+  "system:authenticated": "everyone who is logged in",
+  "system:unauthenticated": ANYONE,
+  "system:serviceaccounts": "every service account",
+});
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

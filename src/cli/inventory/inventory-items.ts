@@ -1,0 +1,266 @@
+// The inventory as a list: each source with its copies, the age of its value, and what is above a limit.
+import type { CopyObject, PullingObject, SourceObject } from "../../controller/model/cluster.ts";
+import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
+import { dataManagers, valueTime, type ValueTime } from "../../controller/observed/value-time.ts";
+import { isoTime } from "../../controller/settings/due-text.ts";
+import type { TakingPart } from "../../inspect/cluster/cluster-builder.ts";
+import { rowOf } from "../../inspect/cluster/without-data.ts";
+import { isRecord } from "../../kube/json.ts";
+import { isDataKey, refText, type Ref } from "../../text/names.ts";
+import type { Certificate, UnreadCertificate } from "./certificates.ts";
+import type { Reader } from "./readers.ts";
+
+export type InventoryCopy = Ref & {
+  /** When its data was last written, at the latest. Absent: not recorded. */
+  readonly writtenAt?: string;
+  /** Filled because its owner has set `from`. */
+  readonly pulling?: true;
+  /** It names the UID of an earlier object of that name. */
+  readonly formerSource?: true;
+};
+
+/** The last change of the value is between the two times. */
+export type InventoryValue = {
+  readonly known: "exact" | "range" | "unknown";
+  readonly notBefore?: string;
+  readonly notAfter?: string;
+  readonly ageAtLeastSeconds?: number;
+  readonly ageAtMostSeconds?: number;
+  readonly manager?: string;
+};
+
+export const LIMITS = ["max-age", "min-validity"] as const;
+export type Limit = (typeof LIMITS)[number];
+
+export type InventoryItem = {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Whether it is a source now. Otherwise only copies name it. */
+  readonly isSource: boolean;
+  /** Key of the source list entry that makes it a source. */
+  readonly entry?: string;
+  readonly type?: string;
+  readonly keys: readonly string[];
+  /** Entries that no manager is recorded for, so their names are not known without reading data. */
+  readonly unnamedKeys?: number;
+  readonly value: InventoryValue;
+  readonly certificate?: Certificate | UnreadCertificate;
+  readonly lastCopyAt?: string;
+  readonly copies: readonly InventoryCopy[];
+  readonly readers?: readonly Reader[];
+  /** Limits that are exceeded. */
+  readonly over: readonly Limit[];
+  /** Limits that may be exceeded: what is recorded does not say. */
+  readonly unsure: readonly Limit[];
+};
+
+/** What is kept of an object that was read without its data. */
+export type ObjectFacts = {
+  readonly object: TakingPart;
+  readonly type: string;
+  readonly keys: readonly string[];
+  readonly unnamedKeys: number;
+  readonly time: ValueTime;
+};
+
+export function factsOf(object: TakingPart, raw: unknown): ObjectFacts {
+  const { type, entryCount } = rowOf(raw);
+  const metadata = isRecord(raw) && isRecord(raw["metadata"]) ? raw["metadata"] : {};
+  const time = valueTime(metadata, entryCount);
+  // There may be a million copies: the names of their keys are those of the source.
+  if (object.role !== "source") return { object, type, keys: [], unnamedKeys: 0, time };
+  const managers = dataManagers(metadata["managedFields"]);
+  const keys = [...new Set(managers.flatMap((manager) => manager.keys))].filter(isDataKey);
+  const unnamedKeys = entryCount > keys.length ? entryCount - keys.length : 0;
+  return { object, type, keys: keys.toSorted(), unnamedKeys, time };
+}
+
+export type Objects = {
+  readonly sources: readonly ObjectFacts[];
+  /** Copies and filled pulling objects, by the `placeKey` of their source. */
+  readonly holders: ReadonlyMap<string, readonly ObjectFacts[]>;
+};
+
+export function objectsOf(facts: Iterable<ObjectFacts>): Objects {
+  const sources: ObjectFacts[] = [];
+  const holders = new Map<string, ObjectFacts[]>();
+  for (const each of facts) {
+    const { object } = each;
+    if (object.role === "source") {
+      if (isSource(object)) sources.push(each);
+      continue;
+    }
+    const source = sourceOf(object);
+    if (!source) continue;
+    const key = placeKey(kindOf(each), source);
+    const those = holders.get(key);
+    if (those) those.push(each);
+    else holders.set(key, [each]);
+  }
+  return { sources, holders };
+}
+
+// Without `to` and `allow` it is no source, whatever else it carries under our prefix.
+function isSource({ rule, problems }: SourceObject): boolean {
+  return rule.to !== undefined || rule.allow !== undefined || problems.length > 0;
+}
+
+function sourceOf(object: CopyObject | PullingObject): Ref | undefined {
+  if (object.role === "copy") return object.source;
+  return object.sourceUid !== undefined && object.filled > 0 ? object.from : undefined;
+}
+
+// A copy does not repeat its kind, but only objects with a type are Secrets.
+function kindOf({ object, type }: ObjectFacts): ObjectKind {
+  if (object.role !== "copy") return object.kind;
+  return type === "" ? "ConfigMap" : "Secret";
+}
+
+export function itemsOf({ sources, holders }: Objects, nowMs: number): readonly InventoryItem[] {
+  const rest = new Map(holders);
+  const items = sources.map((facts) => {
+    const key = placeKey(kindOf(facts), facts.object);
+    const copies = rest.get(key) ?? [];
+    rest.delete(key);
+    return itemOf(facts, copies, nowMs);
+  });
+  for (const copies of rest.values()) items.push(...withoutSource(copies));
+  return items.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+}
+
+function orderOf({ resource, namespace, name }: InventoryItem): string {
+  return `${resource === KINDS.Secret.resource.plural ? 0 : 1} ${namespace}/${name}`;
+}
+
+function itemOf(
+  { object, type, keys, unnamedKeys, time }: ObjectFacts,
+  copies: readonly ObjectFacts[],
+  nowMs: number,
+): InventoryItem {
+  const entry = object.role === "source" ? object.entry?.key : undefined;
+  return {
+    resource: KINDS[kindOf({ object, type, keys, unnamedKeys, time })].resource.plural,
+    namespace: object.namespace,
+    name: object.name,
+    isSource: true,
+    ...(entry !== undefined && { entry }),
+    ...(type !== "" && { type }),
+    keys,
+    ...(unnamedKeys > 0 && { unnamedKeys }),
+    value: valueOf(time, nowMs),
+    ...copiesOf(copies, object.uid),
+    over: [],
+    unsure: [],
+  };
+}
+
+/** Copies that name a source which is none. */
+function withoutSource(copies: readonly ObjectFacts[]): readonly InventoryItem[] {
+  const [first] = copies;
+  const source = first && first.object.role !== "source" ? sourceOf(first.object) : undefined;
+  if (!first || !source) return [];
+  return [
+    {
+      resource: KINDS[kindOf(first)].resource.plural,
+      namespace: source.namespace,
+      name: source.name,
+      isSource: false,
+      keys: [],
+      value: { known: "unknown" },
+      ...copiesOf(copies, undefined),
+      over: [],
+      unsure: [],
+    },
+  ];
+}
+
+function copiesOf(
+  copies: readonly ObjectFacts[],
+  uid: string | undefined,
+): Pick<InventoryItem, "copies" | "lastCopyAt"> {
+  const shown = copies
+    .map(({ object, time: { notAfter } }) => ({
+      namespace: object.namespace,
+      name: object.name,
+      ...(notAfter !== undefined && { writtenAt: notAfter }),
+      ...(object.role === "pull" && { pulling: true as const }),
+      ...(object.role !== "source" &&
+        uid !== undefined &&
+        object.sourceUid !== uid && { formerSource: true as const }),
+    }))
+    .toSorted((a, b) => (refText(a) < refText(b) ? -1 : 1));
+  const lastCopyAt = shown.reduce(
+    (last, { writtenAt = "" }) => (writtenAt > last ? writtenAt : last),
+    "",
+  );
+  return { ...(lastCopyAt !== "" && { lastCopyAt }), copies: shown };
+}
+
+// The time of a manager has whole seconds, and may be read just after that of the creation.
+const EXACT_MS = 1000;
+
+export function valueOf(
+  { notBefore, notAfter, manager }: ValueTime,
+  nowMs: number,
+): InventoryValue {
+  const ageOf = (time: string): number =>
+    Math.max(0, Math.floor((nowMs - Date.parse(time)) / 1000));
+  const first = notBefore !== "" && { notBefore, ageAtMostSeconds: ageOf(notBefore) };
+  if (notAfter === undefined) return { known: "unknown", ...first };
+  const exact = notBefore !== "" && Date.parse(notAfter) - Date.parse(notBefore) <= EXACT_MS;
+  return {
+    known: exact ? "exact" : "range",
+    ...first,
+    notAfter,
+    ageAtLeastSeconds: ageOf(notAfter),
+    ...(manager !== undefined && { manager }),
+  };
+}
+
+export type InventoryLimits = {
+  readonly maxAgeMs: number | undefined;
+  readonly minValidityMs: number | undefined;
+};
+
+/** Adds what the certificate says, also of the value: it is not older than its certificate. */
+export function withCertificate(
+  item: InventoryItem,
+  certificate: Certificate | UnreadCertificate,
+  nowMs: number,
+): InventoryItem {
+  const { value } = item;
+  if ("unreadable" in certificate) return { ...item, certificate };
+  const issued = certificate.notBefore.replace(".000Z", "Z");
+  const { notBefore = "", notAfter = isoTime(nowMs).replace(/\.\d+Z$/, "Z"), manager } = value;
+  const later = [notBefore, issued < notAfter ? issued : notAfter].toSorted().at(-1) ?? "";
+  const known = value.notAfter;
+  const narrowed = valueOf({ notBefore: later, notAfter: known, manager }, nowMs);
+  return { ...item, certificate, value: narrowed };
+}
+
+export function withLimits(
+  item: InventoryItem,
+  { maxAgeMs, minValidityMs }: InventoryLimits,
+  nowMs: number,
+): InventoryItem {
+  const { value, certificate } = item;
+  const over: Limit[] = [];
+  const unsure: Limit[] = [];
+  if (maxAgeMs !== undefined) {
+    const { ageAtLeastSeconds = 0, ageAtMostSeconds = Infinity } = value;
+    if (ageAtLeastSeconds * 1000 > maxAgeMs) over.push("max-age");
+    else if (value.known !== "exact" && ageAtMostSeconds * 1000 > maxAgeMs) unsure.push("max-age");
+  }
+  if (minValidityMs !== undefined && certificate) {
+    if ("unreadable" in certificate) unsure.push("min-validity");
+    else if (Date.parse(certificate.earliestExpiry) - nowMs < minValidityMs)
+      over.push("min-validity");
+  }
+  return over.length + unsure.length === 0 ? item : { ...item, over, unsure };
+}
+
+/** The kind of an item. */
+export function kindNamed(resource: string): ObjectKind {
+  return OBJECT_KINDS.find((kind) => KINDS[kind].resource.plural === resource) ?? "Secret";
+}

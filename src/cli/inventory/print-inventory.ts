@@ -1,0 +1,243 @@
+// Implements `secretcast inventory`. It lists Secrets without their data, adds certificates and readers if asked, and
+// compares with the limits. Promises: no value is printed. What could not be read is named, and the exit code is 1.
+import { UsageError } from "../../controller/settings/config.ts";
+import { parseDuration } from "../../controller/settings/units.ts";
+import { placeKey } from "../../controller/model/kinds.ts";
+import { csvLine } from "../../inspect/kubectl/csv.ts";
+import {
+  lastText,
+  otherwiseCode,
+  readKubectlFlags,
+  type Given,
+  type KubectlFlags,
+} from "../../inspect/kubectl/kubectl-flags.ts";
+import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
+import {
+  readJudged,
+  tellUnknown,
+  withJudging,
+  type Judging,
+} from "../../inspect/cluster/judged-cluster.ts";
+import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
+import { withoutData } from "../../inspect/cluster/without-data.ts";
+import { printable } from "../../inspect/kubectl/table.ts";
+import type { Program } from "../../run/program-context.ts";
+import { listed } from "../../text/listed.ts";
+import { refText, type Ref } from "../../text/names.ts";
+import type { Binding } from "./grants.ts";
+import { csvRows, inventoryColumns, readerLines } from "./inventory-columns.ts";
+import {
+  factsOf,
+  itemsOf,
+  kindNamed,
+  LIMITS,
+  objectsOf,
+  withLimits,
+  type InventoryItem,
+  type InventoryLimits,
+  type Limit,
+  type ObjectFacts,
+} from "./inventory-items.ts";
+import { readCertificates } from "./read-certificates.ts";
+import { readGrants } from "./read-grants.ts";
+import { bindingText, readersOf, roleText, subjectText } from "./readers.ts";
+
+type Wish = InventoryLimits & {
+  readonly certificates: boolean;
+  readonly readers: boolean;
+  readonly csv: boolean;
+};
+
+type Found = {
+  readonly items: readonly InventoryItem[];
+  readonly dangling: readonly Binding[];
+  readonly isComplete: boolean;
+};
+
+export async function printInventory(given: Given, program: Program): Promise<number> {
+  const flags = readKubectlFlags(given, program.env, ["csv"]);
+  const wish = wishOf(given);
+  return withJudging(flags, planningFlags(given), program, async (judging) => {
+    const found = await readInventory(judging, flags, wish, program);
+    print(found, wish, flags, program);
+    const limits = LIMITS.flatMap((limit) => limitLines(found.items, limit, given));
+    const lines = [...limits, ...readerNotes(found, wish), judging.where];
+    for (const line of lines) program.stderr.write(`${printable(line)}\n`);
+    program.stderr.write(`${settingsLine(judging.planning)}\n`);
+    if (!found.isComplete) return 1;
+    return limits.length > 0 ? otherwiseCode(flags) : 0;
+  });
+}
+
+function wishOf(given: Given): Wish {
+  const certificates = given["certificates"] === true;
+  const minValidityMs = spanOf(given, "min-validity");
+  if (minValidityMs !== undefined && !certificates)
+    throw new UsageError(
+      "--min-validity is for --certificates: add that flag, which reads tls.crt of the sources",
+    );
+  return {
+    certificates,
+    minValidityMs,
+    readers: given["readers"] === true,
+    csv: lastText(given, "output") === "csv",
+    maxAgeMs: spanOf(given, "max-age"),
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/** A duration, also in days. */
+function spanOf(given: Given, flag: Limit): number | undefined {
+  const text = lastText(given, flag);
+  if (text === undefined) return undefined;
+  const [, days] = /^(\d{1,6})d$/.exec(text) ?? [];
+  try {
+    const ms = days === undefined ? parseDuration(text) : Number(days) * DAY_MS;
+    if (ms > 0) return ms;
+  } catch {
+    // The line below says what would be right, with days.
+  }
+  throw new UsageError(`--${flag}: "${text}" is not a duration above 0: write it like 90d or 36h`);
+}
+
+async function readInventory(
+  judging: Judging,
+  flags: KubectlFlags,
+  wish: Wish,
+  program: Program,
+): Promise<Found> {
+  const { client } = judging.connection;
+  const facts = new Map<string, ObjectFacts>();
+  const read = await readJudged(judging, flags, program, {
+    client: withoutData(client),
+    onObject: (object, raw) => {
+      const kind =
+        object.role === "copy" ? (object.type === "" ? "ConfigMap" : "Secret") : object.kind;
+      facts.set(placeKey(kind, object), factsOf(object, raw));
+    },
+  });
+  const isKnown = tellUnknown(read, program);
+  const nowMs = judging.nowMs();
+  const all = itemsOf(objectsOf(facts.values()), nowMs).filter(
+    (item) =>
+      read.builder.isSelected(kindNamed(item.resource), item) && isIn(item, flags.namespace),
+  );
+  const certified = wish.certificates
+    ? await readCertificates(client, all, nowMs, program.signal)
+    : { items: all, unknown: [] };
+  const limited = certified.items.map((item) => withLimits(item, wish, nowMs));
+  const { items, dangling, unknown } = wish.readers
+    ? await withReaders(judging, limited, program)
+    : { items: limited, dangling: [], unknown: [] };
+  const more = tellUnknown({ unknown: [...certified.unknown, ...unknown] }, program);
+  return { items, dangling, isComplete: isKnown && more };
+}
+
+function isIn({ namespace, copies }: InventoryItem, only: string | undefined): boolean {
+  return only === undefined || namespace === only || copies.some((copy) => copy.namespace === only);
+}
+
+async function withReaders(
+  { connection: { client } }: Judging,
+  items: readonly InventoryItem[],
+  { signal }: Program,
+): Promise<Pick<Found, "items" | "dangling"> & { readonly unknown: readonly string[] }> {
+  const namespaces = new Set(
+    items.flatMap((item) => placesOf(item).map((place) => place.namespace)),
+  );
+  const { grants, dangling, unknown } = await readGrants(client, [...namespaces], signal);
+  return {
+    items: items.map((item) => ({
+      ...item,
+      readers: readersOf(grants, kindNamed(item.resource), placesOf(item)),
+    })),
+    dangling: dangling.filter(
+      ({ namespace }) => namespace === undefined || namespaces.has(namespace),
+    ),
+    unknown,
+  };
+}
+
+function placesOf(item: InventoryItem): readonly Ref[] {
+  return item.isSource ? [item, ...item.copies] : item.copies;
+}
+
+function print(
+  { items, dangling }: Found,
+  wish: Wish,
+  flags: KubectlFlags,
+  program: Program,
+): void {
+  if (wish.csv) {
+    for (const cells of csvRows(items, wish)) program.stdout.write(csvLine(cells));
+    return;
+  }
+  const whole = flags.output === "wide" || program.stdout.isTTY !== true;
+  const columns = inventoryColumns(items, { ...wish, whole });
+  const shown = dangling.map((binding) => ({
+    binding: bindingText(binding),
+    role: roleText(binding),
+    subjects: binding.subjects.map(subjectText),
+  }));
+  printListing(
+    {
+      kind: "InventoryList",
+      items,
+      columns,
+      nameOf: kubectlName,
+      ...(wish.readers && { beside: { danglingBindings: shown } }),
+    },
+    flags,
+    program,
+  );
+  if (!wish.readers || (flags.output !== "table" && flags.output !== "wide")) return;
+  program.stdout.write("\n");
+  for (const line of readerLines(items, whole, flags, program)) program.stdout.write(line);
+}
+
+/** What is above a limit, or may be, one line each. */
+function limitLines(
+  items: readonly InventoryItem[],
+  limit: Limit,
+  given: Given,
+): readonly string[] {
+  const flag = `--${limit}=${lastText(given, limit) ?? ""}`;
+  const [over, unsure] = SENTENCES[limit];
+  return [
+    sentence(
+      items.filter((item) => item.over.includes(limit)),
+      `${over} (${flag})`,
+    ),
+    sentence(
+      items.filter((item) => item.unsure.includes(limit)),
+      `${unsure} (${flag})`,
+    ),
+  ].filter((line) => line !== "");
+}
+
+const SENTENCES: Readonly<Record<Limit, readonly [over: string, unsure: string]>> = {
+  "max-age": [
+    "value older than the limit",
+    "value that may be older than the limit, because its manager also has other fields or is not recorded",
+  ],
+  "min-validity": [
+    "certificate expires sooner than the limit, or has expired",
+    "certificate that cannot be read",
+  ],
+};
+
+function sentence(items: readonly InventoryItem[], what: string): string {
+  if (items.length === 0) return "";
+  return `${what}: ${listed(items.map(refText))}`;
+}
+
+function readerNotes({ dangling }: Found, { readers }: Wish): readonly string[] {
+  if (!readers) return [];
+  const named = dangling.map((binding) => `${bindingText(binding)} to ${roleText(binding)}`);
+  const lines = [
+    "readers are by RBAC alone: not those who may create Pods there, not the nodes, not other authorizers; system:masters reads everything",
+  ];
+  if (named.length === 0) return lines;
+  return [...lines, `bindings to roles that do not exist: ${listed(named)}`];
+}

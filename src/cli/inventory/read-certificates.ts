@@ -1,0 +1,89 @@
+// Reads `tls.crt` of the sources that have it, eight at a time. This is the only part of the inventory that requests
+// data. What may not be read is reported.
+import { setImmediate } from "node:timers/promises";
+import { KINDS } from "../../controller/model/kinds.ts";
+import { isRecord } from "../../kube/json.ts";
+import type { ApiClient } from "../../kube/rest/api-client.ts";
+import { ApiError } from "../../kube/rest/api-error.ts";
+import { resourcePath } from "../../kube/rest/resource.ts";
+import { listed } from "../../text/listed.ts";
+import {
+  CERTIFICATE_KEY,
+  readCertificate,
+  type Certificate,
+  type UnreadCertificate,
+} from "./certificates.ts";
+import { kindNamed, withCertificate, type InventoryItem } from "./inventory-items.ts";
+
+const AT_ONCE = 8;
+const TLS_TYPE = "kubernetes.io/tls";
+/** Above the API server's limit on one object, with base64. */
+const MOST_BYTES = 8 * 1024 * 1024;
+
+export type Certified = {
+  readonly items: readonly InventoryItem[];
+  readonly unknown: readonly string[];
+};
+
+export async function readCertificates(
+  client: ApiClient,
+  items: readonly InventoryItem[],
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Certified> {
+  const denied: string[] = [];
+  const certified: InventoryItem[] = [];
+  for (let from = 0; from < items.length; from += AT_ONCE) {
+    const some = items.slice(from, from + AT_ONCE).map(async (item) => {
+      if (!mayHaveCertificate(item)) return item;
+      const certificate = await certificateOf(client, item, signal);
+      if (certificate === "denied") denied.push(`${item.namespace}/${item.name}`);
+      if (certificate === "denied" || certificate === "none") return item;
+      return withCertificate(item, certificate, nowMs);
+    });
+    certified.push(...(await Promise.all(some)));
+    await setImmediate();
+  }
+  if (denied.length === 0) return { items: certified, unknown: [] };
+  const line = `certificates cannot be read (403 Forbidden, --certificates needs get on them): ${listed(denied)}`;
+  return { items: certified, unknown: [line] };
+}
+
+// A key that no manager is recorded for may be it.
+function mayHaveCertificate({ isSource, type, keys, unnamedKeys }: InventoryItem): boolean {
+  return (
+    isSource && (type === TLS_TYPE || keys.includes(CERTIFICATE_KEY) || unnamedKeys !== undefined)
+  );
+}
+
+async function certificateOf(
+  client: ApiClient,
+  { resource, namespace, name, type }: InventoryItem,
+  signal: AbortSignal,
+): Promise<Certificate | UnreadCertificate | "denied" | "none"> {
+  const kind = KINDS[kindNamed(resource)];
+  const what = `get ${kind.kind.toLowerCase()} ${namespace}/${name}`;
+  const path = resourcePath(kind.resource, namespace, name);
+  try {
+    const raw = await client.request<unknown>({
+      method: "GET",
+      path,
+      what,
+      signal,
+      mostBytes: MOST_BYTES,
+    });
+    const data = isRecord(raw) && isRecord(raw["data"]) ? raw["data"] : {};
+    const value = data[CERTIFICATE_KEY];
+    if (typeof value !== "string" || value === "")
+      return type === TLS_TYPE ? { unreadable: `${CERTIFICATE_KEY} is empty` } : "none";
+    const isBase64 = kind.fields.some(
+      (field) => field.name === "data" && field.encoding === "base64",
+    );
+    return readCertificate(isBase64 ? Buffer.from(value, "base64").toString("latin1") : value);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.kind === "forbidden") return "denied";
+    if (error.kind === "notFound") return "none";
+    throw error;
+  }
+}

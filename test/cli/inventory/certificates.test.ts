@@ -1,0 +1,36 @@
+// What tls.crt says of itself, and that nothing else of it is shown.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readCertificate } from "../../../src/cli/inventory/certificates.ts";
+import { ONE } from "../../support/api-server/certificates.ts";
+import { ENDS_2031, ENDS_AT } from "../../support/cli/short-certificate.ts";
+
+test("of a chain, the first certificate is named, and the earliest end counts", () => {
+  assert.deepEqual(readCertificate(`Bag Attributes\n${ONE.cert}${ENDS_2031}`), {
+    subject: "CN=one",
+    issuer: "CN=one",
+    notBefore: "2026-11-21T03:49:26.000Z",
+    notAfter: "2126-10-28T03:49:26.000Z",
+    chain: 2,
+    earliestExpiry: ENDS_AT,
+  });
+});
+
+test("what cannot be read is said in own words, without a word of the value", () => {
+  const begin = "-----BEGIN CERTIFICATE-----";
+  for (const [pem, unreadable] of [
+    ["hunter2", "tls.crt has no certificate that can be read"],
+    ["", "tls.crt has no certificate that can be read"],
+    [`${begin}\nhunter2`, "tls.crt has no certificate that can be read"],
+    [
+      `${begin}\nhunter2\n-----END CERTIFICATE-----\n`,
+      "tls.crt has no certificate that can be read",
+    ],
+    [ONE.key, "tls.crt has no certificate that can be read"],
+    [`${ONE.cert}${begin}\nhunter2`, "a certificate of tls.crt cannot be read"],
+    ["x".repeat(256 * 1024 + 1), "tls.crt is longer than 262144 bytes"],
+    [begin.repeat(9000), "tls.crt has no certificate that can be read"],
+    [ENDS_2031.repeat(101), "tls.crt has more than 100 certificates"],
+  ] as const)
+    assert.deepEqual(readCertificate(pem), { unreadable });
+});
