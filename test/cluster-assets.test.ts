@@ -70,12 +70,12 @@ test("an incomplete KUBEBUILDER_ASSETS is an error that names what is missing", 
 test("SECRETCAST_KUBERNETES chooses a minor version, each with its module file and a folder of its own", (t) => {
   const { folder, run } = room(t);
   standInForGo(folder, "go1.26.0", BUILDS);
-  const found = ["", "1.34", "1.35", "1.36"].map((SECRETCAST_KUBERNETES) => {
+  const found = ["", "1.35", "1.36", "1.37"].map((SECRETCAST_KUBERNETES) => {
     const { code, out, err } = run({ SECRETCAST_KUBERNETES });
     assert.equal(code, 0, err);
     return basename(out).replace(/\.\d+-.*$/, "");
   });
-  assert.deepEqual(found, ["v1.36", "v1.34", "v1.35", "v1.36"]);
+  assert.deepEqual(found, ["v1.37", "v1.35", "v1.36", "v1.37"]);
   assert.equal(readdirSync(join(folder, "cache/secretcast/cluster-assets")).length, 3);
 });
 
@@ -83,8 +83,8 @@ test("a version without a module file, or one beside KUBEBUILDER_ASSETS, is an e
   const { folder, run } = room(t);
   const none = run({ SECRETCAST_KUBERNETES: "1.20" });
   assert.equal(none.code, 1);
-  assert.match(none.err, /SECRETCAST_KUBERNETES "1\.20" is none of 1\.36, 1\.34, 1\.35/);
-  const both = run({ SECRETCAST_KUBERNETES: "1.34", KUBEBUILDER_ASSETS: folder });
+  assert.match(none.err, /SECRETCAST_KUBERNETES "1\.20" is none of 1\.37, 1\.35, 1\.36/);
+  const both = run({ SECRETCAST_KUBERNETES: "1.35", KUBEBUILDER_ASSETS: folder });
   assert.equal(both.code, 1);
   assert.match(both.err, /are both set: keep one of them/);
 });

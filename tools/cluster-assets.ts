@@ -2,7 +2,7 @@
 // kube-controller-manager that `npm run test:cluster` runs on, and prints its path (nothing else) on
 // stdout. In this order: KUBEBUILDER_ASSETS; the cache outside the tree; a build from
 // test/cluster/assets with Go; else one line on how to get them and exit code 3 (a failed build: 1).
-// SECRETCAST_KUBERNETES=1.34 asks for an older minor: the same programs from that folder's go.mod.
+// SECRETCAST_KUBERNETES=1.35 asks for an older minor: the same programs from that folder's go.mod.
 // kubectl is not made here: the tests take it from the folder or from PATH.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

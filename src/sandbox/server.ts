@@ -1,5 +1,5 @@
 // An in-memory Kubernetes API on loopback, for new users without a cluster, and for tests that inject
-// faults. It answers as kube-apiserver 1.36 does for the resources in resources.ts. With `shallowKinds` it
+// faults. It answers as kube-apiserver 1.37 does for the resources in resources.ts. With `shallowKinds` it
 // also stores a few more kinds unchanged (shallow-kinds.ts). It has no authentication, no authorization, no
 // admission plugins except the namespace's, and no garbage collector.
 import { createServer } from "node:http";

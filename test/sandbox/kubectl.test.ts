@@ -199,7 +199,7 @@ describe("kubectl", { skip: missing ?? false }, () => {
   });
 
   test("version, api-resources and api-versions tell what is there", async () => {
-    assert.match(await run("version"), /^Server Version: v1\.36\./m);
+    assert.match(await run("version"), /^Server Version: v1\.37\./m);
     const names = await run("api-resources", "-o", "name");
     assert.deepEqual(names.trimEnd().split("\n").toSorted(), [
       "configmaps",

@@ -11,7 +11,7 @@ import type { CheckFinding } from "./finding.ts";
 /** Since this version namespaces have their name as a label, and `immutable` of a Secret has an effect. */
 const OLDEST_MINOR = 21;
 /** The tested versions: test/cluster/assets has a module file for each. */
-const TESTED = "1.34 to 1.36";
+const TESTED = "1.35 to 1.37";
 
 export type ServerVersion = { readonly text: string; readonly minor: number };
 

@@ -5,7 +5,9 @@ import type { Json } from "../storage/object.ts";
 import { protobufType, readProtobuf } from "./protobuf.ts";
 import { badRequest, unsupportedMedia } from "../storage/status.ts";
 
-const yamlTypes = new Set(["application/yaml", "application/apply-patch+yaml"]);
+export const applyType = "application/apply-patch+yaml";
+
+const yamlTypes = new Set(["application/yaml", applyType]);
 
 const jsonType = /^application\/([a-z-]+\+)?json$/;
 
@@ -37,7 +39,9 @@ export async function readBody(
   try {
     return load(text) as Json;
   } catch {
-    throw badRequest("error decoding YAML: error converting YAML to JSON: the body is not YAML");
+    const doing =
+      type === applyType ? "encoding patch" : "decoding YAML: error converting YAML to JSON";
+    throw badRequest(`error ${doing}: the body is not YAML`);
   }
 }
 

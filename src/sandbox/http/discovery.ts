@@ -4,11 +4,11 @@ import { groupVersion, namespaces } from "../kinds/resources.ts";
 import type { ServedResource } from "../kinds/resources.ts";
 
 /** The release of Kubernetes whose answers the sandbox gives. */
-export const SANDBOX_RELEASE = "v1.36.2+sandbox";
+export const SANDBOX_RELEASE = "v1.37.2+sandbox";
 
 const version: JsonObject = {
   major: "1",
-  minor: "36",
+  minor: "37",
   gitVersion: SANDBOX_RELEASE,
   gitCommit: "0000000000000000000000000000000000000000",
   gitTreeState: "clean",

@@ -1,6 +1,6 @@
 // Decodes Kubernetes protobuf bodies, which kubectl sends when it creates a Secret or a Namespace itself,
 // into the JSON that the sandbox uses. Only requests use it. Answers are always JSON. Types come from the
-// shapes, field numbers from the generated.proto files of Kubernetes 1.36.
+// shapes, field numbers from the generated.proto files of Kubernetes 1.37.
 import { isObject, parseJsonText } from "../storage/object.ts";
 import type { Json, JsonObject } from "../storage/object.ts";
 import { groupVersion, resources } from "../kinds/resources.ts";

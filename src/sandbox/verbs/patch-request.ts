@@ -2,7 +2,7 @@
 // any other body. As on the real server, a patch that breaks its object is refused with the whole object,
 // or the whole patch, in the message. This is why clients must not show such messages.
 import { applied } from "./server-side-apply.ts";
-import { mediaType, readBody } from "../http/body.ts";
+import { applyType, mediaType, readBody } from "../http/body.ts";
 import { decode } from "../kinds/decode.ts";
 import { isList, isObject } from "../storage/object.ts";
 import type { Json, JsonObject, StoredObject } from "../storage/object.ts";
@@ -34,8 +34,6 @@ const patchTypes = {
   "application/strategic-merge-patch+json": strategicOf,
 } as const;
 
-const applyType = "application/apply-patch+yaml";
-
 type PatchType = keyof typeof patchTypes;
 
 function isPatchType(type: string): type is PatchType {
@@ -48,9 +46,8 @@ export async function patch(call: VerbCall, name: string): Promise<Patched> {
   const type = mediaType(request.contentType);
   if (!isPatchType(type) && type !== applyType) throw unsupportedPatch();
   const strategic = type === "application/strategic-merge-patch+json";
-  const unreadable = (why: string) => badRequest(strategic ? why : `error decoding patch: ${why}`);
-  if (request.body.length === 0 && type !== applyType)
-    throw unreadable("unexpected end of JSON input");
+  const unreadable = () => badRequest("invalid JSON patch");
+  if (request.body.length === 0 && type !== applyType) throw unreadable();
   const body = await readBody(request.body, type, unreadable);
   const { resource, namespace } = target;
   const before = storage.collection(resource.storage).get(keyOf(namespace, name));

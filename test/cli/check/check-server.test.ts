@@ -15,7 +15,7 @@ test("the server's version is told, and one that is too old does not do", async 
   const { client } = await checkedServer(t);
   const version = await serverVersion(client, signal);
   assert.equal(versionFinding(version).state, "ok");
-  assert.match(versionFinding(version).says, /^v1\.36\.\d+.* \(tested with 1\.34 to 1\.36\)$/);
+  assert.match(versionFinding(version).says, /^v1\.37\.\d+.* \(tested with 1\.35 to 1\.37\)$/);
   const old = versionFinding({ text: "v1.20.15", minor: 20 });
   assert.deepEqual(
     [old.state, old.says, old.advice],

@@ -108,15 +108,26 @@ const FORMS: readonly Fact[] = [
     name: "a patch that is no patch is a BadRequest",
     check: async (place) => {
       await given(place, "a");
-      const refused = async (type: keyof typeof TYPES, body: unknown, message: string) =>
-        assertFailure(await patch(place, type, body), { code: 400, reason: "BadRequest", message });
-      await refused("merge", "{", "error decoding patch: unexpected end of JSON input");
+      const refused = async (type: keyof typeof TYPES, body: unknown, message: string | RegExp) =>
+        assertFailure(await patch(place, type, body, "?fieldManager=facts"), {
+          code: 400,
+          reason: "BadRequest",
+          message,
+        });
+      // Since 1.37 it is judged before it is decoded.
+      await refused("merge", "{", /^(error decoding patch: unexpected end of|invalid) JSON /);
       await refused(
         "merge",
         [],
         "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
       );
-      await refused("strategic", "{", "unexpected end of JSON input");
+      await refused("strategic", "{", /^(unexpected end of|invalid) JSON /);
+      await refused("json", "", /^(error decoding patch: unexpected end of|invalid) JSON /);
+      await refused(
+        "apply",
+        "a: [b",
+        /^error (decoding YAML: error converting YAML to JSON|encoding patch): /,
+      );
       await refused(
         "json",
         {},
