@@ -1,10 +1,9 @@
 // The Helm chart as files: its version is the program's, its schema knows every value that it has and
-// every flag that the program has, and its guards are the components'. What Helm makes of it is shown
-// where there is a Helm.
+// every flag that the program has. What Helm makes of it is shown where there is a Helm.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { loadAllYaml, loadYaml, type KubernetesObject } from "@kubernetes/client-node";
+import { loadYaml } from "@kubernetes/client-node";
 import { FLAGS, type Flag } from "../src/controller/settings/flags.ts";
 import { SOURCE_ANNOTATIONS } from "../src/controller/annotations/vocabulary.ts";
 import { parseDuration, parseSize } from "../src/controller/settings/units.ts";
@@ -17,6 +16,7 @@ type Schema = {
   readonly $defs: Readonly<Record<string, Schema & { readonly pattern: string }>>;
   readonly properties: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean;
+  readonly propertyNames?: { readonly not: { readonly enum: readonly string[] } };
 };
 const schema: Schema = JSON.parse(read("values.schema.json"));
 
@@ -30,8 +30,7 @@ test("the chart has the version of the program, and installs it", () => {
 
 test("the schema knows every value and no other", () => {
   const values = Object.keys(loadYaml<object>(read("values.yaml")));
-  // Helm itself adds `global` where the chart is part of another.
-  assert.deepEqual(Object.keys(schema.properties).toSorted(), [...values, "global"].toSorted());
+  assert.deepEqual(Object.keys(schema.properties).toSorted(), values.toSorted());
   assert.equal(schema.additionalProperties, false);
 });
 
@@ -101,43 +100,8 @@ test("the schema takes the durations and sizes that the program takes", () => {
   }
 });
 
-const GUARDS: Readonly<Record<string, readonly string[]>> = {
-  guardrail: ["guardrail/policy", "guardrail/binding"],
-  tenantguard: ["tenant-guard/policy", "tenant-guard/binding"],
-  flowschema: ["lease-priority/flowschema"],
-  networkpolicy: ["network-policy/networkpolicy"],
-  earlycheck: ["early-check/policy", "early-check/binding", "early-check-deny/binding"],
-  pullsecrets: ["policy", "binding", "parameter"].map((file) => `pull-secrets/${file}`),
-};
-// What Helm would put in for a release called as the base is.
-const FILLED_IN: readonly (readonly [RegExp, string])[] = [
-  [/^ *\{\{- (range|with) [^]*?\{\{- end \}\}\n/gm, ""],
-  [
-    /\{\{- include "secretcast\.(labels|selector)" [^}]*\}\}/g,
-    "app.kubernetes.io/name: secretcast",
-  ],
-  [/\{\{ include "secretcast\.otherSources" \. \}\}/g, "[]"],
-  [/\{\{ include "secretcast\.sourceList" \. \}\}/g, "secretcast-sources"],
-  [/\{\{ (include "secretcast\.\w+" \.|\.Release\.Namespace)( \| quote)? \}\}/g, "secretcast"],
-  [/\{\{ join "," \.Values\.pullSecretNames \| quote \}\}/g, "registry"],
-  [/^.*\{\{.*\}\}\n/gm, ""],
-];
-
-for (const [template, files] of Object.entries(GUARDS))
-  test(`the chart's ${template} is the component's, but for names and what values add`, () => {
-    const component = files.flatMap((file) =>
-      plain(readFileSync(new URL(`../manifests/components/${file}.yaml`, import.meta.url), "utf8")),
-    );
-    let text = read(`templates/${template}.yaml`);
-    for (const [pattern, by] of FILLED_IN) text = text.replaceAll(pattern, by);
-    const own: readonly unknown[] = plain(text);
-    // Peers and the ports of the API server are values, and the version is on all that Helm makes.
-    const differing = ["ingress", "egress", "app.kubernetes.io/version"];
-    const alike = (value: unknown): string =>
-      JSON.stringify(value, (key, each: unknown) => (differing.includes(key) ? undefined : each));
-    assert.deepEqual(own.map(alike), component.map(alike));
-  });
-
-function plain(text: string): readonly KubernetesObject[] {
-  return JSON.parse(JSON.stringify(loadAllYaml(text)));
-}
+test("extraArgs takes no flag that the chart makes rights and policies by", () => {
+  const { not } = schema.properties["extraArgs"]?.propertyNames ?? {};
+  const known = Object.keys(schema.properties["flags"]?.properties ?? {});
+  assert.deepEqual(not?.enum.toSorted(), [...known, "config-maps", "only-names"].toSorted());
+});

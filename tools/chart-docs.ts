@@ -1,9 +1,12 @@
-// `npm run chart:docs`: writes what of the chart is said elsewhere already. Its README from
-// values.schema.json and the defaults in values.yaml, and the icon in Chart.yaml from icon.svg. A test
-// holds both to be current.
+// `npm run chart:docs`: writes what is said once elsewhere. The chart's README from values.schema.json and the
+// defaults in values.yaml, the icon in Chart.yaml from icon.svg, the rules of all roles from the table of rights,
+// and the kustomize base and components from the chart. Tests hold all of it to be current. The last one needs
+// Helm, or Go to build one: without them it says so, writes the others, and the exit code is 1.
 import { readFileSync, writeFileSync } from "node:fs";
 import { loadYaml } from "@kubernetes/client-node";
 import { stringify } from "yaml";
+import { goToolFolders } from "./go-tools.ts";
+import { kustomizeFiles } from "./kustomize-files.ts";
 import { rightsFiles } from "./rights-files.ts";
 import { wordsOf } from "./words.ts";
 
@@ -31,9 +34,7 @@ function icon(): string {
 }
 
 function readme(): string {
-  const { properties: { global: _, ...values } = {} }: Schema = JSON.parse(
-    read("values.schema.json"),
-  );
+  const { properties: values = {} }: Schema = JSON.parse(read("values.schema.json"));
   const defaults = loadYaml<Readonly<Record<string, unknown>>>(read("values.yaml"));
   const flags = values["flags"]?.properties ?? {};
   return `<!-- npm run chart:docs writes this from values.schema.json. -->
@@ -56,7 +57,7 @@ kubectl annotate secret NAME secretcast.io/to='team-*' --namespace secretcast
 
 ## Upgrade and uninstall
 
-\`helm upgrade\` hands the Lease over from the old pods to the new ones; copies that are right are not written. Always give all your values, with \`-f values.yaml\` or \`--reuse-values\`: an upgrade that only sets others, such as \`--set image.tag=TAG\`, takes every entry out of the source list (\`sources\`). The notes of the upgrade name the entries that it takes away. If some entries remain, copies of the others are deleted after \`--delete-hold\`. If none remains, all of these copies stay as they are.
+\`helm upgrade\` hands the Lease over from the old pods to the new ones; copies that are right are not written. Always give all your values, with \`-f values.yaml\` or \`--reset-then-reuse-values\`: an upgrade that only sets others, such as \`--set image.tag=TAG\`, takes every entry out of the source list (\`sources\`). The notes of the upgrade name the entries that it takes away. If some entries remain, copies of the others are deleted after \`--delete-hold\`. If none remains, all of these copies stay as they are.
 
 With \`flags.namespaces\`, each namespace of that list must exist before the installation, because the chart makes a Role in it. \`helm uninstall\` leaves every source and every copy where it is. Sources are in the namespace of the release: do not delete it with them in it.
 
@@ -79,7 +80,7 @@ ${table(
 `;
 }
 
-/** A row a value; those of a mapping with properties of its own have a row each, but for flags. */
+/** A row a value; those of a mapping with described properties have a row each, but for flags. */
 function rows(
   values: Readonly<Record<string, Schema>>,
   defaults: Readonly<Record<string, unknown>>,
@@ -88,11 +89,13 @@ function rows(
   return Object.entries(values).flatMap(([name, schema]) => {
     const value = defaults[name];
     const own = schema.properties;
-    if (own !== undefined && (name === "image" || name === "rbac"))
+    if (own !== undefined && name !== "flags" && Object.values(own).every(isDescribed))
       return rows(own, Object.fromEntries(Object.entries(Object(value))), `${before}${name}.`);
     return [[code(before + name), code(inline(value)), cell(schema.description ?? "")]];
   });
 }
+
+const isDescribed = ({ description }: Schema): boolean => description !== undefined;
 
 /** As YAML takes it in a line. */
 function inline(value: unknown): string {
@@ -131,4 +134,15 @@ if (import.meta.main) {
   wordsOf(import.meta.filename, {});
   for (const [file, text] of chartDocs()) writeFileSync(new URL(file, CHART), text);
   for (const [file, text] of rightsFiles()) writeFileSync(new URL(`../${file}`, CHART), text);
+  // The chart's own rights are among what Helm reads.
+  const say = (line: string): void => void process.stderr.write(`chart:docs: ${line}\n`);
+  const [helm = ""] = goToolFolders(process.env, say, ["helm"]);
+  try {
+    const { PATH, HOME } = process.env;
+    const made = kustomizeFiles({ HOME, PATH: `${helm}:${PATH}` });
+    for (const [file, text] of made) writeFileSync(new URL(`../${file}`, CHART), text);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
 }

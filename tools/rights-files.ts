@@ -1,4 +1,4 @@
-// The rules of the roles in manifests/ and in the chart, written from the table of rights. `npm run chart:docs`
+// The rules of the roles in the chart and in manifests/namespace-rights/, written from the table of rights. `npm run chart:docs`
 // writes them, and a test compares.
 import { readFileSync } from "node:fs";
 import { readConfig, type FlagValues } from "../src/controller/settings/config.ts";
@@ -16,7 +16,6 @@ const of =
   (...resources: readonly string[]): Wanted =>
   ({ resource, namespace }) =>
     resources.includes(resource) && (namespace === undefined || namespace === NAME);
-const inCluster: Wanted = ({ namespace }) => namespace === undefined;
 const inNamespace: Wanted = ({ namespace }) => namespace !== undefined;
 
 function rulesFor(flags: FlagValues, wanted: Wanted): string {
@@ -34,8 +33,6 @@ export function rightsFiles(): ReadonlyMap<string, string> {
   const maps = { ...listed, "config-maps": true, "source-list": "" };
   return new Map([
     ["chart/templates/_rights.tpl", chartRights()],
-    ["clusterrole.yaml", withRules("clusterrole.yaml", rulesFor({}, inCluster))],
-    ["role.yaml", withRules("role.yaml", rulesFor({}, inNamespace))],
     ...(
       [
         ["namespace-rights/role.yaml", rulesFor(listed, of("secrets", "events"))],
@@ -61,7 +58,7 @@ function chartRights(): string {
     `{{- if .names -}}\n${objects({ ...flags, "only-names": NAME }).replaceAll(`[${NAME}]`, "{{ .names | toJson }}")}\n{{- else -}}\n${objects(flags)}\n{{- end }}`;
   const lease = { "lease-name": NAME, "lease-namespace": NAME, "source-list": "" };
   const list = { "source-list": NAME, "leader-elect": false };
-  const quoted = `{{ include "secretcast.leaseName" . | quote }}`;
+  const quoted = `{{ include "secretcast.leaseName" . | toYaml }}`;
   const definitions: readonly (readonly [name: string, about: string, rules: string])[] = [
     ["write", "Objects in namespaces that receive copies.", byName(listed)],
     ["read", "Objects in namespaces that only publish.", byName(source)],
@@ -77,7 +74,7 @@ function chartRights(): string {
       "The Namespace itself, in a Role.",
       named(
         rulesFor(listed, (right) => of("namespaces")(right) && inNamespace(right)),
-        "[{{ . | quote }}]",
+        "[{{ . | toYaml }}]",
       ),
     ],
     ["lease", "", named(rulesFor(lease, of("leases")), `[${quoted}]`)],
@@ -86,7 +83,7 @@ function chartRights(): string {
       "",
       named(
         rulesFor(list, ({ resource }) => resource === "configmaps"),
-        `[{{ include "secretcast.sourceList" . | quote }}]`,
+        `[{{ include "secretcast.sourceList" . | toYaml }}]`,
       ),
     ],
   ];

@@ -1,8 +1,8 @@
-// The chart and the kustomize base with its components are one installation: what Helm renders for a release
-// called as the base is what kubectl builds, object by object and letter by letter.
+// The chart and the kustomize base with its components are one installation: its files are made of the chart, and
+// what Helm renders for a release called as the base is what kubectl builds, object by object and letter by letter.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { loadAll } from "js-yaml";
 import { COMPONENTS } from "../support/documents/components.ts";
 import { helmMissing } from "../support/programs/helm.ts";
+import { kustomizeFiles } from "../../tools/kustomize-files.ts";
 
 const MANIFESTS = fileURLToPath(new URL("../../manifests", import.meta.url));
 const HOME = "secretcast";
@@ -106,3 +107,21 @@ for (const [what, components] of CASES)
         );
     },
   );
+
+test(
+  "the files of the kustomize base are what npm run chart:docs makes of the chart (T15)",
+  { skip: helmMissing() ?? false },
+  () => {
+    const { PATH, HOME: home } = process.env;
+    const files = kustomizeFiles({ PATH, HOME: home });
+    for (const [file, wanted] of files)
+      assert.equal(
+        readFileSync(join(MANIFESTS, file), "utf8"),
+        wanted,
+        `${file}: run npm run chart:docs`,
+      );
+    const here = globSync("{*,components/*/*}.yaml", { cwd: MANIFESTS });
+    const byHand = here.filter((file) => !files.has(file) && !file.endsWith("kustomization.yaml"));
+    assert.deepEqual(byHand, ["namespace.yaml"]);
+  },
+);

@@ -60,7 +60,7 @@ const CASES: Readonly<Record<string, Case>> = {
     [...LISTED_WORDS, "--lease-namespace=ops"],
   ],
   "no list and no election": [
-    { replicas: 1, flags: { "source-list": "", "leader-elect": false } },
+    { replicaCount: 1, flags: { "source-list": "", "leader-elect": false } },
     ["--source-list=", "--no-leader-elect"],
   ],
   "a dry run": [{ configMaps: true, flags: { "dry-run": true } }, ["--config-maps", "--dry-run"]],

@@ -128,13 +128,14 @@ test(
     const before = await versions();
     assert.equal(before.size, 10);
 
-    helm.run("upgrade", "secretcast", `${ROOT}manifests/chart`, ...place);
+    const chart = `${ROOT}manifests/chart`;
+    helm.run("upgrade", "secretcast", chart, ...place, "--reset-then-reuse-values");
     const said = await runOnceAsDeployed();
     assert.match(said, /"secrets":10,.*"msg":"caches filled"/, "it has seen them all");
     assert.deepEqual(await versions(), before);
     assert.deepEqual(writes(), []);
 
-    helm.run("upgrade", "secretcast", `${ROOT}manifests/chart`, ...place, ...EVERYTHING);
+    helm.run("upgrade", "secretcast", chart, ...place, ...EVERYTHING);
     await runOnceAsDeployed();
     assert.deepEqual(await versions(), before, "with the guards on as well");
     assert.deepEqual(writes(), []);
@@ -145,6 +146,21 @@ test(
 );
 
 const EVERYTHING = ["--set", "guardrail=true,tenantGuard=true,earlyCheck=true,configMaps=true"];
+
+test(
+  "a value of the first version that has another name now is refused by its old one",
+  { skip: helmMissing() ?? false },
+  () => {
+    helm.run("install", "named", `${FIRST}/chart`, "-n", "named", "--create-namespace");
+    for (const [old, value] of Object.entries({ replicas: 3, topologySpread: false })) {
+      const given = ["--set", `${old}=${value}`];
+      const again = ["upgrade", "named", `${ROOT}manifests/chart`, "-n", "named", ...given];
+      const { code, stderr } = helm.try(...again);
+      assert.equal(code, 1);
+      assert.ok(stderr.includes(`additional properties '${old}' not allowed`), stderr);
+    }
+  },
+);
 
 test(
   "a change of a source after the upgrade reaches each of those copies",
@@ -184,7 +200,7 @@ test(
       ...entry("three"),
     );
     assert.doesNotMatch(first, taken);
-    assert.doesNotMatch(upgrade("--reuse-values"), taken);
+    assert.doesNotMatch(upgrade("--reset-then-reuse-values"), taken);
     const narrowed = upgrade(...entry("one"), "--set", "flags.delete-hold=2h");
     assert.equal(taken.exec(narrowed)?.[1], "three, two");
     assert.match(narrowed, /Their copies are deleted after --delete-hold \(2h\)/);

@@ -2,9 +2,11 @@
 // and an API server takes all that it renders, without a warning, as a dry run.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { loadAllYaml, type V1ConfigMap } from "@kubernetes/client-node";
+import { isDeepStrictEqual } from "node:util";
+import { loadAllYaml, loadYaml, type V1ConfigMap } from "@kubernetes/client-node";
 import { loadAll } from "js-yaml";
 import { ownCluster } from "../support/api-server/cluster.ts";
 import { field } from "../support/api-server/http.ts";
@@ -17,11 +19,34 @@ import { eventually } from "../support/time/eventually.ts";
 const CHART = fileURLToPath(new URL("../../manifests/chart", import.meta.url));
 const HOME = "secretcast";
 const MISSING = helmMissing() ?? false;
-const MONITORING = { podMonitor: true, prometheusRule: true, dashboard: true };
+const SCRAPING = {
+  enabled: true,
+  interval: "1m30s",
+  scrapeTimeout: "10s",
+  honorLabels: true,
+  relabelings: [{ sourceLabels: ["__meta_kubernetes_pod_node_name"], targetLabel: "node" }],
+  metricRelabelings: [{ action: "drop", sourceLabels: ["__name__"], regex: "nodejs_.*" }],
+};
+const MONITORING = {
+  podMonitor: SCRAPING,
+  prometheusRule: { enabled: true },
+  grafanaDashboard: {
+    enabled: true,
+    sidecarLabel: "dashboards",
+    sidecarLabelValue: "yes",
+    annotations: { grafana_folder: "Platform" },
+  },
+};
 const ENTRY = { secret: "cert-manager/wildcard", to: ["*", "!legacy-*"], keys: "tls.crt" };
 const POD = {
   imagePullSecrets: [{ name: "registry" }],
-  image: { repository: "example.com:5000/a/secretcast", digest: `sha256:${"0".repeat(64)}` },
+  image: {
+    registry: "example.com:5000",
+    repository: "a/secretcast",
+    tag: "1",
+    digest: `sha256:${"0".repeat(64)}`,
+    pullPolicy: "Always",
+  },
   podAnnotations: { "example.com/a": "b" },
   podLabels: { "example.com/a": "b" },
   commonLabels: { "example.com/team": "platform" },
@@ -29,8 +54,19 @@ const POD = {
   tolerations: [{ key: "control-plane", operator: "Exists", effect: "NoSchedule" }],
   affinity: { nodeAffinity: {} },
   priorityClassName: "system-cluster-critical",
-  topologySpread: false,
-  podDisruptionBudget: false,
+  resources: { requests: { cpu: "100m" } },
+  deploymentAnnotations: { "example.com/c": "d" },
+  commonAnnotations: { "example.com/e": "f" },
+  topologySpreadConstraints: [],
+  podDisruptionBudget: { enabled: false },
+  schedulerName: "other",
+  runtimeClassName: "sandboxed",
+  dnsPolicy: "Default",
+  extraEnv: [{ name: "HTTPS_PROXY", value: "http://proxy.example.com:3128" }],
+  extraVolumes: [{ name: "ca", configMap: { name: "kube-root-ca.crt" } }],
+  extraVolumeMounts: [{ name: "ca", mountPath: "/ca", readOnly: true }],
+  extraArgs: { "new-flag": "x" },
+  revisionHistoryLimit: 0,
 };
 
 type Case = {
@@ -71,7 +107,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ...Object.fromEntries(
     [...Object.keys(MONITORING), "serviceMonitor"].map((value) => [
       `${value} alone`,
-      { values: { [value]: true } },
+      { values: { [value]: { enabled: true } } },
     ]),
   ),
   everything: { values: { ...all, ...MONITORING, sources: { a: ENTRY } }, since: 36 },
@@ -85,9 +121,9 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "another name in names": { values: { ...olderAll, nameOverride: "caster" }, release: "two" },
   "one replica without an election": {
-    values: { replicas: 1, flags: { "leader-elect": false } },
+    values: { replicaCount: 1, flags: { "leader-elect": false } },
   },
-  "no replica": { values: { replicas: 0 } },
+  "no replica": { values: { replicaCount: 0 } },
   "listed namespaces": { values: LISTED },
   "names, with every guard": { values: { ...olderAll, onlyNames: ["registry", "on", "1000"] } },
   "listed namespaces without a ClusterRole": {
@@ -115,10 +151,61 @@ const CASES: Readonly<Record<string, Case>> = {
   "another port": {
     values: {
       flags: { "http-address": "0.0.0.0:9090" },
-      networkPolicy: true,
-      serviceMonitor: true,
-      apiServerPorts: [8443],
+      networkPolicy: {
+        enabled: true,
+        apiServerPorts: [8443],
+        from: [{ ipBlock: { cidr: "10.0.0.0/8" } }],
+      },
+      serviceMonitor: SCRAPING,
       monitoringLabels: { release: "prometheus" },
+    },
+  },
+  "part of another chart, in a namespace of its own": {
+    values: {
+      ...olderAll,
+      ...MONITORING,
+      global: { imageRegistry: "example.com", imagePullSecrets: [{ name: "parent" }] },
+      namespaceOverride: "team-b",
+    },
+  },
+  "an account and rights that exist already": {
+    values: {
+      serviceAccount: { create: false, name: "existing" },
+      rbac: { create: false },
+      guardrail: true,
+      tenantGuard: true,
+      leasePriority: true,
+    },
+  },
+  "an account for a cloud, users by number and no surge": {
+    values: {
+      serviceAccount: { name: "existing", annotations: { "example.com/role": "a" } },
+      podSecurityContext: { runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
+      securityContext: { runAsUser: 1001 },
+      updateStrategy: { type: "Recreate" },
+      podDisruptionBudget: { minAvailable: "50%" },
+      topologySpreadConstraints: [
+        { maxSkew: 2, topologyKey: "example.com/rack", whenUnsatisfiable: "DoNotSchedule" },
+      ],
+    },
+  },
+  "a rolling update by share, and a budget by share": {
+    values: {
+      updateStrategy: { rollingUpdate: { maxSurge: "100%", maxUnavailable: "50%" } },
+      podDisruptionBudget: { maxUnavailable: "50%" },
+    },
+  },
+  "objects of one's own, as YAML and as text": {
+    values: {
+      extraObjects: [
+        {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: { name: "{{ .Release.Name }}-own", namespace: "{{ .Release.Namespace }}" },
+          data: { replicas: "{{ .Values.replicaCount }}" },
+        },
+        `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ include "secretcast.fullname" . }}-text\n`,
+      ],
     },
   },
   "tenants' users and chosen namespaces": {
@@ -133,7 +220,19 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-const ACCOUNTS = [HOME, "two-caster", "b".repeat(63), `${"a".repeat(53)}-secretcast`.slice(0, 63)];
+const ACCOUNTS = [
+  HOME,
+  "existing",
+  "two-caster",
+  "b".repeat(63),
+  `${"a".repeat(53)}-secretcast`.slice(0, 63),
+];
+
+// A Deployment is only warned of what its Pods would violate.
+const RESTRICTED = {
+  "pod-security.kubernetes.io/enforce": "restricted",
+  "pod-security.kubernetes.io/warn": "restricted",
+};
 
 let cluster: Awaited<ReturnType<typeof ownCluster>>;
 let helm: Helm;
@@ -144,14 +243,22 @@ before(async () => {
     ...[HOME, "team-a", "team-b"].map((name) => ({
       apiVersion: "v1",
       kind: "Namespace",
-      metadata: { name, labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
+      metadata: { name, labels: RESTRICTED },
     })),
+    {
+      apiVersion: "node.k8s.io/v1",
+      kind: "RuntimeClass",
+      metadata: { name: "sandboxed" },
+      handler: "runsc",
+    },
     // The Pod of `helm test` is judged with the account that it asks for, as if the release were there.
-    ...ACCOUNTS.map((name) => ({
-      apiVersion: "v1",
-      kind: "ServiceAccount",
-      metadata: { name, namespace: HOME },
-    })),
+    ...[HOME, "team-b"].flatMap((namespace) =>
+      ACCOUNTS.map((name) => ({
+        apiVersion: "v1",
+        kind: "ServiceAccount",
+        metadata: { name, namespace },
+      })),
+    ),
     ...MONITORING_CRDS,
   ];
   for (const object of wanted) assert.equal(kubectl(object, "apply", "-f", "-"), "");
@@ -194,8 +301,38 @@ for (const [name, { values, release = HOME, since: minor = 0 }] of Object.entrie
   );
 }
 
+test("each value of the chart is set by one of these cases, to another value than its own", () => {
+  const schema: Schema = JSON.parse(readFileSync(`${CHART}/values.schema.json`, "utf8"));
+  const defaults = loadYaml<object>(readFileSync(`${CHART}/values.yaml`, "utf8"));
+  const named = pathsOf(schema).filter(
+    (path) =>
+      !Object.values(CASES).some(({ values }) => {
+        const given = field(values, ...path.split("."));
+        return (
+          given !== undefined && !isDeepStrictEqual(given, field(defaults, ...path.split(".")))
+        );
+      }),
+  );
+  assert.deepEqual(named, []);
+  assert.ok(pathsOf(schema).length > 70);
+});
+
+type Schema = {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+};
+
+/** Every value by its path. Flags are those of the program. */
+function pathsOf({ properties = {} }: Schema, before = ""): readonly string[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const deeper = name === "flags" ? [] : pathsOf(schema, `${before}${name}.`);
+    const isPlain = deeper.length === 0 || name === "pullSecretNamespaces";
+    return isPlain ? [`${before}${name}`] : deeper;
+  });
+}
+
 // Without a cluster to ask, Helm takes a version of its own.
-const OF_NOW = ["--kube-version", `1.${since(36, "").skip === false ? 36 : 34}.0`];
+const OF_NOW = ["--kube-version", `1.${since(36, "").skip === false ? 36 : 35}.0`];
 
 function jsonOf(values: object): string {
   return Object.entries(values)
@@ -207,7 +344,7 @@ test(
   "both monitors at once are refused, since each pod would be scraped twice",
   { skip: MISSING },
   () => {
-    const both = ["--set", "podMonitor=true,serviceMonitor=true"];
+    const both = ["--set", "podMonitor.enabled=true,serviceMonitor.enabled=true"];
     const { code, stderr } = helm.try("template", HOME, CHART, ...both);
     assert.equal(code, 1);
     assert.match(stderr, /would both scrape each pod: set one of them/);
@@ -282,7 +419,7 @@ test(
       assert.equal(kubectl({}, "create", "rolebinding", "team", "-n", namespace, ...team), "");
     const given = jsonOf({
       ...LISTED,
-      replicas: 0,
+      replicaCount: 0,
       rbac: { clusterRole: false },
       onlyNames: ["registry"],
     });

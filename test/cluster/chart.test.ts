@@ -132,7 +132,7 @@ test(
   },
 );
 
-const WITH_GUARDS = set("guardrail", "tenantGuard", "networkPolicy", "leasePriority");
+const WITH_GUARDS = set("guardrail", "tenantGuard", "networkPolicy.enabled", "leasePriority");
 const WITH_COMPONENTS = TOGETHER.flatMap(({ setting }) => ["--set", setting]);
 
 function set(...values: readonly string[]): readonly string[] {
@@ -165,7 +165,7 @@ test(
 );
 
 test("the monitoring values carry the rules and the dashboard as they stand", options, () => {
-  const on = set("podMonitor", "prometheusRule", "dashboard");
+  const on = set("podMonitor.enabled", "prometheusRule.enabled", "grafanaDashboard.enabled");
   const rendered = template(...on, "--set", "monitoringLabels.release=prometheus");
   const of = (kind: string): KubernetesObject =>
     rendered.find((one) => one.kind === kind) ?? assert.fail(`no ${kind}`);
@@ -217,7 +217,14 @@ const byText = (a: object, b: object) => JSON.stringify(a).localeCompare(JSON.st
 
 for (const [value, complaint] of [
   ["flags.to-selecter=x", "additional properties 'to-selecter' not allowed"],
-  ["replica=3", "additional properties 'replica' not allowed"],
+  ["replicas=3", "additional properties 'replicas' not allowed"],
+  ["extraArgs.delete-hold=1h", "invalid propertyName 'delete-hold'"],
+  ["extraArgs.only-names=registry", "invalid propertyName 'only-names'"],
+  ["extraArgs.--new=x", "invalid propertyName '--new'"],
+  ["podMonitor.interval=often", "'/podMonitor/interval': 'often' does not match pattern"],
+  ["namespaceOverride=A", "'/namespaceOverride': 'A' does not match pattern"],
+  ["serviceAccount.name=A/b", "'/serviceAccount/name': 'A/b' does not match pattern"],
+  ["podDisruptionBudget.maxUnavailable=half", "'half' does not match pattern"],
   ["flags.resync=10 minutes", "'/flags/resync': '10 minutes' does not match pattern"],
   ["flags.fanout-limit=1GB", "'/flags/fanout-limit': '1GB' does not match pattern"],
   ["flags.concurrency=many", "'/flags/concurrency': got string, want integer"],
@@ -471,7 +478,7 @@ test(
     const secrets = `/api/v1/namespaces/${HOME}/secrets`;
     const metadata = { name: "kept", annotations: { "secretcast.io/to": "nowhere-*" } };
     ok(await http.send("POST", secrets, { body: { metadata } }), 201);
-    const changes = ["--set", "replicas=1,flags.leader-elect=false,flags.resync=1h"];
+    const changes = ["--set", "replicaCount=1,flags.leader-elect=false,flags.resync=1h"];
     helm.run("upgrade", "chart", CHART, ...place, ...changes);
     const { body } = await http.send("GET", path);
     assert.equal(field(body, "spec", "replicas"), 1);

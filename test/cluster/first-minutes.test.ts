@@ -57,7 +57,9 @@ test("the README's lines install, guard, upgrade and remove, and the copies stay
   assert.match(shell(`${PROGRAM} check`), /^ok +guardrail +- +secretcast-guardrail is of /m);
   const versions = "kubectl get secrets -A -l app.kubernetes.io/managed-by=secretcast -o name";
   const before = shell(versions);
-  shell("helm upgrade secretcast manifests/chart -n secretcast --reuse-values --set replicas=3");
+  shell(
+    "helm upgrade secretcast manifests/chart -n secretcast --reset-then-reuse-values --set replicaCount=3",
+  );
   assert.match(shell(`${PROGRAM} plan`), /nothing to do/);
 
   shell("helm uninstall secretcast -n secretcast");

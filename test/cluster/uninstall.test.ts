@@ -18,7 +18,9 @@ const PAGE = readFileSync(`${ROOT}docs/operations.md`, "utf8");
 // An older server does not know what pull-secrets is made of, and the chart refuses it there.
 const HERE = since(36, "MutatingAdmissionPolicy v1").skip === false;
 const INSTALLED = TOGETHER.filter(({ name }) => HERE || name !== "pull-secrets");
-const MONITORING = ["podMonitor", "prometheusRule", "dashboard"].map((value) => `${value}=true`);
+const MONITORING = ["podMonitor", "prometheusRule", "grafanaDashboard"].map(
+  (value) => `${value}.enabled=true`,
+);
 
 let cluster: Awaited<ReturnType<typeof ownCluster>>;
 before(async () => {

@@ -10,9 +10,22 @@
 {{- .Values.fullnameOverride | default $full | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
+{{- define "secretcast.namespace" -}}
+{{- .Values.namespaceOverride | default .Release.Namespace -}}
+{{- end -}}
+
+{{- /* The account of the pods, the subject of every binding, and the name by which the guards know it. */ -}}
+{{- define "secretcast.serviceAccountName" -}}
+{{- $account := .Values.serviceAccount | default dict -}}
+{{- if and (get $account "create" | toString | eq "false") (not (get $account "name")) -}}
+{{- fail "serviceAccount.create is false, but serviceAccount.name is empty: name an account that exists. The account `default` would give its rights to every Pod of the namespace" -}}
+{{- end -}}
+{{- get $account "name" | default (include "secretcast.fullname" .) -}}
+{{- end -}}
+
 {{- define "secretcast.selector" -}}
-app.kubernetes.io/name: {{ include "secretcast.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "secretcast.name" . | toYaml }}
+app.kubernetes.io/instance: {{ .Release.Name | toYaml }}
 {{- end -}}
 
 {{- define "secretcast.labels" -}}
@@ -25,18 +38,71 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end -}}
 
-{{- /* With those that Prometheus' operator and Grafana's sidecar select by. */ -}}
-{{- define "secretcast.monitoringLabels" -}}
-{{- with .Values.monitoringLabels }}
-{{- toYaml . }}
-{{ end -}}
-{{ include "secretcast.labels" . }}
+{{- /* Labels and annotations of an object. */ -}}
+{{- define "secretcast.marks" -}}
+labels:
+  {{- include "secretcast.labels" . | nindent 2 }}
+{{- with .Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- /* With the labels that Prometheus' operator selects by. */ -}}
+{{- define "secretcast.monitoringMarks" -}}
+labels:
+  {{- with .Values.monitoringLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  {{- include "secretcast.marks" . | trimPrefix "labels:" }}
 {{- end -}}
 
 {{- define "secretcast.image" -}}
-{{- $tag := printf ":%s" (.Values.image.tag | default .Chart.AppVersion) -}}
+{{- with get (.Values.global | default dict) "imageRegistry" | default .Values.image.registry -}}
+{{- printf "%s/" . -}}
+{{- end -}}
 {{- .Values.image.repository -}}
-{{- ternary (printf "@%s" .Values.image.digest) $tag (ne .Values.image.digest "") -}}
+{{- with .Values.image.digest -}}
+{{- printf "@%s" . -}}
+{{- else -}}
+{{- printf ":%s" (.Values.image.tag | default .Chart.AppVersion) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Fields of an object, without those that are empty. */ -}}
+{{- define "secretcast.fields" -}}
+{{- range $name, $value := . -}}
+{{- with $value }}
+{{ dict $name . | toYaml }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* What each Pod of the chart has: those of the Deployment, and that of `helm test`. */ -}}
+{{- define "secretcast.podSpec" -}}
+{{- $secrets := .Values.imagePullSecrets | default (get (.Values.global | default dict) "imagePullSecrets") -}}
+serviceAccountName: {{ include "secretcast.serviceAccountName" . | toYaml }}
+automountServiceAccountToken: true
+# Variables of Services would only crowd the environment that SECRETCAST_... flags come from.
+enableServiceLinks: false
+{{- include "secretcast.fields" (dict "imagePullSecrets" $secrets "schedulerName" .Values.schedulerName "runtimeClassName" .Values.runtimeClassName "dnsPolicy" .Values.dnsPolicy "nodeSelector" .Values.nodeSelector "tolerations" .Values.tolerations "volumes" .Values.extraVolumes) }}
+# No user or group by number: the image has one, and OpenShift chooses its own.
+{{- include "secretcast.fields" (dict "securityContext" .Values.podSecurityContext) }}
+{{- end -}}
+
+{{- /* What each container of these has. */ -}}
+{{- define "secretcast.containerSpec" -}}
+image: {{ include "secretcast.image" . | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- range .Values.extraEnv }}
+{{- if hasPrefix "SECRETCAST_" .name }}
+{{- fail (printf "extraEnv has %s, but the chart makes rights and policies by the flags: set it under `flags`, or under `extraArgs` if the chart does not know it" .name) }}
+{{- end }}
+{{- end }}
+{{- include "secretcast.fields" (dict "env" .Values.extraEnv "volumeMounts" .Values.extraVolumeMounts) }}
+# No CPU limit: a throttled process cannot renew its Lease in time. Only the log is written to disk.
+{{- include "secretcast.fields" (dict "resources" .Values.resources) }}
+{{- include "secretcast.fields" (dict "securityContext" .Values.securityContext) }}
 {{- end -}}
 
 {{- define "secretcast.leaseName" -}}
@@ -50,7 +116,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 
 {{- define "secretcast.leaseNamespace" -}}
-{{- get .Values.flags "lease-namespace" | default .Release.Namespace -}}
+{{- get .Values.flags "lease-namespace" | default (include "secretcast.namespace" .) -}}
 {{- end -}}
 
 {{- /* The pod's port for probes and metrics is where --http-address listens. */ -}}
@@ -85,6 +151,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 {{- $args = append $args (printf "--%s=%v" $flag $value) -}}
 {{- end -}}
+{{- range $flag, $value := .Values.extraArgs -}}
+{{- $value = ternary (int64 $value) $value (kindIs "float64" $value) -}}
+{{- $args = append $args (ternary (printf "--%s" $flag) (printf "--%s=%v" $flag $value) (has $value (list nil "" true))) -}}
+{{- end -}}
 {{- toYaml $args -}}
 {{- end -}}
 
@@ -106,7 +176,7 @@ that are named and not globs. An empty list where all are served. */ -}}
 {{- $all := list -}}
 {{- with get .Values.flags "namespaces" -}}
 {{- $all = include "secretcast.list" . | fromJsonArray -}}
-{{- range include "secretcast.list" (get $.Values.flags "source-namespaces" | default $.Release.Namespace) | fromJsonArray -}}
+{{- range include "secretcast.list" (get $.Values.flags "source-namespaces" | default (include "secretcast.namespace" $)) | fromJsonArray -}}
 {{- if not (regexMatch "[*?!]" .) -}}
 {{- $all = append $all . -}}
 {{- end -}}
@@ -117,7 +187,7 @@ that are named and not globs. An empty list where all are served. */ -}}
 
 {{- /* The source namespaces between quotes, if they are names; "*" if there are globs among them. */ -}}
 {{- define "secretcast.literalSources" -}}
-{{- $sources := get .Values.flags "source-namespaces" | default .Release.Namespace -}}
+{{- $sources := get .Values.flags "source-namespaces" | default (include "secretcast.namespace" .) -}}
 {{- $names := include "secretcast.list" $sources | fromJsonArray -}}
 {{- ternary "*" (join "', '" $names) (regexMatch "[*?!]" (join "," $names)) -}}
 {{- end -}}
@@ -131,9 +201,17 @@ that are named and not globs. An empty list where all are served. */ -}}
 {{- ternary "[]" (printf "['%s']" (join "', '" $globs)) (empty $globs) -}}
 {{- end -}}
 
+{{- /* Empty where the chart makes no role and no binding. */ -}}
+{{- define "secretcast.rbac" -}}
+{{- ternary "true" "" (get (.Values.rbac | default dict) "create" | toString | ne "false") -}}
+{{- end -}}
+
 {{- /* Empty where no cluster-scoped object is wanted. Every other guard of the values is here too, since every
 template that depends on one asks this. */ -}}
 {{- define "secretcast.clusterRole" -}}
+{{- if and (not (include "secretcast.rbac" .)) .Values.readerRoles -}}
+{{- fail "rbac.create is false, but readerRoles are roles: set one of the two" -}}
+{{- end -}}
 {{- if get (.Values.rbac | default dict) "clusterRole" | toString | ne "false" -}}
 true
 {{- else if not (get .Values.flags "namespaces") -}}
@@ -173,7 +251,7 @@ true
 {{- define "secretcast.homeRules" -}}
 {{- $flags := .Values.flags -}}
 {{- $elects := and (ternary (get $flags "leader-elect") true (hasKey $flags "leader-elect")) (not (get $flags "dry-run")) -}}
-{{- $lists := and (include "secretcast.sourceList" .) (eq (include "secretcast.leaseNamespace" .) .Release.Namespace) -}}
+{{- $lists := and (include "secretcast.sourceList" .) (eq (include "secretcast.leaseNamespace" .) (include "secretcast.namespace" .)) -}}
 {{- $rules := list -}}
 {{- if $elects -}}
 {{- $rules = append $rules (include "secretcast.rules.lease" .) -}}

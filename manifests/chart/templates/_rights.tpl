@@ -76,7 +76,7 @@
 # get: read before deleting, and to inspect conflicting objects.
 - apiGroups: [""]
   resources: [namespaces]
-  resourceNames: [{{ . | quote }}]
+  resourceNames: [{{ . | toYaml }}]
   verbs: [get]
 {{- end -}}
 
@@ -88,7 +88,7 @@
 # get, update: one writer among replicas.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
-  resourceNames: [{{ include "secretcast.leaseName" . | quote }}]
+  resourceNames: [{{ include "secretcast.leaseName" . | toYaml }}]
   verbs: [get, update]
 {{- end -}}
 
@@ -96,6 +96,6 @@
 # get, list, watch: the source list.
 - apiGroups: [""]
   resources: [configmaps]
-  resourceNames: [{{ include "secretcast.sourceList" . | quote }}]
+  resourceNames: [{{ include "secretcast.sourceList" . | toYaml }}]
   verbs: [get, list, watch]
 {{- end -}}

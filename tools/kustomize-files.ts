@@ -1,0 +1,128 @@
+// The kustomize base and the objects of its components, written from the chart as Helm renders it for a release
+// called secretcast. `npm run chart:docs` writes them where there is a Helm, and a test of the cluster suite
+// compares. The namespace, the kustomizations with their patches and namespace-rights/ are no objects of the chart.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+/** Every value that makes an object more. pullSecrets asks for a version of Kubernetes. */
+const VALUES = [
+  "guardrail",
+  "tenantGuard",
+  "networkPolicy.enabled",
+  "leasePriority",
+  "readerRoles",
+  "earlyCheck",
+  "earlyCheckDeny",
+  "pullSecrets",
+];
+const NEWEST = "1.37.0";
+
+/** The objects of a template by their kind, or by the end of their name, and where each is written. */
+const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  serviceaccount: { ServiceAccount: "serviceaccount.yaml" },
+  clusterrole: { ClusterRole: "clusterrole.yaml" },
+  clusterrolebinding: { ClusterRoleBinding: "clusterrolebinding.yaml" },
+  role: { Role: "role.yaml" },
+  rolebinding: { RoleBinding: "rolebinding.yaml" },
+  deployment: { Deployment: "deployment.yaml" },
+  poddisruptionbudget: { PodDisruptionBudget: "poddisruptionbudget.yaml" },
+  guardrail: policy("guardrail", "Validating"),
+  tenantguard: policy("tenant-guard", "Validating"),
+  earlycheck: {
+    ...policy("early-check", "Validating"),
+    "-early-check-deny": "components/early-check-deny/binding.yaml",
+  },
+  flowschema: { FlowSchema: "components/lease-priority/flowschema.yaml" },
+  networkpolicy: { NetworkPolicy: "components/network-policy/networkpolicy.yaml" },
+  pullsecrets: {
+    ...policy("pull-secrets", "Mutating"),
+    ConfigMap: "components/pull-secrets/parameter.yaml",
+  },
+  readerroles: {
+    "-on-call": "components/reader-roles/on-call.yaml",
+    "-tenant": "components/reader-roles/tenant.yaml",
+  },
+};
+
+function policy(component: string, kind: string): Readonly<Record<string, string>> {
+  return {
+    [`${kind}AdmissionPolicy`]: `components/${component}/policy.yaml`,
+    [`${kind}AdmissionPolicyBinding`]: `components/${component}/binding.yaml`,
+  };
+}
+
+/** The files as they should be, by their path in manifests/. */
+export function kustomizeFiles(env: NodeJS.ProcessEnv): ReadonlyMap<string, string> {
+  const made = rendered(env)
+    .split(/^---\n/m)
+    .flatMap((text) => fileOf(text));
+  const wanted = Object.values(FILES).flatMap((files) => Object.values(files));
+  const missing = wanted.filter((file) => !made.some(([path]) => path === file));
+  if (missing.length > 0) throw new Error(`the chart makes no ${missing.join(", no ")}`);
+  const texts = formatted(made.map(([, text]) => text));
+  return new Map(made.map(([path], at) => [path, texts[at] ?? ""]));
+}
+
+function rendered(env: NodeJS.ProcessEnv): string {
+  const given = VALUES.flatMap((value) => ["--set", `${value}=true`]);
+  const of = ["secretcast", "manifests/chart", "--namespace=secretcast", "--kube-version", NEWEST];
+  return run("helm", ["template", ...of, ...given], env);
+}
+
+function fileOf(text: string): readonly (readonly [path: string, text: string])[] {
+  const [, template = ""] = /^# Source: secretcast\/templates\/(\w+)\.yaml\n/.exec(text) ?? [];
+  const files = FILES[template];
+  if (files === undefined) return [];
+  const [, kind = ""] = /^kind: (\w+)$/m.exec(text) ?? [];
+  const [, name = ""] = /^ {2}name: (\S+)$/m.exec(text) ?? [];
+  const found = Object.entries(files).find(([end]) => end.startsWith("-") && name.endsWith(end));
+  const path = found?.[1] ?? files[kind];
+  if (path === undefined) throw new Error(`templates/${template}.yaml makes a ${kind} ${name}`);
+  return [[path, asBase(path, text)]];
+}
+
+/** Without what a release says of itself. An overlay sets the image by its name. */
+function asBase(path: string, text: string): string {
+  const version = path.endsWith("/policy.yaml") ? "" : "|app\\.kubernetes\\.io/version";
+  const ofRelease = `app\\.kubernetes\\.io/(?:instance|managed-by)|helm\\.sh/chart${version}`;
+  const plain = text
+    .replace(/^# Source: .*\n/, "")
+    .replaceAll(new RegExp(`^ *(?:${ofRelease}): .*\n`, "gm"), "")
+    .replaceAll(/^( *image: )"secretcast:[^"]*"$/gm, "$1secretcast");
+  const scoped =
+    path === "clusterrole.yaml" ? plain.replace(/^ {2}labels:\n.*\n/m, `$&${SCOPE}`) : plain;
+  return `# npm run chart:docs writes this file from the chart.\n${scoped}`;
+}
+
+const SCOPE = `    # The component config-maps adds rights only to a role with this label, and listed-namespaces removes it. So
+    # the order of the two does not matter.
+    secretcast.io/scope: all-namespaces
+`;
+
+/** As `npm run format` writes them. */
+function formatted(texts: readonly string[]): readonly string[] {
+  const { PATH, HOME } = process.env;
+  const program = `${ROOT}node_modules/.bin/oxfmt`;
+  const words = ["--stdin-filepath=manifests/all.yaml"];
+  return run(program, words, { PATH, HOME }, texts.join("\n---\n"))
+    .split(/^---\n/m)
+    .map((text) => `${text.trim()}\n`);
+}
+
+function run(
+  program: string,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+  input = "",
+): string {
+  const { status, stdout, stderr, error } = spawnSync(program, words, {
+    cwd: ROOT,
+    env,
+    input,
+    encoding: "utf8",
+  });
+  if (status === 0) return stdout;
+  throw new Error(`${program} ${words[0] ?? ""}: ${error?.message ?? stderr}`);
+}
