@@ -138,7 +138,7 @@ const WALLS: Readonly<Record<string, Wall>> = {
 
   "cli/explanation": {
     from: [
-      ...RULES("annotations", "model", "desired", "plan/verdict-table"),
+      ...RULES("annotations", "model", "desired", "observed/value-time", "plan/verdict-table"),
       "inspect/cluster/reader-rights",
       "text",
     ],
@@ -162,7 +162,8 @@ const WALLS: Readonly<Record<string, Wall>> = {
       "cli/explanation",
       "cli/status/controller-page",
       "page/status",
-      ...RULES("settings", "model"),
+      ...RULES("settings", "annotations/vocabulary", "model"),
+      ...KUBE("json", "rest", "cache/list"),
       "text",
     ],
     packages: NODE,

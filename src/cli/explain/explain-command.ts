@@ -18,12 +18,19 @@ export const explainCommand: ClusterCommand = {
         requiresArg: true,
         describe: "only of this namespace, rule by rule; else namespaces grouped by reason",
       })
+      .option("since", {
+        type: "string",
+        requiresArg: true,
+        describe:
+          "also what is recorded since then, like 2h or 7d: Events, and who changed what last",
+      })
       .example("$0 explain registry -n shared", "where it goes, and why not elsewhere")
       .example("$0 explain registry -n shared --in team-a", "every rule on the way to team-a")
       .example(
         "$0 explain registry -n team-a",
         "what the Secret in team-a is, and what becomes of it",
       )
+      .example("$0 explain registry -n team-a --since 1h", "why it appeared there")
       .epilogue("Exit code: 0 explained; 1 there is nothing of that name, or an error."),
   run: async (given, program) => (await import("./print-explain.ts")).printExplain(given, program),
 };

@@ -2,11 +2,13 @@
 // that decided about one object. The answer is written to stdout. The settings used and what is unknown are
 // written to stderr.
 import { UsageError } from "../../controller/settings/config.ts";
+import { isoTime } from "../../controller/settings/due-text.ts";
 import { isNamespaceName, isSecretName, refText, type Ref } from "../../text/names.ts";
 import type { ClusterState } from "../../controller/model/cluster.ts";
 import { explain, sourcesNamed, type Explanation } from "../explanation/explain.ts";
 import { KINDS, type ObjectKind } from "../../controller/model/kinds.ts";
 import { readKubectlFlags, texts, type Given } from "../../inspect/kubectl/kubectl-flags.ts";
+import { spanOf } from "../../inspect/kubectl/span-flag.ts";
 import { kubectlName, printListing } from "../../inspect/kubectl/listing.ts";
 import type { Program } from "../../run/program-context.ts";
 import { readControllerPage } from "../status/controller-page.ts";
@@ -15,16 +17,21 @@ import {
   readJudged,
   tellUnknown,
   withJudging,
+  type Judging,
 } from "../../inspect/cluster/judged-cluster.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { explanationItems, type ExplanationItem } from "./explanation-items.ts";
 import { explanationLines } from "./explanation-text.ts";
+import { NOT_RECORDED } from "../explanation/records.ts";
 import { withLiveRows } from "./live-rows.ts";
+import { readRecords, type Records } from "./read-records.ts";
+import { recordLines } from "./records-text.ts";
 
 export async function printExplain(given: Given, program: Program): Promise<number> {
   const flags = readKubectlFlags(given, program.env);
   const { kind, name } = subjectOf(given["name"]);
   const namespace = onlyNamespace(texts(given, "in").at(-1));
+  const sinceMs = spanOf(given, "since");
   return withJudging(flags, planningFlags(given), program, async (judging) => {
     const { connection, planning } = judging;
     const subject = { namespace: connection.namespace, name };
@@ -43,24 +50,53 @@ export async function printExplain(given: Given, program: Program): Promise<numb
     const { rights } = read;
     const told = explain(clusterState, planning.settings, live, subject, { namespace, rights });
     const known = tellUnknown(read, program);
-    if (told.is === "absent" && told.places.length === 0 && known)
+    const since =
+      sinceMs === undefined ? undefined : await recorded(told, sinceMs, judging, program);
+    const isAbsent = told.is === "absent" && told.places.length === 0;
+    if (isAbsent && known && !since?.records.some(({ object }) => object === nameOf(told)))
       throw notFound(kind, subject, clusterState);
-    print(told, flags, program);
+    print(told, since, flags, program);
     if (page.kind === "read")
       program.stderr.write(`with the word of the controller ${page.pod} on failures and holds\n`);
     program.stderr.write(`${judging.where}\n${settingsLine(planning)}\n`);
-    return known ? 0 : 1;
+    return (since === undefined || tellUnknown(since, program)) && known ? 0 : 1;
   });
+}
+
+type Since = Records & { readonly fromMs: number };
+
+async function recorded(
+  told: Explanation,
+  sinceMs: number,
+  { connection, nowMs }: Judging,
+  { signal }: Program,
+): Promise<Since> {
+  const { kind, subject, places } = told;
+  const fromMs = nowMs() - sinceMs;
+  const isOwn = (place: Ref): boolean => refText(place) === refText(subject);
+  // The namespaces of a source that is copied to many are asked for one by one, with --in.
+  const [only] = places.length === 1 ? places : places.filter(({ place }) => isOwn(place));
+  const sources = only && !isOwn(only.source) ? [only.source] : [];
+  const copies = only && !isOwn(only.place) ? [only.place] : [];
+  const wish = { kind, subject, sources, copies, fromMs };
+  return { ...(await readRecords(connection.client, wish, signal)), fromMs };
+}
+
+function nameOf({ kind, subject }: Explanation): string {
+  return `${kind} ${refText(subject)}`;
 }
 
 function print(
   told: Explanation,
+  since: Since | undefined,
   flags: ReturnType<typeof readKubectlFlags>,
   program: Program,
 ): void {
   const { output } = flags;
   if (output === "table" || output === "wide") {
     for (const line of explanationLines(told, flags, program)) program.stdout.write(line);
+    if (!since) return;
+    for (const line of recordLines(since, since.fromMs, flags, program)) program.stdout.write(line);
     return;
   }
   const { kind, subject, is, answers, waysOut } = told;
@@ -72,6 +108,10 @@ function print(
       beside: {
         object: { resource: KINDS[kind].resource.plural, ...subject, is, rules: answers },
         waysOut: ways,
+        ...(since && {
+          recorded: { since: isoTime(since.fromMs), mark: since.mark, records: since.records },
+          notRecorded: NOT_RECORDED,
+        }),
       },
       columns: [],
       nameOf: kubectlName,

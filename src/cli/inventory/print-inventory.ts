@@ -1,7 +1,6 @@
 // Implements `secretcast inventory`. It lists Secrets without their data, adds certificates and readers if asked, and
 // compares with the limits. Promises: no value is printed. What could not be read is named, and the exit code is 1.
 import { UsageError } from "../../controller/settings/config.ts";
-import { parseDuration } from "../../controller/settings/units.ts";
 import { placeKey } from "../../controller/model/kinds.ts";
 import { csvLine } from "../../inspect/kubectl/csv.ts";
 import {
@@ -20,6 +19,7 @@ import {
 } from "../../inspect/cluster/judged-cluster.ts";
 import { planningFlags, settingsLine } from "../../inspect/cluster/planning-settings.ts";
 import { withoutData } from "../../inspect/cluster/without-data.ts";
+import { spanOf } from "../../inspect/kubectl/span-flag.ts";
 import { printable } from "../../inspect/kubectl/table.ts";
 import type { Program } from "../../run/program-context.ts";
 import { listed } from "../../text/listed.ts";
@@ -83,22 +83,6 @@ function wishOf(given: Given): Wish {
     csv: lastText(given, "output") === "csv",
     maxAgeMs: spanOf(given, "max-age"),
   };
-}
-
-const DAY_MS = 86_400_000;
-
-/** A duration, also in days. */
-function spanOf(given: Given, flag: Limit): number | undefined {
-  const text = lastText(given, flag);
-  if (text === undefined) return undefined;
-  const [, days] = /^(\d{1,6})d$/.exec(text) ?? [];
-  try {
-    const ms = days === undefined ? parseDuration(text) : Number(days) * DAY_MS;
-    if (ms > 0) return ms;
-  } catch {
-    // The line below says what would be right, with days.
-  }
-  throw new UsageError(`--${flag}: "${text}" is not a duration above 0: write it like 90d or 36h`);
 }
 
 async function readInventory(
