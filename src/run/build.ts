@@ -32,7 +32,7 @@ export function buildController(
   const leadership = createLeadership(config, parts, memory, () => cluster.relist());
   const { elector } = leadership;
   const record = config.dryRun ? undefined : leadership.record;
-  const { events, hooks } = createReporters(config, parts, {
+  const { events, reporter } = createReporters(config, parts, {
     kinds,
     memory,
     lease: () => elector?.lease,
@@ -57,7 +57,7 @@ export function buildController(
     apply: createApply(settings, parts, { cluster, leadership, memory, reads }),
     concurrency: config.concurrency,
     clock,
-    hooks: [syncLog, ...hooks, parts.observer, { onPlan }],
+    hooks: [syncLog, reporter, parts.observer, { onPlan }],
     dryRun: config.dryRun,
   });
   const { reachability } = client;

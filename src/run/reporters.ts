@@ -2,16 +2,10 @@
 import { hostname } from "node:os";
 import type { Config } from "../controller/settings/config.ts";
 import { namedSources } from "../controller/settings/planner-settings.ts";
-import type { EventIdentity } from "../controller/report/event-outbox.ts";
-import { FailingPlaces } from "../controller/report/failing-places.ts";
+import type { EventIdentity, SourceEvent } from "../controller/report/event-states.ts";
 import { FailureLines } from "../controller/report/failure-lines.ts";
-import { PlanWarnings } from "../controller/report/plan-warnings.ts";
-import { RemovalLog } from "../controller/report/removal-log.ts";
-import { SourceEventHooks } from "../controller/report/source-event-hooks.ts";
-import { SourceEvents, type SourceEvent } from "../controller/report/source-events.ts";
-import type { SyncHooks } from "../controller/report/sync-log.ts";
+import { Reporter } from "../controller/report/reporter.ts";
 import type { Log } from "../controller/report/log.ts";
-import { WrittenLog } from "../controller/report/written-log.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
 import type { KindCache } from "../controller/sync/kind-cache.ts";
 import type { EventDetails } from "../kube/events/event-record.ts";
@@ -30,7 +24,7 @@ import type { Dependencies } from "./dependencies.ts";
 export type Reporters = {
   /** Undefined for a dry run, which sends none. */
   readonly events: EventRecorder | undefined;
-  readonly hooks: readonly SyncHooks[];
+  readonly reporter: Reporter;
 };
 
 export type ReportedState = {
@@ -47,26 +41,17 @@ export function createReporters(
   const { log, clock } = parts;
   const events = config.dryRun
     ? undefined
-    : createEvents(parts, (details) => eventHooks.lost(details));
-  const failing = new FailingPlaces();
-  const sourceEvents = new SourceEvents({
-    failing,
+    : createEvents(parts, (details) => reporter.lost(details));
+  const reporter = new Reporter({
+    log,
+    clock,
+    memory,
     mayName: namedSources(config),
     uidOf: (kind, place) => kinds.find((each) => each.kind === kind)?.written.get(place)?.uid,
-    tell: (event) => events?.record(eventOf(event)),
+    send: (event) => events?.record(eventOf(event)),
     lease,
-    now: () => clock.monotonic(),
-    wallNow: () => clock.now(),
   });
-  const eventHooks = new SourceEventHooks(sourceEvents, memory, clock);
-  const hooks = [
-    failing,
-    new PlanWarnings(log, clock, failing),
-    new WrittenLog(log, clock),
-    new RemovalLog(log, clock, (removed) => sourceEvents.removed(removed)),
-    eventHooks,
-  ];
-  return { events, hooks };
+  return { events, reporter };
 }
 
 function createEvents(

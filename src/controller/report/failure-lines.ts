@@ -3,7 +3,7 @@
 // only if its failure was logged. Memory is one entry per part.
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
-import { Repeats } from "./repeats.ts";
+import { Repeats } from "./rate-limit.ts";
 
 /** Most failure lines of one subject in any minute. */
 const MOST_LINES = 3;

@@ -8,7 +8,7 @@ import { reasonText } from "../model/reasons.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
-import { Repeats } from "./repeats.ts";
+import { Repeats } from "./rate-limit.ts";
 import { MOST_PLACES } from "./written-log.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";

@@ -8,7 +8,7 @@ import type { ApiErrorKind } from "../../kube/rest/api-error.ts";
 import { FAILURE_CAUSES, type CauseWord } from "../../kube/rest/failure-cause.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import type { Log } from "./log.ts";
-import { Repeats } from "./repeats.ts";
+import { Repeats } from "./rate-limit.ts";
 import { refText } from "../../text/names.ts";
 import { placeKey } from "../model/kinds.ts";
 import type { Action } from "../model/actions.ts";

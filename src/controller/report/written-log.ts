@@ -15,7 +15,7 @@ import { placeKey, type ObjectKind } from "../model/kinds.ts";
 import type { Plan } from "../model/verdicts.ts";
 import type { Outcome } from "../writes/outcome.ts";
 import type { Log } from "./log.ts";
-import { Repeats } from "./repeats.ts";
+import { Repeats } from "./rate-limit.ts";
 import type { SyncHooks, SyncNote } from "./sync-log.ts";
 
 /** Places in one line: about 4 KiB, and 32 KiB if every name has its full length. */

@@ -3,11 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CachedObject, ClusterState } from "../../../src/controller/model/cluster.ts";
 import { plan } from "../../../src/controller/plan/plan.ts";
-import { createLog } from "../../../src/controller/report/log.ts";
-import { FailingPlaces } from "../../../src/controller/report/failing-places.ts";
-import { PlanWarnings } from "../../../src/controller/report/plan-warnings.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
-import { FakeClock } from "../../support/time/fake-clock.ts";
+import { reporterOf } from "../../support/telemetry/sent-events.ts";
 
 /** The objects of a namespace; counts those that are looked at. */
 class Counted extends Map<string, CachedObject> {
@@ -94,13 +91,14 @@ test("the log yields between the rows of a plan, and writes a bounded number of 
     );
   const found = made.plan();
   assert.ok(found.rows.length >= 5000, String(found.rows.length));
-  const lines: string[] = [];
-  const config = { logLevel: "info", logFormat: "json" } as const;
-  const log = createLog(config, { write: (line) => lines.push(line) > 0 });
-  const warnings = new PlanWarnings(log, new FakeClock(), new FailingPlaces());
+  const { reporter, lines } = reporterOf({
+    mayName: () => true,
+    uidOf: () => undefined,
+    now: () => 0,
+  });
   const note = { settled: true, dryRun: false, planMs: 0, tookMs: 0 };
   let turns = 0;
-  for (const _ of warnings.onPlan(found, note)) turns++;
+  for (const _ of reporter.onPlan(found, note)) turns++;
   assert.ok(turns >= 12, `${turns} turns`);
   assert.ok(lines.length > 0 && lines.length <= 200, `${lines.length} lines`);
 });

@@ -2,12 +2,11 @@
 import { because, followedBy } from "../../../src/controller/model/reasons.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SourceEvents, type SourceEvent } from "../../../src/controller/report/source-events.ts";
-import { FailingPlaces } from "../../../src/controller/report/failing-places.ts";
 import type { Plan, Row } from "../../../src/controller/model/verdicts.ts";
 import { heldBy } from "../../../src/controller/model/removal-holds.ts";
 import { Rig } from "../../support/controller/fake-clock-controller.ts";
 import { Cluster } from "../../support/planner/planner-cluster.ts";
+import { reporterOf } from "../../support/telemetry/sent-events.ts";
 import { heldRow } from "../../support/planner/held-row.ts";
 
 const NOON_MS = Date.UTC(2026, 10, 25, 12);
@@ -17,29 +16,26 @@ const IN_28_MIN = 28 * 60_000;
 const DUE = "at 2026-11-25 12:28:00 UTC (in 28m)";
 
 /** Events of plans with these rows, on a clock that starts at noon. */
-function narrator({ elected = true } = {}) {
+function narrator({
+  elected = true,
+  mayName = (namespace: string): boolean => namespace === "shared",
+} = {}) {
   let now = 0;
-  let told: SourceEvent[] = [];
   const empty = new Cluster().plan();
-  const events = new SourceEvents({
-    failing: new FailingPlaces(),
-    mayName: (namespace) => namespace === "shared",
-    uidOf: (_, { namespace, name }) => (namespace === "shared" ? `uid-of-${name}` : undefined),
-    tell: (event) => void told.push(event),
+  const { onPlan } = reporterOf({
+    mayName,
+    uidOf: (_, { namespace, name }) => (namespace === "platform" ? undefined : `uid-of-${name}`),
     lease: () => (elected ? LEASE : undefined),
     now: () => now,
-    wallNow: () => NOON_MS + now,
+    startMs: NOON_MS,
   });
   return {
     advance: (ms: number) => void (now += ms),
     /** `OBJECT: NOTE` of each Event that is new. */
-    settle: (rows: readonly Row[], changes: Partial<Plan> = {}): readonly string[] => {
-      told = [];
-      events.settled({ ...empty, ...changes, rows }, []);
-      return told.map(({ kind, on, type, reason, note }) => {
+    settle: (rows: readonly Row[], changes: Partial<Plan> = {}): readonly string[] =>
+      onPlan({ ...empty, ...changes, rows }).map(({ kind, on, type, reason, note }) => {
         return `${kind} ${on.namespace}/${on.name} ${type} ${reason}: ${note}`;
-      });
-    },
+      }),
   };
 }
 
@@ -107,20 +103,9 @@ test("removals of what an entry of the source list made are told on the list, wi
 
 test("a source in a namespace that publishes by * alone is told counts, no names (A6)", () => {
   const source = { namespace: "anyone", name: "registry" };
-  const uidOf = () => "uid";
-  const told: string[] = [];
-  const events = new SourceEvents({
-    failing: new FailingPlaces(),
-    mayName: () => false,
-    uidOf,
-    tell: ({ note }) => void told.push(note),
-    lease: () => LEASE,
-    now: () => 0,
-    wallNow: () => NOON_MS,
-  });
   const rows = [heldRow("team-a", { source, dueAt: IN_28_MIN })];
-  events.settled({ ...new Cluster().plan(), rows }, []);
-  assert.match(told.join(), /^not deleted in 1 namespace: /);
+  const [line = ""] = narrator({ mayName: () => false }).settle(rows);
+  assert.match(line, / DeletesHeld: not deleted in 1 namespace: /);
 });
 
 test("a pulling Secret whose entries are to be taken out later is told so, and when (H8)", () => {

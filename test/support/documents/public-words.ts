@@ -81,7 +81,7 @@ async function commands(): Promise<readonly string[]> {
 }
 
 function eventReasons(): readonly string[] {
-  const text = readFileSync(`${SRC}controller/report/source-events.ts`, "utf8");
+  const text = readFileSync(`${SRC}controller/report/event-states.ts`, "utf8");
   const [, union = ""] = /readonly reason:((?:\s*\| "\w+")+);/.exec(text) ?? [];
   return Array.from(union.matchAll(/"(\w+)"/g), ([, reason = ""]) => reason);
 }

@@ -1,0 +1,131 @@
+// Who is informed of plans and outcomes: the log, and through Events the owners of sources and copies. Promises:
+// - A plan is reported as soon as it is settled, and at the latest ten seconds after the last report. A constant
+//   stream of changes leaves no plan settled, and a write without an answer delays the next plan.
+// - An Event that waits for room is sent again. No timer is left after onStop().
+import type { Plan } from "../model/verdicts.ts";
+import type { PlannerMemory } from "../state/planner-memory.ts";
+import type { Clock, Timer } from "../../kube/time/clock.ts";
+import type { Outcome } from "../writes/outcome.ts";
+import type { EventIdentity } from "./event-states.ts";
+import type { Log } from "./log.ts";
+import { NoticeEvents, type EventOptions } from "./notice-events.ts";
+import { NoticeLog } from "./notice-log.ts";
+import { noticesOf, type Notice } from "./notices.ts";
+import { RemovalLog } from "./removal-log.ts";
+import type { SyncHooks, SyncNote } from "./sync-log.ts";
+import { Troubles } from "./troubles.ts";
+import { WrittenLog } from "./written-log.ts";
+
+const LONGEST_UNSETTLED_MS = 10_000;
+// The recorder allows one more Event per object every five minutes.
+const RETRY_MS = 30_000;
+
+export type ReporterOptions = Omit<EventOptions, "now" | "wallNow"> & {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly memory: Pick<PlannerMemory, "takeFights">;
+};
+
+export class Reporter implements SyncHooks {
+  readonly #clock: Clock;
+  readonly #memory: ReporterOptions["memory"];
+  readonly #troubles = new Troubles();
+  readonly #log: NoticeLog;
+  readonly #written: WrittenLog;
+  readonly #removals: RemovalLog;
+  readonly #events: NoticeEvents;
+  /** When each was last printed. */
+  #loggedMs = Number.NEGATIVE_INFINITY;
+  #sentMs = Number.NEGATIVE_INFINITY;
+  /** The newest plan, if no Events were sent for it. */
+  #unsent: Plan | undefined;
+  #late: Timer | undefined;
+  #retry: Timer | undefined;
+  #closed = false;
+
+  constructor({ log, clock, memory, ...options }: ReporterOptions) {
+    this.#clock = clock;
+    this.#memory = memory;
+    this.#log = new NoticeLog(log, clock);
+    this.#written = new WrittenLog(log, clock);
+    this.#events = new NoticeEvents({
+      ...options,
+      now: () => clock.monotonic(),
+      wallNow: () => clock.now(),
+    });
+    this.#removals = new RemovalLog(log, clock, (removed) => this.#events.removed(removed));
+  }
+
+  onOutcome(outcome: Outcome): void {
+    this.#troubles.onOutcome(outcome);
+    for (const part of [this.#log, this.#written, this.#removals, this.#events])
+      part.onOutcome(outcome);
+  }
+
+  *onPlan(plan: Plan, note: SyncNote): Generator<undefined, void> {
+    const now = this.#clock.monotonic();
+    this.#troubles.onPlan(plan, this.#memory.takeFights(), now);
+    this.#written.onPlan(plan, note);
+    this.#removals.onPlan(plan, note);
+    this.#unsent = plan;
+    const isDue = (lastMs: number): boolean => note.settled || now - lastMs >= LONGEST_UNSETTLED_MS;
+    const [logs, sends] = [isDue(this.#loggedMs), isDue(this.#sentMs)];
+    if (!sends && !this.#closed) this.#late ??= this.#after(this.#sentMs - now);
+    if (!logs && !sends) return;
+    const notices = yield* noticesOf(plan, this.#troubles);
+    if (sends) this.#send(plan, notices);
+    if (!logs) return;
+    this.#loggedMs = now;
+    yield* this.#log.print(notices);
+  }
+
+  /** An Event was not sent. */
+  lost(event: EventIdentity): void {
+    this.#events.lost(event);
+    this.#sendAgain();
+  }
+
+  onStop(): void {
+    this.#closed = true;
+    this.#late?.cancel();
+    this.#retry?.cancel();
+    this.#written.onStop();
+    this.#removals.onStop();
+  }
+
+  #after(sinceMs: number): Timer {
+    return this.#clock.setTimeout(
+      () => {
+        this.#late = undefined;
+        const plan = this.#unsent;
+        if (plan) this.#send(plan, finish(noticesOf(plan, this.#troubles)));
+      },
+      Math.ceil(sinceMs + LONGEST_UNSETTLED_MS) + 1,
+    );
+  }
+
+  #send(plan: Plan, notices: readonly Notice[]): void {
+    this.#unsent = undefined;
+    this.#late?.cancel();
+    this.#late = undefined;
+    this.#sentMs = this.#clock.monotonic();
+    this.#events.print(plan, notices);
+    this.#sendAgain();
+  }
+
+  #sendAgain(): void {
+    if (this.#retry || this.#closed || !this.#events.waits) return;
+    this.#retry = this.#clock.setTimeout(() => {
+      this.#retry = undefined;
+      this.#events.resend();
+      this.#sendAgain();
+    }, RETRY_MS);
+  }
+}
+
+function finish<T>(steps: Iterator<undefined, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
