@@ -7,7 +7,7 @@ import { openCluster } from "../test/support/api-server/cluster.ts";
 import {
   startControlPlane,
   type ControlPlane,
-  type Size,
+  type Setup,
 } from "../test/support/api-server/control-plane.ts";
 import { field, type Http } from "../test/support/api-server/http.ts";
 import { clusterAssets } from "../tools/cluster-assets.ts";
@@ -28,7 +28,7 @@ export type RealCluster = {
 };
 
 /** Starts the control plane; it is stopped when the benchmark has ended. */
-export async function realCluster(how: How, size?: Size): Promise<RealCluster | undefined> {
+export async function realCluster(how: How, size?: Setup): Promise<RealCluster | undefined> {
   const assets = clusterAssets(process.env, how.say);
   if (assets.kind === "failed") {
     how.say(`not measured: ${assets.message}`);

@@ -1,7 +1,7 @@
 // A control plane that `npm run test:cluster` started, for a test file that shares it with others. They
 // run on it one after the other, and each leaves no namespace of its own behind.
 import { readFileSync } from "node:fs";
-import type { ClusterAccess, ControlPlane } from "./control-plane.ts";
+import type { ClusterAccess, ControlPlane, Setup } from "./control-plane.ts";
 import { startControlPlane } from "./control-plane.ts";
 import { field, openHttp } from "./http.ts";
 import type { Http } from "./http.ts";
@@ -21,8 +21,8 @@ export function auditLogs(): readonly string[] {
 }
 
 /** A control plane for this file alone, for tests that kill or compact it; the caller stops it. */
-export function ownCluster(): Promise<ControlPlane> {
-  return startControlPlane(assetsFolder());
+export function ownCluster(setup: Setup = {}): Promise<ControlPlane> {
+  return startControlPlane(assetsFolder(), setup);
 }
 
 /** The folder with the control plane's programs. */

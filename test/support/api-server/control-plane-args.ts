@@ -16,10 +16,12 @@ export type Layout = {
   readonly controllerManagerToken: string;
 };
 
-/** For more than a test's worth of objects. */
-export type Size = {
+/** What differs from the usual control plane. */
+export type Setup = {
   /** What etcd may hold; its own default is 2 GiB. */
   readonly etcdQuotaBytes?: number;
+  /** Path of a file for the plugins of admission. */
+  readonly admissionConfig?: string;
 };
 
 export const apiserverUrl = (layout: Layout): string => `https://127.0.0.1:${layout.apiserverPort}`;
@@ -31,7 +33,7 @@ const controllerManagerKubeconfig = (layout: Layout): string =>
   join(layout.folder, "controller-manager.kubeconfig");
 export const auditLogFile = (layout: Layout): string => join(layout.folder, "audit.log");
 
-export function etcdArgs(layout: Layout, { etcdQuotaBytes }: Size): readonly string[] {
+export function etcdArgs(layout: Layout, { etcdQuotaBytes }: Setup): readonly string[] {
   const peer = `http://127.0.0.1:${layout.etcdPeerPort}`;
   return [
     `--data-dir=${join(layout.folder, "etcd")}`,
@@ -46,7 +48,7 @@ export function etcdArgs(layout: Layout, { etcdQuotaBytes }: Size): readonly str
   ];
 }
 
-export function apiserverArgs(layout: Layout): readonly string[] {
+export function apiserverArgs(layout: Layout, { admissionConfig }: Setup): readonly string[] {
   const { folder } = layout;
   return [
     `--etcd-servers=${etcdUrl(layout)}`,
@@ -67,6 +69,9 @@ export function apiserverArgs(layout: Layout): readonly string[] {
     "--audit-log-maxsize=1000",
     "--shutdown-delay-duration=0s",
     "--profiling=false",
+    ...(admissionConfig === undefined
+      ? []
+      : [`--admission-control-config-file=${admissionConfig}`]),
   ];
 }
 

@@ -20,7 +20,7 @@ import {
   kubeconfigFile,
   writeFiles,
 } from "./control-plane-args.ts";
-import type { Layout, Size } from "./control-plane-args.ts";
+import type { Layout, Setup } from "./control-plane-args.ts";
 import { openHttp } from "./http.ts";
 import { Guardian, Program } from "./program.ts";
 
@@ -41,7 +41,7 @@ export type ClusterAccess = {
   readonly auditLog: string;
 };
 
-export type { Size } from "./control-plane-args.ts";
+export type { Setup } from "./control-plane-args.ts";
 
 export type Restart = {
   readonly signal: NodeJS.Signals;
@@ -60,15 +60,15 @@ export type ControlPlane = ClusterAccess & {
   readonly stop: () => Promise<void>;
 };
 
-export async function startControlPlane(assets: string, size: Size = {}): Promise<ControlPlane> {
+export async function startControlPlane(assets: string, setup: Setup = {}): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), "secretcast-cluster-"));
   const guardian = new Guardian(folder);
   const layout = await newLayout(folder);
   writeFiles(layout);
   const program = (name: string, args: readonly string[]): Program =>
     new Program(guardian, folder, join(assets, name), args);
-  const etcd = program("etcd", etcdArgs(layout, size));
-  const apiserver = program("kube-apiserver", apiserverArgs(layout));
+  const etcd = program("etcd", etcdArgs(layout, setup));
+  const apiserver = program("kube-apiserver", apiserverArgs(layout, setup));
   const controllerManager = program("kube-controller-manager", controllerManagerArgs(layout));
   const stop = async (): Promise<void> => {
     // The reverse order of start: who is still there would log that the other has gone.
