@@ -226,7 +226,7 @@ test("kubectl builds the base into the same objects", { skip: !kubectl && "no ku
   assert.equal(status, 0, stderr);
   const all: readonly KubernetesObject[] = loadAllYaml(stdout);
   assert.deepEqual(all.map(identity).toSorted(), base.map(identity).toSorted());
-  assert.match(stdout, /image: secretcast:\d+\.\d+\.\d+$/m);
+  assert.match(stdout, /image: (\S+\/)?secretcast:\d+\.\d+\.\d+$/m);
 });
 
 test("each component has its row in docs/reference.md, and there is no other", () => {

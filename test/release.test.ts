@@ -210,8 +210,11 @@ const WRONG: readonly (readonly [words: readonly string[], says: RegExp])[] = [
   [["--dry-run", "--image", "a/b:latest"], /NAME@sha256/],
   [["--registry", "Not A Registry"], /HOST\/OWNER/],
   [["--registry", REGISTRY, "--image", IMAGE], /--image is for a dry run/],
-  // Before the owner has named the registry in the tree, nothing can be published there.
-  [["--registry", REGISTRY], /kustomization\.yaml names the image \S+, not registry\.example/],
+  // Before the owner has given every value in the tree, nothing can be published.
+  [
+    ["--registry", REGISTRY],
+    /owner\.yaml: registry is missing; home is missing; .*owner\.md|not the registry of owner\.yaml/,
+  ],
 ];
 
 test("words that go against each other, or against the tree, end it before anything is made", () => {

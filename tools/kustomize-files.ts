@@ -90,7 +90,7 @@ function asBase(path: string, text: string): string {
   const plain = text
     .replace(/^# Source: .*\n/, "")
     .replaceAll(new RegExp(`^ *(?:${ofRelease}): .*\n`, "gm"), "")
-    .replaceAll(/^( *image: )"secretcast:[^"]*"$/gm, "$1secretcast");
+    .replaceAll(/^( *image: )"[^"]*"$/gm, "$1secretcast");
   const scoped =
     path === "clusterrole.yaml" ? plain.replace(/^ {2}labels:\n.*\n/m, `$&${SCOPE}`) : plain;
   return `# npm run chart:docs writes this file from the chart.\n${scoped}`;

@@ -16,6 +16,7 @@ import { unpinnedBases } from "./release/bases.ts";
 import { packChart } from "./release/chart.ts";
 import { archive, ROOT, run } from "./release/files.ts";
 import { digestOfArchive } from "./release/oci-layout.ts";
+import { missingOf } from "./release/owner-values.ts";
 import { filesBelow, fillPage, notesOf, writeSums } from "./release/page.ts";
 import { provenanceOf } from "./release/provenance.ts";
 import { buildPublishedImage } from "./release/published-image.ts";
@@ -108,14 +109,12 @@ function oneYaml(image: string | undefined, built: string | undefined): string {
 }
 
 /** `named` finds the image in it: what stands before, its name with its tag, and without. */
-function appliedYaml(): { readonly yaml: string; readonly named: RegExp; readonly name: string } {
+function appliedYaml(): { readonly yaml: string; readonly named: RegExp } {
   const yaml = run("kubectl", ["kustomize", "manifests"]);
   const named = /^( +image: )((\S*secretcast):\S+)$/gm;
-  const found = Array.from(yaml.matchAll(named), ([, , , name = ""]) => name);
-  const [name, ...more] = found;
-  if (name === undefined || more.length > 0)
-    throw new Error(`the image is named ${found.length} times in the manifests, not once`);
-  return { yaml, named, name };
+  const found = Array.from(yaml.matchAll(named)).length;
+  if (found !== 1) throw new Error(`the image is named ${found} times in the manifests, not once`);
+  return { yaml, named };
 }
 
 /** npm writes a serial number and the time into it: these follow from its content and the commit. */
@@ -149,9 +148,9 @@ function whatIsWrong({ "dry-run": dry, out, image, registry }: Words): string | 
 
 /** In the tree, before anything may be published of it. */
 function whatIsMissing(registry: string): string | undefined {
-  const { name } = appliedYaml();
-  if (name !== `${registry}/secretcast`)
-    return `manifests/kustomization.yaml names the image ${name}, not ${registry}/secretcast`;
+  const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+  const missing = missingOf(registry, read);
+  if (missing !== undefined) return missing;
   const unpinned = unpinnedBases(dockerfileOf(ROOT));
   return unpinned.length === 0
     ? undefined
