@@ -80,18 +80,18 @@ export function buildController(
   return controller;
 }
 
-type RunningParts = Omit<Measured, "kinds" | "clock"> & {
+type RunningParts = Omit<Measured, "kinds" | "clock" | "maxValueAgeMs"> & {
   readonly clusterStates: readonly ClusterState[];
   readonly elector: LeaderElector | undefined;
 };
 
 // To the metrics and the status page.
 function exposeController(
-  { kinds, dryRun, ...config }: Config,
+  { kinds, dryRun, maxValueAgeMs, ...config }: Config,
   { client, clock, metrics, statusFeed }: Dependencies,
   running: RunningParts,
 ): void {
-  metrics.observe(gaugeInputs({ kinds, clock, ...running }));
+  metrics.observe(gaugeInputs({ kinds, clock, maxValueAgeMs, ...running }));
   const { watches, deniedNames } = running.caches;
   const { reachability } = client;
   const pod = podOf(config);

@@ -46,6 +46,7 @@ export function watchCluster(
     share: createShare(objects),
     isSourceNamespace: (namespace) => settings.sourceNamespaces.matches(namespace),
     copyable: settings,
+    withValueTimes: config.maxValueAgeMs > 0,
     keep: (source, payload) => data.put(source, payload),
   };
   const contextOf = (kind: ObjectKind): ReadContext => ({

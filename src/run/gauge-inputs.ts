@@ -11,7 +11,9 @@ import type { SyncLog } from "../controller/report/sync-log.ts";
 export type Measured = {
   /** The kinds that take part. */
   readonly kinds: readonly ObjectKind[];
-  readonly caches: Pick<Caches, "watches" | "unreadable" | "deniedNames">;
+  readonly caches: Pick<Caches, "kinds" | "watches" | "unreadable" | "deniedNames">;
+  /** 0: ages of values are not read. */
+  readonly maxValueAgeMs: number;
   readonly controller: Controller;
   readonly sync: Sync;
   readonly syncLog: SyncLog;
@@ -24,6 +26,7 @@ export function gaugeInputs(measured: Measured): Omit<GaugeInputs, "leaseName"> 
   return {
     copies: () => copiesByState(sync),
     sources: () => countSources(sync, kinds),
+    oldValues: () => countOldValues(measured),
     ignored: () => sync.newestPlan?.ignored.counts ?? {},
     listEntries: () => countEntries(sync),
     lastConvergedMs: () => syncLog.convergedMs,
@@ -59,6 +62,27 @@ function countSources({ newestPlan: plan }: Sync, kinds: readonly ObjectKind[]):
     const states = { ok, nowhere, refused: count("refused") + entries };
     entries = 0;
     return [KINDS[kind].resource.plural, states] as const;
+  });
+  return Object.fromEntries(counted);
+}
+
+/** Older than the limit for certain, or possibly: managedFields record a range. Without a limit, nothing. */
+function countOldValues({ caches, sync, maxValueAgeMs, clock }: Measured): ByState {
+  if (maxValueAgeMs === 0) return {};
+  const before = clock.now() - maxValueAgeMs;
+  const isOlder = (time: string | undefined): boolean =>
+    time !== undefined && Date.parse(time) < before;
+  const counted = caches.kinds.map(({ kind, clusterState }) => {
+    const counts = { certain: 0, possible: 0 };
+    for (const report of sync.newestPlan?.sources ?? []) {
+      if (report.kind !== kind) continue;
+      const { namespace, name } = report.source;
+      const object = clusterState.objectsIn(namespace).get(name);
+      const time = object?.role === "source" ? object.valueTime : undefined;
+      if (isOlder(time?.notAfter)) counts.certain++;
+      else if (isOlder(time?.notBefore)) counts.possible++;
+    }
+    return [KINDS[kind].resource.plural, counts] as const;
   });
   return Object.fromEntries(counted);
 }

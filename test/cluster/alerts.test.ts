@@ -239,6 +239,33 @@ fires({
 });
 
 fires({
+  name: "a value is older than --max-value-age, though a label was edited",
+  fires: ["SecretcastOldValues"],
+  live: async () => {
+    const watched = await healthy({ "max-value-age": "24h" });
+    const time = (agoMs: number): string =>
+      new Date(watched.rig.clock.now() - agoMs).toISOString().replace(/\.\d+Z$/, "Z");
+    const old = time(48 * 60 * MINUTE);
+    const fieldsV1 = { "f:data": { "f:k": {} } };
+    const labels = { "f:metadata": { "f:labels": { "f:x": {} } } };
+    watched.rig.api.secret(
+      "shared/second",
+      {
+        annotations: { "secretcast.io/to": "team-*" },
+        creationTimestamp: old,
+        managedFields: [
+          { manager: "create", time: old, fieldsV1 },
+          { manager: "label", time: time(0), fieldsV1: labels },
+        ],
+      },
+      { k: "v" },
+    );
+    await watched.minutes(HOURS);
+    return watched;
+  },
+});
+
+fires({
   name: "somebody else's Secret is in the way",
   fires: ["SecretcastConflicts"],
   live: async () => {

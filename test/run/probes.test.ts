@@ -9,6 +9,7 @@ async function start(t: TestContext, health: Health): Promise<string> {
   metrics.observe({
     copies: () => ({ secrets: { current: 3 }, configmaps: { conflict: 1 } }),
     sources: () => ({ secrets: { ok: 2, refused: 1 } }),
+    oldValues: () => ({ secrets: { certain: 2, possible: 1 } }),
     ignored: () => ({ namespace: 4 }),
     listEntries: () => ({ ok: 3, refused: 1, absent: 0 }),
     lastConvergedMs: () => 1_700_000_000_000,
@@ -43,6 +44,7 @@ test("metrics carry the public names and their readings", async (t) => {
     'secretcast_copies{state="current",resource="secrets"} 3',
     'secretcast_copies{state="conflict",resource="configmaps"} 1',
     'secretcast_sources{state="refused",resource="secrets"} 1',
+    'secretcast_old_values{certainty="certain",resource="secrets"} 2',
     'secretcast_ignored{reason="namespace"} 4',
     "secretcast_last_converged_timestamp_seconds 1700000000",
     'secretcast_watch_last_activity_timestamp_seconds{resource="secrets"} 1700000001',

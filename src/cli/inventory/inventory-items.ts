@@ -1,7 +1,12 @@
 // The inventory as a list: each source with its copies, the age of its value, and what is above a limit.
-import type { CopyObject, PullingObject, SourceObject } from "../../controller/model/cluster.ts";
+import type {
+  CopyObject,
+  PullingObject,
+  SourceObject,
+  ValueTime,
+} from "../../controller/model/cluster.ts";
 import { KINDS, OBJECT_KINDS, placeKey, type ObjectKind } from "../../controller/model/kinds.ts";
-import { dataManagers, valueTime, type ValueTime } from "../../controller/observed/value-time.ts";
+import { dataManagers, valueTime } from "../../controller/observed/value-time.ts";
 import { isoTime } from "../../controller/settings/due-text.ts";
 import type { TakingPart } from "../../inspect/cluster/cluster-builder.ts";
 import { rowOf } from "../../inspect/cluster/without-data.ts";

@@ -44,6 +44,15 @@ export type Identity = Ref & {
   readonly deleting: boolean;
 };
 
+/** When a value was last changed. The two times are equal if that is known. */
+export type ValueTime = {
+  readonly notBefore: string;
+  /** undefined: no manager is recorded for an entry of data. */
+  readonly notAfter: string | undefined;
+  /** The program that changed it at `notAfter`, as it calls itself. */
+  readonly manager: string | undefined;
+};
+
 /** Carries a source's annotations in a source namespace, and is neither a copy nor pulling. */
 export type SourceObject = Identity & {
   readonly role: "source";
@@ -60,6 +69,8 @@ export type SourceObject = Identity & {
   readonly ignored: Ignored | undefined;
   /** undefined where refused. */
   readonly desiredCopy: DesiredCopy | undefined;
+  /** Absent where nobody asked for ages (--max-value-age). */
+  readonly valueTime?: ValueTime;
   /** Where refused: of what its copies would hold if it were not, as far as that can be known. */
   readonly refusedDigest: string | undefined;
 };

@@ -7,6 +7,7 @@ import type { CopyableSettings } from "../desired/namespace-rules.ts";
 import type { CopyTemplate, Identity, SourceObject, SourcePayload } from "../model/cluster.ts";
 import type { KindRules } from "../model/kinds.ts";
 import type { Digest } from "../model/secret-data.ts";
+import type { ValueTime } from "../model/cluster.ts";
 import type { Intern, Share } from "./intern.ts";
 import type { StringMap } from "../../text/string-map.ts";
 
@@ -18,6 +19,8 @@ export type ReadContext = {
   readonly share: Share<CopyTemplate>;
   isSourceNamespace(namespace: string): boolean;
   readonly copyable: CopyableSettings;
+  /** Whether sources keep when their value was last changed. */
+  readonly withValueTimes?: boolean;
   /** What the source list says of an object. */
   readonly entryOf?: (object: Ref) => ListEntry | undefined;
   /** Keeps the data of sources, which the cache of Secrets does not keep. */
@@ -35,6 +38,7 @@ export type ReadingObject = {
   data(): StringMap;
   /** Field manager of the newest change, if it is not ours and the API server's list of them was not too long. */
   changedBy(): string | undefined;
+  valueTime(): ValueTime;
 };
 
 // The API takes a type of any length, but no meaningful type is longer than a name.

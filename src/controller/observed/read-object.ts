@@ -26,6 +26,7 @@ import { boundedType, type ReadContext, type ReadingObject } from "./read-contex
 import { readCopy } from "./read-copy.ts";
 import { readPull } from "./read-pull.ts";
 import { readSource } from "./read-source.ts";
+import { valueTime } from "./value-time.ts";
 
 /** An object of the API, reduced for the cache, or undefined where it has no name. */
 export function readObject(raw: unknown, context: ReadContext): CachedObject | undefined {
@@ -54,6 +55,7 @@ function reduced(raw: unknown, context: ReadContext): CachedObject | undefined {
     annotations: stringsOf(metadata.annotations),
     data: () => entriesOf(context.kind, object),
     changedBy: () => newestManager(metadata.managedFields),
+    valueTime: () => valueTime(metadata, Object.keys(entriesOf(context.kind, object)).length),
   };
   if (context.kind.reserved?.includes(given.name)) return reservedObject(given);
   if (carries(whole.annotations, ["from"])) return readPull(whole, context);

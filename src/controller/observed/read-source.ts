@@ -32,7 +32,15 @@ export function readSource(
   const ignored = silent ? ignoredOnSource(whole.annotations) : undefined;
   const identity = { role: "source", kind: kind.kind, ...given } as const;
   const ruleDigest = entry ? "" : digestOfRule(whole, context);
-  const source = { ...identity, createdAt, entry, rule: text.rule, ruleDigest, ignored };
+  const source = {
+    ...identity,
+    createdAt,
+    entry,
+    rule: text.rule,
+    ruleDigest,
+    ignored,
+    ...(context.withValueTimes && { valueTime: whole.valueTime() }),
+  };
   if (problems.length > 0) {
     const known = entry ? entry.problems.length === 0 : problems.every(isNotOfKeys);
     const refusedDigest = known ? digestOf(whole, text.keys, context) : undefined;

@@ -4,16 +4,8 @@
 // The API server keeps one time for each manager: that of the last change of any of its fields. So the value of
 // an object is not younger than the newest manager of an entry of data. It can be older, if that manager also
 // has other fields: then the creation of the object is the other end of the range.
+import type { ValueTime } from "../model/cluster.ts";
 import { objectOf, stringOf } from "../model/unstructured.ts";
-
-/** RFC 3339 texts in UTC. They are equal if the time is known. */
-export type ValueTime = {
-  readonly notBefore: string;
-  /** undefined: no manager is recorded for an entry of data. */
-  readonly notAfter: string | undefined;
-  /** The program that changed it at `notAfter`, as it calls itself. */
-  readonly manager: string | undefined;
-};
 
 /** One row of managedFields, as far as it is about data. */
 export type DataManager = {

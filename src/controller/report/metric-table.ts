@@ -11,6 +11,8 @@ export type GaugeInputs = {
   /** By resource, then by state. */
   copies(): Readonly<Record<string, Counts>>;
   sources(): Readonly<Record<string, Counts>>;
+  /** Sources whose value is older than a limit, by resource, then by certainty. Empty without a limit. */
+  oldValues(): Readonly<Record<string, Counts>>;
   ignored(): Readonly<Record<string, number>>;
   /** Entries of the source list by state. All are 0 if the list is not read. */
   listEntries(): Readonly<Record<string, number>>;
@@ -137,6 +139,12 @@ export const READ_GAUGES: readonly (Described & {
     read: (inputs) => byState(inputs.sources()),
   },
   {
+    name: "secretcast_old_values",
+    help: "Sources whose value is older than --max-value-age: certain, or possible where managedFields record a range",
+    labelNames: ["certainty", "resource"],
+    read: (inputs) => byState(inputs.oldValues(), "certainty"),
+  },
+  {
     name: "secretcast_copies",
     help: "Places by state and resource",
     labelNames: ["state", "resource"],
@@ -189,9 +197,10 @@ export const READ_GAUGES: readonly (Described & {
   },
 ];
 
-function* byState(resources: Readonly<Record<string, Counts>>): Iterable<Sample> {
+function* byState(resources: Readonly<Record<string, Counts>>, label = "state"): Iterable<Sample> {
   for (const [resource, counts] of Object.entries(resources))
-    for (const [state, count] of Object.entries(counts)) yield [{ state, resource }, count];
+    for (const [state, count] of Object.entries(counts))
+      yield [{ [label]: state, resource }, count];
 }
 
 function by(label: string, values: Counts, divisor = 1): readonly Sample[] {

@@ -53,6 +53,8 @@ export type Config = Readonly<{
   /** undefined: none. */
   sourceList: string | undefined;
   dataCacheBytes: number;
+  /** 0: ages of values are not read. */
+  maxValueAgeMs: number;
   dryRun: boolean;
   once: boolean;
   leaderElect: boolean;
@@ -121,6 +123,7 @@ export function readConfig(given: FlagValues, around: Environment): Config {
     copyableKeys: read("copyable-keys"),
     sourceList,
     dataCacheBytes: read("data-cache"),
+    maxValueAgeMs: read("max-value-age"),
     dryRun: read("dry-run"),
     once: read("once"),
     leaderElect: read("leader-elect") ?? inCluster,

@@ -164,6 +164,12 @@ export const FLAGS = [
       "bytes of source data kept in memory; what does not fit is read again before it is written",
   },
   {
+    name: "max-value-age",
+    kind: "duration",
+    default: "0",
+    description: "sources whose value is older are counted in secretcast_old_values; 0 counts none",
+  },
+  {
     name: "config-maps",
     kind: "switch",
     default: "false",

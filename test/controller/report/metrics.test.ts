@@ -42,7 +42,7 @@ const metrics = metricsOfNothing();
 const TARGET_LABELS = ["job", "instance", "namespace", "pod"];
 
 // Whose values the program alone decides.
-const OWN_LABELS = ["state", "result", "resource", "verb", "kind"];
+const OWN_LABELS = ["state", "certainty", "result", "resource", "verb", "kind"];
 
 /** The labels of a series; undefined where the program exports none of that name. */
 function labelsOf(series: string): readonly string[] | undefined {
@@ -84,6 +84,7 @@ test("every label that a query selects, groups or prints by is one of its metric
 test("every value of a label that a query asks for is one that the program gives", () => {
   const values: Readonly<Record<string, readonly string[]>> = {
     "secretcast_copies state": [...METRIC_STATES, "other"],
+    "secretcast_old_values certainty": ["certain", "possible"],
     "secretcast_sources state": ["ok", "refused", "nowhere"],
     "secretcast_source_list_entries state": ["ok", "refused", "absent"],
     "secretcast_syncs_total result": ["ok", "error"],

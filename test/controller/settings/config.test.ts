@@ -39,6 +39,7 @@ test("outside a cluster the defaults are those of the table", () => {
     copyableKeys: undefined,
     sourceList: "secretcast-sources",
     dataCacheBytes: 67_108_864,
+    maxValueAgeMs: 0,
     dryRun: false,
     once: false,
     leaderElect: false,

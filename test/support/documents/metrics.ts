@@ -7,6 +7,7 @@ export function metricsOfNothing(): ReturnType<typeof createMetrics> {
   metrics.observe({
     copies: nothing,
     sources: nothing,
+    oldValues: () => ({}),
     ignored: nothing,
     listEntries: nothing,
     lastConvergedMs: () => undefined,
