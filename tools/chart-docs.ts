@@ -53,7 +53,7 @@ helm test secretcast --namespace secretcast --logs
 kubectl annotate secret NAME secretcast.io/to='team-*' --namespace secretcast
 \`\`\`
 
-\`onlyNames\` lists the names of the Secrets that take part. The controller cannot read any other Secret. Without it, it can read every Secret of the cluster. Two replicas run, one of them writes. \`helm test\` starts a Pod of the same image and account, which asks for each right that the flags need and writes nothing. There are no CRDs.
+\`onlyNames\` lists the names of the Secrets that take part. The controller cannot read any other Secret. Without it, it can read every Secret of the cluster. Two replicas run, one of them writes. \`helm test\` starts a Pod of the same image and account, which asks for each right that the flags need and writes nothing. There are no CRDs. On OpenShift, no value is needed: no Pod names a user or a group.
 
 ## Upgrade and uninstall
 

@@ -2,6 +2,7 @@
 // roles or flags that come from elsewhere. Helm alone renders here; chart-values.test.ts asks an API server.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { V1Deployment, V1Pod, V1PodSpec } from "@kubernetes/client-node";
@@ -324,6 +325,15 @@ test(
     assert.equal(spread({ topologySpreadConstraints: [] }), undefined);
   },
 );
+
+test("a value that is taken away is as if it were empty, or its absence is said", options, () => {
+  const { properties } = JSON.parse(readFileSync(`${CHART}/values.schema.json`, "utf8"));
+  for (const value of Object.keys(properties)) {
+    const words = [...OF_NOW, ...EVERY_GUARD, ...MONITORS, "--set", `${value}=null`];
+    const { code, stderr } = helm.try("template", "rel", CHART, ...words);
+    if (code !== 0) assert.match(stderr, new RegExp(`missing property '${value}'`));
+  }
+});
 
 test("names that YAML takes for numbers or switches stay names (C22)", options, () => {
   const names = { namespaceOverride: "31", fullnameOverride: "1000", nameOverride: "1e3" };

@@ -17,7 +17,7 @@ import { CREATES, NAMESPACES } from "../support/api-server/replay/creates.ts";
 import { OTHERS, READS } from "../support/api-server/replay/reads.ts";
 
 // Other versions say some of it in other words; that they do the same is conformance.test.ts's to show.
-const options = of(36, "the words of its answers, which are the sandbox's");
+const options = of(37, "the words of its answers, which are the sandbox's");
 let sandbox: Sandbox;
 let stop = async (): Promise<void> => {};
 let servers: readonly [Http, Http];

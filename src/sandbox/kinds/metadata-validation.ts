@@ -146,13 +146,14 @@ export function metadataCauses(object: StoredObject, nameRule: NameRule): Status
 
 function ownerCauses(references: Json | undefined): StatusCause[] {
   const owners = isList(references) ? references.map(asObject) : [];
-  return owners.flatMap((owner) =>
-    ["apiVersion", "kind", "name", "uid"]
-      .filter((field) => asText(owner[field]) === "")
-      .map((field) => {
-        const why = field === "apiVersion" ? "version must not be empty" : "must not be empty";
-        return invalidValue(`metadata.ownerReferences.${field}`, "", why);
-      }),
+  return owners.flatMap((owner, at) =>
+    ["apiVersion", "kind", "name", "uid"].flatMap((name) => {
+      const field = `metadata.ownerReferences[${at}].${name}`;
+      const text = asText(owner[name]);
+      if (text === "") return [required(field, "must not be empty")];
+      if (name !== "apiVersion" || /^([^/]*\/)?[^/]+$/.test(text)) return [];
+      return [invalidValue(field, text, "must be <group>/<version> or <version>")];
+    }),
   );
 }
 

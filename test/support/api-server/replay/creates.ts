@@ -65,6 +65,9 @@ export const CREATES: readonly Request[] = [
   post(named({ finalizers: ["no-slash"] })),
   post(named({ finalizers: ["a b/c"] })),
   post(named({ ownerReferences: [{}] })),
+  ...["a/b/c", "a/", "/", "/v1"].map((apiVersion) =>
+    post(named({ ownerReferences: [{ apiVersion, kind: "Secret", name: "x", uid: "u" }] })),
+  ),
   post(named({ ownerReferences: [{ apiVersion: "v1", kind: "Secret", name: "x", uid: "" }] })),
   post(named({ resourceVersion: "1" })),
   post(named({ namespace: "other" })),
