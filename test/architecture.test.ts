@@ -135,3 +135,39 @@ test("only one place writes how many more names there are (T14)", () => {
   );
   assert.deepEqual(others, [], "text/listed.ts writes it");
 });
+
+const linesOf = (file: string): number =>
+  readFileSync(join(SRC, file), "utf8").split("\n").length - 1;
+
+test("the controller does not grow unnoticed (T1)", () => {
+  const files = filesOf(SRC).filter((file) => /^(?:run\/|controller\/|main\.ts$)/.test(file));
+  const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
+  assert.ok(
+    lines > 10_000 && lines <= 17_300,
+    `${lines} lines: say each thing once, then raise this`,
+  );
+});
+
+/** Files of the controller that are longer than 270 lines. Each is to be divided. */
+const LONG: readonly string[] = [
+  "controller/desired/sources.ts",
+  "controller/model/cluster.ts",
+  "controller/plan/existing-copies.ts",
+  "controller/plan/plan-kind.ts",
+  "controller/plan/pulling-objects.ts",
+  "controller/plan/removals.ts",
+  "controller/plan/requests.ts",
+  "controller/settings/config.ts",
+  "controller/state/write-backoff.ts",
+  "controller/sync/sync.ts",
+  "controller/writes/apply.ts",
+];
+
+test("no further file of the controller is longer than 270 lines (T3)", () => {
+  const files = filesOf(SRC).filter((file) => /^(?:run|controller)\/.*\.ts$/.test(file));
+  const long = files.filter((file) => linesOf(file) > 270);
+  assert.deepEqual(
+    long.filter((file) => !LONG.includes(file)),
+    [],
+  );
+});

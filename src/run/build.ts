@@ -27,9 +27,9 @@ export function buildController(
   const { client, clock, log, metrics, statusFeed } = parts;
   const memory = new PlannerMemory();
   const cluster = watchCluster(config, settings, parts);
-  const { caches, list } = cluster;
-  const { kinds, watches } = caches;
-  const leadership = createLeadership(config, parts, memory, () => cluster.relist());
+  const { caches, watches } = cluster;
+  const { kinds } = caches;
+  const leadership = createLeadership(config, parts, memory, () => watches.relist());
   const { elector } = leadership;
   const record = config.dryRun ? undefined : leadership.record;
   const { events, reporter } = createReporters(config, parts, {
@@ -38,7 +38,9 @@ export function buildController(
     lease: () => elector?.lease,
   });
   const syncLog = new SyncLog(log, metrics.figures, clock, () =>
-    Object.values(watches).every(({ disconnectedSinceMs }) => disconnectedSinceMs === undefined),
+    Object.values(watches.byResource).every(
+      ({ disconnectedSinceMs }) => disconnectedSinceMs === undefined,
+    ),
   );
   const clusterStates = kinds.map(({ clusterState }) => clusterState);
   const reads: ReadObjects = {
@@ -65,8 +67,7 @@ export function buildController(
   const controller = new Controller(
     {
       ...parts,
-      ...caches,
-      list,
+      watches,
       sync,
       elector,
       record,

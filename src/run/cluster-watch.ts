@@ -9,6 +9,7 @@ import { LIST_OFF } from "../controller/observed/list-state.ts";
 import { KINDS, rulesOf, type ObjectKind } from "../controller/model/kinds.ts";
 import type { PlannerSettings } from "../controller/model/cluster.ts";
 import { SourceListCache } from "../controller/sync/source-list-cache.ts";
+import { LIST_WATCH, Watches } from "../controller/sync/watches.ts";
 import { toldBy, watchLines } from "../controller/sync/informers.ts";
 import type { ReadContext } from "../controller/observed/read-context.ts";
 import type { FailureLines } from "../controller/report/failure-lines.ts";
@@ -16,12 +17,11 @@ import type { Dependencies } from "./dependencies.ts";
 
 export type ClusterWatch = {
   readonly caches: Caches;
+  readonly watches: Watches;
   /** Undefined if no source list is configured. */
   readonly list: SourceListCache | undefined;
   readonly data: DataCache;
   readonly contextOf: (kind: ObjectKind) => ReadContext;
-  /** Lists everything again, because the watches follow a history that the API server no longer has. */
-  relist(): void;
 };
 
 /** Nothing is read yet. */
@@ -65,11 +65,8 @@ export function watchCluster(
     config.kinds.map(contextOf),
     data,
   );
-  const relist = (): void => {
-    for (const watch of Object.values(caches.watches)) watch.relist();
-    list?.informer.relist();
-  };
-  return { caches, list, data, contextOf, relist };
+  const watches = new Watches({ ...caches, list }, parts.clock);
+  return { caches, watches, list, data, contextOf };
 }
 
 function createSourceList(
@@ -86,10 +83,7 @@ function createSourceList(
     configMaps: kinds.includes("ConfigMap"),
     reserved: KINDS.ConfigMap.reserved,
     onlyNames: settings.onlyNames,
-    metrics: metrics.watch(SOURCE_LIST),
-    ...toldBy(lines, SOURCE_LIST),
+    metrics: metrics.watch(LIST_WATCH),
+    ...toldBy(lines, LIST_WATCH),
   });
 }
-
-// The name of the list's watch among those of resources.
-const SOURCE_LIST = "source list";

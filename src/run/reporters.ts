@@ -7,7 +7,7 @@ import { FailureLines } from "../controller/report/failure-lines.ts";
 import { Reporter } from "../controller/report/reporter.ts";
 import type { Log } from "../controller/report/log.ts";
 import type { PlannerMemory } from "../controller/state/planner-memory.ts";
-import type { KindCache } from "../controller/sync/kind-cache.ts";
+import type { KindCache } from "../controller/sync/informers.ts";
 import type { EventDetails } from "../kube/events/event-record.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
 import { createEventClient } from "../kube/events/event-writer.ts";

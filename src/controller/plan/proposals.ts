@@ -3,7 +3,7 @@
 import { because } from "../model/reasons.ts";
 import { LIVE_READ_FLIGHTS } from "../state/live-reads.ts";
 import { MOST_LASTING } from "../state/reservations.ts";
-import type { SharedState } from "../state/shared-state.ts";
+import type { SharedState } from "../state/planner-state.ts";
 import { placeKey } from "../model/kinds.ts";
 import {
   type Ordered,

@@ -2,7 +2,7 @@
 // copies (--source-namespaces) or protects nothing (--exclude-namespaces). A `!` entry guards against
 // what need not be there, and is not asked.
 import type { ClusterState, PlannerSettings } from "../model/cluster.ts";
-import type { FlagEntry, SharedState } from "../state/shared-state.ts";
+import type { FlagEntry, SharedState } from "../state/planner-state.ts";
 import { NAMESPACE_GLOBS, parseGlobList, type GlobList } from "../../text/globs.ts";
 
 const NAMES_PER_TURN = 4096;

@@ -1,7 +1,6 @@
 // All that is remembered beside the plan: of each kind by itself, and of all together.
 import { OBJECT_KINDS, type ObjectKind } from "../model/kinds.ts";
-import { type Fight, PlannerState } from "./planner-state.ts";
-import { SharedState } from "./shared-state.ts";
+import { type Fight, PlannerState, SharedState } from "./planner-state.ts";
 
 export class PlannerMemory {
   readonly shared = new SharedState();

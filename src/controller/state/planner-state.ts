@@ -6,16 +6,61 @@ import { Ages } from "./ages.ts";
 import { GoneSources } from "./gone-sources.ts";
 import { WriteBackoff, type Failure } from "./write-backoff.ts";
 import { Resolutions, type Resolution } from "./resolutions.ts";
-import type { SharedState } from "./shared-state.ts";
+import { DeleteGuard } from "./delete-guard.ts";
+import { LiveReads } from "./live-reads.ts";
+import { Reservations } from "./reservations.ts";
 import { Since } from "./since.ts";
 import { SourceHomes } from "./source-homes.ts";
 import { UnwantedPlaces } from "./unwanted-places.ts";
-import type { CopyObject, DesiredCopy, Namespace, PullingObject } from "../model/cluster.ts";
+import type {
+  CopyObject,
+  DesiredCopy,
+  Namespace,
+  PlannerSettings,
+  PullingObject,
+} from "../model/cluster.ts";
 import type { NamespaceMatch } from "../annotations/rules.ts";
 import { Wants } from "../desired/wants.ts";
+import type { GlobList } from "../../text/globs.ts";
 import { type Ref, refText } from "../../text/names.ts";
 import type { Action } from "../model/actions.ts";
 import type { ObjectKind } from "../model/kinds.ts";
+
+/** A positive entry of a flag that lists namespaces. */
+export type FlagEntry = {
+  /** As the administrator wrote it. */
+  readonly text: string;
+  readonly list: GlobList;
+  /** A namespace that it matched when it was last looked for. */
+  witness: string | undefined;
+};
+
+/**
+ * Of all kinds together, because they share it: the guard against mass deletion, what the API server was asked
+ * live, since when writes have been due, and what follows from namespaces and flags alone. Each key contains its
+ * kind.
+ */
+export class SharedState {
+  readonly liveReads = new LiveReads();
+  readonly deleteGuard = new DeleteGuard();
+  readonly reservations = new Reservations();
+  /** Since when the write of each place has been due. */
+  readonly due = new Ages();
+  /** When the first sync began: what it found may have been so before. */
+  beganAt: number | undefined;
+  /** The entries of the last plan's settings. */
+  flags: { readonly of: PlannerSettings; readonly entries: readonly FlagEntry[] } | undefined;
+
+  beginPass(now: number): void {
+    this.beganAt ??= now;
+    this.due.beginPass();
+    this.liveReads.beginPass(now);
+  }
+
+  endPass(): void {
+    this.liveReads.endPass();
+  }
+}
 
 export type Fight = {
   readonly kind: ObjectKind;

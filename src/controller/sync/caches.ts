@@ -6,10 +6,9 @@ import { digestOffer } from "../model/secret-data.ts";
 import type { Watched } from "../../kube/cache/informer-group.ts";
 import { NAMESPACES } from "../../kube/rest/resource.ts";
 import type { WrittenCache, WrittenCaches } from "../writes/outcome.ts";
-import type { InformerDeps, ReadContexts } from "./informers.ts";
+import type { InformerDeps, ReadContexts, Offers, ReadCaches } from "./informers.ts";
 import { createListedCaches } from "./listed-caches.ts";
 import { clusterCaches } from "./cluster-caches.ts";
-import type { Offers, ReadCaches } from "./kind-cache.ts";
 
 /** A watch, whatever it shows. */
 export type AnyWatch = Omit<Watched<never>, "addHandler">;

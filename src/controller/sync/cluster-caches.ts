@@ -1,6 +1,5 @@
 // The caches of a whole cluster: one watch per resource, or with --only-names one per name.
 import type { ReadContext } from "../observed/read-context.ts";
-import type { KindCache, Offers, ReadCaches } from "./kind-cache.ts";
 import {
   createInformers,
   nameAccess,
@@ -10,6 +9,9 @@ import {
   writtenNamespaces,
   type InformerDeps,
   type ReadContexts,
+  type KindCache,
+  type Offers,
+  type ReadCaches,
 } from "./informers.ts";
 
 export function clusterCaches(

@@ -9,30 +9,19 @@ import { safeErrorText } from "../../kube/rest/error-text.ts";
 import { livenessProblems, readinessProblems } from "./health.ts";
 import { sleep, type Clock } from "../../kube/time/clock.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
-import type { Watched } from "../../kube/cache/informer-group.ts";
 import type { LeaderElector } from "../../kube/leaderelection/leader-elector.ts";
 import type { Reachability } from "../../kube/rest/reachability.ts";
 import { WorkQueue } from "../../kube/workqueue/queue.ts";
 import type { QueueMetrics } from "../../kube/workqueue/queue-metrics.ts";
 import { TokenBucket } from "../../kube/time/token-bucket.ts";
-import type { Namespace, CachedObject } from "../model/cluster.ts";
-import type { ObjectKind } from "../model/kinds.ts";
-import type { SourceListCache } from "./source-list-cache.ts";
 import type { Log } from "../report/log.ts";
-import type { Caches } from "./caches.ts";
-import type { KindCache } from "./kind-cache.ts";
 import { Once } from "./once.ts";
 import type { SyncResult, Sync } from "./sync.ts";
+import type { WatchHandlers, Watches } from "./watches.ts";
 import type { ReservationRecord } from "../writes/reservation-record.ts";
 
 export type ControllerDeps = {
-  /** One for each kind that takes part. */
-  readonly kinds: readonly Pick<KindCache, "kind" | "objects" | "names">[];
-  readonly namespaces: Watched<Namespace>;
-  /** All watches of `kinds` and `namespaces`, by resource. */
-  readonly watches: Caches["watches"];
-  /** Undefined if no source list is configured. */
-  readonly list?: SourceListCache | undefined;
+  readonly watches: Watches;
   readonly sync: Sync;
   readonly elector: LeaderElector | undefined;
   /** What the last process left to do. Undefined if nothing is written. */
@@ -58,8 +47,6 @@ export type RunEnd = "stopped" | "lost" | "converged" | "unconverged";
 
 /** The single sync key: every event adds it, and the worker runs a full doSync. */
 const SYNC_KEY = "sync";
-// The other caches wait at most this long for the source list before they start.
-const LIST_FIRST_MS = 1000;
 // The distance between syncs is this many times the last planning time. A storm of events then costs at most
 // a sixth of a core. Changes of namespaces and sources do not wait.
 const DISTANCE = 5;
@@ -97,26 +84,21 @@ export class Controller {
   async run(signal: AbortSignal): Promise<RunEnd> {
     if (this.#started) throw new Error("Cannot run a controller twice: make a new one");
     this.#started = true;
-    const { watches, list, elector, log, reachability, sync } = this.#deps;
+    const { watches, elector, log, reachability, sync } = this.#deps;
     const forget = reachability.onBack(() => {
       sync.serverIsBack();
       this.#enqueue(true);
     });
     log.info({}, "starting informers");
     this.#listen();
-    const all = Object.values(watches);
-    list?.informer.start();
-    const listed = list?.settled(signal);
-    // With a known list, each object that it names is read only once.
-    if (listed) await this.#atMost(LIST_FIRST_MS, listed, signal);
-    for (const watch of all) watch.start();
+    const { filled } = await watches.start(signal);
     try {
       log.info({}, "waiting for caches");
-      const filled = Promise.all([...all.map((watch) => watch.waitForSync(signal)), listed]);
-      if (this.#once && !(await this.#once.fills(filled, watches, signal))) return "unconverged";
+      const { byResource } = watches;
+      if (this.#once && !(await this.#once.fills(filled, byResource, signal))) return "unconverged";
       await filled;
       if (signal.aborted) return "stopped";
-      log.info(sizesOf(watches), "caches filled");
+      log.info(watches.sizes, "caches filled");
       if (elector) return await this.#lead(elector, signal);
       await this.#work(signal);
       return this.#ended ?? "stopped";
@@ -126,18 +108,11 @@ export class Controller {
     }
   }
 
-  async #atMost(ms: number, wanted: Promise<void>, signal: AbortSignal): Promise<void> {
-    const enough = new AbortController();
-    const either = AbortSignal.any([signal, enough.signal]);
-    await Promise.race([wanted, sleep(this.#deps.clock, ms, either)]);
-    enough.abort();
-  }
-
   /** Problems that a restart may fix, as text. */
   live(): readonly string[] {
-    const { watches, list, clock, elector, sync } = this.#deps;
+    const { watches, clock, elector, sync } = this.#deps;
     return livenessProblems(clock.monotonic(), {
-      watches: { ...watches, ...(list && { "source list": list.informer }) },
+      watches: watches.all,
       passStartedMs: this.#passStarted,
       lastWriteMs: sync.lastWriteMs,
       elector,
@@ -147,7 +122,7 @@ export class Controller {
   /** What this replica still needs before it can serve. A standby replica is ready. */
   ready(): readonly string[] {
     const { watches, clock } = this.#deps;
-    return readinessProblems(clock.monotonic(), watches);
+    return readinessProblems(clock.monotonic(), watches.byResource);
   }
 
   /** Whether this process is the writer. */
@@ -156,44 +131,27 @@ export class Controller {
   }
 
   #listen(): void {
-    const { kinds, namespaces, list, sync } = this.#deps;
-    list?.onChange(() => {
-      sync.listChanged();
-      this.#enqueue(true);
-    });
-    for (const { kind, objects, names } of kinds) {
-      names.onChange(() => this.#enqueue(true));
-      objects.addHandler({
-        add: (object, _initial, ownWrite) => this.#object(kind, undefined, object, ownWrite),
-        update: (old, object, ownWrite) => this.#object(kind, old, object, ownWrite),
-        delete: (last, { ownWrite }) => this.#object(kind, last, undefined, ownWrite),
-      });
-    }
-    namespaces.addHandler({
-      add: ({ name }) => this.#namespace(name, undefined),
-      update: (old, namespace) => {
-        if (old.resourceVersion !== namespace.resourceVersion) this.#namespace(old.name, old);
+    const { watches, sync } = this.#deps;
+    watches.listen({
+      object: (...change) => this.#object(...change),
+      namespace: (name, before) => {
+        sync.namespaceChanged(name, before);
+        this.#enqueue(true);
       },
-      delete: (last) => this.#namespace(last.name, last),
+      listChanged: () => {
+        sync.listChanged();
+        this.#enqueue(true);
+      },
+      namesChanged: () => this.#enqueue(true),
     });
     sync.whenLate(() => this.#enqueue(false));
   }
 
   // A standby replica remembers nothing. Leading starts with a sync of the whole cluster state.
-  #object(
-    kind: ObjectKind,
-    old: CachedObject | undefined,
-    object: CachedObject | undefined,
-    ownWrite: boolean,
-  ): void {
+  #object(...[kind, old, object, ownWrite]: Parameters<WatchHandlers["object"]>): void {
     if (ownWrite || !this.#working) return;
     const concern = this.#deps.sync.concerns(kind, old, object);
     if (concern !== "no") this.#enqueue(concern === "urgent");
-  }
-
-  #namespace(name: string, before: Namespace | undefined): void {
-    this.#deps.sync.namespaceChanged(name, before);
-    this.#enqueue(true);
   }
 
   // An event requests a sync. An urgent event does not wait for the distance. A standby replica requests
@@ -260,11 +218,10 @@ export class Controller {
   }
 
   async #stop(): Promise<void> {
-    const { watches, list, events, log, sync } = this.#deps;
+    const { watches, events, log, sync } = this.#deps;
     await sync.stop();
     await this.#worker;
-    const stopping = Object.values(watches).map((watch) => watch.stop());
-    await Promise.all([...stopping, list?.informer.stop()]);
+    await watches.stop();
     sync.close();
     // Last, so that Events about the last sync are still sent.
     await events?.close();
@@ -291,10 +248,10 @@ export class Controller {
   }
 
   #schedule(result: SyncResult): void {
-    const { clock, list, sync } = this.#deps;
+    const { clock, watches, sync } = this.#deps;
     const { settled, dueMs, ok } = result;
     const rows = sync.newestPlan?.rows ?? [];
-    const leftMs = this.#once?.leftMs(result, list?.pending === true, rows);
+    const leftMs = this.#once?.leftMs(result, watches.listPending, rows);
     if (leftMs === 0) {
       this.#ended = ok ? "converged" : "unconverged";
       return;
@@ -309,10 +266,4 @@ export class Controller {
     const { resyncMs } = this.#settings;
     if (resyncMs > 0) this.#queue.addAfter(SYNC_KEY, resyncMs * (0.9 + 0.2 * clock.random()));
   }
-}
-
-function sizesOf(watches: Caches["watches"]): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(watches).map(([resource, { store }]) => [resource, store.size]),
-  );
 }

@@ -1,7 +1,7 @@
 // The informers of a cluster or of one namespace. They read Namespaces and objects of each kind that takes
 // part.
 import { readNamespace } from "../observed/read-namespace.ts";
-import type { Namespace, CachedObject, ListState } from "../model/cluster.ts";
+import type { Namespace, CachedObject, ClusterState, ListState } from "../model/cluster.ts";
 import type { ReadContext } from "../observed/read-context.ts";
 import { readObject } from "../observed/read-object.ts";
 import { isWatched, type ObjectKind } from "../model/kinds.ts";
@@ -9,14 +9,14 @@ import { objectOf } from "../model/unstructured.ts";
 import type { ApiClient } from "../../kube/rest/api-client.ts";
 import type { Clock } from "../../kube/time/clock.ts";
 import { Informer, type InformerOptions } from "../../kube/cache/informer.ts";
+import type { Watched } from "../../kube/cache/informer-group.ts";
 import { ObjectTable } from "../../kube/cache/object-table.ts";
 import type { SharedTable, Stored } from "../../kube/cache/store.ts";
 import { NAMESPACES } from "../../kube/rest/resource.ts";
 import type { Log } from "../report/log.ts";
 import { FailureLines } from "../report/failure-lines.ts";
-import type { WrittenCache } from "../writes/outcome.ts";
+import type { WrittenCache, WrittenCaches } from "../writes/outcome.ts";
 import type { Metrics } from "../report/metrics.ts";
-import type { NameAccess } from "./kind-cache.ts";
 import { NamedObjects, type ObjectWatch } from "./named-objects.ts";
 
 export type InformerDeps = {
@@ -41,6 +41,34 @@ export type Informers = {
   readonly namespaces: Informer<Namespace>;
   readonly objects: ReadonlyMap<ObjectKind, ObjectWatch>;
 };
+
+/** What is read of the objects of one kind. */
+export type KindCache = {
+  readonly kind: ObjectKind;
+  readonly objects: Watched<CachedObject>;
+  readonly clusterState: ClusterState;
+  /** Receives the answers of our own writes. */
+  readonly written: WrittenCache;
+  readonly names: NameAccess;
+};
+
+/** Which of the names of --only-names the API server denies somewhere. */
+export type NameAccess = {
+  readonly denied: ReadonlySet<string>;
+  /** Calls `listener` at each change. */
+  onChange(listener: () => void): void;
+};
+
+/** The result of either implementation. */
+export type ReadCaches = {
+  readonly kinds: readonly KindCache[];
+  readonly namespaces: Watched<Namespace>;
+  readonly writtenNamespaces: Omit<WrittenCaches, "of">;
+  /** Listed namespaces in which the API server denies a read. */
+  unreadable(): readonly string[];
+};
+
+export type Offers = ClusterState["offerOf"];
 
 export const ROLE = "role";
 

@@ -15,12 +15,14 @@ import {
   type InformerDeps,
   type Informers,
   type ReadContexts,
+  type KindCache,
+  type Offers,
+  type ReadCaches,
 } from "./informers.ts";
 import { whenDenied } from "../../kube/cache/access.ts";
 import type { Informer } from "../../kube/cache/informer.ts";
 import { InformerGroup } from "../../kube/cache/informer-group.ts";
 import type { Log } from "../report/log.ts";
-import type { KindCache, Offers, ReadCaches } from "./kind-cache.ts";
 import type { ObjectWatch } from "./named-objects.ts";
 
 const NONE: ReadonlyMap<string, CachedObject> = new Map<string, CachedObject>();

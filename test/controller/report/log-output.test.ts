@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import { LogOutput } from "../../../src/controller/report/log-output.ts";
+import { LogOutput } from "../../../src/controller/report/log.ts";
 
 test("what a reader leaves unread has a bound, and the lines beyond it are counted (E5)", () => {
   const taken: (() => void)[] = [];
