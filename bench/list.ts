@@ -1,6 +1,7 @@
 // All benchmarks in the order in which they run.
 import { bounds } from "./bounds.ts";
 import { commands } from "./commands.ts";
+import { executable } from "./executable.ts";
 import { failover } from "./failover.ts";
 import { fanout } from "./fanout.ts";
 import { fresh } from "./fresh.ts";
@@ -41,5 +42,6 @@ export const BENCHES: readonly Bench[] = [
   failover,
   commands,
   lean,
+  executable,
   names,
 ];

@@ -1,5 +1,6 @@
 // argv → command → exit code. The only file that uses process.
 import { existsSync, readFileSync } from "node:fs";
+import { isSea } from "node:sea";
 import type { Program } from "./run/program-context.ts";
 import { runProgram } from "./cli/program.ts";
 import { safeErrorText } from "./kube/rest/error-text.ts";
@@ -26,6 +27,7 @@ export async function main(): Promise<void> {
   process.stderr.on("error", () => undefined);
   const program: Program = {
     version: version(),
+    executable: isSea() ? runtime() : undefined,
     env: process.env,
     clusterNamespace: clusterNamespace(),
     stdout: process.stdout,
@@ -50,6 +52,12 @@ function version(): string {
   const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   const { version }: { version: string } = JSON.parse(text);
   return version;
+}
+
+/** "Node 24.21.0, linux-x64" */
+function runtime(): string {
+  const { platform, arch, versions } = process;
+  return `Node ${versions.node}, ${platform === "win32" ? "win" : platform}-${arch}`;
 }
 
 /** The pod's namespace, which the kubelet writes beside the token. Undefined outside a cluster. */

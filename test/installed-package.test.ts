@@ -2,15 +2,13 @@
 // says it runs on. npm takes the dependencies from its cache where it has them, else from the registry,
 // and so the older Node.
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
-import { helpWords } from "../src/cli/completion/help-words.ts";
+import { runEveryCommand, startDemo } from "./support/programs/every-command.ts";
 import { allowedNodes, installPacked, readManifest } from "./support/programs/packed-project.ts";
-import { eventually } from "./support/time/eventually.ts";
 
 const { version, bin } = readManifest();
 const folder = mkdtempSync(join(tmpdir(), "secretcast-installed-"));
@@ -48,46 +46,5 @@ async function everyCommand(t: TestContext, number: string, node: string): Promi
     assert.equal(run(name, "--version").stdout.trim(), version);
   assert.match(run("kubectl_complete-secretcast", "expl").stdout, /^explain\t.*\n:4\n$/);
 
-  const demo = spawn(join(bins, "secretcast"), ["sandbox"], {
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const ended = once(demo, "exit");
-  t.after(async () => {
-    demo.kill("SIGTERM");
-    // As it ends it keeps what Node compiled.
-    await ended;
-  });
-  let said = "";
-  demo.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  await eventually("the example has converged", () =>
-    said.includes("The controller keeps running"),
-  );
-  env["KUBECONFIG"] = /kubeconfig (\S+)/.exec(said)?.[1];
-
-  const { commands } = helpWords(run("secretcast", "--help").stdout);
-  for (const { name } of commands) {
-    if (name === "sandbox") continue;
-    const { words, shows } = COMMANDS[name] ?? assert.fail(`${name} is not tried here`);
-    const { status, stdout, stderr } = run("secretcast", name, ...words);
-    assert.equal(status, 0, `${name}: ${stderr}${stdout}`);
-    assert.match(stdout, shows, name);
-  }
+  runEveryCommand(await startDemo(t, { program: join(bins, "secretcast"), env, cwd: folder }));
 }
-
-const COMMANDS: Readonly<
-  Record<string, { readonly words: readonly string[]; readonly shows: RegExp }>
-> = {
-  run: { words: ["--once"], shows: /./ },
-  plan: { words: ["-o", "json"], shows: /"kind": "PlanList"/ },
-  status: { words: ["-o", "json"], shows: /"kind": "StatusList"/ },
-  explain: {
-    words: ["registry", "-n", "secretcast"],
-    shows: /^current +3 +team-a, team-b, team-c/m,
-  },
-  check: { words: [], shows: /^ok +server version/m },
-  rights: { words: ["--only-names", "registry"], shows: /^ {4}resourceNames: \[registry\]$/m },
-  inventory: { words: ["-o", "csv"], shows: /^secrets,secretcast,registry,true,Opaque,/m },
-  completion: { words: ["bash"], shows: /^complete -F _secretcast secretcast$/m },
-  migrate: { words: ["--from", "reflector"], shows: /^/ },
-};

@@ -210,6 +210,7 @@ const WRONG: readonly (readonly [words: readonly string[], says: RegExp])[] = [
   [["--dry-run", "--image", "a/b:latest"], /NAME@sha256/],
   [["--registry", "Not A Registry"], /HOST\/OWNER/],
   [["--registry", REGISTRY, "--image", IMAGE], /--image is for a dry run/],
+  [["--dry-run", "--executables", "no-such-folder"], /"no-such-folder" is no folder/],
   // Before the owner has given every value in the tree, nothing can be published.
   [
     ["--registry", REGISTRY],

@@ -125,11 +125,16 @@ test("CI runs .ci/run on every Node and every Kubernetes that is supported", () 
 
 test("one job makes a release by the script and may publish nothing; those that publish make nothing", () => {
   const [, { jobs }] = WORKFLOWS.find(([file]) => file.endsWith("/release.yml")) ?? assert.fail();
-  const { tag, check, make = assert.fail("no job makes it"), ...publishing } = jobs;
-  assert.ok(tag && check);
-  assert.deepEqual(make.permissions, { contents: "read" });
+  const { tag, check, mac, make = assert.fail("no job makes it"), start, ...publishing } = jobs;
+  assert.ok(tag && check && mac && start);
+  assert.deepEqual(make.permissions, { contents: "read", actions: "read" });
+  // What is for another platform was started there before.
+  assert.ok(publishing["image"]?.needs?.includes("start"));
   const made = (make.steps ?? []).flatMap(({ run = [] }) => run);
-  assert.match(made.join("\n"), /^npm run release -- --registry "\$REGISTRY" --out release$/m);
+  assert.match(
+    made.join("\n"),
+    /^npm run release -- --registry "\$REGISTRY" --executables executables --out release$/m,
+  );
   assert.deepEqual(Object.keys(publishing), ["image", "chart", "npm", "page"]);
   for (const [name, { needs = [], steps = [] }] of Object.entries(publishing)) {
     assert.ok(needs.includes("make"), name);

@@ -1,17 +1,17 @@
-// The Helm that the chart is tested with, the promtool that the alerting rules are and the actionlint that
-// the workflows are: each built once from its Go module into the cache. Without Go it is the one on PATH, if there is one: the tests look
-// for that themselves.
-import { join } from "node:path";
+// The Helm that the chart is tested with, the promtool that the alerting rules are, the actionlint that the
+// workflows are and the krew that its manifest is: each built once from its Go module into the cache. Without Go
+// it is the one on PATH, if there is one: the tests look for that themselves.
+import { basename, join } from "node:path";
 import { readFileSync } from "node:fs";
 import { cacheFolder, digestOf, goBuild, goVersion, missingIn } from "./go-build.ts";
 import type { Environment } from "./go-build.ts";
 
-type Name = "helm" | "promtool" | "actionlint";
+type Name = "helm" | "promtool" | "actionlint" | "krew";
 type GoTool = {
   readonly name: Name;
-  /** The Go module that it is part of, and where in that. */
+  /** The Go module that it is part of, and where in that; the last part of a path is the program's name. */
   readonly module: string;
-  readonly path: string;
+  readonly paths: readonly string[];
   readonly linkerFlags: (version: string, own: string) => string;
   readonly tags?: string;
 };
@@ -20,7 +20,7 @@ const TOOLS: readonly GoTool[] = [
   {
     name: "helm",
     module: "helm.sh/helm/v3",
-    path: "cmd/helm",
+    paths: ["cmd/helm"],
     linkerFlags: (version, own) => {
       // As its own release is built: without a cluster to ask, it takes the newest Kubernetes that it
       // knows, and not one that is years old.
@@ -34,7 +34,7 @@ const TOOLS: readonly GoTool[] = [
   {
     name: "promtool",
     module: "github.com/prometheus/prometheus",
-    path: "cmd/promtool",
+    paths: ["cmd/promtool"],
     linkerFlags: () => "-s -w",
     // Clients of every cloud there is: rules need none.
     tags: "remove_all_sd",
@@ -42,8 +42,14 @@ const TOOLS: readonly GoTool[] = [
   {
     name: "actionlint",
     module: "github.com/rhysd/actionlint",
-    path: "cmd/actionlint",
+    paths: ["cmd/actionlint"],
     linkerFlags: (version) => `-s -w -X github.com/rhysd/actionlint.version=${version.slice(1)}`,
+  },
+  {
+    name: "krew",
+    module: "sigs.k8s.io/krew",
+    paths: ["cmd/krew", "cmd/validate-krew-manifest"],
+    linkerFlags: () => "-s -w",
   },
 ];
 
@@ -59,7 +65,7 @@ export function goToolFolders(
 }
 
 function folderOf(
-  { name, module, path, linkerFlags, tags }: GoTool,
+  { name, module, paths, linkerFlags, tags }: GoTool,
   env: Environment,
   say: (line: string) => void,
 ): readonly string[] {
@@ -67,15 +73,16 @@ function folderOf(
   const version = versionOf(module, own);
   const flags = linkerFlags(version, own);
   const folder = cacheFolder(env, name, `${version}-${digestOf(own, ["go.mod", "go.sum"], flags)}`);
-  if (missingIn(folder, [name]).length === 0) return [folder];
+  const programs = paths.map((path) => basename(path));
+  if (missingIn(folder, programs).length === 0) return [folder];
   if (!goVersion(env, own).fits) return [];
   say(`building ${name} ${version} from Go modules, once: minutes on two cores`);
   const found = goBuild(
     folder,
     {
       module: own,
-      packages: [`${module}/${path}`],
-      programs: [name],
+      packages: paths.map((path) => `${module}/${path}`),
+      programs,
       linkerFlags: flags,
       ...(tags === undefined ? {} : { tags }),
     },

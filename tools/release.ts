@@ -1,11 +1,13 @@
 // `npm run release -- --dry-run --out FOLDER [--image NAME@sha256:…]`, and in the job that publishes
-// `npm run release -- --registry HOST/OWNER --out FOLDER`: everything of a release, made and checked, and
-// nothing published: the chart and its OCI layout, one YAML, the npm package, the image, source maps of
-// its bundle, bills of materials, provenance, checksums, and what stands on the release's page. Two runs on
+// `npm run release -- --registry HOST/OWNER --executables FOLDER --out FOLDER`: everything of a release, made and
+// checked, and nothing published: the chart and its OCI layout, one YAML, the npm package, the image, source maps
+// of its bundle, the executables with a krew manifest and a Homebrew formula, bills of materials, provenance,
+// checksums, and what stands on the release's page. Two runs on
 // one commit give equal files. With --registry the image is built on its base images, which must be named by
 // digest, and the YAML names it there; in a dry run it is the one that is given, else it is built, where it
-// can be, on stand-ins for its base images.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// can be, on stand-ins for its base images. Executables for Linux are made here; --executables names a folder with
+// those that were made elsewhere, which a dry run can do without.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { bundleInto } from "./bundle.ts";
@@ -14,7 +16,9 @@ import { whyNoImage } from "./image/buildah.ts";
 import { dockerfileOf } from "./image/stand-in-bases.ts";
 import { unpinnedBases } from "./release/bases.ts";
 import { packChart } from "./release/chart.ts";
+import { missingExecutables, packExecutables } from "./release/executables.ts";
 import { archive, ROOT, run } from "./release/files.ts";
+import { homebrewFormula, krewManifest, type Manifest } from "./release/installers.ts";
 import { digestOfArchive } from "./release/oci-layout.ts";
 import { missingOf } from "./release/owner-values.ts";
 import { filesBelow, fillPage, notesOf, writeSums } from "./release/page.ts";
@@ -29,17 +33,19 @@ type Made = {
   readonly registry: string | undefined;
   /** NAME@sha256:DIGEST of one that was built elsewhere. */
   readonly image: string | undefined;
+  /** A folder with those that were made elsewhere. */
+  readonly executables: string | undefined;
 };
 
-async function release(out: string, { registry, image }: Made): Promise<void> {
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(join(ROOT, "package.json"), "utf8"),
-  );
+async function release(out: string, { registry, image, executables }: Made): Promise<void> {
+  const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const { version } = manifest;
   const commit = run("git", ["rev-parse", "HEAD"]).trim();
   const seconds = Number(run("git", ["log", "-1", "--format=%ct"]).trim());
   const notes = notesFor(version, registry);
   rmSync(out, { recursive: true, force: true });
-  for (const folder of ["chart", "npm", "image"]) mkdirSync(join(out, folder), { recursive: true });
+  for (const folder of ["chart", "npm", "image", "executables"])
+    mkdirSync(join(out, folder), { recursive: true });
   const scratch = mkdtempSync(join(tmpdir(), "secretcast-release-"));
   try {
     packChart(join(out, "chart"), { version, seconds, scratch, say });
@@ -47,9 +53,13 @@ async function release(out: string, { registry, image }: Made): Promise<void> {
     writeFileSync(join(out, "npm", "sbom.json"), bill([], seconds));
     const [layer, maps] = [join(scratch, "layer"), join(scratch, "maps")];
     await bundleInto(layer, maps);
-    archive(maps, ".", join(out, "image", `source-maps-${version}.tgz`), seconds);
+    archive(maps, ["."], join(out, "image", `source-maps-${version}.tgz`), seconds);
     const packages = join(maps, "packages.json");
     writeFileSync(join(out, "image", "sbom.json"), bill(["--", packages], seconds));
+    const made = { layer, version, seconds, scratch, given: executables };
+    const packed = packExecutables(join(out, "executables"), registry !== undefined, made);
+    writeFileSync(join(out, ".krew.yaml"), krewManifest(manifest, packed));
+    writeFileSync(join(out, "secretcast.rb"), homebrewFormula(manifest, packed));
     const digest =
       image === undefined ? imageInto(out, { registry, version, seconds, scratch }) : undefined;
     writeFileSync(join(out, `secretcast-${version}.yaml`), oneYaml(image, digest));
@@ -130,10 +140,12 @@ type Words = {
   readonly out?: string | undefined;
   readonly image?: string | undefined;
   readonly registry?: string | undefined;
+  readonly executables?: string | undefined;
 };
 
 /** Undefined when nothing is. */
-function whatIsWrong({ "dry-run": dry, out, image, registry }: Words): string | undefined {
+function whatIsWrong(words: Words): string | undefined {
+  const { "dry-run": dry, out, image, registry, executables } = words;
   if ((dry === true) === (registry !== undefined))
     return "give --dry-run, or --registry HOST/OWNER for what is to be published there: nothing is published here";
   if (out === undefined) return "give --out FOLDER";
@@ -143,14 +155,19 @@ function whatIsWrong({ "dry-run": dry, out, image, registry }: Words): string | 
     return "--image is for a dry run: with --registry the image is built";
   if (image !== undefined && !/^\S+@sha256:[0-9a-f]{64}$/.test(image))
     return `--image "${image}" is not NAME@sha256:DIGEST`;
-  return registry === undefined ? undefined : whatIsMissing(registry);
+  if (executables !== undefined && !existsSync(executables))
+    return `--executables "${executables}" is no folder`;
+  return registry === undefined ? undefined : whatIsMissing(registry, executables);
 }
 
-/** In the tree, before anything may be published of it. */
-function whatIsMissing(registry: string): string | undefined {
+/** In the tree and among what was made elsewhere, before anything may be published. */
+function whatIsMissing(registry: string, executables: string | undefined): string | undefined {
   const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
   const missing = missingOf(registry, read);
   if (missing !== undefined) return missing;
+  const macs = missingExecutables(executables);
+  if (macs.length > 0)
+    return `give --executables FOLDER with ${macs.join(" and ")}, made on a Mac by "npm run executable"`;
   const unpinned = unpinnedBases(dockerfileOf(ROOT));
   return unpinned.length === 0
     ? undefined
@@ -164,11 +181,13 @@ if (import.meta.main) {
       out: { type: "string" },
       image: { type: "string" },
       registry: { type: "string" },
+      executables: { type: "string" },
     },
   });
-  const { out, image, registry } = values;
+  const { out, image, registry, executables } = values;
   const wrong = whatIsWrong(values);
-  if (wrong === undefined && out !== undefined) await release(resolve(out), { registry, image });
+  if (wrong === undefined && out !== undefined)
+    await release(resolve(out), { registry, image, executables });
   else {
     say(wrong ?? "");
     process.exitCode = 1;

@@ -190,7 +190,7 @@ function parserOf(program: Program, choose: Choose): Argv {
         );
       },
     )
-    .version(program.version)
+    .version(versionText(program))
     .help()
     .alias("h", "help")
     .strict()
@@ -204,6 +204,10 @@ function parserOf(program: Program, choose: Choose): Argv {
       choose(() => interruptible(run(given, program), program.signal)),
     );
   return parser;
+}
+
+function versionText({ version, executable }: Program): string {
+  return executable === undefined ? version : `${version} (executable, ${executable})`;
 }
 
 /** Hidden command that a shell or kubectl runs for completion. */

@@ -14,6 +14,8 @@ type Output = {
 /** The environment of one run of the program. */
 export type Program = {
   readonly version: string;
+  /** In the executable that needs no Node: what is in it. Undefined in every other form. */
+  readonly executable?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clusterNamespace: string | undefined;
   readonly stdout: Output;

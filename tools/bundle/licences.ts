@@ -47,7 +47,7 @@ export function packagesOf(root: string, modules: readonly string[]): readonly B
 
 export function licenceText(root: string, packages: readonly BundledPackage[]): string {
   const intro =
-    "secretcast is under the Apache License 2.0, see LICENSE. Its image holds code of these packages.\n";
+    "secretcast is under the Apache License 2.0, see LICENSE. Its image and its executables hold code of these packages.\n";
   return [intro, ...packages.map((each) => entry(root, each))].join(`\n${"-".repeat(80)}\n\n`);
 }
 

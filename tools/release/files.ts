@@ -28,9 +28,16 @@ export function sha256(content: Buffer | string): string {
 
 export const sha256OfFile = (file: string): string => sha256(readFileSync(file));
 
-/** The same bytes for the same content, whoever packs it and when; `seconds` of the epoch. */
-export function archive(folder: string, what: string, file: string, seconds: number): void {
+/** The same bytes for the same content, whoever packs it and when; `seconds` of the epoch, `level` of gzip. */
+export function archive(
+  folder: string,
+  what: readonly string[],
+  file: string,
+  seconds: number,
+  level = 9,
+): void {
   const owner = ["--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"];
   const words = ["--sort=name", `--mtime=@${seconds}`, ...owner, "--format=ustar"];
-  run("tar", [...words, "--use-compress-program=gzip -n -9", "-C", folder, "-cf", file, what]);
+  const gzip = `--use-compress-program=gzip -n -${level}`;
+  run("tar", [...words, gzip, "-C", folder, "-cf", file, ...what]);
 }

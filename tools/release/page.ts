@@ -15,6 +15,13 @@ export function fillPage(out: string, version: string): void {
     ["image/sbom.json", "sbom-image.json"],
     ["npm/sbom.json", "sbom-npm.json"],
     ["provenance.json", "provenance.json"],
+    // A page renames a file that begins with a dot.
+    [".krew.yaml", "secretcast.krew.yaml"],
+    ["secretcast.rb", "secretcast.rb"],
+    ...filesBelow(join(out, "executables")).map((name): readonly [string, string] => [
+      `executables/${name}`,
+      name,
+    ]),
   ];
   for (const [from, to] of files)
     // Where no chart could be packed, there is none.
@@ -30,7 +37,7 @@ export function writeSums(folder: string): void {
 
 /** Paths below `folder`, in order. */
 export function filesBelow(folder: string): readonly string[] {
-  return globSync("**/*", { cwd: folder, withFileTypes: true })
+  return globSync("**/{*,.*}", { cwd: folder, withFileTypes: true })
     .filter((file) => file.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
     .toSorted();

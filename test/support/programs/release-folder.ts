@@ -23,14 +23,14 @@ export function givenRelease(): string | undefined {
   return folder;
 }
 
-/** The one that is given, or one that is gone when the test has ended. */
-export function releaseFolder(t: Ending): string {
+/** The one that is given, or one that is made with `more` words and is gone when the test has ended. */
+export function releaseFolder(t: Ending, ...more: readonly string[]): string {
   const given = givenRelease();
   if (given !== undefined) return given;
   const folder = mkdtempSync(join(tmpdir(), "secretcast-release-"));
   t.after(async () => rmSync(folder, { recursive: true, force: true }));
   const out = join(folder, "made");
-  const words = ["run", "--silent", "release", "--", "--dry-run", "--out", out];
+  const words = ["run", "--silent", "release", "--", "--dry-run", "--out", out, ...more];
   const { status, stderr } = spawnSync("npm", words, { cwd: ROOT, encoding: "utf8" });
   assert.equal(status, 0, stderr);
   return out;
