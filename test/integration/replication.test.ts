@@ -245,7 +245,8 @@ test("killed with SIGKILL during the fan-out and started again, it ends in the r
         stdio: "ignore",
       },
     );
-    await eventually(`${some} copies are there`, async () => (await copies(scene)) >= some, 30_000);
+    t.after(() => child.kill("SIGKILL"));
+    await eventually(`${some} copies are there`, async () => (await copies(scene)) >= some, 60_000);
     child.kill("SIGKILL");
     await once(child, "exit");
   }
@@ -262,6 +263,7 @@ test("on SIGTERM the program finishes what is in flight and exits 0", async (t) 
   const child = spawn(process.execPath, ["bin/secretcast.js", "run", ...argsOf(scene)], {
     stdio: "ignore",
   });
+  t.after(() => child.kill("SIGKILL"));
   await scene.holds(scene.name("team-a"), "registry", FIRST);
   child.kill("SIGTERM");
   const [code] = await once(child, "exit");
