@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { V1Deployment, V1Pod, V1PodSpec } from "@kubernetes/client-node";
+import { loadYaml, type V1Deployment, type V1Pod, type V1PodSpec } from "@kubernetes/client-node";
 import { loadAll } from "js-yaml";
 import { TOGETHER } from "../support/documents/components.ts";
 import { field } from "../support/api-server/http.ts";
@@ -21,6 +21,8 @@ const MONITORS = ["podMonitor", "prometheusRule", "grafanaDashboard"].flatMap((v
   "--set",
   `${value}.enabled=true`,
 ]);
+
+type Values = { readonly image: { readonly registry: string; readonly repository: string } };
 
 type Rendered = {
   readonly kind: string;
@@ -216,17 +218,21 @@ test("the registry of a parent chart wins, and a digest wins over a tag", option
     return images[0];
   };
   const version = /^appVersion: (.*)$/m.exec(helm.run("show", "chart", CHART))?.[1];
-  for (const [values, wanted] of [
-    [{}, `secretcast:${version}`],
+  // The owner of a publication fills in registry and repository.
+  const values: Values = loadYaml(helm.run("show", "values", CHART));
+  const { registry, repository } = values.image;
+  const whole = registry === "" ? repository : `${registry}/${repository}`;
+  for (const [given, wanted] of [
+    [{}, `${whole}:${version}`],
     [
       { image: { registry: "r.example.com:5000/mirror" } },
-      `r.example.com:5000/mirror/secretcast:${version}`,
+      `r.example.com:5000/mirror/${repository}:${version}`,
     ],
-    [{ global: { imageRegistry: "g" }, image: { registry: "r", tag: "t" } }, "g/secretcast:t"],
+    [{ global: { imageRegistry: "g" }, image: { registry: "r", tag: "t" } }, `g/${repository}:t`],
     [{ image: { registry: "r", repository: "a/b", tag: "t", digest } }, `r/a/b@${digest}`],
-    [{ image: { tag: "", digest: "" } }, `secretcast:${version}`],
+    [{ image: { tag: "", digest: "" } }, `${whole}:${version}`],
   ] as const)
-    assert.equal(image(values), wanted);
+    assert.equal(image(given), wanted);
   const pulled = (values: object) => podsOf(objects(values)).map((spec) => spec.imagePullSecrets);
   const global = { imagePullSecrets: [{ name: "parent" }], other: true };
   assert.deepEqual(pulled({ global }), [global.imagePullSecrets, global.imagePullSecrets]);
